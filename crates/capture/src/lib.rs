@@ -1,0 +1,3 @@
+//! Traces of simulated packets in formats that other tools read.
+
+pub mod tr;

@@ -1,0 +1,27 @@
+//! The extension module `tightlink._core`: thin. A resolved scenario goes in as JSON, tables come out as
+//! arrays or Parquet files.
+
+use pyo3::prelude::*;
+
+mod digest;
+mod outcome;
+mod parquet_file;
+mod simulate;
+mod tables;
+
+pyo3::create_exception!(_core, ScenarioError, pyo3::exceptions::PyValueError, "A scenario that cannot be simulated.");
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add("engine_behaviour", tightlink_sim::ENGINE_BEHAVIOUR)?;
+    module.add_class::<outcome::Outcome>()?;
+    module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::congestion, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::queues, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::recoveries, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::metrics, module)?)?;
+    module.add_function(wrap_pyfunction!(outcome::write_parquet, module)?)?;
+    module.add_function(wrap_pyfunction!(outcome::digest, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,81 @@
+//! The outcome of a run, as Python sees it.
+
+use std::path::PathBuf;
+
+use pyo3::exceptions::{PyKeyError, PyOSError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use tightlink_sim::tables::Table;
+
+use crate::digest::columns_digest;
+use crate::{parquet_file, tables};
+
+/// The tables and the manifest of a run.
+#[pyclass(frozen, module = "tightlink._core")]
+pub struct Outcome {
+    tables: Vec<(&'static str, Table)>,
+    manifest: String,
+}
+
+impl Outcome {
+    pub fn new(tables: Vec<(&'static str, Table)>, manifest: String) -> Self {
+        Self { tables, manifest }
+    }
+
+    pub fn add(&mut self, name: &'static str, table: Table) {
+        self.tables.push((name, table));
+    }
+}
+
+#[pymethods]
+impl Outcome {
+    /// Names of the tables.
+    #[getter]
+    fn tables(&self) -> Vec<&'static str> {
+        self.tables.iter().map(|(name, _)| *name).collect()
+    }
+
+    /// A table as columns: arrays of numbers, lists of words, or (codes, words) where words repeat.
+    fn table<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
+        let table = self.tables.iter().find(|(known, _)| *known == name);
+        let (_, table) = table.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
+        tables::to_python(py, table)
+    }
+
+    /// The manifest, as JSON.
+    fn manifest(&self) -> &str {
+        &self.manifest
+    }
+
+    /// Writes `<table>.parquet` for each table into a folder that exists. Each file appears whole.
+    fn write(&self, py: Python<'_>, directory: PathBuf) -> PyResult<()> {
+        py.detach(|| {
+            for (name, table) in &self.tables {
+                let path = directory.join(format!("{name}.parquet"));
+                parquet_file::write(&path, &tables::named(table)).map_err(|error| failed(&path, &error))?;
+            }
+            Ok(())
+        })
+    }
+}
+
+fn failed(path: &std::path::Path, error: &parquet_file::WriteError) -> PyErr {
+    PyOSError::new_err(format!("{}: {error}", path.display()))
+}
+
+/// Writes columns (arrays of numbers or lists of words, in order) as a Parquet file.
+#[pyfunction]
+pub fn write_parquet(py: Python<'_>, path: PathBuf, columns: &Bound<'_, PyDict>) -> PyResult<()> {
+    let columns = tables::from_python(columns)?;
+    let lengths: Vec<usize> = columns.iter().map(|(_, column)| tables::length(column)).collect();
+    if lengths.windows(2).any(|pair| pair[0] != pair[1]) {
+        return Err(PyTypeError::new_err("columns of one table must have equal lengths"));
+    }
+    py.detach(|| parquet_file::write(&path, &columns)).map_err(|error| failed(&path, &error))
+}
+
+/// A digest of columns: equal for equal names and values.
+#[pyfunction]
+pub fn digest(columns: &Bound<'_, PyDict>) -> PyResult<String> {
+    Ok(columns_digest(&tables::from_python(columns)?))
+}

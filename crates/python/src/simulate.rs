@@ -1,0 +1,192 @@
+//! Running a scenario.
+
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
+use pyo3::prelude::*;
+use serde_json::json;
+use tightlink_capture::tr::TrWriter;
+use tightlink_sim::network::queue::QUEUES;
+use tightlink_sim::probe::series::Metric;
+use tightlink_sim::probe::trace::{Record, Trace};
+use tightlink_sim::probe::{Probe, Sampled, Totals};
+use tightlink_sim::scenario::Recovery;
+use tightlink_sim::tables::{self, Table};
+use tightlink_sim::{ENGINE_BEHAVIOUR, Interrupted, Scenario, Simulation};
+
+use crate::ScenarioError;
+use crate::digest::tables_digest;
+use crate::outcome::Outcome;
+
+/// What can go wrong in a run.
+enum Failure {
+    Scenario(String),
+    Output(PathBuf, std::io::Error),
+    Interrupted,
+}
+
+impl From<tightlink_sim::ScenarioError> for Failure {
+    fn from(error: tightlink_sim::ScenarioError) -> Self {
+        Self::Scenario(error.to_string())
+    }
+}
+
+impl From<Interrupted> for Failure {
+    fn from(_: Interrupted) -> Self {
+        Self::Interrupted
+    }
+}
+
+impl From<Failure> for PyErr {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Scenario(message) => ScenarioError::new_err(message),
+            Failure::Output(path, error) => PyOSError::new_err((error.raw_os_error(), error.to_string(), path)),
+            Failure::Interrupted => PyKeyboardInterrupt::new_err(()),
+        }
+    }
+}
+
+/// Simulates a resolved scenario, given as JSON. With `trace` the outcome has a table `packets`; with
+/// `tr` the trace is written to that file in ns-2's format.
+#[pyfunction]
+#[pyo3(signature = (scenario, *, trace = false, tr = None, threads = 1))]
+pub fn simulate(py: Python<'_>, scenario: &str, trace: bool, tr: Option<PathBuf>, threads: u32) -> PyResult<Outcome> {
+    let scenario: Scenario =
+        serde_json::from_str(scenario).map_err(|error| ScenarioError::new_err(format!("resolved scenario: {error}")))?;
+    if threads != 1 {
+        let message = format!("threads = {threads}: this version simulates a scenario on one thread; run several scenarios beside each other instead");
+        return Err(ScenarioError::new_err(message));
+    }
+    // The Python side may be asked for anything while the engine runs.
+    Ok(py.detach(|| run(&scenario, trace, tr.as_deref()))?)
+}
+
+fn run(scenario: &Scenario, trace: bool, tr: Option<&Path>) -> Result<Outcome, Failure> {
+    if !trace && tr.is_none() {
+        return if scenario.observe.interval_s.is_some() {
+            Ok(run_with(scenario, Sampled)?.0)
+        } else {
+            Ok(run_with(scenario, Totals)?.0)
+        };
+    }
+    let mut records = Vec::new();
+    let mut failed = None;
+    let temporary = tr.map(temporary_name);
+    let mut writer = match &temporary {
+        Some(path) => {
+            let file = File::create(path).map_err(|error| Failure::Output(path.clone(), error))?;
+            Some(TrWriter::new(scenario, BufWriter::new(file)))
+        }
+        None => None,
+    };
+    let first_link = 1 + 2 * scenario.flows.len() as u32;
+    let probe = Trace::new(scenario.links.len(), first_link, |record: &Record| {
+        if trace {
+            records.push(*record);
+        }
+        if let Some(writer) = &mut writer {
+            if failed.is_none() {
+                failed = writer.write(record).err();
+            }
+        }
+    });
+    let result = run_with(scenario, probe).map(|(outcome, _)| outcome);
+    let mut outcome = match result {
+        Ok(outcome) => outcome,
+        Err(failure) => {
+            if let Some(path) = &temporary {
+                let _ = std::fs::remove_file(path);
+            }
+            return Err(failure);
+        }
+    };
+    if let (Some(writer), Some(temporary), Some(path)) = (writer, &temporary, tr) {
+        let written = match failed {
+            Some(error) => Err(error),
+            None => writer.finish().and_then(|mut out| out.flush()).and_then(|()| std::fs::rename(temporary, path)),
+        };
+        if let Err(error) = written {
+            let _ = std::fs::remove_file(temporary);
+            return Err(Failure::Output(path.to_owned(), error));
+        }
+    }
+    if trace {
+        outcome.add(PACKETS, crate::tables::packets(scenario, &records));
+    }
+    Ok(outcome)
+}
+
+/// Name of the table that `trace` adds. It is not part of the digest: it repeats what the totals say.
+pub const PACKETS: &str = "packets";
+
+fn temporary_name(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.partial", std::process::id()));
+    path.with_file_name(name)
+}
+
+fn run_with<P: Probe>(scenario: &Scenario, probe: P) -> Result<(Outcome, ()), Failure> {
+    let mut simulation = Simulation::new(scenario, probe)?;
+    let begin = Instant::now();
+    simulation.run(|| Python::attach(|py| py.check_signals().is_err()))?;
+    let wall_s = begin.elapsed().as_secs_f64();
+    let mut tables: Vec<(&'static str, Table)> =
+        vec![("flows", tables::flows(&simulation)), ("links", tables::links(&simulation)), ("nodes", tables::nodes(&simulation))];
+    tables.extend(tables::series(&simulation).map(|table| ("series", table)));
+    let packet_hops = simulation.packet_hops();
+    let manifest = json!({
+        "seed": scenario.seed,
+        "version": env!("CARGO_PKG_VERSION"),
+        "engine_behaviour": ENGINE_BEHAVIOUR,
+        "digest": tables_digest(&tables),
+        "packet_hops": packet_hops,
+        "events": simulation.events(),
+        "random_draws": simulation.random_draws(),
+        "warnings": [],
+        "timing": {
+            "wall_s": wall_s,
+            "packet_hops_per_s": packet_hops as f64 / wall_s,
+            "peak_rss_bytes": peak_rss_bytes(),
+        },
+    });
+    Ok((Outcome::new(tables, manifest.to_string()), ()))
+}
+
+/// The largest resident set of this process so far, in bytes, where the system tells.
+fn peak_rss_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+}
+
+fn named(list: &[(&str, &str)]) -> Vec<(String, String)> {
+    list.iter().map(|&(name, help)| (name.to_owned(), help.to_owned())).collect()
+}
+
+/// Names and descriptions of all congestion controls.
+#[pyfunction]
+pub fn congestion() -> Vec<(String, String)> {
+    named(tightlink_sim::congestion::CONTROLS)
+}
+
+/// Names and descriptions of all queue disciplines.
+#[pyfunction]
+pub fn queues() -> Vec<(String, String)> {
+    named(QUEUES)
+}
+
+/// Names and descriptions of all kinds of loss recovery.
+#[pyfunction]
+pub fn recoveries() -> Vec<(String, String)> {
+    named(&Recovery::ALL.map(|recovery| (recovery.name(), recovery.help())))
+}
+
+/// Names and descriptions of all metrics of the time series.
+#[pyfunction]
+pub fn metrics() -> Vec<(String, String)> {
+    named(&Metric::ALL.map(|(metric, help)| (metric.name(), help)))
+}

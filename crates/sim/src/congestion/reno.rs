@@ -1,0 +1,56 @@
+//! Standard TCP: slow start and congestion avoidance (RFC 5681 §3.1).
+
+use super::{Ack, CongestionControl, Window};
+
+/// Standard TCP. Its only state is the window.
+#[derive(Clone, Copy, Debug)]
+pub struct Reno;
+
+impl CongestionControl for Reno {
+    const HELP: &'static str = "standard TCP: slow start, then one packet per round trip (RFC 5681)";
+
+    fn new() -> Self {
+        Self
+    }
+
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if window.in_slow_start() {
+            // RFC 5681 eq. 2: at most one segment per ACK, however much it acknowledges.
+            window.cwnd += ack.acked.min(1.0);
+        } else {
+            // One segment per window acknowledged: eq. 3, counting data as §3.1 recommends.
+            window.cwnd += (ack.acked / window.cwnd).min(1.0);
+        }
+    }
+
+    fn on_loss(&mut self, _window: &Window, in_use: f64) -> f64 {
+        // RFC 5681 eq. 4.
+        in_use / 2.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Time;
+
+    fn ack(acked: f64) -> Ack {
+        Ack { now: Time::ZERO, acked, rtt_s: None }
+    }
+
+    #[test]
+    fn slow_start_adds_one_packet_per_ack_and_avoidance_one_per_window() {
+        let mut window = Window { cwnd: 2.0, ssthresh: 4.0 };
+        let mut reno = Reno;
+        reno.on_ack(&mut window, &ack(2.0));
+        assert_eq!(window.cwnd, 3.0);
+        reno.on_ack(&mut window, &ack(1.0));
+        assert_eq!(window.cwnd, 4.0);
+        for _ in 0..4 {
+            reno.on_ack(&mut window, &ack(1.0));
+        }
+        assert!((window.cwnd - 4.94).abs() < 0.03, "{}", window.cwnd);
+        assert_eq!(reno.on_loss(&window, 8.0), 4.0);
+    }
+}

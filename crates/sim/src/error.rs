@@ -1,0 +1,24 @@
+//! What only the engine can see to be wrong with a scenario.
+
+use thiserror::Error;
+
+/// A scenario that cannot be simulated. The messages stand alone: one sentence each.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say it")]
+pub enum ScenarioError {
+    #[error("traffic.{flow}: no way from {from:?} to {to:?}: connect them by links in this direction")]
+    Unreachable { flow: String, from: String, to: String },
+    #[error("traffic.{flow}: the path takes link {link:?} at node {node:?}, where that link does not begin")]
+    BrokenPath { flow: String, link: String, node: String },
+    #[error("traffic.{flow}: the path ends at {end:?} instead of {to:?}")]
+    PathEndsElsewhere { flow: String, end: String, to: String },
+    #[error("traffic.{flow}: the path has {hops} links, more than the 255 that a path may have")]
+    TooManyHops { flow: String, hops: usize },
+    #[error("traffic.{flow}.{key} = {value}: {expected}")]
+    Flow { flow: String, key: &'static str, value: String, expected: String },
+    #[error("link.{link}.{key} = {value}: {expected}")]
+    Link { link: String, key: &'static str, value: String, expected: String },
+    #[error("{0}")]
+    Scenario(String),
+}

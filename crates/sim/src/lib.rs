@@ -1,0 +1,25 @@
+//! Tightlink's engine: networks, packet by packet.
+//!
+//! No I/O, no Python, no wall clock: a [`scenario::Scenario`] goes in, tables come out, the same bytes on
+//! every machine. `events` and `time` fix the order of events, `network` holds what packets pass
+//! through, `transport` the ends of connections, `congestion` how windows grow, `traffic` what
+//! applications do, `probe` what is observed, `simulation` the loop.
+
+pub mod congestion;
+pub mod error;
+pub mod events;
+pub mod network;
+pub mod packet;
+pub mod probe;
+pub mod random;
+pub mod ring;
+pub mod scenario;
+pub mod simulation;
+pub mod tables;
+pub mod time;
+pub mod traffic;
+pub mod transport;
+
+pub use error::ScenarioError;
+pub use scenario::Scenario;
+pub use simulation::{ENGINE_BEHAVIOUR, Interrupted, Simulation};

@@ -1,0 +1,152 @@
+//! The network at work: packets are offered to links and come out at the end of their path.
+
+use crate::error::ScenarioError;
+use crate::events::{Entity, EventQueue, Key};
+use crate::network::link::Link;
+use crate::network::topology::{END, Paths};
+use crate::packet::Packet;
+use crate::probe::{DropReason, Probe};
+use crate::scenario::Scenario;
+use crate::time::Time;
+use crate::transport::sack::SackSlab;
+
+/// All links, the packets in them and the events that they cause.
+#[derive(Debug)]
+pub struct Fabric<P> {
+    /// Links, in the order of the scenario.
+    pub links: Vec<Link>,
+    /// The way of each flow.
+    pub paths: Paths,
+    /// Pending events of links and timers.
+    pub queue: EventQueue,
+    /// SACK blocks of the ACKs in flight.
+    pub sacks: SackSlab,
+    /// Who watches packets.
+    pub probe: P,
+    /// Packets lost on their way, by flow, ACKs not counted.
+    pub dropped: Vec<u64>,
+    /// Link crossings before the end, data and ACKs, fused or not.
+    pub packet_hops: u64,
+    first_link: Entity,
+    end: Time,
+}
+
+impl<P: Probe> Fabric<P> {
+    /// The idle network of a scenario. Links in `unfused` keep events of their own.
+    ///
+    /// # Errors
+    /// A path that does not exist.
+    pub fn new(scenario: &Scenario, first_link: Entity, probe: P, unfused: impl Fn(&Paths) -> Vec<bool>) -> Result<Self, ScenarioError> {
+        let end = Time::new(scenario.duration_s);
+        let paths = Paths::new(scenario)?;
+        let mut links: Vec<Link> = (scenario.links.iter().zip(first_link..))
+            .map(|(spec, entity)| Link::new(spec, entity, scenario.profile, scenario.seed, end))
+            .collect();
+        let unfused = unfused(&paths);
+        for (index, feeder) in paths.only_feeders(links.len()).into_iter().enumerate() {
+            if let Some(feeder) = feeder.filter(|_| P::ALLOWS_FUSION && !unfused[index]) {
+                links[index].fused = true;
+                links[feeder as usize].feeds_fused = true;
+            }
+        }
+        Ok(Self {
+            links,
+            paths,
+            queue: EventQueue::default(),
+            sacks: SackSlab::default(),
+            probe,
+            dropped: vec![0; scenario.flows.len()],
+            packet_hops: 0,
+            first_link,
+            end,
+        })
+    }
+
+    /// Puts a packet on the first link of its path.
+    #[inline]
+    pub fn send(&mut self, packet: Packet, now: Key) {
+        let link = self.paths.link(packet.flow, packet.is_reverse(), 0);
+        self.offer(link, packet, now);
+    }
+
+    /// Offers a packet to a link at `now`, and on through the links fused to it.
+    #[inline]
+    fn offer(&mut self, mut index: u32, mut packet: Packet, mut now: Key) {
+        loop {
+            let link = &mut self.links[index as usize];
+            let size = u32::from(packet.size);
+            let Some(service) = link.server.offer(now, size) else {
+                self.probe.dropped(now, index, &packet, DropReason::Queue);
+                self.lose(&packet);
+                return;
+            };
+            self.probe.enqueued(now, index, &packet, service);
+            packet.start = service.start.seconds();
+            let delivery = Key::new(link.server.delivery(service.start, size), service.start, self.first_link + index);
+            if delivery.time < self.end {
+                if link.loses_next() {
+                    packet.lose();
+                    link.packets_lost += 1;
+                } else {
+                    link.packets_delivered += 1;
+                    self.packet_hops += 1;
+                    if link.feeds_fused {
+                        let next = self.paths.link(packet.flow, packet.is_reverse(), packet.hop + 1);
+                        if next != END && self.links[next as usize].fused {
+                            packet.hop += 1;
+                            (index, now) = (next, delivery);
+                            continue;
+                        }
+                    }
+                }
+            }
+            let link = &mut self.links[index as usize];
+            let first = link.flight.is_empty();
+            link.flight.push_back(packet);
+            if first {
+                self.queue.push(delivery);
+            }
+            return;
+        }
+    }
+
+    /// The delivery event at the top of the queue: takes the packet off its link and puts it on the
+    /// next; returns it where its path ends.
+    #[inline]
+    pub fn deliver(&mut self, key: Key) -> Option<Packet> {
+        let index = key.entity - self.first_link;
+        let link = &mut self.links[index as usize];
+        let mut packet = link.flight.pop_front()?;
+        match link.flight.front().copied() {
+            Some(next) => {
+                let key = link.delivery_key(&next);
+                self.queue.replace(key);
+            }
+            None => {
+                self.queue.pop();
+            }
+        }
+        if packet.is_lost() {
+            self.probe.dropped(key, index, &packet, DropReason::Wire);
+            self.lose(&packet);
+            return None;
+        }
+        self.probe.received(key, index, &packet);
+        let next = self.paths.link(packet.flow, packet.is_reverse(), packet.hop + 1);
+        if next == END {
+            return Some(packet);
+        }
+        packet.hop += 1;
+        self.offer(next, packet, key);
+        None
+    }
+
+    #[cold]
+    fn lose(&mut self, packet: &Packet) {
+        if packet.is_reverse() {
+            self.sacks.take(packet.aux);
+        } else {
+            self.dropped[packet.flow as usize] += 1;
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! A link: a server with its queue, the packets on their way, and what the wire loses.
+
+use crate::events::{Entity, Key};
+use crate::network::queue::Queue;
+use crate::network::server::Server;
+use crate::packet::Packet;
+use crate::random::Stream;
+use crate::ring::Ring;
+use crate::scenario::{LinkSpec, Profile};
+use crate::time::Time;
+
+/// One direction of a wire, at work.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// The transmitter and its waiting line.
+    pub server: Server,
+    /// Packets that were admitted and wait for their delivery event, oldest first.
+    pub flight: Ring<Packet>,
+    /// All its packets come from one other link: it is evaluated together with that link, exactly,
+    /// and the delivery between the two needs no event.
+    pub fused: bool,
+    /// Whether any link is fused to this one.
+    pub feeds_fused: bool,
+    /// Packets that came out at the other end before the end of the run.
+    pub packets_delivered: u64,
+    /// Packets that the wire lost before the end of the run.
+    pub packets_lost: u64,
+    loss: Option<Loss>,
+}
+
+#[derive(Clone, Debug)]
+struct Loss {
+    probability: f64,
+    stream: Stream,
+}
+
+impl Link {
+    /// An idle link.
+    #[must_use]
+    pub fn new(spec: &LinkSpec, entity: Entity, profile: Profile, seed: u64, end: Time) -> Self {
+        let queue = Queue::new(&spec.queue, profile);
+        let loss = (spec.loss > 0.0)
+            .then(|| Loss { probability: spec.loss, stream: Stream::new(seed, &spec.name, 0, "loss") });
+        Self {
+            server: Server::new(entity, spec.rate_bps, spec.delay_s, spec.framing, queue, end),
+            flight: Ring::default(),
+            fused: false,
+            feeds_fused: false,
+            packets_delivered: 0,
+            packets_lost: 0,
+            loss,
+        }
+    }
+
+    /// Whether the wire loses the packet that it transmits next. Draws in order of transmission.
+    #[inline]
+    pub fn loses_next(&mut self) -> bool {
+        self.loss.as_mut().is_some_and(|loss| loss.stream.chance(loss.probability))
+    }
+
+    /// Random numbers drawn.
+    #[must_use]
+    pub fn random_draws(&self) -> u64 {
+        self.loss.as_ref().map_or(0, |loss| loss.stream.draws())
+    }
+
+    /// The key of the delivery of `packet`, which is in flight here.
+    #[inline]
+    pub fn delivery_key(&mut self, packet: &Packet) -> Key {
+        let start = Time::new(packet.start);
+        Key::new(self.server.delivery(start, u32::from(packet.size)), start, self.server.entity())
+    }
+}

@@ -1,0 +1,62 @@
+//! Who watches packets. A probe is a type parameter of the simulation: the empty one costs nothing.
+
+use crate::events::Key;
+use crate::network::server::Service;
+use crate::packet::Packet;
+
+pub mod series;
+pub mod trace;
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropReason {
+    /// The link's queue was full.
+    Queue,
+    /// The wire lost it.
+    Wire,
+}
+
+impl DropReason {
+    /// The word in the column `reason`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Queue => "queue",
+            Self::Wire => "wire",
+        }
+    }
+}
+
+/// Sees every packet at every link.
+pub trait Probe {
+    /// Whether links may be evaluated ahead of time: not for a probe that must see them in order.
+    const ALLOWS_FUSION: bool;
+
+    /// A packet joined a queue, or went straight into service.
+    fn enqueued(&mut self, _key: Key, _link: u32, _packet: &Packet, _service: Service) {}
+
+    /// A packet came out at the other end of a link.
+    fn received(&mut self, _key: Key, _link: u32, _packet: &Packet) {}
+
+    /// A packet was lost.
+    fn dropped(&mut self, _key: Key, _link: u32, _packet: &Packet, _reason: DropReason) {}
+
+    /// The run is over: nothing happens from `end` on.
+    fn finish(&mut self, _end: crate::time::Time) {}
+}
+
+/// Watches nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Totals;
+
+impl Probe for Totals {
+    const ALLOWS_FUSION: bool = true;
+}
+
+/// Watches nothing, and keeps links unfused: for time series, which look at links between events.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sampled;
+
+impl Probe for Sampled {
+    const ALLOWS_FUSION: bool = false;
+}

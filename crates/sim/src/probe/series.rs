@@ -1,0 +1,74 @@
+//! Time series: a sample of every link and every flow at a constant interval.
+
+/// Samples in long form, column by column.
+#[derive(Clone, Debug, Default)]
+pub struct Series {
+    /// When, in seconds.
+    pub time_s: Vec<f64>,
+    /// Index into the links, or the number of links plus an index into the flows.
+    pub entity: Vec<u32>,
+    /// What.
+    pub metric: Vec<Metric>,
+    /// The sample.
+    pub value: Vec<f64>,
+}
+
+/// What is sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Metric {
+    /// Packets waiting at a link, without the one in service.
+    QueuePackets,
+    /// Share of the past interval during which a link transmitted.
+    Utilization,
+    /// Packets that a link dropped during the past interval.
+    PacketsDropped,
+    /// Payload delivered in order during the past interval, in bit/s.
+    GoodputBps,
+    /// Bytes delivered during the past interval, in bit/s.
+    ThroughputBps,
+    /// Congestion window.
+    CwndPackets,
+    /// Slow-start threshold.
+    SsthreshPackets,
+    /// Packets outstanding.
+    InFlightPackets,
+}
+
+impl Metric {
+    /// All metrics, with a line of help each.
+    pub const ALL: [(Self, &'static str); 8] = [
+        (Self::QueuePackets, "packets waiting at a link, without the one in service"),
+        (Self::Utilization, "share of the past interval during which a link transmitted"),
+        (Self::PacketsDropped, "packets that a link dropped during the past interval"),
+        (Self::GoodputBps, "payload of a flow delivered in order during the past interval, in bit/s"),
+        (Self::ThroughputBps, "bytes of a flow delivered during the past interval, in bit/s"),
+        (Self::CwndPackets, "congestion window of a TCP flow"),
+        (Self::SsthreshPackets, "slow-start threshold of a TCP flow"),
+        (Self::InFlightPackets, "packets of a TCP flow sent and not acknowledged"),
+    ];
+
+    /// The word in the column `metric`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::QueuePackets => "queue_packets",
+            Self::Utilization => "utilization",
+            Self::PacketsDropped => "packets_dropped",
+            Self::GoodputBps => "goodput_bps",
+            Self::ThroughputBps => "throughput_bps",
+            Self::CwndPackets => "cwnd_packets",
+            Self::SsthreshPackets => "ssthresh_packets",
+            Self::InFlightPackets => "in_flight_packets",
+        }
+    }
+}
+
+impl Series {
+    /// Adds a sample.
+    pub fn push(&mut self, time_s: f64, entity: u32, metric: Metric, value: f64) {
+        self.time_s.push(time_s);
+        self.entity.push(entity);
+        self.metric.push(metric);
+        self.value.push(value);
+    }
+}

@@ -1,0 +1,211 @@
+//! Packet traces: every packet joining a queue, leaving it, arriving or being dropped, in order.
+//!
+//! A link that computes its departures on arrival knows of a departure before it happens. Such records
+//! wait in a heap and leave it when the simulation reaches their place in the order of events.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::{DropReason, Probe};
+use crate::events::Key;
+use crate::network::server::Service;
+use crate::packet::{Kind, Packet};
+use crate::ring::Ring;
+use crate::time::Time;
+
+/// What happened to a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Event {
+    /// It joined the queue of a link.
+    Enqueue,
+    /// Its transmission began.
+    Dequeue,
+    /// It arrived at the other end.
+    Receive,
+    /// It was lost.
+    Drop(Lost),
+}
+
+/// Where it was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Lost {
+    /// At a full queue.
+    Queue,
+    /// On the wire.
+    Wire,
+}
+
+impl Event {
+    /// ns-2's sign for it.
+    #[must_use]
+    pub fn sign(self) -> char {
+        match self {
+            Self::Enqueue => '+',
+            Self::Dequeue => '-',
+            Self::Receive => 'r',
+            Self::Drop(_) => 'd',
+        }
+    }
+
+    /// Why the packet was lost, if it was.
+    #[must_use]
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Drop(Lost::Queue) => DropReason::Queue.name(),
+            Self::Drop(Lost::Wire) => DropReason::Wire.name(),
+            _ => "",
+        }
+    }
+}
+
+/// One line of a trace.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Record {
+    /// What happened.
+    pub event: Event,
+    /// When.
+    pub time: Time,
+    /// At which link.
+    pub link: u32,
+    /// What kind of packet.
+    pub kind: Kind,
+    /// Its bytes.
+    pub size: u32,
+    /// Its flow.
+    pub flow: u32,
+    /// Its sequence number, or the one that it acknowledges.
+    pub seq: u32,
+    /// Its number, in the order in which packets joined their first queue.
+    pub uid: u64,
+}
+
+/// A record that waits for its place, ordered by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    key: Key,
+    index: u32,
+}
+
+/// Collects the trace of a run.
+#[derive(Debug)]
+pub struct Trace<W> {
+    write: W,
+    /// Records whose place lies ahead; `index` points into `parked`.
+    ahead: BinaryHeap<Reverse<Place>>,
+    parked: Vec<Record>,
+    free: Vec<u32>,
+    /// Numbers of the packets in each link, in order.
+    uids: Vec<Ring<u64>>,
+    /// Number of the packet that the current event carries from link to link.
+    carried: u64,
+    next_uid: u64,
+    /// End of the last service granted, by link, and the start of that service: the place of the next
+    /// departure from the waiting line.
+    last: Vec<(Time, Time)>,
+    first_link: u32,
+}
+
+impl<W: FnMut(&Record)> Trace<W> {
+    /// A trace of `links` links that hands records to `write` in order.
+    #[must_use]
+    pub fn new(links: usize, first_link: u32, write: W) -> Self {
+        Self {
+            write,
+            ahead: BinaryHeap::new(),
+            parked: Vec::new(),
+            free: Vec::new(),
+            uids: vec![Ring::default(); links],
+            carried: 0,
+            next_uid: 0,
+            last: vec![(Time::ZERO, Time::ZERO); links],
+            first_link,
+        }
+    }
+
+    /// Writes the waiting records that precede `now`.
+    fn catch_up(&mut self, now: Key) {
+        while let Some(&Reverse(place)) = self.ahead.peek() {
+            if place.key >= now {
+                break;
+            }
+            self.ahead.pop();
+            self.free.push(place.index);
+            (self.write)(&self.parked[place.index as usize]);
+        }
+    }
+
+    fn park(&mut self, key: Key, record: Record) {
+        let index = match self.free.pop() {
+            Some(index) => {
+                self.parked[index as usize] = record;
+                index
+            }
+            None => {
+                self.parked.push(record);
+                self.parked.len() as u32 - 1
+            }
+        };
+        self.ahead.push(Reverse(Place { key, index }));
+    }
+
+    /// The number of a packet that is offered to a link: a new one on its first, the carried one after.
+    fn uid(&mut self, packet: &Packet) -> u64 {
+        if packet.hop == 0 {
+            self.next_uid += 1;
+            self.next_uid - 1
+        } else {
+            self.carried
+        }
+    }
+}
+
+fn record(event: Event, time: Time, link: u32, packet: &Packet, uid: u64) -> Record {
+    Record { event, time, link, kind: packet.kind(), size: u32::from(packet.size), flow: packet.flow, seq: packet.seq, uid }
+}
+
+impl<W: FnMut(&Record)> Probe for Trace<W> {
+    const ALLOWS_FUSION: bool = false;
+
+    fn enqueued(&mut self, key: Key, link: u32, packet: &Packet, service: Service) {
+        self.catch_up(key);
+        let uid = self.uid(packet);
+        self.uids[link as usize].push_back(uid);
+        (self.write)(&record(Event::Enqueue, key.time, link, packet, uid));
+        let dequeue = record(Event::Dequeue, service.start, link, packet, uid);
+        let (free_at, previous_start) = self.last[link as usize];
+        // Straight into service, or when the packet before it has left: at that departure's place.
+        let waits = service.start == free_at && Key::new(free_at, previous_start, self.first_link + link) >= key;
+        if waits {
+            self.park(Key::new(free_at, previous_start, self.first_link + link), dequeue);
+        } else {
+            (self.write)(&dequeue);
+        }
+        self.last[link as usize] = (service.departure, service.start);
+    }
+
+    fn received(&mut self, key: Key, link: u32, packet: &Packet) {
+        self.catch_up(key);
+        self.carried = self.uids[link as usize].pop_front().unwrap_or_default();
+        (self.write)(&record(Event::Receive, key.time, link, packet, self.carried));
+    }
+
+    fn dropped(&mut self, key: Key, link: u32, packet: &Packet, reason: DropReason) {
+        self.catch_up(key);
+        match reason {
+            // ns-2 notes a drop as an arrival at the queue, too.
+            DropReason::Queue => {
+                let uid = self.uid(packet);
+                (self.write)(&record(Event::Enqueue, key.time, link, packet, uid));
+                (self.write)(&record(Event::Drop(Lost::Queue), key.time, link, packet, uid));
+            }
+            DropReason::Wire => {
+                let uid = self.uids[link as usize].pop_front().unwrap_or_default();
+                (self.write)(&record(Event::Drop(Lost::Wire), key.time, link, packet, uid));
+            }
+        }
+    }
+
+    fn finish(&mut self, end: Time) {
+        self.catch_up(Key::new(end, Time::ZERO, 0));
+    }
+}

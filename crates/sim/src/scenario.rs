@@ -1,0 +1,292 @@
+//! What the engine is asked to simulate: a scenario with every default filled in, every quantity in
+//! SI units (seconds, bits per second, bytes, packets) and every group expanded.
+//!
+//! The Python package turns a user's TOML or Python objects into this; `tightlink run --show-config`
+//! prints it. Unknown fields are errors, so that the two sides cannot drift apart unnoticed.
+
+use serde::{Deserialize, Serialize};
+
+use crate::network::queue::QueueSpec;
+
+/// A complete, resolved scenario.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// Which reference behaviour transports and queues reproduce in the details.
+    pub profile: Profile,
+    /// The simulated interval is `[0, duration_s)`.
+    pub duration_s: f64,
+    /// Seed of every random stream (see `random.rs`).
+    pub seed: u64,
+    /// Hosts and routers, in the order of the scenario.
+    pub nodes: Vec<NodeSpec>,
+    /// Links, one entry per direction, in the order of the scenario.
+    pub links: Vec<LinkSpec>,
+    /// Flows, in the order of the scenario.
+    pub flows: Vec<FlowSpec>,
+    /// What is observed beyond the totals.
+    pub observe: ObserveSpec,
+}
+
+/// A named set of transport defaults. The defaults themselves are in the scenario; the name remains
+/// because a few details are not parameters of any standard (they are listed in `transport/ns2.rs`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Profile {
+    /// ns-2.35's one-way TCP agents.
+    Ns2,
+    /// RFC 5681, 6298, 6582 and 6675.
+    Rfc,
+}
+
+/// A host or a router.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeSpec {
+    /// Unique name.
+    pub name: String,
+}
+
+/// One direction of a wire.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkSpec {
+    /// Unique name: `bottleneck`, `bottleneck.reverse`, `net.access_left[3]`.
+    pub name: String,
+    /// Index of the node that transmits.
+    pub from: u32,
+    /// Index of the node that receives.
+    pub to: u32,
+    /// Transmission rate in bit/s.
+    pub rate_bps: f64,
+    /// Propagation delay in seconds.
+    pub delay_s: f64,
+    /// The queue in front of the transmitter.
+    pub queue: QueueSpec,
+    /// What the link adds to each packet on the line.
+    pub framing: FramingSpec,
+    /// Probability that a packet is lost on the wire, after it was transmitted.
+    pub loss: f64,
+    /// Largest IP packet that the link carries, in bytes; none: any.
+    pub mtu_bytes: Option<u32>,
+}
+
+/// The size of a queue. The packet in service counts.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum QueueLimit {
+    /// Packets, waiting and in service.
+    Packets(u32),
+    /// Bytes, waiting and in service.
+    Bytes(u64),
+    /// No limit.
+    Unlimited,
+}
+
+/// Line overhead: it costs time on the line and is not counted in any byte total.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FramingSpec {
+    /// Bytes added to each packet.
+    pub overhead_bytes: u32,
+    /// Smallest frame, overhead included.
+    pub smallest_bytes: u32,
+}
+
+/// One transport connection and the application that drives it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowSpec {
+    /// Unique label: `ftp`, `bulk[17]`.
+    pub label: String,
+    /// Name of the traffic group: the random streams hang on it and on `index`.
+    pub group: String,
+    /// Position within the group.
+    pub index: u32,
+    /// Index of the sending node.
+    pub from: u32,
+    /// Index of the receiving node.
+    pub to: u32,
+    /// When the application starts, in seconds.
+    pub start_s: f64,
+    /// When the application stops sending, in seconds.
+    pub stop_s: f64,
+    /// Links from sender to receiver; none: the shortest path.
+    pub path: Option<Vec<u32>>,
+    /// Links from receiver to sender; none: the shortest path.
+    pub reverse_path: Option<Vec<u32>>,
+    /// What the application offers.
+    pub traffic: TrafficSpec,
+    /// How it is carried.
+    pub transport: TransportSpec,
+}
+
+/// What an application offers to its transport.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum TrafficSpec {
+    /// As much as the transport takes.
+    Bulk {
+        /// Application bytes to send; none: unlimited.
+        bytes: Option<u64>,
+    },
+    /// One packet at a constant interval.
+    Cbr {
+        /// Seconds from packet to packet.
+        interval_s: f64,
+    },
+    /// Constant bit rate during random on-times, silence during random off-times.
+    OnOff {
+        /// Seconds from packet to packet while on.
+        interval_s: f64,
+        /// Length of the on-times.
+        on: Duration,
+        /// Length of the off-times.
+        off: Duration,
+    },
+}
+
+/// A distribution of durations.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "distribution", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Duration {
+    /// Exponential.
+    Exponential {
+        /// Mean in seconds.
+        mean_s: f64,
+    },
+    /// Pareto.
+    Pareto {
+        /// Mean in seconds.
+        mean_s: f64,
+        /// Shape, above 1.
+        shape: f64,
+    },
+}
+
+/// How a flow is carried.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TransportSpec {
+    /// TCP.
+    Tcp(TcpSpec),
+    /// UDP.
+    Udp(UdpSpec),
+}
+
+/// A TCP connection. Windows are in packets of `payload_bytes`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TcpSpec {
+    /// Congestion control, by name (see `congestion/`).
+    pub congestion: String,
+    /// Loss recovery.
+    pub recovery: Recovery,
+    /// Application bytes in a full segment.
+    pub payload_bytes: u32,
+    /// Header bytes that each segment adds (IP, TCP, options).
+    pub header_bytes: u32,
+    /// Size of a SYN, an ACK and every other segment without payload.
+    pub ack_bytes: u32,
+    /// Largest window that the receiver advertises, in packets.
+    pub window_packets: f64,
+    /// Initial congestion window, in packets.
+    pub initial_window_packets: f64,
+    /// Initial slow-start threshold, in packets; none: unlimited.
+    pub initial_ssthresh_packets: Option<f64>,
+    /// How long the receiver may hold an ACK, in seconds; none: each packet is acknowledged at once.
+    pub delayed_ack_s: Option<f64>,
+    /// Retransmission timer.
+    pub rto: RtoSpec,
+    /// Whether the first two duplicate ACKs release a new packet each (RFC 3042).
+    pub limited_transmit: bool,
+}
+
+/// The retransmission timer (RFC 6298).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RtoSpec {
+    /// Before the first sample, in seconds.
+    pub initial_s: f64,
+    /// Lower bound, in seconds.
+    pub min_s: f64,
+    /// Upper bound, in seconds.
+    pub max_s: f64,
+    /// Clock granularity, in seconds.
+    pub granularity_s: f64,
+}
+
+/// How a sender finds out and mends losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Recovery {
+    /// Fast retransmit, then slow start.
+    Tahoe,
+    /// Fast retransmit and fast recovery (RFC 5681).
+    Reno,
+    /// Fast recovery through partial ACKs (RFC 6582).
+    Newreno,
+    /// Selective acknowledgements (RFC 6675).
+    Sack,
+}
+
+/// A UDP flow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UdpSpec {
+    /// Application bytes in a datagram.
+    pub payload_bytes: u32,
+    /// Header bytes of the IP datagram that carries it (IP and UDP; none under `ns2`).
+    pub header_bytes: u32,
+    /// Header bytes that each further fragment repeats (IP).
+    pub fragment_header_bytes: u32,
+}
+
+/// What is observed beyond the totals.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ObserveSpec {
+    /// Sampling interval of the time series, in seconds; none: no series.
+    pub interval_s: Option<f64>,
+    /// Rows of the `flows` table.
+    pub flows: ObserveFlows,
+}
+
+/// How finely flows are reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ObserveFlows {
+    /// A row for each flow.
+    Each,
+    /// A row for each traffic group.
+    Group,
+    /// No rows.
+    None,
+}
+
+impl Recovery {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Tahoe, Self::Reno, Self::Newreno, Self::Sack];
+
+    /// The name in a scenario.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tahoe => "tahoe",
+            Self::Reno => "reno",
+            Self::Newreno => "newreno",
+            Self::Sack => "sack",
+        }
+    }
+
+    /// One line of help.
+    #[must_use]
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::Tahoe => "fast retransmit, then slow start",
+            Self::Reno => "fast retransmit and fast recovery (RFC 5681)",
+            Self::Newreno => "fast recovery through partial ACKs (RFC 6582)",
+            Self::Sack => "selective acknowledgements (RFC 6675)",
+        }
+    }
+}

@@ -1,0 +1,426 @@
+//! The loop: takes the next event, lets it happen, until the end.
+
+use crate::congestion::Controls;
+use crate::error::ScenarioError;
+use crate::events::{Entity, Key};
+use crate::network::fabric::Fabric;
+use crate::network::topology::Paths;
+use crate::packet::{Kind, Packet};
+use crate::probe::Probe;
+use crate::probe::series::{Metric, Series};
+use crate::scenario::{FlowSpec, Profile, Scenario, TrafficSpec, TransportSpec};
+use crate::time::Time;
+use crate::traffic::pulse::Pulse;
+use crate::transport::ns2;
+use crate::transport::datagram::{DatagramFlow, Fragments};
+use crate::transport::receiver::Receiver;
+use crate::transport::sender::{Connection, Env, Sender};
+
+/// A number that changes whenever a change of the engine changes results: stored runs of another
+/// number are not reused.
+pub const ENGINE_BEHAVIOUR: u32 = 1;
+
+/// Timers of a flow, in the order of their entities.
+const TIMERS: u32 = 3;
+const RETRANSMISSION: u32 = 0;
+const DELAYED_ACK: u32 = 1;
+const APPLICATION: u32 = 2;
+
+/// The numbers of entities: the sampler, starts and stops, links, timers.
+#[derive(Clone, Copy, Debug)]
+struct Entities {
+    first_link: Entity,
+    first_timer: Entity,
+}
+
+const SAMPLER: Entity = 0;
+
+impl Entities {
+    fn new(scenario: &Scenario) -> Self {
+        let first_link = 1 + 2 * scenario.flows.len() as u32;
+        Self { first_link, first_timer: first_link + scenario.links.len() as u32 }
+    }
+
+    fn timer(self, flow: u32, timer: u32) -> Entity {
+        self.first_timer + flow * TIMERS + timer
+    }
+}
+
+/// Both ends of a TCP connection.
+#[derive(Debug)]
+pub struct TcpFlow {
+    /// Index of its parameters.
+    connection: u32,
+    /// The sending end.
+    pub sender: Sender,
+    /// The receiving end.
+    pub receiver: Receiver,
+}
+
+/// The ends of a flow: an index into the arena of its transport.
+#[derive(Clone, Copy, Debug)]
+enum Endpoint {
+    Tcp(u32),
+    Udp(u32),
+}
+
+/// One run of a scenario.
+#[derive(Debug)]
+pub struct Simulation<'a, P> {
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) fabric: Fabric<P>,
+    pub(crate) series: Series,
+    controls: Controls,
+    connections: Vec<Connection>,
+    tcp: Vec<TcpFlow>,
+    udp: Vec<DatagramFlow>,
+    endpoints: Vec<Endpoint>,
+    pulses: Vec<Option<Pulse>>,
+    running: Vec<bool>,
+    entities: Entities,
+    end: Time,
+    events: u64,
+    sampled: Sampled,
+}
+
+/// What the sampler saw last.
+#[derive(Clone, Debug, Default)]
+struct Sampled {
+    samples: u64,
+    busy_s: Vec<f64>,
+    dropped: Vec<u64>,
+    payload: Vec<u64>,
+    bytes: Vec<u64>,
+}
+
+impl<'a, P: Probe> Simulation<'a, P> {
+    /// Builds the network and the flows of a scenario.
+    ///
+    /// # Errors
+    /// What only the engine can see to be wrong: unreachable destinations, broken paths, packets that
+    /// no link on the path carries, an unknown congestion control.
+    pub fn new(scenario: &'a Scenario, probe: P) -> Result<Self, ScenarioError> {
+        let entities = Entities::new(scenario);
+        let fabric = Fabric::new(scenario, entities.first_link, probe, |paths| watched(scenario, paths))?;
+        let mut simulation = Self {
+            scenario,
+            fabric,
+            series: Series::default(),
+            controls: Controls::default(),
+            connections: Vec::new(),
+            tcp: Vec::new(),
+            udp: Vec::new(),
+            endpoints: Vec::new(),
+            pulses: Vec::new(),
+            running: vec![false; scenario.flows.len()],
+            entities,
+            end: Time::new(scenario.duration_s),
+            events: 0,
+            sampled: Sampled::default(),
+        };
+        let phases = match scenario.profile {
+            Profile::Ns2 => ns2::clock_phases(scenario),
+            Profile::Rfc => vec![0.0; scenario.flows.len()],
+        };
+        for (index, (flow, phase_s)) in scenario.flows.iter().zip(phases).enumerate() {
+            simulation.add_flow(index as u32, flow, phase_s)?;
+        }
+        simulation.schedule_samples();
+        Ok(simulation)
+    }
+
+    fn add_flow(&mut self, index: u32, flow: &FlowSpec, phase_s: f64) -> Result<(), ScenarioError> {
+        let start = Time::new(flow.start_s);
+        let endpoint = match &flow.transport {
+            TransportSpec::Tcp(tcp) => {
+                let bytes = if let TrafficSpec::Bulk { bytes } = flow.traffic { bytes } else { None };
+                let connection = Connection { tcp: tcp.clone(), profile: self.scenario.profile, bytes };
+                let control = self.controls.add(&tcp.congestion).ok_or_else(|| ScenarioError::Flow {
+                    flow: flow.label.clone(),
+                    key: "tcp.congestion",
+                    value: format!("{:?}", tcp.congestion),
+                    expected: "no such congestion control".into(),
+                })?;
+                let bottleneck = slowest(self.scenario, self.fabric.paths.links(index, false));
+                let retransmission = self.entities.timer(index, RETRANSMISSION);
+                let sender = Sender::new(&connection, index, retransmission, control, bottleneck, phase_s, start);
+                let receiver = Receiver::new(tcp, index, self.entities.timer(index, DELAYED_ACK));
+                let connection = self.connection(connection);
+                self.tcp.push(TcpFlow { connection, sender, receiver });
+                Endpoint::Tcp(self.tcp.len() as u32 - 1)
+            }
+            TransportSpec::Udp(udp) => {
+                let path = self.fabric.paths.links(index, false);
+                let mtu = path.iter().filter_map(|&link| self.scenario.links[link as usize].mtu_bytes).min();
+                self.udp.push(DatagramFlow::new(index, udp, Fragments::new(udp, mtu)));
+                Endpoint::Udp(self.udp.len() as u32 - 1)
+            }
+        };
+        self.endpoints.push(endpoint);
+        self.pulses.push(Pulse::new(&flow.traffic, self.scenario.seed, &flow.group, flow.index));
+        let queue = &mut self.fabric.queue;
+        queue.push(Key::new(start, Time::ZERO, 1 + 2 * index));
+        if flow.stop_s < self.scenario.duration_s {
+            queue.push(Key::new(Time::new(flow.stop_s), Time::ZERO, 2 + 2 * index));
+        }
+        Ok(())
+    }
+
+    /// Connections of one group usually have equal parameters: they share them.
+    fn connection(&mut self, connection: Connection) -> u32 {
+        let same = |known: &Connection| known.tcp == connection.tcp && known.bytes == connection.bytes;
+        if !self.connections.last().is_some_and(same) {
+            self.connections.push(connection);
+        }
+        self.connections.len() as u32 - 1
+    }
+
+    /// Runs to the end. `interrupted` is asked now and then; true stops the run there.
+    ///
+    /// # Errors
+    /// `interrupted` said so.
+    pub fn run(&mut self, mut interrupted: impl FnMut() -> bool) -> Result<(), Interrupted> {
+        const EVENTS_BETWEEN_QUESTIONS: u64 = 1 << 20;
+        while let Some(key) = self.fabric.queue.peek() {
+            if key.time >= self.end {
+                break;
+            }
+            self.events += 1;
+            if self.events % EVENTS_BETWEEN_QUESTIONS == 0 && interrupted() {
+                return Err(Interrupted);
+            }
+            if key.entity >= self.entities.first_timer {
+                self.fabric.queue.pop();
+                self.timer(key);
+            } else if key.entity >= self.entities.first_link {
+                if let Some(packet) = self.fabric.deliver(key) {
+                    self.arrive(key, &packet);
+                }
+            } else {
+                self.fabric.queue.pop();
+                self.control(key);
+            }
+        }
+        self.fabric.probe.finish(self.end);
+        Ok(())
+    }
+
+    /// A packet has reached the end of its path.
+    #[inline]
+    fn arrive(&mut self, now: Key, packet: &Packet) {
+        match (self.endpoints[packet.flow as usize], packet.kind()) {
+            (Endpoint::Tcp(index), Kind::Ack) => {
+                let flow = &mut self.tcp[index as usize];
+                let blocks = self.fabric.sacks.take(packet.aux);
+                let connection = &self.connections[flow.connection as usize];
+                let mut env = Env { fabric: &mut self.fabric, controls: &mut self.controls, connection, now };
+                flow.sender.receive(&mut env, packet.seq, blocks, packet.sent);
+            }
+            (Endpoint::Tcp(index), _) => {
+                let receiver = &mut self.tcp[index as usize].receiver;
+                if let Some((mut ack, blocks)) = receiver.receive(&mut self.fabric.queue, now, packet) {
+                    ack.size += blocks.bytes() as u16;
+                    ack.aux = self.fabric.sacks.store(blocks);
+                    self.fabric.send(ack, now);
+                }
+            }
+            (Endpoint::Udp(index), _) => self.udp[index as usize].receive(now, packet),
+        }
+    }
+
+    fn timer(&mut self, now: Key) {
+        let number = now.entity - self.entities.first_timer;
+        let (flow, timer) = (number / TIMERS, number % TIMERS);
+        match (timer, self.endpoints[flow as usize]) {
+            (RETRANSMISSION, Endpoint::Tcp(index)) => self.with_sender(index, now, Sender::timer),
+            (DELAYED_ACK, Endpoint::Tcp(index)) => {
+                let receiver = &mut self.tcp[index as usize].receiver;
+                if let Some(ack) = receiver.timer(&mut self.fabric.queue, now) {
+                    self.fabric.send(ack, now);
+                }
+            }
+            (APPLICATION, _) => self.pulse(flow, now),
+            _ => {}
+        }
+    }
+
+    fn with_sender(&mut self, index: u32, now: Key, act: impl FnOnce(&mut Sender, &mut Env<'_, P>)) {
+        let flow = &mut self.tcp[index as usize];
+        let connection = &self.connections[flow.connection as usize];
+        let mut env = Env { fabric: &mut self.fabric, controls: &mut self.controls, connection, now };
+        act(&mut flow.sender, &mut env);
+    }
+
+    /// A start, a stop or a sample.
+    fn control(&mut self, now: Key) {
+        if now.entity == SAMPLER {
+            self.sample(now);
+            return;
+        }
+        let (flow, stop) = ((now.entity - 1) / 2, (now.entity - 1) % 2 == 1);
+        self.running[flow as usize] = !stop;
+        if stop {
+            if let Endpoint::Tcp(index) = self.endpoints[flow as usize] {
+                self.with_sender(index, now, Sender::stop);
+            }
+            return;
+        }
+        match &mut self.pulses[flow as usize] {
+            Some(pulse) => {
+                pulse.start(now.time);
+                self.pulse(flow, now);
+            }
+            None => {
+                if let Endpoint::Tcp(index) = self.endpoints[flow as usize] {
+                    self.with_sender(index, now, Sender::start);
+                }
+            }
+        }
+    }
+
+    /// The application of a flow offers a packet and sets the time of its next.
+    fn pulse(&mut self, flow: u32, now: Key) {
+        if !self.running[flow as usize] {
+            return;
+        }
+        match self.endpoints[flow as usize] {
+            Endpoint::Tcp(index) => self.with_sender(index, now, Sender::push),
+            Endpoint::Udp(index) => self.udp[index as usize].send(&mut self.fabric, now),
+        }
+        if let Some(pulse) = &mut self.pulses[flow as usize] {
+            let next = now.time + pulse.pause_s(now.time);
+            self.fabric.queue.push(Key::new(next, now.time, self.entities.timer(flow, APPLICATION)));
+        }
+    }
+
+    fn schedule_samples(&mut self) {
+        let Some(interval_s) = self.scenario.observe.interval_s else { return };
+        let (links, flows) = (self.scenario.links.len(), self.scenario.flows.len());
+        self.sampled = Sampled {
+            samples: 0,
+            busy_s: vec![0.0; links],
+            dropped: vec![0; links],
+            payload: vec![0; flows],
+            bytes: vec![0; flows],
+        };
+        self.fabric.queue.push(Key::new(Time::new(interval_s), Time::ZERO, SAMPLER));
+    }
+
+    fn sample(&mut self, now: Key) {
+        let Some(interval_s) = self.scenario.observe.interval_s else { return };
+        let time_s = now.time.seconds();
+        for index in 0..self.fabric.links.len() {
+            self.sample_link(now, index, interval_s);
+        }
+        for flow in 0..self.endpoints.len() {
+            self.sample_flow(time_s, flow, interval_s);
+        }
+        self.sampled.samples += 1;
+        // Multiples of the interval, not a sum of it: the thousandth sample lies where it should.
+        let next = Time::new(interval_s * (self.sampled.samples + 1) as f64);
+        self.fabric.queue.push(Key::new(next, Time::ZERO, SAMPLER));
+    }
+
+    fn sample_link(&mut self, now: Key, index: usize, interval_s: f64) {
+        let server = &mut self.fabric.links[index].server;
+        server.advance(now);
+        let (time_s, entity) = (now.time.seconds(), index as u32);
+        let busy_s = server.busy_until(now.time);
+        let dropped = server.totals().packets_dropped + self.fabric.links[index].packets_lost;
+        let server = &self.fabric.links[index].server;
+        self.series.push(time_s, entity, Metric::QueuePackets, server.waiting() as f64);
+        self.series.push(time_s, entity, Metric::Utilization, (busy_s - self.sampled.busy_s[index]) / interval_s);
+        self.series.push(time_s, entity, Metric::PacketsDropped, (dropped - self.sampled.dropped[index]) as f64);
+        self.sampled.busy_s[index] = busy_s;
+        self.sampled.dropped[index] = dropped;
+    }
+
+    fn sample_flow(&mut self, time_s: f64, flow: usize, interval_s: f64) {
+        let entity = (self.fabric.links.len() + flow) as u32;
+        let (payload, bytes) = match self.endpoints[flow] {
+            Endpoint::Tcp(index) => {
+                let flow = &self.tcp[index as usize];
+                let connection = &self.connections[flow.connection as usize];
+                (connection.payload_through(flow.receiver.in_order()), flow.receiver.totals.bytes)
+            }
+            Endpoint::Udp(index) => {
+                let flow = &self.udp[index as usize];
+                (flow.payload_delivered, flow.bytes_delivered)
+            }
+        };
+        let rate = |now: u64, before: u64| (now - before) as f64 * 8.0 / interval_s;
+        self.series.push(time_s, entity, Metric::GoodputBps, rate(payload, self.sampled.payload[flow]));
+        self.series.push(time_s, entity, Metric::ThroughputBps, rate(bytes, self.sampled.bytes[flow]));
+        self.sampled.payload[flow] = payload;
+        self.sampled.bytes[flow] = bytes;
+        if let Endpoint::Tcp(index) = self.endpoints[flow] {
+            let sender = &self.tcp[index as usize].sender;
+            self.series.push(time_s, entity, Metric::CwndPackets, sender.window.cwnd);
+            if sender.window.ssthresh < f64::MAX {
+                self.series.push(time_s, entity, Metric::SsthreshPackets, sender.window.ssthresh);
+            }
+            self.series.push(time_s, entity, Metric::InFlightPackets, sender.in_flight());
+        }
+    }
+
+    /// Events handled.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// Link crossings, data and ACKs.
+    #[must_use]
+    pub fn packet_hops(&self) -> u64 {
+        self.fabric.packet_hops
+    }
+
+    /// Random numbers drawn, ns-2's agents' clocks not counted.
+    #[must_use]
+    pub fn random_draws(&self) -> u64 {
+        let links: u64 = self.fabric.links.iter().map(|link| link.random_draws()).sum();
+        let pulses: u64 = self.pulses.iter().flatten().map(Pulse::random_draws).sum();
+        links + pulses
+    }
+
+    /// A TCP flow with its parameters, by index of the flow.
+    pub(crate) fn tcp_flow(&self, flow: usize) -> Option<(&TcpFlow, &Connection)> {
+        match self.endpoints[flow] {
+            Endpoint::Tcp(index) => {
+                let flow = &self.tcp[index as usize];
+                Some((flow, &self.connections[flow.connection as usize]))
+            }
+            Endpoint::Udp(_) => None,
+        }
+    }
+
+    /// A UDP flow, by index of the flow.
+    pub(crate) fn udp_flow(&self, flow: usize) -> Option<&DatagramFlow> {
+        match self.endpoints[flow] {
+            Endpoint::Udp(index) => Some(&self.udp[index as usize]),
+            Endpoint::Tcp(_) => None,
+        }
+    }
+}
+
+/// The run was stopped from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interrupted;
+
+/// The slowest of `links`, the first of equals.
+fn slowest(scenario: &Scenario, links: &[u32]) -> u32 {
+    let rate = |link: u32| scenario.links[link as usize].rate_bps;
+    let slowest = links.iter().copied().reduce(|slow, link| if rate(link) < rate(slow) { link } else { slow });
+    slowest.unwrap_or_default()
+}
+
+/// The links whose busy periods the flows' accounts look at: they must not be evaluated ahead of time.
+fn watched(scenario: &Scenario, paths: &Paths) -> Vec<bool> {
+    let mut watched = vec![false; scenario.links.len()];
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        if matches!(flow.transport, TransportSpec::Tcp(_)) {
+            watched[slowest(scenario, paths.links(index as u32, false)) as usize] = true;
+        }
+    }
+    watched
+}

@@ -1,0 +1,293 @@
+//! The tables of a run: totals of flows, links and nodes, and the time series.
+
+use crate::network::server::ServerTotals;
+use crate::probe::Probe;
+use crate::scenario::{FlowSpec, ObserveFlows, TransportSpec};
+use crate::simulation::Simulation;
+use crate::time::Time;
+use crate::transport::accounting::{LIMIT_NAMES, LIMITS};
+
+/// A column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Column {
+    /// Numbers; NaN where there is none.
+    Float(Vec<f64>),
+    /// Counts.
+    Integer(Vec<i64>),
+    /// Words.
+    Text(Vec<String>),
+    /// Words of which there are few: a number for each row and what it stands for.
+    Category(Vec<u32>, Vec<String>),
+}
+
+/// A table: named columns of equal length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// Columns in order.
+    pub columns: Vec<(&'static str, Column)>,
+}
+
+impl Table {
+    fn float(&mut self, name: &'static str, values: impl Iterator<Item = f64>) {
+        self.columns.push((name, Column::Float(values.collect())));
+    }
+
+    fn integer(&mut self, name: &'static str, values: impl Iterator<Item = u64>) {
+        self.columns.push((name, Column::Integer(values.map(|value| value as i64).collect())));
+    }
+
+    fn text(&mut self, name: &'static str, values: impl Iterator<Item = String>) {
+        self.columns.push((name, Column::Text(values.collect())));
+    }
+}
+
+/// What a flow, or a group of flows, did.
+#[derive(Clone, Debug, Default)]
+struct FlowTotals {
+    start_s: f64,
+    stop_s: f64,
+    packets_sent: u64,
+    packets_delivered: u64,
+    packets_dropped: u64,
+    packets_retransmitted: u64,
+    timeouts: u64,
+    bytes_sent: u64,
+    bytes_delivered: u64,
+    payload_delivered: u64,
+    latency_count: u64,
+    latency_sum_s: f64,
+    latency_max_s: f64,
+    jitter_count: u64,
+    jitter_sum_s: f64,
+    rtt_samples: u64,
+    rtt_sum_s: f64,
+    limited_by: [f64; LIMITS],
+    flows: u64,
+    seconds: f64,
+}
+
+impl FlowTotals {
+    fn of<P: Probe>(simulation: &Simulation<'_, P>, index: usize) -> Self {
+        let spec = &simulation.scenario.flows[index];
+        let planned = spec.stop_s.min(simulation.scenario.duration_s);
+        let mut totals = Self {
+            start_s: spec.start_s,
+            stop_s: planned,
+            packets_dropped: simulation.fabric.dropped[index],
+            flows: 1,
+            ..Self::default()
+        };
+        let latency = if let Some((flow, connection)) = simulation.tcp_flow(index) {
+            let (sent, received) = (&flow.sender.totals, &flow.receiver.totals);
+            totals.stop_s = sent.finished.map_or(planned, |time| time.seconds().min(planned));
+            totals.packets_sent = sent.packets_sent;
+            totals.packets_delivered = received.packets;
+            totals.packets_retransmitted = sent.packets_retransmitted;
+            totals.timeouts = sent.timeouts;
+            totals.bytes_sent = sent.bytes_sent;
+            totals.bytes_delivered = received.bytes;
+            totals.payload_delivered = connection.payload_through(flow.receiver.in_order());
+            totals.rtt_samples = sent.rtt_samples;
+            totals.rtt_sum_s = sent.rtt_sum_s;
+            totals.limited_by = flow.sender.limit_shares(&simulation.fabric, Time::new(totals.stop_s));
+            received.latency
+        } else if let Some(flow) = simulation.udp_flow(index) {
+            totals.packets_sent = flow.packets_sent;
+            totals.packets_delivered = flow.packets_delivered;
+            totals.bytes_sent = flow.bytes_sent;
+            totals.bytes_delivered = flow.bytes_delivered;
+            totals.payload_delivered = flow.payload_delivered;
+            // A source without feedback sends what its application offers, and nothing holds it back.
+            totals.limited_by[crate::transport::accounting::Limit::Application as usize] = 1.0;
+            flow.latency
+        } else {
+            return totals;
+        };
+        totals.latency_count = latency.count;
+        totals.latency_sum_s = latency.sum_s;
+        totals.latency_max_s = latency.max_s;
+        totals.jitter_count = latency.count.saturating_sub(1);
+        totals.jitter_sum_s = latency.jitter_sum_s;
+        totals.seconds = totals.stop_s - totals.start_s;
+        totals
+    }
+
+    /// Adds another flow of the group. Shares of time are weighted by time.
+    fn add(&mut self, other: &Self) {
+        let seconds = self.seconds + other.seconds;
+        for (share, more) in self.limited_by.iter_mut().zip(other.limited_by) {
+            *share = if seconds > 0.0 { (*share * self.seconds + more * other.seconds) / seconds } else { 0.0 };
+        }
+        self.start_s = self.start_s.min(other.start_s);
+        self.stop_s = self.stop_s.max(other.stop_s);
+        self.packets_sent += other.packets_sent;
+        self.packets_delivered += other.packets_delivered;
+        self.packets_dropped += other.packets_dropped;
+        self.packets_retransmitted += other.packets_retransmitted;
+        self.timeouts += other.timeouts;
+        self.bytes_sent += other.bytes_sent;
+        self.bytes_delivered += other.bytes_delivered;
+        self.payload_delivered += other.payload_delivered;
+        self.latency_count += other.latency_count;
+        self.latency_sum_s += other.latency_sum_s;
+        self.latency_max_s = self.latency_max_s.max(other.latency_max_s);
+        self.jitter_count += other.jitter_count;
+        self.jitter_sum_s += other.jitter_sum_s;
+        self.rtt_samples += other.rtt_samples;
+        self.rtt_sum_s += other.rtt_sum_s;
+        self.flows += other.flows;
+        self.seconds = seconds;
+    }
+
+    fn rate_bps(&self, bytes: u64) -> f64 {
+        let seconds = self.stop_s - self.start_s;
+        if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 }
+    }
+}
+
+fn mean(sum: f64, count: u64) -> f64 {
+    if count > 0 { sum / count as f64 } else { f64::NAN }
+}
+
+/// The `flows` table: a row for each flow, or for each group, as the scenario asks.
+#[must_use]
+pub fn flows<P: Probe>(simulation: &Simulation<'_, P>) -> Table {
+    let scenario = simulation.scenario;
+    let mut rows: Vec<(&FlowSpec, FlowTotals)> = Vec::new();
+    for (index, spec) in scenario.flows.iter().enumerate() {
+        match scenario.observe.flows {
+            ObserveFlows::None => break,
+            ObserveFlows::Each => rows.push((spec, FlowTotals::of(simulation, index))),
+            ObserveFlows::Group => {
+                let totals = FlowTotals::of(simulation, index);
+                match rows.iter_mut().find(|(known, _)| known.group == spec.group) {
+                    Some((_, sum)) => sum.add(&totals),
+                    None => rows.push((spec, totals)),
+                }
+            }
+        }
+    }
+    let by_group = scenario.observe.flows == ObserveFlows::Group;
+    let node = |index: u32| scenario.nodes[index as usize].name.clone();
+    let totals = || rows.iter().map(|(_, totals)| totals);
+    let specs = || rows.iter().map(|(spec, _)| *spec);
+    let mut table = Table::default();
+    table.integer("flow", 0..rows.len() as u64);
+    table.text("label", specs().map(|spec| if by_group { spec.group.clone() } else { spec.label.clone() }));
+    table.text("from", specs().map(|spec| node(spec.from)));
+    table.text("to", specs().map(|spec| node(spec.to)));
+    table.text("transport", specs().map(|spec| transport_name(spec).to_owned()));
+    table.text("congestion", specs().map(|spec| congestion_name(spec).to_owned()));
+    table.float("start_s", totals().map(|t| t.start_s));
+    table.float("stop_s", totals().map(|t| t.stop_s));
+    table.integer("packets_sent", totals().map(|t| t.packets_sent));
+    table.integer("packets_delivered", totals().map(|t| t.packets_delivered));
+    table.integer("packets_dropped", totals().map(|t| t.packets_dropped));
+    table.integer("packets_retransmitted", totals().map(|t| t.packets_retransmitted));
+    table.integer("timeouts", totals().map(|t| t.timeouts));
+    table.integer("bytes_sent", totals().map(|t| t.bytes_sent));
+    table.integer("bytes_delivered", totals().map(|t| t.bytes_delivered));
+    table.float("goodput_bps", totals().map(|t| t.rate_bps(t.payload_delivered)));
+    table.float("throughput_bps", totals().map(|t| t.rate_bps(t.bytes_delivered)));
+    table.float("latency_mean_s", totals().map(|t| mean(t.latency_sum_s, t.latency_count)));
+    table.float("latency_max_s", totals().map(|t| if t.latency_count > 0 { t.latency_max_s } else { f64::NAN }));
+    table.float("jitter_mean_s", totals().map(|t| mean(t.jitter_sum_s, t.jitter_count)));
+    table.float("rtt_mean_s", totals().map(|t| mean(t.rtt_sum_s, t.rtt_samples)));
+    for (index, name) in LIMIT_NAMES.iter().enumerate() {
+        table.float(LIMITED_BY[index], totals().map(|t| t.limited_by[index]));
+        debug_assert!(LIMITED_BY[index].ends_with(name));
+    }
+    table
+}
+
+const LIMITED_BY: [&str; LIMITS] = [
+    "limited_by_handshake",
+    "limited_by_application",
+    "limited_by_receiver_window",
+    "limited_by_network",
+    "limited_by_pacing",
+    "limited_by_sender_rate",
+    "limited_by_congestion_window",
+];
+
+fn transport_name(spec: &FlowSpec) -> &'static str {
+    match spec.transport {
+        TransportSpec::Tcp(_) => "tcp",
+        TransportSpec::Udp(_) => "udp",
+    }
+}
+
+fn congestion_name(spec: &FlowSpec) -> &str {
+    match &spec.transport {
+        TransportSpec::Tcp(tcp) => &tcp.congestion,
+        TransportSpec::Udp(_) => "",
+    }
+}
+
+/// The `links` table: a row for each direction of each link.
+#[must_use]
+pub fn links<P: Probe>(simulation: &Simulation<'_, P>) -> Table {
+    let scenario = simulation.scenario;
+    let totals: Vec<(ServerTotals, u64)> =
+        simulation.fabric.links.iter().map(|link| (*link.server.totals(), link.packets_lost)).collect();
+    let duration_s = scenario.duration_s;
+    let node = |index: u32| scenario.nodes[index as usize].name.clone();
+    let mut table = Table::default();
+    table.text("link", scenario.links.iter().map(|link| link.name.clone()));
+    table.text("from", scenario.links.iter().map(|link| node(link.from)));
+    table.text("to", scenario.links.iter().map(|link| node(link.to)));
+    table.integer("packets_in", totals.iter().map(|(t, _)| t.packets_in));
+    table.integer("packets_out", totals.iter().map(|(t, _)| t.packets_out));
+    table.integer("packets_dropped", totals.iter().map(|(t, lost)| t.packets_dropped + lost));
+    table.integer("packets_lost", totals.iter().map(|&(_, lost)| lost));
+    table.integer("bytes_out", totals.iter().map(|(t, _)| t.bytes_out));
+    table.float("utilization", totals.iter().map(|(t, _)| t.busy_s / duration_s));
+    table.float("queue_mean_packets", totals.iter().map(|(t, _)| t.waiting_s / duration_s));
+    table.integer("queue_max_packets", totals.iter().map(|(t, _)| t.queue_max_packets));
+    table
+}
+
+/// The `nodes` table: what came into each node by links, and what its processor did with it.
+#[must_use]
+pub fn nodes<P: Probe>(simulation: &Simulation<'_, P>) -> Table {
+    let scenario = simulation.scenario;
+    let mut arrived = vec![0u64; scenario.nodes.len()];
+    for (spec, link) in scenario.links.iter().zip(&simulation.fabric.links) {
+        arrived[spec.to as usize] += link.packets_delivered;
+    }
+    let none = || std::iter::repeat_n(f64::NAN, scenario.nodes.len());
+    let zero = || std::iter::repeat_n(0, scenario.nodes.len());
+    let mut table = Table::default();
+    table.text("node", scenario.nodes.iter().map(|node| node.name.clone()));
+    table.integer("packets_in", arrived.iter().copied());
+    // A node without a processor serves everything at once.
+    table.integer("packets_served", arrived.iter().copied());
+    table.integer("dropped_input_ring", zero());
+    table.integer("dropped_output_ring", zero());
+    table.float("load_true", none());
+    table.float("load_reported", none());
+    table
+}
+
+/// The `series` table, in long form; nothing if the scenario asks for none.
+#[must_use]
+pub fn series<P: Probe>(simulation: &Simulation<'_, P>) -> Option<Table> {
+    simulation.scenario.observe.interval_s?;
+    let scenario = simulation.scenario;
+    let series = &simulation.series;
+    let entities = scenario.links.iter().map(|link| link.name.clone()).chain(scenario.flows.iter().map(|flow| flow.label.clone()));
+    let metrics = crate::probe::series::Metric::ALL;
+    let metric = |wanted| metrics.iter().position(|(metric, _)| *metric == wanted).unwrap_or_default() as u32;
+    let mut table = Table::default();
+    table.float("time_s", series.time_s.iter().copied());
+    table.columns.push(("entity", Column::Category(series.entity.clone(), entities.collect())));
+    table.columns.push((
+        "metric",
+        Column::Category(
+            series.metric.iter().map(|&m| metric(m)).collect(),
+            metrics.iter().map(|(metric, _)| metric.name().to_owned()).collect(),
+        ),
+    ));
+    table.float("value", series.value.iter().copied());
+    Some(table)
+}

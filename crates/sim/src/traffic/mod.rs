@@ -1,0 +1,3 @@
+//! What applications do: when they have something to send.
+
+pub mod pulse;

@@ -1,0 +1,86 @@
+//! Why is this flow slow? Each flow's time, from start to stop, divided by what held it back.
+//!
+//! The reason can only change where the send loop stops, so it costs two comparisons per ACK. Time at
+//! the receiver's window is looked at round by round (from the sending of a packet to its ACK): a
+//! round during which the flow's bottleneck was never idle counts as limited by the *network*, for
+//! then a larger window would have lengthened the queue and not raised the goodput.
+
+use crate::network::server::Server;
+use crate::time::Time;
+
+/// What holds a flow back. The order is that of the columns `limited_by_*`, and of precedence.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Limit {
+    /// The connection is not established.
+    #[default]
+    Handshake,
+    /// The application has nothing to send.
+    Application,
+    /// The receiver's window is full, and the path is not.
+    ReceiverWindow,
+    /// The receiver's window is full, and so is the path.
+    Network,
+    /// The pacing timer.
+    Pacing,
+    /// The sender's own packet rate.
+    SenderRate,
+    /// The congestion window.
+    CongestionWindow,
+}
+
+/// How many limits there are.
+pub const LIMITS: usize = 7;
+
+/// Names of the limits, in order, as in the columns `limited_by_*`.
+pub const LIMIT_NAMES: [&str; LIMITS] =
+    ["handshake", "application", "receiver_window", "network", "pacing", "sender_rate", "congestion_window"];
+
+/// The running account of one flow: what holds it back now, and since when.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Account {
+    limit: Limit,
+    since: Time,
+    /// Seconds spent under each limit so far.
+    spent_s: [f64; LIMITS],
+    /// The round at the receiver's window ends when this packet is acknowledged.
+    round_end: i32,
+}
+
+impl Account {
+    /// An account that opens at `start`.
+    #[must_use]
+    pub fn new(start: Time) -> Self {
+        Self { since: start, ..Self::default() }
+    }
+
+    /// The send loop stopped at `now` because of `limit`. `acked` and `sent` are the highest sequence
+    /// numbers acknowledged and sent.
+    #[inline]
+    pub fn note(&mut self, limit: Limit, now: Time, acked: i32, sent: i32, bottleneck: &Server) {
+        if limit == self.limit && (limit != Limit::ReceiverWindow || acked < self.round_end) {
+            return;
+        }
+        self.close(now, bottleneck);
+        self.limit = limit;
+        self.round_end = sent;
+    }
+
+    /// Books the time since the last change.
+    fn close(&mut self, now: Time, bottleneck: &Server) {
+        let full = self.limit == Limit::ReceiverWindow && bottleneck.busy_throughout(self.since, now);
+        let limit = if full { Limit::Network } else { self.limit };
+        self.spent_s[limit as usize] += now.since(self.since);
+        self.since = now;
+    }
+
+    /// The shares of the time from the start to `stop`; all zero for a flow that had no time.
+    #[must_use]
+    pub fn shares(mut self, stop: Time, bottleneck: &Server) -> [f64; LIMITS] {
+        if stop > self.since {
+            self.close(stop, bottleneck);
+        }
+        let total: f64 = self.spent_s.iter().sum();
+        self.spent_s.map(|spent| if total > 0.0 { spent / total } else { 0.0 })
+    }
+}

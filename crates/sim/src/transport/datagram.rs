@@ -1,0 +1,133 @@
+//! UDP: datagrams without feedback, in fragments where the path's MTU demands it.
+
+use crate::events::Key;
+use crate::network::fabric::Fabric;
+use crate::packet::{Kind, Packet};
+use crate::probe::Probe;
+use crate::scenario::UdpSpec;
+use crate::transport::receiver::Latency;
+
+/// How one datagram is cut: all fragments but the last have `size` bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fragments {
+    /// Number of fragments.
+    pub count: u32,
+    /// Bytes of each but the last, header included.
+    pub size: u32,
+    /// Bytes of the last, header included.
+    pub last_size: u32,
+}
+
+impl Fragments {
+    /// Cuts datagrams of `udp` for a path whose smallest MTU is `mtu` (RFC 791 §2.3: each fragment has
+    /// its own IP header, and all but the last carry a multiple of eight bytes).
+    #[must_use]
+    pub fn new(udp: &UdpSpec, mtu: Option<u32>) -> Self {
+        let whole = udp.payload_bytes + udp.header_bytes;
+        let Some(mtu) = mtu.filter(|&mtu| whole > mtu) else {
+            return Self { count: 1, size: whole, last_size: whole };
+        };
+        let header = udp.fragment_header_bytes;
+        let chunk = ((mtu - header) / 8 * 8).max(8);
+        let data = whole - header;
+        let count = data.div_ceil(chunk);
+        Self { count, size: header + chunk, last_size: header + data - (count - 1) * chunk }
+    }
+}
+
+/// Both ends of a UDP flow.
+#[derive(Clone, Debug)]
+pub struct DatagramFlow {
+    flow: u32,
+    payload_bytes: u32,
+    fragments: Fragments,
+    next: u32,
+    /// The datagram of which fragments arrived last, and how many of them.
+    assembling: (u32, u32),
+    /// Packets offered to the first link.
+    pub packets_sent: u64,
+    /// Their bytes.
+    pub bytes_sent: u64,
+    /// Packets that arrived.
+    pub packets_delivered: u64,
+    /// Their bytes.
+    pub bytes_delivered: u64,
+    /// Payload of the datagrams that arrived whole, in bytes.
+    pub payload_delivered: u64,
+    /// Latencies of packets.
+    pub latency: Latency,
+}
+
+impl DatagramFlow {
+    /// A silent flow.
+    #[must_use]
+    pub fn new(flow: u32, udp: &UdpSpec, fragments: Fragments) -> Self {
+        Self {
+            flow,
+            payload_bytes: udp.payload_bytes,
+            fragments,
+            next: 0,
+            assembling: (u32::MAX, 0),
+            packets_sent: 0,
+            bytes_sent: 0,
+            packets_delivered: 0,
+            bytes_delivered: 0,
+            payload_delivered: 0,
+            latency: Latency::default(),
+        }
+    }
+
+    /// Sends a datagram, all its fragments at once.
+    pub fn send<P: Probe>(&mut self, fabric: &mut Fabric<P>, now: Key) {
+        let Fragments { count, size, last_size } = self.fragments;
+        for fragment in 1..=count {
+            let size = if fragment == count { last_size } else { size };
+            let packet = Packet::new(Kind::Datagram, self.flow, self.next, size, now.time.seconds());
+            self.packets_sent += 1;
+            self.bytes_sent += u64::from(size);
+            fabric.send(packet, now);
+        }
+        self.next += 1;
+    }
+
+    /// A packet arrived. A datagram counts when its last fragment does; links keep order, so that
+    /// fragments of two datagrams never mix.
+    pub fn receive(&mut self, now: Key, packet: &Packet) {
+        self.packets_delivered += 1;
+        self.bytes_delivered += u64::from(packet.size);
+        self.latency.count(now.time.seconds() - packet.sent);
+        let (seq, arrived) = self.assembling;
+        let arrived = if seq == packet.seq { arrived + 1 } else { 1 };
+        self.assembling = (packet.seq, arrived);
+        if arrived == self.fragments.count {
+            self.payload_delivered += u64::from(self.payload_bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn udp(payload: u32) -> UdpSpec {
+        UdpSpec { payload_bytes: payload, header_bytes: 28, fragment_header_bytes: 20 }
+    }
+
+    #[test]
+    fn an_ethernet_frame_carries_1472_bytes() {
+        assert_eq!(Fragments::new(&udp(1472), Some(1500)), Fragments { count: 1, size: 1500, last_size: 1500 });
+        // 1475 bytes: 1480 of the 1483 bytes above IP in the first, 3 in the second, behind its own header.
+        assert_eq!(Fragments::new(&udp(1475), Some(1500)), Fragments { count: 2, size: 1500, last_size: 23 });
+    }
+
+    proptest! {
+        #[test]
+        fn fragments_carry_everything(payload in 1u32..65_000, mtu in 68u32..9000) {
+            let fragments = Fragments::new(&udp(payload), Some(mtu));
+            prop_assert!(fragments.size <= mtu && fragments.last_size <= mtu);
+            let total = (fragments.count - 1) * (fragments.size - 20) + fragments.last_size - 20;
+            prop_assert_eq!(total, payload + 8);
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Transports: TCP's two ends, and datagrams.
+
+pub mod accounting;
+pub mod datagram;
+pub mod ns2;
+pub mod receiver;
+pub mod recovery;
+pub mod rtt;
+pub mod sack;
+pub mod sender;
+pub mod timer;

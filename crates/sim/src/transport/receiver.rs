@@ -1,0 +1,230 @@
+//! The receiving end of a TCP connection: puts packets in order and acknowledges them.
+
+use std::collections::VecDeque;
+
+use crate::events::{Entity, EventQueue, Key};
+use crate::packet::{Kind, Packet};
+use crate::scenario::{Recovery, TcpSpec};
+use crate::transport::sack::{MOST_BLOCKS, SackBlocks};
+use crate::transport::timer::Timer;
+
+/// Totals of a receiver. Latency and jitter are of packets with payload.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReceiverTotals {
+    /// Packets that arrived.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Latencies.
+    pub latency: Latency,
+}
+
+/// Latency and jitter, running.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Latency {
+    /// Number of packets.
+    pub count: u64,
+    /// Sum, in seconds.
+    pub sum_s: f64,
+    /// Largest, in seconds.
+    pub max_s: f64,
+    /// Sum of the differences of successive latencies, in seconds.
+    pub jitter_sum_s: f64,
+    last_s: f64,
+}
+
+impl Latency {
+    /// Counts a packet that took `latency_s` seconds.
+    #[inline]
+    pub fn count(&mut self, latency_s: f64) {
+        if self.count > 0 {
+            self.jitter_sum_s += (latency_s - self.last_s).abs();
+        }
+        self.last_s = latency_s;
+        self.count += 1;
+        self.sum_s += latency_s;
+        self.max_s = self.max_s.max(latency_s);
+    }
+
+    /// Mean latency in seconds; NaN without packets.
+    #[must_use]
+    pub fn mean_s(&self) -> f64 {
+        self.sum_s / self.count as f64
+    }
+
+    /// Mean difference of successive latencies in seconds; NaN below two packets.
+    #[must_use]
+    pub fn jitter_mean_s(&self) -> f64 {
+        self.jitter_sum_s / self.count.saturating_sub(1) as f64
+    }
+}
+
+/// The receiving end.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    /// The next packet expected in order.
+    next: u32,
+    /// The highest packet seen.
+    highest: Option<u32>,
+    /// When the packet was sent whose arrival the next ACK reports, in seconds.
+    echo_s: f64,
+    last_ack_sent: i64,
+    /// Ranges received beyond `next`, sorted, half-open.
+    early: VecDeque<(u32, u32)>,
+    /// Blocks reported last, the most recent first (RFC 2018 §4 repeats them).
+    reported: Vec<(u32, u32)>,
+    sack: bool,
+    delayed_ack_s: Option<f64>,
+    ack_bytes: u32,
+    delay: Timer,
+    timer_entity: Entity,
+    flow: u32,
+    /// Totals.
+    pub totals: ReceiverTotals,
+}
+
+impl Receiver {
+    /// A receiver of flow `flow` whose delayed-ACK timer is `timer_entity`.
+    #[must_use]
+    pub fn new(tcp: &TcpSpec, flow: u32, timer_entity: Entity) -> Self {
+        Self {
+            next: 0,
+            highest: None,
+            echo_s: 0.0,
+            last_ack_sent: -1,
+            early: VecDeque::new(),
+            reported: Vec::new(),
+            sack: tcp.recovery == Recovery::Sack,
+            delayed_ack_s: tcp.delayed_ack_s,
+            ack_bytes: tcp.ack_bytes,
+            delay: Timer::default(),
+            timer_entity,
+            flow,
+            totals: ReceiverTotals::default(),
+        }
+    }
+
+    /// Packets received in order, the SYN not counted.
+    #[must_use]
+    pub fn in_order(&self) -> i32 {
+        self.next as i32 - 1
+    }
+
+    /// A segment arrived: the ACK that answers it now, and its blocks; nothing if it is held back.
+    #[inline]
+    pub fn receive(&mut self, queue: &mut EventQueue, now: Key, packet: &Packet) -> Option<(Packet, SackBlocks)> {
+        self.totals.packets += 1;
+        self.totals.bytes += u64::from(packet.size);
+        if packet.is_bare() {
+            return None;
+        }
+        let seq = packet.seq;
+        if seq > 0 {
+            self.totals.latency.count(now.time.seconds() - packet.sent);
+        }
+        if packet.sent >= self.echo_s && i64::from(seq) <= self.last_ack_sent + 1 {
+            self.echo_s = packet.sent;
+        }
+        let duplicate = self.take(seq);
+        // In sequence, nothing missing behind it, not the SYN, and no ACK owed: wait for the next one
+        // (RFC 5681 §4.2; ns-2's DelAck sink does the same).
+        if let Some(delay_s) = self.delayed_ack_s {
+            let in_sequence = seq + 1 == self.next && self.highest == Some(seq) && seq > 0;
+            if in_sequence && !self.delay.is_armed() {
+                self.delay.arm(queue, self.timer_entity, now.time, delay_s);
+                return None;
+            }
+            self.delay.cancel();
+        }
+        let blocks = if self.sack { self.blocks(seq, duplicate) } else { SackBlocks::default() };
+        Some((self.acknowledge(), blocks))
+    }
+
+    /// The delayed-ACK timer's event came: the ACK that was held back.
+    pub fn timer(&mut self, queue: &mut EventQueue, now: Key) -> Option<Packet> {
+        self.delay.expires(queue, now).then(|| self.acknowledge())
+    }
+
+    fn acknowledge(&mut self) -> Packet {
+        let ack = self.next - 1;
+        self.last_ack_sent = i64::from(ack);
+        Packet::new(Kind::Ack, self.flow, ack, self.ack_bytes, self.echo_s)
+    }
+
+    /// Notes that `seq` arrived. True if it had arrived before.
+    #[inline]
+    fn take(&mut self, seq: u32) -> bool {
+        if self.highest.is_none_or(|highest| seq > highest) {
+            self.highest = Some(seq);
+        }
+        if seq == self.next {
+            self.next += 1;
+            if let Some(&(left, right)) = self.early.front() {
+                if left == self.next {
+                    self.next = right;
+                    self.early.pop_front();
+                }
+            }
+            return false;
+        }
+        seq < self.next || self.take_early(seq)
+    }
+
+    /// Notes a packet beyond the next expected one. True if it had arrived before.
+    fn take_early(&mut self, seq: u32) -> bool {
+        let after = self.early.partition_point(|range| range.0 <= seq);
+        let joins_next = self.early.get(after).is_some_and(|range| range.0 == seq + 1);
+        if after > 0 {
+            let end_before = self.early[after - 1].1;
+            if seq < end_before {
+                return true;
+            }
+            if seq == end_before {
+                let next = if joins_next { self.early.remove(after) } else { None };
+                self.early[after - 1].1 = next.map_or(seq + 1, |range| range.1);
+                return false;
+            }
+        }
+        if joins_next {
+            self.early[after].0 = seq;
+        } else {
+            self.early.insert(after, (seq, seq + 1));
+        }
+        false
+    }
+
+    /// RFC 2018 §4: the block with the packet just received, then the ones reported before that it
+    /// does not cover.
+    fn blocks(&mut self, seq: u32, duplicate: bool) -> SackBlocks {
+        let mut blocks = SackBlocks::default();
+        if self.early.is_empty() && !self.reported.is_empty() {
+            self.reported.clear();
+            return blocks;
+        }
+        if self.early.is_empty() && !duplicate {
+            return blocks;
+        }
+        // A packet below the next expected one makes no block, but what it filled is covered.
+        let recent = self.early.iter().copied().find(|range| range.0 <= seq && seq < range.1);
+        let (left, right) = recent.unwrap_or((0, self.next.max(seq + 1)));
+        if let Some((left, right)) = recent {
+            blocks.push(left, right);
+        }
+        let mut kept = 0;
+        while !blocks.is_full() && kept < self.reported.len() {
+            let (old_left, old_right) = self.reported[kept];
+            if left <= old_left && right >= old_right {
+                self.reported.remove(kept);
+            } else {
+                blocks.push(old_left, old_right);
+                kept += 1;
+            }
+        }
+        if let Some(recent) = recent {
+            self.reported.insert(0, recent);
+            self.reported.truncate(MOST_BLOCKS);
+        }
+        blocks
+    }
+}
+

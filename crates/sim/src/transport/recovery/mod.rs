@@ -1,0 +1,9 @@
+//! How a sender finds out that packets were lost and mends it: one file for each way. Each adds
+//! methods to the sender; what they share is in `sender.rs`.
+
+mod newreno;
+mod reno;
+mod sack;
+mod sack1;
+pub mod scoreboard;
+mod tahoe;

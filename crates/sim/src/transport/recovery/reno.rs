@@ -1,0 +1,61 @@
+//! Reno: fast retransmit and fast recovery, ended by the first ACK of new data (RFC 5681 §3.2).
+
+use crate::probe::Probe;
+use crate::transport::sender::{DUPLICATE_ACKS, Env, LastCut, Sender};
+
+impl Sender {
+    pub(crate) fn reno_ack<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32) {
+        if ack > self.last_ack {
+            let recovered = self.last_cut == LastCut::DuplicateAcks && self.inflation > 0;
+            if self.last_cut == LastCut::DuplicateAcks {
+                self.last_cut = LastCut::Recovered;
+            }
+            self.inflation = 0;
+            // RFC 5681 §3.2 step 6 deflates to the threshold; ns-2 already is there, and grows.
+            let grow = env.ns2() || !recovered;
+            self.advance(env, ack, grow);
+        } else if ack == self.last_ack {
+            let lost = env.ns2() || self.acked < self.highest;
+            self.count_duplicate(env, lost, Self::reno_loss);
+        }
+        if self.duplicates == 0 || self.duplicates >= DUPLICATE_ACKS {
+            self.send(env);
+        }
+    }
+
+    /// A duplicate ACK: limited transmit, fast retransmit or inflation (RFC 5681 §3.2 steps 1 to 4).
+    pub(super) fn count_duplicate<P: Probe>(&mut self, env: &mut Env<'_, P>, outstanding: bool, loss: fn(&mut Self, &mut Env<'_, P>)) {
+        if !outstanding {
+            return;
+        }
+        self.duplicates += 1;
+        if self.duplicates == DUPLICATE_ACKS {
+            loss(self, env);
+        } else if self.duplicates < DUPLICATE_ACKS {
+            self.send_one_new(env);
+        } else if self.last_cut == LastCut::DuplicateAcks {
+            self.inflation += 1;
+        }
+    }
+
+    fn reno_loss<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+        // After a timeout the ACKs of needless retransmissions are no sign of loss. ns-2 lets a Reno
+        // that is still in recovery begin another one.
+        let again = env.ns2() && self.last_cut == LastCut::DuplicateAcks;
+        if self.acked > self.recover || again || self.acked == 0 {
+            self.fast_retransmit(env);
+        }
+    }
+
+    /// Cuts the window, sends the first missing packet and inflates by the packets that have left
+    /// the network (RFC 5681 §3.2 steps 2 and 3).
+    pub(super) fn fast_retransmit<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+        self.recover = self.highest;
+        self.last_cut = LastCut::DuplicateAcks;
+        self.cut(env);
+        self.arm_rto(env);
+        self.stop_timing();
+        self.transmit(env, self.last_ack + 1);
+        self.inflation = DUPLICATE_ACKS;
+    }
+}

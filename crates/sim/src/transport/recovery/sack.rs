@@ -1,0 +1,99 @@
+//! Loss recovery with selective acknowledgements as RFC 6675 has it: a packet is lost when three
+//! packets above it were received; the pipe is computed from the scoreboard, not counted.
+
+use crate::probe::Probe;
+use crate::transport::sack::SackBlocks;
+use crate::transport::sender::{DUPLICATE_ACKS, Env, LastCut, Sender};
+
+impl Sender {
+    pub(crate) fn sack_ack<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32, blocks: &SackBlocks) {
+        let acked = ack.max(self.acked);
+        let news = self.board().update(acked, blocks.as_slice());
+        if ack > self.acked {
+            self.sack_new_ack(env, ack);
+        } else if ack == self.acked && news && self.acked < self.highest && !self.recovering {
+            self.duplicates += 1;
+            // RFC 6675 §5: three duplicates, or as much held above the first missing packet.
+            let first_is_lost = self.first_lost_before() > self.acked + 1;
+            if (self.duplicates >= DUPLICATE_ACKS || first_is_lost) && self.acked >= self.recover {
+                self.sack_loss(env);
+            } else if self.duplicates < DUPLICATE_ACKS {
+                self.send_one_new(env);
+            }
+        }
+        if self.recovering {
+            self.sack_send(env);
+        } else if self.duplicates == 0 || self.timed_out {
+            self.send(env);
+        }
+    }
+
+    fn sack_new_ack<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32) {
+        if !self.recovering {
+            self.timed_out = self.timed_out && ack < self.recover;
+            self.advance(env, ack, true);
+            return;
+        }
+        self.advance(env, ack, false);
+        if ack >= self.recover {
+            self.recovering = false;
+            self.last_cut = LastCut::Recovered;
+            self.board().clear();
+        }
+    }
+
+    fn sack_loss<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+        self.recover = self.highest;
+        self.recovering = true;
+        self.last_cut = LastCut::DuplicateAcks;
+        self.cut(env);
+        let first = self.acked + 1;
+        self.board().resend_from = first;
+        self.board().resent(first);
+        self.transmit(env, first);
+        self.arm_rto(env);
+    }
+
+    /// Packets before this one, and missing, are lost (RFC 6675 IsLost, in whole packets).
+    fn first_lost_before(&mut self) -> i32 {
+        let acked = self.acked;
+        self.board().held_from_top(DUPLICATE_ACKS as i32).unwrap_or(acked)
+    }
+
+    /// RFC 6675 SetPipe: what was sent and neither received nor lost, and what was sent again.
+    fn sack_pipe(&mut self) -> i32 {
+        let (from, to) = (self.acked + 1, self.highest + 1);
+        let lost_before = self.first_lost_before().max(from);
+        let board = self.board();
+        let not_lost = board.missing(lost_before, to);
+        let resent = board.missing(from, board.resend_from.min(to));
+        not_lost + resent
+    }
+
+    /// RFC 6675 NextSeg: lost packets, then new data, then what is missing but not known to be lost.
+    fn sack_send<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+        let window = env.connection.tcp.window_packets;
+        let mut pipe = self.sack_pipe();
+        let room = self.window.cwnd.min(1e9) as i32;
+        while pipe < room {
+            let lost_before = self.first_lost_before();
+            let candidate = self.board().next_to_resend();
+            let lost = candidate.filter(|&seq| seq < lost_before);
+            let fits = f64::from(self.next - self.acked) <= window;
+            let seq = match (lost, candidate) {
+                (Some(seq), _) => seq,
+                (None, _) if self.next < self.limit && fits => self.next,
+                (None, Some(seq)) => seq,
+                (None, None) => break,
+            };
+            if seq < self.next {
+                self.board().resent(seq);
+            } else {
+                self.next = seq + 1;
+            }
+            self.transmit(env, seq);
+            pipe += 1;
+        }
+        self.note_limit(env);
+    }
+}

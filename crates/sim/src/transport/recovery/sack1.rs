@@ -1,0 +1,118 @@
+//! ns-2's `Agent/TCP/Sack1`: an estimate of the packets in the pipe, counted down by ACKs and up by
+//! transmissions, allows packets out during recovery. Profile `rfc` has RFC 6675 instead (`sack.rs`).
+
+use crate::probe::Probe;
+use crate::transport::sack::SackBlocks;
+use crate::transport::sender::{DUPLICATE_ACKS, Env, LastCut, Sender};
+
+impl Sender {
+    pub(crate) fn sack1_ack<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32, blocks: &SackBlocks) {
+        if self.recovering {
+            self.sack1_recovery_ack(env, ack, blocks);
+            self.sack1_send(env);
+            return;
+        }
+        if ack > self.last_ack {
+            self.advance(env, ack, true);
+            self.timed_out = false;
+            self.board().clear();
+        } else if ack == self.last_ack && !self.timed_out {
+            let acked = self.acked;
+            if self.board().update(acked, blocks.as_slice()) {
+                self.duplicates += 1;
+                if self.duplicates == DUPLICATE_ACKS {
+                    self.sack1_loss(env);
+                } else if self.duplicates < DUPLICATE_ACKS {
+                    self.send_one_new(env);
+                }
+            }
+        }
+        if self.duplicates == 0 {
+            self.sack1_send(env);
+        }
+    }
+
+    fn sack1_recovery_ack<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32, blocks: &SackBlocks) {
+        self.board().pipe -= 1;
+        if ack >= self.recover {
+            self.recover = 0;
+            self.recovering = false;
+            self.advance(env, ack, false);
+            self.timed_out = false;
+            self.board().clear();
+        } else if ack > self.acked {
+            // A partial ACK: `last_ack` stays where recovery began.
+            self.acked = ack;
+            self.board().update(ack, blocks.as_slice());
+            self.board().pipe -= 1;
+            self.arm_rto(env);
+            self.end_backoff();
+        } else if !self.timed_out {
+            let acked = self.acked;
+            if self.board().update(acked, blocks.as_slice()) && self.duplicates > 0 {
+                self.duplicates += 1;
+            }
+        }
+    }
+
+    fn sack1_loss<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+        if self.acked <= self.recover && self.acked != 0 {
+            return;
+        }
+        self.recover = self.highest;
+        let pipe = self.highest - self.acked - DUPLICATE_ACKS as i32;
+        self.arm_rto(env);
+        self.stop_timing();
+        self.recovering = true;
+        let missing = self.acked + 1;
+        let board = self.board();
+        board.pipe = pipe;
+        board.resent(missing);
+        self.last_cut = LastCut::DuplicateAcks;
+        self.cut(env);
+        self.transmit(env, self.last_ack + 1);
+    }
+
+    /// As long as the window, or in recovery the pipe, has room: first what is missing, then new data.
+    fn sack1_send<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+        let window = self.usable(env);
+        let largest = env.connection.tcp.window_packets as i32;
+        loop {
+            let room = if self.recovering {
+                self.board().pipe < self.window.cwnd.min(1e9) as i32
+            } else {
+                self.next <= self.last_ack.saturating_add(window)
+            };
+            if !room || self.last_ack + 1 >= self.limit {
+                break;
+            }
+            let seq = match self.board().next_to_resend() {
+                Some(seq) if self.recover > 0 && seq <= self.acked.saturating_add(largest) => {
+                    self.board().resent(seq);
+                    seq
+                }
+                Some(_) => break,
+                None => {
+                    let last = self.acked.saturating_add(if self.recovering { largest } else { window });
+                    if self.next > last || self.next >= self.limit {
+                        break;
+                    }
+                    self.next += 1;
+                    self.next - 1
+                }
+            };
+            self.transmit(env, seq);
+            self.next = self.next.max(seq + 1);
+            self.board().pipe += 1;
+            if self.acked < 0 {
+                break;
+            }
+        }
+        self.note_limit(env);
+    }
+
+    /// The scoreboard: every connection with SACK has one.
+    pub(super) fn board(&mut self) -> &mut super::scoreboard::Scoreboard {
+        self.scoreboard.get_or_insert_default()
+    }
+}

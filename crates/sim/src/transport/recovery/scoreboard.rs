@@ -1,0 +1,149 @@
+//! What selective acknowledgements have told the sender: the ranges beyond the cumulative ACK that the
+//! receiver holds.
+
+/// Sorted, disjoint, half-open ranges of sequence numbers.
+#[derive(Clone, Debug, Default)]
+pub struct Scoreboard {
+    ranges: Vec<(i32, i32)>,
+    /// The next packet to consider for retransmission in this recovery.
+    pub resend_from: i32,
+    /// Everything before it is acknowledged.
+    floor: i32,
+    /// ns-2's estimate of the packets in the pipe.
+    pub pipe: i32,
+}
+
+impl Scoreboard {
+    /// Forgets everything but the cumulative ACK.
+    pub fn clear(&mut self) {
+        self.ranges.clear();
+        self.resend_from = -1;
+    }
+
+    /// Packets that the receiver holds beyond the cumulative ACK.
+    #[must_use]
+    pub fn held(&self) -> i32 {
+        self.ranges.iter().map(|(left, right)| right - left).sum()
+    }
+
+    /// Takes in an ACK. True if it told anything new.
+    pub fn update(&mut self, acked: i32, blocks: &[(u32, u32)]) -> bool {
+        let before = self.held();
+        let mut changed = false;
+        if self.floor <= acked {
+            self.floor = acked + 1;
+            changed = !self.ranges.is_empty();
+            self.drop_through(acked);
+        }
+        for &(left, right) in blocks {
+            self.add(left as i32, right as i32);
+        }
+        // Progress of the cumulative ACK over held ranges counts as news, as new ranges do.
+        changed || before != self.held()
+    }
+
+    fn drop_through(&mut self, acked: i32) {
+        self.ranges.retain(|&(_, right)| right > acked + 1);
+        if let Some(first) = self.ranges.first_mut() {
+            first.0 = first.0.max(acked + 1);
+        }
+    }
+
+    fn add(&mut self, left: i32, right: i32) {
+        let begin = self.ranges.partition_point(|range| range.1 < left);
+        let end = self.ranges.partition_point(|range| range.0 <= right);
+        let merged = self.ranges[begin..end].iter().fold((left, right), |(l, r), range| (l.min(range.0), r.max(range.1)));
+        self.ranges.splice(begin..end, [merged]);
+    }
+
+    /// The first packet from `seq` on that the receiver lacks, if it holds any beyond that one.
+    #[must_use]
+    pub fn hole(&self, seq: i32) -> Option<i32> {
+        let next = self.ranges.iter().position(|range| range.1 >= seq)?;
+        let (left, right) = self.ranges[next];
+        if left > seq {
+            return Some(seq);
+        }
+        (next + 1 < self.ranges.len()).then_some(right)
+    }
+
+    /// The first packet from `seq` on that the receiver lacks, if it holds any from there on; the end
+    /// of the last range counts.
+    #[must_use]
+    pub fn unacknowledged(&self, seq: i32) -> Option<i32> {
+        let &(left, right) = self.ranges.iter().find(|range| range.1 >= seq)?;
+        Some(if left > seq { seq } else { right })
+    }
+
+    /// Notes that `seq` was sent again.
+    pub fn resent(&mut self, seq: i32) {
+        self.resend_from = self.resend_from.max(seq + 1);
+    }
+
+    /// The next packet to send again: a hole not yet sent again, with data held beyond it.
+    pub fn next_to_resend(&mut self) -> Option<i32> {
+        self.resend_from = self.resend_from.max(self.floor);
+        let seq = self.hole(self.resend_from)?;
+        self.resend_from = self.resend_from.max(seq);
+        Some(seq)
+    }
+
+    /// The packet with which `count` held packets begin, counted from the top: packets missing below
+    /// it have at least `count` held ones above them. None if fewer are held.
+    #[must_use]
+    pub fn held_from_top(&self, count: i32) -> Option<i32> {
+        let mut remaining = count;
+        for &(left, right) in self.ranges.iter().rev() {
+            let length = right - left;
+            if length >= remaining {
+                return Some(right - remaining);
+            }
+            remaining -= length;
+        }
+        None
+    }
+
+    /// Packets missing in `[from, to)`.
+    #[must_use]
+    pub fn missing(&self, from: i32, to: i32) -> i32 {
+        if to <= from {
+            return 0;
+        }
+        let held: i32 = self.ranges.iter().map(|&(left, right)| (right.min(to) - left.max(from)).max(0)).sum();
+        to - from - held
+    }
+
+    /// Whether the receiver holds `seq`.
+    #[must_use]
+    pub fn holds(&self, seq: i32) -> bool {
+        self.ranges.iter().any(|&(left, right)| left <= seq && seq < right)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn ranges_hold_what_was_told(blocks in prop::collection::vec((1i32..60, 1i32..9), 1..20), acked in 0i32..30) {
+            let mut scoreboard = Scoreboard::default();
+            let mut held = BTreeSet::new();
+            for (left, length) in blocks {
+                scoreboard.update(0, &[(left as u32 + 1, (left + 1 + length) as u32)]);
+                held.extend(left + 1..left + 1 + length);
+            }
+            scoreboard.update(acked, &[]);
+            held.retain(|&seq| seq > acked);
+            prop_assert_eq!(scoreboard.held(), held.len() as i32);
+            for seq in acked + 1..80 {
+                prop_assert_eq!(scoreboard.holds(seq), held.contains(&seq));
+            }
+            prop_assert_eq!(scoreboard.missing(acked + 1, 70), 70 - acked - 1 - held.len() as i32);
+            let third = held.iter().rev().nth(2).copied();
+            prop_assert_eq!(scoreboard.held_from_top(3), third);
+        }
+    }
+}

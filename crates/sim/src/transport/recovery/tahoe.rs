@@ -1,0 +1,34 @@
+//! Tahoe: three duplicate ACKs mean a loss; then slow start from the first missing packet.
+
+use crate::probe::Probe;
+use crate::transport::sender::{DUPLICATE_ACKS, Env, LastCut, Sender};
+
+impl Sender {
+    pub(crate) fn tahoe_ack<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32) {
+        if ack > self.last_ack {
+            self.advance(env, ack, true);
+        } else if ack == self.last_ack {
+            self.duplicates += 1;
+            if self.duplicates == DUPLICATE_ACKS {
+                self.tahoe_loss(env);
+            } else if self.duplicates < DUPLICATE_ACKS {
+                self.send_one_new(env);
+            }
+        }
+        self.send(env);
+    }
+
+    fn tahoe_loss<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+        // Not again for the same window of data: what it lost, this slow start already sends again.
+        if self.acked <= self.recover && self.acked != 0 {
+            return;
+        }
+        self.recover = self.highest;
+        self.last_cut = LastCut::DuplicateAcks;
+        self.cut(env);
+        self.window.cwnd = 1.0;
+        self.arm_rto(env);
+        self.next = self.acked + 1;
+        self.stop_timing();
+    }
+}

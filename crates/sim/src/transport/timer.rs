@@ -1,0 +1,110 @@
+//! A lazy timer: moving its deadline later costs nothing, because the event that is already pending
+//! looks at the deadline again when it comes.
+
+use crate::events::{Entity, EventQueue, Key};
+use crate::time::Time;
+
+/// A timer with at most one useful event pending.
+#[derive(Clone, Copy, Debug)]
+pub struct Timer {
+    deadline: Time,
+    armed_at: Time,
+    /// When the earliest pending event comes; later ones of this timer are stale.
+    pending: Time,
+}
+
+impl Default for Timer {
+    fn default() -> Self {
+        Self { deadline: Time::NEVER, armed_at: Time::ZERO, pending: Time::NEVER }
+    }
+}
+
+impl Timer {
+    /// Whether it is armed.
+    #[inline]
+    #[must_use]
+    pub fn is_armed(&self) -> bool {
+        self.deadline < Time::NEVER
+    }
+
+    /// (Re)arms it to expire `delay_s` seconds after `now`.
+    #[inline]
+    pub fn arm(&mut self, queue: &mut EventQueue, entity: Entity, now: Time, delay_s: f64) {
+        self.deadline = now + delay_s;
+        self.armed_at = now;
+        if self.deadline < self.pending {
+            self.pending = self.deadline;
+            queue.push(Key::new(self.deadline, now, entity));
+        }
+    }
+
+    /// Disarms it.
+    #[inline]
+    pub fn cancel(&mut self) {
+        self.deadline = Time::NEVER;
+    }
+
+    /// An event of this timer came: whether the timer really expires. If not, the event for the
+    /// present deadline is put in its place.
+    pub fn expires(&mut self, queue: &mut EventQueue, key: Key) -> bool {
+        if key.time != self.pending {
+            return false;
+        }
+        self.pending = Time::NEVER;
+        if !self.is_armed() {
+            return false;
+        }
+        if self.deadline > key.time || self.armed_at > key.caused_at {
+            self.pending = self.deadline;
+            queue.push(Key::new(self.deadline, self.armed_at, key.entity));
+            return false;
+        }
+        self.deadline = Time::NEVER;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs the timer's events and returns when it expired.
+    fn expiries(timer: &mut Timer, queue: &mut EventQueue) -> Vec<f64> {
+        let mut times = Vec::new();
+        while let Some(key) = queue.pop() {
+            if timer.expires(queue, key) {
+                times.push(key.time.seconds());
+            }
+        }
+        times
+    }
+
+    #[test]
+    fn the_last_arming_counts_whether_later_or_earlier() {
+        let (mut timer, mut queue) = (Timer::default(), EventQueue::default());
+        timer.arm(&mut queue, 7, Time::ZERO, 3.0);
+        timer.arm(&mut queue, 7, Time::new(1.0), 3.0);
+        assert_eq!(queue.len(), 1);
+        timer.arm(&mut queue, 7, Time::new(1.5), 0.5);
+        assert_eq!(expiries(&mut timer, &mut queue), [2.0]);
+        assert!(!timer.is_armed());
+    }
+
+    #[test]
+    fn a_cancelled_timer_stays_silent() {
+        let (mut timer, mut queue) = (Timer::default(), EventQueue::default());
+        timer.arm(&mut queue, 7, Time::ZERO, 3.0);
+        timer.cancel();
+        assert!(expiries(&mut timer, &mut queue).is_empty());
+    }
+
+    #[test]
+    fn rearming_for_the_same_instant_takes_the_later_place_in_line() {
+        let (mut timer, mut queue) = (Timer::default(), EventQueue::default());
+        timer.arm(&mut queue, 7, Time::ZERO, 3.0);
+        timer.arm(&mut queue, 7, Time::new(1.0), 2.0);
+        let first = queue.pop().unwrap();
+        assert!(!timer.expires(&mut queue, first));
+        assert_eq!(queue.peek().unwrap().caused_at, Time::new(1.0));
+    }
+}
