@@ -1,9 +1,11 @@
 //! The total order of events and the queue that keeps it.
 //!
-//! An event's key is (time, caused_at, entity). `caused_at` is when it became inevitable: the start of
-//! service for a delivery or a departure, the moment of (re)arming for a timer, zero for what the
-//! scenario itself fixes. Nothing in the key depends on how many threads run or on which event
-//! happened to be pushed first, and the order agrees with a simulator that breaks ties by insertion.
+//! An event's key is (time, caused_at, precedence, entity). `caused_at` is when it became inevitable: the
+//! start of service for a delivery or a departure, the moment of (re)arming for a timer, zero for what
+//! the scenario itself fixes. Of two events that became inevitable at one instant, that one precedes
+//! whose cause was itself inevitable for longer. Nothing in the key depends on how many threads run or
+//! on which event happened to be pushed first, and the order agrees with a simulator that breaks ties
+//! by insertion.
 
 use crate::time::Time;
 
@@ -18,19 +20,52 @@ pub struct Key {
     pub time: Time,
     /// When it became inevitable.
     pub caused_at: Time,
+    /// How long its cause had been inevitable.
+    pub precedence: Precedence,
     /// Whose it is.
     pub entity: Entity,
 }
 
-impl Key {
-    /// Before every event.
-    pub const FIRST: Self = Self { time: Time::ZERO, caused_at: Time::ZERO, entity: 0 };
+/// How long the cause of an event had been inevitable when it happened: the longest comes first. Single
+/// precision suffices, because rounding never turns an order round.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Precedence(u32);
 
-    /// A key.
+impl Precedence {
+    /// Before all others.
+    pub const FIRST: Self = Self(0);
+
+    /// Of an event whose cause had been inevitable for `seconds`.
     #[inline]
     #[must_use]
-    pub fn new(time: Time, caused_at: Time, entity: Entity) -> Self {
-        Self { time, caused_at, entity }
+    pub fn of(seconds: f64) -> Self {
+        // Bits of non-negative floats order as the numbers do; the complement turns the order round.
+        Self(!(seconds as f32).to_bits())
+    }
+}
+
+impl Key {
+    /// Before every event.
+    pub const FIRST: Self = Self::planned(Time::ZERO, 0);
+
+    /// An event of which the scenario itself says when it happens.
+    #[must_use]
+    pub const fn planned(time: Time, entity: Entity) -> Self {
+        Self { time, caused_at: Time::ZERO, precedence: Precedence::FIRST, entity }
+    }
+
+    /// An event that became inevitable at `caused_at`.
+    #[inline]
+    #[must_use]
+    pub fn new(time: Time, caused_at: Time, precedence: Precedence, entity: Entity) -> Self {
+        Self { time, caused_at, precedence, entity }
+    }
+
+    /// The precedence of what this event causes.
+    #[inline]
+    #[must_use]
+    pub fn precedence_of_effects(&self) -> Precedence {
+        Precedence::of(self.time.since(self.caused_at))
     }
 
     #[inline]
@@ -133,7 +168,21 @@ mod tests {
 
     fn key() -> impl Strategy<Value = Key> {
         // Few distinct values: ties are the point.
-        (0u8..6, 0u8..6, 0u32..6).prop_map(|(t, c, e)| Key::new(Time::new(f64::from(t)), Time::new(f64::from(c)), e))
+        (0u8..4, 0u8..4, 0u8..4, 0u32..4).prop_map(|(time, caused_at, age, entity)| {
+            let [time, caused_at] = [time, caused_at].map(|seconds| Time::new(f64::from(seconds)));
+            Key::new(time, caused_at, Precedence::of(f64::from(age)), entity)
+        })
+    }
+
+    #[test]
+    fn a_key_takes_24_bytes() {
+        assert_eq!(size_of::<Key>(), 24);
+    }
+
+    #[test]
+    fn the_cause_that_was_inevitable_longer_comes_first() {
+        assert!(Precedence::of(0.02) < Precedence::of(0.004));
+        assert!(Precedence::FIRST < Precedence::of(1e9));
     }
 
     proptest! {

@@ -1,5 +1,8 @@
 //! A packet on its way: 32 bytes, whatever it carries.
 
+use crate::events::Precedence;
+use crate::time::Time;
+
 /// What a packet is, for its endpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
@@ -19,15 +22,15 @@ pub enum Kind {
 pub struct Packet {
     /// When its transmission on the current link began, in seconds.
     pub start: f64,
-    /// When its source offered it to the first link (of an ACK: when the packet that it answers was
-    /// sent, the timestamp of RFC 7323), in seconds.
-    pub sent: f64,
+    /// When its source offered it to the first link, in seconds. Of an ACK: when the packet that it
+    /// answers was sent (the timestamp of RFC 7323), or where that and its SACK blocks are.
+    stamp: u64,
     /// The flow.
     pub flow: u32,
     /// Sequence number in packets; of an ACK, the last packet received in order.
     pub seq: u32,
-    /// Of an ACK, where its SACK blocks are (0: none); of a fragment, how many precede and follow it.
-    pub aux: u32,
+    /// The precedence of its delivery at the current link.
+    pub precedence: Precedence,
     /// Bytes above the link's framing.
     pub size: u16,
     /// How many links of its path lie behind it.
@@ -40,6 +43,7 @@ const KIND: u8 = 0b11;
 const RETRANSMITTED: u8 = 1 << 2;
 const BARE: u8 = 1 << 3;
 const LOST: u8 = 1 << 4;
+const BLOCKS: u8 = 1 << 5;
 
 impl Packet {
     /// A packet of `size` bytes that leaves its source at `sent`.
@@ -47,7 +51,32 @@ impl Packet {
     #[must_use]
     pub fn new(kind: Kind, flow: u32, seq: u32, size: u32, sent: f64) -> Self {
         debug_assert!(size <= u32::from(u16::MAX));
-        Self { start: 0.0, sent, flow, seq, aux: 0, size: size as u16, hop: 0, tag: kind as u8 }
+        let stamp = sent.to_bits();
+        Self { start: 0.0, stamp, flow, seq, precedence: Precedence::FIRST, size: size as u16, hop: 0, tag: kind as u8 }
+    }
+
+    /// When it was sent, or of an ACK without blocks, when the packet that it answers was.
+    #[inline]
+    #[must_use]
+    pub fn sent(&self) -> Time {
+        debug_assert!(self.blocks().is_none());
+        Time::new(f64::from_bits(self.stamp))
+    }
+
+    /// Where the SACK blocks and the timestamp of an ACK are, if it has blocks.
+    #[inline]
+    #[must_use]
+    pub fn blocks(&self) -> Option<u32> {
+        (self.tag & BLOCKS != 0).then_some(self.stamp as u32)
+    }
+
+    /// Puts the SACK blocks and the timestamp of an ACK elsewhere.
+    #[must_use]
+    pub fn with_blocks(mut self, handle: u32, bytes: u32) -> Self {
+        self.stamp = u64::from(handle);
+        self.size += bytes as u16;
+        self.tag |= BLOCKS;
+        self
     }
 
     /// What it is.

@@ -159,9 +159,9 @@ impl<'a, P: Probe> Simulation<'a, P> {
         self.endpoints.push(endpoint);
         self.pulses.push(Pulse::new(&flow.traffic, self.scenario.seed, &flow.group, flow.index));
         let queue = &mut self.fabric.queue;
-        queue.push(Key::new(start, Time::ZERO, 1 + 2 * index));
+        queue.push(Key::planned(start, 1 + 2 * index));
         if flow.stop_s < self.scenario.duration_s {
-            queue.push(Key::new(Time::new(flow.stop_s), Time::ZERO, 2 + 2 * index));
+            queue.push(Key::planned(Time::new(flow.stop_s), 2 + 2 * index));
         }
         Ok(())
     }
@@ -211,16 +211,15 @@ impl<'a, P: Probe> Simulation<'a, P> {
         match (self.endpoints[packet.flow as usize], packet.kind()) {
             (Endpoint::Tcp(index), Kind::Ack) => {
                 let flow = &mut self.tcp[index as usize];
-                let blocks = self.fabric.sacks.take(packet.aux);
+                let (blocks, echo) = self.fabric.sacks.open(packet);
                 let connection = &self.connections[flow.connection as usize];
                 let mut env = Env { fabric: &mut self.fabric, controls: &mut self.controls, connection, now };
-                flow.sender.receive(&mut env, packet.seq, blocks, packet.sent);
+                flow.sender.receive(&mut env, packet.seq, blocks, echo);
             }
             (Endpoint::Tcp(index), _) => {
                 let receiver = &mut self.tcp[index as usize].receiver;
-                if let Some((mut ack, blocks)) = receiver.receive(&mut self.fabric.queue, now, packet) {
-                    ack.size += blocks.bytes() as u16;
-                    ack.aux = self.fabric.sacks.store(blocks);
+                if let Some((ack, blocks)) = receiver.receive(&mut self.fabric.queue, now, packet) {
+                    let ack = self.fabric.sacks.attach(ack, blocks);
                     self.fabric.send(ack, now);
                 }
             }
@@ -289,7 +288,8 @@ impl<'a, P: Probe> Simulation<'a, P> {
         }
         if let Some(pulse) = &mut self.pulses[flow as usize] {
             let next = now.time + pulse.pause_s(now.time);
-            self.fabric.queue.push(Key::new(next, now.time, self.entities.timer(flow, APPLICATION)));
+            let entity = self.entities.timer(flow, APPLICATION);
+            self.fabric.queue.push(Key::new(next, now.time, now.precedence_of_effects(), entity));
         }
     }
 
@@ -303,7 +303,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
             payload: vec![0; flows],
             bytes: vec![0; flows],
         };
-        self.fabric.queue.push(Key::new(Time::new(interval_s), Time::ZERO, SAMPLER));
+        self.fabric.queue.push(Key::planned(Time::new(interval_s), SAMPLER));
     }
 
     fn sample(&mut self, now: Key) {
@@ -318,7 +318,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
         self.sampled.samples += 1;
         // Multiples of the interval, not a sum of it: the thousandth sample lies where it should.
         let next = Time::new(interval_s * (self.sampled.samples + 1) as f64);
-        self.fabric.queue.push(Key::new(next, Time::ZERO, SAMPLER));
+        self.fabric.queue.push(Key::planned(next, SAMPLER));
     }
 
     fn sample_link(&mut self, now: Key, index: usize, interval_s: f64) {

@@ -82,7 +82,8 @@ impl<P: Probe> Fabric<P> {
             };
             self.probe.enqueued(now, index, &packet, service);
             packet.start = service.start.seconds();
-            let delivery = Key::new(link.server.delivery(service.start, size), service.start, self.first_link + index);
+            packet.precedence = service.precedence;
+            let delivery = link.delivery_key(&packet);
             if delivery.time < self.end {
                 if link.loses_next() {
                     packet.lose();
@@ -144,7 +145,7 @@ impl<P: Probe> Fabric<P> {
     #[cold]
     fn lose(&mut self, packet: &Packet) {
         if packet.is_reverse() {
-            self.sacks.take(packet.aux);
+            self.sacks.open(packet);
         } else {
             self.dropped[packet.flow as usize] += 1;
         }

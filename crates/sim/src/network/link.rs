@@ -68,6 +68,6 @@ impl Link {
     #[inline]
     pub fn delivery_key(&mut self, packet: &Packet) -> Key {
         let start = Time::new(packet.start);
-        Key::new(self.server.delivery(start, u32::from(packet.size)), start, self.server.entity())
+        Key::new(self.server.delivery(start, u32::from(packet.size)), start, packet.precedence, self.server.entity())
     }
 }

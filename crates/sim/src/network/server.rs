@@ -5,7 +5,7 @@
 //! kept is which of them lie ahead, to know whether the queue is full; [`Server::advance`] forgets
 //! those that precede an event.
 
-use crate::events::{Entity, Key};
+use crate::events::{Entity, Key, Precedence};
 use crate::network::queue::{Arrival, Queue};
 use crate::ring::Ring;
 use crate::scenario::FramingSpec;
@@ -18,12 +18,15 @@ pub struct Service {
     pub start: Time,
     /// Its last bit has left.
     pub departure: Time,
+    /// The precedence of its departure and of its delivery.
+    pub precedence: Precedence,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Pending {
     departure: f64,
     start: f64,
+    precedence: Precedence,
 }
 
 /// What a server did, up to the end of the run.
@@ -52,6 +55,8 @@ pub struct Server {
     ahead: Ring<Pending>,
     /// End of the last service granted.
     free_at: f64,
+    /// Its start.
+    last_start: f64,
     /// Start of the current busy period.
     busy_since: f64,
     rate_bps: f64,
@@ -77,6 +82,7 @@ impl Server {
             counts_bytes: queue.counts_bytes(),
             ahead: Ring::default(),
             free_at: 0.0,
+            last_start: 0.0,
             busy_since: 0.0,
             rate_bps,
             delay_s,
@@ -128,11 +134,11 @@ impl Server {
     /// Forgets the departures that precede the event `now`: those with a smaller key.
     #[inline]
     pub fn advance(&mut self, now: Key) {
-        while let Some(&Pending { departure, start }) = self.ahead.front() {
+        while let Some(&Pending { departure, start, precedence }) = self.ahead.front() {
             if departure > now.time.seconds() {
                 break;
             }
-            if departure == now.time.seconds() && Key::new(now.time, Time::new(start), self.entity) >= now {
+            if departure == now.time.seconds() && Key::new(now.time, Time::new(start), precedence, self.entity) >= now {
                 break;
             }
             self.ahead.pop_front();
@@ -166,25 +172,30 @@ impl Server {
             self.totals.packets_dropped += 1;
             return None;
         }
-        Some(self.grant(now.time.seconds(), in_system, size))
+        Some(self.grant(now, in_system, size))
     }
 
     /// Books the next free slot of the line.
     #[inline]
-    fn grant(&mut self, now: f64, in_system: usize, size: u32) -> Service {
+    fn grant(&mut self, at: Key, in_system: usize, size: u32) -> Service {
+        let now = at.time.seconds();
         let start = if now > self.free_at { now } else { self.free_at };
         if start > self.free_at {
             self.busy_since = start;
         }
+        // Its service is caused by its arrival, or by the departure of the packet before it.
+        let precedence =
+            if in_system == 0 { at.precedence_of_effects() } else { Precedence::of(start - self.last_start) };
         let departure = start + self.transmission_s(size);
         self.free_at = departure;
-        self.ahead.push_back(Pending { departure, start });
+        self.last_start = start;
+        self.ahead.push_back(Pending { departure, start, precedence });
         if self.counts_bytes {
             self.sizes.push_back(size);
             self.bytes_ahead += u64::from(size);
         }
         self.count(now, start, departure, in_system, size);
-        Service { start: Time::new(start), departure: Time::new(departure) }
+        Service { start: Time::new(start), departure: Time::new(departure), precedence }
     }
 
     /// Books the totals at once, cut off at the end of the run, so that none needs a second visit.

@@ -99,9 +99,8 @@ pub struct Trace<W> {
     /// Number of the packet that the current event carries from link to link.
     carried: u64,
     next_uid: u64,
-    /// End of the last service granted, by link, and the start of that service: the place of the next
-    /// departure from the waiting line.
-    last: Vec<(Time, Time)>,
+    /// The departure of the packet that each link served last: when the next one leaves the queue.
+    last_departure: Vec<Key>,
     first_link: u32,
 }
 
@@ -117,7 +116,7 @@ impl<W: FnMut(&Record)> Trace<W> {
             uids: vec![Ring::default(); links],
             carried: 0,
             next_uid: 0,
-            last: vec![(Time::ZERO, Time::ZERO); links],
+            last_departure: vec![Key::FIRST; links],
             first_link,
         }
     }
@@ -172,15 +171,15 @@ impl<W: FnMut(&Record)> Probe for Trace<W> {
         self.uids[link as usize].push_back(uid);
         (self.write)(&record(Event::Enqueue, key.time, link, packet, uid));
         let dequeue = record(Event::Dequeue, service.start, link, packet, uid);
-        let (free_at, previous_start) = self.last[link as usize];
         // Straight into service, or when the packet before it has left: at that departure's place.
-        let waits = service.start == free_at && Key::new(free_at, previous_start, self.first_link + link) >= key;
-        if waits {
-            self.park(Key::new(free_at, previous_start, self.first_link + link), dequeue);
+        let before = self.last_departure[link as usize];
+        if before >= key {
+            self.park(before, dequeue);
         } else {
             (self.write)(&dequeue);
         }
-        self.last[link as usize] = (service.departure, service.start);
+        self.last_departure[link as usize] =
+            Key::new(service.departure, service.start, service.precedence, self.first_link + link);
     }
 
     fn received(&mut self, key: Key, link: u32, packet: &Packet) {
@@ -206,6 +205,6 @@ impl<W: FnMut(&Record)> Probe for Trace<W> {
     }
 
     fn finish(&mut self, end: Time) {
-        self.catch_up(Key::new(end, Time::ZERO, 0));
+        self.catch_up(Key::planned(end, 0));
     }
 }

@@ -95,7 +95,7 @@ impl DatagramFlow {
     pub fn receive(&mut self, now: Key, packet: &Packet) {
         self.packets_delivered += 1;
         self.bytes_delivered += u64::from(packet.size);
-        self.latency.count(now.time.seconds() - packet.sent);
+        self.latency.count(now.time.since(packet.sent()));
         let (seq, arrived) = self.assembling;
         let arrived = if seq == packet.seq { arrived + 1 } else { 1 };
         self.assembling = (packet.seq, arrived);

@@ -120,10 +120,10 @@ impl Receiver {
         }
         let seq = packet.seq;
         if seq > 0 {
-            self.totals.latency.count(now.time.seconds() - packet.sent);
+            self.totals.latency.count(now.time.since(packet.sent()));
         }
-        if packet.sent >= self.echo_s && i64::from(seq) <= self.last_ack_sent + 1 {
-            self.echo_s = packet.sent;
+        if packet.sent().seconds() >= self.echo_s && i64::from(seq) <= self.last_ack_sent + 1 {
+            self.echo_s = packet.sent().seconds();
         }
         let duplicate = self.take(seq);
         // In sequence, nothing missing behind it, not the SYN, and no ACK owed: wait for the next one
@@ -131,7 +131,7 @@ impl Receiver {
         if let Some(delay_s) = self.delayed_ack_s {
             let in_sequence = seq + 1 == self.next && self.highest == Some(seq) && seq > 0;
             if in_sequence && !self.delay.is_armed() {
-                self.delay.arm(queue, self.timer_entity, now.time, delay_s);
+                self.delay.arm(queue, self.timer_entity, now, delay_s);
                 return None;
             }
             self.delay.cancel();

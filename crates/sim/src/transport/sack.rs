@@ -1,5 +1,8 @@
 //! Selective acknowledgements on their way: the blocks lie in a slab, because few ACKs have any.
 
+use crate::packet::Packet;
+use crate::time::Time;
+
 /// At most three blocks (RFC 2018 with timestamps).
 pub const MOST_BLOCKS: usize = 3;
 
@@ -38,35 +41,43 @@ impl SackBlocks {
     }
 }
 
-/// Where the blocks of ACKs in flight lie. Handle 0 means none.
+/// Where the blocks of ACKs in flight lie, each with the ACK's timestamp.
 #[derive(Clone, Debug, Default)]
 pub struct SackSlab {
-    blocks: Vec<SackBlocks>,
+    slots: Vec<(SackBlocks, Time)>,
     free: Vec<u32>,
 }
 
 impl SackSlab {
-    /// Stores blocks; no blocks need no place.
-    pub fn store(&mut self, blocks: SackBlocks) -> u32 {
+    /// Attaches blocks to an ACK. No blocks need no place.
+    #[must_use]
+    pub fn attach(&mut self, ack: Packet, blocks: SackBlocks) -> Packet {
         if blocks.count == 0 {
-            return 0;
+            return ack;
         }
-        if let Some(handle) = self.free.pop() {
-            self.blocks[handle as usize - 1] = blocks;
-            handle
-        } else {
-            self.blocks.push(blocks);
-            self.blocks.len() as u32
-        }
+        let slot = (blocks, ack.sent());
+        let handle = match self.free.pop() {
+            Some(handle) => {
+                self.slots[handle as usize] = slot;
+                handle
+            }
+            None => {
+                self.slots.push(slot);
+                self.slots.len() as u32 - 1
+            }
+        };
+        ack.with_blocks(handle, blocks.bytes())
     }
 
-    /// Takes the blocks of a handle out.
+    /// Takes the blocks off an ACK that has arrived or was lost, with its timestamp.
     #[inline]
-    pub fn take(&mut self, handle: u32) -> SackBlocks {
-        if handle == 0 {
-            return SackBlocks::default();
+    pub fn open(&mut self, ack: &Packet) -> (SackBlocks, Time) {
+        match ack.blocks() {
+            None => (SackBlocks::default(), ack.sent()),
+            Some(handle) => {
+                self.free.push(handle);
+                self.slots[handle as usize]
+            }
         }
-        self.free.push(handle);
-        self.blocks[handle as usize - 1]
     }
 }

@@ -314,7 +314,7 @@ impl Sender {
     #[inline]
     pub fn arm_rto<P>(&mut self, env: &mut Env<'_, P>) {
         let timeout = self.rtt.timeout_s(&env.connection.tcp.rto);
-        self.rto.arm(&mut env.fabric.queue, self.timer_entity, env.now.time, timeout);
+        self.rto.arm(&mut env.fabric.queue, self.timer_entity, env.now, timeout);
     }
 
     /// Stops timing the packet that is being timed: it may be sent again (Karn).
@@ -339,16 +339,16 @@ impl Sender {
         self.account.note(limit, env.now.time, self.acked, self.highest, server);
     }
 
-    /// An ACK arrived. `echo_s` is when the packet that it answers was sent, in seconds.
-    pub fn receive<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: u32, blocks: SackBlocks, echo_s: f64) {
+    /// An ACK arrived. `echo` is when the packet that it answers was sent.
+    pub fn receive<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: u32, blocks: SackBlocks, echo: Time) {
         let ack = ack as i32;
         if !env.ns2() {
             if self.acked < 0 {
-                self.establish(env, echo_s);
+                self.establish(env, echo);
                 return;
             }
             if ack > self.acked {
-                self.sample_rtt(env, env.now.time.seconds() - echo_s);
+                self.sample_rtt(env, env.now.time.since(echo));
             }
         }
         match env.connection.tcp.recovery {
@@ -361,12 +361,12 @@ impl Sender {
     }
 
     /// The SYN was acknowledged: the third step of the handshake, then data.
-    fn establish<P: Probe>(&mut self, env: &mut Env<'_, P>, echo_s: f64) {
+    fn establish<P: Probe>(&mut self, env: &mut Env<'_, P>, echo: Time) {
         let tcp = &env.connection.tcp;
         self.acked = 0;
         self.last_ack = 0;
         self.next = 1;
-        self.sample_rtt(env, env.now.time.seconds() - echo_s);
+        self.sample_rtt(env, env.now.time.since(echo));
         // RFC 5681 §3.1 and RFC 6298 §5.7: a lost SYN means one packet and a cautious timer.
         if self.rtt.is_backed_off() {
             self.window.cwnd = 1.0;

@@ -1,7 +1,7 @@
 //! A lazy timer: moving its deadline later costs nothing, because the event that is already pending
 //! looks at the deadline again when it comes.
 
-use crate::events::{Entity, EventQueue, Key};
+use crate::events::{Entity, EventQueue, Key, Precedence};
 use crate::time::Time;
 
 /// A timer with at most one useful event pending.
@@ -9,13 +9,14 @@ use crate::time::Time;
 pub struct Timer {
     deadline: Time,
     armed_at: Time,
+    precedence: Precedence,
     /// When the earliest pending event comes; later ones of this timer are stale.
     pending: Time,
 }
 
 impl Default for Timer {
     fn default() -> Self {
-        Self { deadline: Time::NEVER, armed_at: Time::ZERO, pending: Time::NEVER }
+        Self { deadline: Time::NEVER, armed_at: Time::ZERO, precedence: Precedence::FIRST, pending: Time::NEVER }
     }
 }
 
@@ -27,15 +28,20 @@ impl Timer {
         self.deadline < Time::NEVER
     }
 
-    /// (Re)arms it to expire `delay_s` seconds after `now`.
+    /// (Re)arms it in the event `now`, to expire `delay_s` seconds later.
     #[inline]
-    pub fn arm(&mut self, queue: &mut EventQueue, entity: Entity, now: Time, delay_s: f64) {
-        self.deadline = now + delay_s;
-        self.armed_at = now;
+    pub fn arm(&mut self, queue: &mut EventQueue, entity: Entity, now: Key, delay_s: f64) {
+        self.deadline = now.time + delay_s;
+        self.armed_at = now.time;
+        self.precedence = now.precedence_of_effects();
         if self.deadline < self.pending {
-            self.pending = self.deadline;
-            queue.push(Key::new(self.deadline, now, entity));
+            self.schedule(queue, entity);
         }
+    }
+
+    fn schedule(&mut self, queue: &mut EventQueue, entity: Entity) {
+        self.pending = self.deadline;
+        queue.push(Key::new(self.deadline, self.armed_at, self.precedence, entity));
     }
 
     /// Disarms it.
@@ -55,8 +61,7 @@ impl Timer {
             return false;
         }
         if self.deadline > key.time || self.armed_at > key.caused_at {
-            self.pending = self.deadline;
-            queue.push(Key::new(self.deadline, self.armed_at, key.entity));
+            self.schedule(queue, key.entity);
             return false;
         }
         self.deadline = Time::NEVER;
@@ -67,6 +72,10 @@ impl Timer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn at(seconds: f64) -> Key {
+        Key::planned(Time::new(seconds), 0)
+    }
 
     /// Runs the timer's events and returns when it expired.
     fn expiries(timer: &mut Timer, queue: &mut EventQueue) -> Vec<f64> {
@@ -82,10 +91,10 @@ mod tests {
     #[test]
     fn the_last_arming_counts_whether_later_or_earlier() {
         let (mut timer, mut queue) = (Timer::default(), EventQueue::default());
-        timer.arm(&mut queue, 7, Time::ZERO, 3.0);
-        timer.arm(&mut queue, 7, Time::new(1.0), 3.0);
+        timer.arm(&mut queue, 7, Key::FIRST, 3.0);
+        timer.arm(&mut queue, 7, at(1.0), 3.0);
         assert_eq!(queue.len(), 1);
-        timer.arm(&mut queue, 7, Time::new(1.5), 0.5);
+        timer.arm(&mut queue, 7, at(1.5), 0.5);
         assert_eq!(expiries(&mut timer, &mut queue), [2.0]);
         assert!(!timer.is_armed());
     }
@@ -93,7 +102,7 @@ mod tests {
     #[test]
     fn a_cancelled_timer_stays_silent() {
         let (mut timer, mut queue) = (Timer::default(), EventQueue::default());
-        timer.arm(&mut queue, 7, Time::ZERO, 3.0);
+        timer.arm(&mut queue, 7, Key::FIRST, 3.0);
         timer.cancel();
         assert!(expiries(&mut timer, &mut queue).is_empty());
     }
@@ -101,8 +110,8 @@ mod tests {
     #[test]
     fn rearming_for_the_same_instant_takes_the_later_place_in_line() {
         let (mut timer, mut queue) = (Timer::default(), EventQueue::default());
-        timer.arm(&mut queue, 7, Time::ZERO, 3.0);
-        timer.arm(&mut queue, 7, Time::new(1.0), 2.0);
+        timer.arm(&mut queue, 7, Key::FIRST, 3.0);
+        timer.arm(&mut queue, 7, at(1.0), 2.0);
         let first = queue.pop().unwrap();
         assert!(!timer.expires(&mut queue, first));
         assert_eq!(queue.peek().unwrap().caused_at, Time::new(1.0));
