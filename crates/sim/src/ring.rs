@@ -61,6 +61,12 @@ impl<T: Copy + Default> Ring<T> {
         Some(value)
     }
 
+    /// Removes all values.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+
     /// The values, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &T> + '_ {
         let mask = self.slots.len().wrapping_sub(1);

@@ -185,19 +185,18 @@ impl<'a, P: Probe> Simulation<'a, P> {
             if key.time >= self.end {
                 break;
             }
+            self.fabric.queue.pop();
             self.events += 1;
             if self.events % EVENTS_BETWEEN_QUESTIONS == 0 && interrupted() {
                 return Err(Interrupted);
             }
             if key.entity >= self.entities.first_timer {
-                self.fabric.queue.pop();
                 self.timer(key);
             } else if key.entity >= self.entities.first_link {
                 if let Some(packet) = self.fabric.deliver(key) {
                     self.arrive(key, &packet);
                 }
             } else {
-                self.fabric.queue.pop();
                 self.control(key);
             }
         }
@@ -322,13 +321,12 @@ impl<'a, P: Probe> Simulation<'a, P> {
     }
 
     fn sample_link(&mut self, now: Key, index: usize, interval_s: f64) {
-        let server = &mut self.fabric.links[index].server;
-        server.advance(now);
+        let link = &mut self.fabric.links[index];
         let (time_s, entity) = (now.time.seconds(), index as u32);
-        let busy_s = server.busy_until(now.time);
-        let dropped = server.totals().packets_dropped + self.fabric.links[index].packets_lost;
-        let server = &self.fabric.links[index].server;
-        self.series.push(time_s, entity, Metric::QueuePackets, server.waiting() as f64);
+        let waiting = link.server.waiting(now);
+        let busy_s = link.server.busy_until(now.time);
+        let dropped = link.server.dropped() + link.packets_lost;
+        self.series.push(time_s, entity, Metric::QueuePackets, waiting as f64);
         self.series.push(time_s, entity, Metric::Utilization, (busy_s - self.sampled.busy_s[index]) / interval_s);
         self.series.push(time_s, entity, Metric::PacketsDropped, (dropped - self.sampled.dropped[index]) as f64);
         self.sampled.busy_s[index] = busy_s;
@@ -372,7 +370,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
     /// Link crossings, data and ACKs.
     #[must_use]
     pub fn packet_hops(&self) -> u64 {
-        self.fabric.packet_hops
+        self.fabric.links.iter().map(|link| link.packets_delivered).sum()
     }
 
     /// Random numbers drawn, ns-2's agents' clocks not counted.

@@ -25,8 +25,6 @@ pub struct Fabric<P> {
     pub probe: P,
     /// Packets lost on their way, by flow, ACKs not counted.
     pub dropped: Vec<u64>,
-    /// Link crossings before the end, data and ACKs, fused or not.
-    pub packet_hops: u64,
     first_link: Entity,
     end: Time,
 }
@@ -52,11 +50,10 @@ impl<P: Probe> Fabric<P> {
         Ok(Self {
             links,
             paths,
-            queue: EventQueue::default(),
+            queue: EventQueue::for_size(scenario.links.len() + scenario.flows.len()),
             sacks: SackSlab::default(),
             probe,
             dropped: vec![0; scenario.flows.len()],
-            packet_hops: 0,
             first_link,
             end,
         })
@@ -83,14 +80,13 @@ impl<P: Probe> Fabric<P> {
             self.probe.enqueued(now, index, &packet, service);
             packet.start = service.start.seconds();
             packet.precedence = service.precedence;
-            let delivery = link.delivery_key(&packet);
-            if delivery.time < self.end {
+            let delivery = Key::new(service.delivery, service.start, service.precedence, self.first_link + index);
+            if service.delivery < self.end {
                 if link.loses_next() {
                     packet.lose();
                     link.packets_lost += 1;
                 } else {
                     link.packets_delivered += 1;
-                    self.packet_hops += 1;
                     if link.feeds_fused {
                         let next = self.paths.link(packet.flow, packet.is_reverse(), packet.hop + 1);
                         if next != END && self.links[next as usize].fused {
@@ -111,21 +107,15 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// The delivery event at the top of the queue: takes the packet off its link and puts it on the
-    /// next; returns it where its path ends.
+    /// A delivery event: takes the packet off its link and puts it on the next; returns it where its path
+    /// ends.
     #[inline]
     pub fn deliver(&mut self, key: Key) -> Option<Packet> {
         let index = key.entity - self.first_link;
         let link = &mut self.links[index as usize];
         let mut packet = link.flight.pop_front()?;
-        match link.flight.front().copied() {
-            Some(next) => {
-                let key = link.delivery_key(&next);
-                self.queue.replace(key);
-            }
-            None => {
-                self.queue.pop();
-            }
+        if let Some(next) = link.next_delivery() {
+            self.queue.push(next);
         }
         if packet.is_lost() {
             self.probe.dropped(key, index, &packet, DropReason::Wire);

@@ -9,8 +9,9 @@ use crate::ring::Ring;
 use crate::scenario::{LinkSpec, Profile};
 use crate::time::Time;
 
-/// One direction of a wire, at work.
+/// One direction of a wire, at work. Aligned to cache lines: each hop touches one of many.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub struct Link {
     /// The transmitter and its waiting line.
     pub server: Server,
@@ -25,7 +26,7 @@ pub struct Link {
     pub packets_delivered: u64,
     /// Packets that the wire lost before the end of the run.
     pub packets_lost: u64,
-    loss: Option<Loss>,
+    loss: Option<Box<Loss>>,
 }
 
 #[derive(Clone, Debug)]
@@ -40,7 +41,7 @@ impl Link {
     pub fn new(spec: &LinkSpec, entity: Entity, profile: Profile, seed: u64, end: Time) -> Self {
         let queue = Queue::new(&spec.queue, profile);
         let loss = (spec.loss > 0.0)
-            .then(|| Loss { probability: spec.loss, stream: Stream::new(seed, &spec.name, 0, "loss") });
+            .then(|| Box::new(Loss { probability: spec.loss, stream: Stream::new(seed, &spec.name, 0, "loss") }));
         Self {
             server: Server::new(entity, spec.rate_bps, spec.delay_s, spec.framing, queue, end),
             flight: Ring::default(),
@@ -64,10 +65,12 @@ impl Link {
         self.loss.as_ref().map_or(0, |loss| loss.stream.draws())
     }
 
-    /// The key of the delivery of `packet`, which is in flight here.
+    /// The key of the next delivery, if a packet is in flight.
     #[inline]
-    pub fn delivery_key(&mut self, packet: &Packet) -> Key {
-        let start = Time::new(packet.start);
-        Key::new(self.server.delivery(start, u32::from(packet.size)), start, packet.precedence, self.server.entity())
+    pub fn next_delivery(&mut self) -> Option<Key> {
+        let &Packet { start, size, precedence, .. } = self.flight.front()?;
+        let start = Time::new(start);
+        let delivery = self.server.delivery(start, u32::from(size));
+        Some(Key::new(delivery, start, precedence, self.server.entity()))
     }
 }

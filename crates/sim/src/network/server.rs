@@ -18,15 +18,37 @@ pub struct Service {
     pub start: Time,
     /// Its last bit has left.
     pub departure: Time,
+    /// It has reached the other end.
+    pub delivery: Time,
     /// The precedence of its departure and of its delivery.
     pub precedence: Precedence,
 }
 
+/// A service that was granted.
 #[derive(Clone, Copy, Debug, Default)]
-struct Pending {
+struct Granted {
     departure: f64,
     start: f64,
     precedence: Precedence,
+}
+
+impl Granted {
+    /// Whether its departure precedes the event `now`: whether its key is smaller.
+    #[inline]
+    fn precedes(&self, now: Key, entity: Entity) -> bool {
+        let at = now.time.seconds();
+        self.departure < at
+            || self.departure == at && Key::new(now.time, Time::new(self.start), self.precedence, entity) < now
+    }
+}
+
+/// How long a packet of one size takes.
+#[derive(Clone, Copy, Debug)]
+struct Timing {
+    size: u32,
+    transmission_s: f64,
+    /// From the start of its service to the other end: ns-2 adds transmission and delay first.
+    crossing_s: f64,
 }
 
 /// What a server did, up to the end of the run.
@@ -51,181 +73,212 @@ pub struct ServerTotals {
 /// A FIFO server of constant rate with a finite waiting line.
 #[derive(Clone, Debug)]
 pub struct Server {
-    /// Departures that lie ahead, in order.
-    ahead: Ring<Pending>,
-    /// End of the last service granted.
-    free_at: f64,
-    /// Its start.
-    last_start: f64,
+    /// The last service granted; earlier ones that lie ahead are in `ahead`.
+    last: Granted,
     /// Start of the current busy period.
     busy_since: f64,
+    /// Time spent transmitting, in seconds.
+    busy_s: f64,
+    /// Time that packets waited, in seconds; cut off at the end of the run.
+    waiting_s: f64,
+    /// Of the two sizes seen last: data and ACKs, on most links.
+    recent: [Timing; 2],
+    entity: Entity,
+    most_waiting: u32,
+    admitted: u64,
+    dropped: u64,
+    bytes: u64,
+    end: f64,
+    queue: Queue,
+    ahead: Ring<Granted>,
     rate_bps: f64,
     delay_s: f64,
     framing: FramingSpec,
-    /// Transmission times of the two sizes seen last: data and ACKs, on most links.
-    recent: [(u32, f64); 2],
-    queue: Queue,
-    /// Sizes beside `ahead` and their sum, kept for a queue that counts bytes.
-    sizes: Ring<u32>,
-    bytes_ahead: u64,
-    counts_bytes: bool,
-    entity: Entity,
-    end: f64,
-    totals: ServerTotals,
+    late: Late,
+    /// Sizes of the packets ahead and their sum, kept for a queue that counts bytes.
+    sizes: Option<Box<Sizes>>,
+}
+
+/// What was admitted and not transmitted when the run ends.
+#[derive(Clone, Copy, Debug, Default)]
+struct Late {
+    packets: u64,
+    bytes: u64,
+    busy_s: f64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Sizes {
+    ring: Ring<u32>,
+    sum: u64,
 }
 
 impl Server {
     /// An idle server. Totals count what happens before `end`.
     #[must_use]
     pub fn new(entity: Entity, rate_bps: f64, delay_s: f64, framing: FramingSpec, queue: Queue, end: Time) -> Self {
+        let never = Timing { size: u32::MAX, transmission_s: 0.0, crossing_s: 0.0 };
         Self {
-            counts_bytes: queue.counts_bytes(),
-            ahead: Ring::default(),
-            free_at: 0.0,
-            last_start: 0.0,
+            // Before the first event, so that the line is idle when it comes.
+            last: Granted { departure: -1.0, ..Granted::default() },
             busy_since: 0.0,
+            busy_s: 0.0,
+            waiting_s: 0.0,
+            recent: [never; 2],
+            entity,
+            most_waiting: 0,
+            admitted: 0,
+            dropped: 0,
+            bytes: 0,
+            end: end.seconds(),
+            sizes: queue.counts_bytes().then(Box::default),
+            queue,
+            ahead: Ring::default(),
             rate_bps,
             delay_s,
             framing,
-            recent: [(u32::MAX, 0.0); 2],
-            queue,
-            sizes: Ring::default(),
-            bytes_ahead: 0,
-            entity,
-            end: end.seconds(),
-            totals: ServerTotals::default(),
+            late: Late::default(),
         }
     }
 
     /// Whose departures these are.
+    #[inline]
     #[must_use]
     pub fn entity(&self) -> Entity {
         self.entity
     }
 
-    /// What was done so far.
-    #[must_use]
-    pub fn totals(&self) -> &ServerTotals {
-        &self.totals
+    #[inline]
+    fn timing(&mut self, size: u32) -> Timing {
+        if self.recent[0].size != size {
+            self.other_timing(size);
+        }
+        self.recent[0]
     }
 
-    /// Seconds that a packet of `size` bytes occupies the line.
-    #[inline]
-    pub fn transmission_s(&mut self, size: u32) -> f64 {
-        if self.recent[0].0 == size {
-            return self.recent[0].1;
-        }
-        if self.recent[1].0 != size {
+    /// Brings the timing of another size to the front.
+    fn other_timing(&mut self, size: u32) {
+        if self.recent[1].size != size {
             let frame = (size + self.framing.overhead_bytes).max(self.framing.smallest_bytes);
             // ns-2's order: eight times the bytes, then the division.
-            self.recent[1] = (size, 8.0 * f64::from(frame) / self.rate_bps);
+            let transmission_s = 8.0 * f64::from(frame) / self.rate_bps;
+            self.recent[1] = Timing { size, transmission_s, crossing_s: transmission_s + self.delay_s };
         }
         self.recent.swap(0, 1);
-        self.recent[0].1
     }
 
     /// When a packet whose service began at `start` reaches the other end.
     #[inline]
     pub fn delivery(&mut self, start: Time, size: u32) -> Time {
-        // ns-2 schedules the delivery `transmission + delay` after the start: one addition each.
-        start + (self.transmission_s(size) + self.delay_s)
+        start + self.timing(size).crossing_s
     }
 
-    /// Forgets the departures that precede the event `now`: those with a smaller key.
+    /// Forgets the departures that precede the event `now`, and counts those ahead.
     #[inline]
-    pub fn advance(&mut self, now: Key) {
-        while let Some(&Pending { departure, start, precedence }) = self.ahead.front() {
-            if departure > now.time.seconds() {
-                break;
+    pub fn advance(&mut self, now: Key) -> usize {
+        if self.last.precedes(now, self.entity) {
+            self.ahead.clear();
+            if let Some(sizes) = &mut self.sizes {
+                **sizes = Sizes::default();
             }
-            if departure == now.time.seconds() && Key::new(now.time, Time::new(start), precedence, self.entity) >= now {
-                break;
-            }
+            return 0;
+        }
+        while self.ahead.front().is_some_and(|granted| granted.precedes(now, self.entity)) {
             self.ahead.pop_front();
-            if self.counts_bytes {
-                self.bytes_ahead -= u64::from(self.sizes.pop_front().unwrap_or(0));
+            if let Some(sizes) = &mut self.sizes {
+                sizes.sum -= u64::from(sizes.ring.pop_front().unwrap_or(0));
             }
         }
-    }
-
-    /// Packets waiting, without the one in service, as of the last `advance`.
-    #[inline]
-    #[must_use]
-    pub fn waiting(&self) -> usize {
-        self.ahead.len().saturating_sub(1)
-    }
-
-    /// Whether the line transmits, as of the last `advance`.
-    #[must_use]
-    pub fn is_busy(&self) -> bool {
-        !self.ahead.is_empty()
+        self.ahead.len() + 1
     }
 
     /// A packet of `size` bytes arrives at `now`: when it is served, or nothing if it is dropped.
     #[inline]
     pub fn offer(&mut self, now: Key, size: u32) -> Option<Service> {
-        self.advance(now);
-        self.totals.packets_in += 1;
-        let in_system = self.ahead.len();
-        let arrival = Arrival { now: now.time, packets: in_system, bytes: self.bytes_ahead, size };
-        if !self.queue.admit(&arrival) {
-            self.totals.packets_dropped += 1;
+        let packets = self.advance(now);
+        let bytes = self.sizes.as_ref().map_or(0, |sizes| sizes.sum);
+        if !self.queue.admit(&Arrival { now: now.time, packets, bytes, size }) {
+            self.dropped += 1;
             return None;
         }
-        Some(self.grant(now, in_system, size))
+        if let Some(sizes) = &mut self.sizes {
+            sizes.ring.push_back(size);
+            sizes.sum += u64::from(size);
+        }
+        Some(self.grant(now, packets, size))
     }
 
-    /// Books the next free slot of the line.
+    /// Books the next free slot of the line. Totals are booked at once, cut off at the end of the run,
+    /// so that none needs a second visit.
     #[inline]
-    fn grant(&mut self, at: Key, in_system: usize, size: u32) -> Service {
+    fn grant(&mut self, at: Key, packets: usize, size: u32) -> Service {
         let now = at.time.seconds();
-        let start = if now > self.free_at { now } else { self.free_at };
-        if start > self.free_at {
-            self.busy_since = start;
-        }
-        // Its service is caused by its arrival, or by the departure of the packet before it.
-        let precedence =
-            if in_system == 0 { at.precedence_of_effects() } else { Precedence::of(start - self.last_start) };
-        let departure = start + self.transmission_s(size);
-        self.free_at = departure;
-        self.last_start = start;
-        self.ahead.push_back(Pending { departure, start, precedence });
-        if self.counts_bytes {
-            self.sizes.push_back(size);
-            self.bytes_ahead += u64::from(size);
-        }
-        self.count(now, start, departure, in_system, size);
-        Service { start: Time::new(start), departure: Time::new(departure), precedence }
-    }
-
-    /// Books the totals at once, cut off at the end of the run, so that none needs a second visit.
-    #[inline]
-    fn count(&mut self, now: f64, start: f64, departure: f64, in_system: usize, size: u32) {
-        let totals = &mut self.totals;
-        totals.queue_max_packets = totals.queue_max_packets.max(in_system as u64);
-        if departure < self.end {
-            totals.packets_out += 1;
-            totals.bytes_out += u64::from(size);
-            totals.busy_s += departure - start;
-            totals.waiting_s += start - now;
+        let timing = self.timing(size);
+        let (start, precedence) = if packets == 0 {
+            // Its service is caused by its arrival …
+            if now > self.last.departure {
+                self.busy_since = now;
+            }
+            (now, at.precedence_of_effects())
         } else {
-            totals.busy_s += (self.end - start).max(0.0);
-            totals.waiting_s += start.min(self.end) - now;
+            // … or by the departure of the packet before it.
+            let start = self.last.departure;
+            let precedence = Precedence::of(start - self.last.start);
+            self.ahead.push_back(self.last);
+            self.most_waiting = self.most_waiting.max(packets as u32);
+            self.waiting_s += start.min(self.end) - now;
+            (start, precedence)
+        };
+        let departure = start + timing.transmission_s;
+        self.last = Granted { departure, start, precedence };
+        self.admitted += 1;
+        self.bytes += u64::from(size);
+        self.busy_s += timing.transmission_s;
+        if departure >= self.end {
+            self.late.packets += 1;
+            self.late.bytes += u64::from(size);
+            self.late.busy_s += departure - start.max(self.end);
         }
+        let start = Time::new(start);
+        Service { start, departure: Time::new(departure), delivery: start + timing.crossing_s, precedence }
     }
 
-    /// Time spent transmitting before `now`, in seconds. Services granted and not over are cut off.
+    /// Packets waiting at `now`, without the one in service.
+    pub fn waiting(&mut self, now: Key) -> usize {
+        self.advance(now).saturating_sub(1)
+    }
+
+    /// Packets refused so far.
+    #[must_use]
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Time spent transmitting before `now`, in seconds.
     #[must_use]
     pub fn busy_until(&self, now: Time) -> f64 {
-        // The services ahead follow one another without a pause.
-        let overhang = (self.free_at.min(self.end) - now.seconds()).max(0.0);
-        self.totals.busy_s - if self.is_busy() { overhang } else { 0.0 }
+        // The services that lie ahead follow one another without a gap.
+        self.busy_s - (self.last.departure - now.seconds()).max(0.0)
     }
 
     /// Whether the line has been busy without a pause from `since` to `now`.
     #[inline]
     #[must_use]
     pub fn busy_throughout(&self, since: Time, now: Time) -> bool {
-        self.busy_since <= since.seconds() && self.free_at >= now.seconds()
+        self.busy_since <= since.seconds() && self.last.departure >= now.seconds()
+    }
+
+    /// What was done before the end of the run.
+    #[must_use]
+    pub fn totals(&self) -> ServerTotals {
+        ServerTotals {
+            packets_in: self.admitted + self.dropped,
+            packets_out: self.admitted - self.late.packets,
+            packets_dropped: self.dropped,
+            bytes_out: self.bytes - self.late.bytes,
+            busy_s: self.busy_s - self.late.busy_s,
+            waiting_s: self.waiting_s,
+            queue_max_packets: u64::from(self.most_waiting),
+        }
     }
 }

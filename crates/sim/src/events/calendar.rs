@@ -1,0 +1,289 @@
+//! Many pending events in exact order, at a cost that does not grow with their number.
+//!
+//! A calendar: time is cut into days of equal length, and each day of the year ahead has a list of its
+//! events in no order. When a day comes, its few events are sorted; later ones join them in their place.
+//! Events beyond the year wait in a heap. Day and year adapt to how densely events come. Only the cost
+//! depends on that, never the order: of two events on different days the earlier day's is the earlier.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::Key;
+use crate::time::Time;
+
+const NOBODY: u32 = u32::MAX;
+
+/// Many pending events.
+#[derive(Clone, Debug)]
+pub struct Calendar {
+    /// The events of the current day, the next one last.
+    today: Vec<Key>,
+    day: u64,
+    days_per_second: f64,
+    /// First event of each day of the year, by the day's number modulo the length of the year.
+    days: Vec<u32>,
+    /// One bit for each day that has events.
+    busy_days: Vec<u64>,
+    nodes: Vec<Node>,
+    free: u32,
+    /// Events beyond the year.
+    far: BinaryHeap<Reverse<Key>>,
+    len: usize,
+    census: Census,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    key: Key,
+    next: u32,
+}
+
+/// What the length of days and years is judged by.
+#[derive(Clone, Copy, Debug, Default)]
+struct Census {
+    events: u32,
+    days: u32,
+    far: u32,
+}
+
+/// How many events make a census.
+const CENSUS: u32 = 1 << 14;
+/// Days of a year, at first and at most.
+const SHORT_YEAR: usize = 1 << 10;
+const LONG_YEAR: usize = 1 << 22;
+
+impl Default for Calendar {
+    fn default() -> Self {
+        let mut queue = Self {
+            today: Vec::new(),
+            day: 0,
+            days_per_second: 1e5,
+            days: Vec::new(),
+            busy_days: Vec::new(),
+            nodes: Vec::new(),
+            free: NOBODY,
+            far: BinaryHeap::new(),
+            len: 0,
+            census: Census::default(),
+        };
+        queue.set_year(SHORT_YEAR);
+        queue
+    }
+}
+
+impl Calendar {
+    /// How many events are pending.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether nothing is pending.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The next event.
+    #[inline]
+    pub fn peek(&mut self) -> Option<Key> {
+        if self.today.is_empty() {
+            self.next_day();
+        }
+        self.today.last().copied()
+    }
+
+    /// Removes the next event.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Key> {
+        let next = self.peek()?;
+        self.today.pop();
+        self.len -= 1;
+        self.census.events += 1;
+        Some(next)
+    }
+
+    /// Adds an event.
+    #[inline]
+    pub fn push(&mut self, key: Key) {
+        self.len += 1;
+        let day = self.day_of(key.time);
+        if day <= self.day {
+            self.join_today(key);
+        } else if day - self.day < self.days.len() as u64 {
+            self.enter(day, key);
+        } else {
+            self.census.far += 1;
+            self.far.push(Reverse(key));
+        }
+    }
+
+    /// The number of a day. Monotonic: rounding never turns an order round.
+    #[inline]
+    fn day_of(&self, time: Time) -> u64 {
+        // By way of i64, which processors convert to in one instruction.
+        (time.seconds() * self.days_per_second) as i64 as u64
+    }
+
+    /// Puts an event in its place among those of today, from the next one on: it rarely goes far.
+    #[inline]
+    fn join_today(&mut self, key: Key) {
+        self.today.push(key);
+        let mut place = self.today.len() - 1;
+        while place > 0 && self.today[place - 1].before(&key) {
+            self.today[place] = self.today[place - 1];
+            place -= 1;
+        }
+        self.today[place] = key;
+    }
+
+    /// Puts an event on the list of a day of the year.
+    #[inline]
+    fn enter(&mut self, day: u64, key: Key) {
+        let slot = day as usize & (self.days.len() - 1);
+        let node = Node { key, next: self.days[slot] };
+        let index = self.free;
+        if index == NOBODY {
+            self.days[slot] = self.nodes.len() as u32;
+            self.nodes.push(node);
+        } else {
+            let place = &mut self.nodes[index as usize];
+            self.free = place.next;
+            *place = node;
+            self.days[slot] = index;
+        }
+        self.busy_days[slot / 64] |= 1 << (slot % 64);
+    }
+
+    /// Today has no events left: go on to the next day that has some.
+    fn next_day(&mut self) {
+        if self.census.events >= CENSUS {
+            self.adapt();
+            if !self.today.is_empty() {
+                return;
+            }
+        }
+        match self.next_busy_day() {
+            Some(day) => self.begin(day),
+            None => {
+                let Some(Reverse(first)) = self.far.peek() else { return };
+                self.begin(self.day_of(first.time));
+            }
+        }
+    }
+
+    /// Makes `day` today: its events and those that come within the year now leave their lists.
+    fn begin(&mut self, day: u64) {
+        self.day = day;
+        self.census.days += 1;
+        let slot = day as usize & (self.days.len() - 1);
+        let mut index = std::mem::replace(&mut self.days[slot], NOBODY);
+        self.busy_days[slot / 64] &= !(1 << (slot % 64));
+        while index != NOBODY {
+            let Node { key, next } = self.nodes[index as usize];
+            self.nodes[index as usize].next = self.free;
+            self.free = index;
+            index = next;
+            self.join_today(key);
+        }
+        let end_of_year = day.saturating_add(self.days.len() as u64);
+        while let Some(&Reverse(key)) = self.far.peek() {
+            let day = self.day_of(key.time);
+            if day >= end_of_year {
+                break;
+            }
+            self.far.pop();
+            if day <= self.day { self.join_today(key) } else { self.enter(day, key) }
+        }
+    }
+
+    /// The next day of the year with events.
+    fn next_busy_day(&self) -> Option<u64> {
+        let year = self.days.len();
+        let first = (self.day as usize + 1) & (year - 1);
+        let words = self.busy_days.len();
+        let ahead = |slot: usize| {
+            let distance = slot.wrapping_sub(first) & (year - 1);
+            self.day + 1 + distance as u64
+        };
+        let rest = self.busy_days[first / 64] & (u64::MAX << (first % 64));
+        if rest != 0 {
+            return Some(ahead(first / 64 * 64 + rest.trailing_zeros() as usize));
+        }
+        // All other words, and at last the days before `first` in its own.
+        (1..=words).find_map(|step| {
+            let word = (first / 64 + step) & (words - 1);
+            let bits = self.busy_days[word];
+            (bits != 0).then(|| ahead(word * 64 + bits.trailing_zeros() as usize))
+        })
+    }
+
+    fn set_year(&mut self, days: usize) {
+        self.days = vec![NOBODY; days];
+        self.busy_days = vec![0; days / 64];
+        self.nodes.clear();
+        self.free = NOBODY;
+    }
+
+    /// Two or three events make a good day, and few should lie beyond the year.
+    #[cold]
+    fn adapt(&mut self) {
+        let Census { events, days, far } = std::mem::take(&mut self.census);
+        let per_day = f64::from(events) / f64::from(days.max(1));
+        let mut year = self.days.len();
+        let mut days_per_second = self.days_per_second;
+        if !(1.3..6.0).contains(&per_day) {
+            days_per_second *= (per_day / 2.5).clamp(1.0 / 64.0, 64.0);
+        }
+        if far > events / 16 && year < LONG_YEAR {
+            year *= 4;
+        }
+        if year != self.days.len() || days_per_second != self.days_per_second {
+            self.rebuild(year, days_per_second);
+        }
+    }
+
+    pub(super) fn rebuild(&mut self, year: usize, days_per_second: f64) {
+        let mut keys = std::mem::take(&mut self.today);
+        keys.extend(self.far.drain().map(|Reverse(key)| key));
+        for slot in 0..self.days.len() {
+            let mut index = self.days[slot];
+            while index != NOBODY {
+                let Node { key, next } = self.nodes[index as usize];
+                keys.push(key);
+                index = next;
+            }
+        }
+        self.set_year(year);
+        self.days_per_second = days_per_second;
+        let first = keys.iter().map(|key| key.time).min().unwrap_or_default();
+        self.day = self.day_of(first);
+        self.len = 0;
+        for key in keys {
+            self.push(key);
+        }
+        self.census = Census::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[test]
+    fn days_adapt_to_events_that_come_a_million_times_faster() {
+        let mut queue = Calendar::default();
+        let mut time = 0.0;
+        for _ in 0..64 {
+            queue.push(Key::planned(Time::new(time), 0));
+            time += 1e-9;
+        }
+        let mut last = Key::FIRST;
+        for _ in 0..200_000 {
+            let key = queue.pop().unwrap();
+            assert!(last <= key);
+            last = key;
+            queue.push(Key::planned(key.time + 64e-9, 0));
+        }
+        assert!(queue.days_per_second > 1e7, "{}", queue.days_per_second);
+    }
+}

@@ -1,0 +1,106 @@
+//! Pending events: a heap for small networks, a calendar for large ones. Both keep the same order.
+
+use super::Key;
+use super::calendar::Calendar;
+use super::heap::Heap;
+
+/// Pending events.
+#[derive(Clone, Debug)]
+pub enum EventQueue {
+    /// For few.
+    Heap(Heap),
+    /// For many.
+    Calendar(Box<Calendar>),
+}
+
+/// From this many links and flows on, the calendar is the faster (`make bench`).
+const MANY: usize = 2000;
+
+impl EventQueue {
+    /// A queue for a network of so many links and flows.
+    #[must_use]
+    pub fn for_size(links_and_flows: usize) -> Self {
+        if links_and_flows < MANY { Self::Heap(Heap::default()) } else { Self::Calendar(Box::default()) }
+    }
+
+    /// How many events are pending.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Heap(heap) => heap.len(),
+            Self::Calendar(calendar) => calendar.len(),
+        }
+    }
+
+    /// Whether nothing is pending.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The next event.
+    #[inline]
+    pub fn peek(&mut self) -> Option<Key> {
+        match self {
+            Self::Heap(heap) => heap.peek(),
+            Self::Calendar(calendar) => calendar.peek(),
+        }
+    }
+
+    /// Removes the next event.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Key> {
+        match self {
+            Self::Heap(heap) => heap.pop(),
+            Self::Calendar(calendar) => calendar.pop(),
+        }
+    }
+
+    /// Adds an event.
+    #[inline]
+    pub fn push(&mut self, key: Key) {
+        match self {
+            Self::Heap(heap) => heap.push(key),
+            Self::Calendar(calendar) => calendar.push(key),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::Precedence;
+    use crate::time::Time;
+    use proptest::prelude::*;
+
+    fn key() -> impl Strategy<Value = Key> {
+        // Few distinct values near each other, where ties are the point, and some far away.
+        let time = prop_oneof![(0u8..4).prop_map(f64::from), 0.0..1e-4f64, 0.0..1e3f64];
+        (time, 0u8..4, 0u8..4, 0u32..4).prop_map(|(time, caused_at, age, entity)| {
+            Key::new(Time::new(time), Time::new(f64::from(caused_at)), Precedence::of(f64::from(age)), entity)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn events_leave_in_order(many: bool, operations in prop::collection::vec((key(), 0u8..4), 0..300)) {
+            let mut queue = EventQueue::for_size(if many { MANY } else { 0 });
+            let mut reference: Vec<Key> = Vec::new();
+            for (key, operation) in operations {
+                match operation {
+                    0 | 1 => { queue.push(key); reference.push(key); }
+                    2 => {
+                        reference.sort();
+                        let expected = (!reference.is_empty()).then(|| reference.remove(0));
+                        prop_assert_eq!(queue.peek(), expected);
+                        prop_assert_eq!(queue.pop(), expected);
+                    }
+                    _ => if let EventQueue::Calendar(calendar) = &mut queue {
+                        calendar.rebuild(if key.entity < 2 { 64 } else { 1024 }, 1.0 + 1e5 * f64::from(key.entity));
+                    }
+                }
+                prop_assert_eq!(queue.len(), reference.len());
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! What the tests of the engine share: scenarios in a few words, runs, and tables to look things up in.
+
+#![allow(dead_code, reason = "every test binary uses a part of this")]
+
+pub mod networks;
+pub mod reference;
+
+use tightlink_sim::network::queue::QueueSpec;
+use tightlink_sim::network::queue::drop_tail::DropTailSpec;
+use tightlink_sim::probe::trace::{Record, Trace};
+use tightlink_sim::probe::{Probe, Totals};
+use tightlink_sim::scenario::{
+    FlowSpec, FramingSpec, LinkSpec, NodeSpec, ObserveFlows, ObserveSpec, Profile, QueueLimit, Recovery, RtoSpec, Scenario, TcpSpec,
+    TrafficSpec, TransportSpec, UdpSpec,
+};
+use tightlink_sim::tables::{self, Column, Table};
+use tightlink_sim::{ScenarioError, Simulation};
+
+/// A scenario with `nodes` nodes and nothing else.
+pub fn scenario(profile: Profile, duration_s: f64, nodes: u32) -> Scenario {
+    Scenario {
+        profile,
+        duration_s,
+        seed: 1,
+        nodes: (0..nodes).map(|node| NodeSpec { name: node.to_string() }).collect(),
+        links: Vec::new(),
+        flows: Vec::new(),
+        observe: ObserveSpec { interval_s: None, flows: ObserveFlows::Each },
+    }
+}
+
+/// One direction of a wire with a drop-tail queue.
+pub fn link(name: &str, ends: (u32, u32), rate_bps: f64, delay_s: f64, limit: QueueLimit) -> LinkSpec {
+    LinkSpec {
+        name: name.into(),
+        from: ends.0,
+        to: ends.1,
+        rate_bps,
+        delay_s,
+        queue: QueueSpec::DropTail(DropTailSpec { limit }),
+        framing: FramingSpec::default(),
+        loss: 0.0,
+        mtu_bytes: None,
+    }
+}
+
+/// Both directions of a wire.
+pub fn wire(name: &str, ends: (u32, u32), rate_bps: f64, delay_s: f64, limit: QueueLimit) -> [LinkSpec; 2] {
+    [link(name, ends, rate_bps, delay_s, limit), link(&format!("{name}.reverse"), (ends.1, ends.0), rate_bps, delay_s, limit)]
+}
+
+/// A flow from 0 s to the end.
+pub fn flow(scenario: &Scenario, group: &str, index: u32, ends: (u32, u32), traffic: TrafficSpec, transport: TransportSpec) -> FlowSpec {
+    FlowSpec {
+        label: format!("{group}[{index}]"),
+        group: group.into(),
+        index,
+        from: ends.0,
+        to: ends.1,
+        start_s: 0.0,
+        stop_s: scenario.duration_s,
+        path: None,
+        reverse_path: None,
+        traffic,
+        transport,
+    }
+}
+
+/// TCP with the defaults of a profile, but packets of 1000 bytes and a window that does not limit.
+pub fn tcp(profile: Profile, recovery: Recovery) -> TcpSpec {
+    let ns2 = profile == Profile::Ns2;
+    let header_bytes = if ns2 { 40 } else { 52 };
+    TcpSpec {
+        congestion: "reno".into(),
+        recovery,
+        payload_bytes: 1000,
+        header_bytes,
+        ack_bytes: header_bytes,
+        window_packets: 10_000.0,
+        initial_window_packets: if ns2 { 2.0 } else { 10.0 },
+        initial_ssthresh_packets: None,
+        delayed_ack_s: (!ns2).then_some(0.2),
+        rto: if ns2 {
+            RtoSpec { initial_s: 3.0, min_s: 0.2, max_s: 60.0, granularity_s: 0.01 }
+        } else {
+            RtoSpec { initial_s: 1.0, min_s: 1.0, max_s: 60.0, granularity_s: 0.001 }
+        },
+        limited_transmit: true,
+    }
+}
+
+/// UDP without headers.
+pub fn udp(payload_bytes: u32) -> TransportSpec {
+    TransportSpec::Udp(UdpSpec { payload_bytes, header_bytes: 0, fragment_header_bytes: 0 })
+}
+
+pub fn packets(limit: u32) -> QueueLimit {
+    QueueLimit::Packets(limit)
+}
+
+/// The tables of a run.
+#[derive(Clone, Debug)]
+pub struct Tables {
+    pub flows: Table,
+    pub links: Table,
+    pub nodes: Table,
+    pub series: Option<Table>,
+    pub packet_hops: u64,
+    pub random_draws: u64,
+}
+
+impl Tables {
+    /// Every bit of them, as text.
+    pub fn text(&self) -> String {
+        format!("{self:#?}")
+    }
+}
+
+/// Runs a scenario under a probe.
+pub fn run_with<P: Probe>(scenario: &Scenario, probe: P) -> Result<Tables, ScenarioError> {
+    let mut simulation = Simulation::new(scenario, probe)?;
+    simulation.run(|| false).expect("nobody interrupts");
+    Ok(Tables {
+        flows: tables::flows(&simulation),
+        links: tables::links(&simulation),
+        nodes: tables::nodes(&simulation),
+        series: tables::series(&simulation),
+        packet_hops: simulation.packet_hops(),
+        random_draws: simulation.random_draws(),
+    })
+}
+
+/// Runs a scenario with nobody watching.
+pub fn run(scenario: &Scenario) -> Tables {
+    run_with(scenario, Totals).expect("the scenario is valid")
+}
+
+/// Runs a scenario and records every packet.
+pub fn trace(scenario: &Scenario) -> (Tables, Vec<Record>) {
+    let mut records = Vec::new();
+    let first_link = 1 + 2 * scenario.flows.len() as u32;
+    let probe = Trace::new(scenario.links.len(), first_link, |record: &Record| records.push(*record));
+    let tables = run_with(scenario, probe).expect("the scenario is valid");
+    (tables, records)
+}
+
+/// A column by its name.
+pub fn column<'a>(table: &'a Table, name: &str) -> &'a Column {
+    let found = table.columns.iter().find(|(column, _)| *column == name);
+    &found.unwrap_or_else(|| panic!("no column {name}")).1
+}
+
+/// A column of counts.
+pub fn integers<'a>(table: &'a Table, name: &str) -> &'a [i64] {
+    match column(table, name) {
+        Column::Integer(values) => values,
+        other => panic!("{name} is {other:?}"),
+    }
+}
+
+/// A column of numbers.
+pub fn floats<'a>(table: &'a Table, name: &str) -> &'a [f64] {
+    match column(table, name) {
+        Column::Float(values) => values,
+        other => panic!("{name} is {other:?}"),
+    }
+}

@@ -1,0 +1,304 @@
+//! Random networks on a grid: all rates, sizes, delays and intervals are small multiples of one unit, so
+//! that events often meet at one instant.
+
+use proptest::prelude::*;
+use tightlink_sim::scenario::{
+    Duration, FlowSpec, FramingSpec, LinkSpec, Profile, QueueLimit, Recovery, Scenario, TrafficSpec, TransportSpec, UdpSpec,
+};
+
+/// What one step of the grid is.
+#[derive(Clone, Copy, Debug)]
+struct Grid {
+    rate_bps: f64,
+    bytes: u32,
+    /// How long `bytes` take at `rate_bps`.
+    seconds: f64,
+}
+
+/// All times are exact: instants that should be equal are.
+const BINARY: Grid = Grid { rate_bps: 1_048_576.0, bytes: 128, seconds: 1.0 / 1024.0 };
+/// Sums are rounded: instants that should be equal nearly are, as in most scenarios that people write.
+const DECIMAL: Grid = Grid { rate_bps: 1e6, bytes: 125, seconds: 1e-3 };
+
+fn grid() -> impl Strategy<Value = Grid> {
+    prop_oneof![Just(BINARY), Just(DECIMAL)]
+}
+
+fn profile() -> impl Strategy<Value = Profile> {
+    prop_oneof![Just(Profile::Ns2), Just(Profile::Rfc)]
+}
+
+/// One direction of a wire, in units of the grid.
+#[derive(Clone, Debug)]
+struct Wire {
+    rate: u32,
+    delay: u32,
+    limit: Limit,
+    framing: u32,
+    smallest: u32,
+    loss: f64,
+    mtu: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Limit {
+    Packets(u32),
+    Units(u32),
+    Unlimited,
+}
+
+fn wire() -> impl Strategy<Value = Wire> {
+    let limit = prop_oneof![
+        6 => (1u32..12).prop_map(Limit::Packets),
+        2 => (2u32..30).prop_map(Limit::Units),
+        1 => Just(Limit::Unlimited),
+    ];
+    let rate = prop_oneof![Just(1u32), Just(2), Just(4), Just(8)];
+    let loss = prop_oneof![4 => Just(0.0), 1 => Just(0.02), 1 => Just(0.2)];
+    let mtu = prop_oneof![6 => Just(None), 1 => (2u32..4).prop_map(Some)];
+    // A link without delay delivers a packet in the same instant in which its transmission ends.
+    (rate, 0u32..6, limit, 0u32..2, 0u32..3, loss, mtu)
+        .prop_map(|(rate, delay, limit, framing, smallest, loss, mtu)| Wire { rate, delay, limit, framing, smallest, loss, mtu })
+}
+
+/// A link between a new node and one that is there already, and perhaps the reverse direction is other.
+#[derive(Clone, Debug)]
+struct Branch {
+    parent: prop::sample::Index,
+    forward: Wire,
+    reverse: Option<Wire>,
+}
+
+/// A tree: between any two nodes there is one path.
+fn tree(branches: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Branch>> {
+    let branch = (any::<prop::sample::Index>(), wire(), prop::option::of(wire()));
+    prop::collection::vec(branch.prop_map(|(parent, forward, reverse)| Branch { parent, forward, reverse }), branches)
+}
+
+/// A chain: every node is joined to the one before it. Traffic through it crosses many fused links.
+fn chain(hops: std::ops::Range<usize>) -> impl Strategy<Value = Vec<(Wire, Option<Wire>)>> {
+    prop::collection::vec((wire(), prop::option::of(wire())), hops)
+}
+
+fn build(grid: Grid, name: String, ends: (u32, u32), wire: &Wire) -> LinkSpec {
+    let limit = match wire.limit {
+        Limit::Packets(packets) => QueueLimit::Packets(packets),
+        Limit::Units(units) => QueueLimit::Bytes(u64::from(units * grid.bytes)),
+        Limit::Unlimited => QueueLimit::Unlimited,
+    };
+    let (rate_bps, delay_s) = (grid.rate_bps * f64::from(wire.rate), grid.seconds * f64::from(wire.delay));
+    LinkSpec {
+        framing: FramingSpec { overhead_bytes: wire.framing * grid.bytes, smallest_bytes: wire.smallest * grid.bytes },
+        loss: wire.loss,
+        mtu_bytes: wire.mtu.map(|units| units * grid.bytes),
+        ..super::link(&name, ends, rate_bps, delay_s, limit)
+    }
+}
+
+/// The links of both directions of all branches.
+fn links(grid: Grid, branches: &[Branch]) -> Vec<LinkSpec> {
+    let mut links = Vec::new();
+    for (index, branch) in branches.iter().enumerate() {
+        let node = index as u32 + 1;
+        let parent = branch.parent.index(node as usize) as u32;
+        links.push(build(grid, format!("link{node}"), (node, parent), &branch.forward));
+        let reverse = branch.reverse.as_ref().unwrap_or(&branch.forward);
+        links.push(build(grid, format!("link{node}.reverse"), (parent, node), reverse));
+    }
+    links
+}
+
+/// A UDP flow in units of the grid.
+#[derive(Clone, Debug)]
+struct Source {
+    from: prop::sample::Index,
+    to: prop::sample::Index,
+    size: u32,
+    interval: u32,
+    start: u32,
+    stop: Option<u32>,
+    /// Mean on-time and off-time.
+    bursts: Option<(u32, u32)>,
+    /// Where to go astray before the destination.
+    detour: Vec<prop::sample::Index>,
+}
+
+fn source() -> impl Strategy<Value = Source> {
+    let ends = (any::<prop::sample::Index>(), any::<prop::sample::Index>());
+    let times = (1u32..10, 0u32..20, prop::option::weighted(0.2, 20u32..100));
+    let detour = prop_oneof![3 => Just(Vec::new()), 1 => prop::collection::vec(any::<prop::sample::Index>(), 1..5)];
+    (ends, 1u32..7, times, prop::option::weighted(0.3, (1u32..20, 1u32..20)), detour).prop_map(
+        |((from, to), size, (interval, start, stop), bursts, detour)| Source { from, to, size, interval, start, stop, bursts, detour },
+    )
+}
+
+/// Two different nodes.
+fn ends(nodes: u32, from: &prop::sample::Index, to: &prop::sample::Index) -> (u32, u32) {
+    let from = from.index(nodes as usize) as u32;
+    (from, (from + 1 + to.index(nodes as usize - 1) as u32) % nodes)
+}
+
+/// A path that wanders over random links first.
+fn wander(scenario: &Scenario, ends: (u32, u32), detour: &[prop::sample::Index]) -> Option<Vec<u32>> {
+    let mut at = ends.0;
+    let mut path = Vec::new();
+    for pick in detour {
+        let leaving: Vec<usize> = (0..scenario.links.len()).filter(|&link| scenario.links[link].from == at).collect();
+        let link = leaving[pick.index(leaving.len())];
+        path.push(link as u32);
+        at = scenario.links[link].to;
+    }
+    path.extend(super::reference::shortest_path(scenario, at, ends.1).iter().map(|&link| link as u32));
+    (!detour.is_empty() && !path.is_empty()).then_some(path)
+}
+
+fn udp_flow(grid: Grid, scenario: &Scenario, index: u32, source: &Source) -> FlowSpec {
+    let nodes = scenario.nodes.len() as u32;
+    let ends = ends(nodes, &source.from, &source.to);
+    let seconds = |units: u32| grid.seconds * f64::from(units);
+    let interval_s = seconds(source.interval);
+    let traffic = match source.bursts {
+        None => TrafficSpec::Cbr { interval_s },
+        Some((on, off)) => TrafficSpec::OnOff {
+            interval_s,
+            on: Duration::Exponential { mean_s: seconds(on) },
+            off: Duration::Pareto { mean_s: seconds(off), shape: 1.5 },
+        },
+    };
+    let udp = UdpSpec { payload_bytes: source.size * grid.bytes - 28, header_bytes: 28, fragment_header_bytes: 20 };
+    let mut flow = super::flow(scenario, "udp", index, ends, traffic, TransportSpec::Udp(udp));
+    flow.start_s = seconds(source.start);
+    flow.stop_s = source.stop.map_or(scenario.duration_s, |stop| seconds(source.start + stop));
+    flow.path = wander(scenario, ends, &source.detour);
+    flow
+}
+
+/// A TCP flow in units of the grid.
+#[derive(Clone, Debug)]
+struct Connection {
+    from: prop::sample::Index,
+    to: prop::sample::Index,
+    recovery: Recovery,
+    size: u32,
+    window: u32,
+    initial_window: u32,
+    delayed_acks: bool,
+    limited_transmit: bool,
+    packets: Option<u64>,
+    start: u32,
+    stop: Option<u32>,
+}
+
+fn connection() -> impl Strategy<Value = Connection> {
+    let ends = (any::<prop::sample::Index>(), any::<prop::sample::Index>());
+    let tcp = (prop::sample::select(Recovery::ALL.to_vec()), 1u32..9, 1u32..60, 1u32..11, any::<bool>(), any::<bool>());
+    let limits = (prop::option::weighted(0.3, 1u64..200), 0u32..300, prop::option::weighted(0.2, 100u32..1500));
+    (ends, tcp, limits).prop_map(|((from, to), tcp, (packets, start, stop))| {
+        let (recovery, size, window, initial_window, delayed_acks, limited_transmit) = tcp;
+        Connection { from, to, recovery, size, window, initial_window, delayed_acks, limited_transmit, packets, start, stop }
+    })
+}
+
+fn tcp_flow(grid: Grid, scenario: &Scenario, index: u32, connection: &Connection) -> FlowSpec {
+    let ends = ends(scenario.nodes.len() as u32, &connection.from, &connection.to);
+    let mut tcp = super::tcp(scenario.profile, connection.recovery);
+    tcp.payload_bytes = connection.size * grid.bytes - tcp.header_bytes;
+    tcp.window_packets = f64::from(connection.window);
+    tcp.initial_window_packets = f64::from(connection.initial_window);
+    tcp.delayed_ack_s = connection.delayed_acks.then_some(grid.seconds * 40.0);
+    tcp.limited_transmit = connection.limited_transmit;
+    // Short, so that a run of two seconds sees many expiries.
+    tcp.rto.min_s = 0.1;
+    tcp.rto.initial_s = 0.3;
+    let bytes = connection.packets.map(|packets| packets * u64::from(tcp.payload_bytes) - 17);
+    let mut flow = super::flow(scenario, "tcp", index, ends, TrafficSpec::Bulk { bytes }, TransportSpec::Tcp(tcp));
+    let seconds = |units: u32| grid.seconds * f64::from(units);
+    flow.start_s = seconds(connection.start);
+    flow.stop_s = connection.stop.map_or(scenario.duration_s, |stop| seconds(connection.start + stop));
+    flow
+}
+
+fn assemble(
+    (profile, grid, seed, units): (Profile, Grid, u64, u32),
+    links: Vec<LinkSpec>,
+    sources: &[Source],
+    connections: &[Connection],
+) -> Scenario {
+    let nodes = links.iter().map(|link| link.from.max(link.to) + 1).max().unwrap_or(0);
+    let mut scenario = super::scenario(profile, grid.seconds * f64::from(units), nodes);
+    scenario.seed = seed;
+    scenario.links = links;
+    if !connections.is_empty() {
+        // TCP does not fragment.
+        scenario.links.iter_mut().for_each(|link| link.mtu_bytes = None);
+    }
+    for (index, connection) in connections.iter().enumerate() {
+        let flow = tcp_flow(grid, &scenario, index as u32, connection);
+        scenario.flows.push(flow);
+    }
+    for (index, source) in sources.iter().enumerate() {
+        let flow = udp_flow(grid, &scenario, index as u32, source);
+        scenario.flows.push(flow);
+    }
+    scenario
+}
+
+/// Networks of UDP flows.
+pub fn open_loop() -> impl Strategy<Value = Scenario> {
+    let frame = (profile(), grid(), 0u64..1000, 60u32..200);
+    (frame, tree(1..7), prop::collection::vec(source(), 1..7))
+        .prop_map(|(frame, branches, sources)| assemble(frame, links(frame.1, &branches), &sources, &[]))
+}
+
+/// Networks of TCP and UDP flows.
+pub fn closed_loop() -> impl Strategy<Value = Scenario> {
+    let frame = (profile(), grid(), 0u64..1000, 500u32..2500);
+    let flows = (prop::collection::vec(source(), 0..3), prop::collection::vec(connection(), 1..6));
+    (frame, tree(1..7), flows)
+        .prop_map(|(frame, branches, (sources, connections))| assemble(frame, links(frame.1, &branches), &sources, &connections))
+}
+
+/// Chains whose traffic runs from one end to the other, TCP first.
+pub fn chains() -> impl Strategy<Value = Scenario> {
+    let frame = (profile(), grid(), 0u64..1000, 500u32..2500);
+    let flows = (prop::collection::vec(source(), 0..2), prop::collection::vec(connection(), 1..4));
+    (frame, chain(2..8), flows).prop_map(|(frame, hops, (sources, connections))| {
+        let mut links = Vec::new();
+        for (index, (forward, reverse)) in hops.iter().enumerate() {
+            let node = index as u32;
+            links.push(build(frame.1, format!("hop{node}"), (node, node + 1), forward));
+            links.push(build(frame.1, format!("hop{node}.reverse"), (node + 1, node), reverse.as_ref().unwrap_or(forward)));
+        }
+        let mut scenario = assemble(frame, links, &sources, &connections);
+        let last = hops.len() as u32;
+        for flow in &mut scenario.flows {
+            (flow.from, flow.to, flow.path) = (0, last, None);
+        }
+        scenario
+    })
+}
+
+/// Dumbbells: a bottleneck between hosts in pairs, flow i at pair i.
+pub fn dumbbells() -> impl Strategy<Value = Scenario> {
+    let frame = (profile(), grid(), 0u64..1000, 500u32..2500);
+    let pairs = prop::collection::vec((wire(), wire(), connection()), 1..6);
+    (frame, wire(), pairs).prop_map(|(frame, bottleneck, pairs)| {
+        let both = |name: String, ends: (u32, u32), wire: &Wire| {
+            let reverse = build(frame.1, format!("{name}.reverse"), (ends.1, ends.0), wire);
+            [build(frame.1, name, ends, wire), reverse]
+        };
+        let mut links = both("bottleneck".into(), (0, 1), &bottleneck).to_vec();
+        let mut connections = Vec::new();
+        for (index, (left, right, connection)) in pairs.into_iter().enumerate() {
+            let host = 2 + 2 * index as u32;
+            links.extend(both(format!("left{index}"), (host, 0), &left));
+            links.extend(both(format!("right{index}"), (1, host + 1), &right));
+            connections.push(connection);
+        }
+        let mut scenario = assemble(frame, links, &[], &connections);
+        for (index, flow) in scenario.flows.iter_mut().enumerate() {
+            (flow.from, flow.to) = (2 + 2 * index as u32, 3 + 2 * index as u32);
+        }
+        scenario
+    })
+}

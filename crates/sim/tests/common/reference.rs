@@ -1,0 +1,350 @@
+//! A plain simulator of open-loop traffic, to hold the engine against.
+//!
+//! Every packet of every link has two events, the end of its transmission and its arrival at the other
+//! end; a queue is a list of packets; pending events lie in a sorted set. Nothing is computed ahead of
+//! time. The order of events is the engine's, by definition: what an event causes carries the time of
+//! that event and how long it had itself been inevitable.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+
+use tightlink_sim::events::{Key, Precedence};
+use tightlink_sim::network::queue::QueueSpec;
+use tightlink_sim::random::Stream;
+use tightlink_sim::scenario::{FlowSpec, Profile, QueueLimit, Scenario, TrafficSpec, TransportSpec, UdpSpec};
+use tightlink_sim::tables::Column;
+use tightlink_sim::time::Time;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    Start(usize),
+    Stop(usize),
+    Departure(usize),
+    Delivery(usize),
+    Pulse(usize),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Packet {
+    flow: usize,
+    seq: u64,
+    size: u32,
+    sent_s: f64,
+    hop: usize,
+    joined_s: f64,
+}
+
+#[derive(Debug, Default)]
+struct Link {
+    waiting: VecDeque<Packet>,
+    in_service: Option<(Packet, f64)>,
+    on_the_wire: VecDeque<Packet>,
+    packets_in: u64,
+    packets_out: u64,
+    packets_dropped: u64,
+    packets_lost: u64,
+    bytes_out: u64,
+    busy_s: f64,
+    waiting_s: f64,
+    queue_max: usize,
+}
+
+#[derive(Debug, Default)]
+struct Flow {
+    path: Vec<usize>,
+    fragments: Vec<u32>,
+    running: bool,
+    on_until_s: f64,
+    next_seq: u64,
+    packets_sent: u64,
+    bytes_sent: u64,
+    packets_delivered: u64,
+    bytes_delivered: u64,
+    packets_dropped: u64,
+    arrived: HashMap<u64, usize>,
+    payload_delivered: u64,
+    latencies_s: Vec<f64>,
+}
+
+/// The reference simulator.
+pub struct Reference<'a> {
+    scenario: &'a Scenario,
+    links: Vec<Link>,
+    flows: Vec<Flow>,
+    pending: BTreeSet<(Key, Event)>,
+    losses: Vec<Stream>,
+    on_lengths: Vec<Stream>,
+    off_lengths: Vec<Stream>,
+}
+
+/// Columns by name, as in the engine's tables.
+pub type Columns = BTreeMap<&'static str, Column>;
+
+impl<'a> Reference<'a> {
+    /// Runs a scenario whose flows are UDP, to the end.
+    pub fn run(scenario: &'a Scenario) -> Self {
+        let stream = |flow: &FlowSpec, purpose| Stream::new(scenario.seed, &flow.group, flow.index, purpose);
+        let mut reference = Self {
+            scenario,
+            links: scenario.links.iter().map(|_| Link::default()).collect(),
+            flows: scenario.flows.iter().map(|flow| new_flow(scenario, flow)).collect(),
+            pending: BTreeSet::new(),
+            losses: scenario.links.iter().map(|link| Stream::new(scenario.seed, &link.name, 0, "loss")).collect(),
+            on_lengths: scenario.flows.iter().map(|flow| stream(flow, "on")).collect(),
+            off_lengths: scenario.flows.iter().map(|flow| stream(flow, "off")).collect(),
+        };
+        for (index, flow) in scenario.flows.iter().enumerate() {
+            let planned = |time_s, entity| Key::planned(Time::new(time_s), entity);
+            reference.pending.insert((planned(flow.start_s, 1 + 2 * index as u32), Event::Start(index)));
+            reference.pending.insert((planned(flow.stop_s, 2 + 2 * index as u32), Event::Stop(index)));
+        }
+        while let Some((now, event)) = reference.pending.pop_first() {
+            if now.time.seconds() >= scenario.duration_s {
+                break;
+            }
+            reference.handle(now, event);
+        }
+        reference
+    }
+
+    fn handle(&mut self, now: Key, event: Event) {
+        match event {
+            Event::Start(flow) => {
+                self.flows[flow].running = true;
+                if let TrafficSpec::OnOff { on, .. } = self.scenario.flows[flow].traffic {
+                    self.flows[flow].on_until_s = now.time.seconds() + self.on_lengths[flow].duration(on);
+                }
+                self.pulse(now, flow);
+            }
+            Event::Stop(flow) => self.flows[flow].running = false,
+            Event::Pulse(flow) => self.pulse(now, flow),
+            Event::Departure(link) => self.depart(now, link),
+            Event::Delivery(link) => self.deliver(now, link),
+        }
+    }
+
+    /// A key for what `cause` makes inevitable at `time_s`.
+    fn effect(cause: Key, time_s: f64, entity: u32) -> Key {
+        let precedence = Precedence::of(cause.time.seconds() - cause.caused_at.seconds());
+        Key::new(Time::new(time_s), cause.time, precedence, entity)
+    }
+
+    fn pulse(&mut self, now: Key, flow: usize) {
+        if !self.flows[flow].running {
+            return;
+        }
+        let sent_s = now.time.seconds();
+        let seq = self.flows[flow].next_seq;
+        self.flows[flow].next_seq += 1;
+        for size in self.flows[flow].fragments.clone() {
+            self.flows[flow].packets_sent += 1;
+            self.flows[flow].bytes_sent += u64::from(size);
+            self.offer(now, Packet { flow, seq, size, sent_s, hop: 0, joined_s: 0.0 });
+        }
+        let next_s = match self.scenario.flows[flow].traffic {
+            TrafficSpec::Cbr { interval_s } => sent_s + interval_s,
+            TrafficSpec::OnOff { interval_s, on, off } => {
+                if sent_s + interval_s < self.flows[flow].on_until_s {
+                    sent_s + interval_s
+                } else {
+                    let begin_s = self.flows[flow].on_until_s.max(sent_s) + self.off_lengths[flow].duration(off);
+                    self.flows[flow].on_until_s = begin_s + self.on_lengths[flow].duration(on);
+                    // A source waits for a duration: it does not aim at an instant.
+                    sent_s + (begin_s - sent_s)
+                }
+            }
+            TrafficSpec::Bulk { .. } => panic!("the reference has no TCP"),
+        };
+        let entity = 1 + 2 * self.flows.len() as u32 + self.links.len() as u32 + 3 * flow as u32 + 2;
+        self.pending.insert((Self::effect(now, next_s, entity), Event::Pulse(flow)));
+    }
+
+    fn offer(&mut self, now: Key, mut packet: Packet) {
+        let index = self.flows[packet.flow].path[packet.hop];
+        let link = &mut self.links[index];
+        link.packets_in += 1;
+        let inside = link.waiting.iter().chain(link.in_service.iter().map(|(packet, _)| packet));
+        let (count, bytes) = inside.fold((0u64, 0u64), |(count, bytes), packet| (count + 1, bytes + u64::from(packet.size)));
+        let QueueSpec::DropTail(queue) = &self.scenario.links[index].queue;
+        let full = match queue.limit {
+            // ns-2's own condition: the packet in service counts even where there is none.
+            QueueLimit::Packets(limit) if self.scenario.profile == Profile::Ns2 => link.waiting.len() + 1 >= limit as usize,
+            QueueLimit::Packets(limit) => count >= u64::from(limit),
+            QueueLimit::Bytes(limit) => bytes + u64::from(packet.size) > limit,
+            QueueLimit::Unlimited => false,
+        };
+        if full {
+            link.packets_dropped += 1;
+            self.flows[packet.flow].packets_dropped += 1;
+            return;
+        }
+        packet.joined_s = now.time.seconds();
+        link.waiting.push_back(packet);
+        if link.in_service.is_none() {
+            self.serve(now, index);
+        }
+        let link = &mut self.links[index];
+        link.queue_max = link.queue_max.max(link.waiting.len());
+    }
+
+    /// Seconds that a packet occupies the line of a link.
+    fn transmission_s(&self, link: usize, size: u32) -> f64 {
+        let spec = &self.scenario.links[link];
+        let frame = (size + spec.framing.overhead_bytes).max(spec.framing.smallest_bytes);
+        8.0 * f64::from(frame) / spec.rate_bps
+    }
+
+    /// The line is free: the next packet, if there is one.
+    fn serve(&mut self, now: Key, index: usize) {
+        let Some(packet) = self.links[index].waiting.pop_front() else { return };
+        let start_s = now.time.seconds();
+        self.links[index].waiting_s += start_s - packet.joined_s;
+        self.links[index].in_service = Some((packet, start_s));
+        let transmission_s = self.transmission_s(index, packet.size);
+        let entity = 1 + 2 * self.flows.len() as u32 + index as u32;
+        let departure = Self::effect(now, start_s + transmission_s, entity);
+        let delivery = Self::effect(now, start_s + (transmission_s + self.scenario.links[index].delay_s), entity);
+        self.links[index].on_the_wire.push_back(packet);
+        self.pending.insert((departure, Event::Departure(index)));
+        self.pending.insert((delivery, Event::Delivery(index)));
+    }
+
+    fn depart(&mut self, now: Key, index: usize) {
+        let (packet, _) = self.links[index].in_service.take().expect("a packet in service");
+        let transmission_s = self.transmission_s(index, packet.size);
+        let link = &mut self.links[index];
+        link.packets_out += 1;
+        link.bytes_out += u64::from(packet.size);
+        link.busy_s += transmission_s;
+        self.serve(now, index);
+    }
+
+    fn deliver(&mut self, now: Key, index: usize) {
+        let mut packet = self.links[index].on_the_wire.pop_front().expect("a packet on the wire");
+        let probability = self.scenario.links[index].loss;
+        if probability > 0.0 && self.losses[index].chance(probability) {
+            self.links[index].packets_lost += 1;
+            self.flows[packet.flow].packets_dropped += 1;
+            return;
+        }
+        packet.hop += 1;
+        let flow = &mut self.flows[packet.flow];
+        if packet.hop < flow.path.len() {
+            self.offer(now, packet);
+            return;
+        }
+        flow.packets_delivered += 1;
+        flow.bytes_delivered += u64::from(packet.size);
+        flow.latencies_s.push(now.time.seconds() - packet.sent_s);
+        let arrived = flow.arrived.entry(packet.seq).or_default();
+        *arrived += 1;
+        if *arrived == flow.fragments.len() {
+            flow.payload_delivered += u64::from(udp(&self.scenario.flows[packet.flow]).payload_bytes);
+        }
+    }
+
+    /// The `links` table, as far as it is counted here; `busy_s` instead of the utilization.
+    pub fn links(&self) -> Columns {
+        let end_s = self.scenario.duration_s;
+        let integer = |value: fn(&Link) -> u64| Column::Integer(self.links.iter().map(|link| value(link) as i64).collect());
+        // Packets that still wait at the end have waited until then.
+        let waiting_s = |link: &Link| link.waiting.iter().fold(link.waiting_s, |sum, packet| sum + (end_s - packet.joined_s));
+        Columns::from([
+            ("packets_in", integer(|link| link.packets_in)),
+            ("packets_out", integer(|link| link.packets_out)),
+            ("packets_dropped", integer(|link| link.packets_dropped + link.packets_lost)),
+            ("packets_lost", integer(|link| link.packets_lost)),
+            ("bytes_out", integer(|link| link.bytes_out)),
+            ("queue_max_packets", integer(|link| link.queue_max as u64)),
+            ("queue_mean_packets", Column::Float(self.links.iter().map(|link| waiting_s(link) / end_s).collect())),
+        ])
+    }
+
+    /// Shares of the time that each link transmitted.
+    pub fn utilizations(&self) -> Vec<f64> {
+        let end_s = self.scenario.duration_s;
+        let in_service_s = |link: &Link| link.in_service.map_or(0.0, |(_, start_s)| end_s - start_s);
+        self.links.iter().map(|link| (link.busy_s + in_service_s(link)) / end_s).collect()
+    }
+
+    /// The `flows` table, as far as it says something about UDP.
+    pub fn flows(&self) -> Columns {
+        let integer = |value: fn(&Flow) -> u64| Column::Integer(self.flows.iter().map(|flow| value(flow) as i64).collect());
+        let float = |value: fn(&Flow) -> f64| Column::Float(self.flows.iter().map(value).collect());
+        let rate = |bytes: fn(&Flow) -> u64| {
+            let rates = self.flows.iter().zip(&self.scenario.flows).map(|(flow, spec)| {
+                let seconds = spec.stop_s.min(self.scenario.duration_s) - spec.start_s;
+                bytes(flow) as f64 * 8.0 / seconds
+            });
+            Column::Float(rates.collect())
+        };
+        Columns::from([
+            ("packets_sent", integer(|flow| flow.packets_sent)),
+            ("packets_delivered", integer(|flow| flow.packets_delivered)),
+            ("packets_dropped", integer(|flow| flow.packets_dropped)),
+            ("bytes_sent", integer(|flow| flow.bytes_sent)),
+            ("bytes_delivered", integer(|flow| flow.bytes_delivered)),
+            ("goodput_bps", rate(|flow| flow.payload_delivered)),
+            ("throughput_bps", rate(|flow| flow.bytes_delivered)),
+            ("latency_mean_s", float(|flow| mean(&flow.latencies_s))),
+            ("latency_max_s", float(|flow| flow.latencies_s.iter().copied().fold(f64::NAN, f64::max))),
+            ("jitter_mean_s", float(|flow| mean(&jitters(&flow.latencies_s)))),
+        ])
+    }
+}
+
+fn new_flow(scenario: &Scenario, flow: &FlowSpec) -> Flow {
+    let path = match &flow.path {
+        Some(path) => path.iter().map(|&link| link as usize).collect(),
+        None => shortest_path(scenario, flow.from, flow.to),
+    };
+    let mtu = path.iter().filter_map(|&link| scenario.links[link].mtu_bytes).min();
+    Flow { fragments: fragments(udp(flow), mtu), path, ..Flow::default() }
+}
+
+fn udp(flow: &FlowSpec) -> &UdpSpec {
+    match &flow.transport {
+        TransportSpec::Udp(udp) => udp,
+        TransportSpec::Tcp(_) => panic!("the reference has no TCP"),
+    }
+}
+
+/// Sizes of the fragments of a datagram: each has a header, and all but the last a multiple of 8 bytes.
+fn fragments(udp: &UdpSpec, mtu: Option<u32>) -> Vec<u32> {
+    let whole = udp.payload_bytes + udp.header_bytes;
+    let Some(mtu) = mtu.filter(|&mtu| mtu < whole) else { return vec![whole] };
+    let mut left = whole - udp.fragment_header_bytes;
+    let mut sizes = Vec::new();
+    while left > 0 {
+        let most = (mtu - udp.fragment_header_bytes) / 8 * 8;
+        let data = left.min(most);
+        sizes.push(data + udp.fragment_header_bytes);
+        left -= data;
+    }
+    sizes
+}
+
+/// The first of the shortest paths, links taken in the order of the scenario from the destination on.
+/// Random networks here are trees with parallel links at most, where there is but one set of nodes.
+pub fn shortest_path(scenario: &Scenario, from: u32, to: u32) -> Vec<usize> {
+    let mut reached = BTreeMap::from([(to, Vec::new())]);
+    while !reached.contains_key(&from) {
+        let before = reached.clone();
+        for (index, link) in scenario.links.iter().enumerate() {
+            if let (Some(rest), false) = (before.get(&link.to), reached.contains_key(&link.from)) {
+                let path = [vec![index], rest.clone()].concat();
+                reached.insert(link.from, path);
+            }
+        }
+        assert!(reached.len() > before.len(), "no path from {from} to {to}");
+    }
+    reached.remove(&from).expect("reached")
+}
+
+fn mean(values: &[f64]) -> f64 {
+    let sum = values.iter().fold(0.0, |sum, value| sum + value);
+    if values.is_empty() { f64::NAN } else { sum / values.len() as f64 }
+}
+
+fn jitters(latencies_s: &[f64]) -> Vec<f64> {
+    latencies_s.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect()
+}

@@ -1,0 +1,97 @@
+//! The engine computes departures on arrival, and evaluates links ahead of time where it may. Neither
+//! may show: its tables are those of a plain simulator with two events for each hop, and those of a run
+//! in which every link keeps its own events.
+
+mod common;
+
+use common::networks::{chains, closed_loop, dumbbells, open_loop};
+use common::reference::{Columns, Reference};
+use common::{column, floats, run, run_with};
+use proptest::prelude::*;
+use tightlink_sim::Scenario;
+use tightlink_sim::probe::{Probe, Sampled, Totals};
+use tightlink_sim::tables::Table;
+
+/// The columns of `expected`, bit by bit: the text of a number says all its bits.
+fn same_columns(table: &Table, expected: &Columns) -> Result<(), TestCaseError> {
+    for (name, values) in expected {
+        prop_assert_eq!(format!("{:?}", column(table, name)), format!("{:?}", values), "column {}", name);
+    }
+    Ok(())
+}
+
+fn equals_reference(scenario: &Scenario, probe: impl Probe) -> Result<(), TestCaseError> {
+    let tables = run_with(scenario, probe).expect("the scenario is valid");
+    let reference = Reference::run(scenario);
+    same_columns(&tables.links, &reference.links())?;
+    same_columns(&tables.flows, &reference.flows())?;
+    // A sum over all services less what lies behind the end: rounded otherwise than the sum of the parts.
+    for (engine, plain) in floats(&tables.links, "utilization").iter().zip(reference.utilizations()) {
+        prop_assert!((engine - plain).abs() < 1e-12, "utilization {} instead of {}", engine, plain);
+    }
+    Ok(())
+}
+
+fn fusion_does_not_show(scenario: &Scenario) -> Result<(), TestCaseError> {
+    let fused = run(scenario);
+    let unfused = run_with(scenario, Sampled).expect("the scenario is valid");
+    prop_assert_eq!(fused.text(), unfused.text());
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn tables_equal_the_plain_simulators(scenario in open_loop()) {
+        equals_reference(&scenario, Totals)?;
+    }
+
+    #[test]
+    fn tables_without_fusion_equal_the_plain_simulators(scenario in open_loop()) {
+        equals_reference(&scenario, Sampled)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn fusion_does_not_show_on_random_networks(scenario in closed_loop()) {
+        fusion_does_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn fusion_does_not_show_on_chains(scenario in chains()) {
+        fusion_does_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn fusion_does_not_show_on_dumbbells(scenario in dumbbells()) {
+        fusion_does_not_show(&scenario)?;
+    }
+}
+
+/// The comparison means something: random networks do have drops, losses, ties and fused links.
+#[test]
+fn the_random_networks_are_interesting() {
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+    let mut runner = TestRunner::deterministic();
+    let (mut dropped, mut lost, mut fewer_events) = (0, 0, 0);
+    for _ in 0..100 {
+        let scenario = open_loop().new_tree(&mut runner).expect("a network").current();
+        let tables = run(&scenario);
+        let some = |name| i32::from(common::integers(&tables.links, name).iter().any(|&count| count > 0));
+        dropped += some("packets_dropped");
+        lost += some("packets_lost");
+        fewer_events += i32::from(events(&scenario, Totals) < events(&scenario, Sampled));
+    }
+    assert!(dropped > 50 && lost > 20 && fewer_events > 30, "{dropped} {lost} {fewer_events}");
+}
+
+fn events<P: Probe>(scenario: &Scenario, probe: P) -> u64 {
+    let mut simulation = tightlink_sim::Simulation::new(scenario, probe).expect("the scenario is valid");
+    simulation.run(|| false).expect("nobody interrupts");
+    simulation.events()
+}
