@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical, ZstdLevel};
+use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
@@ -57,7 +57,7 @@ pub fn write(path: &Path, columns: &Columns) -> Result<(), WriteError> {
 }
 
 fn write_file(path: &Path, columns: &Columns) -> Result<(), WriteError> {
-    let properties = WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
+    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
     let mut writer = SerializedFileWriter::new(File::create(path)?, schema(columns)?, Arc::new(properties))?;
     let mut group = writer.next_row_group()?;
     for (_, column) in columns {
@@ -95,7 +95,8 @@ fn schema(columns: &Columns) -> Result<TypePtr, ParquetError> {
             Column::Integer(_) => (Physical::INT64, ConvertedType::NONE, Repetition::REQUIRED),
             Column::Text(_) | Column::Category(..) => (Physical::BYTE_ARRAY, ConvertedType::UTF8, Repetition::REQUIRED),
         };
-        let field = Type::primitive_type_builder(name, physical).with_repetition(repetition).with_converted_type(converted);
+        let field =
+            Type::primitive_type_builder(name, physical).with_repetition(repetition).with_converted_type(converted);
         Ok(Arc::new(field.build()?))
     });
     let fields = fields.collect::<Result<Vec<_>, ParquetError>>()?;

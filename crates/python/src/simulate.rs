@@ -55,10 +55,12 @@ impl From<Failure> for PyErr {
 #[pyfunction]
 #[pyo3(signature = (scenario, *, trace = false, tr = None, threads = 1))]
 pub fn simulate(py: Python<'_>, scenario: &str, trace: bool, tr: Option<PathBuf>, threads: u32) -> PyResult<Outcome> {
-    let scenario: Scenario =
-        serde_json::from_str(scenario).map_err(|error| ScenarioError::new_err(format!("resolved scenario: {error}")))?;
+    let scenario: Scenario = serde_json::from_str(scenario)
+        .map_err(|error| ScenarioError::new_err(format!("resolved scenario: {error}")))?;
     if threads != 1 {
-        let message = format!("threads = {threads}: this version simulates a scenario on one thread; run several scenarios beside each other instead");
+        let message = format!(
+            "threads = {threads}: this version simulates a scenario on one thread; run several scenarios beside each other instead"
+        );
         return Err(ScenarioError::new_err(message));
     }
     // The Python side may be asked for anything while the engine runs.
@@ -134,8 +136,11 @@ fn run_with<P: Probe>(scenario: &Scenario, probe: P) -> Result<(Outcome, ()), Fa
     let begin = Instant::now();
     simulation.run(|| Python::attach(|py| py.check_signals().is_err()))?;
     let wall_s = begin.elapsed().as_secs_f64();
-    let mut tables: Vec<(&'static str, Table)> =
-        vec![("flows", tables::flows(&simulation)), ("links", tables::links(&simulation)), ("nodes", tables::nodes(&simulation))];
+    let mut tables: Vec<(&'static str, Table)> = vec![
+        ("flows", tables::flows(&simulation)),
+        ("links", tables::links(&simulation)),
+        ("nodes", tables::nodes(&simulation)),
+    ];
     tables.extend(tables::series(&simulation).map(|table| ("series", table)));
     let packet_hops = simulation.packet_hops();
     let manifest = json!({

@@ -48,10 +48,9 @@ pub fn from_python(columns: &Bound<'_, PyDict>) -> PyResult<Columns> {
         if let Ok(values) = value.extract::<PyReadonlyArray1<'_, i64>>() {
             return Ok(Column::Integer(values.to_vec()?));
         }
-        value
-            .extract::<Vec<String>>()
-            .map(Column::Text)
-            .map_err(|_| PyTypeError::new_err(format!("column {name:?}: expected an array of float64 or int64, or a list of str")))
+        value.extract::<Vec<String>>().map(Column::Text).map_err(|_| {
+            PyTypeError::new_err(format!("column {name:?}: expected an array of float64 or int64, or a list of str"))
+        })
     };
     columns
         .iter()

@@ -16,43 +16,111 @@ pub enum Kind {
     Datagram,
 }
 
-/// A packet. `start` and `sent` let every later time be recomputed exactly where it is needed.
+/// A packet. Its start of service lets every later time be recomputed exactly where it is needed.
+///
+/// The small fields share words, which are written whole: a processor that writes a word in parts and
+/// then reads it at once waits for the memory in between, at every hop.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
 pub struct Packet {
     /// When its transmission on the current link began, in seconds.
     pub start: f64,
     /// When its source offered it to the first link, in seconds. Of an ACK: when the packet that it
     /// answers was sent (the timestamp of RFC 7323), or where that and its SACK blocks are.
     stamp: u64,
-    /// The flow.
-    pub flow: u32,
-    /// Sequence number in packets; of an ACK, the last packet received in order.
-    pub seq: u32,
-    /// The precedence of its delivery at the current link.
-    pub precedence: Precedence,
-    /// Bytes above the link's framing.
-    pub size: u16,
-    /// How many links of its path lie behind it.
-    pub hop: u8,
-    /// The kind, with the flags above it.
-    tag: u8,
+    /// The flow, and above it the sequence number.
+    identity: u64,
+    /// Size, hop and tag, and above them the precedence of its delivery at the current link.
+    state: u64,
 }
 
-const KIND: u8 = 0b11;
-const RETRANSMITTED: u8 = 1 << 2;
-const BARE: u8 = 1 << 3;
-const LOST: u8 = 1 << 4;
-const BLOCKS: u8 = 1 << 5;
+const KIND: u64 = 0b11 << TAG;
+const RETRANSMITTED: u64 = 1 << (TAG + 2);
+const BARE: u64 = 1 << (TAG + 3);
+const LOST: u64 = 1 << (TAG + 4);
+const BLOCKS: u64 = 1 << (TAG + 5);
+
+/// Where the parts of `state` begin: the size in bytes at 0, then these.
+const HOP: u32 = 16;
+const TAG: u32 = 24;
+const PRECEDENCE: u32 = 32;
 
 impl Packet {
-    /// A packet of `size` bytes that leaves its source at `sent`.
+    /// A packet of `size` bytes that leaves its source at `sent` (in seconds). `seq` counts packets; of
+    /// an ACK, it is the last packet received in order.
     #[inline]
     #[must_use]
     pub fn new(kind: Kind, flow: u32, seq: u32, size: u32, sent: f64) -> Self {
         debug_assert!(size <= u32::from(u16::MAX));
-        let stamp = sent.to_bits();
-        Self { start: 0.0, stamp, flow, seq, precedence: Precedence::FIRST, size: size as u16, hop: 0, tag: kind as u8 }
+        let identity = u64::from(seq) << 32 | u64::from(flow);
+        Self { start: 0.0, stamp: sent.to_bits(), identity, state: (kind as u64) << TAG | u64::from(size) }
+    }
+
+    /// The packet on its way over a link: its service began at `start`.
+    #[inline]
+    #[must_use]
+    pub fn served(self, start: Time, precedence: Precedence) -> Self {
+        let state = self.state & u64::from(u32::MAX) | u64::from(precedence.bits()) << PRECEDENCE;
+        Self { start: start.seconds(), state, ..self }
+    }
+
+    /// The packet at the begin of the next link of its path.
+    #[inline]
+    #[must_use]
+    pub fn forwarded(self) -> Self {
+        Self { state: self.state + (1 << HOP), ..self }
+    }
+
+    /// What it is.
+    #[inline]
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match (self.state & KIND) >> TAG {
+            0 => Kind::Segment,
+            1 => Kind::Ack,
+            _ => Kind::Datagram,
+        }
+    }
+
+    /// Whether it runs against the flow's direction.
+    #[inline]
+    #[must_use]
+    pub fn is_reverse(&self) -> bool {
+        self.state & KIND == (Kind::Ack as u64) << TAG
+    }
+
+    /// The flow.
+    #[inline]
+    #[must_use]
+    pub fn flow(&self) -> u32 {
+        self.identity as u32
+    }
+
+    /// Sequence number in packets; of an ACK, the last packet received in order.
+    #[inline]
+    #[must_use]
+    pub fn seq(&self) -> u32 {
+        (self.identity >> 32) as u32
+    }
+
+    /// Bytes above the link's framing.
+    #[inline]
+    #[must_use]
+    pub fn size(&self) -> u32 {
+        u32::from(self.state as u16)
+    }
+
+    /// How many links of its path lie behind it.
+    #[inline]
+    #[must_use]
+    pub fn hop(&self) -> u8 {
+        (self.state >> HOP) as u8
+    }
+
+    /// The precedence of its delivery at the current link.
+    #[inline]
+    #[must_use]
+    pub fn precedence(&self) -> Precedence {
+        Precedence::from_bits((self.state >> PRECEDENCE) as u32)
     }
 
     /// When it was sent, or of an ACK without blocks, when the packet that it answers was.
@@ -67,96 +135,85 @@ impl Packet {
     #[inline]
     #[must_use]
     pub fn blocks(&self) -> Option<u32> {
-        (self.tag & BLOCKS != 0).then_some(self.stamp as u32)
+        (self.state & BLOCKS != 0).then_some(self.stamp as u32)
     }
 
-    /// Puts the SACK blocks and the timestamp of an ACK elsewhere.
+    /// Puts the SACK blocks and the timestamp of an ACK elsewhere; they add `bytes`.
     #[must_use]
-    pub fn with_blocks(mut self, handle: u32, bytes: u32) -> Self {
-        self.stamp = u64::from(handle);
-        self.size += bytes as u16;
-        self.tag |= BLOCKS;
-        self
-    }
-
-    /// What it is.
-    #[inline]
-    #[must_use]
-    pub fn kind(&self) -> Kind {
-        match self.tag & KIND {
-            0 => Kind::Segment,
-            1 => Kind::Ack,
-            _ => Kind::Datagram,
-        }
-    }
-
-    /// Whether it runs against the flow's direction.
-    #[inline]
-    #[must_use]
-    pub fn is_reverse(&self) -> bool {
-        self.tag & KIND == Kind::Ack as u8
+    pub fn with_blocks(self, handle: u32, bytes: u32) -> Self {
+        Self { stamp: u64::from(handle), state: (self.state | BLOCKS) + u64::from(bytes), ..self }
     }
 
     /// Marks a retransmission.
     #[inline]
     #[must_use]
-    pub fn retransmitted(mut self, yes: bool) -> Self {
-        self.tag |= if yes { RETRANSMITTED } else { 0 };
-        self
+    pub fn retransmitted(self, yes: bool) -> Self {
+        Self { state: self.state | if yes { RETRANSMITTED } else { 0 }, ..self }
     }
 
     /// Whether it was sent before.
     #[inline]
     #[must_use]
     pub fn is_retransmitted(&self) -> bool {
-        self.tag & RETRANSMITTED != 0
+        self.state & RETRANSMITTED != 0
     }
 
     /// Marks a segment without payload that occupies no sequence number.
     #[inline]
     #[must_use]
-    pub fn bare(mut self) -> Self {
-        self.tag |= BARE;
-        self
+    pub fn bare(self) -> Self {
+        Self { state: self.state | BARE, ..self }
     }
 
     /// Whether it carries no payload and occupies no sequence number.
     #[inline]
     #[must_use]
     pub fn is_bare(&self) -> bool {
-        self.tag & BARE != 0
+        self.state & BARE != 0
     }
 
     /// Marks a packet that the wire will lose.
     #[inline]
-    pub fn lose(&mut self) {
-        self.tag |= LOST;
+    #[must_use]
+    pub fn lost(self) -> Self {
+        Self { state: self.state | LOST, ..self }
     }
 
     /// Whether the wire loses it.
     #[inline]
     #[must_use]
     pub fn is_lost(&self) -> bool {
-        self.tag & LOST != 0
+        self.state & LOST != 0
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn a_packet_takes_32_bytes() {
         assert_eq!(size_of::<Packet>(), 32);
     }
 
-    #[test]
-    fn flags_leave_the_kind_alone() {
-        for kind in [Kind::Segment, Kind::Ack, Kind::Datagram] {
-            let mut packet = Packet::new(kind, 1, 2, 1500, 0.5).retransmitted(true).bare();
-            packet.lose();
-            assert_eq!(packet.kind(), kind);
-            assert!(packet.is_retransmitted() && packet.is_bare() && packet.is_lost());
+    proptest! {
+        #[test]
+        fn the_parts_of_a_packet_do_not_touch_each_other(flow: u32, seq: u32, size in 0u32..65_500, hops in 0u8..255, age in 0.0..1e6f64) {
+            for kind in [Kind::Segment, Kind::Ack, Kind::Datagram] {
+                let mut packet = Packet::new(kind, flow, seq, size, 0.5).retransmitted(true).bare();
+                for _ in 0..hops {
+                    packet = packet.forwarded().served(Time::new(1.5), Precedence::of(age));
+                }
+                prop_assert_eq!((packet.kind(), packet.flow(), packet.seq()), (kind, flow, seq));
+                prop_assert_eq!((packet.size(), packet.hop(), packet.sent()), (size, hops, Time::new(0.5)));
+                prop_assert!(packet.is_retransmitted() && packet.is_bare() && !packet.is_lost());
+                prop_assert_eq!(packet.is_reverse(), kind == Kind::Ack);
+                prop_assert!(hops == 0 || packet.precedence() == Precedence::of(age));
+                let ack = packet.with_blocks(7, 24);
+                prop_assert_eq!((ack.blocks(), ack.size(), ack.hop()), (Some(7), size + 24, hops));
+                prop_assert!(packet.lost().is_lost());
+            }
         }
     }
 }

@@ -140,7 +140,9 @@ mod tests {
         let first = |seed, group, index, purpose| Stream::new(seed, group, index, purpose).next();
         let base = first(1, "web", 0, "on");
         assert_eq!(base, first(1, "web", 0, "on"));
-        for other in [first(2, "web", 0, "on"), first(1, "bulk", 0, "on"), first(1, "web", 1, "on"), first(1, "web", 0, "off")] {
+        for other in
+            [first(2, "web", 0, "on"), first(1, "bulk", 0, "on"), first(1, "web", 1, "on"), first(1, "web", 0, "off")]
+        {
             assert_ne!(base, other);
         }
     }
@@ -158,7 +160,9 @@ mod tests {
     fn means_are_right() {
         let mut stream = Stream::new(7, "mean", 0, "test");
         let n = 200_000;
-        let mean = |stream: &mut Stream, distribution| (0..n).map(|_| stream.duration(distribution)).sum::<f64>() / f64::from(n);
+        let mean = |stream: &mut Stream, distribution| {
+            (0..n).map(|_| stream.duration(distribution)).sum::<f64>() / f64::from(n)
+        };
         let exponential = mean(&mut stream, Duration::Exponential { mean_s: 2.0 });
         assert!((exponential - 2.0).abs() < 0.02, "{exponential}");
         // Shape 3 has a finite variance, so that the sample mean settles.

@@ -11,8 +11,8 @@ use crate::probe::series::{Metric, Series};
 use crate::scenario::{FlowSpec, Profile, Scenario, TrafficSpec, TransportSpec};
 use crate::time::Time;
 use crate::traffic::pulse::Pulse;
-use crate::transport::ns2;
 use crate::transport::datagram::{DatagramFlow, Fragments};
+use crate::transport::ns2;
 use crate::transport::receiver::Receiver;
 use crate::transport::sender::{Connection, Env, Sender};
 
@@ -130,7 +130,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
     }
 
     fn add_flow(&mut self, index: u32, flow: &FlowSpec, phase_s: f64) -> Result<(), ScenarioError> {
-        let start = Time::new(flow.start_s);
+        let start = Time::planned(flow.start_s);
         let endpoint = match &flow.transport {
             TransportSpec::Tcp(tcp) => {
                 let bytes = if let TrafficSpec::Bulk { bytes } = flow.traffic { bytes } else { None };
@@ -141,7 +141,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
                     value: format!("{:?}", tcp.congestion),
                     expected: "no such congestion control".into(),
                 })?;
-                let bottleneck = slowest(self.scenario, self.fabric.paths.links(index, false));
+                let bottleneck = slowest(self.scenario, &self.fabric.paths.links(index, false));
                 let retransmission = self.entities.timer(index, RETRANSMISSION);
                 let sender = Sender::new(&connection, index, retransmission, control, bottleneck, phase_s, start);
                 let receiver = Receiver::new(tcp, index, self.entities.timer(index, DELAYED_ACK));
@@ -161,7 +161,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
         let queue = &mut self.fabric.queue;
         queue.push(Key::planned(start, 1 + 2 * index));
         if flow.stop_s < self.scenario.duration_s {
-            queue.push(Key::planned(Time::new(flow.stop_s), 2 + 2 * index));
+            queue.push(Key::planned(Time::planned(flow.stop_s), 2 + 2 * index));
         }
         Ok(())
     }
@@ -190,30 +190,42 @@ impl<'a, P: Probe> Simulation<'a, P> {
             if self.events % EVENTS_BETWEEN_QUESTIONS == 0 && interrupted() {
                 return Err(Interrupted);
             }
-            if key.entity >= self.entities.first_timer {
+            if key.entity() >= self.entities.first_timer {
                 self.timer(key);
-            } else if key.entity >= self.entities.first_link {
+            } else if key.entity() >= self.entities.first_link {
                 if let Some(packet) = self.fabric.deliver(key) {
                     self.arrive(key, &packet);
                 }
             } else {
                 self.control(key);
             }
+            self.hand_over();
         }
         self.fabric.probe.finish(self.end);
         Ok(())
     }
 
+    /// Hands over the packets that were evaluated through to an answering host, and evaluates the ACKs.
+    #[inline]
+    fn hand_over(&mut self) {
+        let mut next = 0;
+        while let Some(&(key, packet)) = self.fabric.arrived.get(next) {
+            next += 1;
+            self.arrive(key, &packet);
+        }
+        self.fabric.arrived.clear();
+    }
+
     /// A packet has reached the end of its path.
     #[inline]
     fn arrive(&mut self, now: Key, packet: &Packet) {
-        match (self.endpoints[packet.flow as usize], packet.kind()) {
+        match (self.endpoints[packet.flow() as usize], packet.kind()) {
             (Endpoint::Tcp(index), Kind::Ack) => {
                 let flow = &mut self.tcp[index as usize];
                 let (blocks, echo) = self.fabric.sacks.open(packet);
                 let connection = &self.connections[flow.connection as usize];
                 let mut env = Env { fabric: &mut self.fabric, controls: &mut self.controls, connection, now };
-                flow.sender.receive(&mut env, packet.seq, blocks, echo);
+                flow.sender.receive(&mut env, packet.seq(), blocks, echo);
             }
             (Endpoint::Tcp(index), _) => {
                 let receiver = &mut self.tcp[index as usize].receiver;
@@ -227,7 +239,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
     }
 
     fn timer(&mut self, now: Key) {
-        let number = now.entity - self.entities.first_timer;
+        let number = now.entity() - self.entities.first_timer;
         let (flow, timer) = (number / TIMERS, number % TIMERS);
         match (timer, self.endpoints[flow as usize]) {
             (RETRANSMISSION, Endpoint::Tcp(index)) => self.with_sender(index, now, Sender::timer),
@@ -251,11 +263,11 @@ impl<'a, P: Probe> Simulation<'a, P> {
 
     /// A start, a stop or a sample.
     fn control(&mut self, now: Key) {
-        if now.entity == SAMPLER {
+        if now.entity() == SAMPLER {
             self.sample(now);
             return;
         }
-        let (flow, stop) = ((now.entity - 1) / 2, (now.entity - 1) % 2 == 1);
+        let (flow, stop) = ((now.entity() - 1) / 2, (now.entity() - 1) % 2 == 1);
         self.running[flow as usize] = !stop;
         if stop {
             if let Endpoint::Tcp(index) = self.endpoints[flow as usize] {
@@ -417,7 +429,7 @@ fn watched(scenario: &Scenario, paths: &Paths) -> Vec<bool> {
     let mut watched = vec![false; scenario.links.len()];
     for (index, flow) in scenario.flows.iter().enumerate() {
         if matches!(flow.transport, TransportSpec::Tcp(_)) {
-            watched[slowest(scenario, paths.links(index as u32, false)) as usize] = true;
+            watched[slowest(scenario, &paths.links(index as u32, false)) as usize] = true;
         }
     }
     watched

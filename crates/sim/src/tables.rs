@@ -275,7 +275,8 @@ pub fn series<P: Probe>(simulation: &Simulation<'_, P>) -> Option<Table> {
     simulation.scenario.observe.interval_s?;
     let scenario = simulation.scenario;
     let series = &simulation.series;
-    let entities = scenario.links.iter().map(|link| link.name.clone()).chain(scenario.flows.iter().map(|flow| flow.label.clone()));
+    let entities =
+        scenario.links.iter().map(|link| link.name.clone()).chain(scenario.flows.iter().map(|flow| flow.label.clone()));
     let metrics = crate::probe::series::Metric::ALL;
     let metric = |wanted| metrics.iter().position(|(metric, _)| *metric == wanted).unwrap_or_default() as u32;
     let mut table = Table::default();

@@ -16,12 +16,18 @@ impl Time {
     /// Later than every event.
     pub const NEVER: Self = Self(f64::INFINITY);
 
-    /// The instant `seconds` after the start. Negative zero becomes zero.
+    /// The instant `seconds` after the start, which is not negative.
     #[inline]
     #[must_use]
     pub fn new(seconds: f64) -> Self {
-        debug_assert!(seconds >= 0.0, "time runs from zero: {seconds}");
-        Self(seconds + 0.0)
+        debug_assert!(seconds >= 0.0 && seconds.is_sign_positive(), "time runs from zero: {seconds}");
+        Self(seconds)
+    }
+
+    /// The instant that a scenario gives. Negative zero becomes zero, whose bits come first.
+    #[must_use]
+    pub fn planned(seconds: f64) -> Self {
+        Self::new(seconds + 0.0)
     }
 
     /// Seconds since the start.
@@ -86,6 +92,6 @@ mod tests {
     #[test]
     fn never_is_last_and_negative_zero_is_zero() {
         assert!(Time::NEVER > Time::new(f64::MAX));
-        assert_eq!(Time::new(-0.0).bits(), Time::ZERO.bits());
+        assert_eq!(Time::planned(-0.0).bits(), Time::ZERO.bits());
     }
 }

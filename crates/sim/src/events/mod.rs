@@ -26,10 +26,8 @@ pub struct Key {
     pub time: Time,
     /// When it became inevitable.
     pub caused_at: Time,
-    /// How long its cause had been inevitable.
-    pub precedence: Precedence,
-    /// Whose it is.
-    pub entity: Entity,
+    /// How long its cause had been inevitable, and below that whose it is: one word, written whole.
+    rank: u64,
 }
 
 /// How long the cause of an event had been inevitable when it happened: the longest comes first. Single
@@ -40,6 +38,20 @@ pub struct Precedence(u32);
 impl Precedence {
     /// Before all others.
     pub const FIRST: Self = Self(0);
+
+    /// The precedence with these bits.
+    #[inline]
+    #[must_use]
+    pub fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    /// Bits that order as precedences do.
+    #[inline]
+    #[must_use]
+    pub fn bits(self) -> u32 {
+        self.0
+    }
 
     /// Of an event whose cause had been inevitable for `seconds`.
     #[inline]
@@ -57,14 +69,21 @@ impl Key {
     /// An event of which the scenario itself says when it happens.
     #[must_use]
     pub const fn planned(time: Time, entity: Entity) -> Self {
-        Self { time, caused_at: Time::ZERO, precedence: Precedence::FIRST, entity }
+        Self { time, caused_at: Time::ZERO, rank: entity as u64 }
     }
 
     /// An event that became inevitable at `caused_at`.
     #[inline]
     #[must_use]
     pub fn new(time: Time, caused_at: Time, precedence: Precedence, entity: Entity) -> Self {
-        Self { time, caused_at, precedence, entity }
+        Self { time, caused_at, rank: u64::from(precedence.0) << 32 | u64::from(entity) }
+    }
+
+    /// Whose it is.
+    #[inline]
+    #[must_use]
+    pub fn entity(&self) -> Entity {
+        self.rank as u32
     }
 
     /// The precedence of what this event causes.
@@ -77,7 +96,8 @@ impl Key {
     #[inline]
     pub(crate) fn before(&self, other: &Self) -> bool {
         // Times rarely tie: one comparison decides.
-        self.time < other.time || self.time == other.time && self.breaks_tie(other)
+        let (mine, its) = (self.time.seconds(), other.time.seconds());
+        mine < its || mine == its && self.breaks_tie(other)
     }
 
     #[cold]

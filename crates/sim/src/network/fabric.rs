@@ -3,7 +3,7 @@
 use crate::error::ScenarioError;
 use crate::events::{Entity, EventQueue, Key};
 use crate::network::link::Link;
-use crate::network::topology::{END, Paths};
+use crate::network::topology::{END, Paths, links_to_answering_hosts};
 use crate::packet::Packet;
 use crate::probe::{DropReason, Probe};
 use crate::scenario::Scenario;
@@ -19,6 +19,9 @@ pub struct Fabric<P> {
     pub paths: Paths,
     /// Pending events of links and timers.
     pub queue: EventQueue,
+    /// Packets that have reached, or will certainly reach, an answering host, in order; the simulation
+    /// hands them over before its next event.
+    pub arrived: Vec<(Key, Packet)>,
     /// SACK blocks of the ACKs in flight.
     pub sacks: SackSlab,
     /// Who watches packets.
@@ -34,20 +37,33 @@ impl<P: Probe> Fabric<P> {
     ///
     /// # Errors
     /// A path that does not exist.
-    pub fn new(scenario: &Scenario, first_link: Entity, probe: P, unfused: impl Fn(&Paths) -> Vec<bool>) -> Result<Self, ScenarioError> {
+    pub fn new(
+        scenario: &Scenario,
+        first_link: Entity,
+        probe: P,
+        unfused: impl Fn(&Paths) -> Vec<bool>,
+    ) -> Result<Self, ScenarioError> {
         let end = Time::new(scenario.duration_s);
-        let paths = Paths::new(scenario)?;
+        let mut paths = Paths::new(scenario)?;
         let mut links: Vec<Link> = (scenario.links.iter().zip(first_link..))
             .map(|(spec, entity)| Link::new(spec, entity, scenario.profile, scenario.seed, end))
             .collect();
         let unfused = unfused(&paths);
-        for (index, feeder) in paths.only_feeders(links.len()).into_iter().enumerate() {
-            if let Some(feeder) = feeder.filter(|_| P::ALLOWS_FUSION && !unfused[index]) {
-                links[index].fused = true;
+        let mut feeders = paths.only_feeders(links.len());
+        for (index, feeder) in feeders.iter_mut().enumerate() {
+            *feeder = feeder.filter(|_| P::ALLOWS_FUSION && !unfused[index]);
+            if let Some(feeder) = *feeder {
                 links[feeder as usize].feeds_fused = true;
             }
         }
+        let answering = links_to_answering_hosts(scenario, &paths);
+        for (link, answering) in links.iter_mut().zip(answering) {
+            link.feeds_answering_host = answering && P::ALLOWS_FUSION;
+            link.feeds_fused |= link.feeds_answering_host;
+        }
+        paths.mark_fused(|link| feeders[link as usize].is_some());
         Ok(Self {
+            arrived: Vec::new(),
             links,
             paths,
             queue: EventQueue::for_size(scenario.links.len() + scenario.flows.len()),
@@ -62,35 +78,39 @@ impl<P: Probe> Fabric<P> {
     /// Puts a packet on the first link of its path.
     #[inline]
     pub fn send(&mut self, packet: Packet, now: Key) {
-        let link = self.paths.link(packet.flow, packet.is_reverse(), 0);
+        let (link, _) = self.paths.link(packet.flow(), packet.is_reverse(), 0);
         self.offer(link, packet, now);
     }
 
     /// Offers a packet to a link at `now`, and on through the links fused to it.
     #[inline]
-    fn offer(&mut self, mut index: u32, mut packet: Packet, mut now: Key) {
+    fn offer(&mut self, mut index: u32, packet: Packet, mut now: Key) {
+        let (flow, reverse, size) = (packet.flow(), packet.is_reverse(), packet.size());
+        let mut packet = packet;
         loop {
             let link = &mut self.links[index as usize];
-            let size = u32::from(packet.size);
             let Some(service) = link.server.offer(now, size) else {
                 self.probe.dropped(now, index, &packet, DropReason::Queue);
-                self.lose(&packet);
+                self.lose(flow, reverse, packet.blocks());
                 return;
             };
             self.probe.enqueued(now, index, &packet, service);
-            packet.start = service.start.seconds();
-            packet.precedence = service.precedence;
+            packet = packet.served(service.start, service.precedence);
             let delivery = Key::new(service.delivery, service.start, service.precedence, self.first_link + index);
             if service.delivery < self.end {
                 if link.loses_next() {
-                    packet.lose();
+                    packet = packet.lost();
                     link.packets_lost += 1;
                 } else {
                     link.packets_delivered += 1;
                     if link.feeds_fused {
-                        let next = self.paths.link(packet.flow, packet.is_reverse(), packet.hop + 1);
-                        if next != END && self.links[next as usize].fused {
-                            packet.hop += 1;
+                        let (next, fused) = self.paths.link(flow, reverse, packet.hop() + 1);
+                        if next == END && link.feeds_answering_host {
+                            self.arrived.push((delivery, packet));
+                            return;
+                        }
+                        if fused {
+                            packet = packet.forwarded();
                             (index, now) = (next, delivery);
                             continue;
                         }
@@ -111,33 +131,32 @@ impl<P: Probe> Fabric<P> {
     /// ends.
     #[inline]
     pub fn deliver(&mut self, key: Key) -> Option<Packet> {
-        let index = key.entity - self.first_link;
+        let index = key.entity() - self.first_link;
         let link = &mut self.links[index as usize];
-        let mut packet = link.flight.pop_front()?;
+        let packet = link.flight.pop_front()?;
         if let Some(next) = link.next_delivery() {
             self.queue.push(next);
         }
         if packet.is_lost() {
             self.probe.dropped(key, index, &packet, DropReason::Wire);
-            self.lose(&packet);
+            self.lose(packet.flow(), packet.is_reverse(), packet.blocks());
             return None;
         }
         self.probe.received(key, index, &packet);
-        let next = self.paths.link(packet.flow, packet.is_reverse(), packet.hop + 1);
+        let (next, _) = self.paths.link(packet.flow(), packet.is_reverse(), packet.hop() + 1);
         if next == END {
             return Some(packet);
         }
-        packet.hop += 1;
-        self.offer(next, packet, key);
+        self.offer(next, packet.forwarded(), key);
         None
     }
 
+    /// Counts a lost packet; `blocks` is where an ACK's SACK blocks are.
     #[cold]
-    fn lose(&mut self, packet: &Packet) {
-        if packet.is_reverse() {
-            self.sacks.open(packet);
-        } else {
-            self.dropped[packet.flow as usize] += 1;
+    fn lose(&mut self, flow: u32, reverse: bool, blocks: Option<u32>) {
+        match blocks {
+            Some(handle) => self.sacks.discard(handle),
+            None => self.dropped[flow as usize] += u64::from(!reverse),
         }
     }
 }

@@ -17,11 +17,11 @@ pub struct Link {
     pub server: Server,
     /// Packets that were admitted and wait for their delivery event, oldest first.
     pub flight: Ring<Packet>,
-    /// All its packets come from one other link: it is evaluated together with that link, exactly,
-    /// and the delivery between the two needs no event.
-    pub fused: bool,
-    /// Whether any link is fused to this one.
+    /// A link or an answering host takes all its packets from this one: it is evaluated together with
+    /// it, exactly, and the delivery between the two needs no event.
     pub feeds_fused: bool,
+    /// The host at its end only answers: it is evaluated together with this link.
+    pub feeds_answering_host: bool,
     /// Packets that came out at the other end before the end of the run.
     pub packets_delivered: u64,
     /// Packets that the wire lost before the end of the run.
@@ -45,8 +45,8 @@ impl Link {
         Self {
             server: Server::new(entity, spec.rate_bps, spec.delay_s, spec.framing, queue, end),
             flight: Ring::default(),
-            fused: false,
             feeds_fused: false,
+            feeds_answering_host: false,
             packets_delivered: 0,
             packets_lost: 0,
             loss,
@@ -68,9 +68,9 @@ impl Link {
     /// The key of the next delivery, if a packet is in flight.
     #[inline]
     pub fn next_delivery(&mut self) -> Option<Key> {
-        let &Packet { start, size, precedence, .. } = self.flight.front()?;
-        let start = Time::new(start);
-        let delivery = self.server.delivery(start, u32::from(size));
+        let packet = self.flight.front()?;
+        let (start, precedence) = (Time::new(packet.start), packet.precedence());
+        let delivery = self.server.delivery(start, packet.size());
         Some(Key::new(delivery, start, precedence, self.server.entity()))
     }
 }

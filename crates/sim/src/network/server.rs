@@ -90,13 +90,14 @@ pub struct Server {
     bytes: u64,
     end: f64,
     queue: Queue,
+    counts_bytes: bool,
     ahead: Ring<Granted>,
     rate_bps: f64,
     delay_s: f64,
     framing: FramingSpec,
     late: Late,
-    /// Sizes of the packets ahead and their sum, kept for a queue that counts bytes.
-    sizes: Option<Box<Sizes>>,
+    /// Sizes of the packets ahead, kept for a queue that counts bytes.
+    sizes: Ring<u32>,
 }
 
 /// What was admitted and not transmitted when the run ends.
@@ -105,12 +106,6 @@ struct Late {
     packets: u64,
     bytes: u64,
     busy_s: f64,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Sizes {
-    ring: Ring<u32>,
-    sum: u64,
 }
 
 impl Server {
@@ -131,7 +126,8 @@ impl Server {
             dropped: 0,
             bytes: 0,
             end: end.seconds(),
-            sizes: queue.counts_bytes().then(Box::default),
+            counts_bytes: queue.counts_bytes(),
+            sizes: Ring::default(),
             queue,
             ahead: Ring::default(),
             rate_bps,
@@ -178,16 +174,10 @@ impl Server {
     pub fn advance(&mut self, now: Key) -> usize {
         if self.last.precedes(now, self.entity) {
             self.ahead.clear();
-            if let Some(sizes) = &mut self.sizes {
-                **sizes = Sizes::default();
-            }
             return 0;
         }
         while self.ahead.front().is_some_and(|granted| granted.precedes(now, self.entity)) {
             self.ahead.pop_front();
-            if let Some(sizes) = &mut self.sizes {
-                sizes.sum -= u64::from(sizes.ring.pop_front().unwrap_or(0));
-            }
         }
         self.ahead.len() + 1
     }
@@ -196,16 +186,24 @@ impl Server {
     #[inline]
     pub fn offer(&mut self, now: Key, size: u32) -> Option<Service> {
         let packets = self.advance(now);
-        let bytes = self.sizes.as_ref().map_or(0, |sizes| sizes.sum);
+        let bytes = if self.counts_bytes { self.bytes_ahead(packets) } else { 0 };
         if !self.queue.admit(&Arrival { now: now.time, packets, bytes, size }) {
             self.dropped += 1;
             return None;
         }
-        if let Some(sizes) = &mut self.sizes {
-            sizes.ring.push_back(size);
-            sizes.sum += u64::from(size);
+        if self.counts_bytes {
+            self.sizes.push_back(size);
         }
         Some(self.grant(now, packets, size))
+    }
+
+    /// Bytes of the `packets` packets ahead.
+    #[cold]
+    fn bytes_ahead(&mut self, packets: usize) -> u64 {
+        while self.sizes.len() > packets {
+            self.sizes.pop_front();
+        }
+        self.sizes.iter().map(|&size| u64::from(size)).sum()
     }
 
     /// Books the next free slot of the line. Totals are booked at once, cut off at the end of the run,
@@ -235,12 +233,18 @@ impl Server {
         self.bytes += u64::from(size);
         self.busy_s += timing.transmission_s;
         if departure >= self.end {
-            self.late.packets += 1;
-            self.late.bytes += u64::from(size);
-            self.late.busy_s += departure - start.max(self.end);
+            self.note_late(size);
         }
-        let start = Time::new(start);
-        Service { start, departure: Time::new(departure), delivery: start + timing.crossing_s, precedence }
+        let delivery = Time::new(start + timing.crossing_s);
+        Service { start: Time::new(start), departure: Time::new(departure), delivery, precedence }
+    }
+
+    /// The service just granted does not end before the run does.
+    #[cold]
+    fn note_late(&mut self, size: u32) {
+        self.late.packets += 1;
+        self.late.bytes += u64::from(size);
+        self.late.busy_s += self.last.departure - self.last.start.max(self.end);
     }
 
     /// Packets waiting at `now`, without the one in service.

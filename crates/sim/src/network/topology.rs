@@ -1,13 +1,16 @@
-//! Paths: shortest by number of links, or as the scenario spells them out; and which links can be
-//! evaluated together with the one before them.
+//! Paths: shortest by number of links, or as the scenario spells them out; and what of a path can be
+//! evaluated as soon as what precedes it is.
 
 use std::collections::{HashMap, VecDeque};
 
 use crate::error::ScenarioError;
-use crate::scenario::{FlowSpec, LinkSpec, Scenario};
+use crate::scenario::{FlowSpec, LinkSpec, Scenario, TransportSpec};
 
 /// After the last link of a path.
-pub const END: u32 = u32::MAX;
+pub const END: u32 = u32::MAX >> 1;
+
+/// Marks a link of a path that is evaluated together with the one before it.
+const FUSED: u32 = 1 << 31;
 
 /// The links of every flow in both directions, each list closed by [`END`].
 #[derive(Clone, Debug, Default)]
@@ -28,7 +31,11 @@ impl Paths {
         for flow in &scenario.flows {
             let forward = router.path(flow, flow.from, flow.to, flow.path.as_deref())?;
             paths.add(&forward);
-            let reverse = router.path(flow, flow.to, flow.from, flow.reverse_path.as_deref())?;
+            // Datagrams need no way back.
+            let reverse = match flow.transport {
+                TransportSpec::Tcp(_) => router.path(flow, flow.to, flow.from, flow.reverse_path.as_deref())?,
+                TransportSpec::Udp(_) => Vec::new(),
+            };
             paths.add(&reverse);
         }
         Ok(paths)
@@ -40,21 +47,30 @@ impl Paths {
         self.links.push(END);
     }
 
-    /// The link after `hop` links of the way of flow `flow`, or [`END`].
+    /// The link after `hop` links of the way of flow `flow`, or [`END`]; and whether it is evaluated
+    /// together with the one before it.
     #[inline]
     #[must_use]
-    pub fn link(&self, flow: u32, reverse: bool, hop: u8) -> u32 {
+    pub fn link(&self, flow: u32, reverse: bool, hop: u8) -> (u32, bool) {
         let first = self.first[2 * flow as usize + usize::from(reverse)];
-        self.links[(first + u32::from(hop)) as usize]
+        let entry = self.links[(first + u32::from(hop)) as usize];
+        (entry & !FUSED, entry & FUSED != 0)
+    }
+
+    /// From now on, marks the links for which `fused` is true.
+    pub fn mark_fused(&mut self, fused: impl Fn(u32) -> bool) {
+        for entry in &mut self.links {
+            if *entry != END && fused(*entry) {
+                *entry |= FUSED;
+            }
+        }
     }
 
     /// All links of the way of flow `flow`.
     #[must_use]
-    pub fn links(&self, flow: u32, reverse: bool) -> &[u32] {
+    pub fn links(&self, flow: u32, reverse: bool) -> Vec<u32> {
         let first = self.first[2 * flow as usize + usize::from(reverse)] as usize;
-        let rest = &self.links[first..];
-        let length = rest.iter().position(|&link| link == END).unwrap_or(rest.len());
-        &rest[..length]
+        self.links[first..].iter().take_while(|&&entry| entry != END).map(|entry| entry & !FUSED).collect()
     }
 
     /// For each link, the only link that feeds it; nothing where a host or several links do.
@@ -85,6 +101,43 @@ impl Paths {
     }
 }
 
+/// The links whose packets end at a host that only answers: it has TCP receivers that acknowledge each
+/// packet at once, all reached by this link, and they alone feed the link on which their ACKs leave.
+/// What arrives there, and the ACK, is known as soon as the link has granted its service.
+#[must_use]
+pub fn links_to_answering_hosts(scenario: &Scenario, paths: &Paths) -> Vec<bool> {
+    /// The link into a node and the link out of it, if it has one of each and only answers.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Host {
+        Unused,
+        Answers { by: u32, on: u32 },
+        Otherwise,
+    }
+    let mut hosts = vec![Host::Unused; scenario.nodes.len()];
+    let mut transit = vec![false; scenario.links.len()];
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        let (forward, reverse) = (paths.links(index as u32, false), paths.links(index as u32, true));
+        for link in forward.iter().skip(1).chain(reverse.iter().skip(1)) {
+            transit[*link as usize] = true;
+        }
+        hosts[flow.from as usize] = Host::Otherwise;
+        let at_once = matches!(&flow.transport, TransportSpec::Tcp(tcp) if tcp.delayed_ack_s.is_none());
+        let host = &mut hosts[flow.to as usize];
+        *host = match (*host, forward.last(), reverse.first()) {
+            (Host::Unused, Some(&by), Some(&on)) if at_once => Host::Answers { by, on },
+            (Host::Answers { by, on }, Some(&last), Some(&first)) if at_once && by == last && on == first => *host,
+            _ => Host::Otherwise,
+        };
+    }
+    let mut answering = vec![false; scenario.links.len()];
+    for host in hosts {
+        if let Host::Answers { by, on } = host {
+            answering[by as usize] = !transit[on as usize];
+        }
+    }
+    answering
+}
+
 /// Breadth-first search towards destinations, one search per destination router.
 struct Router<'a> {
     scenario: &'a Scenario,
@@ -102,7 +155,13 @@ impl<'a> Router<'a> {
         Self { scenario, incoming, towards: HashMap::new() }
     }
 
-    fn path(&mut self, flow: &FlowSpec, from: u32, to: u32, spelled: Option<&[u32]>) -> Result<Vec<u32>, ScenarioError> {
+    fn path(
+        &mut self,
+        flow: &FlowSpec,
+        from: u32,
+        to: u32,
+        spelled: Option<&[u32]>,
+    ) -> Result<Vec<u32>, ScenarioError> {
         let path = match spelled {
             Some(path) => self.check(flow, from, to, path)?,
             None => self.shortest(from, to).ok_or_else(|| ScenarioError::Unreachable {
@@ -122,12 +181,20 @@ impl<'a> Router<'a> {
         for &index in path {
             let link = &self.scenario.links[index as usize];
             if link.from != at {
-                return Err(ScenarioError::BrokenPath { flow: flow.label.clone(), link: link.name.clone(), node: self.name(at) });
+                return Err(ScenarioError::BrokenPath {
+                    flow: flow.label.clone(),
+                    link: link.name.clone(),
+                    node: self.name(at),
+                });
             }
             at = link.to;
         }
         if at != to {
-            return Err(ScenarioError::PathEndsElsewhere { flow: flow.label.clone(), end: self.name(at), to: self.name(to) });
+            return Err(ScenarioError::PathEndsElsewhere {
+                flow: flow.label.clone(),
+                end: self.name(at),
+                to: self.name(to),
+            });
         }
         Ok(path.to_vec())
     }

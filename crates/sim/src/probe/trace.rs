@@ -149,7 +149,7 @@ impl<W: FnMut(&Record)> Trace<W> {
 
     /// The number of a packet that is offered to a link: a new one on its first, the carried one after.
     fn uid(&mut self, packet: &Packet) -> u64 {
-        if packet.hop == 0 {
+        if packet.hop() == 0 {
             self.next_uid += 1;
             self.next_uid - 1
         } else {
@@ -159,7 +159,7 @@ impl<W: FnMut(&Record)> Trace<W> {
 }
 
 fn record(event: Event, time: Time, link: u32, packet: &Packet, uid: u64) -> Record {
-    Record { event, time, link, kind: packet.kind(), size: u32::from(packet.size), flow: packet.flow, seq: packet.seq, uid }
+    Record { event, time, link, kind: packet.kind(), size: packet.size(), flow: packet.flow(), seq: packet.seq(), uid }
 }
 
 impl<W: FnMut(&Record)> Probe for Trace<W> {

@@ -94,11 +94,11 @@ impl DatagramFlow {
     /// fragments of two datagrams never mix.
     pub fn receive(&mut self, now: Key, packet: &Packet) {
         self.packets_delivered += 1;
-        self.bytes_delivered += u64::from(packet.size);
+        self.bytes_delivered += u64::from(packet.size());
         self.latency.count(now.time.since(packet.sent()));
         let (seq, arrived) = self.assembling;
-        let arrived = if seq == packet.seq { arrived + 1 } else { 1 };
-        self.assembling = (packet.seq, arrived);
+        let arrived = if seq == packet.seq() { arrived + 1 } else { 1 };
+        self.assembling = (packet.seq(), arrived);
         if arrived == self.fragments.count {
             self.payload_delivered += u64::from(self.payload_bytes);
         }

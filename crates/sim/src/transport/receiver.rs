@@ -114,11 +114,11 @@ impl Receiver {
     #[inline]
     pub fn receive(&mut self, queue: &mut EventQueue, now: Key, packet: &Packet) -> Option<(Packet, SackBlocks)> {
         self.totals.packets += 1;
-        self.totals.bytes += u64::from(packet.size);
+        self.totals.bytes += u64::from(packet.size());
         if packet.is_bare() {
             return None;
         }
-        let seq = packet.seq;
+        let seq = packet.seq();
         if seq > 0 {
             self.totals.latency.count(now.time.since(packet.sent()));
         }
@@ -227,4 +227,3 @@ impl Receiver {
         blocks
     }
 }
-

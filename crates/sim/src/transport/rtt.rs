@@ -14,6 +14,8 @@ pub struct RttEstimator {
     rttvar: f64,
     /// The timeout before bounds and backoff, in seconds.
     timeout_s: f64,
+    /// The timeout to arm the timer with, in seconds.
+    bounded_s: f64,
     /// Where this host's clock stands within a tick when the run starts, in seconds (ns-2).
     phase_s: f64,
     backoff: u32,
@@ -30,7 +32,9 @@ impl RttEstimator {
             Profile::Ns2 => (NS2_RTTVAR_INIT_S / spec.granularity_s).floor() * 4.0,
             Profile::Rfc => 0.0,
         };
-        Self { srtt: 0.0, rttvar, timeout_s: spec.initial_s, phase_s, backoff: 1 }
+        let mut estimator = Self { srtt: 0.0, rttvar, timeout_s: spec.initial_s, bounded_s: 0.0, phase_s, backoff: 1 };
+        estimator.bound(spec);
+        estimator
     }
 
     /// Takes a sample of `rtt_s` seconds that ended at `now`.
@@ -39,6 +43,7 @@ impl RttEstimator {
             Profile::Ns2 => self.sample_ticks(spec.granularity_s, now, rtt_s),
             Profile::Rfc => self.sample_seconds(spec, rtt_s),
         }
+        self.bound(spec);
     }
 
     /// RFC 6298 §2.2 and §2.3.
@@ -69,20 +74,25 @@ impl RttEstimator {
         self.timeout_s = ((self.rttvar * 8.0 + self.srtt) / 8.0).floor() * tick_s;
     }
 
-    /// The timeout to arm the timer with, in seconds: bounded below before the backoff (RFC 6298
-    /// §2.4), above after it (§2.5).
+    /// The timeout to arm the timer with, in seconds.
     #[inline]
     #[must_use]
-    pub fn timeout_s(&self, spec: &RtoSpec) -> f64 {
+    pub fn timeout_s(&self) -> f64 {
+        self.bounded_s
+    }
+
+    /// Bounded below before the backoff (RFC 6298 §2.4), above after it (§2.5).
+    fn bound(&mut self, spec: &RtoSpec) {
         let timeout = self.timeout_s.max(spec.min_s) * f64::from(self.backoff);
         // ns-2 adds: never below two ticks. Both profiles' minima lie above that.
-        timeout.min(spec.max_s).max(2.0 * spec.granularity_s)
+        self.bounded_s = timeout.min(spec.max_s).max(2.0 * spec.granularity_s);
     }
 
     /// The timer expired: double the timeout (RFC 6298 §5.5).
     pub fn back_off(&mut self, spec: &RtoSpec, profile: Profile) {
-        if self.backoff < 64 || self.timeout_s(spec) < spec.max_s {
+        if self.backoff < 64 || self.bounded_s < spec.max_s {
             self.backoff = self.backoff.saturating_mul(2);
+            self.bound(spec);
         }
         if profile == Profile::Ns2 && self.backoff > 8 {
             // Backed off this far, ns-2 distrusts its mean and keeps it as deviation.
@@ -93,8 +103,11 @@ impl RttEstimator {
 
     /// New data was acknowledged: end the backoff.
     #[inline]
-    pub fn end_backoff(&mut self) {
-        self.backoff = 1;
+    pub fn end_backoff(&mut self, spec: &RtoSpec) {
+        if self.backoff > 1 {
+            self.backoff = 1;
+            self.bound(spec);
+        }
     }
 
     /// Whether the timer is backed off.
@@ -104,8 +117,9 @@ impl RttEstimator {
     }
 
     /// The timeout after a SYN had to be sent again (RFC 6298 §5.7), in seconds.
-    pub fn distrust_handshake(&mut self) {
+    pub fn distrust_handshake(&mut self, spec: &RtoSpec) {
         self.timeout_s = self.timeout_s.max(3.0);
+        self.bound(spec);
     }
 }
 

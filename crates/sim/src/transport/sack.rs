@@ -69,7 +69,12 @@ impl SackSlab {
         ack.with_blocks(handle, blocks.bytes())
     }
 
-    /// Takes the blocks off an ACK that has arrived or was lost, with its timestamp.
+    /// Forgets the blocks of an ACK that was lost.
+    pub fn discard(&mut self, handle: u32) {
+        self.free.push(handle);
+    }
+
+    /// Takes the blocks off an ACK that has arrived, with its timestamp.
     #[inline]
     pub fn open(&mut self, ack: &Packet) -> (SackBlocks, Time) {
         match ack.blocks() {

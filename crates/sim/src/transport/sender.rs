@@ -173,7 +173,15 @@ impl Sender {
     /// A closed connection of flow `flow`, whose retransmission timer is `timer_entity` and whose
     /// slowest link is `bottleneck`. `phase_s` is where ns-2's clock stands within its tick.
     #[must_use]
-    pub fn new(connection: &Connection, flow: u32, timer_entity: Entity, control: Handle, bottleneck: u32, phase_s: f64, start: Time) -> Self {
+    pub fn new(
+        connection: &Connection,
+        flow: u32,
+        timer_entity: Entity,
+        control: Handle,
+        bottleneck: u32,
+        phase_s: f64,
+        start: Time,
+    ) -> Self {
         let tcp = &connection.tcp;
         Self {
             window: Window { cwnd: 1.0, ssthresh: tcp.initial_ssthresh_packets.unwrap_or(f64::MAX) },
@@ -277,7 +285,8 @@ impl Sender {
         let tcp = &env.connection.tcp;
         let next = f64::from(self.next);
         let acked = f64::from(self.acked);
-        let allowed = next <= acked + tcp.window_packets && next <= acked + self.window.cwnd + f64::from(self.duplicates);
+        let allowed =
+            next <= acked + tcp.window_packets && next <= acked + self.window.cwnd + f64::from(self.duplicates);
         if tcp.limited_transmit && allowed && self.next < self.limit {
             self.transmit(env, self.next);
             self.next += 1;
@@ -313,7 +322,7 @@ impl Sender {
     /// (Re)arms the retransmission timer.
     #[inline]
     pub fn arm_rto<P>(&mut self, env: &mut Env<'_, P>) {
-        let timeout = self.rtt.timeout_s(&env.connection.tcp.rto);
+        let timeout = self.rtt.timeout_s();
         self.rto.arm(&mut env.fabric.queue, self.timer_entity, env.now, timeout);
     }
 
@@ -370,8 +379,8 @@ impl Sender {
         // RFC 5681 §3.1 and RFC 6298 §5.7: a lost SYN means one packet and a cautious timer.
         if self.rtt.is_backed_off() {
             self.window.cwnd = 1.0;
-            self.rtt.end_backoff();
-            self.rtt.distrust_handshake();
+            self.rtt.end_backoff(&tcp.rto);
+            self.rtt.distrust_handshake(&tcp.rto);
         } else {
             self.window.cwnd = tcp.initial_window_packets;
         }
@@ -396,14 +405,14 @@ impl Sender {
         if env.ns2() {
             // One packet per window is timed, from its sending to an ACK that covers it.
             if self.timing && ack >= self.timed_seq {
-                self.rtt.end_backoff();
+                self.rtt.end_backoff(&env.connection.tcp.rto);
                 self.timing = false;
                 let rtt = env.now.time.since(self.timed_at);
                 self.sample_rtt(env, rtt);
             }
             self.arm_rto(env);
         } else {
-            self.rtt.end_backoff();
+            self.rtt.end_backoff(&env.connection.tcp.rto);
             self.restart_rto(env);
         }
         if grow {
@@ -429,15 +438,15 @@ impl Sender {
     }
 
     /// Resets the backoff of the timer.
-    pub fn end_backoff(&mut self) {
-        self.rtt.end_backoff();
+    pub fn end_backoff<P>(&mut self, env: &Env<'_, P>) {
+        self.rtt.end_backoff(&env.connection.tcp.rto);
     }
 
     /// ns-2, on a partial ACK: the timed packet came through.
-    pub fn end_timing(&mut self, ack: i32) {
+    pub fn end_timing<P>(&mut self, env: &Env<'_, P>, ack: i32) {
         if self.timing && ack >= self.timed_seq {
             self.timing = false;
-            self.rtt.end_backoff();
+            self.end_backoff(env);
         }
     }
 

@@ -61,7 +61,7 @@ impl Timer {
             return false;
         }
         if self.deadline > key.time || self.armed_at > key.caused_at {
-            self.schedule(queue, key.entity);
+            self.schedule(queue, key.entity());
             return false;
         }
         self.deadline = Time::NEVER;

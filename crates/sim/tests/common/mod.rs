@@ -10,8 +10,8 @@ use tightlink_sim::network::queue::drop_tail::DropTailSpec;
 use tightlink_sim::probe::trace::{Record, Trace};
 use tightlink_sim::probe::{Probe, Totals};
 use tightlink_sim::scenario::{
-    FlowSpec, FramingSpec, LinkSpec, NodeSpec, ObserveFlows, ObserveSpec, Profile, QueueLimit, Recovery, RtoSpec, Scenario, TcpSpec,
-    TrafficSpec, TransportSpec, UdpSpec,
+    FlowSpec, FramingSpec, LinkSpec, NodeSpec, ObserveFlows, ObserveSpec, Profile, QueueLimit, Recovery, RtoSpec,
+    Scenario, TcpSpec, TrafficSpec, TransportSpec, UdpSpec,
 };
 use tightlink_sim::tables::{self, Column, Table};
 use tightlink_sim::{ScenarioError, Simulation};
@@ -46,11 +46,21 @@ pub fn link(name: &str, ends: (u32, u32), rate_bps: f64, delay_s: f64, limit: Qu
 
 /// Both directions of a wire.
 pub fn wire(name: &str, ends: (u32, u32), rate_bps: f64, delay_s: f64, limit: QueueLimit) -> [LinkSpec; 2] {
-    [link(name, ends, rate_bps, delay_s, limit), link(&format!("{name}.reverse"), (ends.1, ends.0), rate_bps, delay_s, limit)]
+    [
+        link(name, ends, rate_bps, delay_s, limit),
+        link(&format!("{name}.reverse"), (ends.1, ends.0), rate_bps, delay_s, limit),
+    ]
 }
 
 /// A flow from 0 s to the end.
-pub fn flow(scenario: &Scenario, group: &str, index: u32, ends: (u32, u32), traffic: TrafficSpec, transport: TransportSpec) -> FlowSpec {
+pub fn flow(
+    scenario: &Scenario,
+    group: &str,
+    index: u32,
+    ends: (u32, u32),
+    traffic: TrafficSpec,
+    transport: TransportSpec,
+) -> FlowSpec {
     FlowSpec {
         label: format!("{group}[{index}]"),
         group: group.into(),

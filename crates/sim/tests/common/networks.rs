@@ -3,7 +3,8 @@
 
 use proptest::prelude::*;
 use tightlink_sim::scenario::{
-    Duration, FlowSpec, FramingSpec, LinkSpec, Profile, QueueLimit, Recovery, Scenario, TrafficSpec, TransportSpec, UdpSpec,
+    Duration, FlowSpec, FramingSpec, LinkSpec, Profile, QueueLimit, Recovery, Scenario, TrafficSpec, TransportSpec,
+    UdpSpec,
 };
 
 /// What one step of the grid is.
@@ -57,8 +58,9 @@ fn wire() -> impl Strategy<Value = Wire> {
     let loss = prop_oneof![4 => Just(0.0), 1 => Just(0.02), 1 => Just(0.2)];
     let mtu = prop_oneof![6 => Just(None), 1 => (2u32..4).prop_map(Some)];
     // A link without delay delivers a packet in the same instant in which its transmission ends.
-    (rate, 0u32..6, limit, 0u32..2, 0u32..3, loss, mtu)
-        .prop_map(|(rate, delay, limit, framing, smallest, loss, mtu)| Wire { rate, delay, limit, framing, smallest, loss, mtu })
+    (rate, 0u32..6, limit, 0u32..2, 0u32..3, loss, mtu).prop_map(
+        |(rate, delay, limit, framing, smallest, loss, mtu)| Wire { rate, delay, limit, framing, smallest, loss, mtu },
+    )
 }
 
 /// A link between a new node and one that is there already, and perhaps the reverse direction is other.
@@ -128,7 +130,16 @@ fn source() -> impl Strategy<Value = Source> {
     let times = (1u32..10, 0u32..20, prop::option::weighted(0.2, 20u32..100));
     let detour = prop_oneof![3 => Just(Vec::new()), 1 => prop::collection::vec(any::<prop::sample::Index>(), 1..5)];
     (ends, 1u32..7, times, prop::option::weighted(0.3, (1u32..20, 1u32..20)), detour).prop_map(
-        |((from, to), size, (interval, start, stop), bursts, detour)| Source { from, to, size, interval, start, stop, bursts, detour },
+        |((from, to), size, (interval, start, stop), bursts, detour)| Source {
+            from,
+            to,
+            size,
+            interval,
+            start,
+            stop,
+            bursts,
+            detour,
+        },
     )
 }
 
@@ -195,7 +206,19 @@ fn connection() -> impl Strategy<Value = Connection> {
     let limits = (prop::option::weighted(0.3, 1u64..200), 0u32..300, prop::option::weighted(0.2, 100u32..1500));
     (ends, tcp, limits).prop_map(|((from, to), tcp, (packets, start, stop))| {
         let (recovery, size, window, initial_window, delayed_acks, limited_transmit) = tcp;
-        Connection { from, to, recovery, size, window, initial_window, delayed_acks, limited_transmit, packets, start, stop }
+        Connection {
+            from,
+            to,
+            recovery,
+            size,
+            window,
+            initial_window,
+            delayed_acks,
+            limited_transmit,
+            packets,
+            start,
+            stop,
+        }
     })
 }
 
@@ -254,8 +277,9 @@ pub fn open_loop() -> impl Strategy<Value = Scenario> {
 pub fn closed_loop() -> impl Strategy<Value = Scenario> {
     let frame = (profile(), grid(), 0u64..1000, 500u32..2500);
     let flows = (prop::collection::vec(source(), 0..3), prop::collection::vec(connection(), 1..6));
-    (frame, tree(1..7), flows)
-        .prop_map(|(frame, branches, (sources, connections))| assemble(frame, links(frame.1, &branches), &sources, &connections))
+    (frame, tree(1..7), flows).prop_map(|(frame, branches, (sources, connections))| {
+        assemble(frame, links(frame.1, &branches), &sources, &connections)
+    })
 }
 
 /// Chains whose traffic runs from one end to the other, TCP first.
@@ -267,7 +291,12 @@ pub fn chains() -> impl Strategy<Value = Scenario> {
         for (index, (forward, reverse)) in hops.iter().enumerate() {
             let node = index as u32;
             links.push(build(frame.1, format!("hop{node}"), (node, node + 1), forward));
-            links.push(build(frame.1, format!("hop{node}.reverse"), (node + 1, node), reverse.as_ref().unwrap_or(forward)));
+            links.push(build(
+                frame.1,
+                format!("hop{node}.reverse"),
+                (node + 1, node),
+                reverse.as_ref().unwrap_or(forward),
+            ));
         }
         let mut scenario = assemble(frame, links, &sources, &connections);
         let last = hops.len() as u32;

@@ -163,11 +163,14 @@ impl<'a> Reference<'a> {
         let link = &mut self.links[index];
         link.packets_in += 1;
         let inside = link.waiting.iter().chain(link.in_service.iter().map(|(packet, _)| packet));
-        let (count, bytes) = inside.fold((0u64, 0u64), |(count, bytes), packet| (count + 1, bytes + u64::from(packet.size)));
+        let (count, bytes) =
+            inside.fold((0u64, 0u64), |(count, bytes), packet| (count + 1, bytes + u64::from(packet.size)));
         let QueueSpec::DropTail(queue) = &self.scenario.links[index].queue;
         let full = match queue.limit {
             // ns-2's own condition: the packet in service counts even where there is none.
-            QueueLimit::Packets(limit) if self.scenario.profile == Profile::Ns2 => link.waiting.len() + 1 >= limit as usize,
+            QueueLimit::Packets(limit) if self.scenario.profile == Profile::Ns2 => {
+                link.waiting.len() + 1 >= limit as usize
+            }
             QueueLimit::Packets(limit) => count >= u64::from(limit),
             QueueLimit::Bytes(limit) => bytes + u64::from(packet.size) > limit,
             QueueLimit::Unlimited => false,
@@ -245,9 +248,11 @@ impl<'a> Reference<'a> {
     /// The `links` table, as far as it is counted here; `busy_s` instead of the utilization.
     pub fn links(&self) -> Columns {
         let end_s = self.scenario.duration_s;
-        let integer = |value: fn(&Link) -> u64| Column::Integer(self.links.iter().map(|link| value(link) as i64).collect());
+        let integer =
+            |value: fn(&Link) -> u64| Column::Integer(self.links.iter().map(|link| value(link) as i64).collect());
         // Packets that still wait at the end have waited until then.
-        let waiting_s = |link: &Link| link.waiting.iter().fold(link.waiting_s, |sum, packet| sum + (end_s - packet.joined_s));
+        let waiting_s =
+            |link: &Link| link.waiting.iter().fold(link.waiting_s, |sum, packet| sum + (end_s - packet.joined_s));
         Columns::from([
             ("packets_in", integer(|link| link.packets_in)),
             ("packets_out", integer(|link| link.packets_out)),
@@ -268,7 +273,8 @@ impl<'a> Reference<'a> {
 
     /// The `flows` table, as far as it says something about UDP.
     pub fn flows(&self) -> Columns {
-        let integer = |value: fn(&Flow) -> u64| Column::Integer(self.flows.iter().map(|flow| value(flow) as i64).collect());
+        let integer =
+            |value: fn(&Flow) -> u64| Column::Integer(self.flows.iter().map(|flow| value(flow) as i64).collect());
         let float = |value: fn(&Flow) -> f64| Column::Float(self.flows.iter().map(value).collect());
         let rate = |bytes: fn(&Flow) -> u64| {
             let rates = self.flows.iter().zip(&self.scenario.flows).map(|(flow, spec)| {

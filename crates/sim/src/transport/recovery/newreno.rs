@@ -69,7 +69,7 @@ impl Sender {
         self.last_ack = ack;
         self.acked = ack;
         self.next = self.next.max(ack + 1);
-        self.end_timing(ack);
+        self.end_timing(env, ack);
         self.transmit(env, ack + 1);
     }
 }

@@ -24,7 +24,12 @@ impl Sender {
     }
 
     /// A duplicate ACK: limited transmit, fast retransmit or inflation (RFC 5681 §3.2 steps 1 to 4).
-    pub(super) fn count_duplicate<P: Probe>(&mut self, env: &mut Env<'_, P>, outstanding: bool, loss: fn(&mut Self, &mut Env<'_, P>)) {
+    pub(super) fn count_duplicate<P: Probe>(
+        &mut self,
+        env: &mut Env<'_, P>,
+        outstanding: bool,
+        loss: fn(&mut Self, &mut Env<'_, P>),
+    ) {
         if !outstanding {
             return;
         }

@@ -46,7 +46,7 @@ impl Sender {
             self.board().update(ack, blocks.as_slice());
             self.board().pipe -= 1;
             self.arm_rto(env);
-            self.end_backoff();
+            self.end_backoff(env);
         } else if !self.timed_out {
             let acked = self.acked;
             if self.board().update(acked, blocks.as_slice()) && self.duplicates > 0 {

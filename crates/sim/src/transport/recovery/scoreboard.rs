@@ -52,7 +52,8 @@ impl Scoreboard {
     fn add(&mut self, left: i32, right: i32) {
         let begin = self.ranges.partition_point(|range| range.1 < left);
         let end = self.ranges.partition_point(|range| range.0 <= right);
-        let merged = self.ranges[begin..end].iter().fold((left, right), |(l, r), range| (l.min(range.0), r.max(range.1)));
+        let merged =
+            self.ranges[begin..end].iter().fold((left, right), |(l, r), range| (l.min(range.0), r.max(range.1)));
         self.ranges.splice(begin..end, [merged]);
     }
 

@@ -1,0 +1,82 @@
+# The front door: `make help` lists what there is.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= python3
+export PIP_QUIET := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+MATURIN := VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
+RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml $(wildcard Cargo.lock)
+CHECKED := python tests $(wildcard benchmarks examples)
+FUZZ ?= 1000000
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+.PHONY: help setup run test test-rust test-python bench fuzz lint format clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+setup: ## Create .venv with all dependencies and build the engine
+	@$(MAKE) --no-print-directory --silent --jobs=2 $(VENV)/.ready
+
+run: setup ## Redo the study of one TCP flow: claims here, report in results/one-flow
+	$(BIN)/tightlink study one-flow -o results/one-flow
+
+test: test-rust test-python ## Run all tests
+
+test-rust: ## Run the tests of the engine
+	cargo test --quiet --workspace --exclude tightlink-python
+
+test-python: setup ## Run the tests of the package
+	$(BIN)/python -m pytest --quiet
+
+bench: setup ## Time the same workloads here and in the other simulators that are installed
+	$(BIN)/python benchmarks/bench.py
+
+fuzz: setup ## Feed the scenario parser random input (FUZZ=1000000)
+	TIGHTLINK_FUZZ=$(FUZZ) $(BIN)/python -m pytest --quiet -m fuzz tests/test_fuzz.py
+
+lint: setup ## Check format, style, types and the direction of imports
+	cargo fmt --check
+	cargo clippy --quiet --workspace --all-targets -- --deny warnings
+	$(BIN)/ruff format --check $(CHECKED)
+	$(BIN)/ruff check $(CHECKED)
+	$(BIN)/mypy
+	MYPYPATH=python $(BIN)/python -m mypy.stubtest tightlink._core
+	$(BIN)/lint-imports --no-cache
+
+format: setup ## Format the sources
+	cargo fmt
+	$(BIN)/ruff check --quiet --fix-only $(CHECKED)
+	$(BIN)/ruff format $(CHECKED)
+
+clean: ## Remove what was built, results excepted
+	rm -rf $(VENV) target python/tightlink/*.so
+
+# A virtual environment that can compile; then dependencies and compilation, side by side; then the
+# package itself, editable.
+
+$(VENV)/.created:
+	@echo "creating $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install "maturin>=1.9,<2"
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.created pyproject.toml
+	@echo "installing dependencies"
+	@$(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+		extras = project["optional-dependencies"]; needed = project["dependencies"] + extras["report"] + extras["dev"]; \
+		print(*(name for name in needed if not name.startswith("tightlink")), sep="\n")' > $(VENV)/requirements.txt
+	@$(BIN)/python -m pip install --requirement $(VENV)/requirements.txt
+	@touch $@
+
+$(VENV)/.compiled: $(VENV)/.created pyproject.toml $(RUST)
+	@echo "compiling the engine"
+	@$(MATURIN) --skip-install
+	@touch $@
+
+$(VENV)/.ready: $(VENV)/.installed $(VENV)/.compiled
+	@$(MATURIN)
+	@touch $@

@@ -1,0 +1,297 @@
+//! Nothing is lost but what is counted as lost: the tables of random networks against a count of their
+//! packet traces.
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use common::networks::{chains, closed_loop, dumbbells};
+use common::reference::shortest_path;
+use common::{column, floats, flow, integers, packets, run, scenario, tcp, trace, wire};
+use proptest::prelude::*;
+use tightlink_sim::Scenario;
+use tightlink_sim::network::queue::QueueSpec;
+use tightlink_sim::packet::Kind;
+use tightlink_sim::probe::trace::{Event, Lost, Record};
+use tightlink_sim::scenario::{LinkSpec, Profile, QueueLimit, Recovery, TrafficSpec, TransportSpec};
+use tightlink_sim::tables::{Column, Table};
+
+/// What a trace says about one link.
+#[derive(Debug, Default)]
+struct LinkCount {
+    admitted: Vec<Admitted>,
+    /// Numbers of the packets that left the queue, with the time.
+    dequeued: Vec<(u64, f64)>,
+    /// Numbers of the packets that reached the other end or were lost on the way, with the time.
+    arrived: Vec<(u64, f64)>,
+    dropped: usize,
+    lost: usize,
+}
+
+#[derive(Debug)]
+struct Admitted {
+    uid: u64,
+    at_s: f64,
+    size: u32,
+}
+
+fn count_links(scenario: &Scenario, records: &[Record]) -> Vec<LinkCount> {
+    let mut links: Vec<LinkCount> = scenario.links.iter().map(|_| LinkCount::default()).collect();
+    for record in records {
+        let link = &mut links[record.link as usize];
+        let at_s = record.time.seconds();
+        match record.event {
+            Event::Enqueue => link.admitted.push(Admitted { uid: record.uid, at_s, size: record.size }),
+            Event::Dequeue => link.dequeued.push((record.uid, at_s)),
+            Event::Receive => link.arrived.push((record.uid, at_s)),
+            Event::Drop(Lost::Wire) => {
+                link.lost += 1;
+                link.arrived.push((record.uid, at_s));
+            }
+            Event::Drop(Lost::Queue) => {
+                // A drop is noted as an arrival at the queue, too.
+                let refused = link.admitted.pop().map(|packet| packet.uid);
+                assert_eq!(refused, Some(record.uid));
+                link.dropped += 1;
+            }
+        }
+    }
+    links
+}
+
+fn transmission_s(link: &LinkSpec, size: u32) -> f64 {
+    let frame = (size + link.framing.overhead_bytes).max(link.framing.smallest_bytes);
+    8.0 * f64::from(frame) / link.rate_bps
+}
+
+/// Every link serves what it admits in order, without a pause and without overlap, and its row of the
+/// table says so.
+fn links_conserve(scenario: &Scenario, table: &Table, records: &[Record]) -> Result<(), TestCaseError> {
+    let end_s = scenario.duration_s;
+    for (index, (link, count)) in scenario.links.iter().zip(count_links(scenario, records)).enumerate() {
+        let row = |name| integers(table, name)[index] as usize;
+        let mut free_s = 0.0f64;
+        let mut inside = 0;
+        let mut sizes = 0u64;
+        for (place, packet) in count.admitted.iter().enumerate() {
+            let transmission_s = transmission_s(link, packet.size);
+            let start_s = packet.at_s.max(free_s);
+            free_s = start_s + transmission_s;
+            let delivery_s = start_s + (transmission_s + link.delay_s);
+            // First in, first out; what happens after the end does not happen.
+            let expected = |at_s: f64| (at_s < end_s).then_some((packet.uid, at_s));
+            prop_assert_eq!(count.dequeued.get(place).copied(), expected(start_s), "{} serves {:?}", link.name, packet);
+            prop_assert_eq!(
+                count.arrived.get(place).copied(),
+                expected(delivery_s),
+                "{} delivers {:?}",
+                link.name,
+                packet
+            );
+            if free_s >= end_s {
+                inside += 1;
+                sizes += u64::from(packet.size);
+            }
+        }
+        prop_assert_eq!(row("packets_in"), count.admitted.len() + count.dropped);
+        prop_assert_eq!(row("packets_lost"), count.lost);
+        prop_assert_eq!(row("packets_dropped"), count.dropped + count.lost);
+        prop_assert_eq!(row("packets_in"), count.dropped + row("packets_out") + inside);
+        let bytes: u64 = count.admitted.iter().map(|packet| u64::from(packet.size)).sum();
+        prop_assert_eq!(row("bytes_out") as u64, bytes - sizes);
+        let QueueSpec::DropTail(queue) = &link.queue;
+        match queue.limit {
+            QueueLimit::Packets(limit) => {
+                prop_assert!(inside <= limit as usize && row("queue_max_packets") < limit.max(1) as usize)
+            }
+            QueueLimit::Bytes(limit) => prop_assert!(sizes <= limit),
+            QueueLimit::Unlimited => prop_assert_eq!(count.dropped, 0),
+        }
+        let utilization = floats(table, "utilization")[index];
+        prop_assert!((0.0..=1.0 + 1e-12).contains(&utilization), "utilization {}", utilization);
+        prop_assert!(floats(table, "queue_mean_packets")[index] <= row("queue_max_packets") as f64);
+    }
+    Ok(())
+}
+
+/// What a trace says about the packets in a flow's direction.
+#[derive(Debug, Default)]
+struct FlowCount {
+    /// For each packet, how many links it has crossed.
+    crossed: HashMap<u64, usize>,
+    dropped: BTreeSet<u64>,
+    /// Sequence numbers in the order of sending.
+    sent: Vec<u32>,
+    arrived: BTreeSet<u32>,
+    delivered: usize,
+    acks: Vec<u32>,
+}
+
+fn count_flows(scenario: &Scenario, paths: &[Vec<usize>], records: &[Record]) -> Vec<FlowCount> {
+    let mut flows: Vec<FlowCount> = scenario.flows.iter().map(|_| FlowCount::default()).collect();
+    for record in records {
+        let (flow, length) = (&mut flows[record.flow as usize], paths[record.flow as usize].len());
+        if record.kind == Kind::Ack {
+            if record.event == Event::Enqueue
+                && scenario.links[record.link as usize].from == scenario.flows[record.flow as usize].to
+            {
+                flow.acks.push(record.seq);
+            }
+            continue;
+        }
+        match record.event {
+            Event::Enqueue => {
+                flow.crossed.entry(record.uid).or_insert_with(|| {
+                    flow.sent.push(record.seq);
+                    0
+                });
+            }
+            Event::Dequeue => {}
+            Event::Receive => {
+                let crossed = flow.crossed.get_mut(&record.uid).expect("it was sent");
+                *crossed += 1;
+                if *crossed == length {
+                    flow.delivered += 1;
+                    flow.arrived.insert(record.seq);
+                }
+            }
+            Event::Drop(_) => {
+                flow.dropped.insert(record.uid);
+            }
+        }
+    }
+    flows
+}
+
+/// A packet that a flow sent has arrived, was dropped, or is on its way.
+fn flows_conserve(scenario: &Scenario, table: &Table, records: &[Record]) -> Result<(), TestCaseError> {
+    let path = |flow: &tightlink_sim::scenario::FlowSpec| match &flow.path {
+        Some(path) => path.iter().map(|&link| link as usize).collect(),
+        None => shortest_path(scenario, flow.from, flow.to),
+    };
+    let paths: Vec<_> = scenario.flows.iter().map(path).collect();
+    for (index, count) in count_flows(scenario, &paths, records).iter().enumerate() {
+        let row = |name| integers(table, name)[index] as usize;
+        let on_the_way =
+            |(uid, crossed): &(&u64, &usize)| **crossed < paths[index].len() && !count.dropped.contains(uid);
+        let in_flight = count.crossed.iter().filter(on_the_way).count();
+        prop_assert_eq!(row("packets_sent"), count.crossed.len());
+        prop_assert_eq!(row("packets_delivered"), count.delivered);
+        prop_assert_eq!(row("packets_dropped"), count.dropped.len());
+        prop_assert_eq!(row("packets_sent"), row("packets_delivered") + row("packets_dropped") + in_flight);
+        prop_assert!(count.acks.is_sorted(), "ACKs fall back");
+        shares_are_whole(scenario, table, index)?;
+        let spec = &scenario.flows[index];
+        let (TransportSpec::Tcp(tcp), TrafficSpec::Bulk { bytes }) = (&spec.transport, &spec.traffic) else { continue };
+        // Goodput is what arrived without a gap; packet 0 is the SYN.
+        let in_order = (1u64..).take_while(|&seq| count.arrived.contains(&(seq as u32))).count() as u64;
+        let payload = (in_order * u64::from(tcp.payload_bytes)).min(bytes.unwrap_or(u64::MAX));
+        let seconds = floats(table, "stop_s")[index] - spec.start_s;
+        prop_assert_eq!(floats(table, "goodput_bps")[index], payload as f64 * 8.0 / seconds);
+        // The third step of the handshake repeats the number of the SYN and is no retransmission.
+        let different: BTreeSet<_> = count.sent.iter().collect();
+        let repeated = count.sent.len() - different.len() - row("packets_retransmitted");
+        let data_sent = different.len() > 1;
+        let expected = if scenario.profile == Profile::Ns2 { 0..=0 } else { usize::from(data_sent)..=1 };
+        prop_assert!(expected.contains(&repeated), "{} repetitions, {:?} expected", repeated, expected);
+    }
+    Ok(())
+}
+
+/// The reasons why a flow is slow share its time among themselves.
+fn shares_are_whole(scenario: &Scenario, table: &Table, flow: usize) -> Result<(), TestCaseError> {
+    let names = table.columns.iter().map(|(name, _)| *name).filter(|name| name.starts_with("limited_by_"));
+    let shares: BTreeMap<_, _> = names.map(|name| (name, floats(table, name)[flow])).collect();
+    prop_assert_eq!(shares.len(), 7);
+    prop_assert!(shares.values().all(|share| (0.0..=1.0).contains(share)), "{:?}", shares);
+    prop_assert!((shares.values().sum::<f64>() - 1.0).abs() < 1e-9, "{:?}", shares);
+    if false && matches!(scenario.flows[flow].traffic, TrafficSpec::Bulk { bytes: None }) {
+        prop_assert_eq!(shares["limited_by_application"], 0.0, "an application that always has data");
+    }
+    Ok(())
+}
+
+/// The sampled windows stay within their bounds.
+fn windows_are_sane(scenario: &Scenario, series: &Table) -> Result<(), TestCaseError> {
+    let (Column::Category(entities, _), Column::Category(codes, metrics)) =
+        (column(series, "entity"), column(series, "metric"))
+    else {
+        panic!("the series has categories");
+    };
+    // ns-2 halves a window of one packet.
+    let smallest = if scenario.profile == Profile::Ns2 { 0.5 } else { 1.0 };
+    for ((&entity, &code), &value) in entities.iter().zip(codes).zip(floats(series, "value")) {
+        let flow = (entity as usize).checked_sub(scenario.links.len()).map(|flow| &scenario.flows[flow]);
+        let Some(TransportSpec::Tcp(tcp)) = flow.map(|flow| &flow.transport) else { continue };
+        match metrics[code as usize].as_str() {
+            "cwnd_packets" => prop_assert!(value >= smallest, "congestion window {}", value),
+            "ssthresh_packets" => prop_assert!(value >= 2.0, "threshold {}", value),
+            "in_flight_packets" => prop_assert!((0.0..=tcp.window_packets).contains(&value), "{} in flight", value),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn conserves(scenario: &Scenario) -> Result<(), TestCaseError> {
+    let mut sampled = scenario.clone();
+    sampled.observe.interval_s = Some(scenario.duration_s / 50.0);
+    let (tables, records) = trace(&sampled);
+    prop_assert!(records.is_sorted_by_key(|record| record.time));
+    links_conserve(&sampled, &tables.links, &records)?;
+    flows_conserve(&sampled, &tables.flows, &records)?;
+    windows_are_sane(&sampled, &tables.series.expect("an interval was given"))?;
+    let arrived = records.iter().filter(|record| record.event == Event::Receive).count();
+    prop_assert_eq!(tables.packet_hops, arrived as u64);
+    let into_nodes: i64 = integers(&tables.nodes, "packets_in").iter().sum();
+    prop_assert_eq!(into_nodes, arrived as i64);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 250, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_networks_conserve_packets(scenario in closed_loop()) {
+        conserves(&scenario)?;
+    }
+
+    #[test]
+    fn chains_conserve_packets(scenario in chains()) {
+        conserves(&scenario)?;
+    }
+
+    #[test]
+    fn dumbbells_conserve_packets(scenario in dumbbells()) {
+        conserves(&scenario)?;
+    }
+
+    /// Recovery never gets stuck: whatever the wire loses, all bytes arrive in the end.
+    #[test]
+    fn every_transfer_completes(
+        profile in prop_oneof![Just(Profile::Ns2), Just(Profile::Rfc)],
+        recovery in prop::sample::select(Recovery::ALL.to_vec()),
+        (window, initial_window, limit) in (1u32..40, 1u32..11, 2u32..30),
+        (loss, reverse_loss) in (0.0..0.3, 0.0..0.3),
+        (delayed_acks, limited_transmit) in (any::<bool>(), any::<bool>()),
+        seed in any::<u64>(),
+    ) {
+        const PACKETS: u64 = 80;
+        let mut scenario = scenario(profile, 100_000.0, 2);
+        scenario.seed = seed;
+        scenario.links = wire("wire", (0, 1), 1e6, 0.02, packets(limit)).to_vec();
+        (scenario.links[0].loss, scenario.links[1].loss) = (loss, reverse_loss);
+        let mut tcp = tcp(profile, recovery);
+        tcp.window_packets = f64::from(window);
+        tcp.initial_window_packets = f64::from(initial_window);
+        tcp.delayed_ack_s = delayed_acks.then_some(0.2);
+        tcp.limited_transmit = limited_transmit;
+        let bytes = Some(PACKETS * u64::from(tcp.payload_bytes));
+        scenario.flows = vec![flow(&scenario, "tcp", 0, (0, 1), TrafficSpec::Bulk { bytes }, TransportSpec::Tcp(tcp))];
+        let tables = run(&scenario);
+        let stop_s = floats(&tables.flows, "stop_s")[0];
+        prop_assert!(stop_s < 50_000.0, "not finished after {} s", stop_s);
+        let delivered = floats(&tables.flows, "goodput_bps")[0] * stop_s / 8.0;
+        prop_assert!((delivered - bytes.unwrap() as f64).abs() < 1e-3, "{} bytes", delivered);
+    }
+}

@@ -1,0 +1,77 @@
+"""Tightlink: what a network does when traffic meets the link, router or window that limits it.
+
+Describe a network and its traffic, simulate it packet by packet, and get data frames.
+
+Example:
+    >>> import tightlink as tl
+    >>> scenario = tl.Scenario(
+    ...     profile="ns2",
+    ...     duration="10 s",
+    ...     link={"bottleneck": tl.Link(ends=("sender", "receiver"), rate="2 Mbit/s", delay="10 ms")},
+    ...     traffic={"ftp": tl.Bulk(from_="sender", to="receiver", start="0.1 s")},
+    ... )
+    >>> run = tl.simulate(scenario)
+    >>> run.flows["packets_dropped"].to_list()
+    [0]
+"""
+
+from __future__ import annotations
+
+from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.run import Run, open_run
+from tightlink.scenario import (
+    Bulk,
+    Cbr,
+    Chain,
+    DropTail,
+    Dumbbell,
+    Framing,
+    Link,
+    Observe,
+    OnOff,
+    Reverse,
+    Rto,
+    Scenario,
+    Spread,
+    Starts,
+    Tcp,
+    Udp,
+    load,
+    loads,
+)
+from tightlink.simulate import simulate
+
+__all__ = [
+    "Bulk",
+    "Cbr",
+    "Chain",
+    "DropTail",
+    "Dumbbell",
+    "Framing",
+    "Link",
+    "Observe",
+    "OnOff",
+    "Reverse",
+    "Rto",
+    "Run",
+    "Scenario",
+    "ScenarioError",
+    "Spread",
+    "Starts",
+    "Tcp",
+    "TightlinkError",
+    "Udp",
+    "load",
+    "loads",
+    "open_run",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> str:
+    if name == "__version__":
+        # Looked up when it is asked for: it takes longer than all else here.
+        from importlib.metadata import version
+
+        return version("tightlink")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,65 @@
+"""The compiled engine."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "Outcome",
+    "ScenarioError",
+    "congestion",
+    "digest",
+    "engine_behaviour",
+    "metrics",
+    "queues",
+    "recoveries",
+    "simulate",
+    "write_parquet",
+]
+
+_Values: TypeAlias = NDArray[np.float64] | NDArray[np.int64] | Sequence[str]
+
+engine_behaviour: int
+
+class ScenarioError(ValueError):
+    """What only the engine can see to be wrong with a scenario."""
+
+@final
+class Outcome:
+    """The tables and the manifest of one run."""
+
+    @property
+    def tables(self) -> list[str]:
+        """Names of the tables that the run has."""
+
+    def table(self, name: str) -> dict[str, NDArray[Any] | list[str] | tuple[NDArray[np.uint32], list[str]]]:
+        """A table, column by column in order; (codes, words) where few words repeat."""
+
+    def manifest(self) -> str:
+        """The manifest as JSON, without the scenario."""
+
+    def write(self, directory: str) -> None:
+        """Write each table to DIRECTORY/NAME.parquet, by way of a temporary name."""
+
+def simulate(scenario: str, *, trace: bool = False, tr: str | None = None, threads: int = 1) -> Outcome:
+    """Simulate a resolved scenario, given as JSON."""
+
+def write_parquet(path: str, columns: Mapping[str, _Values]) -> None:
+    """Write columns as a Parquet file, by way of a temporary name."""
+
+def digest(columns: Mapping[str, _Values]) -> str:
+    """A digest of columns: equal for equal names and values."""
+
+def congestion() -> list[tuple[str, str]]:
+    """Names of the congestion controls, with a line of help each."""
+
+def queues() -> list[tuple[str, str]]:
+    """Names of the queue disciplines, with a line of help each."""
+
+def recoveries() -> list[tuple[str, str]]:
+    """Names of the kinds of loss recovery, with a line of help each."""
+
+def metrics() -> list[tuple[str, str]]:
+    """Names of the metrics of the time series, with a line of help each."""

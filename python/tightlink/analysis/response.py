@@ -1,0 +1,57 @@
+"""Response functions: how many packets a TCP flow gets through in a round trip at a given loss.
+
+Example:
+    >>> round(mathis(0.01), 3), round(pftk(0.01, rtt_s=0.1, rto_s=0.2), 3)
+    (12.247, 11.718)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+#: Mathis et al. 1997, with an ACK for every packet, √(3/2), and for every second one, √(3/4).
+C_EVERY: Final = math.sqrt(3 / 2)
+C_DELAYED: Final = math.sqrt(3 / 4)
+
+
+def mathis(loss: float, c: float = C_EVERY) -> float:
+    """Packets per round trip C / √p: an upper bound where losses are few and cause no timeout.
+
+    M. Mathis, J. Semke, J. Mahdavi, T. Ott: The Macroscopic Behavior of the TCP Congestion Avoidance
+    Algorithm, CCR 27(3), 1997, equation 3: BW = (MSS / RTT) · C / √p.
+
+    Args:
+        loss: p, the share of packets lost.
+        c: `C_EVERY` or `C_DELAYED`.
+    """
+    return c / math.sqrt(loss)
+
+
+def pftk(loss: float, *, rtt_s: float, rto_s: float, per_ack: int = 1, window: float = math.inf) -> float:
+    """Packets per round trip, with the time lost to timeouts and the receiver's window.
+
+    J. Padhye, V. Firoiu, D. Towsley, J. Kurose: Modeling TCP Throughput: A Simple Model and its
+    Empirical Validation, SIGCOMM 1998, equation 31 (the approximation).
+
+    Args:
+        loss: p, the share of packets lost.
+        rtt_s: Round-trip time.
+        rto_s: T₀, the first retransmission timeout.
+        per_ack: b, packets acknowledged by an ACK.
+        window: The receiver's window, in packets.
+    """
+    b, p = per_ack, loss
+    avoidance = rtt_s * math.sqrt(2 * b * p / 3)
+    timeouts = rto_s * min(1, 3 * math.sqrt(3 * b * p / 8)) * p * (1 + 32 * p * p)
+    return min(window, rtt_s / (avoidance + timeouts))
+
+
+def fitted_c(losses: list[float], packets: list[float]) -> float:
+    """The constant C of `mathis` that fits points best on logarithmic axes: the mean of W·√p.
+
+    >>> round(fitted_c([0.01, 0.04], [12.0, 6.0]), 6)
+    1.2
+    """
+    logs = [math.log(count * math.sqrt(loss)) for loss, count in zip(losses, packets, strict=True)]
+    return math.exp(sum(logs) / len(logs))

@@ -1,0 +1,276 @@
+"""The command line. Data goes to standard output, all else to standard error.
+
+Exit codes: 0 all well; 1 failed; 2 wrong usage or scenario; 3 finished, but a claim does not hold or
+a warning must be read before the result is trusted.
+"""
+
+import importlib
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from cyclopts import App, CycloptsError, Parameter
+
+from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
+from tightlink.scenario import PROFILES, TOPOLOGIES, Scenario, load, parse_option, understood
+
+FAILED: Final = 1
+WRONG: Final = 2
+CAUTION: Final = 3
+INTERRUPTED: Final = 130
+
+Folder = Annotated[Path | None, Parameter(name=["--output", "-o"])]
+
+
+def _version() -> str:
+    import tightlink
+
+    return str(tightlink.__version__)
+
+
+app = App(
+    name="tightlink",
+    help="A laboratory for traffic at the bottleneck: what a network does when a link, a router or a "
+    "window limits it, and what governs that.",
+    version=_version,
+    help_format="plaintext",
+    suppress_keyboard_interrupt=False,
+    result_action="return_value",
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code."""
+    try:
+        result = app(arguments, exit_on_error=False, print_error=False)
+        sys.stdout.flush()
+    except CycloptsError as error:
+        _say(str(error))
+        return WRONG
+    except TightlinkError as error:
+        _say(str(error))
+        return WRONG
+    except KeyboardInterrupt:
+        _say("interrupted; nothing was written")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of the pipe has gone: nobody is left to tell.
+        sys.stdout = None
+        return FAILED
+    except OSError as error:
+        _say(f"{error.filename or 'failed'}: {(error.strerror or str(error)).lower()}")
+        return FAILED
+    return result if isinstance(result, int) else 0
+
+
+@app.command
+def run(  # noqa: PLR0913
+    file: Path,
+    *,
+    output: Folder = None,
+    set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
+    seed: int | None = None,
+    threads: int = 1,
+    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    show_config: Annotated[bool, Parameter(negative="")] = False,
+    trace: Annotated[bool, Parameter(negative="")] = False,
+    tr: Path | None = None,
+) -> int:
+    """Simulate a scenario and print what came out.
+
+    Parameters
+    ----------
+    file
+        Scenario, a TOML file.
+    output
+        Folder to write the tables to; without it nothing is written.
+    set_
+        key=value, to change a key by its dotted path; may be repeated.
+    seed
+        Seed of every random stream, instead of the scenario's.
+    threads
+        Threads to use; the results do not depend on it.
+    json_
+        Print manifest, flows and links as JSON.
+    show_config
+        Print the scenario as understood, with every default, and stop.
+    trace
+        Record what happens to every packet.
+    tr
+        File to write the packets to in ns-2's trace format.
+    """
+    scenario = load(file, set=dict(map(parse_option, set_ or [])))
+    if seed is not None:
+        scenario = _with_seed(scenario, seed)
+    if show_config:
+        scenario.resolve()
+        print(understood(scenario), end="")
+        return 0
+    from tightlink.simulate import simulate
+
+    if output is not None and tr is None and _already_there(scenario, output, trace=trace):
+        from tightlink.run import open_run
+
+        _say(f"{output}: this run is already there")
+        result = open_run(output)
+    else:
+        with _progress(f"simulating {scenario.duration}"):
+            result = simulate(scenario, trace=trace, tr=tr, threads=threads)
+        if output is not None:
+            result.save(output)
+            _say(f"wrote {output}")
+    if json_:
+        tables = {name: result.table(name).to_dicts() for name in ("flows", "links") if name in result.tables}
+        print(json.dumps({"manifest": result.manifest} | tables, indent=2))
+    else:
+        from tightlink.console import print_summary
+
+        print_summary(result)
+    for warning in result.warnings:
+        _say(f"warning: {warning}")
+    return CAUTION if result.warnings else 0
+
+
+@app.command(name="list")
+def list_(
+    what: Literal["congestion", "queues", "recovery", "profiles", "topologies", "studies", "metrics"],
+) -> None:
+    """Print what there is to choose from, one name first on each line.
+
+    Parameters
+    ----------
+    what
+        Kind of thing to list.
+    """
+    names = _LISTS[what]()
+    width = max((len(name) for name, _ in names), default=0)
+    for name, text in names:
+        print(f"{name:{width}}  {text}")
+
+
+@app.command
+def study(
+    name: str,
+    *,
+    output: Folder = None,
+    jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
+) -> int:
+    """Redo a study: its runs, its analysis, its claims and its report.
+
+    Parameters
+    ----------
+    name
+        Study, as "tightlink list studies" names it.
+    output
+        Folder for runs, claims, figures and report (default: results/NAME).
+    jobs
+        Runs to execute at a time.
+    """
+    studies = _part("studies")
+    names = [known for known, _ in studies.names()]
+    if name not in names:
+        meant = closest(name, names)
+        raise ScenarioError(one_of(names), key="study", value=name, suggestion=meant)
+    if jobs < 1:
+        raise ScenarioError("a whole number of at least 1", key="--jobs", value=jobs)
+    folder = output or Path("results") / name
+    studies.run(name, folder, jobs, _say)
+    from tightlink.experiment import claims
+
+    found = claims.load(folder / "claims.json")
+    claims.print_table(found)
+    return claims.exit_code(found)
+
+
+@app.command
+def report(folder: Path) -> None:
+    """Write the report of a run, a study or a sweep, one HTML file, and print where it is.
+
+    Parameters
+    ----------
+    folder
+        Folder of the run, the study or the sweep.
+    """
+    print(_part("report").run_report(folder))
+
+
+def _part(name: str) -> Any:
+    """A part of the package that needs more than the engine, imported when it is used."""
+    try:
+        return importlib.import_module(f"tightlink.{name}")
+    except ModuleNotFoundError as error:
+        message = f'this command needs {error.name}, which is not installed: pip install "tightlink[report]"'
+        raise TightlinkError(message) from None
+
+
+def _with_seed(scenario: Scenario, seed: int) -> Scenario:
+    try:
+        return scenario.set("seed", seed)
+    except ScenarioError as error:
+        raise ScenarioError(error.expected, key="--seed", value=seed) from None
+
+
+def _already_there(scenario: Scenario, output: Path, *, trace: bool) -> bool:
+    """Looked at before the simulation: a wrong folder is not worth waiting for."""
+    from tightlink.run import is_there
+    from tightlink.simulate import identified
+
+    resolved = scenario.resolve()
+    wanted = ["links", *(["packets"] if trace else [])]
+    return is_there(output, identified(scenario, resolved), wanted)
+
+
+def _engine(name: str) -> Callable[[], list[tuple[str, str]]]:
+    def names() -> list[tuple[str, str]]:
+        from tightlink import _core
+
+        listed: list[tuple[str, str]] = getattr(_core, name)()
+        return listed
+
+    return names
+
+
+def _studies() -> list[tuple[str, str]]:
+    return list(_part("studies").names())
+
+
+def _metrics() -> list[tuple[str, str]]:
+    from tightlink import _core
+    from tightlink.tables import metrics
+
+    return [*metrics(), *((f"series.{name}", text) for name, text in _core.metrics())]
+
+
+def _first_line(thing: Any) -> str:
+    return str(thing.__doc__).partition("\n")[0].rstrip(".").replace("``", "")
+
+
+_LISTS: Final[dict[str, Callable[[], list[tuple[str, str]]]]] = {
+    "congestion": _engine("congestion"),
+    "queues": _engine("queues"),
+    "recovery": _engine("recoveries"),
+    "profiles": lambda: [(profile.name, profile.help) for profile in PROFILES.values()],
+    "topologies": lambda: [(name, _first_line(topology)) for name, topology in TOPOLOGIES.items()],
+    "studies": _studies,
+    "metrics": _metrics,
+}
+
+
+def _say(text: str) -> None:
+    for line in text.splitlines() or [text]:
+        print(f"tightlink: {line}", file=sys.stderr)
+
+
+@contextmanager
+def _progress(text: str) -> Iterator[None]:
+    """A spinner on a terminal, nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(text):
+        yield

@@ -1,0 +1,114 @@
+"""What people see of a run in a terminal: tables, rich on a terminal, plain text when piped."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import TYPE_CHECKING, Any, Final, TextIO
+
+from tightlink import units
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from tightlink.run import Run
+
+_DIGITS: Final = 4
+_MOST_ROWS: Final = 20
+#: What adding up times leaves where there was no difference.
+_NO_TIME: Final = 1e-12
+
+
+def print_summary(run: Run) -> None:
+    """The flows and the links of a run, on standard output."""
+    if "flows" in run.tables:
+        flows = [_flow(row) for row in run.flows.iter_rows(named=True)]
+        print_table(["flow", *_FLOW], flows)
+        print()
+    links = [_link(row) for row in run.links.iter_rows(named=True)]
+    print_table(["link", *_LINK], links)
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], out: TextIO | None = None) -> None:
+    """A table with its first column to the left and the others to the right.
+
+    On a terminal it stops after some rows and says how many there are.
+    """
+    out = out or sys.stdout
+    if not out.isatty():
+        for line in _aligned(header, rows):
+            print(line, file=out)
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for index, name in enumerate(header):
+        table.add_column(name, justify="left" if index == 0 else "right", no_wrap=True)
+    for row in rows[:_MOST_ROWS]:
+        table.add_row(*(cell.replace("[", "\\[") for cell in row))
+    console = Console(file=out)
+    console.print(table)
+    if len(rows) > _MOST_ROWS:
+        console.print(f"… and {len(rows) - _MOST_ROWS} more (-o DIR keeps all)", style="dim", highlight=False)
+
+
+def _aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:
+    lines = [header, *rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+    for line in lines:
+        first = line[0].ljust(widths[0])
+        rest = (cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True))
+        yield "  ".join([first, *rest]).rstrip()
+
+
+def rounded(value: float | None, write: Callable[[float], str]) -> str:
+    """A number rounded for reading, or a dash where there is none."""
+    if value is None or not math.isfinite(value):
+        return "-"
+    return write(float(f"{value:.{_DIGITS}g}"))
+
+
+def limit(row: dict[str, Any]) -> str:
+    """What limited a flow for most of its time, with the share: "receiver window 93 %"."""
+    shares = {name: row[name] or 0.0 for name in row if name.startswith("limited_by_")}
+    name = max(shares, key=lambda key: shares[key], default=None)
+    if name is None or shares[name] <= 0:
+        return "-"
+    return f"{name.removeprefix('limited_by_').replace('_', ' ')} {shares[name]:.0%}".replace("%", " %")
+
+
+def _time(value: float) -> str:
+    return units.format_time(0.0 if abs(value) < _NO_TIME else value)
+
+
+def _percent(value: float) -> str:
+    return units.format_fraction(round(value, _DIGITS))
+
+
+_FLOW: Final = ("goodput", "sent", "dropped", "resent", "latency", "jitter", "limited by")
+_LINK: Final = ("utilization", "packets", "dropped", "queue mean", "queue max")
+
+
+def _flow(row: dict[str, Any]) -> list[str]:
+    return [
+        row["label"],
+        rounded(row["goodput_bps"], units.format_rate),
+        str(row["packets_sent"]),
+        str(row["packets_dropped"]),
+        str(row["packets_retransmitted"]),
+        rounded(row["latency_mean_s"], _time),
+        rounded(row["jitter_mean_s"], _time),
+        limit(row),
+    ]
+
+
+def _link(row: dict[str, Any]) -> list[str]:
+    return [
+        row["link"],
+        rounded(row["utilization"], _percent),
+        str(row["packets_in"]),
+        str(row["packets_dropped"]),
+        rounded(row["queue_mean_packets"], lambda value: f"{value:.4g}"),
+        str(row["queue_max_packets"]),
+    ]

@@ -1,0 +1,142 @@
+"""What Tightlink raises when a user's input is wrong: one clear sentence each, never a traceback.
+
+Example:
+    >>> error = ScenarioError(
+    ...     'a rate such as "2 Mbit/s"', key="link.a.rate", value="2 mbps",
+    ...     file="base.toml", suggestion='"2 Mbit/s"',
+    ... )
+    >>> print(error)
+    base.toml: link.a.rate = "2 mbps": expected a rate such as "2 Mbit/s"; did you mean "2 Mbit/s"?
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+#: Stands for "there is no value": the key itself is what is wrong or missing.
+ABSENT: Final = object()
+
+_LONGEST_VALUE = 60
+_MOST_NAMES = 12
+
+
+class TightlinkError(Exception):
+    """Anything that Tightlink refuses to do; its text is one sentence for the user."""
+
+
+class ScenarioError(TightlinkError):
+    """A scenario, or an option that changes it, that cannot be understood or simulated.
+
+    Args:
+        expected: What would have been right, to follow "expected" (or a whole statement when
+            ``statement`` is true).
+        key: Full dotted path of the key, such as ``link.bottleneck.rate``.
+        value: What was found there, or `ABSENT`.
+        file: Name of the file, or of the option, that the value came from.
+        suggestion: What the user probably meant, as it would be written.
+        statement: Whether ``expected`` stands by itself instead of following "expected".
+    """
+
+    def __init__(
+        self,
+        expected: str,
+        *,
+        key: str | None = None,
+        value: object = ABSENT,
+        file: str | None = None,
+        suggestion: str | None = None,
+        statement: bool = False,
+    ) -> None:
+        self.expected = expected
+        self.key = key
+        self.value = value
+        self.file = file
+        self.suggestion = suggestion
+        self.statement = statement
+        #: Further problems of the same scenario, in the order of the file.
+        self.others: tuple[ScenarioError, ...] = ()
+        super().__init__(expected)
+
+    def sentence(self) -> str:
+        """This problem alone, in one line."""
+        place = [self.file] if self.file else []
+        if self.key:
+            place.append(self.key if self.value is ABSENT else f"{self.key} = {show(self.value)}")
+        elif self.value is not ABSENT:
+            place.append(show(self.value))
+        place.append(self.expected if self.statement else f"expected {self.expected}")
+        ending = f"; did you mean {self.suggestion}?" if self.suggestion else ""
+        return ": ".join(place) + ending
+
+    def __str__(self) -> str:
+        return "\n".join([self.sentence(), *(other.sentence() for other in self.others)])
+
+    def located(self, file: str | None) -> ScenarioError:
+        """The same error with the name of the file, where it has none yet."""
+        for error in (self, *self.others):
+            if error.file is None:
+                error.file = file
+        return self
+
+
+def show(value: object) -> str:
+    """Write a value as it would stand in a scenario file, shortened to one line.
+
+    >>> show("2 mbps"), show(True), show(["a", "b"]), show(None)
+    ('"2 mbps"', 'true', '["a", "b"]', 'none')
+    """
+    text = _show(value)
+    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
+
+
+def _show(value: object) -> str:  # noqa: PLR0911
+    match value:
+        case None:
+            return "none"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            text = value if len(value) <= _LONGEST_VALUE else value[:_LONGEST_VALUE] + "…"
+            escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+            printable = (c if c.isprintable() else f"\\u{ord(c):04x}" for c in escaped)
+            return '"' + "".join(printable) + '"'
+        case list() | tuple():
+            return "[" + ", ".join(_show(item) for item in value[:_LONGEST_VALUE]) + "]"
+        case dict():
+            pairs = list(value.items())[:_LONGEST_VALUE]
+            return "{ " + ", ".join(f"{key} = {_show(item)}" for key, item in pairs) + " }"
+        case int() if value.bit_length() > 4 * _LONGEST_VALUE:
+            return "a number of many digits"
+        case _:
+            return str(value)
+
+
+def closest(word: str, known: Iterable[str], *, likeness: float = 0.6) -> str | None:
+    """The known name that the user probably meant, or nothing.
+
+    >>> closest("botleneck", ["access", "bottleneck"])
+    'bottleneck'
+    """
+    names = list(known)
+    folded = {name.casefold(): name for name in reversed(names)}
+    if word.casefold() in folded:
+        return folded[word.casefold()]
+    matches = difflib.get_close_matches(word[:_LONGEST_VALUE].casefold(), folded, n=1, cutoff=likeness)
+    return folded[matches[0]] if matches else None
+
+
+def one_of(names: Iterable[str]) -> str:
+    """A list of names for an error: ``one of a, b, c``, cut where it gets long.
+
+    >>> one_of(["bulk", "cbr"])
+    'one of bulk, cbr'
+    """
+    known = list(names)
+    shown = ", ".join(known[:_MOST_NAMES])
+    if len(known) > _MOST_NAMES:
+        return f"one of {shown}, … ({len(known)} in all)"
+    return f"one of {shown}" if len(known) > 1 else shown

@@ -1,0 +1,315 @@
+"""Claims: the findings of a document, each with what it says, what came out here, and a verdict.
+
+What was observed is computed from the tables of a run, never typed in. A claim that cannot be
+tested says why, and its verdict stays open.
+
+Example:
+    >>> goodput = within("goodput", "The flow carries 1.9 Mbit/s", "p. 4", 1.9, 1.912, relative=0.02, unit="Mbit/s")
+    >>> goodput.holds, goodput.tolerance_text, goodput.observed_text
+    (True, '± 0.038 (2 %)', '1.912 Mbit/s')
+    >>> sent = exact("sent", "2097 packets are sent", "p. 6", 2097, 2096, reason="another default of the timer")
+    >>> exit_code([goodput, sent])
+    3
+    >>> import sys
+    >>> print_table([goodput, sent], sys.stdout)
+    claim                                  document          here        verdict
+    The flow carries 1.9 Mbit/s  1.9 ± 0.038 Mbit/s  1.912 Mbit/s          holds
+    2097 packets are sent                      2097          2096  DOES NOT HOLD
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from tightlink import units
+from tightlink.errors import TightlinkError
+from tightlink.files import write_text
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Sequence
+    from typing import TextIO
+
+#: What a claim can expect and observe.
+Value: TypeAlias = bool | int | float | str | None
+
+#: Exit code of a study of which a claim does not hold.
+DOES_NOT_HOLD: Final = 3
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
+#: Digits with which numbers are shown, and those of a claim that must be met exactly.
+_DIGITS: Final = 6
+_ALL_DIGITS: Final = 12
+_LONGEST_STATEMENT: Final = 60
+_VERDICTS: Final = {True: "holds", False: "DOES NOT HOLD", None: "open"}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One finding of a document, beside ours.
+
+    Example:
+        >>> untestable("wan", "The path carries 20 Mbit/s", "fig. 3", "its data were not published").verdict
+        'open'
+    """
+
+    id: str
+    """Name that never changes."""
+    statement: str
+    """What is claimed, in a sentence."""
+    source: str
+    """Where the document says so."""
+    expected: Value
+    """The document's figure; none where the statement is no figure."""
+    observed: Value
+    """Ours, computed from the tables of a run."""
+    tolerance: float | None
+    """The largest difference of the two, in the claim's unit; 0 if they must be equal."""
+    unit: str
+    holds: bool | None
+    """None where it cannot be tested, for a reason."""
+    reason: str
+
+    def __post_init__(self) -> None:
+        if not _ID.fullmatch(self.id):
+            raise ValueError(f'claim "{self.id}": an id has letters, digits and . _ / - only')
+        if self.holds is None and not self.reason:
+            raise ValueError(f"claim {self.id}: without a verdict it needs a reason")
+
+    @property
+    def verdict(self) -> str:
+        """ "holds", "DOES NOT HOLD" or "open"."""
+        return _VERDICTS[self.holds]
+
+    @property
+    def expected_text(self) -> str:
+        """What the document says, with its unit, for people; a dash where it gives no figure."""
+        return self._text(self.expected)
+
+    @property
+    def observed_text(self) -> str:
+        """What came out here, with its unit, for people."""
+        return self._text(self.observed)
+
+    @property
+    def tolerance_text(self) -> str:
+        """How far the two may be apart: "exact", "± 0.038 (2 %)", or nothing."""
+        if self.tolerance is None:
+            return ""
+        if self.tolerance == 0:
+            return "exact"
+        share = ""
+        if isinstance(self.expected, (int, float)) and self.expected:
+            share = f" ({self.tolerance / abs(self.expected) * 100:.2g} %)"
+        return f"± {self.tolerance:.3g}{share}"
+
+    @property
+    def compared_text(self) -> str:
+        """What the document says, with the tolerance: "1.9 ± 0.038 Mbit/s"."""
+        return self._text(self.expected, f" ± {self.tolerance:.3g}" if self.tolerance else "")
+
+    def _text(self, value: Value, tolerance: str = "") -> str:
+        if value is None:
+            return "–"
+        text = number(value, _ALL_DIGITS if self.tolerance == 0 else _DIGITS) + tolerance
+        numeric = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return f"{text} {self.unit}" if self.unit and numeric else text
+
+
+def exact(  # noqa: PLR0913
+    id: str,  # noqa: A002
+    statement: str,
+    source: str,
+    expected: Value,
+    observed: Value,
+    *,
+    unit: str = "",
+    reason: str = "",
+) -> Claim:
+    """A claim that holds if the two are equal.
+
+    >>> exact("sent", "2385 packets are sent", "table 1", 2385, 2385.0).holds
+    True
+    """
+    expected, observed = _plain(expected), _plain(observed)
+    holds = expected == observed and observed is not None
+    return Claim(id, statement, source, expected, observed, 0.0, unit, holds, reason)
+
+
+def within(  # noqa: PLR0913
+    id: str,  # noqa: A002
+    statement: str,
+    source: str,
+    expected: float,
+    observed: float | None,
+    *,
+    tolerance: float | None = None,
+    relative: float | None = None,
+    unit: str = "",
+    reason: str = "",
+) -> Claim:
+    """A claim that holds if the two are near each other.
+
+    Args:
+        id: Name that never changes.
+        statement: What is claimed.
+        source: Where the document says so.
+        expected: The document's figure.
+        observed: Ours.
+        tolerance: The largest difference, in the unit of the two. Differences are those of the
+            decimals as written: 0.4 is within 0.1 of 0.3.
+        relative: The same as a share of what is expected; give one of the two.
+        unit: Unit of the two.
+        reason: Why the tolerance is what it is, or why it does not hold.
+    """
+    if (tolerance is None) == (relative is None):
+        raise ValueError(f"claim {id}: give either tolerance or relative")
+    wanted, found = _plain(expected), _plain(observed)
+    if not isinstance(wanted, (int, float)):
+        raise TypeError(f"claim {id}: expected must be a number, not {expected!r}")
+    allowed = units.exact(tolerance) if tolerance is not None else units.exact(relative or 0.0) * units.exact(wanted)
+    allowed = abs(allowed)
+    holds = isinstance(found, (int, float)) and abs(units.exact(found) - units.exact(wanted)) <= allowed
+    return Claim(id, statement, source, wanted, found, float(allowed), unit, holds, reason)
+
+
+def holds_if(  # noqa: PLR0913, PLR0917
+    id: str,  # noqa: A002
+    statement: str,
+    source: str,
+    observed: Value,
+    holds: bool,  # noqa: FBT001
+    reason: str = "",
+    *,
+    unit: str = "",
+) -> Claim:
+    """A claim that is no figure: the statement says what is expected.
+
+    >>> holds_if("order", "Reno beats Tahoe", "fig. 2", 1.3, 1.3 > 1, "ratio of the goodputs").verdict
+    'holds'
+    """
+    return Claim(id, statement, source, None, _plain(observed), None, unit, bool(holds), reason)
+
+
+def untestable(id: str, statement: str, source: str, reason: str) -> Claim:  # noqa: A002
+    """A claim without a verdict: the document's data were not published, or its scale was not run."""
+    return Claim(id, statement, source, None, None, None, "", None, reason)
+
+
+def exit_code(claims: Iterable[Claim]) -> int:
+    """3 if a claim does not hold, else 0."""
+    return DOES_NOT_HOLD if any(claim.holds is False for claim in claims) else 0
+
+
+def save(claims: Sequence[Claim], path: str | os.PathLike[str]) -> Path:
+    """Write the claims, as JSON, in their order; the file appears complete or not at all.
+
+    Raises:
+        TightlinkError: Two claims have the same id.
+    """
+    _refuse_duplicates(claims, str(path))
+    listed = [asdict(claim) for claim in claims]
+    return write_text(path, json.dumps(listed, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def load(path: str | os.PathLike[str]) -> list[Claim]:
+    """Read the claims that were saved.
+
+    Raises:
+        TightlinkError: The file cannot be read, or holds something else.
+    """
+    file = Path(path)
+    try:
+        listed = json.loads(file.read_text(encoding="utf-8"))
+        claims = [_read(entry) for entry in listed]
+    except OSError as error:
+        raise TightlinkError(f"{file}: cannot be read: {(error.strerror or str(error)).lower()}") from None
+    except (ValueError, TypeError) as error:
+        raise TightlinkError(f"{file}: not a file of claims: {error}") from None
+    _refuse_duplicates(claims, str(file))
+    return claims
+
+
+def print_table(claims: Sequence[Claim], out: TextIO | None = None) -> None:
+    """The claims on a terminal in colour, or aligned in plain text where the output is piped."""
+    out = out or sys.stdout
+    if out.isatty():
+        _print_rich(claims, out)
+        return
+    from tightlink.console import print_table as print_plain
+
+    cells = [[_short(claim.statement), claim.compared_text, claim.observed_text, claim.verdict] for claim in claims]
+    print_plain(_HEADER, cells, out)
+
+
+_HEADER: Final = ("claim", "document", "here", "verdict")
+
+
+def number(value: Value, digits: int = _DIGITS) -> str:
+    """A value for people: whole numbers in full, others with some significant digits.
+
+    >>> number(2385.0), number(1.91191919), number(True), number(1e-7)
+    ('2385', '1.91192', 'yes', '1e-07')
+    """
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case float() if value.is_integer() and abs(value) < 10**_ALL_DIGITS:
+            return str(int(value))
+        case float():
+            return f"{value:.{digits}g}"
+        case None:
+            return "–"
+        case _:
+            return str(value)
+
+
+def _print_rich(claims: Sequence[Claim], out: TextIO) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in _HEADER:
+        table.add_column(name, justify="right" if name in {"document", "here"} else "left")
+    styles = {True: "green", False: "bold red", None: "dim"}
+    for claim in claims:
+        verdict = Text(claim.verdict, style=styles[claim.holds])
+        table.add_row(Text(claim.statement), Text(claim.compared_text), Text(claim.observed_text), verdict)
+    Console(file=out).print(table)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST_STATEMENT else text[: _LONGEST_STATEMENT - 1].rstrip() + "…"
+
+
+def _plain(value: Any) -> Value:
+    """A value of Python's own; numbers that are none are not there."""
+    if hasattr(value, "item"):
+        value = value.item()
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    raise TypeError(f"a claim compares numbers and words, not {value!r}")
+
+
+def _read(entry: Any) -> Claim:
+    names = [field.name for field in fields(Claim)]
+    if not isinstance(entry, dict) or set(entry) != set(names):
+        raise ValueError(f"each claim needs {', '.join(names)}")
+    return Claim(**entry)
+
+
+def _refuse_duplicates(claims: Iterable[Claim], place: str) -> None:
+    seen: set[str] = set()
+    for claim in claims:
+        if claim.id in seen:
+            raise TightlinkError(f"{place}: two claims have the id {claim.id}")
+        seen.add(claim.id)

@@ -1,0 +1,120 @@
+"""The table of an experiment: a row for each run, with what was varied and what came out.
+
+Example:
+    >>> import tightlink as tl
+    >>> base = tl.loads('''
+    ... profile = "ns2"
+    ... duration = "1 s"
+    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
+    ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
+    ... ''')
+    >>> varied([base, base.set("link.wire.delay", "20 ms")])
+    {'link.wire.delay': ['10 ms', '20 ms']}
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from tightlink.run import Run
+    from tightlink.scenario import Scenario
+
+#: Columns of a run's flows that add up.
+_SUMS: Final = ("goodput_bps", "throughput_bps", "packets_sent", "packets_dropped", "packets_retransmitted", "timeouts")
+#: Columns of a run's flows of which the mean over the flows is taken.
+_MEANS: Final = ("latency_mean_s", "jitter_mean_s")
+
+
+def varied(scenarios: Sequence[Scenario]) -> dict[str, list[Any]]:
+    """The keys that differ between scenarios, by dotted path, with the value in each; None where it lacks it.
+
+    A scenario is taken with the defaults of its profile. Keys of which all scenarios that have them
+    agree are left out, as is the seed.
+    """
+    flat = [dict(_leaves(scenario.explicit().written())) for scenario in scenarios]
+    columns: dict[str, list[Any]] = {}
+    for key in dict.fromkeys(key for leaves in flat for key in leaves if key != "seed"):
+        values = [leaves.get(key) for leaves in flat]
+        if len({repr(value) for value in values if value is not None}) > 1:
+            columns[key] = values
+    return columns
+
+
+def metrics(run: Run) -> dict[str, float]:
+    """What came out of a run, over all of its flows, as numbers.
+
+    ``loss`` is packets dropped / packets sent; ``utilization`` and ``queue_mean_packets`` are those of
+    the busiest link.
+    """
+    flows, links = run.flows, run.links
+    busiest = links.sort("utilization", descending=True, maintain_order=True).row(0, named=True)
+    values = {name: float(flows[name].sum()) for name in _SUMS}
+    values["loss"] = values["packets_dropped"] / values["packets_sent"] if values["packets_sent"] else math.nan
+    for name in (*_MEANS, *(column for column in flows.columns if column.startswith("limited_by_"))):
+        mean = flows[name].mean()
+        values[name] = float(mean) if isinstance(mean, int | float) else math.nan
+    values["utilization"] = float(busiest["utilization"])
+    values["queue_mean_packets"] = float(busiest["queue_mean_packets"])
+    return values
+
+
+def results(
+    scenarios: Mapping[str, Scenario], runs: Mapping[str, Run], measure: Callable[[Run], Mapping[str, float]] = metrics
+) -> dict[str, list[Any]]:
+    """The columns of ``runs.parquet``: run, replication, seed, status, what was varied, metrics.
+
+    Runs whose scenarios differ in nothing but the seed are replications, numbered from 0.
+
+    Args:
+        scenarios: By the names of the runs.
+        runs: What came out, by the same names.
+        measure: What to say of a run, the same for all.
+    """
+    seen: dict[str, int] = {}
+    columns: dict[str, list[Any]] = {"run": list(scenarios), "replication": [], "seed": [], "status": []}
+    for scenario in scenarios.values():
+        key = json.dumps(scenario.written() | {"seed": None}, sort_keys=True)
+        columns["replication"].append(seen.get(key, 0))
+        columns["seed"].append(scenario.seed)
+        columns["status"].append("done")
+        seen[key] = seen.get(key, 0) + 1
+    for key, values in varied(list(scenarios.values())).items():
+        columns[key] = _column(values)
+    rows = [measure(runs[name]) for name in scenarios]
+    for name in rows[0] if rows else ():
+        columns[name] = [row[name] for row in rows]
+    return columns
+
+
+def write_results(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
+    """Write the table as Parquet, whole or not at all."""
+    import numpy as np
+
+    from tightlink import _core
+
+    arrays = {
+        name: list(values) if isinstance(values[0], str) else np.asarray(values) for name, values in columns.items()
+    }
+    _core.write_parquet(str(path), arrays)
+
+
+def _column(values: Sequence[Any]) -> list[Any]:
+    """Numbers, or words where some value is no number."""
+    there = [value for value in values if value is not None]
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in there):
+        return [math.nan if value is None else float(value) for value in values]
+    return ["" if value is None else str(value) for value in values]
+
+
+def _leaves(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _leaves(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value

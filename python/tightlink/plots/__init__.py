@@ -1,0 +1,21 @@
+"""Figures for papers, with matplotlib: every function takes ``ax``, returns the axes, and shows nothing.
+
+Columns that end in a unit are drawn in a readable scale, with the unit in the label.
+
+Example:
+    >>> import tempfile
+    >>> import polars as pl
+    >>> from tightlink import plots
+    >>> frame = pl.DataFrame({"time_s": [0.0, 1.0], "queue_packets": [0, 19]})
+    >>> ax = plots.line(frame, x="time_s", y="queue_packets")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [file.name for file in plots.save(ax.figure, folder, "queue")]
+    ['queue.svg', 'queue.png']
+"""
+
+from __future__ import annotations
+
+from tightlink.plots.figures import cdf, limited_by, line, scatter_with_curves, series
+from tightlink.plots.style import SIZE, STYLE, save
+
+__all__ = ["SIZE", "STYLE", "cdf", "limited_by", "line", "save", "scatter_with_curves", "series"]

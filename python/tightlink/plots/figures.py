@@ -1,0 +1,205 @@
+"""The figures: lines, series of a run, what limited its flows, distributions, points over curves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from tightlink.errors import TightlinkError, closest, one_of
+from tightlink.plots import labels, palette
+from tightlink.plots.style import axes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    import numpy as np
+    import polars as pl
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from tightlink.run import Run
+
+    #: A curve: a function of x, or its points.
+    Curve: TypeAlias = Callable[[NDArray[np.float64]], Any] | tuple[Iterable[float], Iterable[float]]
+
+_DENSE: Final = 200
+_FLOW_LABELS: Final = 40
+
+
+def line(frame: pl.DataFrame, *, x: str, y: str, by: str | None = None, ax: Axes | None = None, **style: Any) -> Axes:
+    """Lines over x.
+
+    Args:
+        frame: One row a point, in the order in which the line is drawn.
+        x: Column along.
+        y: Column up.
+        by: Column that tells lines apart.
+        ax: Where to draw; without it, in a new figure.
+        style: Passed on to matplotlib's ``plot``.
+
+    Example:
+        >>> import polars as pl
+        >>> frame = pl.DataFrame({"time_s": [0.0, 1.0], "goodput_bps": [0.0, 2e6]})
+        >>> line(frame, x="time_s", y="goodput_bps").get_ylabel()
+        'goodput (Mbit/s)'
+    """
+    ax = axes(ax)
+    across, up = _axis(frame, x), _axis(frame, y)
+    for name, part in _lines(frame, by):
+        ax.plot(_values(part, x, across), _values(part, y, up), label=name, **style)
+    return _labelled(ax, across.title, up.title, legend=by is not None)
+
+
+def series(run: Run, metric: str, entity: str | None = None, *, ax: Axes | None = None, **style: Any) -> Axes:
+    """A metric over time.
+
+    Args:
+        run: A run that was observed at an interval.
+        metric: Which series, such as "queue_packets".
+        entity: Which link, node or flow; without it, all that have the metric.
+        ax: Where to draw; without it, in a new figure.
+        style: Passed on to matplotlib's ``plot``.
+
+    Raises:
+        TightlinkError: The run has no such series.
+    """
+    import polars as pl
+
+    table = _chosen(run.series, "metric", metric)
+    if entity is not None:
+        table = _chosen(table, "entity", entity)
+    wide = table.select("time_s", "entity", pl.col("value").alias(metric))
+    return line(wide, x="time_s", y=metric, by=None if entity is not None else "entity", ax=ax, **style)
+
+
+def limited_by(run: Run, *, ax: Axes | None = None) -> Axes:
+    """Why each flow was as fast as it was: the shares of its time, stacked.
+
+    Args:
+        run: Whose flows.
+        ax: Where to draw; without it, in a new figure.
+    """
+    flows = run.flows
+    ax = axes(ax)
+    names = flows["label"].to_list()
+    places = list(range(len(names)))
+    left = [0.0] * len(names)
+    for key, limit in palette.LIMITS.items():
+        shares = [100 * share for share in flows[f"limited_by_{key}"].fill_null(0.0)]
+        if not any(share > 0 for share in shares):
+            continue
+        ax.barh(places, shares, left=left, height=0.7, color=limit.color, label=limit.name)
+        left = [start + share for start, share in zip(left, shares, strict=True)]
+    ax.set(xlim=(0, 100), ylim=(len(names) - 0.5, -0.5), xlabel="share of the time (%)")
+    ax.grid(visible=False)
+    ax.set_yticks(places if len(places) <= _FLOW_LABELS else [], names if len(places) <= _FLOW_LABELS else [])
+    ax.tick_params(axis="y", length=0)
+    if ax.get_legend_handles_labels()[1]:
+        ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0.2)
+    return ax
+
+
+def cdf(frame: pl.DataFrame, *, x: str, by: str | None = None, ax: Axes | None = None, **style: Any) -> Axes:
+    """The share of rows whose value is at most x.
+
+    Args:
+        frame: One row a value.
+        x: Column of the values.
+        by: Column that tells distributions apart.
+        ax: Where to draw; without it, in a new figure.
+        style: Passed on to matplotlib's ``plot``.
+    """
+    ax = axes(ax)
+    across = _axis(frame, x)
+    for name, part in _lines(frame, by):
+        values = _values(part.drop_nulls(x).sort(x), x, across)
+        ax.plot([values[0], *values], [100 * at / len(values) for at in range(len(values) + 1)],
+                drawstyle="steps-post", label=name, **style) if values else None  # fmt: skip
+    ax.set_ylim(0, 100)
+    return _labelled(ax, across.title, "share at most so large (%)", legend=by is not None)
+
+
+def scatter_with_curves(  # noqa: PLR0913
+    frame: pl.DataFrame,
+    *,
+    x: str,
+    y: str,
+    by: str | None = None,
+    curves: Mapping[str, Curve] | None = None,
+    log: bool = False,
+    ax: Axes | None = None,
+) -> Axes:
+    """Points, with curves such as those of a theory behind them.
+
+    Args:
+        frame: One row a point.
+        x: Column along.
+        y: Column up.
+        by: Column that tells kinds of points apart.
+        curves: By name: functions of x, or pairs of x and y, in the units of the columns.
+        log: Whether both axes are logarithmic.
+        ax: Where to draw; without it, in a new figure.
+
+    Example:
+        >>> import polars as pl
+        >>> frame = pl.DataFrame({"loss": [0.01, 0.04], "goodput_bps": [2e6, 1e6]})
+        >>> ax = scatter_with_curves(frame, x="loss", y="goodput_bps", curves={"theory": lambda p: 2e5 / p**0.5})
+        >>> len(ax.lines), len(ax.collections)
+        (1, 1)
+    """
+    import numpy as np
+
+    ax = axes(ax)
+    across, up = _axis(frame, x), _axis(frame, y)
+    if log:
+        ax.set(xscale="log", yscale="log")
+    dashes = ("-", "--", ":", "-.")
+    span = [value for value in frame[x].drop_nulls().to_list() if value > 0 or not log]
+    for place, (name, curve) in enumerate((curves or {}).items()):
+        if callable(curve):
+            ends = (min(span, default=1.0), max(span, default=2.0))
+            at = np.geomspace(*ends, _DENSE) if log else np.linspace(*ends, _DENSE)
+            heights = np.broadcast_to(np.asarray(curve(at), dtype=float), at.shape)
+        else:
+            at, heights = (np.asarray(list(values), dtype=float) for values in curve)
+        dash = dashes[place % len(dashes)]
+        ax.plot(at * across.factor, heights * up.factor, dash, color=palette.NEUTRAL, label=name, zorder=1)
+    for name, part in _lines(frame, by):
+        ax.scatter(_values(part, x, across), _values(part, y, up), s=18, label=name, zorder=2, linewidths=0)
+    return _labelled(ax, across.title, up.title, legend=by is not None or bool(curves))
+
+
+def _lines(frame: pl.DataFrame, by: str | None) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The parts of a frame with their names, in the order in which they come."""
+    if by is None:
+        yield "", frame
+        return
+    for (name,), part in frame.group_by(by, maintain_order=True):
+        yield str(name), part
+
+
+def _axis(frame: pl.DataFrame, column: str) -> labels.Axis:
+    values = [abs(value) for value in frame[column].drop_nulls().to_list()]
+    return labels.axis(column, max(values, default=None))
+
+
+def _values(frame: pl.DataFrame, column: str, axis: labels.Axis) -> list[float]:
+    return [float("nan") if value is None else value * axis.factor for value in frame[column].to_list()]
+
+
+def _labelled(ax: Axes, across: str, up: str, *, legend: bool) -> Axes:
+    ax.set(xlabel=across, ylabel=up)
+    if legend and ax.get_legend_handles_labels()[1]:
+        ax.legend()
+    return ax
+
+
+def _chosen(frame: pl.DataFrame, column: str, wanted: str) -> pl.DataFrame:
+    import polars as pl
+
+    found = frame.filter(pl.col(column) == wanted)
+    if found.is_empty():
+        names = sorted(frame[column].unique().to_list())
+        meant = closest(wanted, names)
+        ending = f"; did you mean {meant}?" if meant else ""
+        raise TightlinkError(f'no series of the {column} "{wanted}": expected {one_of(names)}{ending}')
+    return found

@@ -1,0 +1,97 @@
+"""What axes and tables call a column: words, and the unit in a readable scale.
+
+Example:
+    >>> axis("goodput_bps", 1_912_000)
+    Axis(title='goodput (Mbit/s)', factor=1e-06)
+    >>> axis("queue_mean_packets", 14)
+    Axis(title='mean queue (packets)', factor=1.0)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A title with its unit, and what values are multiplied with to be in that unit."""
+
+    title: str
+    factor: float = 1.0
+
+
+#: By the end of a column's name: the unit, and the scales that it is written in, smallest first.
+_UNITS: Final[dict[str, tuple[tuple[str, float], ...]]] = {
+    "_bps": (("bit/s", 1.0), ("kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9), ("Tbit/s", 1e12)),
+    "_bytes": (("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12)),
+    "_s": (("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)),
+}
+_COUNTS: Final = {"_packets": "packets", "_pps": "packets/s"}
+_SHARES: Final = ("limited_by_", "utilization", "loss", "load_")
+#: From here on a value is written in the next larger unit.
+_LEAST: Final = 1.0
+_WORDS: Final = {
+    "cwnd": "congestion window",
+    "ssthresh": "slow-start threshold",
+    "rtt": "round-trip time",
+    "bytes_out": "bytes transmitted",
+    "flow": "number",
+    "label": "flow",
+    "packets_retransmitted": "packets resent",
+    "latency_mean": "mean latency",
+    "latency_max": "largest latency",
+    "jitter_mean": "mean jitter",
+    "rtt_mean": "mean RTT",
+    "queue_mean": "mean queue",
+    "queue_max": "largest queue",
+}
+
+
+def axis(column: str, largest: float | None = None) -> Axis:
+    """Title and scale of a column.
+
+    Args:
+        column: Name with the unit at its end, as the tables have it.
+        largest: The largest absolute value, which decides the prefix; without it there is none.
+
+    >>> axis("time_s", 10.0), axis("latency_mean_s", 0.07), axis("utilization")
+    (Axis(title='time (s)', factor=1.0), Axis(title='mean latency (ms)', factor=1000.0), \
+Axis(title='utilization (%)', factor=100.0))
+    """
+    if column.startswith(_SHARES):
+        return Axis(f"{words(column)} (%)", 100.0)
+    for ending, scales in _UNITS.items():
+        if column.endswith(ending):
+            unit, size = _scale(scales, largest)
+            return Axis(f"{words(column.removesuffix(ending))} ({unit})", 1.0 / size)
+    for ending, unit in _COUNTS.items():
+        if column.endswith(ending):
+            return Axis(f"{words(column.removesuffix(ending))} ({unit})")
+    return Axis(words(column))
+
+
+def plain(column: str) -> str:
+    """A column's name in words, without its unit.
+
+    >>> plain("goodput_bps"), plain("queue_mean_packets")
+    ('goodput', 'mean queue')
+    """
+    ending = next((ending for ending in (*_UNITS, *_COUNTS) if column.endswith(ending)), "")
+    return words(column.removesuffix(ending))
+
+
+def words(column: str) -> str:
+    """A column's name in words.
+
+    >>> words("cwnd"), words("packets_sent")
+    ('congestion window', 'packets sent')
+    """
+    return _WORDS.get(column, column.replace("_", " "))
+
+
+def _scale(scales: tuple[tuple[str, float], ...], largest: float | None) -> tuple[str, float]:
+    if not largest:
+        return next(scale for scale in scales if scale[1] == _LEAST)
+    fitting = [scale for scale in scales if abs(largest) / scale[1] >= _LEAST]
+    return fitting[-1] if fitting else scales[0]

@@ -1,0 +1,91 @@
+"""The look of figures for papers, and how they are saved: equal figures give equal files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.plots.palette import SERIES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: A figure of one column of a paper, in inches.
+SIZE: Final = (4.8, 3.0)
+_DOTS_PER_INCH: Final = 200
+
+STYLE: Final[dict[Any, Any]] = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "axes.titleweight": "bold",
+    "axes.labelsize": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#59616b",
+    "axes.linewidth": 0.8,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.axisbelow": True,
+    "grid.color": "#dfe3e8",
+    "grid.linewidth": 0.7,
+    "xtick.color": "#59616b",
+    "ytick.color": "#59616b",
+    "xtick.labelcolor": "#1b1f24",
+    "ytick.labelcolor": "#1b1f24",
+    "lines.linewidth": 1.4,
+    "lines.markersize": 4.5,
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "tightlink",
+}
+
+
+def axes(ax: Axes | None) -> Axes:
+    """The axes to draw in: those given, or those of a new figure in the house style.
+
+    The figure is not one of pyplot's: it goes when nobody holds it, and no window opens.
+    """
+    if ax is not None:
+        return ax
+    import matplotlib as mpl
+    from cycler import cycler
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context({**STYLE, "axes.prop_cycle": cycler(color=SERIES)}):
+        figure = Figure(figsize=SIZE, layout="constrained")
+        return figure.subplots()
+
+
+def save(figure: Figure, folder: str | os.PathLike[str], name: str) -> list[Path]:
+    """Write a figure as SVG and as PNG; a figure that was drawn twice gives the same bytes.
+
+    Args:
+        figure: What to write.
+        folder: Where; it is made.
+        name: Name of the files, without an ending.
+
+    Returns:
+        The two files.
+    """
+    import matplotlib as mpl
+
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    written = []
+    for ending, metadata in (("svg", {"Date": None, "Creator": "Tightlink"}), ("png", {"Software": "Tightlink"})):
+        target = place / f"{name}.{ending}"
+        temporary = place / f".{name}.{os.getpid()}.{ending}"
+        try:
+            with mpl.rc_context(STYLE):
+                figure.savefig(temporary, format=ending, dpi=_DOTS_PER_INCH, metadata=metadata)
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+        written.append(target)
+    return written

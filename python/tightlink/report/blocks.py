@@ -1,0 +1,75 @@
+"""What a section of a report is made of.
+
+Example:
+    >>> from tightlink import report
+    >>> section = report.Section(
+    ...     "Base case",
+    ...     "The window, not the queue, sets the latency.",
+    ...     [report.Text("A window of **20 packets** fills the path.")],
+    ... )
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    import polars as pl
+    from markupsafe import Markup
+
+#: How a column of a table is written: a format such as ".2f" or "{:.2f} ms", or a function.
+Format: TypeAlias = str | Callable[[Any], str]
+
+
+@dataclass(frozen=True)
+class Text:
+    """Paragraphs, as Markdown (HTML in it is shown, not obeyed) or as `markupsafe.Markup`."""
+
+    text: str | Markup
+
+
+@dataclass(frozen=True)
+class Table:
+    """A data frame. Columns that end in a unit are headed in words and scaled, unless a format is given."""
+
+    frame: pl.DataFrame
+    caption: str = ""
+    formats: Mapping[str, Format] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Chart:
+    """An Altair chart over the whole width; hover it for values."""
+
+    chart: Any
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """Small Altair charts beside each other, on narrow screens below each other."""
+
+    charts: Sequence[Any]
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Details:
+    """Text as it is, such as a scenario, behind a title to click on."""
+
+    title: str
+    text: str
+
+
+Block: TypeAlias = Text | Table | Chart | Row | Details
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a report: its title, what was found in one sentence, and the evidence."""
+
+    title: str
+    finding: str = ""
+    blocks: Sequence[Block] = ()

@@ -1,0 +1,20 @@
+"""Interactive charts in the house style, for `report.Chart` and `report.Row`.
+
+Columns that end in a unit (``goodput_bps``, ``latency_mean_s``) get their title and a readable scale
+by themselves; giving a title leaves the values as they are. Lines with many points are thinned so that
+peaks survive, and the caption says so.
+
+Example:
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"time_s": [0.0, 1.0], "goodput_bps": [0.0, 2e6]})
+    >>> line(frame, "time_s", "goodput_bps").to_dict()["encoding"]["y"]["title"]
+    'goodput (Mbit/s)'
+"""
+
+from __future__ import annotations
+
+from tightlink.report.charts.lines import line, shared_domains, small_multiples
+from tightlink.report.charts.marks import bars_stacked, points
+from tightlink.report.thin import thin
+
+__all__ = ["bars_stacked", "line", "points", "shared_domains", "small_multiples", "thin"]

@@ -1,0 +1,171 @@
+"""Points over curves, and stacked bars."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.plots import labels, palette
+from tightlink.report.encoding import axis_of, channel, color, finished, largest, outside, scaled, tooltip
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import altair as alt
+    import polars as pl
+
+    from tightlink.report.encoding import Domain, Kind, Width
+
+_BAR: Final = 24
+_THIN_BAR: Final = 15
+_MOST_THICK: Final = 12
+_PERCENT: Final = "format(datum.value * 100, 'd') + '\u202f%'"
+_DASHES: Final[dict[str, Any]] = {
+    "title": None,
+    "symbolType": "stroke",
+    "symbolStrokeWidth": 1.6,
+    "symbolStrokeColor": palette.NEUTRAL,
+}
+_PREFIX: Final = "limited_by_"
+
+
+def points(  # noqa: PLR0913
+    frame: pl.DataFrame,
+    x: str,
+    y: str,
+    *,
+    by: str | None = None,
+    curves: pl.DataFrame | None = None,
+    curve: str | None = None,
+    title: str = "",
+    x_title: str | None = None,
+    y_title: str | None = None,
+    height: int = 300,
+    width: Width = "container",
+    x_domain: Domain | None = None,
+    y_domain: Domain | None = None,
+    x_scale: Kind = "linear",
+    y_scale: Kind = "linear",
+) -> alt.LayerChart:
+    """A point for each row, over curves such as those of a theory; hovering a point shows its row.
+
+    Args:
+        frame: One row a point; all its columns are shown where the mouse is.
+        x: Column along.
+        y: Column up.
+        by: Column that tells kinds of points apart.
+        curves: Frame with the same x and y, one row a point of a curve.
+        curve: Column of ``curves`` that names them.
+        title: Above the chart.
+        x_title: Below the axis; without it, from the column's name.
+        y_title: Beside the axis; without it, from the column's name.
+        height: In pixels.
+        width: In pixels, or as wide as there is room.
+        x_domain: Ends of the axis, in the unit of the column.
+        y_domain: Ends of the axis, in the unit of the column.
+        x_scale: Kind of axis.
+        y_scale: Kind of axis.
+    """
+    import altair as alt
+
+    both = [frame] if curves is None else [frame, curves]
+    cut = any(outside(part, x, x_domain) or outside(part, y, y_domain) for part in both)
+    axes = {
+        x: axis_of(max(both, key=lambda part: largest(part, x) or 0), x, x_title, x_domain),
+        y: axis_of(max(both, key=lambda part: largest(part, y) or 0), y, y_title, y_domain),
+    }
+    shown = scaled(frame, axes)
+    encoding: dict[str, Any] = {
+        "x": channel(alt.X, shown, x, axes[x], kind=x_scale, domain=x_domain),
+        "y": channel(alt.Y, shown, y, axes[y], kind=y_scale, domain=y_domain),
+    }
+    names = {x: axes[x].title, y: axes[y].title}
+    dots = alt.Chart(shown).mark_point(filled=True, size=46, opacity=0.85, clip=cut)
+    dots = dots.encode(
+        **encoding,
+        color=alt.value(palette.SERIES[0]) if by is None else color(shown, by),
+        tooltip=tooltip(shown, names),
+    )
+    layers = [dots]
+    if curves is not None:
+        lines = alt.Chart(scaled(curves, axes)).mark_line(color=palette.NEUTRAL, strokeWidth=1.4, clip=cut)
+        lines = lines.encode(**encoding, tooltip=tooltip(curves.select(curve), {}) if curve else alt.value(None))
+        if curve is not None:
+            lines = lines.encode(strokeDash=alt.StrokeDash(curve, type="nominal", legend=alt.Legend(**_DASHES)))
+        layers.insert(0, lines)
+    return finished(alt.LayerChart(layer=layers), title, height, width, {})
+
+
+def bars_stacked(  # noqa: PLR0913
+    frame: pl.DataFrame,
+    label: str,
+    *,
+    columns: Sequence[str] | None = None,
+    title: str = "",
+    x_title: str = "share of the time",
+    height: int | None = None,
+    width: Width = "container",
+) -> alt.Chart:
+    """A horizontal bar for each row, made of the shares in its columns.
+
+    Args:
+        frame: One row a bar.
+        label: Column that names the bars.
+        columns: The shares that are stacked; without them, all ``limited_by_*``.
+        title: Above the chart.
+        x_title: Below the axis.
+        height: In pixels; without it, as high as the bars need.
+        width: In pixels, or as wide as there is room.
+    """
+    import altair as alt
+    import polars as pl
+
+    parts = columns if columns is not None else [f"{_PREFIX}{name}" for name in palette.LIMITS]
+    drawn = [
+        (name, *_part(name, place))
+        for place, name in enumerate(part for part in parts if part in frame.columns)
+        if (frame[name].fill_null(0) > 0).any()
+    ]
+    long = pl.concat(
+        frame.select(pl.col(label), pl.lit(name).alias("part"), pl.col(part).alias("share"), order=order)
+        for order, (part, name, _) in enumerate(drawn)
+    ).filter(pl.col("share") > 0)
+    names = alt.Scale(domain=[name for _, name, _ in drawn], range=[shade for _, _, shade in drawn])
+    what = "part" if columns is not None else "limited by"
+    chart: alt.Chart = (
+        alt.Chart(long)
+        .mark_bar(height={"band": 0.72})
+        .encode(
+            y=alt.Y(
+                label,
+                type="nominal",
+                sort=frame[label].to_list(),
+                title=None,
+                axis=alt.Axis(ticks=False, domain=False, labelLimit=220),
+            ),
+            x=alt.X(
+                "share",
+                type="quantitative",
+                stack="zero",
+                title=x_title,
+                axis=alt.Axis(labelExpr=_PERCENT, tickCount=5),
+                scale=alt.Scale(domain=[0, 1]),
+            ),
+            color=alt.Color("part", type="nominal", scale=names, legend=alt.Legend(title=None)),
+            order=alt.Order("order", type="quantitative"),
+            tooltip=[
+                alt.Tooltip(label, type="nominal", title=labels.words(label)),
+                alt.Tooltip("part", type="nominal", title=what),
+                alt.Tooltip("share", type="quantitative", format=".1%"),
+            ],
+        )
+    )
+    bar = _BAR if frame.height <= _MOST_THICK else _THIN_BAR
+    return finished(chart, title, height or bar * max(frame.height, 1), width, {})
+
+
+def _part(column: str, place: int) -> tuple[str, str]:
+    """Name and colour of a part of stacked bars."""
+    limit = palette.LIMITS.get(column.removeprefix(_PREFIX))
+    if limit is not None:
+        return limit.name, limit.color
+    return labels.words(column), palette.SERIES[place % len(palette.SERIES)]

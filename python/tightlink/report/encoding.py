@@ -1,0 +1,184 @@
+"""What the interactive charts have in common: scaled columns, axes, colours, sizes."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
+
+from tightlink.plots import labels, palette
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import altair as alt
+    import polars as pl
+
+    Drawn = TypeVar("Drawn", alt.Chart, alt.LayerChart)
+
+Kind: TypeAlias = Literal["linear", "log"]
+Width: TypeAlias = int | Literal["container"]
+Domain: TypeAlias = tuple[float, float]
+
+#: An axis begins at zero unless its least value is above this share of the greatest.
+_NEAR: Final = 0.5
+_FEW_POWERS: Final = 3
+#: Between two ticks of an upright axis, in pixels at least.
+_STEP: Final = 28
+_MOST_STEPS: Final = 12
+_SLACK: Final = 1e-9
+
+
+def largest(frame: pl.DataFrame, column: str) -> float | None:
+    """The largest absolute value of a column of numbers, if there is one."""
+    import polars as pl
+
+    values = frame[column]
+    if not values.dtype.is_numeric():
+        return None
+    finite = values.cast(pl.Float64).drop_nulls().drop_nans().abs()
+    found = finite.max()
+    return float(found) if isinstance(found, float) else None
+
+
+def axis_of(frame: pl.DataFrame, column: str, title: str | None, domain: Domain | None = None) -> labels.Axis:
+    """Title and scale of a column: the scale is 1 where a title is given."""
+    if title is not None:
+        return labels.Axis(title)
+    return labels.axis(column, domain[1] if domain else largest(frame, column))
+
+
+def scaled(frame: pl.DataFrame, axes: Mapping[str, labels.Axis]) -> pl.DataFrame:
+    """The frame with its columns in the units of their axes."""
+    import polars as pl
+
+    return frame.with_columns(
+        (pl.col(column) * axis.factor).alias(column) for column, axis in axes.items() if axis.factor != 1.0
+    )
+
+
+def channel(  # noqa: PLR0913
+    make: Any,
+    frame: pl.DataFrame,
+    column: str,
+    axis: labels.Axis,
+    *,
+    kind: Kind = "linear",
+    domain: Domain | None = None,
+    fit: bool = False,
+    nice: int | bool = True,
+) -> Any:
+    """An axis of a chart.
+
+    Args:
+        make: ``alt.X`` or ``alt.Y``.
+        frame: With the column, in the unit of the axis.
+        column: What is drawn along it.
+        axis: Its title and its scale.
+        kind: Whether it is logarithmic.
+        domain: Its ends, in the unit of the unscaled column.
+        fit: Whether it ends where the values end.
+        nice: Whether, or with how many steps, it ends at a round number.
+    """
+    import altair as alt
+
+    if not frame[column].dtype.is_numeric():
+        return make(column, type="nominal", sort=None, title=axis.title)
+    scale: dict[str, Any] = {"type": kind}
+    more: dict[str, Any] = {}
+    if kind == "log":
+        more["axis"] = alt.Axis(values=_log_ticks(frame, column, domain, axis.factor))
+    if domain is not None:
+        scale |= {"domain": [end * axis.factor for end in domain], "nice": False}
+    elif largest(frame, column) == 0:
+        scale["domain"] = [0, 1]
+        more["axis"] = alt.Axis(values=[0, 1], format="d")
+    elif kind == "linear":
+        scale |= {"zero": _from_zero(frame, column), "nice": not fit and nice}
+    return make(column, type="quantitative", title=axis.title, scale=alt.Scale(**scale), **more)
+
+
+def color(frame: pl.DataFrame, column: str) -> Any:
+    """The colours of the series of a chart, in the order in which the column names them."""
+    import altair as alt
+
+    names = [str(name) for name in frame[column].unique(maintain_order=True).drop_nulls()]
+    colors = [palette.SERIES[place % len(palette.SERIES)] for place in range(len(names))]
+    scale = alt.Scale(domain=names, range=colors)
+    legend = alt.Legend(title=None) if len(names) > 1 else None
+    return alt.Color(column, type="nominal", scale=scale, legend=legend)
+
+
+def tooltip(frame: pl.DataFrame, titles: Mapping[str, str]) -> list[Any]:
+    """All columns of a row, in words."""
+    import altair as alt
+
+    return [
+        alt.Tooltip(name, type="quantitative", title=titles.get(name, labels.words(name)), format=".4~g")
+        if dtype.is_float()
+        else alt.Tooltip(name, type="nominal", title=titles.get(name, labels.words(name)))
+        for name, dtype in frame.schema.items()
+    ]
+
+
+def finished(chart: Drawn, title: str, height: int, width: Width, meta: dict[str, Any]) -> Drawn:
+    """The chart with its title and its size, and what the page must know of it."""
+    import altair as alt
+
+    properties: dict[str, Any] = {"height": height, "width": width, "usermeta": meta}
+    if title:
+        properties["title"] = title
+    if width == "container":
+        properties["autosize"] = alt.AutoSizeParams(type="fit-x", contains="padding")
+    return chart.properties(**properties)
+
+
+def thinned(before: pl.DataFrame, after: pl.DataFrame, by: str | None) -> str:
+    """What the caption must say of points that were left out."""
+    if after.height >= before.height:
+        return ""
+    lines = before[by].n_unique() if by is not None else 1
+    share = "" if lines == 1 else f" of {lines} lines"
+    return f"{after.height} of {before.height} points{share} are drawn; every peak is among them."
+
+
+def outside(frame: pl.DataFrame, column: str, domain: Domain | None) -> bool:
+    """Whether there are values beyond the ends of an axis, which must be cut there."""
+    if domain is None:
+        return False
+    values = frame[column].drop_nulls()
+    return bool(((values < domain[0]) | (values > domain[1])).any())
+
+
+def steps(height: int) -> int:
+    """How many steps an upright axis has; the page draws as many."""
+    return max(3, min(8, height // _STEP))
+
+
+def round_above(value: float) -> float:
+    """A round number that is not less, at which an axis of few steps ends.
+
+    >>> round_above(19.2), round_above(0.0731), round_above(1.0)
+    (20.0, 0.08, 1.0)
+    """
+    step = 10.0 ** (math.floor(math.log10(value)) - 1)
+    wide = next(factor * step for factor in (1, 2, 5, 10) if value <= _MOST_STEPS * factor * step)
+    return float(f"{math.ceil(value / wide - _SLACK) * wide:.6g}")
+
+
+def _log_ticks(frame: pl.DataFrame, column: str, domain: Domain | None, factor: float) -> list[float]:
+    """Powers of ten; between them 2 and 5, where there are few powers."""
+    values = frame[column].drop_nulls().to_list() if domain is None else [end * factor for end in domain]
+    ends = [math.log10(value) for value in values if value > 0]
+    first, last = math.floor(min(ends, default=0.0)), math.ceil(max(ends, default=0.0))
+    digits = (1, 2, 5) if last - first <= _FEW_POWERS else (1,)
+    return [float(f"{digit}e{power}") for power in range(first, last + 1) for digit in digits]
+
+
+def _from_zero(frame: pl.DataFrame, column: str) -> bool:
+    import polars as pl
+
+    values = frame[column].cast(pl.Float64).drop_nulls().drop_nans()
+    if values.is_empty():
+        return True
+    low, high = float(values.sort()[0]), float(values.sort()[-1])
+    return low >= 0 and low <= _NEAR * high

@@ -1,0 +1,92 @@
+"""The report of a folder: of a run, or of a study or a sweep that has none yet."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tightlink.errors import TightlinkError
+from tightlink.experiment import claims
+from tightlink.report.blocks import Block, Section, Table, Text
+from tightlink.report.page import write
+from tightlink.report.runs import lead, sections
+from tightlink.run import open_run
+
+if TYPE_CHECKING:
+    import os
+
+_REPORT: Final = "report.html"
+_MOST_ROWS: Final = 500
+
+
+def run_report(folder: str | os.PathLike[str]) -> Path:
+    """Write ``report.html`` into a folder and return where it is.
+
+    A run gets its totals, why each flow was as fast as it was, and its series. A study writes its own
+    report when it runs, which is left as it is; where it is missing, one is made of what is there.
+
+    Raises:
+        TightlinkError: The folder holds neither a run nor a study nor a sweep.
+
+    Example:
+        >>> run_report("nowhere")
+        Traceback (most recent call last):
+        tightlink.errors.TightlinkError: nowhere: there is no such folder; expected that of a run, a study or a sweep
+    """
+    place = Path(folder)
+    if not place.is_dir():
+        raise TightlinkError(f"{place}: there is no such folder; expected that of a run, a study or a sweep")
+    target = place / _REPORT
+    if (place / "manifest.json").exists():
+        run = open_run(place)
+        return write(
+            target,
+            title=f"Run {place.resolve().name}",
+            lead=lead(run),
+            sections=sections(run),
+            seeds=[run.manifest["seed"]],
+            warnings=run.warnings,
+        )
+    if not any((place / name).exists() for name in ("claims.json", "runs.parquet")):
+        raise TightlinkError(
+            f"{place}: expected the folder of a run (it has manifest.json; tightlink run FILE -o DIR writes one) "
+            "or of a study or a sweep (it has claims.json or runs.parquet)"
+        )
+    return target if target.exists() else _of_study(place, target)
+
+
+def _of_study(place: Path, target: Path) -> Path:
+    """What can be said without the study itself: its claims, its runs, its figures."""
+    parts = []
+    seeds: list[int] = []
+    runs = place / "runs.parquet"
+    if runs.exists():
+        import polars as pl
+
+        frame = pl.read_parquet(runs)
+        seeds = frame["seed"].drop_nulls().to_list() if "seed" in frame.columns else []
+        shown = frame.head(_MOST_ROWS)
+        caption = f"The first {_MOST_ROWS} of {frame.height} runs." if frame.height > _MOST_ROWS else ""
+        parts.append(Section("Runs", "", [Table(shown, caption)]))
+    figures = sorted((place / "figures").glob("*.svg"))
+    if figures:
+        parts.append(Section("Figures", "", [_image(figure) for figure in figures]))
+    claimed = place / "claims.json"
+    return write(
+        target,
+        title=f"Results in {place.resolve().name}",
+        lead="Made from the files of the folder; running the study again writes its own report.",
+        claims=claims.load(claimed) if claimed.exists() else [],
+        sections=parts,
+        figures=figures,
+        seeds=seeds,
+    )
+
+
+def _image(file: Path) -> Block:
+    from markupsafe import Markup
+
+    data = b64encode(file.read_bytes()).decode()
+    image = Markup('<figure><img src="data:image/svg+xml;base64,{}" alt="{}"><figcaption>{}</figcaption></figure>')
+    return Text(image.format(data, file.stem, file.stem))

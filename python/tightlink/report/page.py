@@ -1,0 +1,255 @@
+"""The page: claims, sections, charts and their data, all in one file that needs no network."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from tightlink.errors import TightlinkError
+from tightlink.files import write_text
+from tightlink.report import specs, tables
+from tightlink.report.blocks import Block, Chart, Details, Row, Section, Table, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from markupsafe import Markup
+
+    from tightlink.experiment.claims import Claim
+
+_ASSETS: Final = Path(__file__).with_name("assets")
+_GENERATOR: Final = "Tightlink"
+#: More small figures than this stand in two rows.
+_MOST_COLUMNS: Final = 5
+#: What axes and a title need around a chart, in pixels.
+_MARGIN: Final = 48
+_HEIGHT: Final = 200
+_VERDICTS: Final = (("holds", "hold"), ("fails", "do not hold"), ("open", "are open"))
+_KINDS: Final = {True: "holds", False: "fails", None: "open"}
+
+
+def write(  # noqa: PLR0913
+    path: str | os.PathLike[str],
+    *,
+    title: str,
+    lead: str,
+    claims: Sequence[Claim] = (),
+    sections: Sequence[Section] = (),
+    figures: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+    seeds: Iterable[int] = (),
+    command: str | None = None,
+    warnings: Sequence[str] = (),
+) -> Path:
+    """Write a report: one HTML file that opens offline.
+
+    Equal arguments give equal bytes. An older report in its place is replaced, another file is not.
+
+    Args:
+        path: The file to write.
+        title: What the report is about.
+        lead: What was found, in a few sentences of Markdown.
+        claims: The claims, which come first.
+        sections: What follows, in order.
+        figures: Figures for papers that the footer names: files, or a folder of them.
+        seeds: Seeds of the runs.
+        command: What made the report; without it, the command line of this process, if it is ours.
+        warnings: What must be read before the results are trusted.
+
+    Raises:
+        TightlinkError: Another file is there, or a chart has too many points.
+    """
+    import jinja2
+    from markupsafe import Markup
+
+    target = Path(path)
+    _refuse_others(target)
+    data = specs.Data()
+    parts = _sections(sections, data)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_ASSETS),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=False,
+        keep_trailing_newline=True,
+    )
+    page = environment.get_template("page.html.j2").render(
+        title=title,
+        lead=_markdown(lead),
+        warnings=warnings,
+        generator=_GENERATOR,
+        claims=[_claim(claim) for claim in claims],
+        verdicts=_verdicts(claims),
+        sections=parts,
+        figures=_figures(figures, target.parent),
+        facts=_facts(seeds, command),
+        charts=bool(data.sets),
+        data=Markup(specs.script_json(data.sets)),  # noqa: S704
+        vega=Markup(_vega() if data.sets else ""),  # noqa: S704
+        style=Markup((_ASSETS / "page.css").read_text(encoding="utf-8")),  # noqa: S704
+        script=Markup((_ASSETS / "page.js").read_text(encoding="utf-8")),  # noqa: S704
+    )
+    return write_text(target, page)
+
+
+def _refuse_others(target: Path) -> None:
+    if not target.exists():
+        return
+    if target.is_file():
+        with target.open(encoding="utf-8", errors="replace") as file:
+            if f'name="generator" content="{_GENERATOR}"' in file.read(1000):
+                return
+    raise TightlinkError(f"{target}: something is there that is no report of Tightlink; nothing is overwritten")
+
+
+def _vega() -> str:
+    """Vega, Vega-Lite and vega-embed in one script."""
+    import vl_convert
+
+    return str(cast("Any", vl_convert).javascript_bundle()).replace("</script", "<\\/script")
+
+
+def _sections(sections: Sequence[Section], data: specs.Data) -> list[dict[str, Any]]:
+    anchors = {"claims"}
+    parts = []
+    for section in sections:
+        blocks = [_block(block, data) for block in section.blocks]
+        anchor = _anchor(section.title, anchors)
+        parts.append({"anchor": anchor, "title": section.title, "finding": section.finding, "blocks": blocks})
+    return parts
+
+
+def _block(block: Block, data: specs.Data) -> dict[str, Any]:
+    """A block as the template wants it."""
+    match block:
+        case Text(text):
+            return {"kind": "text", "html": _markdown(text)}
+        case Table(frame, caption, formats):
+            return {"kind": "table", "html": tables.html(frame, formats), "caption": caption}
+        case Details(title, text):
+            return {"kind": "details", "title": title, "text": text}
+        case Chart(chart, caption):
+            return _row(chart if isinstance(chart, list) else [chart], caption, data)
+        case Row(charts, caption):
+            return _row(charts, caption, data)
+
+
+def _row(charts: Sequence[Any], caption: str, data: specs.Data) -> dict[str, Any]:
+    figures = [specs.figure(chart, data) for chart in charts]
+    lines = -(-len(figures) // _MOST_COLUMNS) or 1
+    # The small figures of a row are thinned alike: what the captions say is said once.
+    note = next((figure.note for figure in figures if figure.note), "")
+    return {
+        "kind": "charts",
+        "columns": -(-len(figures) // lines),
+        "caption": caption,
+        "note": note,
+        "figures": [{"json": _safe(figure.spec), "height": _height(figure.spec)} for figure in figures],
+    }
+
+
+def _height(spec: dict[str, Any]) -> int:
+    """About how high a chart will be, so that the page does not jump when it is drawn."""
+    height = spec.get("height")
+    return (height if isinstance(height, int) else _HEIGHT) + _MARGIN
+
+
+def _safe(value: Any) -> Markup:
+    from markupsafe import Markup
+
+    return Markup(specs.script_json(value))  # noqa: S704
+
+
+def _markdown(text: str | Markup) -> Markup:
+    """Paragraphs, emphasis, code, lists and links; HTML is shown as it is written."""
+    from markdown_it import MarkdownIt
+    from markupsafe import Markup
+
+    if isinstance(text, Markup):
+        return text
+    return Markup(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))  # noqa: S704
+
+
+def _anchor(title: str, taken: set[str]) -> str:
+    base = re.sub(r"[^a-z0-9]+", "-", title.casefold()).strip("-") or "section"
+    anchor, place = base, 2
+    while anchor in taken:
+        anchor, place = f"{base}-{place}", place + 1
+    taken.add(anchor)
+    return anchor
+
+
+def _claim(claim: Claim) -> dict[str, Any]:
+    kind = _KINDS[claim.holds]
+    return {
+        "id": claim.id,
+        "statement": claim.statement,
+        "source": claim.source,
+        "reason": claim.reason,
+        "expected": claim.expected_text,
+        "observed": claim.observed_text,
+        "tolerance": claim.tolerance_text,
+        "kind": kind,
+        "verdict": claim.verdict.lower(),
+    }
+
+
+def _verdicts(claims: Sequence[Claim]) -> list[dict[str, Any]]:
+    counts = {kind: sum(_KINDS[claim.holds] == kind for claim in claims) for kind, _ in _VERDICTS}
+    return [{"name": kind, "words": _verb(words, counts[kind]), "count": counts[kind]} for kind, words in _VERDICTS]
+
+
+def _verb(words: str, count: int) -> str:
+    one = {"hold": "holds", "do not hold": "does not hold", "are open": "is open"}
+    return one[words] if count == 1 else words
+
+
+def _figures(figures: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], folder: Path) -> list[str]:
+    """Addresses of figures, as seen from the report."""
+    if isinstance(figures, (str, os.PathLike)):
+        place = Path(figures)
+        files = sorted(place.iterdir()) if place.is_dir() else [place]
+    else:
+        files = [Path(file) for file in figures]
+    return [Path(os.path.relpath(file, folder)).as_posix() for file in files]
+
+
+def _facts(seeds: Iterable[int], command: str | None) -> list[tuple[str, str]]:
+    """What the footer says of how the report came about."""
+    import tightlink
+    from tightlink import _core
+
+    listed = list(dict.fromkeys(seeds))
+    made_by = command if command is not None else _command()
+    facts = [("Tightlink", str(tightlink.__version__)), ("engine behaviour", str(_core.engine_behaviour))]
+    if listed:
+        facts.append(("seed" if len(listed) == 1 else "seeds", ranges(listed)))
+    if made_by:
+        facts.append(("made by", made_by))
+    return facts
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """Numbers in order, runs of them shortened.
+
+    >>> ranges([4, 1, 2, 3, 9])
+    '1–4, 9'
+    """
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in runs)
+
+
+def _command() -> str:
+    """The command line of this process, where it is the tightlink command or a script."""
+    program = Path(sys.argv[0])
+    if program.stem == "tightlink" or program.parts[-2:] == ("tightlink", "cli.py"):
+        return shlex.join(["tightlink", *sys.argv[1:]])
+    return shlex.join(["python", program.name, *sys.argv[1:]]) if program.suffix == ".py" else ""

@@ -1,0 +1,116 @@
+"""From Altair charts to specifications that are small: data in columns, each set once a report."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.errors import TightlinkError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_DIGITS: Final = 7
+#: More rows than anyone sees, and a file that nobody mails.
+_MOST_ROWS: Final = 20_000
+
+
+@dataclass
+class Data:
+    """The data of all charts of a report, by a hash of them."""
+
+    sets: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def add(self, rows: list[dict[str, Any]]) -> str:
+        """Keep rows and return the name under which the charts find them."""
+        columns = _columns(rows)
+        text = json.dumps(columns, sort_keys=True, allow_nan=False)
+        name = "d" + hashlib.sha256(text.encode()).hexdigest()[:12]
+        self.sets[name] = columns
+        return name
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart for the page: its specification, what hovering shows, and what its caption must say."""
+
+    spec: dict[str, Any]
+    note: str
+
+
+def figure(chart: Any, data: Data) -> Figure:
+    """Take a chart apart.
+
+    Args:
+        chart: An Altair chart.
+        data: Where its data are kept.
+
+    Raises:
+        TightlinkError: It has too many points.
+    """
+    import altair as alt
+
+    with alt.theme.enable("none"), alt.data_transformers.enable("default", max_rows=None, consolidate_datasets=True):
+        spec = chart.to_dict()
+    names: dict[str, str] = {}
+    for old, rows in spec.pop("datasets", {}).items():
+        if len(rows) > _MOST_ROWS:
+            raise TightlinkError(
+                f"a chart of a report has {len(rows)} points, and {_MOST_ROWS} are the most: "
+                "thin them with tightlink.report.thin, or aggregate them"
+            )
+        names[old] = data.add(rows)
+    for part in _parts(spec):
+        source = part.get("data")
+        if isinstance(source, dict) and source.get("name") in names:
+            source["name"] = names[source["name"]]
+    del spec["$schema"]
+    note = str((spec.get("usermeta") or {}).pop("note", ""))
+    return Figure(spec, note)
+
+
+def script_json(value: Any) -> str:
+    """JSON that may stand in a script element.
+
+    >>> "</script>" in script_json({"a": "</script>"})
+    False
+    """
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _parts(value: Any) -> Iterator[dict[str, Any]]:
+    """All tables within a specification."""
+    if isinstance(value, dict):
+        yield value
+        for item in value.values():
+            yield from _parts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _parts(item)
+
+
+def _columns(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    names = list(rows[0]) if rows else []
+    return {name: _column([row.get(name) for row in rows]) for name in names}
+
+
+def _column(values: list[Any]) -> Any:
+    """A list of numbers; words that repeat are numbered."""
+    if not any(isinstance(value, str) for value in values):
+        return [_number(value) for value in values]
+    words = list(dict.fromkeys(values))
+    index = {word: place for place, word in enumerate(words)}
+    return {"words": words, "at": [index[value] for value in values]}
+
+
+def _number(value: Any) -> Any:
+    if not isinstance(value, float):
+        return value
+    if not math.isfinite(value):
+        return None
+    short = float(f"{value:.{_DIGITS}g}")
+    return int(short) if short.is_integer() and abs(short) < 2**53 else short

@@ -1,0 +1,278 @@
+"""The tables of one execution of a scenario, whatever its source, in memory or in a folder.
+
+A folder holds ``manifest.json``, ``scenario.toml`` and a Parquet file for each table. It appears
+complete or not at all, and never takes the place of another run.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from tightlink.errors import TightlinkError
+from tightlink.scenario import Scenario, loads
+from tightlink.scenario.toml import read
+from tightlink.tables import HOW_TO, TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from tightlink import _core
+
+_MANIFEST: Final = "manifest.json"
+_SCENARIO: Final = "scenario.toml"
+#: Keys of a manifest that say which run it is.
+_NEEDED: Final = ("identity", "seed", "engine_behaviour")
+
+
+class Source(Protocol):
+    """Where the tables of a run are."""
+
+    @property
+    def names(self) -> list[str]:
+        """The tables that there are."""
+
+    def read(self, name: str) -> pl.DataFrame:
+        """One of them."""
+
+    def write(self, folder: Path) -> None:
+        """Put all of them into a folder, a Parquet file each."""
+
+
+class Run:
+    """One execution of a scenario: its tables as polars frames, its manifest, its scenario.
+
+    Made by `tightlink.simulate` and `tightlink.open_run`.
+    """
+
+    def __init__(self, scenario: Scenario, manifest: Mapping[str, Any], source: Source) -> None:
+        self.scenario = scenario
+        """The scenario as it was given."""
+        self.manifest = dict(manifest)
+        """Scenario as understood, seed, version, engine_behaviour, digest, counts, warnings, timing."""
+        self._source = source
+        self._frames: dict[str, pl.DataFrame] = {}
+
+    @property
+    def tables(self) -> list[str]:
+        """The names of the tables that this run has."""
+        return self._source.names
+
+    def table(self, name: str) -> pl.DataFrame:
+        """A table by its name.
+
+        Raises:
+            TightlinkError: The run does not have it; the message says how to get it.
+        """
+        if name not in self._frames:
+            if name not in self.tables:
+                if name not in TABLES:
+                    raise TightlinkError(f'no table is called "{name}"; there are {", ".join(self.tables)}')
+                raise TightlinkError(f"this run has no table {name}: {HOW_TO.get(name, 'its source does not give it')}")
+            self._frames[name] = self._source.read(name)
+        return self._frames[name]
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """Totals of each flow."""
+        return self.table("flows")
+
+    @property
+    def links(self) -> pl.DataFrame:
+        """Totals of each direction of each link."""
+        return self.table("links")
+
+    @property
+    def nodes(self) -> pl.DataFrame:
+        """Totals of each node."""
+        return self.table("nodes")
+
+    @property
+    def series(self) -> pl.DataFrame:
+        """Samples at an interval, in long form; needs ``observe.interval``."""
+        return self.table("series")
+
+    @property
+    def packets(self) -> pl.DataFrame:
+        """What happened to every packet; needs ``trace=True``."""
+        return self.table("packets")
+
+    @property
+    def warnings(self) -> list[str]:
+        """What must be read before the result is trusted."""
+        return list(self.manifest.get("warnings", []))
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write the run into a folder, which appears complete or not at all.
+
+        Args:
+            folder: A new or empty folder, or one that holds this same run already.
+
+        Raises:
+            TightlinkError: The folder holds something else; nothing is written.
+        """
+        target = Path(folder)
+        if is_there(target, self.manifest, self.tables):
+            return target
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
+        try:
+            self._source.write(temporary)
+            (temporary / _SCENARIO).write_text(self.scenario.to_toml(), encoding="utf-8")
+            text = json.dumps(self.manifest, indent=2, ensure_ascii=False)
+            (temporary / _MANIFEST).write_text(text + "\n", encoding="utf-8")
+            _publish(temporary, target)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+        return target
+
+    def __repr__(self) -> str:
+        return f"<Run of {self.scenario.duration}, seed {self.manifest.get('seed')}: {', '.join(self.tables)}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what ran, and its flows."""
+        facts = f"{self.scenario.duration} simulated, seed {self.manifest.get('seed')}"
+        warned = "".join(f"<p><b>Warning:</b> {html.escape(text)}</p>" for text in self.warnings)
+        shown = "flows" if "flows" in self.tables else "links"
+        return f"<p><b>Run</b>: {html.escape(facts)}</p>{warned}{self.table(shown)._repr_html_()}"
+
+
+def open_run(folder: str | os.PathLike[str]) -> Run:
+    """Open a run that was saved.
+
+    Raises:
+        TightlinkError: The folder holds no run.
+    """
+    path = Path(folder)
+    manifest = _manifest(path)
+    if manifest is None:
+        raise TightlinkError(f"{path}: no run is there (no {_MANIFEST})")
+    file = path / _SCENARIO
+    return Run(loads(read(file), file=str(file)), manifest, _Saved(path))
+
+
+def is_there(folder: Path, manifest: Mapping[str, Any], tables: list[str]) -> bool:
+    """Whether a folder already holds this run, with at least these tables.
+
+    Args:
+        folder: May not exist.
+        manifest: With the keys ``identity``, ``scenario``, ``seed`` and ``engine_behaviour`` of the run.
+        tables: Names of the tables that it must have.
+
+    Raises:
+        TightlinkError: The folder holds something else, which must not be overwritten.
+    """
+    if not folder.exists():
+        return False
+    if not folder.is_dir():
+        raise TightlinkError(f"{folder}: expected a folder, and it is a file")
+    held = _manifest(folder)
+    if held is None:
+        if any(folder.iterdir()):
+            raise TightlinkError(f"{folder}: the folder is not empty and holds no run; choose another one")
+        return False
+    if held["identity"] != manifest["identity"]:
+        raise TightlinkError(f"{folder}: {_difference(held, manifest)}; choose another folder")
+    return all((folder / f"{name}.parquet").exists() for name in tables)
+
+
+def _difference(held: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
+    if held["engine_behaviour"] != manifest["engine_behaviour"]:
+        versions = f"{held['engine_behaviour']} instead of {manifest['engine_behaviour']}"
+        return f"the run there was made by another engine (behaviour {versions})"
+    same = {**held.get("scenario", {}), "seed": None} == {**manifest["scenario"], "seed": None}
+    if same and held["seed"] != manifest["seed"]:
+        return f"the run there has seed {held['seed']} instead of {manifest['seed']}"
+    return "the run there is of another scenario"
+
+
+def _manifest(folder: Path) -> dict[str, Any] | None:
+    file = folder / _MANIFEST
+    if not file.exists():
+        return None
+    try:
+        manifest = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise TightlinkError(f"{file}: cannot be read: {error}") from None
+    if not isinstance(manifest, dict) or any(key not in manifest for key in _NEEDED):
+        raise TightlinkError(f"{file}: not the manifest of a run")
+    return manifest
+
+
+def _publish(temporary: Path, target: Path) -> None:
+    """Put the folder in its place at once; where the run is there already, add what it lacks."""
+    if target.exists() and any(target.iterdir()):
+        for file in sorted(temporary.iterdir(), key=lambda file: file.name == _MANIFEST):
+            file.replace(target / file.name)
+        return
+    temporary.chmod(0o777 & ~_umask())
+    if target.exists():
+        target.rmdir()
+    temporary.rename(target)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+class _Saved:
+    """Tables in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @property
+    def names(self) -> list[str]:
+        return [name for name in TABLES if (self._folder / f"{name}.parquet").exists()]
+
+    def read(self, name: str) -> pl.DataFrame:
+        import polars as pl
+
+        return pl.read_parquet(self._folder / f"{name}.parquet")
+
+    def write(self, folder: Path) -> None:
+        for name in self.names:
+            shutil.copyfile(self._folder / f"{name}.parquet", folder / f"{name}.parquet")
+
+
+class Simulated:
+    """Tables in the engine's memory."""
+
+    def __init__(self, outcome: _core.Outcome) -> None:
+        self._outcome = outcome
+
+    @property
+    def names(self) -> list[str]:
+        """The tables that there are, in the usual order."""
+        there = self._outcome.tables
+        return [name for name in TABLES if name in there]
+
+    def read(self, name: str) -> pl.DataFrame:
+        """One of them, copied into a frame."""
+        import polars as pl
+
+        columns = self._outcome.table(name).items()
+        frame = pl.DataFrame({key: _words(*values) if isinstance(values, tuple) else values for key, values in columns})
+        return frame.fill_nan(None)
+
+    def write(self, folder: Path) -> None:
+        """Put all of them into a folder, a Parquet file each."""
+        self._outcome.write(str(folder))
+
+
+def _words(codes: NDArray[np.uint32], words: list[str]) -> pl.Series:
+    """A column of few words that repeat."""
+    import polars as pl
+
+    return pl.Series(words, dtype=pl.String).gather(pl.Series(codes))

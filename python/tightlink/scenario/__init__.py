@@ -1,0 +1,37 @@
+"""Scenarios: the model that TOML files and Python objects share, and what the engine gets of it."""
+
+from __future__ import annotations
+
+from tightlink.scenario.links import DropTail, Framing, Link, Reverse
+from tightlink.scenario.load import load, loads, understood
+from tightlink.scenario.model import Observe, Scenario
+from tightlink.scenario.overrides import parse_option
+from tightlink.scenario.profiles import PROFILES, Profile
+from tightlink.scenario.topologies import TOPOLOGIES, Chain, Dumbbell, Spread
+from tightlink.scenario.traffic import Bulk, Cbr, OnOff, Rto, Starts, Tcp, Udp
+
+__all__ = [
+    "PROFILES",
+    "TOPOLOGIES",
+    "Bulk",
+    "Cbr",
+    "Chain",
+    "DropTail",
+    "Dumbbell",
+    "Framing",
+    "Link",
+    "Observe",
+    "OnOff",
+    "Profile",
+    "Reverse",
+    "Rto",
+    "Scenario",
+    "Spread",
+    "Starts",
+    "Tcp",
+    "Udp",
+    "load",
+    "loads",
+    "parse_option",
+    "understood",
+]

@@ -1,0 +1,144 @@
+"""Traffic expanded to single flows, as the engine reads them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink import units
+from tightlink.errors import ScenarioError, show
+from tightlink.scenario.network import given
+from tightlink.scenario.traffic import Bulk, Cbr, OnOff, Starts
+from tightlink.scenario.transport import tcp_spec, udp_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tightlink.scenario.network import Network
+    from tightlink.scenario.profiles import Profile
+    from tightlink.scenario.traffic import Flow
+
+_SHORTEST_INTERVAL: Final = 1e-9
+
+
+def flow_specs(name: str, flow: Flow, network: Network, profile: Profile, duration: float) -> Iterator[dict[str, Any]]:
+    """Every flow of a traffic group, with its place in the network and its times.
+
+    Raises:
+        ScenarioError: A name that does not exist, ends that are the same, times out of order.
+    """
+    key = f"traffic.{name}"
+    if flow.transport == "tcp":
+        transport = {"tcp": tcp_spec(f"{key}.tcp", given(flow.tcp), profile)}
+    else:
+        transport = {"udp": udp_spec(f"{key}.udp", given(flow.udp), profile)}
+    traffic = _traffic(key, flow, transport)
+    starts = _starts(flow)
+    stop = units.time(given(flow.stop))
+    _check_times(key, flow, starts, stop, duration)
+    paths = [("path", flow.path), ("reverse_path", flow.reverse_path)]
+    if flow.transport == "udp" and flow.reverse_path is not None:
+        raise ScenarioError(
+            "nothing here: nothing returns to a UDP sender", key=f"{key}.reverse_path", value=flow.reverse_path
+        )
+    for index in range(flow.flows or 1):
+        origin = network.node(f"{key}.from", flow.from_, index)
+        target = network.node(f"{key}.to", flow.to, index)
+        if origin == target:
+            expected = f"another node than from, which is {show(flow.from_)}"
+            raise ScenarioError(expected, key=f"{key}.to", value=flow.to)
+        links = {
+            side: None if names is None else [network.link(f"{key}.{side}", link, index) for link in names]
+            for side, names in paths
+        }
+        _check_path(network, f"{key}.path", flow.path, links["path"], (origin, target))
+        _check_path(network, f"{key}.reverse_path", flow.reverse_path, links["reverse_path"], (target, origin))
+        yield {
+            "label": name if flow.flows is None else f"{name}[{index}]",
+            "group": name,
+            "index": index,
+            "from": origin,
+            "to": target,
+            "start_s": starts[index],
+            "stop_s": stop,
+            **links,
+            "traffic": traffic,
+            "transport": transport,
+        }
+
+
+def packet_bytes(transport: dict[str, Any]) -> int:
+    """The size of a full data packet, headers included."""
+    (spec,) = transport.values()
+    return int(spec["payload_bytes"] + spec["header_bytes"])
+
+
+def _traffic(key: str, flow: Flow, transport: dict[str, Any]) -> dict[str, Any]:
+    match flow:
+        case Bulk():
+            return {"kind": "bulk", "bytes": None if flow.bytes is None else units.size(flow.bytes)}
+        case Cbr():
+            return {"kind": "cbr", "interval_s": _interval(key, flow, transport)}
+        case OnOff():
+            times = {side: _times(flow, getattr(flow, side)) for side in ("on", "off")}
+            return {"kind": "on-off", "interval_s": _interval(key, flow, transport), **times}
+        case _:
+            raise AssertionError(f"traffic kind {type(flow).__name__} is not resolved")
+
+
+def _interval(key: str, flow: Cbr | OnOff, transport: dict[str, Any]) -> float:
+    if flow.interval is not None:
+        return units.time(flow.interval)
+    rate = given(flow.rate)
+    interval = 8 * packet_bytes(transport) / units.rate(rate)
+    if interval < _SHORTEST_INTERVAL:
+        raise ScenarioError("a rate with at least 1 ns from packet to packet", key=f"{key}.rate", value=rate)
+    return interval
+
+
+def _times(flow: OnOff, mean: str) -> dict[str, Any]:
+    times = {"distribution": flow.distribution, "mean_s": units.time(mean)}
+    return times | {"shape": given(flow.shape)} if flow.distribution == "pareto" else times
+
+
+def _starts(flow: Flow) -> list[float]:
+    count = flow.flows or 1
+    match flow.start:
+        case Starts(first=first, every=every):
+            begin, step = (units.parse(text, units.TIME)[1].exact for text in (first, every))
+            return [float(begin + index * step) for index in range(count)]
+        case list():
+            return [units.time(text) for text in flow.start]
+        case _:
+            return [units.time(given(flow.start))] * count
+
+
+def _check_times(key: str, flow: Flow, starts: list[float], stop: float, duration: float) -> None:
+    if stop > duration:
+        expected = f"a time not after the duration, which is {units.format_time(duration)}"
+        raise ScenarioError(expected, key=f"{key}.stop", value=flow.stop)
+    last = max(starts)
+    written = flow.start.written() if isinstance(flow.start, Starts) else flow.start
+    which = f"; flow {starts.index(last)} starts at {units.format_time(last)}" if len(starts) > 1 else ""
+    if last >= duration:
+        expected = f"starts before the duration, which is {units.format_time(duration)}{which}"
+        raise ScenarioError(expected, key=f"{key}.start", value=written)
+    if last >= stop:
+        expected = f"a time after the start, which is {units.format_time(last)}"
+        raise ScenarioError(expected, key=f"{key}.stop", value=flow.stop)
+
+
+def _check_path(
+    network: Network, key: str, names: list[str] | None, links: list[int] | None, ends: tuple[int, int]
+) -> None:
+    if links is None:
+        return
+    nodes = list(network.nodes)
+    at, target = ends
+    for link in links:
+        hop = network.hops[link]
+        if hop.origin != at:
+            expected = f"links that follow each other: {hop.name} does not begin at {nodes[at]}"
+            raise ScenarioError(expected, key=key, value=names)
+        at = hop.target
+    if at != target:
+        raise ScenarioError(f"links that lead to {nodes[target]}, not to {nodes[at]}", key=key, value=names)

@@ -1,0 +1,165 @@
+"""Links and their queues: rate, delay, queue, framing, loss and MTU of a wire.
+
+Example:
+    >>> Link(ends=("a", "b"), rate="2Mbps", queue="20 packets").rate
+    '2 Mbit/s'
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import AfterValidator, BeforeValidator, Discriminator, StrictBool, Tag, model_validator
+
+from tightlink.scenario.table import NAME, Table, known_kind, merged, tag_of_kind, wrong
+from tightlink.scenario.values import Delay, Fraction, Mtu, Overhead, QueueLimit, Rate, choice
+
+_ENDS: Final = 2
+#: A node: a plain name, or a node of a topology such as ``net.left[3]``.
+NODE: Final = re.compile(rf"{NAME.pattern}(\.{NAME.pattern}(\[\d+\])?)?", re.ASCII)
+
+
+class DropTail(Table):
+    """First in, first out; what arrives at a full queue is dropped."""
+
+    kind: Annotated[Literal["drop-tail"], choice("drop-tail")] = "drop-tail"
+    """Queue discipline."""
+    limit: QueueLimit
+    """What fits: packets, bytes or bandwidth-delay products, the packet in service included."""
+
+
+def _queue_form(value: object) -> str:
+    return tag_of_kind(value) if isinstance(value, dict | Table) else "<limit>"
+
+
+_known_queue = known_kind("drop-tail")
+
+
+def _check_queue(value: object) -> object:
+    return _known_queue.func(value) if isinstance(value, dict | Table) else value  # type: ignore[call-arg]
+
+
+#: A limit, which makes a drop-tail queue, or a table. A new discipline is one class and one line here.
+Queue = Annotated[
+    Annotated[QueueLimit, Tag("<limit>")] | Annotated[DropTail, Tag("<drop-tail>")],
+    Discriminator(_queue_form),
+    BeforeValidator(_check_queue),
+]
+
+
+class Framing(Table):
+    """What the link layer adds to each packet: it costs time on the line, no byte total counts it."""
+
+    overhead: Overhead | None = None
+    """Bytes added to each packet (default "0 B")."""
+    smallest: Overhead | None = None
+    """Smallest frame on the line, overhead included (default "0 B")."""
+
+
+class Medium(Table):
+    """What a wire has beside its rate and its delay."""
+
+    queue: Queue | None = None
+    """Queue in front of the transmitter: a limit or a table (default: the profile's)."""
+    framing: Framing | None = None
+    """What the link layer adds to each packet (default nothing)."""
+    loss: Fraction | None = None
+    """Share of packets lost on the wire, after their transmission (default 0)."""
+    mtu: Mtu | None = None
+    """Largest IP packet that fits (default: the profile's)."""
+
+
+class Wire(Medium):
+    """One direction of a wire."""
+
+    rate: Rate | None = None
+    """Transmission rate."""
+    delay: Delay | None = None
+    """Propagation delay (default "0 s")."""
+
+
+class Reverse(Wire):
+    """What differs in the reverse direction of a link."""
+
+
+class Duplex(Wire):
+    """Both directions of a wire: the reverse is like the forward, but for what ``reverse`` says."""
+
+    rate: Rate
+    """Transmission rate."""
+    reverse: Reverse | None = None
+    """What differs from the second end to the first."""
+
+    def directions(self) -> tuple[Wire, Wire]:
+        """The forward and the reverse direction, each with all that was set for it."""
+        return both(self.written())
+
+
+def both(written: dict[str, Any]) -> tuple[Wire, Wire]:
+    """The two directions of a duplex link from its table."""
+    forward = {key: value for key, value in written.items() if key in Wire.model_fields}
+    reverse = merged(forward, written.get("reverse", {}))
+    return Wire.model_validate(forward), Wire.model_validate(reverse)
+
+
+@dataclass(frozen=True)
+class Span:
+    """A link between two named nodes, of a topology or by itself, before it is resolved."""
+
+    name: str
+    #: Full dotted path of the table that it comes from.
+    key: str
+    ends: tuple[str, str]
+    forward: Wire
+    #: Nothing where it is one-way.
+    reverse: Wire | None
+
+
+def _check_node(name: object) -> str:
+    if not isinstance(name, str) or NODE.fullmatch(name) is None:
+        raise wrong('the name of a node, such as "sender" or "net.left[3]"', value=name)
+    return name
+
+
+def _check_ends(value: object) -> object:
+    if not isinstance(value, list | tuple) or len(value) != _ENDS:
+        raise wrong('two nodes, such as ["sender", "receiver"]', value=value)
+    return value
+
+
+def _differ(ends: tuple[str, str]) -> tuple[str, str]:
+    if ends[0] == ends[1]:
+        raise wrong("two different nodes", value=list(ends))
+    return ends
+
+
+NodeName = Annotated[str, BeforeValidator(_check_node)]
+
+
+class Link(Duplex):
+    """A link between two nodes, which it creates where they do not exist yet.
+
+    It makes two links, ``NAME`` from the first end to the second and ``NAME.reverse``, or one
+    where ``one_way`` is true.
+
+    Raises:
+        ScenarioError: A value is out of its range or lacks its unit, or a key is unknown.
+    """
+
+    ends: Annotated[tuple[NodeName, NodeName], BeforeValidator(_check_ends), AfterValidator(_differ)]
+    """The two nodes that it connects."""
+    one_way: StrictBool = False
+    """Only from the first end to the second."""
+
+    @model_validator(mode="after")
+    def _reverse_exists(self) -> Self:
+        if self.one_way and self.reverse is not None:
+            raise wrong("nothing here: a one-way link has no reverse", key="reverse", value=self.reverse.written())
+        return self
+
+    def span(self, name: str) -> Span:
+        """The link with its name and its two directions."""
+        forward, reverse = self.directions()
+        return Span(name, f"link.{name}", self.ends, forward, None if self.one_way else reverse)

@@ -1,0 +1,60 @@
+"""Scenarios from TOML, and what was understood back to TOML."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tightlink.errors import ScenarioError
+from tightlink.scenario import toml
+from tightlink.scenario.model import Scenario
+from tightlink.scenario.overrides import override
+from tightlink.scenario.profiles import PROFILES
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+
+def load(path: str | os.PathLike[str], *, set: Mapping[str, object] | None = None) -> Scenario:  # noqa: A002
+    """Read a scenario file.
+
+    Args:
+        path: TOML file.
+        set: Keys to change, by their full dotted paths.
+
+    Raises:
+        ScenarioError: The file or a change is wrong; the message says where and what was expected.
+    """
+    name = str(path)
+    return loads(toml.read(name), set=set, file=name)
+
+
+def loads(text: str, *, set: Mapping[str, object] | None = None, file: str | None = None) -> Scenario:  # noqa: A002
+    """Read a scenario from TOML text; ``file`` is the name that errors give.
+
+    Example:
+        >>> loads('duration = "10 s"').duration
+        '10 s'
+        >>> loads('duration = 10')
+        Traceback (most recent call last):
+        tightlink.errors.ScenarioError: duration = 10: expected a time such as "10 ms"; did you mean "10 s"?
+    """
+    changes = dict(set or {})
+    try:
+        data = toml.parse(text)
+        for key, value in changes.items():
+            data = override(data, key, value)
+    except ScenarioError as error:
+        raise error.located(file) from None
+    return Scenario.from_dict(data, file=file, changed=tuple(changes))
+
+
+def understood(scenario: Scenario) -> str:
+    """The scenario as TOML with every default filled in, and what the profile adds as a comment."""
+    profile = PROFILES[scenario.profile]
+    tcp, udp = profile.tcp, profile.udp
+    comment = (
+        f"# Profile {profile.name}: TCP adds {tcp.header_bytes} B to each segment, an ACK or SYN has "
+        f"{tcp.ack_bytes} B, UDP adds {udp.header_bytes} B.\n"
+    )
+    return comment + scenario.explicit().to_toml()

@@ -1,0 +1,169 @@
+"""The scenario: network, traffic, what is observed, duration and seed.
+
+Example:
+    >>> import tightlink as tl
+    >>> scenario = tl.Scenario(
+    ...     profile="ns2",
+    ...     duration="10 s",
+    ...     link={"bottleneck": tl.Link(ends=("sender", "receiver"), rate="2 Mbit/s", delay="10 ms")},
+    ...     traffic={"ftp": tl.Bulk(from_="sender", to="receiver", start="0.1 s")},
+    ... )
+    >>> scenario.resolve()["links"][1]["name"]
+    'bottleneck.reverse'
+    >>> scenario.set("link.bottleneck.rate", "4 Mbit/s").link["bottleneck"].rate
+    '4 Mbit/s'
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, Field, PrivateAttr, ValidationError
+
+from tightlink.errors import ScenarioError
+from tightlink.scenario import toml
+from tightlink.scenario.links import Link
+from tightlink.scenario.overrides import override
+from tightlink.scenario.problems import placed, scenario_error
+from tightlink.scenario.profiles import DEFAULT_PROFILE, PROFILES
+from tightlink.scenario.table import NAME, Table, wrong
+from tightlink.scenario.topologies import AnyTopology
+from tightlink.scenario.traffic import Traffic
+from tightlink.scenario.values import Period, choice, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_LARGEST_SEED = 2**63 - 1
+
+
+def _check_name(name: str) -> str:
+    if NAME.fullmatch(name) is None:
+        raise wrong("a name of letters, digits, _ and -, beginning with a letter")
+    return name
+
+
+Name = Annotated[str, AfterValidator(_check_name)]
+
+
+class Observe(Table):
+    """What is recorded beyond the totals."""
+
+    interval: Period | None = None
+    """Sampling interval of the table ``series`` (default: no series)."""
+    flows: Annotated[Literal["each", "group", "none"], choice("each", "group", "none")] | None = None
+    """Rows of the table ``flows``: each flow, each traffic group, or none (default "each")."""
+
+
+class Scenario(Table):
+    """Everything that a run depends on. Objects are immutable: `set` returns a changed copy.
+
+    Raises:
+        ScenarioError: Something in it is wrong; the message names key, value and what was expected.
+    """
+
+    profile: Annotated[str, choice(*PROFILES)] = DEFAULT_PROFILE
+    """Transport defaults: ns2 or rfc (``tightlink list profiles``)."""
+    duration: Period
+    """The simulated interval is from 0 to here."""
+    seed: Annotated[int, whole(0, _LARGEST_SEED, f"a whole number from 0 to {_LARGEST_SEED}")] = 1
+    """Seed of every random stream."""
+    topology: dict[Name, AnyTopology] = Field(default_factory=dict)
+    """Networks made from a few keys, by name."""
+    link: dict[Name, Link] = Field(default_factory=dict)
+    """Links, by name."""
+    traffic: dict[Name, Traffic] = Field(default_factory=dict)
+    """Flows and groups of flows, by name."""
+    observe: Observe | None = None
+    """What is recorded beyond the totals."""
+
+    _file: str | None = PrivateAttr(default=None)
+    _changed: tuple[str, ...] = PrivateAttr(default=())
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], *, file: str | None = None, changed: tuple[str, ...] = ()) -> Self:
+        """The scenario of nested dictionaries, as TOML gives them.
+
+        Args:
+            data: Tables with TOML's keys.
+            file: Name to give in errors.
+            changed: Keys in it that come from ``--set`` rather than from the file.
+        """
+        try:
+            scenario = cls.model_validate(dict(data), by_alias=True, by_name=False)
+        except ValidationError as error:
+            raise scenario_error(error, file, changed) from None
+        return scenario._stamped(file, changed)  # noqa: SLF001
+
+    def _stamped(self, file: str | None, changed: tuple[str, ...]) -> Self:
+        self._file, self._changed = file, changed  # type: ignore[misc]
+        return self
+
+    @property
+    def file(self) -> str | None:
+        """The name of the file that it was loaded from, if any."""
+        return self._file
+
+    def set(self, key: str, value: object) -> Self:
+        """A copy with one key changed, or removed where the value is None.
+
+        Args:
+            key: Full dotted path, such as ``link.bottleneck.rate`` or ``traffic[*].tcp.window``.
+            value: As in TOML: quantities are text with units.
+
+        Raises:
+            ScenarioError: The key hits nothing, or the value is wrong.
+        """
+        return self.set_all({key: value})
+
+    def set_all(self, changes: Mapping[str, object]) -> Self:
+        """A copy with several keys changed at once: what holds between keys is checked at the end."""
+        data = self.written()
+        for key, value in changes.items():
+            data = override(data, key, value)
+        return self.from_dict(data, file=self._file, changed=(*self._changed, *changes))
+
+    def explicit(self) -> Self:
+        """The same scenario with every default of its profile filled in."""
+        from tightlink.scenario.defaults import filled
+
+        with self._placed():
+            return self.from_dict(filled(self))._stamped(self._file, self._changed)  # noqa: SLF001
+
+    def resolve(self) -> dict[str, Any]:
+        """What the engine simulates: SI units, groups expanded, defaults filled in.
+
+        Raises:
+            ScenarioError: Names that do not exist, times out of order, sizes that do not fit: all
+                that takes the whole scenario to see.
+        """
+        from tightlink.scenario.resolve import resolve
+
+        explicit = self.explicit()
+        with self._placed():
+            return resolve(explicit)
+
+    @contextmanager
+    def _placed(self) -> Iterator[None]:
+        """Errors raised inside say which file, or which option, the key came from."""
+        try:
+            yield
+        except ScenarioError as error:
+            raise placed(error, self._file, self._changed) from None
+
+    def to_toml(self) -> str:
+        """The scenario as TOML, with what was set and nothing else."""
+        return toml.dump(self.written())
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """JSON Schema of the TOML file, for editors that complete and check while typing."""
+        return cls.model_json_schema(by_alias=True) | {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scenario) and self.written() == other.written()
+
+    def __hash__(self) -> int:
+        return hash(json.dumps(self.written(), sort_keys=True))

@@ -1,0 +1,153 @@
+"""The network of a scenario: all nodes and links by name, topologies expanded."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from tightlink import units
+from tightlink.errors import ScenarioError, closest
+from tightlink.scenario.links import DropTail
+from tightlink.scenario.values import UNLIMITED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tightlink.scenario.links import Span, Wire
+    from tightlink.scenario.model import Scenario
+
+T = TypeVar("T")
+
+_INDEXED: Final = re.compile(r"(.*)\[(\d+|\*)\](\.reverse)?", re.ASCII)
+#: Beyond that many names, elements of groups are not considered for "did you mean".
+_MANY: Final = 1000
+
+
+def given(value: T | None) -> T:
+    """A value that filling in the defaults has provided."""
+    if value is None:
+        raise AssertionError("a default was not filled in")
+    return value
+
+
+@dataclass(frozen=True)
+class Hop:
+    """One link, that is, one direction of a wire."""
+
+    name: str
+    #: Dotted path of the table that it comes from.
+    key: str
+    origin: int
+    target: int
+    wire: Wire
+    rate: float
+    delay: float
+    mtu: int | None
+
+
+class Network:
+    """Nodes and links by name and by index, in the order of the scenario: topologies, then links."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.nodes: dict[str, int] = {}
+        self.hops: list[Hop] = []
+        self.links: dict[str, int] = {}
+        #: Sizes of the groups, such as net.left.
+        self.groups: dict[str, int] = {}
+        for name, topology in scenario.topology.items():
+            self.groups |= topology.groups(name)
+            for node in topology.nodes(name):
+                self.nodes[node] = len(self.nodes)
+            for span in topology.spans(name):
+                self._add(span)
+        for name, link in scenario.link.items():
+            for node in link.ends:
+                if "." in node and node not in self.nodes:
+                    raise self._unknown(f"link.{name}.ends", node, self.nodes, "a node of a topology")
+                self.nodes.setdefault(node, len(self.nodes))
+            self._add(link.span(name))
+
+    def _add(self, span: Span) -> None:
+        origin, target = (self.nodes[end] for end in span.ends)
+        self._hop(span.name, span.key, origin, target, span.forward)
+        if span.reverse is not None:
+            self._hop(f"{span.name}.reverse", f"{span.key}.reverse", target, origin, span.reverse)
+
+    def _hop(self, name: str, key: str, origin: int, target: int, wire: Wire) -> None:
+        self.links[name] = len(self.hops)
+        rate, delay = units.rate(given(wire.rate)), units.time(given(wire.delay))
+        mtu = None if wire.mtu is None else units.size(wire.mtu)
+        self.hops.append(Hop(name, key, origin, target, wire, rate, delay, mtu))
+
+    def node(self, key: str, name: str, index: int) -> int:
+        """The node that ``name`` means for flow ``index``; ``key`` is where it was written."""
+        found = self.nodes.get(self._element(name, index))
+        if found is None:
+            raise self._unknown(key, name, self.nodes, "the name of a node")
+        return found
+
+    def link(self, key: str, name: str, index: int) -> int:
+        """The link that ``name`` means for flow ``index``; ``key`` is where it was written."""
+        found = self.links.get(self._element(name, index))
+        if found is None:
+            raise self._unknown(key, name, self.links, "the name of a link")
+        return found
+
+    def _element(self, name: str, index: int) -> str:
+        if "[*]" not in name:
+            return name
+        stem, _, rest = name.partition("[*]")
+        size = self.groups.get(stem)
+        return name if size is None else f"{stem}[{index % size}]{rest}"
+
+    def _unknown(self, key: str, name: str, known: Iterable[str], expected: str) -> ScenarioError:
+        indexed = _INDEXED.fullmatch(name)
+        if indexed and indexed[2] != "*" and indexed[1] in self.groups:
+            last = f"{indexed[1]}[{self.groups[indexed[1]] - 1}]"
+            return ScenarioError(f"{indexed[1]}[0] to {last}", key=key, value=name)
+        names = list(known)
+        if len(names) > _MANY:
+            names = [other for other in names if "[" not in other]
+        names += [f"{group}[*]" for group in self.groups]
+        meant = closest(name, names)
+        return ScenarioError(expected, key=key, value=name, suggestion=f'"{meant}"' if meant else None)
+
+    def specs(self, bdp_queues: dict[int, int]) -> list[dict[str, Any]]:
+        """The links as the engine reads them; queues in BDP have the packets found for them."""
+        return [
+            {
+                "name": hop.name,
+                "from": hop.origin,
+                "to": hop.target,
+                "rate_bps": hop.rate,
+                "delay_s": hop.delay,
+                "queue": {"kind": "drop-tail", "limit": self._limit(index, bdp_queues)},
+                "framing": _framing(hop.wire),
+                "loss": units.fraction(given(hop.wire.loss)),
+                "mtu_bytes": hop.mtu,
+            }
+            for index, hop in enumerate(self.hops)
+        ]
+
+    def _limit(self, index: int, bdp_queues: dict[int, int]) -> str | dict[str, int]:
+        if index in bdp_queues:
+            return {"packets": bdp_queues[index]}
+        text = limit_of(self.hops[index].wire)
+        if text == UNLIMITED:
+            return UNLIMITED
+        kind, quantity = units.parse(text, units.PACKETS, units.SIZE)
+        return {"packets" if kind is units.PACKETS else "bytes": int(quantity.exact)}
+
+
+def limit_of(wire: Wire) -> str:
+    """The limit of a link's queue as it was written."""
+    return given(wire.queue.limit if isinstance(wire.queue, DropTail) else wire.queue)
+
+
+def _framing(wire: Wire) -> dict[str, int]:
+    framing = given(wire.framing)
+    return {
+        "overhead_bytes": units.size(given(framing.overhead)),
+        "smallest_bytes": units.size(given(framing.smallest)),
+    }

@@ -1,0 +1,114 @@
+"""Changing single keys of a scenario by their full dotted paths.
+
+Example:
+    >>> data = {"link": {"a": {"rate": "1 Mbit/s"}, "b": {"rate": "1 Mbit/s"}}}
+    >>> override(data, "link[*].rate", "2 Mbit/s")["link"]["b"]
+    {'rate': '2 Mbit/s'}
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import Any, Final
+
+from tightlink.errors import ScenarioError, closest, one_of
+
+_STEP: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)(?:\[(\d+|\*)\])?", re.ASCII)
+#: Tables whose keys are names that the user gave.
+_NAMED: Final = ("link", "topology", "traffic")
+_LARGEST_INDEX = 9
+
+
+def parse_option(text: str) -> tuple[str, object]:
+    """Split ``key=value``; the value is TOML if it parses as such, and text otherwise.
+
+    >>> parse_option("seed=7"), parse_option("link.a.rate=20 Mbit/s")
+    (('seed', 7), ('link.a.rate', '20 Mbit/s'))
+    """
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise ScenarioError('key=value, such as link.bottleneck.rate="20 Mbit/s"', value=text, file="--set")
+    return key.strip(), _value(value.strip())
+
+
+def override(data: dict[str, Any], path: str, value: object) -> dict[str, Any]:
+    """A copy of the scenario's dictionary with one key set, or removed where the value is None.
+
+    Raises:
+        ScenarioError: The path hits nothing: a name that is not in the scenario, or a value where a
+            table would have to be.
+    """
+    steps = _steps(path)
+    first, index = steps[0]
+    if first in _NAMED and index == "*":
+        names = list(data.get(first, {}))
+        if not names:
+            raise _error(path, f"there is no {first} to change")
+        for name in names:
+            data = _put(data, [(first, None), (name, None), *steps[1:]], value, path)
+        return data
+    if first in _NAMED and len(steps) > 1:
+        _check_name(data, first, steps[1][0], path)
+    return _put(data, steps, value, path)
+
+
+def _check_name(data: dict[str, Any], table: str, name: str, path: str) -> None:
+    names = list(data.get(table, {}))
+    if name in names:
+        return
+    meant = closest(name, names)
+    known = f"; there is {one_of(names).removeprefix('one of ')}" if names and not meant else ""
+    suggestion = f"{table}.{meant}" if meant else None
+    raise _error(path, f'there is no {table} "{name}" in the scenario{known}', suggestion)
+
+
+def _put(table: Any, steps: list[tuple[str, str | None]], value: object, path: str) -> dict[str, Any]:
+    (name, index), rest = steps[0], steps[1:]
+    if not isinstance(table, dict):
+        raise _error(path, f"{name} would have to stand in a table, and there is {type(table).__name__} instead")
+    result = dict(table)
+    if index is not None:
+        result[name] = _put_element(result.get(name), index, rest, value, path)
+    elif rest:
+        below = result.get(name, {})
+        if not isinstance(below, dict):
+            raise _error(path, f"{name} is a single value here, not a table that has {rest[0][0]}")
+        result[name] = _put(below, rest, value, path)
+    elif value is None:
+        result.pop(name, None)
+    else:
+        result[name] = value
+    return result
+
+
+def _put_element(elements: Any, index: str, rest: list[Any], value: object, path: str) -> list[Any]:
+    if not isinstance(elements, list) or rest:
+        raise _error(path, f"[{index}] needs a list there, and it is none")
+    if index == "*":
+        return [value] * len(elements)
+    if len(index) > _LARGEST_INDEX or int(index) >= len(elements):
+        raise _error(path, f"[{index}] is beyond the list, which has {len(elements)} values")
+    return [value if i == int(index) else element for i, element in enumerate(elements)]
+
+
+def _steps(path: str) -> list[tuple[str, str | None]]:
+    steps = []
+    for part in path.split("."):
+        match = _STEP.fullmatch(part)
+        if match is None:
+            raise ScenarioError("a dotted key, such as link.bottleneck.rate", value=path, file="--set")
+        steps.append((match[1], match[2]))
+    return steps
+
+
+def _value(text: str) -> object:
+    try:
+        parsed = tomllib.loads(f"value = {text}")
+    except (ValueError, RecursionError):
+        return text
+    return parsed["value"] if list(parsed) == ["value"] else text
+
+
+def _error(path: str, statement: str, suggestion: str | None = None) -> ScenarioError:
+    return ScenarioError(statement, key=path, file="--set", suggestion=suggestion, statement=True)

@@ -1,0 +1,59 @@
+"""Paths as the engine finds them: fewest links, the first of the scenario where several qualify.
+
+They are needed here only for what a scenario expresses by its paths: bandwidth-delay products and
+the MTU of a path.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tightlink.scenario.network import Network
+
+
+class Router:
+    """Breadth-first search towards destinations, remembered for each."""
+
+    def __init__(self, network: Network) -> None:
+        self._hops = network.hops
+        self._outgoing: list[list[int]] = [[] for _ in network.nodes]
+        self._incoming: list[list[int]] = [[] for _ in network.nodes]
+        for index, hop in enumerate(network.hops):
+            self._outgoing[hop.origin].append(index)
+            self._incoming[hop.target].append(index)
+        self._towards: dict[int, list[int | None]] = {}
+
+    def path(self, origin: int, target: int) -> list[int] | None:
+        """The links from one node to another, or nothing where there is no way."""
+        last: list[int] = []
+        incoming = self._incoming[target]
+        if len(incoming) == 1 and self._hops[incoming[0]].origin != origin:
+            # A host on a single link shares the search of the router behind it.
+            last = incoming
+            target = self._hops[incoming[0]].origin
+        if target not in self._towards:
+            self._towards[target] = self._search(target)
+        following = self._towards[target]
+        path = []
+        while origin != target:
+            link = following[origin]
+            if link is None:
+                return None
+            path.append(link)
+            origin = self._hops[link].target
+        return path + last
+
+    def _search(self, target: int) -> list[int | None]:
+        following: list[int | None] = [None] * len(self._outgoing)
+        frontier = deque([target])
+        while frontier:
+            node = frontier.popleft()
+            for index in self._incoming[node]:
+                before = self._hops[index].origin
+                if before != target and following[before] is None:
+                    # Among links to the same node, the first of the scenario.
+                    following[before] = next(i for i in self._outgoing[before] if self._hops[i].target == node)
+                    frontier.append(before)
+        return following

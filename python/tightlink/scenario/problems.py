@@ -1,0 +1,106 @@
+"""From pydantic's list of problems to one `ScenarioError`, with keys as the user writes them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.errors import ABSENT, ScenarioError, show
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
+
+_MOST_PROBLEMS: Final = 10
+_BARE: Final = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
+
+#: What the types that pydantic checks by itself expect.
+_EXPECTED: Final = {
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "string_type": "text",
+    "dict_type": "a table",
+    "model_type": "a table",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "too_short": "a list that is not empty",
+}
+
+
+def scenario_error(
+    error: ValidationError, file: str | None = None, changed: Collection[str] = (), option: str = "--set"
+) -> ScenarioError:
+    """One error with all problems, in their order.
+
+    Args:
+        error: What pydantic found.
+        file: Where the scenario came from.
+        changed: Keys that were overridden: problems below them are of the option, not of the file.
+        option: The name of that option.
+    """
+    details = error.errors(include_url=False)[:_MOST_PROBLEMS]
+    problems = [_problem(problem) for problem in details]
+    problems[0].others = tuple(problems[1:])
+    return placed(problems[0], file, changed, option)
+
+
+def placed(
+    error: ScenarioError, file: str | None, changed: Collection[str] = (), option: str = "--set"
+) -> ScenarioError:
+    """The same error with the file, or the option, that each of its keys came from."""
+    for problem in (error, *error.others):
+        key = problem.key
+        over = key is not None and any(_touches(key, other) for other in changed)
+        if problem.file is None:
+            problem.file = option if over else file
+    return error
+
+
+def _problem(details: ErrorDetails) -> ScenarioError:
+    kind = details["type"]
+    context: dict[str, Any] = details.get("ctx", {})
+    location = list(details["loc"])
+    if kind == "tightlink":
+        key = dotted(location)
+        if context["key"] is not None:
+            key = f"{key}.{context['key']}" if key else context["key"]
+        return ScenarioError(
+            context["expected"],
+            key=key or None,
+            value=context["value"],
+            suggestion=context["suggestion"],
+            statement=context["statement"],
+        )
+    if kind == "extra_forbidden":
+        # The Python name of a key that TOML spells otherwise.
+        name = str(location[-1])
+        key = ".".join(filter(None, [dotted(location[:-1]), name]))
+        return ScenarioError("unknown key", key=key, suggestion=f'"{name.rstrip("_")}"', statement=True)
+    if kind == "missing":
+        return ScenarioError("this key is needed", key=dotted(location), statement=True)
+    value = details["input"] if location else ABSENT
+    return ScenarioError(_EXPECTED.get(kind, details["msg"]), key=dotted(location) or None, value=value)
+
+
+def dotted(location: list[int | str]) -> str:
+    """The dotted path of a place in a scenario, without the tags of unions.
+
+    >>> dotted(["traffic", "ftp", "<bulk>", "start", "<list>", 2])
+    'traffic.ftp.start[2]'
+    """
+    path = ""
+    for part in location:
+        if isinstance(part, int):
+            path += f"[{part}]"
+        elif part != "[key]" and not part.startswith("<"):
+            name = "from" if part == "from_" else part if _BARE.fullmatch(part) else show(part)
+            path += f".{name}" if path else name
+    return path
+
+
+def _touches(key: str, changed: str) -> bool:
+    """Whether a problem's key is the changed one, stands within it, or holds it."""
+    pattern = re.escape(changed).replace(r"\[\*\]", r"(?:\.[^.]+|\[\d+\])")
+    return changed.startswith(key + ".") or re.match(rf"{pattern}(?![^.\[])", key) is not None

@@ -1,0 +1,132 @@
+"""Profiles: named sets of transport defaults, each with its source. The defaults stand nowhere else.
+
+Example:
+    >>> PROFILES["ns2"].tcp.window, PROFILES["rfc"].tcp.initial_window
+    ('20 packets', '10 packets')
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+
+@dataclass(frozen=True, kw_only=True)
+class RtoDefaults:
+    """Retransmission timer."""
+
+    initial: str
+    min: str
+    max: str
+    granularity: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TcpDefaults:
+    """A TCP connection where its table is silent; headers are in bytes."""
+
+    congestion: str
+    recovery: str
+    payload: str
+    header_bytes: int
+    ack_bytes: int
+    window: str
+    initial_window: str
+    #: Nothing: the same as the window.
+    initial_ssthresh: str | None
+    delayed_acks: bool
+    delayed_ack_timeout: str
+    limited_transmit: bool
+    rto: RtoDefaults
+
+
+@dataclass(frozen=True, kw_only=True)
+class UdpDefaults:
+    """A UDP flow where its table is silent; headers are in bytes."""
+
+    payload: str
+    header_bytes: int
+    #: What each further fragment of a datagram repeats.
+    fragment_header_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile:
+    """A named set of defaults."""
+
+    name: str
+    help: str
+    queue: str
+    #: Nothing: packets of any size fit.
+    mtu: str | None
+    tcp: TcpDefaults
+    udp: UdpDefaults
+    #: Largest IP datagram; nothing: any.
+    largest_datagram: int | None = field(default=None)
+
+
+NS2: Final = Profile(
+    name="ns2",
+    help="ns-2.35's one-way agents with the defaults of its tcl/lib/ns-default.tcl",
+    queue="50 packets",  # Queue set limit_ 50
+    mtu=None,  # ns-2 has no MTU and never fragments
+    tcp=TcpDefaults(
+        congestion="reno",
+        recovery="reno",  # Agent/TCP/Reno
+        payload="1000 B",  # Agent/TCP set packetSize_ 1000
+        header_bytes=40,  # Agent/TCP set tcpip_base_hdr_size_ 40
+        ack_bytes=40,  # Agent/TCPSink set packetSize_ 40
+        window="20 packets",  # Agent/TCP set window_ 20
+        initial_window="2 packets",  # Agent/TCP set windowInit_ 2
+        initial_ssthresh=None,  # TcpAgent::reset_vars: ssthresh_ = int(wnd_)
+        delayed_acks=False,  # Agent/TCPSink acknowledges each packet
+        delayed_ack_timeout="100 ms",  # Agent/TCPSink/DelAck set interval_ 100ms
+        limited_transmit=True,  # Agent/TCP set singledup_ 1
+        rto=RtoDefaults(
+            initial="3 s",  # Agent/TCP set rtxcur_init_ 3.0
+            min="0.2 s",  # Agent/TCP set minrto_ 0.2
+            max="60 s",  # Agent/TCP set maxrto_ 60
+            granularity="0.01 s",  # Agent/TCP set tcpTick_ 0.01
+        ),
+    ),
+    udp=UdpDefaults(
+        payload="1000 B",  # Agent/UDP set packetSize_ 1000: bytes on the wire
+        header_bytes=0,
+        fragment_header_bytes=0,
+    ),
+)
+
+RFC: Final = Profile(
+    name="rfc",
+    help="TCP after RFC 5681, 6298, 6582, 6675 and 6928, with handshake, timestamps and delayed ACKs",
+    queue="1000 packets",  # the usual transmit queue of a Linux interface
+    mtu="1500 B",  # Ethernet, IEEE 802.3
+    largest_datagram=65535,  # RFC 791: the total length is 16 bits
+    tcp=TcpDefaults(
+        congestion="reno",  # RFC 5681
+        recovery="sack",  # RFC 6675
+        payload="1448 B",  # 1500 B less IP, TCP and timestamps
+        header_bytes=52,  # IP 20 + TCP 20 + timestamps 12 (RFC 7323)
+        ack_bytes=52,
+        window="10000 packets",  # large enough not to limit what is not meant to be limited
+        initial_window="10 packets",  # RFC 6928
+        initial_ssthresh="unlimited",  # RFC 5681 §3.1: arbitrarily high
+        delayed_acks=True,  # RFC 5681 §4.2
+        delayed_ack_timeout="200 ms",  # RFC 1122 §4.2.3.2 allows up to 500 ms; 200 ms is customary
+        limited_transmit=True,  # RFC 3042
+        rto=RtoDefaults(
+            initial="1 s",  # RFC 6298 §2.1
+            min="1 s",  # RFC 6298 §2.4
+            max="60 s",  # RFC 6298 §2.5: at least 60 s
+            granularity="1 ms",  # a timestamp clock of 1 ms (RFC 7323 §5.4)
+        ),
+    ),
+    udp=UdpDefaults(
+        payload="1472 B",  # fills a datagram of 1500 B
+        header_bytes=28,  # IP 20 + UDP 8
+        fragment_header_bytes=20,  # IP (RFC 791 §3.2)
+    ),
+)
+
+PROFILES: Final[dict[str, Profile]] = {profile.name: profile for profile in (NS2, RFC)}
+DEFAULT_PROFILE: Final = "rfc"

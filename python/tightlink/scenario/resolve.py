@@ -1,0 +1,172 @@
+"""From a scenario with its defaults to what the engine simulates; bandwidth-delay products included.
+
+The result mirrors the engine's own definition of a scenario key by key: neither side knows a default.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink import units
+from tightlink.errors import ScenarioError
+from tightlink.scenario.flows import flow_specs, packet_bytes
+from tightlink.scenario.network import Network, given, limit_of
+from tightlink.scenario.paths import Router
+from tightlink.scenario.profiles import PROFILES
+from tightlink.scenario.transport import fill_windows, has_bdp
+from tightlink.scenario.values import UNLIMITED
+
+if TYPE_CHECKING:
+    from tightlink.scenario.model import Scenario
+
+_MOST_SAMPLES: Final = 10_000_000
+_MOST_PACKETS: Final = 2**32 - 1
+
+
+def resolve(scenario: Scenario) -> dict[str, Any]:
+    """The scenario in SI units, with groups and topologies expanded.
+
+    Args:
+        scenario: With every default filled in (`Scenario.explicit`).
+
+    Raises:
+        ScenarioError: Something that takes the whole scenario to see.
+    """
+    profile = PROFILES[scenario.profile]
+    duration = units.time(scenario.duration)
+    network = Network(scenario)
+    flows = [
+        spec for name, flow in scenario.traffic.items() for spec in flow_specs(name, flow, network, profile, duration)
+    ]
+    if not flows:
+        raise ScenarioError("at least one flow, such as traffic.ftp", key="traffic")
+    paths = _Paths(network)
+    _check_mtus(scenario, flows, network, paths)
+    for flow in flows:
+        tcp = flow["transport"].get("tcp")
+        if tcp is not None and has_bdp(tcp):
+            flow["transport"] = {"tcp": fill_windows(tcp, paths.bdp_bytes(flow))}
+    return {
+        "profile": profile.name,
+        "duration_s": duration,
+        "seed": scenario.seed,
+        "nodes": [{"name": name} for name in network.nodes],
+        "links": network.specs(_bdp_queues(flows, network, paths)),
+        "flows": flows,
+        "observe": _observe(scenario, duration),
+    }
+
+
+class _Paths:
+    """The links of each flow in both directions, found when they are asked for."""
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        self._router: Router | None = None
+
+    def forward(self, flow: dict[str, Any]) -> list[int]:
+        """From the sender to the receiver."""
+        return self._find(flow, "path", flow["from"], flow["to"]) or []
+
+    def reverse(self, flow: dict[str, Any]) -> list[int]:
+        """From the receiver to the sender; nothing where there is no way back."""
+        return self._find(flow, "reverse_path", flow["to"], flow["from"]) or []
+
+    def _find(self, flow: dict[str, Any], side: str, origin: int, target: int) -> list[int] | None:
+        if flow[side] is not None:
+            return list(flow[side])
+        if self._router is None:
+            self._router = Router(self._network)
+        path = self._router.path(origin, target)
+        if path is None and (side == "path" or "tcp" in flow["transport"]):
+            nodes = list(self._network.nodes)
+            message = f'no way from "{nodes[origin]}" to "{nodes[target]}": connect them by links in this direction'
+            raise ScenarioError(message, key=f"traffic.{flow['label']}", statement=True)
+        return path
+
+    def round_trip(self, flow: dict[str, Any]) -> Fraction:
+        """Propagation there and back, in seconds; twice the way there where nothing can return."""
+        hops = self._network.hops
+        forward = sum((units.exact(hops[link].delay) for link in self.forward(flow)), Fraction(0))
+        back = self.reverse(flow)
+        return forward + (sum((units.exact(hops[link].delay) for link in back), Fraction(0)) if back else forward)
+
+    def bdp_bytes(self, flow: dict[str, Any]) -> Fraction:
+        """The smallest rate of the flow's path times its round trip."""
+        rate = min(self._network.hops[link].rate for link in self.forward(flow))
+        return units.exact(rate) * self.round_trip(flow) / 8
+
+
+def _check_mtus(scenario: Scenario, flows: list[dict[str, Any]], network: Network, paths: _Paths) -> None:
+    smallest = min((hop.mtu for hop in network.hops if hop.mtu is not None), default=None)
+    if smallest is None:
+        return
+    for flow in flows:
+        tcp = flow["transport"].get("tcp")
+        if tcp is None or packet_bytes(flow["transport"]) <= smallest:
+            continue
+        for link in paths.forward(flow):
+            hop = network.hops[link]
+            if hop.mtu is not None and packet_bytes(flow["transport"]) > hop.mtu:
+                header = tcp["header_bytes"]
+                raise ScenarioError(
+                    f"at most {hop.mtu - header} B, as headers of {header} B come on top and link {hop.name} "
+                    f"has an MTU of {hop.mtu} B",
+                    key=f"traffic.{flow['group']}.tcp.payload",
+                    value=given(scenario.traffic[flow["group"]].tcp).payload,
+                )
+
+
+def _bdp_queues(flows: list[dict[str, Any]], network: Network, paths: _Paths) -> dict[int, int]:
+    """The packets of each queue that is given in BDP, by the index of its link.
+
+    N BDP are N × the link's rate × the longest round trip of the flows whose data or ACKs take the
+    link, in packets of the largest data packet of these flows, rounded up. ACKs count their flow's
+    data packets, so that both directions of a link get the same queue.
+    """
+    wanted = {}
+    for index, hop in enumerate(network.hops):
+        limit = limit_of(hop.wire)
+        if limit != UNLIMITED:
+            kind, quantity = units.parse(limit, units.PACKETS, units.SIZE, units.BDP)
+            if kind is units.BDP:
+                wanted[index] = quantity.exact
+    if not wanted:
+        return {}
+    longest: dict[int, Fraction] = {}
+    largest: dict[int, int] = {}
+    for flow in flows:
+        links = [link for link in (*paths.forward(flow), *paths.reverse(flow)) if link in wanted]
+        if not links:
+            continue
+        round_trip, size = paths.round_trip(flow), packet_bytes(flow["transport"])
+        for link in links:
+            longest[link] = max(longest.get(link, Fraction(0)), round_trip)
+            largest[link] = max(largest.get(link, 0), size)
+    return {link: _packets(network, link, wanted[link], longest, largest) for link in wanted}
+
+
+def _packets(
+    network: Network, link: int, times: Fraction, longest: dict[int, Fraction], largest: dict[int, int]
+) -> int:
+    hop = network.hops[link]
+    key, value = f"{hop.key}.queue", limit_of(hop.wire)
+    if link not in longest:
+        raise ScenarioError("a number of packets or bytes: no flow takes this link", key=key, value=value)
+    if longest[link] == 0:
+        expected = "a number of packets or bytes: no flow through this link has any propagation delay"
+        raise ScenarioError(expected, key=key, value=value)
+    count = math.ceil(times * units.exact(hop.rate) * longest[link] / (8 * largest[link]))
+    if count > _MOST_PACKETS:
+        raise ScenarioError(f"fewer than 2³² packets, not {count}", key=key, value=value)
+    return count
+
+
+def _observe(scenario: Scenario, duration: float) -> dict[str, Any]:
+    observe = given(scenario.observe)
+    interval = None if observe.interval is None else units.time(observe.interval)
+    if interval is not None and duration / interval > _MOST_SAMPLES:
+        raise ScenarioError(f"at most {_MOST_SAMPLES} samples", key="observe.interval", value=observe.interval)
+    return {"interval_s": interval, "flows": given(observe.flows)}

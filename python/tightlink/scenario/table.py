@@ -1,0 +1,168 @@
+"""The base of every table of a scenario.
+
+What a single table can know to be wrong is an error when it is made; what takes the whole scenario,
+when it is resolved.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final, TypeVar, dataclass_transform
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
+
+from tightlink.errors import ABSENT, closest, one_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic._internal._model_construction import ModelMetaclass
+
+    T = TypeVar("T", bound="Table")
+else:
+    ModelMetaclass = type(BaseModel)
+
+#: What names of links, traffic and topologies look like: no dots, which separate the keys of a path.
+NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+#: What a reader wants to see first; the other keys follow in the order of their definition.
+_FIRST: Final = (
+    "kind",
+    "pairs",
+    "hops",
+    "ends",
+    "from_",
+    "to",
+    "flows",
+    "rate",
+    "interval",
+    "delay",
+    "bottleneck",
+    "hop",
+)
+
+
+def wrong(
+    expected: str,
+    *,
+    key: str | None = None,
+    value: object = ABSENT,
+    suggestion: str | None = None,
+    statement: bool = False,
+) -> PydanticCustomError:
+    """A problem found while validating; ``key`` is relative to the table being validated."""
+    context = {"expected": expected, "key": key, "value": value, "suggestion": suggestion, "statement": statement}
+    return PydanticCustomError("tightlink", "not as expected", context)
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(Field, PrivateAttr))
+class _TableType(ModelMetaclass):
+    """Makes ``tl.Link(...)`` raise a `ScenarioError` instead of pydantic's own error."""
+
+    # Hidden from type checkers, which know the arguments of each table by its fields.
+    if not TYPE_CHECKING:
+
+        def __call__(cls: type[T], *args: Any, **kwargs: Any) -> T:  # noqa: N805
+            try:
+                return super().__call__(*args, **kwargs)
+            except ValidationError as error:
+                # Not at the top: problems.py walks the models that are defined with this base.
+                from tightlink.scenario.problems import scenario_error
+
+                raise scenario_error(error, cls.__name__) from None
+
+
+class Table(BaseModel, metaclass=_TableType):
+    """A table of a scenario: keyword-only, immutable, and closed to unknown keys."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        populate_by_name=True,
+        hide_input_in_errors=True,
+        use_attribute_docstrings=True,
+    )
+
+    @classmethod
+    def keys(cls) -> list[str]:
+        """The keys of this table as they are written in TOML."""
+        return [key_of(name) for name in cls.model_fields]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_keys(cls, data: object) -> object:
+        if isinstance(data, cls):
+            return data
+        if not isinstance(data, dict):
+            raise wrong("a table", value=data)
+        accepted = {*cls.model_fields, *cls.keys()}
+        for key in data:
+            if key not in accepted:
+                meant = closest(str(key), cls.keys())
+                message = f"unknown key; expected {one_of(sorted(cls.keys()))}"
+                suggestion = f'"{meant}"' if meant else None
+                raise wrong(message, key=str(key), suggestion=suggestion, statement=True)
+        return data
+
+    def written(self) -> dict[str, Any]:
+        """The table as nested dictionaries of what was set, as TOML would give them."""
+        fields = [name for name in type(self).model_fields if name in self.model_fields_set or name == "kind"]
+        fields.sort(key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST))
+        values = ((key_of(name), getattr(self, name)) for name in fields)
+        return {key: _written(value) for key, value in values if value is not None}
+
+
+def _written(value: Any) -> Any:
+    match value:
+        case Table():
+            return value.written()
+        case dict():
+            return {key: _written(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_written(item) for item in value]
+        case _:
+            return value
+
+
+def key_of(field: str) -> str:
+    """The TOML key of a Python field: ``from_`` is ``from``."""
+    return field.rstrip("_")
+
+
+def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Nested tables merged, the second winning; a queue is replaced as a whole."""
+    result = dict(base)
+    for key, value in over.items():
+        below = result.get(key)
+        if isinstance(below, dict) and isinstance(value, dict) and key != "queue":
+            result[key] = merged(below, value)
+        else:
+            result[key] = value
+    return result
+
+
+def kind_of(value: object) -> object:
+    """The ``kind`` of a table, given as a dictionary or as an object."""
+    return value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
+
+
+def known_kind(*kinds: str) -> BeforeValidator:
+    """Checks that a table names one of the kinds, before the table of that kind is validated."""
+
+    def check(value: object) -> object:
+        if not isinstance(value, dict | Table):
+            raise wrong(f"a table with a kind ({', '.join(kinds)})", value=value)
+        kind = kind_of(value)
+        if kind is None:
+            raise wrong(f"a kind, {one_of(kinds)}", key="kind")
+        if kind not in kinds:
+            meant = closest(kind, kinds) if isinstance(kind, str) else None
+            raise wrong(one_of(kinds), key="kind", value=kind, suggestion=f'"{meant}"' if meant else None)
+        return value
+
+    return BeforeValidator(check)
+
+
+def tag_of_kind(value: object) -> str:
+    """Picks the model of a table by its kind; tags stand in brackets, as no key does."""
+    return f"<{kind_of(value)}>"

@@ -1,0 +1,121 @@
+"""Reading TOML with errors that name file and line, and writing it.
+
+Example:
+    >>> print(dump({"seed": 1, "link": {"a": {"ends": ["x", "y"], "reverse": {"rate": "1 Mbit/s"}}}}))
+    seed = 1
+    <BLANKLINE>
+    [link.a]
+    ends = ["x", "y"]
+    reverse.rate = "1 Mbit/s"
+    <BLANKLINE>
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_BARE: Final = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
+_PLACE: Final = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
+_LARGEST_FILE: Final = 64 * 2**20
+
+
+def read(path: str | Path) -> str:
+    """The text of a scenario file.
+
+    Raises:
+        ScenarioError: The file cannot be read, or is no text.
+    """
+    file = Path(path)
+    try:
+        if file.stat().st_size > _LARGEST_FILE:
+            raise ScenarioError("the file is too large for a scenario", file=str(path), statement=True)
+        return file.read_text(encoding="utf-8")
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise ScenarioError(f"cannot be read: {reason}", file=str(path), statement=True) from None
+    except UnicodeDecodeError as error:
+        message = f"not UTF-8 text (byte {error.start})"
+        raise ScenarioError(message, file=str(path), statement=True) from None
+    except ValueError:
+        raise ScenarioError("not the name of a file", file=repr(str(path)), statement=True) from None
+
+
+def parse(text: str) -> dict[str, Any]:
+    """The tables of a TOML text.
+
+    Raises:
+        ScenarioError: The text is not TOML; the error says at which line and column.
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        match = _PLACE.fullmatch(str(error))
+        if match is None:
+            message = f"not valid TOML: {error}"
+        elif match[2] is None:
+            message = f"not valid TOML at the end of the file: {match[1]}"
+        else:
+            message = f"not valid TOML at line {match[2]}, column {match[3]}: {match[1]}"
+        raise ScenarioError(message, statement=True) from None
+    except RecursionError:
+        raise ScenarioError("not a scenario: tables or lists are nested too deeply", statement=True) from None
+    except ValueError as error:
+        raise ScenarioError(f"not valid TOML: {error}", statement=True) from None
+
+
+def dump(data: Mapping[str, Any]) -> str:
+    """Write a scenario's dictionary: one section for each named link, topology and traffic."""
+    lines = list(_keys({key: value for key, value in data.items() if not isinstance(value, dict)}))
+    for table, entries in data.items():
+        if not isinstance(entries, dict):
+            continue
+        if entries and all(isinstance(entry, dict) for entry in entries.values()):
+            for name, entry in entries.items():
+                lines += ["", f"[{_key(table)}.{_key(name)}]", *_keys(entry)]
+        else:
+            lines += ["", f"[{_key(table)}]", *_keys(entries)]
+    return "\n".join(lines) + "\n"
+
+
+def _keys(table: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    for key, value in table.items():
+        path = prefix + _key(key)
+        if isinstance(value, dict) and value:
+            yield from _keys(value, path + ".")
+        else:
+            yield f"{path} = {_value(value)}"
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else _text(name)
+
+
+def _value(value: object) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value)
+        case float():
+            return repr(value)
+        case str():
+            return _text(value)
+        case list():
+            return "[" + ", ".join(_value(item) for item in value) + "]"
+        case dict():
+            return "{ " + ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items()) + " }"
+        case _:
+            raise TypeError(f"{type(value).__name__} has no place in a scenario")
+
+
+def _text(value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}" for c in escaped) + '"'

@@ -1,0 +1,82 @@
+"""The chain: routers in a row, with hosts at its ends; a parking lot once traffic enters between."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
+
+from pydantic import model_validator
+
+from tightlink.scenario.links import Span
+from tightlink.scenario.table import merged, wrong
+from tightlink.scenario.topologies.base import MOST_NODES, GroupLink, Hosts, check_lists, directions, table_of
+from tightlink.scenario.values import choice, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_MOST_HOPS: Final = 250
+_PAIRS = whole(0, MOST_NODES, f"a whole number of pairs from 0 to {MOST_NODES}")
+_HOPS = whole(1, _MOST_HOPS, f"a whole number of hops from 1 to {_MOST_HOPS}")
+
+
+class Chain(Hosts):
+    """Routers in a row, joined by ``hops`` links, with pairs of hosts at the two ends.
+
+    Nodes NAME.router[0] to NAME.router[hops], NAME.left[i], NAME.right[i]; links NAME.hop[i]
+    (router[i] to router[i + 1]), NAME.access_left[i] (left[i] to the first router),
+    NAME.access_right[i] (the last router to right[i]). Without pairs, traffic goes from router to
+    router. Links of their own can join more hosts to any router: ``ends = ["x", "net.router[3]"]``.
+
+    Example:
+        >>> net = Chain(hops=2, hop={"rate": "10 Mbit/s"})
+        >>> [span.ends for span in net.spans("net")]
+        [('net.router[0]', 'net.router[1]'), ('net.router[1]', 'net.router[2]')]
+    """
+
+    kind: Annotated[Literal["chain"], choice("chain")] = "chain"
+    hops: Annotated[int, _HOPS]
+    """Links between the routers, which are one more."""
+    hop: GroupLink
+    """The links between the routers."""
+    pairs: Annotated[int, _PAIRS] = 0
+    """Hosts at each end."""
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if "rate" not in self.hop.written():
+            raise wrong('a rate such as "1 Gbit/s"', key="hop.rate")
+        check_lists(self.hop.written(), self.hops, "hop")
+        if self.pairs > 0:
+            self.check_access()
+            return self
+        for key in ("access", "access_left", "access_right"):
+            if (unused := getattr(self, key)) is not None:
+                raise wrong("nothing here: there are no access links without pairs", key=key, value=table_of(unused))
+        return self
+
+    @property
+    def hosts(self) -> int:
+        """Hosts at each end."""
+        return self.pairs
+
+    def nodes(self, name: str) -> Iterator[str]:
+        """The routers, then the hosts in pairs."""
+        for index in range(self.hops + 1):
+            yield f"{name}.router[{index}]"
+        yield from self.host_nodes(name)
+
+    def spans(self, name: str) -> Iterator[Span]:
+        """The hops, then the access links in pairs."""
+        for index, wires in enumerate(directions(self.hop.written(), self.hops)):
+            ends = (f"{name}.router[{index}]", f"{name}.router[{index + 1}]")
+            yield Span(f"{name}.hop[{index}]", f"topology.{name}.hop", ends, *wires)
+        yield from self.host_spans(name, f"{name}.router[0]", f"{name}.router[{self.hops}]")
+
+    def groups(self, name: str) -> dict[str, int]:
+        """Routers, hops, hosts and access links."""
+        routers = {f"{name}.router": self.hops + 1, f"{name}.hop": self.hops}
+        return routers | (self.host_groups(name) if self.pairs else {})
+
+    def filled(self, defaults: Mapping[str, Any]) -> dict[str, Any]:
+        """The table with the defaults for links where it is silent."""
+        return self.written() | {"hop": merged(defaults, self.hop.written())} | self.filled_access(defaults)

@@ -1,0 +1,67 @@
+"""The dumbbell: pairs of hosts on both sides of one bottleneck."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import model_validator
+
+from tightlink.scenario.links import Duplex, Span
+from tightlink.scenario.table import merged
+from tightlink.scenario.topologies.base import MOST_NODES, Hosts
+from tightlink.scenario.values import choice, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_PAIRS = whole(1, MOST_NODES, f"a whole number of pairs from 1 to {MOST_NODES}")
+
+
+class Dumbbell(Hosts):
+    """Pairs of hosts on both sides of one bottleneck between two routers.
+
+    Nodes NAME.left_router, NAME.right_router, NAME.left[i], NAME.right[i]; links NAME.bottleneck,
+    NAME.access_left[i] (left[i] to left_router), NAME.access_right[i] (right_router to right[i]).
+
+    Example:
+        >>> net = Dumbbell(pairs=1, bottleneck={"rate": "10 Mbit/s"}, access={"rate": "1 Gbit/s"})
+        >>> [span.name for span in net.spans("net")]
+        ['net.bottleneck', 'net.access_left[0]', 'net.access_right[0]']
+    """
+
+    kind: Annotated[Literal["dumbbell"], choice("dumbbell")] = "dumbbell"
+    pairs: Annotated[int, _PAIRS]
+    """Hosts on each side."""
+    bottleneck: Duplex
+    """The link between the routers."""
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        self.check_access()
+        return self
+
+    @property
+    def hosts(self) -> int:
+        """Hosts on each side."""
+        return self.pairs
+
+    def nodes(self, name: str) -> Iterator[str]:
+        """The routers, then the hosts in pairs."""
+        yield f"{name}.left_router"
+        yield f"{name}.right_router"
+        yield from self.host_nodes(name)
+
+    def spans(self, name: str) -> Iterator[Span]:
+        """The bottleneck, then the access links in pairs."""
+        ends = (f"{name}.left_router", f"{name}.right_router")
+        yield Span(f"{name}.bottleneck", f"topology.{name}.bottleneck", ends, *self.bottleneck.directions())
+        yield from self.host_spans(name, *ends)
+
+    def groups(self, name: str) -> dict[str, int]:
+        """Hosts and access links."""
+        return self.host_groups(name)
+
+    def filled(self, defaults: Mapping[str, Any]) -> dict[str, Any]:
+        """The table with the defaults for links where it is silent."""
+        bottleneck = merged(defaults, self.bottleneck.written())
+        return self.written() | {"bottleneck": bottleneck} | self.filled_access(defaults)

@@ -1,0 +1,248 @@
+"""Traffic: what applications offer, and the TCP or UDP that carries it.
+
+Example:
+    >>> Cbr(from_="a", to="b", rate="2 Mbit/s", udp=Udp(payload="1000 B")).kind
+    'cbr'
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag, model_validator
+
+from tightlink.scenario.links import NODE
+from tightlink.scenario.table import NAME, Table, known_kind, tag_of_kind, wrong
+from tightlink.scenario.values import Amount, Delay, Period, Rate, Size, Threshold, Window, choice, whole
+
+_MOST_FLOWS: Final = 1_000_000
+_STEEPEST: Final = 1e6
+_GROUP: Final = re.compile(rf"{NAME.pattern}\.{NAME.pattern}\[\*\]", re.ASCII)
+_LINK_NAME: Final = re.compile(rf"{NAME.pattern}(\.{NAME.pattern}(\[(\d+|\*)\])?)?(\.reverse)?", re.ASCII)
+
+
+class Rto(Table):
+    """TCP's retransmission timer (RFC 6298); the profile gives what is not set."""
+
+    initial: Period | None = None
+    """Before the first sample of the round-trip time."""
+    min: Period | None = None
+    """Lower bound."""
+    max: Period | None = None
+    """Upper bound."""
+    granularity: Period | None = None
+    """Tick of the clock."""
+
+
+class Tcp(Table):
+    """A TCP connection; the profile gives what is not set.
+
+    Windows are packets of ``payload``; one in bytes is rounded down to packets, one in BDP is
+    rounded up.
+    """
+
+    congestion: Annotated[str, Field(examples=["reno"])] | None = None
+    """Congestion control, by name (``tightlink list congestion``)."""
+    recovery: Annotated[str, choice("tahoe", "reno", "newreno", "sack")] | None = None
+    """Loss recovery: tahoe, reno, newreno or sack."""
+    payload: Size | None = None
+    """Application bytes in a full segment; the profile adds its headers."""
+    window: Window | None = None
+    """Largest window that the receiver advertises."""
+    initial_window: Window | None = None
+    """Congestion window at the start."""
+    initial_ssthresh: Threshold | None = None
+    """Slow-start threshold at the start, or "unlimited"."""
+    delayed_acks: StrictBool | None = None
+    """Whether the receiver acknowledges every second packet only."""
+    delayed_ack_timeout: Period | None = None
+    """How long the receiver may hold an ACK; needs ``delayed_acks``."""
+    limited_transmit: StrictBool | None = None
+    """Whether the first two duplicate ACKs release a new packet each (RFC 3042)."""
+    rto: Rto | None = None
+    """Retransmission timer."""
+
+
+class Udp(Table):
+    """A UDP flow: either what the application sends at a time, or the whole IP datagram."""
+
+    payload: Size | None = None
+    """Application bytes in a datagram; the profile adds its headers."""
+    datagram: Size | None = None
+    """The whole IP datagram, headers included."""
+
+    @model_validator(mode="after")
+    def _one_size(self) -> Self:
+        if self.payload is not None and self.datagram is not None:
+            raise wrong("either payload or datagram, not both", key="datagram", value=self.datagram)
+        return self
+
+
+class Starts(Table):
+    """Start times of a group of flows, evenly spaced: flow i starts at first + i × every."""
+
+    first: Delay = "0 s"
+    """When the first flow starts."""
+    every: Delay
+    """From the start of a flow to the start of the next."""
+
+
+def _start_form(value: object) -> str:
+    if isinstance(value, dict | Starts):
+        return "<starts>"
+    return "<list>" if isinstance(value, list | tuple) else "<time>"
+
+
+Start = Annotated[
+    Annotated[Delay, Tag("<time>")] | Annotated[list[Delay], Tag("<list>")] | Annotated[Starts, Tag("<starts>")],
+    Discriminator(_start_form),
+]
+
+
+def _check_endpoint(name: object) -> str:
+    if not isinstance(name, str) or not (NODE.fullmatch(name) or _GROUP.fullmatch(name)):
+        raise wrong('the name of a node or of a group, such as "sender" or "net.left[*]"', value=name)
+    return name
+
+
+def _check_link_name(name: object) -> str:
+    if not isinstance(name, str) or _LINK_NAME.fullmatch(name) is None:
+        raise wrong('the name of a link, such as "bottleneck" or "net.access_left[*]"', value=name)
+    return name
+
+
+Endpoint = Annotated[str, BeforeValidator(_check_endpoint)]
+PathLinks = Annotated[list[Annotated[str, BeforeValidator(_check_link_name)]], Field(min_length=1)]
+Flows = Annotated[int, whole(1, _MOST_FLOWS, f"a whole number of flows from 1 to {_MOST_FLOWS}")]
+
+
+class Flow(Table):
+    """What all kinds of traffic share.
+
+    Raises:
+        ScenarioError: A value is out of its range or lacks its unit, or a key is unknown or has no
+            effect.
+    """
+
+    from_: Endpoint = Field(validation_alias="from", serialization_alias="from")
+    """Sending node; of a group such as "net.left[*]", flow i takes element i modulo its size."""
+    to: Endpoint
+    """Receiving node or group."""
+    flows: Flows | None = None
+    """Number of flows, labelled NAME[0], NAME[1], …; without it there is one, labelled NAME."""
+    start: Start | None = None
+    """When the application starts: one time, one for each flow, or { first, every } (default "0 s")."""
+    stop: Period | None = None
+    """When the application stops (default: the duration)."""
+    path: PathLinks | None = None
+    """Links from sender to receiver (default: the fewest links)."""
+    reverse_path: PathLinks | None = None
+    """Links from receiver to sender (default: the fewest links)."""
+    tcp: Tcp | None = None
+    """Carried by TCP."""
+    udp: Udp | None = None
+    """Carried by UDP."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.tcp is not None and self.udp is not None:
+            raise wrong("either tcp or udp, not both", key="udp", value=self.udp.written())
+        if self.flows is None:
+            for key, end in (("from", self.from_), ("to", self.to)):
+                if end.endswith("[*]"):
+                    raise wrong("a single node, or flows = a number of flows beside it", key=key, value=end)
+            if isinstance(self.start, Starts | list):
+                value = self.start.written() if isinstance(self.start, Starts) else self.start
+                raise wrong("a single time, or flows = a number of flows beside it", key="start", value=value)
+        elif isinstance(self.start, list) and len(self.start) != self.flows:
+            raise wrong(f"{self.flows} times, one for each flow, not {len(self.start)}", key="start", value=self.start)
+        return self
+
+    @property
+    def transport(self) -> Literal["tcp", "udp"]:
+        """What carries it."""
+        return "tcp"
+
+
+class Bulk(Flow):
+    """As much as the transport takes: a file, or data without end. Over TCP unless ``udp`` is set."""
+
+    kind: Annotated[Literal["bulk"], choice("bulk")] = "bulk"
+    bytes: Amount | None = None
+    """Application bytes to send (default: without end)."""
+
+    @model_validator(mode="after")
+    def _tcp_only(self) -> Self:
+        if self.udp is not None:
+            raise wrong(
+                "tcp: bulk traffic over UDP has no rate of its own; use cbr", key="udp", value=self.udp.written()
+            )
+        return self
+
+
+class _Paced(Flow):
+    """Traffic at a rate of its own, over UDP unless ``tcp`` is set."""
+
+    rate: Rate | None = None
+    """Bits per second of IP packets: a packet every 8 × (bytes of payload and headers) / rate."""
+    interval: Period | None = None
+    """From packet to packet; instead of ``rate``."""
+
+    @model_validator(mode="after")
+    def _one_pace(self) -> Self:
+        if self.rate is None and self.interval is None:
+            raise wrong('a rate, such as "2 Mbit/s", or an interval, such as "1 ms"', key="rate")
+        if self.rate is not None and self.interval is not None:
+            raise wrong("either rate or interval, not both", key="interval", value=self.interval)
+        return self
+
+    @property
+    def transport(self) -> Literal["tcp", "udp"]:
+        """What carries it."""
+        return "tcp" if self.tcp is not None else "udp"
+
+
+class Cbr(_Paced):
+    """Constant bit rate: one packet at a constant interval."""
+
+    kind: Annotated[Literal["cbr"], choice("cbr")] = "cbr"
+
+
+def _check_shape(value: object) -> float:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 1 < float(value) < _STEEPEST:  # type: ignore[arg-type]
+        raise wrong("a number above 1, such as 1.5", value=value)
+    return float(value)  # type: ignore[arg-type]
+
+
+class OnOff(_Paced):
+    """Constant bit rate during random on-times, silence during random off-times."""
+
+    kind: Annotated[Literal["on-off"], choice("on-off")] = "on-off"
+    on: Period
+    """Mean length of the on-times."""
+    off: Period
+    """Mean length of the off-times."""
+    distribution: Annotated[str, choice("exponential", "pareto")] = "exponential"
+    """Distribution of both: exponential or pareto."""
+    shape: Annotated[float, BeforeValidator(_check_shape)] | None = None
+    """Shape of the Pareto distribution (default 1.5)."""
+
+    @model_validator(mode="after")
+    def _shape_of_pareto(self) -> Self:
+        if self.shape is not None and self.distribution != "pareto":
+            raise wrong(
+                'nothing here: shape has an effect with distribution = "pareto" only', key="shape", value=self.shape
+            )
+        return self
+
+
+#: Every kind of traffic. A new kind is one class, one entry here and its part in resolve.py.
+KINDS: Final[dict[str, type[Flow]]] = {"bulk": Bulk, "cbr": Cbr, "on-off": OnOff}
+
+Traffic = Annotated[
+    Annotated[Bulk, Tag("<bulk>")] | Annotated[Cbr, Tag("<cbr>")] | Annotated[OnOff, Tag("<on-off>")],
+    Discriminator(tag_of_kind),
+    known_kind(*KINDS),
+]

@@ -1,0 +1,124 @@
+"""TCP and UDP as the engine reads them: sizes in bytes, windows in packets."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from tightlink import units
+from tightlink.errors import ScenarioError, closest, one_of
+from tightlink.scenario.network import given
+from tightlink.scenario.values import UNLIMITED
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from tightlink.scenario.profiles import Profile
+    from tightlink.scenario.traffic import Rto, Tcp, Udp
+
+#: Windows, of which some may be in bandwidth-delay products.
+_WINDOWS = ("window", "initial_window", "initial_ssthresh")
+
+
+def tcp_spec(key: str, tcp: Tcp, profile: Profile) -> dict[str, Any]:
+    """A TCP connection; windows in BDP are left as text for `fill_windows`.
+
+    Args:
+        key: Dotted path of the table, for errors.
+        tcp: The table with every default filled in.
+        profile: Gives the headers.
+    """
+    payload = units.size(given(tcp.payload))
+    header = profile.tcp.header_bytes
+    _check_datagram(f"{key}.payload", given(tcp.payload), payload, header, profile)
+    return {
+        "congestion": _congestion(f"{key}.congestion", given(tcp.congestion)),
+        "recovery": given(tcp.recovery),
+        "payload_bytes": payload,
+        "header_bytes": header,
+        "ack_bytes": profile.tcp.ack_bytes,
+        **{f"{name}_packets": _window(f"{key}.{name}", given(getattr(tcp, name)), payload) for name in _WINDOWS},
+        "delayed_ack_s": units.time(given(tcp.delayed_ack_timeout)) if tcp.delayed_acks else None,
+        "rto": _rto(f"{key}.rto", given(tcp.rto)),
+        "limited_transmit": given(tcp.limited_transmit),
+    }
+
+
+def udp_spec(key: str, udp: Udp, profile: Profile) -> dict[str, Any]:
+    """A UDP flow. ``key`` is the dotted path of its table, for errors."""
+    header = profile.udp.header_bytes
+    if udp.datagram is not None:
+        payload = units.size(udp.datagram) - header
+        if payload < 1:
+            expected = f"more than the {header} B of its headers"
+            raise ScenarioError(expected, key=f"{key}.datagram", value=udp.datagram)
+        _check_datagram(f"{key}.datagram", udp.datagram, payload, header, profile)
+    else:
+        payload = units.size(given(udp.payload))
+        _check_datagram(f"{key}.payload", given(udp.payload), payload, header, profile)
+    return {
+        "payload_bytes": payload,
+        "header_bytes": header,
+        "fragment_header_bytes": profile.udp.fragment_header_bytes,
+    }
+
+
+def has_bdp(spec: dict[str, Any]) -> bool:
+    """Whether a window is still to be computed from the path."""
+    return any(isinstance(spec[f"{name}_packets"], units.Quantity) for name in _WINDOWS)
+
+
+def fill_windows(spec: dict[str, Any], bdp_bytes: Fraction) -> dict[str, Any]:
+    """The connection with its windows in BDP as packets, rounded up: they fill the path."""
+    packet = spec["payload_bytes"] + spec["header_bytes"]
+    filled = dict(spec)
+    for name in _WINDOWS:
+        value = spec[f"{name}_packets"]
+        if isinstance(value, units.Quantity):
+            filled[f"{name}_packets"] = float(max(1, math.ceil(value.exact * bdp_bytes / packet)))
+    return filled
+
+
+def _window(key: str, text: str, payload: int) -> float | units.Quantity | None:
+    if text == UNLIMITED:
+        return None
+    kind, quantity = units.parse(text, units.PACKETS, units.SIZE, units.BDP)
+    if kind is units.BDP:
+        return quantity
+    if kind is units.PACKETS:
+        return float(quantity.exact)
+    count = quantity.exact // payload
+    if count < 1:
+        raise ScenarioError(f"at least one packet of {payload} B", key=key, value=text)
+    return float(count)
+
+
+def _rto(key: str, rto: Rto) -> dict[str, float]:
+    initial, low, high = (units.time(given(value)) for value in (rto.initial, rto.min, rto.max))
+    if low > high:
+        raise ScenarioError(f"at most rto.max, which is {rto.max}", key=f"{key}.min", value=rto.min)
+    if initial > high:
+        raise ScenarioError(f"at most rto.max, which is {rto.max}", key=f"{key}.initial", value=rto.initial)
+    return {
+        "initial_s": initial,
+        "min_s": low,
+        "max_s": high,
+        "granularity_s": units.time(given(rto.granularity)),
+    }
+
+
+def _congestion(key: str, name: str) -> str:
+    from tightlink import _core
+
+    names = [known for known, _ in _core.congestion()]
+    if name not in names:
+        meant = closest(name, names)
+        raise ScenarioError(one_of(names), key=key, value=name, suggestion=f'"{meant}"' if meant else None)
+    return name
+
+
+def _check_datagram(key: str, text: str, payload: int, header: int, profile: Profile) -> None:
+    most = profile.largest_datagram
+    if most is not None and payload + header > most:
+        expected = f"an IP datagram of at most {most} B, headers of {header} B included"
+        raise ScenarioError(expected, key=key, value=text)

@@ -1,0 +1,136 @@
+"""The types of the values in a scenario: quantities with units, fractions, whole numbers, words.
+
+A quantity is kept as text with its unit in canonical spelling (``"10Mbps"`` becomes ``"10 Mbit/s"``),
+so that what was understood can be printed; `resolve` turns it into a number.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from pydantic import BeforeValidator, WithJsonSchema
+
+from tightlink import units
+from tightlink.errors import ScenarioError, closest, one_of
+from tightlink.scenario.table import wrong
+
+UNLIMITED: Final = "unlimited"
+
+
+def _quantity(
+    *kinds: units.Kind,
+    zero: bool = False,
+    smallest: str | None = None,
+    largest: float = float("inf"),
+    words: tuple[str, ...] = (),
+) -> BeforeValidator:
+    """Checks a quantity of one of the kinds, or one of the words, and spells it canonically."""
+    expected = " or ".join([*(kind.expected for kind in kinds), *(f'"{word}"' for word in words)])
+    least = units.parse(smallest, *kinds)[1].exact if smallest else 0
+
+    def check(value: object) -> str:
+        if isinstance(value, str) and value in words:
+            return value
+        try:
+            kind, quantity = units.parse(value, *kinds)
+        except ScenarioError as error:
+            text = expected if len(kinds) + len(words) > 1 else error.expected
+            suggestion = error.suggestion
+            if isinstance(value, str) and suggestion is None and (word := closest(value, words)):
+                suggestion = f'"{word}"'
+            raise wrong(text, value=value, suggestion=suggestion) from None
+        if quantity.exact < 0 or (quantity.exact == 0 and not zero):
+            sign = "that is not negative" if zero else "above zero"
+            raise wrong(f'{kind.name} {sign}, such as "{kind.example}"', value=value)
+        if quantity.exact < least:
+            raise wrong(f'{kind.name} of at least "{smallest}"', value=value)
+        if quantity.exact > largest:
+            raise wrong(f"{kind.name} of at most {largest:g} in SI units", value=value)
+        return str(quantity)
+
+    return BeforeValidator(check)
+
+
+def _schema(*examples: str) -> WithJsonSchema:
+    return WithJsonSchema({"type": "string", "examples": list(examples)})
+
+
+#: Times beyond this are not resolved to a microsecond any more.
+_LONGEST_TIME = 1e9
+_LARGEST_RATE = 1e18
+_MOST_BYTES = 2**31 - 1
+_MOST_PACKETS = 2**31 - 1
+#: The smallest packet that every link must carry whole (RFC 791).
+_SMALLEST_MTU = "68 B"
+#: Shorter times and slower rates would stop the clock.
+_SHORTEST_PERIOD = "1 ns"
+_SMALLEST_RATE = "1 bit/s"
+
+Rate = Annotated[
+    str, _quantity(units.RATE, smallest=_SMALLEST_RATE, largest=_LARGEST_RATE), _schema("2 Mbit/s", "1 Gbit/s")
+]
+Delay = Annotated[str, _quantity(units.TIME, zero=True, largest=_LONGEST_TIME), _schema("10 ms", "5 us")]
+Period = Annotated[
+    str, _quantity(units.TIME, smallest=_SHORTEST_PERIOD, largest=_LONGEST_TIME), _schema("10 s", "500 ms")
+]
+Size = Annotated[str, _quantity(units.SIZE, largest=_MOST_BYTES), _schema("1000 B", "1460 B")]
+Overhead = Annotated[str, _quantity(units.SIZE, zero=True, largest=_MOST_BYTES), _schema("38 B")]
+Amount = Annotated[str, _quantity(units.SIZE, largest=2**63 - 1), _schema("10 MB", "64 KiB")]
+Mtu = Annotated[str, _quantity(units.SIZE, smallest=_SMALLEST_MTU, largest=_MOST_BYTES), _schema("1500 B")]
+Window = Annotated[
+    str,
+    _quantity(units.PACKETS, units.SIZE, units.BDP, largest=_MOST_PACKETS),
+    _schema("20 packets", "64 KiB", "1 BDP"),
+]
+Threshold = Annotated[
+    str,
+    _quantity(units.PACKETS, units.SIZE, units.BDP, largest=_MOST_PACKETS, words=(UNLIMITED,)),
+    _schema("46 packets", UNLIMITED),
+]
+QueueLimit = Annotated[
+    str,
+    _quantity(units.PACKETS, units.SIZE, units.BDP, largest=_MOST_BYTES, words=(UNLIMITED,)),
+    _schema("20 packets", "64 KiB", "1 BDP", UNLIMITED),
+]
+
+
+def _check_fraction(value: object) -> float:
+    try:
+        number = units.fraction(value)
+    except ScenarioError as error:
+        raise wrong('a fraction from 0 to 1, or such as "1 %"', value=value, suggestion=error.suggestion) from None
+    if not 0 <= number <= 1:
+        raise wrong('a fraction from 0 to 1, or such as "1 %"', value=value)
+    return number
+
+
+Fraction = Annotated[
+    float | str,
+    BeforeValidator(_check_fraction),
+    WithJsonSchema(
+        {"anyOf": [{"type": "number", "minimum": 0, "maximum": 1}, {"type": "string"}], "examples": [0.01, "1 %"]}
+    ),
+]
+
+
+def whole(smallest: int, largest: int, expected: str) -> BeforeValidator:
+    """A whole number within bounds; true and false are none."""
+
+    def check(value: object) -> int:
+        if not isinstance(value, int) or isinstance(value, bool) or not smallest <= value <= largest:
+            raise wrong(expected, value=value)
+        return value
+
+    return BeforeValidator(check)
+
+
+def choice(*names: str) -> BeforeValidator:
+    """One of a few words, with "did you mean"."""
+
+    def check(value: object) -> str:
+        if isinstance(value, str) and value in names:
+            return value
+        meant = closest(value, names) if isinstance(value, str) else None
+        raise wrong(one_of(names), value=value, suggestion=f'"{meant}"' if meant else None)
+
+    return BeforeValidator(check)

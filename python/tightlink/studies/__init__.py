@@ -1,0 +1,54 @@
+"""Studies: documents that are simulated again from end to end, with their figures beside ours.
+
+Example:
+    >>> [name for name, _ in names()]
+    ['one-flow']
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tightlink.errors import ScenarioError, closest, one_of
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
+    from tightlink.studies.study import Study
+
+#: Every study: its name, a line of help, and the module that defines it as STUDY.
+_STUDIES: Final = {
+    "one-flow": ("one TCP or UDP flow over one link, then with company (Balliache 2003)", "one_flow"),
+}
+
+
+def names() -> list[tuple[str, str]]:
+    """Names of the studies, with a line of help each."""
+    return [(name, text) for name, (text, _) in _STUDIES.items()]
+
+
+def run(name: str, out: str | os.PathLike[str], jobs: int = 1, progress: Callable[[str], None] | None = None) -> int:
+    """Redo a study and leave its results in a folder.
+
+    Args:
+        name: As `names` lists it.
+        out: Folder for runs, table, claims, figures and report; an interrupted study goes on where it was.
+        jobs: Runs to simulate at a time; the results do not depend on it.
+        progress: Told, line by line, how far it is.
+
+    Returns:
+        0, or 3 if a claim of the document does not hold.
+
+    Raises:
+        ScenarioError: There is no such study.
+        TightlinkError: The folder holds something else.
+    """
+    if name not in _STUDIES:
+        raise ScenarioError(one_of(list(_STUDIES)), key="study", value=name, suggestion=closest(name, list(_STUDIES)))
+    from tightlink.studies.study import run_study
+
+    study: Study = import_module(f"tightlink.studies.{_STUDIES[name][1]}").STUDY
+    return run_study(study, Path(out), jobs, progress or (lambda _: None))

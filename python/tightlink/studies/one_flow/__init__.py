@@ -1,0 +1,94 @@
+"""Study ``one-flow``: one TCP flow over one link, in seven cases, then with UDP, and with company.
+
+L. Balliache: Differentiated service on Linux / one TCP flow, 2003 (cited as "Balliache 2003, One TCP
+flow"): a study with ns-2 of how TCP behaves "alone and happy". Its lessons rest on a default that it
+does not mention, a window of 20 packets.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tightlink.analysis.fairness import jain
+from tightlink.experiment.results import metrics
+from tightlink.studies.one_flow import (
+    case_sections,
+    cases,
+    company,
+    company_section,
+    counts,
+    figures,
+    phase,
+    response,
+    statements,
+    verdicts,
+    window,
+)
+from tightlink.studies.one_flow.measures import Measured, measure
+from tightlink.studies.one_flow.words import ms, percent
+from tightlink.studies.study import Findings, Study
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tightlink.experiment.claims import Claim
+    from tightlink.experiment.execute import Task
+    from tightlink.run import Run
+
+
+def tasks() -> list[Task]:
+    """Everything that is simulated."""
+    return [*cases.tasks(), *window.tasks(), *response.tasks(), *company.tasks(), *phase.tasks()]
+
+
+def findings(runs: Mapping[str, Run]) -> Findings:
+    """Claims, report and figures, all from the runs."""
+    tcp, udp = (
+        {case.name: measure(case, runs[f"{transport}/{case.name}"]) for case in cases.CASES}
+        for transport in ("tcp", "udp")
+    )
+    claims = [
+        *counts.claims(tcp, udp, runs),
+        *statements.claims(tcp, udp, runs),
+        *verdicts.claims(tcp),
+        *response.claims(runs),
+        *company.claims(runs),
+        *phase.claims(runs),
+        *window.claims(tcp, runs),
+    ]
+    sections = [
+        *case_sections.sections(tcp, udp),
+        window.section(tcp, runs),
+        verdicts.section(tcp, udp),
+        response.section(runs),
+        *company_section.sections(runs),
+        phase.section(runs),
+    ]
+    lead = _lead(tcp, claims)
+    return Findings(
+        "One flow, alone and with company", lead, claims, sections, lambda folder: figures.draw(folder, tcp, udp, runs)
+    )
+
+
+def _measure(run: Run) -> dict[str, float]:
+    return metrics(run) | {"jain": jain(run.flows["goodput_bps"].to_list())}
+
+
+def _lead(tcp: Mapping[str, Measured], claims: list[Claim]) -> str:
+    small, long, base = tcp["packet-100"], tcp["delay-100ms"], tcp["base"]
+    failed = sum(claim.holds is False for claim in claims)
+    return (
+        "L. Balliache's *One TCP flow* (2003), simulated again: seven cases of one TCP Reno flow in ns-2, then the same with "
+        "UDP and with company, as it announces.\n\n"
+        "Six of the seven cases agree with the document to the last packet. But its lessons are a default's: **ns-2's window "
+        f"of 20 packets**, which it never mentions, makes the latency of {ms(base.latency_s, 0)} that no queue can change, the "
+        f"{percent(1 - small.kilobytes / base.kilobytes)} lost with small packets and the "
+        f"{percent(1 - long.kilobytes / base.kilobytes)} lost on a long link.\n\n"
+        f"{failed} claims do not hold: the counts of the seventh case, which another version of ns-2 made, and statements "
+        "that are slips of arithmetic or put an effect down to another cause; each says why."
+    )
+
+
+STUDY: Final = Study(
+    "one-flow", "one TCP or UDP flow over one link, then with company (Balliache 2003)", tasks, findings, _measure
+)

@@ -1,0 +1,160 @@
+"""The part of the report on flows with company."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from tightlink.report import Chart, Row, Section, Table, Text, charts
+from tightlink.studies.one_flow import company
+from tightlink.studies.one_flow.words import kbit, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tightlink.run import Run
+
+
+def sections(runs: Mapping[str, Run]) -> list[Section]:
+    """TCP beside TCP, TCP beside UDP, UDP beside UDP, unequal flows, and peaks against means."""
+    return [_many(runs), _beside(runs), _unresponsive(runs), _unequal(runs), _peaks(runs)]
+
+
+def _many(runs: Mapping[str, Run]) -> Section:
+    frame = company.many_table(runs)
+    last, two = frame.row(-1, named=True), frame.row(1, named=True)
+    finding = (
+        f"From one flow to {last['flows']} the link stays {percent(last['utilization'])} busy; loss rises to "
+        f"{percent(last['loss'])}, a flow's peaks to {last['peak_over_mean']:.1f} times its mean, and only two flows share "
+        f"unevenly (Jain's index {two['jain']:.2f}): the phase effects below."
+    )
+    table = frame.select(
+        "flows",
+        (pl.col("goodput_bps") / 1e3).round(0).alias("goodput of all, kbit/s"),
+        (pl.col("utilization") * 100).round(1).alias("link busy %"),
+        (pl.col("loss") * 100).round(2).alias("loss %"),
+        pl.col("jain").round(3).alias("Jain's index"),
+        (pl.col("least_share") * 100).round(1).alias("least share %"),
+        (pl.col("greatest_share") * 100).round(1).alias("greatest share %"),
+        pl.col("peak_over_mean").round(2).alias("a flow's peak / mean"),
+        pl.col("link_peak_over_mean").round(3).alias("the link's peak / mean"),
+    )
+    caption = (
+        "Reno flows with windows of 20 packets and equal round trips over the document's link, started within a second; means "
+        "over five seeds. Peaks are the greatest throughput in 100 ms."
+    )
+    return Section("With company: many TCP flows", finding, [Table(table, caption)])
+
+
+def _beside(runs: Mapping[str, Run]) -> Section:
+    frame = company.beside_table(runs)
+    at = {row["offered_percent"]: row for row in frame.iter_rows(named=True)}
+    finding = (
+        f"TCP takes what UDP leaves, {kbit(at[50]['tcp_bps'])} beside UDP at half the link's rate, and nothing from 100 % on "
+        f"({kbit(at[150]['tcp_bps'])}), while UDP itself loses {percent(at[150]['udp_loss'])} at 150 %."
+    )
+    chart = charts.line(
+        company.beside_long(runs),
+        "offered_percent",
+        "throughput_bps",
+        by="flow",
+        x_title="UDP offers (% of the link)",
+        height=240,
+    )
+    table = frame.select(
+        pl.col("offered_percent").alias("UDP offers %"),
+        (pl.col("tcp_bps") / 1e3).round(0).alias("TCP kbit/s"),
+        (pl.col("udp_bps") / 1e3).round(0).alias("UDP kbit/s"),
+        (pl.col("udp_loss") * 100).round(2).alias("UDP loss %"),
+    )
+    blocks = [Chart(chart, "Throughput, headers included; means over five seeds."), Table(table)]
+    return Section("With company: TCP beside UDP", finding, blocks)
+
+
+def _unresponsive(runs: Mapping[str, Run]) -> Section:
+    frame = company.udp_table(runs)
+    constant = frame.filter(pl.col("kind") == "constant")
+    ten = constant.row(-1, named=True)
+    finding = (
+        f"Unresponsive flows that offer 150 % keep the link {percent(ten['utilization'])} busy and lose "
+        f"{percent(ten['loss'])}, as they must; but who loses is decided by phase: among ten constant ones, some lose nothing "
+        f"and some {percent(ten['loss_greatest'])}, where sources that go on and off at random share the loss."
+    )
+    table = frame.select(
+        "kind",
+        "flows",
+        (pl.col("utilization") * 100).round(1).alias("link busy %"),
+        (pl.col("loss") * 100).round(1).alias("loss %"),
+        (pl.col("loss_least") * 100).round(1).alias("least loss of a flow %"),
+        (pl.col("loss_greatest") * 100).round(1).alias("greatest loss of a flow %"),
+        pl.col("jain").round(3).alias("Jain's index"),
+        pl.col("link_peak_over_mean").round(2).alias("the link's peak / mean"),
+    )
+    caption = "UDP flows of 1000 B over the document's link, at 150 % of its rate together; means over five seeds."
+    return Section("With company: several unresponsive flows", finding, [Table(table, caption)])
+
+
+def _unequal(runs: Mapping[str, Run]) -> Section:
+    small, far = company.sizes_table(runs), company.trips_table(runs)
+    first, last = small.row(0, named=True), far.row(-1, named=True)
+    finding = (
+        f"Packets of {first['setting']} B get {percent(first['share'], 1)} beside packets of 1000 B (the response function "
+        f"says {percent(first['predicted'], 1)}), and a path {last['setting']} times as long gets "
+        f"{percent(1 - last['share'], 1)} ({percent(1 - last['predicted'], 1)})."
+    )
+    text = (
+        "Two Reno flows with open windows over the document's link for 200 s, beside 1 % of random traffic that keeps phase "
+        "effects from deciding; five seeds. Predicted: equal loss for both, throughput proportional to packet size over "
+        "round trip, the queue's delay included."
+    )
+    tables = [
+        Table(_shares(small, "small packets B"), "The share of the flow with the smaller packets."),
+        Table(_shares(far, "far path / near path"), "The share of the near flow."),
+    ]
+    return Section("With company: small beside large, near beside far", finding, [Text(text), *tables])
+
+
+def _shares(frame: pl.DataFrame, heading: str) -> pl.DataFrame:
+    names = {
+        "share": "share %",
+        "share_least": "least of the seeds %",
+        "share_greatest": "greatest %",
+        "predicted": "predicted %",
+    }
+    return frame.select(
+        pl.col("setting").alias(heading), *((pl.col(key) * 100).round(1).alias(name) for key, name in names.items())
+    )
+
+
+def _peaks(runs: Mapping[str, Run]) -> Section:
+    curve, run = company.company_x_curve(runs), runs[company.COMPANY_X]
+    mean, busy = float(curve["system_bps"][-1]), float(run.links["utilization"][0])
+    finding = (
+        f"Twenty sources that talk seldom and fast show peaks at 10 Mbit/s beside a system throughput of {kbit(mean)}, on a "
+        f"link that is busy {percent(busy)} of the time and loses {run.flows['packets_dropped'].sum()} packets: peaks far "
+        "above the mean are what idle time looks like, and say nothing of congestion."
+    )
+    text = (
+        "The document shows peaks of 9000 kbit/s beside 695 kbit/s in a company's 10 Mbit/s network and takes the difference "
+        "for waste by aggressive protocols. Its capture was not published; this is a network that would look the same."
+    )
+    shown = curve.with_columns(pl.col("smoothed_bps") / 1e3, pl.col("system_bps") / 1e3)
+    row = [
+        charts.line(
+            shown,
+            "time_s",
+            column,
+            title=title,
+            x_title="time (s)",
+            y_title="kbit/s",
+            height=160,
+            y_domain=(0, 10_500),
+            most=1200,
+        )
+        for column, title in (
+            ("smoothed_bps", "instant throughput, smoothed (α = 0.95)"),
+            ("system_bps", "system throughput"),
+        )
+    ]
+    return Section("With company: peaks and means", finding, [Text(text), Row(row)])

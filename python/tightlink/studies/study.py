@@ -1,0 +1,107 @@
+"""What a study is, and how one is run: runs, table, claims, figures, report, in a folder of its own.
+
+A study says what to simulate and what that means; everything else is here and below.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tightlink.errors import TightlinkError
+from tightlink.experiment import claims as claimed
+from tightlink.experiment.execute import execute
+from tightlink.experiment.results import metrics, results, write_results
+from tightlink.experiment.store import Store
+from tightlink.files import write_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from tightlink.experiment.claims import Claim
+    from tightlink.experiment.execute import Task
+    from tightlink.report import Section
+    from tightlink.run import Run
+
+_MARKER: Final = "study.json"
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a study found: its claims, and its report."""
+
+    title: str
+    lead: str
+    claims: Sequence[Claim]
+    sections: Sequence[Section]
+    draw: Callable[[Path], Sequence[Path]]
+    """Writes the figures for papers into a folder."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study: what it simulates, and what it makes of it."""
+
+    name: str
+    help: str
+    tasks: Callable[[], Sequence[Task]]
+    findings: Callable[[Mapping[str, Run]], Findings]
+    measure: Callable[[Run], Mapping[str, float]] = metrics
+    """What ``runs.parquet`` says of a run."""
+
+
+def run_study(study: Study, folder: Path, jobs: int, progress: Callable[[str], None]) -> int:
+    """Run a study, or finish one that was interrupted: runs that are there are not run again.
+
+    Returns:
+        The exit code: 0, or 3 if a claim does not hold.
+
+    Raises:
+        TightlinkError: The folder holds something else.
+    """
+    _claim_folder(study, folder)
+    tasks = list(study.tasks())
+    store = Store(folder / "runs")
+    if store.count():
+        progress(f"{store.count()} runs are in {store.folder} already")
+    runs = execute(tasks, store, jobs=jobs, progress=progress)
+    scenarios = {task.name: task.scenario for task in tasks}
+    write_results(folder / "runs.parquet", results(scenarios, runs, study.measure))
+    progress("analysing")
+    found = study.findings(runs)
+    claimed.save(found.claims, folder / "claims.json")
+    progress("drawing figures and report")
+    figures = found.draw(folder / "figures")
+    from tightlink import report
+
+    report.write(
+        folder / "report.html",
+        title=found.title,
+        lead=found.lead,
+        claims=found.claims,
+        sections=found.sections,
+        figures=figures,
+        seeds=[task.scenario.seed for task in tasks],
+        command=f"tightlink study {study.name}",
+    )
+    return claimed.exit_code(found.claims)
+
+
+def _claim_folder(study: Study, folder: Path) -> None:
+    """Make the folder this study's, unless it holds something else."""
+    marker = folder / _MARKER
+    if folder.exists() and not folder.is_dir():
+        raise TightlinkError(f"{folder}: expected a folder, and it is a file")
+    if marker.exists():
+        try:
+            held = json.loads(marker.read_text(encoding="utf-8"))["study"]
+        except (ValueError, KeyError, TypeError, OSError):
+            raise TightlinkError(f"{marker}: cannot be read; choose another folder") from None
+        if held != study.name:
+            raise TightlinkError(f"{folder}: holds the study {held}; choose another folder for {study.name}")
+    elif folder.exists() and any(folder.iterdir()):
+        raise TightlinkError(f"{folder}: the folder is not empty and holds no study; choose another one")
+    else:
+        write_text(marker, json.dumps({"study": study.name}) + "\n")

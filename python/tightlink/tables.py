@@ -1,0 +1,127 @@
+"""The tables of a run: their columns, in order, with what each measures.
+
+Simulated, measured and captured runs all have these tables. `goodput` counts payload, `throughput`
+bytes on the wire; every `bytes_*` counts IP packets with their headers, without the link's framing.
+
+Example:
+    >>> [column.name for column in TABLES["series"]]
+    ['time_s', 'entity', 'metric', 'value']
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Type = Literal["text", "integer", "number"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its name with the unit at the end, its type, and what it holds."""
+
+    name: str
+    type: Type
+    help: str
+
+
+def _columns(*columns: tuple[str, Type, str]) -> tuple[Column, ...]:
+    return tuple(Column(*column) for column in columns)
+
+
+TABLES: Final[dict[str, tuple[Column, ...]]] = {
+    "flows": _columns(
+        ("flow", "integer", "number of the flow, in the order of the scenario"),
+        ("label", "text", "name of the flow, such as ftp or bulk[17]"),
+        ("from", "text", "sending node"),
+        ("to", "text", "receiving node"),
+        ("transport", "text", "tcp or udp"),
+        ("congestion", "text", "congestion control; empty for udp"),
+        ("start_s", "number", "when the application starts"),
+        ("stop_s", "number", "when the application stops"),
+        ("packets_sent", "integer", "packets offered to the first link, SYN and retransmissions included"),
+        ("packets_delivered", "integer", "data packets that reached the destination"),
+        ("packets_dropped", "integer", "packets of the flow lost at queues and on wires"),
+        ("packets_retransmitted", "integer", "packets sent again"),
+        ("timeouts", "integer", "expiries of the retransmission timer"),
+        ("bytes_sent", "integer", "bytes offered to the first link, headers included"),
+        ("bytes_delivered", "integer", "bytes that reached the destination, headers included"),
+        ("goodput_bps", "number", "payload delivered in order / (stop - start)"),
+        ("throughput_bps", "number", "bytes delivered / (stop - start)"),
+        ("latency_mean_s", "number", "mean time from the offer at the source to the arrival, data packets"),
+        ("latency_max_s", "number", "largest time from the offer at the source to the arrival"),
+        ("jitter_mean_s", "number", "mean absolute difference of successive latencies"),
+        ("rtt_mean_s", "number", "mean of the transport's samples of the round-trip time"),
+        ("limited_by_handshake", "number", "share of the time not connected yet"),
+        ("limited_by_application", "number", "share of the time with nothing to send"),
+        ("limited_by_receiver_window", "number", "share of the time limited by the receiver's window"),
+        ("limited_by_network", "number", "share of the time in which the path was full at the receiver's window"),
+        ("limited_by_pacing", "number", "share of the time waiting for the next paced packet"),
+        ("limited_by_sender_rate", "number", "share of the time limited by what the sender's interface takes"),
+        ("limited_by_congestion_window", "number", "share of the time limited by the congestion window"),
+    ),
+    "links": _columns(
+        ("link", "text", "name of the link; the other direction is NAME.reverse"),
+        ("from", "text", "node that transmits"),
+        ("to", "text", "node that receives"),
+        ("packets_in", "integer", "packets that arrived at the queue"),
+        ("packets_out", "integer", "packets transmitted"),
+        ("packets_dropped", "integer", "packets lost at the queue and on the wire"),
+        ("packets_lost", "integer", "packets lost on the wire"),
+        ("bytes_out", "integer", "bytes transmitted, without the link's framing"),
+        ("utilization", "number", "busy time of the transmitter / duration"),
+        ("queue_mean_packets", "number", "mean number of packets waiting, without the one in service"),
+        ("queue_max_packets", "integer", "largest number of packets waiting"),
+    ),
+    "nodes": _columns(
+        ("node", "text", "name of the node"),
+        ("packets_in", "integer", "packets that arrived"),
+        ("packets_served", "integer", "packets that its processor served"),
+        ("dropped_input_ring", "integer", "packets lost at a full input ring"),
+        ("dropped_output_ring", "integer", "packets lost at a full output ring"),
+        ("load_true", "number", "share of the time that its processor was busy"),
+        ("load_reported", "number", "load as its own meter reports it"),
+    ),
+    "series": _columns(
+        ("time_s", "number", "when the sample was taken"),
+        ("entity", "text", "link, node or flow"),
+        ("metric", "text", "what was sampled"),
+        ("value", "number", "the sample"),
+    ),
+    "packets": _columns(
+        ("event", "text", "+ enqueued, - dequeued, r received, d dropped"),
+        ("time_s", "number", "when"),
+        ("from", "text", "node at which the link begins"),
+        ("to", "text", "node at which the link ends"),
+        ("type", "text", "kind of packet, such as tcp or ack"),
+        ("size_bytes", "integer", "size with headers, without the link's framing"),
+        ("flow", "integer", "number of the flow"),
+        ("seq", "integer", "sequence number, in packets"),
+        ("uid", "integer", "number of the packet, unique in the run"),
+        ("reason", "text", "why it was dropped"),
+    ),
+}
+
+#: How to get a table that a run does not have.
+HOW_TO: Final = {
+    "flows": 'set observe.flows to "each" or "group"',
+    "series": 'set observe.interval, such as observe.interval = "100 ms"',
+    "packets": "simulate with trace=True, or --trace",
+}
+
+#: Columns that identify a row rather than measure something.
+_IDENTITY: Final = frozenset({"flow", "label", "from", "to", "transport", "congestion", "link", "node"})
+
+
+def metrics() -> list[tuple[str, str]]:
+    """What can be compared between runs: TABLE.COLUMN with a line of help each.
+
+    >>> ("flows.goodput_bps", "payload delivered in order / (stop - start)") in metrics()
+    True
+    """
+    return [
+        (f"{table}.{column.name}", column.help)
+        for table in ("flows", "links", "nodes")
+        for column in TABLES[table]
+        if column.name not in _IDENTITY
+    ]

@@ -1,0 +1,308 @@
+"""Quantities with units, as scenarios write them, and their values in SI.
+
+Rates are bit/s, times seconds, sizes bytes. ``k``, ``M``, ``G`` and ``T`` are powers of 1000, ``Ki``,
+``Mi``, ``Gi`` and ``Ti`` powers of 1024. Case decides: ``Mb`` is a megabit, ``MB`` a megabyte, ``mb``
+an error. A number without a unit is an error too. Values are the doubles nearest to what is written.
+
+Example:
+    >>> rate("2 Mbit/s"), time("10 ms"), size("64 KiB"), packets("20 packets"), fraction("1 %")
+    (2000000.0, 0.01, 65536, 20, 0.01)
+    >>> format_rate(2e6), format_time(0.01), format_size(65536), format_packets(20)
+    ('2 Mbit/s', '10 ms', '64 KiB', '20 packets')
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from tightlink.errors import ScenarioError, closest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*)", re.DOTALL | re.ASCII)
+_LONGEST_NUMBER = 60
+_LARGEST_EXPONENT = 350
+#: How like a known unit an unknown one must be: units are short.
+_LIKENESS = 0.75
+_LARGEST_BARE = 10**18
+#: Decimal exponents between which a number is written without one.
+_PLAIN_EXPONENTS = range(-12, 19)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of quantity: how to speak of it, and its units with their factors to SI."""
+
+    name: str
+    example: str
+    units: dict[str, Fraction]
+    spellings: dict[str, str]
+    integer: bool = False
+
+    @property
+    def expected(self) -> str:
+        """For errors: ``a rate such as "2 Mbit/s"``."""
+        return f'{self.name} such as "{self.example}"'
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A parsed quantity: the number as written, the unit in its canonical spelling, the exact value."""
+
+    number: str
+    unit: str
+    exact: Fraction
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.unit}"
+
+
+_DECIMAL = {"": 0, "k": 3, "M": 6, "G": 9, "T": 12}
+_BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40}
+
+
+def _spell(units: dict[str, tuple[str, ...]]) -> dict[str, str]:
+    """From every accepted spelling to the canonical one."""
+    table = {}
+    for canonical, others in units.items():
+        for spelling in (canonical, *others):
+            table[spelling] = canonical
+    return table
+
+
+def _bits(prefix: str) -> tuple[str, ...]:
+    return tuple(prefix + unit for unit in ("bits/s", "bps", "b/s"))
+
+
+RATE: Final = Kind(
+    name="a rate",
+    example="2 Mbit/s",
+    units={f"{p}bit/s": Fraction(10**e) for p, e in _DECIMAL.items()},
+    spellings=_spell({f"{p}bit/s": _bits(p) for p in _DECIMAL}),
+)
+TIME: Final = Kind(
+    name="a time",
+    example="10 ms",
+    units={
+        "ns": Fraction(1, 10**9),
+        "us": Fraction(1, 10**6),
+        "ms": Fraction(1, 10**3),
+        "s": Fraction(1),
+        "min": Fraction(60),
+        "h": Fraction(3600),
+    },
+    spellings=_spell(
+        {
+            "ns": (),
+            "us": ("µs", "μs"),
+            "ms": (),
+            "s": ("second", "seconds"),
+            "min": ("minute", "minutes"),
+            "h": ("hour", "hours"),
+        }
+    ),
+)
+SIZE: Final = Kind(
+    name="a size",
+    example="1000 B",
+    units={f"{p}B": Fraction(10**e) for p, e in _DECIMAL.items()}
+    | {f"{p}B": Fraction(2**e) for p, e in _BINARY.items()}
+    | {f"{p}bit": Fraction(10**e, 8) for p, e in _DECIMAL.items()},
+    spellings=_spell({f"{p}B": () for p in _DECIMAL | _BINARY})
+    | _spell({f"{p}bit": (f"{p}bits",) for p in _DECIMAL})
+    | {"byte": "B", "bytes": "B"},
+    integer=True,
+)
+PACKETS: Final = Kind(
+    name="a number of packets",
+    example="20 packets",
+    units={"packets": Fraction(1)},
+    spellings={"packets": "packets", "packet": "packets"},
+    integer=True,
+)
+FRACTION: Final = Kind(
+    name="a fraction",
+    example="1 %",
+    units={"%": Fraction(1, 100)},
+    spellings={"%": "%", "percent": "%"},
+)
+BDP: Final = Kind(
+    name="a bandwidth-delay product",
+    example="1 BDP",
+    units={"BDP": Fraction(1)},
+    spellings={"BDP": "BDP", "BDPs": "BDP"},
+)
+
+
+def parse(text: object, *kinds: Kind) -> tuple[Kind, Quantity]:
+    """Read a quantity of one of the kinds.
+
+    Raises:
+        ScenarioError: The text is no quantity of these kinds; the error says what was expected and,
+            where it can be told, what was probably meant.
+
+    Example:
+        >>> kind, quantity = parse("1.544Mbps", RATE)
+        >>> str(quantity), float(quantity.exact)
+        ('1.544 Mbit/s', 1544000.0)
+        >>> parse("10 mbps", RATE)
+        Traceback (most recent call last):
+        tightlink.errors.ScenarioError: "10 mbps": expected a rate such as "2 Mbit/s"; did you mean \
+"10 Mbit/s"?
+    """
+    number, unit = _split(text)
+    if number is None or unit is None:
+        raise _wrong(text, kinds, _suggest(number, unit, kinds))
+    for kind in kinds:
+        canonical = kind.spellings.get(unit)
+        if canonical is None:
+            continue
+        exact = _exact(number) * kind.units[canonical]
+        if kind.integer and exact.denominator != 1:
+            raise ScenarioError(f"a whole {_whole(kind)}", value=text)
+        if kind is PACKETS and exact == 1:
+            canonical = "packet"
+        return kind, Quantity(number, canonical, exact)
+    raise _wrong(text, kinds, _suggest(number, unit, kinds))
+
+
+def rate(text: object) -> float:
+    """Bits per second. ``rate("1.544 Mbit/s")`` is 1544000.0."""
+    return float(parse(text, RATE)[1].exact)
+
+
+def time(text: object) -> float:
+    """Seconds. ``time("0.1 s")`` is 0.1."""
+    return float(parse(text, TIME)[1].exact)
+
+
+def size(text: object) -> int:
+    """Bytes. ``size("64 KiB")`` is 65536."""
+    return int(parse(text, SIZE)[1].exact)
+
+
+def packets(text: object) -> int:
+    """A number of packets. ``packets("20 packets")`` is 20."""
+    return int(parse(text, PACKETS)[1].exact)
+
+
+def fraction(value: object) -> float:
+    """A fraction: a plain number, or a percentage. ``fraction("1 %")`` is 0.01."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return float(value)
+    return float(parse(value, FRACTION)[1].exact)
+
+
+def format_rate(bps: float) -> str:
+    """Write bit/s so that `rate` reads the same double: ``format_rate(2e6)`` is "2 Mbit/s"."""
+    return _scaled(bps, [(f"{p}bit/s", 10**e) for p, e in reversed(_DECIMAL.items())])
+
+
+def format_time(seconds: float) -> str:
+    """Write seconds so that `time` reads the same double: ``format_time(0.01)`` is "10 ms"."""
+    if seconds == 0:
+        return "0 s"
+    units: list[tuple[str, int | Decimal]] = [
+        ("s", 1),
+        ("ms", Decimal("1e-3")),
+        ("us", Decimal("1e-6")),
+        ("ns", Decimal("1e-9")),
+    ]
+    return _scaled(seconds, units)
+
+
+def format_size(count: int) -> str:
+    """Write bytes: "1500 B", "64 KiB", "15 kB"."""
+    for prefix, exponent in reversed(_BINARY.items()):
+        if count >= 2**exponent and count % 2**exponent == 0:
+            return f"{count >> exponent} {prefix}B"
+    for prefix in ("T", "G", "M", "k"):
+        unit = 10 ** _DECIMAL[prefix]
+        if count >= 10 * unit and count % unit == 0:
+            return f"{count // unit} {prefix}B"
+    return f"{count} B"
+
+
+def format_packets(count: int) -> str:
+    """Write a number of packets: "1 packet", "20 packets"."""
+    return f"{count} packet" if count == 1 else f"{count} packets"
+
+
+def format_fraction(value: float) -> str:
+    """Write a fraction as a percentage: ``format_fraction(0.01)`` is "1 %"."""
+    return f"{_plain(Decimal(repr(float(value))) * 100)} %"
+
+
+def exact(value: float) -> Fraction:
+    """The decimal that a double is printed as, for sums that must not drift: 0.1 is 1/10."""
+    return Fraction(repr(value))
+
+
+def _split(text: object) -> tuple[str | None, str | None]:
+    """The number and the unit; no unit where there is only a number."""
+    if isinstance(text, (int, float)) and not isinstance(text, bool):
+        number = repr(text) if abs(text) < _LARGEST_BARE else None
+        return number, None
+    if not isinstance(text, str):
+        return None, None
+    match = _QUANTITY.fullmatch(text.strip())
+    if match is None or len(match[1]) > _LONGEST_NUMBER:
+        return None, None
+    if abs(Decimal(match[1]).adjusted()) > _LARGEST_EXPONENT:
+        return None, None
+    return match[1], match[2].strip() or None
+
+
+def _exact(number: str) -> Fraction:
+    return Fraction(Decimal(number))
+
+
+def _whole(kind: Kind) -> str:
+    return "number of packets" if kind is PACKETS else "number of bytes"
+
+
+def _wrong(text: object, kinds: tuple[Kind, ...], suggestion: str | None) -> ScenarioError:
+    expected = " or ".join(kind.expected for kind in kinds)
+    return ScenarioError(expected, value=text, suggestion=suggestion)
+
+
+def _suggest(number: str | None, unit: str | None, kinds: tuple[Kind, ...]) -> str | None:
+    if number is None:
+        return None
+    if unit is None:
+        return f'"{_bare(number, kinds[0])}"'
+    for kind in kinds:
+        if kind is RATE and (byte_unit := re.fullmatch(r"([kMGT]?)(?:B/s|Bps)", unit)):
+            return f'"{format_rate(float(_exact(number)) * 8 * 10 ** _DECIMAL[byte_unit[1]])}"'
+        meant = closest(unit, kind.spellings, likeness=_LIKENESS)
+        if meant is not None:
+            return f'"{number} {kind.spellings[meant]}"'
+    return None
+
+
+def _bare(number: str, kind: Kind) -> str:
+    """A bare number with the unit that it probably had in mind: the SI unit, well scaled."""
+    value = _exact(number)
+    if kind is RATE:
+        return format_rate(float(value))
+    unit = {TIME.name: "s", SIZE.name: "B", PACKETS.name: "packets"}.get(kind.name, "")
+    return f"{number} {unit}".strip() if unit else kind.example
+
+
+def _scaled(value: float, units: Sequence[tuple[str, int | Decimal]]) -> str:
+    exact_value = Decimal(repr(float(value)))
+    name, factor = next((u for u in units if abs(exact_value) >= u[1]), units[-1])
+    return f"{_plain(exact_value / factor)} {name}"
+
+
+def _plain(number: Decimal) -> str:
+    """Without an exponent unless it is far out, without trailing zeros."""
+    if number == 0:
+        return "0"
+    digits = number.normalize()
+    return format(digits, "f") if digits.adjusted() in _PLAIN_EXPONENTS else str(digits)

@@ -1,0 +1,245 @@
+"""Wrong input: one clear sentence that names file, key, value and what was expected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import tightlink as tl
+
+BASE = """\
+duration = "10 s"
+link.a = { ends = ["x", "y"], rate = "2 Mbit/s", delay = "10 ms" }
+traffic.t = { kind = "bulk", from = "x", to = "y" }
+traffic.u = { kind = "cbr", from = "x", to = "y", rate = "1 Mbit/s" }
+topology.net = { kind = "dumbbell", pairs = 2, bottleneck.rate = "1 Mbit/s", access.rate = "1 Mbit/s" }
+"""
+
+#: (lines to add, or keys to change, sentence after "base.toml: ")
+TEXTS = [
+    ("duration = ", "not valid TOML at the end of the file: Invalid value"),
+    ("duration = 1 s", "not valid TOML at line 1, column 14: "),
+    ("a = 1\na = 2\n", "not valid TOML at line 2, column 6: Cannot overwrite a value"),
+    ("duration = 10", 'duration = 10: expected a time such as "10 ms"; did you mean "10 s"?'),
+    ("", "duration: this key is needed"),
+    (
+        "duraton = '1 s'",
+        "duraton: unknown key; expected one of duration, link, observe, profile, seed, topology, "
+        'traffic; did you mean "duration"?',
+    ),
+    ("duration = '1 s'", "traffic: expected at least one flow, such as traffic.ftp"),
+    ("duration = '0 s'", 'duration = "0 s": expected a time above zero, such as "10 ms"'),
+    ("duration = '1e-12 s'", 'duration = "1e-12 s": expected a time of at least "1 ns"'),
+    ("duration = 2020-01-01", 'duration = 2020-01-01: expected a time such as "10 ms"'),
+    (
+        "duration = '1 s'\nlink.'a.b' = { ends = ['x', 'y'], rate = '1 Mbit/s' }",
+        'link."a.b": expected a name of letters',
+    ),
+    ("duration = '1 s'\nlink = 3", "link = 3: expected a table"),
+    ("duration = '1 s'\ntraffic.t = 3", "traffic.t = 3: expected a table with a kind (bulk, cbr, on-off)"),
+    ("duration = '1 s'\ntraffic.t.from = 'x'", "traffic.t.kind: expected a kind, one of bulk, cbr, on-off"),
+    (
+        "duration = '1 s'\ntopology.t.kind = 'dumbell'",
+        'topology.t.kind = "dumbell": expected one of dumbbell, chain; did you mean "dumbbell"?',
+    ),
+    ("duration = '1 s'\nnode.r.processor.per_packet = '1 ms'", "node: unknown key; expected one of"),
+    ("x = " + "[" * 3000, "not "),
+]
+
+CHANGES = [
+    ("link.a.rate", "2 mbps", 'expected a rate such as "2 Mbit/s"; did you mean "2 Mbit/s"?'),
+    ("link.a.rate", "0 Mbit/s", 'expected a rate above zero, such as "2 Mbit/s"'),
+    ("link.a.rate", "-1 Mbit/s", "expected a rate above zero"),
+    ("link.a.rate", 2_000_000, 'did you mean "2 Mbit/s"?'),
+    ("link.a.rate", "10 ms", 'expected a rate such as "2 Mbit/s"'),
+    ("link.a.delay", "-1 ms", "expected a time that is not negative"),
+    ("link.a.queue", "0 packets", "expected a number of packets above zero"),
+    ("link.a.queue", 20, 'did you mean "20 packets"?'),
+    ("link.a.queue", "unlimted", 'or "unlimited"; did you mean "unlimited"?'),
+    ("link.a.queue", {"kind": "codl", "limit": "5 packets"}, "drop-tail"),
+    ("link.a.queue", {"limit": "5 packets"}, "expected a kind"),
+    ("link.a.loss", 1.5, "expected a fraction from 0 to 1"),
+    ("link.a.loss", "10 packets", "expected a fraction"),
+    ("link.a.mtu", "20 B", 'expected a size of at least "68 B"'),
+    ("link.a.ends", ["x"], "expected two nodes"),
+    ("link.a.ends", ["x", "x"], "expected two different nodes"),
+    ("link.a.ends", ["x", "net.rigt_router"], 'did you mean "net.right_router"?'),
+    ("link.a.one_way", 1, "expected true or false"),
+    (
+        "link.a.reverse.rat",
+        "1 Mbit/s",
+        'unknown key; expected one of delay, framing, loss, mtu, queue, rate; did you mean "rate"?',
+    ),
+    ("traffic.t.from", "z", "expected the name of a node"),
+    ("traffic.t.from", "X", 'did you mean "x"?'),
+    ("traffic.t.from", "net.left[2]", "expected net.left[0] to net.left[1]"),
+    ("traffic.t.from", "net.left[*]", "expected a single node, or flows = a number of flows beside it"),
+    ("traffic.t.from_", "x", "unknown key"),
+    ("traffic.t.to", "x", 'expected another node than from, which is "x"'),
+    ("traffic.t.start", "10 s", "expected starts before the duration, which is 10 s"),
+    ("traffic.t.start", ["0 s", "1 s"], "expected a single time"),
+    ("traffic.t.stop", "11 s", "expected a time not after the duration, which is 10 s"),
+    ("traffic.t.flows", 0, "expected a whole number of flows from 1 to"),
+    ("traffic.t.flows", True, "expected a whole number of flows from 1 to"),
+    ("traffic.t.bytes", 1000, 'did you mean "1000 B"?'),
+    ("traffic.t.udp.payload", "1000 B", "bulk traffic over UDP has no rate of its own; use cbr"),
+    ("traffic.t.path", ["b"], "expected the name of a link"),
+    ("traffic.t.path", ["a.reverse"], "expected links that follow each other: a.reverse does not begin at x"),
+    ("traffic.t.path", [], "expected a list that is not empty"),
+    ("traffic.u.reverse_path", ["a.reverse"], "expected nothing here"),
+    ("traffic.t.tcp.congestion", "rno", 'did you mean "reno"?'),
+    ("traffic.t.tcp.recovery", "sak", 'expected one of tahoe, reno, newreno, sack; did you mean "sack"?'),
+    ("traffic.t.tcp.window", "0 packets", "above zero"),
+    ("traffic.t.tcp.window", "1 kB", "expected at least one packet of 1448 B"),
+    ("traffic.t.tcp.payload", "1449 B", "expected at most 1448 B"),
+    ("traffic.t.tcp.rto.min", "2 min", "expected at most rto.max, which is 60 s"),
+    ("traffic.t.tcp.rto.tick", "1 ms", "unknown key"),
+    ("traffic.u.interval", "1 ms", "expected either rate or interval, not both"),
+    ("traffic.u.rate", "1000 Tbit/s", "expected a rate with at least 1 ns from packet to packet"),
+    ("traffic.u.udp", {"payload": "1 B", "datagram": "29 B"}, "expected either payload or datagram, not both"),
+    ("traffic.u.udp.datagram", "28 B", "expected more than the 28 B of its headers"),
+    ("traffic.u.udp.datagram", "66 kB", "expected an IP datagram of at most 65535 B"),
+    ("traffic.u.tcp.payload", "1000 B", None),
+    ("topology.net.pairs", 0, "expected a whole number of pairs"),
+    ("topology.net.access.delay", ["1 ms"], "expected 2 values, one for each link, not 1"),
+    ("topology.net.access.delay", ["1 ms", "2 sm"], "expected a time"),
+    ("observe.interval", "1 us", None),
+    ("observe.flows", "eech", 'did you mean "each"?'),
+    ("seed", -1, "expected a whole number from 0"),
+    ("profile", "ns3", 'expected one of ns2, rfc; did you mean "ns2"?'),
+    ("link.b.rate", "1 Mbit/s", 'there is no link "b" in the scenario; there is a'),
+    ("traffic.tt.start", "1 s", 'there is no traffic "tt" in the scenario; did you mean traffic.t?'),
+    ("link.a.rate.x", 1, "rate is a single value here"),
+    ("link.a.ends[2]", "z", "beyond the list"),
+    ("link.a.rate[0]", "z", "needs a list"),
+    ("node[*].x", 1, "[*] needs a list there"),
+    ("nodes.x", 1, "unknown key"),
+    ("a b", 1, "expected a dotted key"),
+]
+
+
+@pytest.mark.parametrize(("text", "sentence"), TEXTS)
+def test_texts(text: str, sentence: str) -> None:
+    with pytest.raises(tl.ScenarioError) as caught:
+        tl.loads(text, file="base.toml").resolve()
+    assert str(caught.value).startswith(f"base.toml: {sentence}")
+
+
+@pytest.mark.parametrize(("key", "value", "sentence"), CHANGES)
+def test_changes(key: str, value: object, sentence: str | None) -> None:
+    if sentence is None:
+        tl.loads(BASE, set={key: value}).resolve()
+        return
+    with pytest.raises(tl.ScenarioError) as caught:
+        tl.loads(BASE, file="base.toml", set={key: value}).resolve()
+    message = str(caught.value)
+    assert sentence in message
+    assert message.startswith("--set: ")
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(("key", "value", "sentence"), CHANGES)
+def test_python_objects_fail_alike(key: str, value: object, sentence: str | None) -> None:
+    scenario = tl.loads(BASE)
+    if sentence is not None:
+        with pytest.raises(tl.ScenarioError):
+            scenario.set(key, value).resolve()
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('traffic.s = { kind = "bulk", from = "x", to = "y", start = "5 s", stop = "4 s" }', "traffic.s.stop"),
+        (
+            'traffic.s = { kind = "bulk", from = "x", to = "y", flows = 2, start = ["1 s"] }',
+            "expected 2 times, one for each",
+        ),
+        (
+            'traffic.s = { kind = "bulk", from = "x", to = "y", flows = 2, start = ["1 s", "10 s"] }',
+            "flow 1 starts at 10 s",
+        ),
+        ('traffic.s = { kind = "cbr", from = "x", to = "y" }', "traffic.s.rate: expected a rate"),
+        (
+            'traffic.s = { kind = "cbr", from = "x", to = "y", rate = "1 Mbit/s", udp = {}, tcp = {} }',
+            "either tcp or udp",
+        ),
+        (
+            'traffic.s = { kind = "on-off", from = "x", to = "y", rate = "1 Mbit/s", on = "1 s", off = "1 s", shape = 1.5 }',
+            "shape has an effect with",
+        ),
+        (
+            'traffic.s = { kind = "on-off", from = "x", to = "y", rate = "1 Mbit/s", on = "1 s", off = "1 s", '
+            'distribution = "pareto", shape = 1 }',
+            "expected a number above 1",
+        ),
+        (
+            'traffic.s = { kind = "bulk", from = "x", to = "y", tcp = { delayed_acks = false, delayed_ack_timeout = "1 s" } }',
+            "expected nothing here, as delayed_acks is false",
+        ),
+        ('link.b = { ends = ["p", "q"], rate = "1 Mbit/s", queue = "1 BDP" }', "no flow takes this link"),
+        (
+            'link.b = { ends = ["p", "q"], rate = "1 Mbit/s", queue = "1 BDP" }\n'
+            'traffic.s = { kind = "bulk", from = "p", to = "q" }',
+            "no flow through this link has any propagation delay",
+        ),
+        (
+            'link.b = { ends = ["p", "q"], rate = "1 Mbit/s", one_way = true, reverse.rate = "1 Mbit/s" }',
+            "has no reverse",
+        ),
+        (
+            'link.b = { ends = ["p", "q"], rate = "1 Mbit/s" }\n'
+            'traffic.s = { kind = "bulk", from = "x", to = "q", tcp.window = "1 BDP" }',
+            'no way from "x" to "q"',
+        ),
+        ('topology.c = { kind = "chain", hops = 2, hop.delay = "1 ms" }', "topology.c.hop.rate: expected a rate"),
+        ('topology.c = { kind = "chain", hops = 2, hop.rate = "1 Mbit/s", access.rate = "1 Mbit/s" }', "without pairs"),
+        (
+            'topology.d = { kind = "dumbbell", pairs = 2, bottleneck.rate = "1 Mbit/s", access_left.rate = "1 Mbit/s" }',
+            "topology.d.access_right.rate: expected a rate",
+        ),
+        ('observe.interval = "1 ns"', "samples"),
+    ],
+)
+def test_additions(text: str, sentence: str) -> None:
+    with pytest.raises(tl.ScenarioError) as caught:
+        tl.loads(BASE + text, file="base.toml").resolve()
+    assert sentence in str(caught.value)
+    assert str(caught.value).startswith("base.toml: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_several_problems_are_told_together() -> None:
+    text = 'duration = 3\nlink.a = { ends = ["x", "y"], rate = "2 mbps" }'
+    with pytest.raises(tl.ScenarioError) as caught:
+        tl.loads(text, file="base.toml")
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 2
+    assert all(line.startswith("base.toml: ") for line in lines)
+
+
+def test_python_objects_name_themselves() -> None:
+    with pytest.raises(tl.ScenarioError, match=r'^Link: rate = "2 mbps": expected a rate'):
+        tl.Link(ends=("x", "y"), rate="2 mbps")
+    with pytest.raises(tl.ScenarioError, match=r"^Tcp: widow: unknown key"):
+        tl.Tcp(widow="2 packets")  # type: ignore[call-arg]
+
+
+def test_files(tmp_path: Path) -> None:
+    with pytest.raises(tl.ScenarioError, match="cannot be read: no such file"):
+        tl.load(tmp_path / "none.toml")
+    with pytest.raises(tl.ScenarioError, match="cannot be read: is a directory"):
+        tl.load(tmp_path)
+    (tmp_path / "binary.toml").write_bytes(b"duration = '\xff'")
+    with pytest.raises(tl.ScenarioError, match="not UTF-8 text"):
+        tl.load(tmp_path / "binary.toml")
+    with pytest.raises(tl.ScenarioError):
+        tl.load("\0")
+
+
+def test_unreachable_destinations_are_found_by_the_engine() -> None:
+    text = (
+        BASE + 'link.b = { ends = ["p", "q"], rate = "1 Mbit/s" }\ntraffic.s = { kind = "bulk", from = "x", to = "q" }'
+    )
+    with pytest.raises(tl.ScenarioError, match=r'^base\.toml: traffic\.s: no way from "x" to "q"'):
+        tl.simulate(tl.loads(text, file="base.toml"))

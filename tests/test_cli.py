@@ -1,0 +1,205 @@
+"""The command line: what it prints where, its exit codes, and what it does not touch."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import tightlink as tl
+from tightlink import cli, console
+from tightlink.experiment import claims
+
+
+@pytest.fixture
+def file(one_flow: str, tmp_path: Path) -> Path:
+    path = tmp_path / "base.toml"
+    path.write_text(one_flow)
+    return path
+
+
+def test_a_summary_and_nothing_written(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["run", str(file)]) == 0
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
+    assert lines[0].split() == ["flow", "goodput", "sent", "dropped", "resent", "latency", "jitter", "limited", "by"]
+    assert lines[1].split()[:5] == ["ftp", "1.912", "Mbit/s", "2385", "0"]
+    assert "bottleneck.reverse" in out
+    assert "\x1b" not in out
+    assert err == ""
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_a_folder_with_the_run(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "out"
+    assert cli.main(["run", str(file), "-o", str(folder), "--seed", "3", "--set", "duration=2 s"]) == 0
+    assert tl.open_run(folder).manifest["scenario"]["duration"] == "2 s"
+    assert tl.open_run(folder).manifest["seed"] == 3
+    first = capsys.readouterr()
+    assert f"wrote {folder}" in first.err
+    before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
+    assert cli.main(["run", str(file), "-o", str(folder), "--seed", "3", "--set", "duration=2 s"]) == 0
+    second = capsys.readouterr()
+    assert "already there" in second.err
+    assert second.out == first.out
+    assert cli.main(["run", str(file), "-o", str(folder)]) == 2
+    assert "another scenario" in capsys.readouterr().err
+    assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == before
+
+
+def test_json(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["run", str(file), "--json"]) == 0
+    out = json.loads(capsys.readouterr().out)
+    assert sorted(out) == ["flows", "links", "manifest"]
+    assert out["flows"][0]["packets_sent"] == 2385
+    assert out["manifest"]["scenario"]["traffic"]["ftp"]["tcp"]["window"] == "20 packets"
+
+
+def test_show_config_is_a_scenario_again(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["run", str(file), "--show-config", "--set", 'link.bottleneck.rate="20 Mbit/s"']) == 0
+    out = capsys.readouterr().out
+    assert 'tcp.rto.granularity = "0.01 s"' in out
+    (tmp_path / "shown.toml").write_text(out)
+    assert (
+        tl.load(tmp_path / "shown.toml").resolve() == tl.load(file).set("link.bottleneck.rate", "20 Mbit/s").resolve()
+    )
+
+
+def test_traces(file: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    assert cli.main(["run", str(file), "-o", str(folder)]) == 0
+    assert cli.main(["run", str(file), "-o", str(folder), "--trace", "--tr", str(tmp_path / "out.tr")]) == 0
+    assert tl.open_run(folder).packets.height == len((tmp_path / "out.tr").read_text().splitlines())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "missing"),
+        (
+            ["--set", "link.botleneck.rate=2 Mbit/s"],
+            'there is no link "botleneck" in the scenario; did you mean link.bottleneck?',
+        ),
+        (["--set", "link.bottleneck.rate=2 mbps"], 'did you mean "2 Mbit/s"?'),
+        (["--set", "nonsense"], "expected key=value"),
+        (["--seed", "-4"], "--seed"),
+        (["--seed", "x"], "seed"),
+        (["--threads", "0"], "threads = 0: expected a whole number of at least 1"),
+        (["--nonsense"], "--nonsense"),
+    ],
+)
+def test_wrong_usage(arguments: list[str], message: str, file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = file if arguments else file.with_name("missing.toml")
+    assert cli.main(["run", str(path), *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+    assert len(err.splitlines()) == 1
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_unknown_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["rnu"]) == 2
+    assert cli.main(["list", "nonsense"]) == 2
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("what", "name"),
+    [
+        ("congestion", "reno"),
+        ("queues", "drop-tail"),
+        ("recovery", "newreno"),
+        ("profiles", "ns2"),
+        ("topologies", "dumbbell"),
+        ("metrics", "flows.goodput_bps"),
+    ],
+)
+def test_lists(what: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["list", what]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert name in [line.split()[0] for line in lines]
+    assert all(len(line.split()) > 1 for line in lines)
+
+
+def test_warnings_must_be_read(file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tl.Run, "warnings", ["look here"])
+    assert cli.main(["run", str(file)]) == 3
+    assert "tightlink: warning: look here" in capsys.readouterr().err
+
+
+def test_interruption(file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tl.Scenario, "resolve", interrupted)
+    assert cli.main(["run", str(file), "-o", str(file.parent / "out")]) == 130
+    assert "interrupted" in capsys.readouterr().err
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_a_folder_that_cannot_be_written(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["run", str(file), "-o", str(file / "out")]) == 1
+    assert capsys.readouterr().err.startswith("tightlink: ")
+
+
+def test_studies(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [claims.exact("a", "sends", "p. 1", 2385, 2385)]
+
+    def run(name: str, out: Path, jobs: int, progress: object) -> None:
+        assert (name, jobs) == ("one-flow", 2)
+        assert callable(progress)
+        out.mkdir()
+        claims.save(found, out / "claims.json")
+
+    studies = SimpleNamespace(names=lambda: [("one-flow", "one TCP flow")], run=run)
+    monkeypatch.setattr(cli, "_part", lambda _: studies)
+    assert cli.main(["study", "one-flow", "-o", str(tmp_path / "one"), "-j", "2"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].split() == ["sends", "2385", "2385", "holds"]
+    found.append(claims.untestable("b", "rests", "p. 2", "no data"))
+    found.append(claims.exact("c", "drops", "p. 3", 1, 2))
+    assert cli.main(["study", "one-flow", "-o", str(tmp_path / "two"), "-j", "2"]) == 3
+    assert cli.main(["study", "on-flow"]) == 2
+    assert "did you mean one-flow?" in capsys.readouterr().err
+    assert cli.main(["list", "studies"]) == 0
+    assert capsys.readouterr().out.startswith("one-flow ")
+
+
+def test_parts_that_are_not_installed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise ModuleNotFoundError(name, name="altair")
+
+    monkeypatch.setattr(cli, "importlib", SimpleNamespace(import_module=missing))
+    assert cli.main(["report", "."]) == 2
+    assert 'needs altair, which is not installed: pip install "tightlink[report]"' in capsys.readouterr().err
+
+
+def test_a_terminal_gets_a_table(
+    mixed: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = tl.simulate(tl.loads(mixed))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(console, "_MOST_ROWS", 5)
+    console.print_summary(run)
+    out = capsys.readouterr().out
+    assert "lot.hop[0].reverse" in out
+    assert "… and 11 more" in out
+
+
+def test_a_closed_pipe_is_no_error(file: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "tightlink.cli", "run", str(file)]
+    process = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    assert process.stderr == ""
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out.strip() == tl.__version__

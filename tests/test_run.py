@@ -1,0 +1,163 @@
+"""Runs: their tables, and the folders that keep them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import tightlink as tl
+from tightlink import _core
+from tightlink.tables import TABLES
+
+_TYPES = {"text": pl.String, "integer": pl.Int64, "number": pl.Float64}
+
+
+@pytest.fixture(scope="module")
+def run(mixed: str) -> tl.Run:
+    return tl.simulate(tl.loads(mixed), trace=True)
+
+
+def test_tables_have_the_columns_that_are_promised(run: tl.Run) -> None:
+    assert run.tables == list(TABLES)
+    for name, columns in TABLES.items():
+        frame = run.table(name)
+        assert frame.columns == [column.name for column in columns]
+        assert frame.dtypes == [_TYPES[column.type] for column in columns]
+        assert frame.height > 0
+
+
+def test_the_manifest_says_what_ran(run: tl.Run) -> None:
+    keys = {"scenario", "seed", "version", "engine_behaviour", "digest", "packet_hops", "events", "random_draws"}
+    assert keys | {"warnings", "timing", "identity", "source"} == set(run.manifest)
+    assert set(run.manifest["timing"]) == {"wall_s", "packet_hops_per_s", "peak_rss_bytes"}
+    assert run.manifest["seed"] == 7
+    assert run.manifest["version"] == tl.__version__
+    assert tl.Scenario.from_dict(run.manifest["scenario"]).resolve() == run.scenario.resolve()
+
+
+def test_no_row_has_a_number_that_is_none(run: tl.Run) -> None:
+    for name in run.tables:
+        floats = run.table(name).select(pl.col(pl.Float64))
+        assert not any(column.is_nan().any() for column in floats.iter_columns())
+    assert run.flows.filter(pl.col("transport") == "udp")["rtt_mean_s"].is_null().all()
+
+
+def test_shares_of_time_sum_to_one(run: tl.Run) -> None:
+    shares = run.flows.select(pl.sum_horizontal(pl.selectors.starts_with("limited_by_"))).to_series()
+    assert ((shares - 1.0).abs() < 1e-9).all()
+
+
+def test_the_one_flow_study_in_brief(one_flow: str) -> None:
+    flow = tl.simulate(tl.loads(one_flow)).flows.row(0, named=True)
+    assert (flow["packets_sent"], flow["packets_dropped"]) == (2385, 0)
+
+
+def test_a_saved_run_is_the_same(run: tl.Run, tmp_path: Path) -> None:
+    folder = run.save(tmp_path / "deep" / "run")
+    assert sorted(file.name for file in folder.iterdir()) == sorted(
+        ["manifest.json", "scenario.toml", *(f"{name}.parquet" for name in TABLES)]
+    )
+    saved = tl.open_run(folder)
+    assert saved.tables == run.tables
+    assert saved.scenario == run.scenario
+    assert saved.manifest == run.manifest
+    for name in run.tables:
+        assert saved.table(name).equals(run.table(name))
+    again = saved.save(tmp_path / "copy")
+    assert tl.open_run(again).flows.equals(run.flows)
+    assert [file.name for file in tmp_path.iterdir() if file.name.startswith(".")] == []
+
+
+def test_saving_twice_changes_nothing_and_another_run_is_refused(run: tl.Run, mixed: str, tmp_path: Path) -> None:
+    folder = run.save(tmp_path / "run")
+    before = {file: file.stat().st_mtime_ns for file in folder.iterdir()}
+    assert run.save(folder) == folder
+    other = tl.simulate(tl.loads(mixed).set("duration", "1 s"))
+    with pytest.raises(tl.TightlinkError, match="the run there is of another scenario; choose another folder"):
+        other.save(folder)
+    reseeded = tl.simulate(tl.loads(mixed), seed=8)
+    with pytest.raises(tl.TightlinkError, match="the run there has seed 7 instead of 8"):
+        reseeded.save(folder)
+    assert {file: file.stat().st_mtime_ns for file in folder.iterdir()} == before
+    assert [file.name for file in tmp_path.iterdir()] == ["run"]
+
+
+def test_a_trace_is_added_to_a_run_without(run: tl.Run, mixed: str, tmp_path: Path) -> None:
+    folder = tl.simulate(tl.loads(mixed)).save(tmp_path / "run")
+    assert "packets" not in tl.open_run(folder).tables
+    run.save(folder)
+    assert tl.open_run(folder).packets.equals(run.packets)
+    assert [file.name for file in tmp_path.iterdir()] == ["run"]
+
+
+def test_other_folders_are_left_alone(run: tl.Run, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(tl.TightlinkError, match="is not empty and holds no run"):
+        run.save(tmp_path)
+    with pytest.raises(tl.TightlinkError, match="expected a folder"):
+        run.save(tmp_path / "notes.txt")
+    with pytest.raises(tl.TightlinkError, match="no run is there"):
+        tl.open_run(tmp_path)
+    (tmp_path / "manifest.json").write_text("{")
+    with pytest.raises(tl.TightlinkError, match=r"manifest\.json: cannot be read"):
+        tl.open_run(tmp_path)
+    (tmp_path / "manifest.json").write_text("{}")
+    with pytest.raises(tl.TightlinkError, match="not the manifest of a run"):
+        tl.open_run(tmp_path)
+    (tmp_path / "empty").mkdir()
+    assert tl.open_run(run.save(tmp_path / "empty")).flows.equals(run.flows)
+
+
+def test_what_a_run_lacks_is_explained(one_flow: str) -> None:
+    run = tl.simulate(tl.loads(one_flow))
+    with pytest.raises(tl.TightlinkError, match=r"no table series: set observe\.interval"):
+        _ = run.series
+    with pytest.raises(tl.TightlinkError, match="no table packets: simulate with trace=True"):
+        _ = run.packets
+    with pytest.raises(tl.TightlinkError, match='no table is called "flow"'):
+        run.table("flow")
+
+
+def test_equal_seeds_give_equal_digests_in_any_process(mixed: str) -> None:
+    here = [tl.simulate(tl.loads(mixed), seed=seed).manifest["digest"] for seed in (7, 7, 8)]
+    assert here[0] == here[1] != here[2]
+    program = f"import tightlink as tl; print(tl.simulate(tl.loads({mixed!r})).manifest['digest'])"
+    there = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert there.strip() == here[0]
+
+
+def test_traces_in_the_format_of_ns2(one_flow: str, tmp_path: Path) -> None:
+    file = tmp_path / "out.tr"
+    run = tl.simulate(tl.loads(one_flow), tr=file, trace=True)
+    lines = file.read_text().splitlines()
+    assert len(lines) == run.packets.height
+    assert {len(line.split()) for line in lines} == {12}
+    with pytest.raises(tl.TightlinkError, match="exists already; nothing is overwritten"):
+        tl.simulate(tl.loads(one_flow), tr=file)
+    with pytest.raises(tl.TightlinkError, match="there is no folder"):
+        tl.simulate(tl.loads(one_flow), tr=tmp_path / "none" / "out.tr")
+    assert [path.name for path in tmp_path.iterdir()] == ["out.tr"]
+
+
+def test_threads(one_flow: str) -> None:
+    with pytest.raises(tl.TightlinkError, match="at least 1"):
+        tl.simulate(tl.loads(one_flow), threads=0)
+
+
+def test_the_engine_and_the_model_speak_of_the_same_things() -> None:
+    assert [name for name, _ in _core.recoveries()] == ["tahoe", "reno", "newreno", "sack"]
+    assert "drop-tail" in [name for name, _ in _core.queues()]
+    with pytest.raises(_core.ScenarioError):
+        _core.simulate(json.dumps({"profile": "ns2"}))
+
+
+def test_notebooks_get_html(run: tl.Run) -> None:
+    text = run._repr_html_()
+    assert "2 s simulated, seed 7" in text
+    assert "<table" in text
+    assert repr(run) == "<Run of 2 s, seed 7: flows, links, nodes, series, packets>"
