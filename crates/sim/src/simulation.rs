@@ -382,7 +382,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
     /// Link crossings, data and ACKs.
     #[must_use]
     pub fn packet_hops(&self) -> u64 {
-        self.fabric.links.iter().map(|link| link.packets_delivered).sum()
+        self.fabric.links.iter().map(|link| link.packets_delivered()).sum()
     }
 
     /// Random numbers drawn, ns-2's agents' clocks not counted.

@@ -253,7 +253,7 @@ pub fn nodes<P: Probe>(simulation: &Simulation<'_, P>) -> Table {
     let scenario = simulation.scenario;
     let mut arrived = vec![0u64; scenario.nodes.len()];
     for (spec, link) in scenario.links.iter().zip(&simulation.fabric.links) {
-        arrived[spec.to as usize] += link.packets_delivered;
+        arrived[spec.to as usize] += link.packets_delivered();
     }
     let none = || std::iter::repeat_n(f64::NAN, scenario.nodes.len());
     let zero = || std::iter::repeat_n(0, scenario.nodes.len());

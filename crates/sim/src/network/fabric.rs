@@ -59,7 +59,6 @@ impl<P: Probe> Fabric<P> {
         let answering = links_to_answering_hosts(scenario, &paths);
         for (link, answering) in links.iter_mut().zip(answering) {
             link.feeds_answering_host = answering && P::ALLOWS_FUSION;
-            link.feeds_fused |= link.feeds_answering_host;
         }
         paths.mark_fused(|link| feeders[link as usize].is_some());
         Ok(Self {
@@ -97,27 +96,23 @@ impl<P: Probe> Fabric<P> {
             self.probe.enqueued(now, index, &packet, service);
             packet = packet.served(service.start, service.precedence);
             let delivery = Key::new(service.delivery, service.start, service.precedence, self.first_link + index);
-            if service.delivery < self.end {
-                if link.loses_next() {
-                    packet = packet.lost();
-                    link.packets_lost += 1;
-                } else {
-                    link.packets_delivered += 1;
-                    if link.feeds_fused {
-                        let (next, fused) = self.paths.link(flow, reverse, packet.hop() + 1);
-                        if next == END && link.feeds_answering_host {
-                            self.arrived.push((delivery, packet));
-                            return;
-                        }
-                        if fused {
-                            packet = packet.forwarded();
-                            (index, now) = (next, delivery);
-                            continue;
-                        }
-                    }
+            if service.delivery >= self.end {
+                link.packets_late += 1;
+            } else if link.lossy && link.loses_next() {
+                packet = packet.lost();
+                link.packets_lost += 1;
+            } else if link.feeds_fused || link.feeds_answering_host {
+                let (next, fused) = self.paths.link(flow, reverse, packet.hop() + 1);
+                if fused {
+                    packet = packet.forwarded();
+                    (index, now) = (next, delivery);
+                    continue;
+                }
+                if next == END && link.feeds_answering_host {
+                    self.arrived.push((delivery, packet));
+                    return;
                 }
             }
-            let link = &mut self.links[index as usize];
             let first = link.flight.is_empty();
             link.flight.push_back(packet);
             if first {

@@ -17,16 +17,18 @@ pub struct Link {
     pub server: Server,
     /// Packets that were admitted and wait for their delivery event, oldest first.
     pub flight: Ring<Packet>,
-    /// A link or an answering host takes all its packets from this one: it is evaluated together with
-    /// it, exactly, and the delivery between the two needs no event.
+    /// A link takes all its packets from this one: it is evaluated together with it, exactly, and the
+    /// delivery between the two needs no event.
     pub feeds_fused: bool,
     /// The host at its end only answers: it is evaluated together with this link.
     pub feeds_answering_host: bool,
-    /// Packets that came out at the other end before the end of the run.
-    pub packets_delivered: u64,
+    /// The wire may lose packets.
+    pub lossy: bool,
+    loss: Option<Box<Loss>>,
     /// Packets that the wire lost before the end of the run.
     pub packets_lost: u64,
-    loss: Option<Box<Loss>>,
+    /// Packets admitted that do not come out at the other end before the run ends.
+    pub packets_late: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -47,9 +49,10 @@ impl Link {
             flight: Ring::default(),
             feeds_fused: false,
             feeds_answering_host: false,
-            packets_delivered: 0,
-            packets_lost: 0,
+            lossy: loss.is_some(),
             loss,
+            packets_lost: 0,
+            packets_late: 0,
         }
     }
 
@@ -57,6 +60,13 @@ impl Link {
     #[inline]
     pub fn loses_next(&mut self) -> bool {
         self.loss.as_mut().is_some_and(|loss| loss.stream.chance(loss.probability))
+    }
+
+    /// Packets that came out at the other end before the end of the run.
+    #[must_use]
+    pub fn packets_delivered(&self) -> u64 {
+        let totals = self.server.totals();
+        totals.packets_in - totals.packets_dropped - self.packets_lost - self.packets_late
     }
 
     /// Random numbers drawn.

@@ -42,13 +42,33 @@ impl Granted {
     }
 }
 
-/// How long a packet of one size takes.
+/// Packets of one size: how long each takes, and how many were admitted.
 #[derive(Clone, Copy, Debug)]
 struct Timing {
-    size: u32,
     transmission_s: f64,
     /// From the start of its service to the other end: ns-2 adds transmission and delay first.
     crossing_s: f64,
+    count: u64,
+    size: u32,
+}
+
+/// What was admitted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Admitted {
+    packets: u64,
+    bytes: u64,
+    busy_s: f64,
+}
+
+impl Admitted {
+    /// With the packets of one size.
+    fn with(self, timing: &Timing) -> Self {
+        Self {
+            packets: self.packets + timing.count,
+            bytes: self.bytes + timing.count * u64::from(timing.size),
+            busy_s: self.busy_s + timing.count as f64 * timing.transmission_s,
+        }
+    }
 }
 
 /// What a server did, up to the end of the run.
@@ -77,54 +97,43 @@ pub struct Server {
     last: Granted,
     /// Start of the current busy period.
     busy_since: f64,
-    /// Time spent transmitting, in seconds.
-    busy_s: f64,
-    /// Time that packets waited, in seconds; cut off at the end of the run.
-    waiting_s: f64,
     /// Of the two sizes seen last: data and ACKs, on most links.
     recent: [Timing; 2],
     entity: Entity,
     most_waiting: u32,
-    admitted: u64,
-    dropped: u64,
-    bytes: u64,
     end: f64,
     queue: Queue,
     counts_bytes: bool,
     ahead: Ring<Granted>,
+    /// Time that packets waited, in seconds; cut off at the end of the run.
+    waiting_s: f64,
+    /// Packets of sizes seen before the recent ones.
+    others: Admitted,
+    dropped: u64,
     rate_bps: f64,
     delay_s: f64,
     framing: FramingSpec,
-    late: Late,
+    /// What was admitted and is not transmitted when the run ends.
+    late: Admitted,
     /// Sizes of the packets ahead, kept for a queue that counts bytes.
     sizes: Ring<u32>,
-}
-
-/// What was admitted and not transmitted when the run ends.
-#[derive(Clone, Copy, Debug, Default)]
-struct Late {
-    packets: u64,
-    bytes: u64,
-    busy_s: f64,
 }
 
 impl Server {
     /// An idle server. Totals count what happens before `end`.
     #[must_use]
     pub fn new(entity: Entity, rate_bps: f64, delay_s: f64, framing: FramingSpec, queue: Queue, end: Time) -> Self {
-        let never = Timing { size: u32::MAX, transmission_s: 0.0, crossing_s: 0.0 };
+        let never = Timing { size: u32::MAX, transmission_s: 0.0, crossing_s: 0.0, count: 0 };
         Self {
             // Before the first event, so that the line is idle when it comes.
             last: Granted { departure: -1.0, ..Granted::default() },
             busy_since: 0.0,
-            busy_s: 0.0,
             waiting_s: 0.0,
             recent: [never; 2],
             entity,
             most_waiting: 0,
-            admitted: 0,
+            others: Admitted::default(),
             dropped: 0,
-            bytes: 0,
             end: end.seconds(),
             counts_bytes: queue.counts_bytes(),
             sizes: Ring::default(),
@@ -133,7 +142,7 @@ impl Server {
             rate_bps,
             delay_s,
             framing,
-            late: Late::default(),
+            late: Admitted::default(),
         }
     }
 
@@ -145,11 +154,11 @@ impl Server {
     }
 
     #[inline]
-    fn timing(&mut self, size: u32) -> Timing {
+    fn timing(&mut self, size: u32) -> &mut Timing {
         if self.recent[0].size != size {
             self.other_timing(size);
         }
-        self.recent[0]
+        &mut self.recent[0]
     }
 
     /// Brings the timing of another size to the front.
@@ -158,7 +167,8 @@ impl Server {
             let frame = (size + self.framing.overhead_bytes).max(self.framing.smallest_bytes);
             // ns-2's order: eight times the bytes, then the division.
             let transmission_s = 8.0 * f64::from(frame) / self.rate_bps;
-            self.recent[1] = Timing { size, transmission_s, crossing_s: transmission_s + self.delay_s };
+            self.others = self.others.with(&self.recent[1]);
+            self.recent[1] = Timing { size, transmission_s, crossing_s: transmission_s + self.delay_s, count: 0 };
         }
         self.recent.swap(0, 1);
     }
@@ -212,11 +222,11 @@ impl Server {
     fn grant(&mut self, at: Key, packets: usize, size: u32) -> Service {
         let now = at.time.seconds();
         let timing = self.timing(size);
+        timing.count += 1;
+        let (transmission_s, crossing_s) = (timing.transmission_s, timing.crossing_s);
         let (start, precedence) = if packets == 0 {
             // Its service is caused by its arrival …
-            if now > self.last.departure {
-                self.busy_since = now;
-            }
+            self.busy_since = if now > self.last.departure { now } else { self.busy_since };
             (now, at.precedence_of_effects())
         } else {
             // … or by the departure of the packet before it.
@@ -227,15 +237,12 @@ impl Server {
             self.waiting_s += start.min(self.end) - now;
             (start, precedence)
         };
-        let departure = start + timing.transmission_s;
+        let departure = start + transmission_s;
         self.last = Granted { departure, start, precedence };
-        self.admitted += 1;
-        self.bytes += u64::from(size);
-        self.busy_s += timing.transmission_s;
         if departure >= self.end {
             self.note_late(size);
         }
-        let delivery = Time::new(start + timing.crossing_s);
+        let delivery = Time::new(start + crossing_s);
         Service { start: Time::new(start), departure: Time::new(departure), delivery, precedence }
     }
 
@@ -262,7 +269,7 @@ impl Server {
     #[must_use]
     pub fn busy_until(&self, now: Time) -> f64 {
         // The services that lie ahead follow one another without a gap.
-        self.busy_s - (self.last.departure - now.seconds()).max(0.0)
+        self.admitted().busy_s - (self.last.departure - now.seconds()).max(0.0)
     }
 
     /// Whether the line has been busy without a pause from `since` to `now`.
@@ -272,15 +279,20 @@ impl Server {
         self.busy_since <= since.seconds() && self.last.departure >= now.seconds()
     }
 
+    fn admitted(&self) -> Admitted {
+        self.others.with(&self.recent[0]).with(&self.recent[1])
+    }
+
     /// What was done before the end of the run.
     #[must_use]
     pub fn totals(&self) -> ServerTotals {
+        let admitted = self.admitted();
         ServerTotals {
-            packets_in: self.admitted + self.dropped,
-            packets_out: self.admitted - self.late.packets,
+            packets_in: admitted.packets + self.dropped,
+            packets_out: admitted.packets - self.late.packets,
             packets_dropped: self.dropped,
-            bytes_out: self.bytes - self.late.bytes,
-            busy_s: self.busy_s - self.late.busy_s,
+            bytes_out: admitted.bytes - self.late.bytes,
+            busy_s: admitted.busy_s - self.late.busy_s,
             waiting_s: self.waiting_s,
             queue_max_packets: u64::from(self.most_waiting),
         }
