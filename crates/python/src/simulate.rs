@@ -70,9 +70,9 @@ pub fn simulate(py: Python<'_>, scenario: &str, trace: bool, tr: Option<PathBuf>
 fn run(scenario: &Scenario, trace: bool, tr: Option<&Path>) -> Result<Outcome, Failure> {
     if !trace && tr.is_none() {
         return if scenario.observe.interval_s.is_some() {
-            Ok(run_with(scenario, Sampled)?.0)
+            run_with(scenario, Sampled)
         } else {
-            Ok(run_with(scenario, Totals)?.0)
+            run_with(scenario, Totals)
         };
     }
     let mut records = Vec::new();
@@ -90,14 +90,13 @@ fn run(scenario: &Scenario, trace: bool, tr: Option<&Path>) -> Result<Outcome, F
         if trace {
             records.push(*record);
         }
-        if let Some(writer) = &mut writer {
-            if failed.is_none() {
-                failed = writer.write(record).err();
-            }
+        if let Some(writer) = &mut writer
+            && failed.is_none()
+        {
+            failed = writer.write(record).err();
         }
     });
-    let result = run_with(scenario, probe).map(|(outcome, _)| outcome);
-    let mut outcome = match result {
+    let mut outcome = match run_with(scenario, probe) {
         Ok(outcome) => outcome,
         Err(failure) => {
             if let Some(path) = &temporary {
@@ -131,7 +130,7 @@ fn temporary_name(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-fn run_with<P: Probe>(scenario: &Scenario, probe: P) -> Result<(Outcome, ()), Failure> {
+fn run_with<P: Probe>(scenario: &Scenario, probe: P) -> Result<Outcome, Failure> {
     let mut simulation = Simulation::new(scenario, probe)?;
     let begin = Instant::now();
     simulation.run(|| Python::attach(|py| py.check_signals().is_err()))?;
@@ -158,7 +157,7 @@ fn run_with<P: Probe>(scenario: &Scenario, probe: P) -> Result<(Outcome, ()), Fa
             "peak_rss_bytes": peak_rss_bytes(),
         },
     });
-    Ok((Outcome::new(tables, manifest.to_string()), ()))
+    Ok(Outcome::new(tables, manifest.to_string()))
 }
 
 /// The largest resident set of this process so far, in bytes, where the system tells.

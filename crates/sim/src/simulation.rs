@@ -187,7 +187,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
             }
             self.fabric.queue.pop();
             self.events += 1;
-            if self.events % EVENTS_BETWEEN_QUESTIONS == 0 && interrupted() {
+            if self.events.is_multiple_of(EVENTS_BETWEEN_QUESTIONS) && interrupted() {
                 return Err(Interrupted);
             }
             if key.entity() >= self.entities.first_timer {

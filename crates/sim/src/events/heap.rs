@@ -56,10 +56,10 @@ impl Heap {
 
     fn close_vacancy(&mut self) {
         self.vacant = false;
-        if let Some(last) = self.keys.pop() {
-            if !self.keys.is_empty() {
-                self.sink(last);
-            }
+        if let Some(last) = self.keys.pop()
+            && !self.keys.is_empty()
+        {
+            self.sink(last);
         }
     }
 

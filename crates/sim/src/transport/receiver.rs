@@ -159,11 +159,11 @@ impl Receiver {
         }
         if seq == self.next {
             self.next += 1;
-            if let Some(&(left, right)) = self.early.front() {
-                if left == self.next {
-                    self.next = right;
-                    self.early.pop_front();
-                }
+            if let Some(&(left, right)) = self.early.front()
+                && left == self.next
+            {
+                self.next = right;
+                self.early.pop_front();
             }
             return false;
         }

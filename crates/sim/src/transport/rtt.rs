@@ -13,9 +13,9 @@ pub struct RttEstimator {
     srtt: f64,
     rttvar: f64,
     /// The timeout before bounds and backoff, in seconds.
-    timeout_s: f64,
+    unbounded_s: f64,
     /// The timeout to arm the timer with, in seconds.
-    bounded_s: f64,
+    timeout_s: f64,
     /// Where this host's clock stands within a tick when the run starts, in seconds (ns-2).
     phase_s: f64,
     backoff: u32,
@@ -32,7 +32,8 @@ impl RttEstimator {
             Profile::Ns2 => (NS2_RTTVAR_INIT_S / spec.granularity_s).floor() * 4.0,
             Profile::Rfc => 0.0,
         };
-        let mut estimator = Self { srtt: 0.0, rttvar, timeout_s: spec.initial_s, bounded_s: 0.0, phase_s, backoff: 1 };
+        let mut estimator =
+            Self { srtt: 0.0, rttvar, unbounded_s: spec.initial_s, timeout_s: 0.0, phase_s, backoff: 1 };
         estimator.bound(spec);
         estimator
     }
@@ -55,7 +56,7 @@ impl RttEstimator {
             self.rttvar = 0.75 * self.rttvar + 0.25 * (self.srtt - rtt_s).abs();
             self.srtt = 0.875 * self.srtt + 0.125 * rtt_s;
         }
-        self.timeout_s = self.srtt + (4.0 * self.rttvar).max(spec.granularity_s);
+        self.unbounded_s = self.srtt + (4.0 * self.rttvar).max(spec.granularity_s);
     }
 
     /// ns-2: the difference of two readings of a clock with ticks, then fixed-point smoothing.
@@ -71,26 +72,26 @@ impl RttEstimator {
             let deviation = error.abs() - (self.rttvar / 4.0).floor();
             self.rttvar = at_least_one(self.rttvar + deviation);
         }
-        self.timeout_s = ((self.rttvar * 8.0 + self.srtt) / 8.0).floor() * tick_s;
+        self.unbounded_s = ((self.rttvar * 8.0 + self.srtt) / 8.0).floor() * tick_s;
     }
 
     /// The timeout to arm the timer with, in seconds.
     #[inline]
     #[must_use]
     pub fn timeout_s(&self) -> f64 {
-        self.bounded_s
+        self.timeout_s
     }
 
     /// Bounded below before the backoff (RFC 6298 §2.4), above after it (§2.5).
     fn bound(&mut self, spec: &RtoSpec) {
-        let timeout = self.timeout_s.max(spec.min_s) * f64::from(self.backoff);
+        let timeout = self.unbounded_s.max(spec.min_s) * f64::from(self.backoff);
         // ns-2 adds: never below two ticks. Both profiles' minima lie above that.
-        self.bounded_s = timeout.min(spec.max_s).max(2.0 * spec.granularity_s);
+        self.timeout_s = timeout.min(spec.max_s).max(2.0 * spec.granularity_s);
     }
 
     /// The timer expired: double the timeout (RFC 6298 §5.5).
     pub fn back_off(&mut self, spec: &RtoSpec, profile: Profile) {
-        if self.backoff < 64 || self.bounded_s < spec.max_s {
+        if self.backoff < 64 || self.timeout_s < spec.max_s {
             self.backoff = self.backoff.saturating_mul(2);
             self.bound(spec);
         }
@@ -118,7 +119,7 @@ impl RttEstimator {
 
     /// The timeout after a SYN had to be sent again (RFC 6298 §5.7), in seconds.
     pub fn distrust_handshake(&mut self, spec: &RtoSpec) {
-        self.timeout_s = self.timeout_s.max(3.0);
+        self.unbounded_s = self.unbounded_s.max(3.0);
         self.bound(spec);
     }
 }
