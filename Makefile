@@ -7,16 +7,16 @@ export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MATURIN := VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml $(wildcard Cargo.lock)
-CHECKED := python tests $(wildcard benchmarks examples)
+CHECKED := python tests docs/images docs/reference $(wildcard benchmarks examples)
 FUZZ ?= 1000000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
-.PHONY: help setup run test test-rust test-python bench fuzz lint format clean
+.PHONY: help setup run test test-rust test-python bench fuzz docs-figures docs-reference lint format clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: ## Create .venv with all dependencies and build the engine
 	@$(MAKE) --no-print-directory --silent --jobs=2 $(VENV)/.ready
@@ -37,6 +37,12 @@ bench: setup ## Time the same workloads here and in the other simulators that ar
 
 fuzz: setup ## Feed the scenario parser random input (FUZZ=1000000)
 	TIGHTLINK_FUZZ=$(FUZZ) $(BIN)/python -m pytest --quiet -m fuzz tests/test_fuzz.py
+
+docs-figures: setup ## Draw the figures of the documentation again
+	$(BIN)/python docs/images/make.py
+
+docs-reference: setup ## Fill in the tables of the reference pages again
+	$(BIN)/python docs/reference/make.py
 
 lint: setup ## Check format, style, types and the direction of imports
 	cargo fmt --check

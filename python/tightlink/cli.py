@@ -182,6 +182,7 @@ def study(
 
     found = claims.load(folder / "claims.json")
     claims.print_table(found)
+    print(f"\nreport: {folder / 'report.html'}")
     return claims.exit_code(found)
 
 

@@ -181,11 +181,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
     /// `interrupted` said so.
     pub fn run(&mut self, mut interrupted: impl FnMut() -> bool) -> Result<(), Interrupted> {
         const EVENTS_BETWEEN_QUESTIONS: u64 = 1 << 20;
-        while let Some(key) = self.fabric.queue.peek() {
-            if key.time >= self.end {
-                break;
-            }
-            self.fabric.queue.pop();
+        while let Some(key) = self.fabric.queue.pop_before(self.end) {
             self.events += 1;
             if self.events.is_multiple_of(EVENTS_BETWEEN_QUESTIONS) && interrupted() {
                 return Err(Interrupted);
@@ -229,8 +225,8 @@ impl<'a, P: Probe> Simulation<'a, P> {
             }
             (Endpoint::Tcp(index), _) => {
                 let receiver = &mut self.tcp[index as usize].receiver;
-                if let Some((ack, blocks)) = receiver.receive(&mut self.fabric.queue, now, packet) {
-                    let ack = self.fabric.sacks.attach(ack, blocks);
+                let Fabric { queue, sacks, .. } = &mut self.fabric;
+                if let Some(ack) = receiver.receive(queue, sacks, now, packet) {
                     self.fabric.send(ack, now);
                 }
             }

@@ -111,5 +111,5 @@ def occupancy(queue: pl.DataFrame, *, start_s: float, stop_s: float) -> pl.DataF
 def accepted_bytes(packets: pl.DataFrame, origin: str, target: str) -> int:
     """The bytes that entered a link's queue and were not dropped, headers and opening packet included."""
     here = packets.filter((pl.col("from") == origin) & (pl.col("to") == target))
-    offered, dropped = (here.filter(pl.col("event") == event)["size_bytes"].sum() for event in ("+", "d"))
-    return int(offered - dropped)
+    offered, dropped = (int(here.filter(pl.col("event") == event)["size_bytes"].sum()) for event in ("+", "d"))
+    return offered - dropped

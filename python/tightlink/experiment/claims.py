@@ -84,7 +84,7 @@ class Claim:
 
     @property
     def verdict(self) -> str:
-        """ "holds", "DOES NOT HOLD" or "open"."""
+        """In words: "holds", "DOES NOT HOLD" or "open"."""
         return _VERDICTS[self.holds]
 
     @property
@@ -126,20 +126,19 @@ def exact(  # noqa: PLR0913
     id: str,  # noqa: A002
     statement: str,
     source: str,
-    expected: Value,
-    observed: Value,
+    expected: object,
+    observed: object,
     *,
     unit: str = "",
     reason: str = "",
 ) -> Claim:
-    """A claim that holds if the two are equal.
+    """A claim that holds if the two are equal: numbers (NumPy's too), words or truths.
 
     >>> exact("sent", "2385 packets are sent", "table 1", 2385, 2385.0).holds
     True
     """
-    expected, observed = _plain(expected), _plain(observed)
-    holds = expected == observed and observed is not None
-    return Claim(id, statement, source, expected, observed, 0.0, unit, holds, reason)
+    wanted, found = _plain(expected), _plain(observed)
+    return Claim(id, statement, source, wanted, found, 0.0, unit, wanted == found and found is not None, reason)
 
 
 def within(  # noqa: PLR0913
@@ -147,7 +146,7 @@ def within(  # noqa: PLR0913
     statement: str,
     source: str,
     expected: float,
-    observed: float | None,
+    observed: object,
     *,
     tolerance: float | None = None,
     relative: float | None = None,
@@ -183,7 +182,7 @@ def holds_if(  # noqa: PLR0913, PLR0917
     id: str,  # noqa: A002
     statement: str,
     source: str,
-    observed: Value,
+    observed: object,
     holds: bool,  # noqa: FBT001
     reason: str = "",
     *,
@@ -289,10 +288,9 @@ def _short(text: str) -> str:
     return text if len(text) <= _LONGEST_STATEMENT else text[: _LONGEST_STATEMENT - 1].rstrip() + "…"
 
 
-def _plain(value: Any) -> Value:
+def _plain(value: object) -> Value:
     """A value of Python's own; numbers that are none are not there."""
-    if hasattr(value, "item"):
-        value = value.item()
+    value = getattr(value, "item", lambda: value)()
     if value is None or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, float):

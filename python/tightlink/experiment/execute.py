@@ -25,7 +25,6 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

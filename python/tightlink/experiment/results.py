@@ -37,13 +37,7 @@ def varied(scenarios: Sequence[Scenario]) -> dict[str, list[Any]]:
     A scenario is taken with the defaults of its profile. Keys of which all scenarios that have them
     agree are left out, as is the seed.
     """
-    flat = [dict(_leaves(scenario.explicit().written())) for scenario in scenarios]
-    columns: dict[str, list[Any]] = {}
-    for key in dict.fromkeys(key for leaves in flat for key in leaves if key != "seed"):
-        values = [leaves.get(key) for leaves in flat]
-        if len({repr(value) for value in values if value is not None}) > 1:
-            columns[key] = values
-    return columns
+    return _differing([scenario.explicit().written() for scenario in scenarios])
 
 
 def metrics(run: Run) -> dict[str, float]:
@@ -84,7 +78,8 @@ def results(
         columns["seed"].append(scenario.seed)
         columns["status"].append("done")
         seen[key] = seen.get(key, 0) + 1
-    for key, values in varied(list(scenarios.values())).items():
+    # Of the manifests: to fill in the defaults again takes longer than to read the runs.
+    for key, values in _differing([runs[name].manifest["scenario"] for name in scenarios]).items():
         columns[key] = _column(values)
     rows = [measure(runs[name]) for name in scenarios]
     for name in rows[0] if rows else ():
@@ -102,6 +97,16 @@ def write_results(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
         name: list(values) if isinstance(values[0], str) else np.asarray(values) for name, values in columns.items()
     }
     _core.write_parquet(str(path), arrays)
+
+
+def _differing(written: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    flat = [dict(_leaves(table)) for table in written]
+    columns: dict[str, list[Any]] = {}
+    for key in dict.fromkeys(key for leaves in flat for key in leaves if key != "seed"):
+        values = [leaves.get(key) for leaves in flat]
+        if len({repr(value) for value in values if value is not None}) > 1:
+            columns[key] = values
+    return columns
 
 
 def _column(values: Sequence[Any]) -> list[Any]:

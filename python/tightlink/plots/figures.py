@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tightlink.errors import TightlinkError, closest, one_of
 from tightlink.plots import labels, palette
-from tightlink.plots.style import axes
+from tightlink.plots.style import LEGEND, axes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     import polars as pl
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from numpy.typing import NDArray
 
     from tightlink.run import Run
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 
 _DENSE: Final = 200
 _FLOW_LABELS: Final = 40
+_ONE_LINE: Final = 3
+#: Ratio of the ends of a logarithmic axis up to which there is room for labels between powers of ten.
+_FEW_POWERS: Final = 200
 
 
 def line(frame: pl.DataFrame, *, x: str, y: str, by: str | None = None, ax: Axes | None = None, **style: Any) -> Axes:
@@ -93,8 +98,10 @@ def limited_by(run: Run, *, ax: Axes | None = None) -> Axes:
     ax.grid(visible=False)
     ax.set_yticks(places if len(places) <= _FLOW_LABELS else [], names if len(places) <= _FLOW_LABELS else [])
     ax.tick_params(axis="y", length=0)
-    if ax.get_legend_handles_labels()[1]:
-        ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0.2)
+    named = len(ax.get_legend_handles_labels()[1])
+    if named:
+        columns = named if named <= _ONE_LINE else 2
+        ax.legend(**LEGEND, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, handlelength=1, borderaxespad=0.2)
     return ax
 
 
@@ -152,6 +159,9 @@ def scatter_with_curves(  # noqa: PLR0913
     across, up = _axis(frame, x), _axis(frame, y)
     if log:
         ax.set(xscale="log", yscale="log")
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_formatter("{x:g}")
+            axis.set_minor_formatter(partial(_two_or_five, axis))
     dashes = ("-", "--", ":", "-.")
     span = [value for value in frame[x].drop_nulls().to_list() if value > 0 or not log]
     for place, (name, curve) in enumerate((curves or {}).items()):
@@ -189,8 +199,15 @@ def _values(frame: pl.DataFrame, column: str, axis: labels.Axis) -> list[float]:
 def _labelled(ax: Axes, across: str, up: str, *, legend: bool) -> Axes:
     ax.set(xlabel=across, ylabel=up)
     if legend and ax.get_legend_handles_labels()[1]:
-        ax.legend()
+        ax.legend(**LEGEND)
     return ax
+
+
+def _two_or_five(axis: Axis, value: float, _: int) -> str:
+    """The label of a tick between two powers of ten, on axes with few of these."""
+    low, high = axis.get_view_interval()
+    digit = f"{value:e}"[0]
+    return f"{value:g}" if digit in "25" and high <= low * _FEW_POWERS else ""
 
 
 def _chosen(frame: pl.DataFrame, column: str, wanted: str) -> pl.DataFrame:

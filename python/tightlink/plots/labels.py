@@ -31,6 +31,9 @@ _COUNTS: Final = {"_packets": "packets", "_pps": "packets/s"}
 _SHARES: Final = ("limited_by_", "utilization", "loss", "load_")
 #: From here on a value is written in the next larger unit.
 _LEAST: Final = 1.0
+_NARROW_SPACE: Final = "\u202f"
+#: Numbers of four digits stand without a space.
+_SPACED: Final = 10_000
 _WORDS: Final = {
     "cwnd": "congestion window",
     "ssthresh": "slow-start threshold",
@@ -88,6 +91,18 @@ def words(column: str) -> str:
     ('congestion window', 'packets sent')
     """
     return _WORDS.get(column, column.replace("_", " "))
+
+
+def grouped(number: str | int) -> str:
+    """A number with its thousands apart.
+
+    >>> grouped("1234567.25"), grouped("-2385")
+    ('1\u202f234\u202f567.25', '-2385')
+    """
+    whole, point, rest = str(number).partition(".")
+    if abs(int(whole or 0)) >= _SPACED:
+        whole = f"{int(whole):,}".replace(",", _NARROW_SPACE)
+    return whole + point + rest
 
 
 def _scale(scales: tuple[tuple[str, float], ...], largest: float | None) -> tuple[str, float]:

@@ -15,6 +15,8 @@ from typing import Final
 
 #: Colours of series, in the order in which they are used.
 SERIES: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c7a5b", "#8f8f8f")
+#: Raw values behind a smoothed line of the first colour: half transparent, for light and dark grounds.
+PALE: Final = f"{SERIES[0]}66"
 #: Axes and grids that read on light and dark grounds.
 NEUTRAL: Final = "#8a8f98"
 

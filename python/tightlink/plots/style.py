@@ -39,11 +39,12 @@ STYLE: Final[dict[Any, Any]] = {
     "ytick.labelcolor": "#1b1f24",
     "lines.linewidth": 1.4,
     "lines.markersize": 4.5,
-    "legend.frameon": False,
-    "legend.fontsize": 8.5,
     "svg.fonttype": "none",
     "svg.hashsalt": "tightlink",
 }
+
+#: Legends do not take their look from the figure, but from the moment.
+LEGEND: Final[dict[str, Any]] = {"frameon": False, "fontsize": 8.5}
 
 
 def axes(ax: Axes | None) -> Axes:

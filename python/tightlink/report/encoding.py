@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 from tightlink.plots import labels, palette
+from tightlink.plots.labels import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -138,7 +139,7 @@ def thinned(before: pl.DataFrame, after: pl.DataFrame, by: str | None) -> str:
         return ""
     lines = before[by].n_unique() if by is not None else 1
     share = "" if lines == 1 else f" of {lines} lines"
-    return f"{after.height} of {before.height} points{share} are drawn; every peak is among them."
+    return f"Drawn: {grouped(after.height)} of {grouped(before.height)} points{share}, every peak among them."
 
 
 def outside(frame: pl.DataFrame, column: str, domain: Domain | None) -> bool:

@@ -250,6 +250,6 @@ def ranges(numbers: Iterable[int]) -> str:
 def _command() -> str:
     """The command line of this process, where it is the tightlink command or a script."""
     program = Path(sys.argv[0])
-    if program.stem == "tightlink" or program.parts[-2:] == ("tightlink", "cli.py"):
+    if program.stem == "tightlink" or program.parts[-2:-1] == ("tightlink",):
         return shlex.join(["tightlink", *sys.argv[1:]])
     return shlex.join(["python", program.name, *sys.argv[1:]]) if program.suffix == ".py" else ""

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.console import rounded
+from tightlink.plots.labels import grouped
 from tightlink.report import charts, why
 from tightlink.report.blocks import Block, Chart, Details, Row, Section, Table, Text
-from tightlink.report.tables import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -142,10 +142,14 @@ def _table(frame: pl.DataFrame, what: str) -> Table:
 def _over_time(run: Run) -> list[Section]:
     if "series" not in run.tables:
         return []
-    blocks: list[Block] = []
-    if "flows" in run.tables:
-        labels = _spread(run.flows, _MOST_OVER_TIME)["label"].to_list()
-        blocks += [row for label in labels for row in _row(run, label, _FLOW_SERIES)]
+    series = run.series
+    measured = (
+        series.filter(series["metric"] == "goodput_bps")
+        .select("entity", "value")
+        .group_by("entity", maintain_order=True)
+    )
+    flows = _spread(measured.mean().rename({"value": "goodput_bps"}), _MOST_OVER_TIME)
+    blocks: list[Block] = [row for flow in flows["entity"] for row in _row(run, flow, _FLOW_SERIES)]
     blocks += [row for link in _busy(run.links) for row in _row(run, link, _LINK_SERIES)]
     return [Section("Over time", "", blocks)] if blocks else []
 

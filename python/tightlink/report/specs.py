@@ -60,7 +60,7 @@ def figure(chart: Any, data: Data) -> Figure:
         if len(rows) > _MOST_ROWS:
             raise TightlinkError(
                 f"a chart of a report has {len(rows)} points, and {_MOST_ROWS} are the most: "
-                "thin them with tightlink.report.thin, or aggregate them"
+                "thin them with tightlink.report.charts.thin, or aggregate them"
             )
         names[old] = data.add(rows)
     for part in _parts(spec):

@@ -16,6 +16,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.plots import labels
+from tightlink.plots.labels import grouped
 from tightlink.report.encoding import largest
 
 if TYPE_CHECKING:
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from tightlink.report.blocks import Format
 
 _DIGITS: Final = 4
-_NARROW_SPACE: Final = "\u202f"
-#: Numbers of four digits stand without a space.
-_SPACED: Final = 10_000
 _NONE: Final = "–"
 
 
@@ -59,18 +57,6 @@ def html(frame: pl.DataFrame, formats: Mapping[str, Format]) -> Markup:
     return header + body + Markup("</tbody></table>")
 
 
-def grouped(number: str | int) -> str:
-    """A number with its thousands apart.
-
-    >>> grouped("1234567.25"), grouped("-2385")
-    ('1\u202f234\u202f567.25', '-2385')
-    """
-    whole, point, rest = str(number).partition(".")
-    if abs(int(whole or 0)) >= _SPACED:
-        whole = f"{int(whole):,}".replace(",", _NARROW_SPACE)
-    return whole + point + rest
-
-
 def _column(frame: pl.DataFrame, name: str, given: Format | None) -> tuple[str, Callable[[Any], str]]:
     """The heading of a column, and how its values are written."""
     dtype = frame.schema[name]
@@ -83,8 +69,15 @@ def _column(frame: pl.DataFrame, name: str, given: Format | None) -> tuple[str, 
     if dtype.is_integer() and axis.factor == 1.0:
         return axis.title, lambda value: _NONE if value is None else grouped(str(value))
     top = abs((largest(frame, name) or 0.0) * axis.factor)
-    decimals = max(0, _DIGITS - 1 - (math.floor(math.log10(top)) if top > 0 else 0))
+    most = max(0, _DIGITS - 1 - (math.floor(math.log10(top)) if top > 0 else 0))
+    decimals = _needed([value * axis.factor for value in frame[name].drop_nulls().to_list()], most)
     return axis.title, lambda value: _number(value, axis.factor, decimals)
+
+
+def _needed(values: list[float], most: int) -> int:
+    """How many decimals a column needs: none that is zero in all rows."""
+    texts = [f"{value:.{most}f}" for value in values if math.isfinite(value)]
+    return max((len(text.partition(".")[2].rstrip("0")) for text in texts), default=0)
 
 
 def _given(given: Format) -> Callable[[Any], str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from tightlink.report.tables import grouped
+from tightlink.plots.labels import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

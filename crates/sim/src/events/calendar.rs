@@ -103,6 +103,13 @@ impl Calendar {
         Some(next)
     }
 
+    /// Removes the next event, if it comes before `end`.
+    #[inline]
+    pub fn pop_before(&mut self, end: Time) -> Option<Key> {
+        self.peek().filter(|key| key.time < end)?;
+        self.pop()
+    }
+
     /// Adds an event.
     #[inline]
     pub fn push(&mut self, key: Key) {

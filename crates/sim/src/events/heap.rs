@@ -4,6 +4,7 @@
 //! that was taken stays vacant until the next one is added, which then sinks from there.
 
 use super::Key;
+use crate::time::Time;
 
 /// Few pending events.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +40,14 @@ impl Heap {
     #[inline]
     pub fn pop(&mut self) -> Option<Key> {
         let next = self.peek()?;
+        self.vacant = true;
+        Some(next)
+    }
+
+    /// Removes the next event, if it comes before `end`.
+    #[inline]
+    pub fn pop_before(&mut self, end: Time) -> Option<Key> {
+        let next = self.peek().filter(|key| key.time < end)?;
         self.vacant = true;
         Some(next)
     }

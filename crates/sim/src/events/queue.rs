@@ -3,6 +3,7 @@
 use super::Key;
 use super::calendar::Calendar;
 use super::heap::Heap;
+use crate::time::Time;
 
 /// Pending events.
 #[derive(Clone, Debug)]
@@ -56,6 +57,15 @@ impl EventQueue {
         }
     }
 
+    /// Removes the next event, if it comes before `end`.
+    #[inline]
+    pub fn pop_before(&mut self, end: Time) -> Option<Key> {
+        match self {
+            Self::Heap(heap) => heap.pop_before(end),
+            Self::Calendar(calendar) => calendar.pop_before(end),
+        }
+    }
+
     /// Adds an event.
     #[inline]
     pub fn push(&mut self, key: Key) {
@@ -70,7 +80,6 @@ impl EventQueue {
 mod tests {
     use super::*;
     use crate::events::Precedence;
-    use crate::time::Time;
     use proptest::prelude::*;
 
     fn key() -> impl Strategy<Value = Key> {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::events::{Entity, EventQueue, Key};
 use crate::packet::{Kind, Packet};
 use crate::scenario::{Recovery, TcpSpec};
-use crate::transport::sack::{MOST_BLOCKS, SackBlocks};
+use crate::transport::sack::{MOST_BLOCKS, SackBlocks, SackSlab};
 use crate::transport::timer::Timer;
 
 /// Totals of a receiver. Latency and jitter are of packets with payload.
@@ -110,9 +110,15 @@ impl Receiver {
         self.next as i32 - 1
     }
 
-    /// A segment arrived: the ACK that answers it now, and its blocks; nothing if it is held back.
+    /// A segment arrived: the ACK that answers it now, with its blocks; nothing if it is held back.
     #[inline]
-    pub fn receive(&mut self, queue: &mut EventQueue, now: Key, packet: &Packet) -> Option<(Packet, SackBlocks)> {
+    pub fn receive(
+        &mut self,
+        queue: &mut EventQueue,
+        sacks: &mut SackSlab,
+        now: Key,
+        packet: &Packet,
+    ) -> Option<Packet> {
         self.totals.packets += 1;
         self.totals.bytes += u64::from(packet.size());
         if packet.is_bare() {
@@ -136,8 +142,8 @@ impl Receiver {
             }
             self.delay.cancel();
         }
-        let blocks = if self.sack { self.blocks(seq, duplicate) } else { SackBlocks::default() };
-        Some((self.acknowledge(), blocks))
+        let ack = self.acknowledge();
+        Some(if self.sack { sacks.attach(ack, self.blocks(seq, duplicate)) } else { ack })
     }
 
     /// The delayed-ACK timer's event came: the ACK that was held back.

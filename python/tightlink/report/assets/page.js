@@ -91,6 +91,7 @@
       try {
         const { view } = await vegaEmbed(place, spec, {
           mode: "vega-lite", renderer: "svg", tooltip: { theme: "custom" },
+          formatLocale: { decimal: ".", thousands: "\u202f", grouping: [3], currency: ["", ""] },
           actions: alone && { export: true, source: false, compiled: false, editor: false },
           config: {
             ...config,

@@ -125,9 +125,13 @@ def bars_stacked(  # noqa: PLR0913
         for place, name in enumerate(part for part in parts if part in frame.columns)
         if (frame[name].fill_null(0) > 0).any()
     ]
+    none = frame.select(pl.col(label), pl.lit("").alias("part"), pl.lit(0.0).alias("share"), order=-1)
     long = pl.concat(
-        frame.select(pl.col(label), pl.lit(name).alias("part"), pl.col(part).alias("share"), order=order)
-        for order, (part, name, _) in enumerate(drawn)
+        [none]
+        + [
+            frame.select(pl.col(label), pl.lit(name).alias("part"), pl.col(part).alias("share"), order=order)
+            for order, (part, name, _) in enumerate(drawn)
+        ]
     ).filter(pl.col("share") > 0)
     names = alt.Scale(domain=[name for _, name, _ in drawn], range=[shade for _, _, shade in drawn])
     what = "part" if columns is not None else "limited by"

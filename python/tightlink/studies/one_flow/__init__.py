@@ -16,6 +16,7 @@ from tightlink.studies.one_flow import (
     cases,
     company,
     company_section,
+    company_tables,
     counts,
     figures,
     phase,
@@ -52,7 +53,7 @@ def findings(runs: Mapping[str, Run]) -> Findings:
         *statements.claims(tcp, udp, runs),
         *verdicts.claims(tcp),
         *response.claims(runs),
-        *company.claims(runs),
+        *company_tables.claims(runs),
         *phase.claims(runs),
         *window.claims(tcp, runs),
     ]
@@ -78,14 +79,14 @@ def _lead(tcp: Mapping[str, Measured], claims: list[Claim]) -> str:
     small, long, base = tcp["packet-100"], tcp["delay-100ms"], tcp["base"]
     failed = sum(claim.holds is False for claim in claims)
     return (
-        "L. Balliache's *One TCP flow* (2003), simulated again: seven cases of one TCP Reno flow in ns-2, then the same with "
-        "UDP and with company, as it announces.\n\n"
-        "Six of the seven cases agree with the document to the last packet. But its lessons are a default's: **ns-2's window "
-        f"of 20 packets**, which it never mentions, makes the latency of {ms(base.latency_s, 0)} that no queue can change, the "
+        "L. Balliache's *One TCP flow* (2003), simulated again: seven cases of one TCP Reno flow in ns-2, then the "
+        "same with UDP and with company, as it announces.\n\nSix of the seven cases agree with the document to the "
+        "last packet. But its lessons are a default's: **ns-2's window of 20 packets**, which it never mentions, "
+        f"makes the latency of {ms(base.latency_s, 0)} that no queue can change, the "
         f"{percent(1 - small.kilobytes / base.kilobytes)} lost with small packets and the "
-        f"{percent(1 - long.kilobytes / base.kilobytes)} lost on a long link.\n\n"
-        f"{failed} claims do not hold: the counts of the seventh case, which another version of ns-2 made, and statements "
-        "that are slips of arithmetic or put an effect down to another cause; each says why."
+        f"{percent(1 - long.kilobytes / base.kilobytes)} lost on a long link.\n\n{failed} claims do not hold: the "
+        "counts of the seventh case, which another version of ns-2 made, and statements that are slips of arithmetic "
+        "or put an effect down to another cause; each says why."
     )
 
 

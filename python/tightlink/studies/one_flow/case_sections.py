@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from tightlink.analysis.trace import smoothed
+from tightlink.plots.palette import SERIES
 from tightlink.report import Row, Section, Table, Text, charts
 from tightlink.studies.one_flow.cases import CASES, STOP_S
 from tightlink.studies.one_flow.counts import PUBLISHED
@@ -23,13 +24,15 @@ if TYPE_CHECKING:
 #: The small figures: column, and whether it is drawn raw and smoothed.
 METRICS: Final = ("instant_bps", "system_bps", "latency_s", "jitter_s", "queue_packets")
 TITLES: Final = {
-    "instant_bps": "instant throughput (kbit/s)",
-    "system_bps": "system throughput (kbit/s)",
+    "instant_bps": "instant (kbit/s)",
+    "system_bps": "system (kbit/s)",
     "latency_s": "latency (ms)",
     "jitter_s": "jitter (ms)",
     "queue_packets": "queue (packets)",
 }
 _FACTORS: Final = {"instant_bps": 1e-3, "system_bps": 1e-3, "latency_s": 1e3, "jitter_s": 1e3, "queue_packets": 1.0}
+#: Of the raw curves, behind the smoothed ones.
+PALE: Final = "#9cc4df"
 RAW: Final = "each packet"
 SMOOTHED: Final = "smoothed"
 _MOST_POINTS: Final = 300
@@ -81,13 +84,15 @@ def sections(tcp: Mapping[str, Measured], udp: Mapping[str, Measured]) -> list[S
         own, other = tcp[case.name], udp[case.name]
         blocks = [
             Row(_row(own, axes["tcp"]), f"TCP Reno, {_counted(own)}."),
-            Row(_row(other, axes["udp"]), f"UDP at {case.udp_rate}: {_counted(other)}, {percent(other.loss, 1)} lost."),
+            Row(_row(other, axes["udp"]), f"UDP at {case.udp_rate}: {_counted(other)}."),
         ]
         parts.append(Section(case.title[0].upper() + case.title[1:], texts[case.name], blocks))
     return parts
 
 
 def _row(measured: Measured, axes: Domains) -> list[alt.Chart]:
+    import altair as alt
+
     found = curves(measured)
     row = []
     for metric in METRICS:
@@ -107,14 +112,18 @@ def _row(measured: Measured, axes: Domains) -> list[alt.Chart]:
             most=_MOST_POINTS,
         )
         chart.encoding.y.title = None
+        if several:
+            scale = alt.Scale(domain=[RAW, SMOOTHED], range=[PALE, SERIES[0]])
+            chart.encoding.color = alt.Color("reading", type="nominal", scale=scale, legend=None)
         row.append(chart)
     return row
 
 
 def _counted(measured: Measured) -> str:
+    lost = f" ({percent(measured.loss, 1)})" if measured.dropped else ""
     return (
-        f"{measured.sent} packets sent, {measured.dropped} dropped, {measured.kilobytes:.1f} KB accepted, "
-        f"latency {ms(measured.latency_s)} once steady"
+        f"{measured.sent} packets, {measured.dropped} dropped{lost}, {measured.kilobytes:.1f} KB, then "
+        f"{ms(measured.latency_s)} of latency"
     )
 
 
@@ -141,7 +150,7 @@ def _overview(tcp: Mapping[str, Measured], udp: Mapping[str, Measured]) -> Secti
                 "case": case.title,
                 "sent": other.sent,
                 "dropped": other.dropped,
-                "loss %": round(100 * other.loss, 2),
+                "lost %": round(100 * other.loss, 2),
                 "KB": other.printed_kilobytes,
                 "goodput kbit/s": round(other.flow["goodput_bps"] / 1e3),
                 "latency ms": round(other.latency_s * 1e3, 2),
@@ -155,18 +164,19 @@ def _overview(tcp: Mapping[str, Measured], udp: Mapping[str, Measured]) -> Secti
         and PUBLISHED[case.name].kilobytes == tcp[case.name].printed_kilobytes
     ]
     finding = (
-        f"{_number(len(same))} of the seven cases come out as published, packet for packet and to the sixth decimal of the "
-        f"kilobytes; over UDP, which offers more than the link carries, {percent(min(c.loss for c in udp.values()))} to "
-        f"{percent(max(c.loss for c in udp.values()))} of the packets are lost where TCP loses at most "
-        f"{percent(max(c.loss for c in tcp.values()))}."
+        f"{_number(len(same))} of the seven cases come out as published, packet for packet and to the sixth decimal "
+        "of the kilobytes; over UDP, which offers more than the link carries, "
+        f"{percent(min(c.loss for c in udp.values()))} to {percent(max(c.loss for c in udp.values()))} of the packets "
+        f"are lost where TCP loses at most {percent(max(c.loss for c in tcp.values()))}."
     )
     reading = (
-        "Packets sent count what is offered to the queue, the SYN included; KB are 1024 B of what the queue accepted, "
-        "headers included. **Instant throughput** is the bits of a packet, header included, over the time since the previous "
-        "arrival, raw and as a moving average in which α = 0.9 weights the past; **system throughput** is all bits so far over "
-        "all time so far. The document words both for the payload alone: multiply by payload / packet. **Jitter** is the "
-        "difference of successive latencies. Latency, queue and goodput of the tables: mean or median of the second half, "
-        "goodput of the whole run. Axes are the same in all rows of TCP, and in all rows of UDP."
+        "Packets sent count what is offered to the queue, the SYN included; KB are 1024 B of what the queue "
+        "accepted, headers included. **Instant throughput** is the bits of a packet, header included, over the time "
+        "since the previous arrival, raw and as a moving average in which α = 0.9 weights the past; **system "
+        "throughput** is all bits so far over all time so far. Pale lines are raw, dark ones smoothed. The document "
+        "words both for the payload alone: multiply by payload / packet. **Jitter** is the difference of successive "
+        "latencies. Latency, queue and goodput of the tables: mean or median of the second half, goodput of the "
+        "whole run. Axes are the same in all rows of TCP, and in all rows of UDP."
     )
     formats = {"KB: document": ".6f", "KB: here": ".6f", "KB": ".6f"}
     return Section(
@@ -191,36 +201,41 @@ def _findings(tcp: Mapping[str, Measured]) -> dict[str, str]:
     idle = {name: 1 - measured.run.links["utilization"][0] for name, measured in tcp.items()}
     waiting = int(base.run.links["queue_max_packets"][0])
     published = PUBLISHED["queue-5"]
+    trip_s = long.latency_s + long.case.delay_s
     return {
         "base": (
             f"Twenty packets fill the link and {base.queue_mean:.1f} of them wait, which makes the latency of "
-            f"{ms(base.latency_s)}; nothing is lost, and after {base.jitter_ends_s:.2f} s the latency never changes again."
+            f"{ms(base.latency_s)}; nothing is lost, and after {base.jitter_ends_s:.2f} s the latency never changes "
+            "again."
         ),
         "packet-100": (
-            f"Twenty small packets do not fill the path: each window is sent in {ms(20 * 8 * 140 / 2e6)} and the rest of "
-            f"the round trip passes waiting, so the link is idle for {percent(idle['packet-100'])} of the time; what halves the "
-            f"throughput is the window ({percent(small.flow['limited_by_receiver_window'])} of the time), not the packet size."
+            "Twenty small packets do not fill the path: each window is sent in "
+            f"{ms(20 * 8 * small.case.packet_bytes / small.case.rate_bps)} and the rest of the round trip passes "
+            f"waiting, so the link is idle for {percent(idle['packet-100'])} of the time; what halves the throughput "
+            f"is the window ({percent(small.flow['limited_by_receiver_window'])} of the time), not the packet size."
         ),
         "packet-4000": (
-            f"The same twenty packets last four times as long on the link, hence {ms(large.latency_s)}; the headers weigh "
-            f"less, which brings {percent(large.kilobytes / base.kilobytes - 1, 1)} more kilobytes."
+            f"The same twenty packets last four times as long on the link, hence {ms(large.latency_s)}; the headers "
+            f"weigh less, which brings {percent(large.kilobytes / base.kilobytes - 1, 1)} more kilobytes."
         ),
         "bandwidth-1mbit": (
             f"Half the rate gives half the kilobytes ({percent(slow.kilobytes / base.kilobytes, 2)}) and a latency of "
-            f"{ms(slow.latency_s)}: more than double, since {slow.queue_mean:.1f} packets wait where {base.queue_mean:.1f} did."
+            f"{ms(slow.latency_s)}: more than double, since {slow.queue_mean:.1f} packets wait where "
+            f"{base.queue_mean:.1f} did."
         ),
         "queue-50": (
-            f"Not one event differs from the base case: with a window of 20 packets at most {waiting} ever wait, and what lies "
-            "beyond them in the queue is never used."
+            f"Not one event differs from the base case: with a window of 20 packets at most {waiting} ever wait, and "
+            "what lies beyond them in the queue is never used."
         ),
         "queue-5": (
-            f"The only case that loses packets, {short.dropped} of {short.sent} ({percent(short.loss, 1)}), exactly as in "
-            f"ns-2.35; the document's {published.sent} and {published.dropped} come from a version with another timer. "
-            f"Each loss halves the window, and the link is idle for {percent(idle['queue-5'], 1)} of the time."
+            f"The only case that loses packets, {short.dropped} of {short.sent} ({percent(short.loss, 1)}), exactly "
+            f"as in ns-2.35; the document's {published.sent} and {published.dropped} come from a version with another "
+            f"timer. Each loss halves the window, and the link is idle for {percent(idle['queue-5'], 1)} of the time."
         ),
         "delay-100ms": (
-            f"Twenty packets in each round trip of {ms(2 * long.latency_s - 0.004, 0)} are "
-            f"{kbit(long.payload_rate_bps)}, whatever the link: it is idle for {percent(idle['delay-100ms'])} of the time, "
-            f"no packet ever waits once steady, and the latency is the path's own {ms(long.latency_s)}."
+            f"Twenty packets in each round trip of {ms(trip_s, 0)} are "
+            f"{kbit(20 * 8 * long.case.payload_bytes / trip_s)}, whatever the link: it is idle for "
+            f"{percent(idle['delay-100ms'])} of the time, no packet ever waits once steady, and the latency is the "
+            f"path's own {ms(long.latency_s)}."
         ),
     }

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from tightlink.report import Chart, Row, Section, Table, Text, charts
-from tightlink.studies.one_flow import company
+from tightlink.report import Block, Chart, Format, Row, Section, Table, Text, charts
+from tightlink.studies.one_flow import company_tables
+from tightlink.studies.one_flow.company import COMPANY_X
 from tightlink.studies.one_flow.words import kbit, percent
 
 if TYPE_CHECKING:
@@ -22,40 +23,41 @@ def sections(runs: Mapping[str, Run]) -> list[Section]:
 
 
 def _many(runs: Mapping[str, Run]) -> Section:
-    frame = company.many_table(runs)
-    last, two = frame.row(-1, named=True), frame.row(1, named=True)
+    frame = company_tables.many_table(runs)
+    last, uneven = frame.row(-1, named=True), frame.sort("jain").row(0, named=True)
+    busy = min(frame["utilization"].to_list())
     finding = (
-        f"From one flow to {last['flows']} the link stays {percent(last['utilization'])} busy; loss rises to "
-        f"{percent(last['loss'])}, a flow's peaks to {last['peak_over_mean']:.1f} times its mean, and only two flows share "
-        f"unevenly (Jain's index {two['jain']:.2f}): the phase effects below."
+        f"From one flow to {last['flows']} the link is never less than {percent(busy)} busy; loss rises to "
+        f"{percent(last['loss'])} and a flow's peaks to {last['peak_over_mean']:.1f} times its mean. The least even "
+        f"shares are those of {uneven['flows']} flows (Jain's index {uneven['jain']:.2f}), by the phase effects below."
     )
     table = frame.select(
         "flows",
-        (pl.col("goodput_bps") / 1e3).round(0).alias("goodput of all, kbit/s"),
-        (pl.col("utilization") * 100).round(1).alias("link busy %"),
-        (pl.col("loss") * 100).round(2).alias("loss %"),
-        pl.col("jain").round(3).alias("Jain's index"),
-        (pl.col("least_share") * 100).round(1).alias("least share %"),
-        (pl.col("greatest_share") * 100).round(1).alias("greatest share %"),
-        pl.col("peak_over_mean").round(2).alias("a flow's peak / mean"),
-        pl.col("link_peak_over_mean").round(3).alias("the link's peak / mean"),
+        (pl.col("goodput_bps") / 1e3).alias("goodput of all, kbit/s"),
+        (pl.col("utilization") * 100).alias("link busy %"),
+        (pl.col("loss") * 100).alias("lost %"),
+        pl.col("jain").alias("Jain's index"),
+        (pl.col("least_share") * 100).alias("least share %"),
+        (pl.col("greatest_share") * 100).alias("greatest share %"),
+        pl.col("peak_over_mean").alias("a flow's peak / mean"),
+        pl.col("link_peak_over_mean").alias("the link's peak / mean"),
     )
     caption = (
-        "Reno flows with windows of 20 packets and equal round trips over the document's link, started within a second; means "
-        "over five seeds. Peaks are the greatest throughput in 100 ms."
+        "Reno flows with windows of 20 packets and equal round trips over the document's link, started within a "
+        "second; means over five seeds. Peaks are the greatest throughput in 100 ms."
     )
-    return Section("With company: many TCP flows", finding, [Table(table, caption)])
+    return Section("Many TCP flows", finding, [Table(table, caption, _formats(table))])
 
 
 def _beside(runs: Mapping[str, Run]) -> Section:
-    frame = company.beside_table(runs)
+    frame = company_tables.beside_table(runs)
     at = {row["offered_percent"]: row for row in frame.iter_rows(named=True)}
     finding = (
-        f"TCP takes what UDP leaves, {kbit(at[50]['tcp_bps'])} beside UDP at half the link's rate, and nothing from 100 % on "
-        f"({kbit(at[150]['tcp_bps'])}), while UDP itself loses {percent(at[150]['udp_loss'])} at 150 %."
+        f"TCP takes what UDP leaves, {kbit(at[50]['tcp_bps'])} beside UDP at half the link's rate, and nothing from "
+        f"100 % on ({kbit(at[150]['tcp_bps'])}), while UDP itself loses {percent(at[150]['udp_loss'])} at 150 %."
     )
     chart = charts.line(
-        company.beside_long(runs),
+        company_tables.beside_long(runs),
         "offered_percent",
         "throughput_bps",
         by="flow",
@@ -64,80 +66,92 @@ def _beside(runs: Mapping[str, Run]) -> Section:
     )
     table = frame.select(
         pl.col("offered_percent").alias("UDP offers %"),
-        (pl.col("tcp_bps") / 1e3).round(0).alias("TCP kbit/s"),
-        (pl.col("udp_bps") / 1e3).round(0).alias("UDP kbit/s"),
-        (pl.col("udp_loss") * 100).round(2).alias("UDP loss %"),
+        (pl.col("tcp_bps") / 1e3).alias("TCP kbit/s"),
+        (pl.col("udp_bps") / 1e3).alias("UDP kbit/s"),
+        (pl.col("udp_loss") * 100).alias("UDP loss %"),
     )
-    blocks = [Chart(chart, "Throughput, headers included; means over five seeds."), Table(table)]
-    return Section("With company: TCP beside UDP", finding, blocks)
+    blocks: list[Block] = [
+        Chart(chart, "Throughput, headers included; means over five seeds."),
+        Table(table, formats=_formats(table)),
+    ]
+    return Section("TCP beside UDP", finding, blocks)
 
 
 def _unresponsive(runs: Mapping[str, Run]) -> Section:
-    frame = company.udp_table(runs)
+    frame = company_tables.udp_table(runs)
     constant = frame.filter(pl.col("kind") == "constant")
     ten = constant.row(-1, named=True)
     finding = (
         f"Unresponsive flows that offer 150 % keep the link {percent(ten['utilization'])} busy and lose "
-        f"{percent(ten['loss'])}, as they must; but who loses is decided by phase: among ten constant ones, some lose nothing "
-        f"and some {percent(ten['loss_greatest'])}, where sources that go on and off at random share the loss."
+        f"{percent(ten['loss'])}, as they must; but who loses is decided by phase: among ten constant ones, some lose "
+        f"nothing and some {percent(ten['loss_greatest'])}, where sources that go on and off at random share the loss."
     )
     table = frame.select(
         "kind",
         "flows",
-        (pl.col("utilization") * 100).round(1).alias("link busy %"),
-        (pl.col("loss") * 100).round(1).alias("loss %"),
-        (pl.col("loss_least") * 100).round(1).alias("least loss of a flow %"),
-        (pl.col("loss_greatest") * 100).round(1).alias("greatest loss of a flow %"),
-        pl.col("jain").round(3).alias("Jain's index"),
-        pl.col("link_peak_over_mean").round(2).alias("the link's peak / mean"),
+        (pl.col("utilization") * 100).alias("link busy %"),
+        (pl.col("loss") * 100).alias("lost %"),
+        (pl.col("loss_least") * 100).alias("least loss of a flow %"),
+        (pl.col("loss_greatest") * 100).alias("greatest loss of a flow %"),
+        pl.col("jain").alias("Jain's index"),
+        pl.col("link_peak_over_mean").alias("the link's peak / mean"),
     )
     caption = "UDP flows of 1000 B over the document's link, at 150 % of its rate together; means over five seeds."
-    return Section("With company: several unresponsive flows", finding, [Table(table, caption)])
+    return Section("Unresponsive flows", finding, [Table(table, caption, _formats(table))])
 
 
 def _unequal(runs: Mapping[str, Run]) -> Section:
-    small, far = company.sizes_table(runs), company.trips_table(runs)
+    small, far = company_tables.sizes_table(runs), company_tables.trips_table(runs)
     first, last = small.row(0, named=True), far.row(-1, named=True)
     finding = (
-        f"Packets of {first['setting']} B get {percent(first['share'], 1)} beside packets of 1000 B (the response function "
-        f"says {percent(first['predicted'], 1)}), and a path {last['setting']} times as long gets "
+        f"Packets of {first['setting']} B get {percent(first['share'], 1)} beside packets of 1000 B (the response "
+        f"function says {percent(first['predicted'], 1)}), and a path {last['setting']} times as long gets "
         f"{percent(1 - last['share'], 1)} ({percent(1 - last['predicted'], 1)})."
     )
     text = (
-        "Two Reno flows with open windows over the document's link for 200 s, beside 1 % of random traffic that keeps phase "
-        "effects from deciding; five seeds. Predicted: equal loss for both, throughput proportional to packet size over "
-        "round trip, the queue's delay included."
+        "Two Reno flows with open windows over the document's link for 200 s, beside 1 % of random traffic that "
+        "keeps phase effects from deciding; five seeds. Predicted: equal loss for both, throughput proportional to "
+        "packet size over round trip, the queue's delay included."
     )
     tables = [
-        Table(_shares(small, "small packets B"), "The share of the flow with the smaller packets."),
-        Table(_shares(far, "far path / near path"), "The share of the near flow."),
+        _shares(small, "small packets B", "The share of the flow with the smaller packets."),
+        _shares(far, "far path / near path", "The share of the near flow."),
     ]
-    return Section("With company: small beside large, near beside far", finding, [Text(text), *tables])
+    return Section("Small beside large, near beside far", finding, [Text(text), *tables])
 
 
-def _shares(frame: pl.DataFrame, heading: str) -> pl.DataFrame:
+def _shares(frame: pl.DataFrame, heading: str, caption: str) -> Table:
     names = {
         "share": "share %",
         "share_least": "least of the seeds %",
         "share_greatest": "greatest %",
         "predicted": "predicted %",
     }
-    return frame.select(
-        pl.col("setting").alias(heading), *((pl.col(key) * 100).round(1).alias(name) for key, name in names.items())
+    table = frame.select(
+        pl.col("setting").alias(heading), *((pl.col(key) * 100).alias(name) for key, name in names.items())
     )
+    return Table(table, caption, _formats(table))
+
+
+def _formats(frame: pl.DataFrame) -> dict[str, Format]:
+    """Percentages with one decimal, rates with none, the rest with three."""
+    decimals = {"%": 1, "s": 0}
+    return {name: f".{decimals.get(name[-1], 3)}f" for name, dtype in frame.schema.items() if dtype.is_float()}
 
 
 def _peaks(runs: Mapping[str, Run]) -> Section:
-    curve, run = company.company_x_curve(runs), runs[company.COMPANY_X]
+    curve, run = company_tables.company_x_curve(runs), runs[COMPANY_X]
     mean, busy = float(curve["system_bps"][-1]), float(run.links["utilization"][0])
     finding = (
-        f"Twenty sources that talk seldom and fast show peaks at 10 Mbit/s beside a system throughput of {kbit(mean)}, on a "
-        f"link that is busy {percent(busy)} of the time and loses {run.flows['packets_dropped'].sum()} packets: peaks far "
-        "above the mean are what idle time looks like, and say nothing of congestion."
+        "Twenty sources that talk seldom and fast show peaks at 10 Mbit/s beside a system throughput of "
+        f"{kbit(mean)}, on a link that is busy {percent(busy)} of the time and loses "
+        f"{run.flows['packets_dropped'].sum()} packets: peaks far above the mean are what idle time looks like, and "
+        "say nothing of congestion."
     )
     text = (
-        "The document shows peaks of 9000 kbit/s beside 695 kbit/s in a company's 10 Mbit/s network and takes the difference "
-        "for waste by aggressive protocols. Its capture was not published; this is a network that would look the same."
+        "The document shows peaks of 9000 kbit/s beside 695 kbit/s in a company's 10 Mbit/s network and takes the "
+        "difference for waste by aggressive protocols. Its capture was not published; this is a network that would "
+        "look the same."
     )
     shown = curve.with_columns(pl.col("smoothed_bps") / 1e3, pl.col("system_bps") / 1e3)
     row = [
@@ -157,4 +171,4 @@ def _peaks(runs: Mapping[str, Run]) -> Section:
             ("system_bps", "system throughput"),
         )
     ]
-    return Section("With company: peaks and means", finding, [Text(text), Row(row)])
+    return Section("Peaks and means", finding, [Text(text), Row(row)])

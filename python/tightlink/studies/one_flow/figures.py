@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from tightlink import plots
+from tightlink.plots.palette import SERIES
 from tightlink.report.thin import thin
-from tightlink.studies.one_flow import case_sections, company, phase, response
+from tightlink.studies.one_flow import case_sections, company_tables, phase, response
 from tightlink.studies.one_flow.cases import CASES, STOP_S
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def draw(folder: Path, tcp: Mapping[str, Measured], udp: Mapping[str, Measured],
     ax = plots.line(shares, x="longer round trip (ms)", y="share of the second flow", by="kind")
     ax.set_ylim(0, 1)
     written += _saved(ax, folder, "phase")
-    beside = company.beside_long(runs).rename({"offered_percent": "UDP offers (% of the link)"})
+    beside = company_tables.beside_long(runs).rename({"offered_percent": "UDP offers (% of the link)"})
     ax = plots.line(beside, x="UDP offers (% of the link)", y="throughput_bps", by="flow")
     return [*written, *_saved(ax, folder, "beside-udp")]
 
@@ -55,7 +56,7 @@ def _cases(folder: Path, name: str, cases: Mapping[str, Measured]) -> list[Path]
     with mpl.rc_context(plots.STYLE):
         # Fixed margins: arranging 35 axes by their labels takes longer than drawing them.
         figure = Figure(figsize=(13, 13))
-        figure.subplots_adjust(left=0.06, right=0.99, bottom=0.04, top=0.97, wspace=0.2, hspace=0.15)
+        figure.subplots_adjust(left=0.055, right=0.985, bottom=0.04, top=0.97, wspace=0.25, hspace=0.15)
         grid = figure.subplots(len(CASES), len(case_sections.METRICS), sharex=True, sharey="col")
         for row, case in enumerate(CASES):
             found = case_sections.curves(cases[case.name])
@@ -67,10 +68,11 @@ def _cases(folder: Path, name: str, cases: Mapping[str, Measured]) -> list[Path]
                     ax.plot(
                         points["time_s"].to_list(),
                         points[metric].to_list(),
-                        color="#a9c9df" if raw else "#0072b2",
+                        color=case_sections.PALE if raw else SERIES[0],
                         linewidth=0.6 if raw else 1.1,
                     )
                 ax.set(xlim=(0, STOP_S), ylim=axes[metric])
+                ax.locator_params(nbins=4)
                 if row == 0:
                     ax.set_title(case_sections.TITLES[metric])
                 if row == len(CASES) - 1:

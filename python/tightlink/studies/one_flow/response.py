@@ -12,13 +12,13 @@ import polars as pl
 from tightlink.analysis.response import C_DELAYED, C_EVERY, fitted_c, mathis, pftk
 from tightlink.experiment.claims import Claim, holds_if, within
 from tightlink.experiment.execute import Task
-from tightlink.report import Chart, Section, Table, Text, charts
+from tightlink.report import Chart, Format, Section, Table, Text, charts
 from tightlink.scenario import Bulk, Link, Reverse, Scenario, Tcp
 from tightlink.studies.one_flow.cases import DOCUMENT, RECEIVER, SENDER
 from tightlink.studies.one_flow.words import percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from tightlink.run import Run
 
@@ -45,9 +45,9 @@ VARIANTS: Final[dict[str, dict[str, Any]]] = {
 _PLACE: Final = f"{DOCUMENT}, response function"
 
 
-def scenario(  # noqa: PLR0913
-    *, rate: str = "10 Mbit/s", delay_ms: float = 50, queue: int = 1000, loss: float = 0, payload: int = 1000, seed: int,
-    **settings: Any,
+def scenario(
+    *, rate: str = "10 Mbit/s", delay_ms: float = 50, queue: int = 1000, loss: float = 0, payload: int = 1000,
+    seed: int, **settings: Any,
 ) -> Scenario:  # fmt: skip
     """One bulk flow with an open window over a link that loses packets at random, or at its queue."""
     back = Reverse(queue="1000 packets", loss=0)
@@ -137,14 +137,15 @@ def claims(runs: Mapping[str, Run]) -> Iterator[Claim]:
     reno = random.filter(pl.col("variant") == "Reno")
     above = float((reno["packets_per_rtt"] / reno["mathis"]).max())  # type: ignore[arg-type]
     yield holds_if(
-        "response.bound", "The function bounds the throughput that TCP can reach", _PLACE, above, above < 1.05,  # noqa: PLR2004
+        "response.bound", "The function bounds the throughput that TCP can reach", _PLACE, above, above < 1.05,
         "Largest ratio of Reno's mean over seeds to C/√p; a bound on the average, single seeds exceed it.",
     )  # fmt: skip
     errors = {variant: _error(random, variant) for variant in ("Reno", "Tahoe")}
     yield holds_if(
         "response.tahoe", "It applies to Reno and is not as good for Tahoe", _PLACE,
-        f"mean deviation {percent(errors['Reno'], 1)} for Reno, {percent(errors['Tahoe'], 1)} for Tahoe",
-        errors["Tahoe"] > errors["Reno"], "Random losses up to 1 %; beyond, timeouts rule both.",
+        f"off by {percent(errors['Reno'], 1)} and {percent(errors['Tahoe'], 1)}",
+        errors["Tahoe"] > errors["Reno"],
+        "Mean deviations of Reno and of Tahoe at random losses up to 1 %; beyond, timeouts rule both.",
     )  # fmt: skip
     payload = _slope([(size, f"payload-{size}") for size in PAYLOADS], runs)
     delay = _slope([(2 * delay + _own_ms(delay), f"delay-{delay}") for delay in DELAYS_MS], runs)
@@ -165,16 +166,16 @@ def claims(runs: Mapping[str, Run]) -> Iterator[Claim]:
     off = {name: fmean((high[name] / high["packets_per_rtt"]).to_list()) for name in ("mathis", "pftk")}
     yield holds_if(
         "response.pftk", "At losses above 2 % timeouts rule, which PFTK has and the document's function has not",
-        "Padhye et al. 1998", f"{off['mathis']:.2f} times Reno by Mathis, {off['pftk']:.2f} times by PFTK",
-        abs(off["pftk"] - 1) < abs(off["mathis"] - 1),
+        "Padhye et al. 1998", f"{off['mathis']:.2f} and {off['pftk']:.2f}",
+        abs(off["pftk"] - 1) < abs(off["mathis"] - 1), "What Mathis and PFTK predict, over what Reno reaches.",
     )  # fmt: skip
 
 
 def curves() -> pl.DataFrame:
     """The two functions, and Mathis' for delayed ACKs."""
     losses = np.geomspace(1e-4, 0.2, 60)
-    kinds = {
-        "Mathis, C = √(3/2)": lambda loss: mathis(loss),
+    kinds: dict[str, Callable[[float], float]] = {
+        "Mathis, C = √(3/2)": mathis,
         "Mathis, C = √(3/4)": lambda loss: mathis(loss, C_DELAYED),
         "PFTK": lambda loss: pftk(loss, rtt_s=0.1, rto_s=_RTO_S),
     }
@@ -191,35 +192,48 @@ def section(runs: Mapping[str, Run]) -> Section:
     mean = means(points(runs))
     random = mean.filter(pl.col("forced") == "random")
     finding = (
-        f"At random losses up to 0.2 % Reno has C = {_fitted(random, 'Reno'):.3f} (theory {C_EVERY:.3f}), with delayed ACKs "
-        f"{_fitted(random, 'Reno, delayed ACKs'):.3f} ({C_DELAYED:.3f}), and Tahoe {_fitted(random, 'Tahoe'):.3f}: less, as "
-        "the document says, for each loss sends it back to slow start."
+        f"At random losses up to 0.2 % Reno has C = {_fitted(random, 'Reno'):.3f} (theory {C_EVERY:.3f}), with "
+        f"delayed ACKs {_fitted(random, 'Reno, delayed ACKs'):.3f} ({C_DELAYED:.3f}), and Tahoe "
+        f"{_fitted(random, 'Tahoe'):.3f}: less, as the document says, for each loss sends it back to slow start."
     )
     text = (
-        "Points are means over seeds: five for random loss on the link (10 Mbit/s, 50 ms, no queue to speak of), three for "
-        "loss at queues of 3 to 80 packets (2 Mbit/s, 50 ms). W is goodput × round trip / packet. Above 2 % the timeouts, "
-        "which Mathis leaves out and PFTK counts, take over."
+        "Points are means over seeds: five for random loss on the link (10 Mbit/s, 50 ms, no queue to speak of), "
+        "three for loss at queues of 3 to 80 packets (2 Mbit/s, 50 ms). W is goodput × round trip / packet. Above 2 "
+        "% the timeouts, which Mathis leaves out and PFTK counts, take over."
     )
     drawn = curves().with_columns(pl.col("loss") * 100)
     shown = mean.with_columns(pl.col("loss") * 100)
     both = [
         charts.points(
             shown.filter(pl.col("forced") == forced).drop("forced"), "loss", "packets_per_rtt", by="variant",
-            curves=drawn, curve="curve", x_scale="log", y_scale="log", x_title="loss (%)",
+            curves=drawn, curve="curve", x_scale="log", y_scale="log", x_domain=(0.01, 20), y_domain=(0.8, 150),
+            x_title="loss (%)",
             y_title="packets per round trip", title=title, height=380,
         )
         for forced, title in (("random", "Loss at random on the link"), ("queue", "Loss forced by the queue's length"))
     ]  # fmt: skip
     table = mean.select(
-        "forced", "variant", "setting", (pl.col("loss") * 100).round(3).alias("loss %"),
-        pl.col("packets_per_rtt").round(2).alias("W"), pl.col("mathis").round(2), pl.col("pftk").round(2),
-        pl.col("timeouts").round(1),
-    )  # fmt: skip
+        pl.col("variant").alias("TCP"),
+        pl.struct("forced", "setting").map_elements(_words, return_dtype=pl.String).alias("lost"),
+        (pl.col("loss") * 100).alias("lost %"),
+        pl.col("packets_per_rtt").alias("W"),
+        pl.col("mathis").alias("Mathis"),
+        pl.col("pftk").alias("PFTK"),
+        "timeouts",
+    )
+    formats: dict[str, Format] = {"lost %": ".3f", "W": ".2f", "Mathis": ".2f", "PFTK": ".2f", "timeouts": ".1f"}
+    charted = [Chart(chart) for chart in both]
     return Section(
         "The response function",
         finding,
-        [Text(text), *(Chart(chart) for chart in both), Table(table, "Means over seeds")],
+        [Text(text), *charted, Table(table, "Means over seeds", formats)],
     )
+
+
+def _words(setting: dict[str, str]) -> str:
+    """Where packets are lost: "0.5 % on the link", "queue of 3 packets"."""
+    value = setting["setting"].partition("-")[2]
+    return f"queue of {value} packets" if setting["forced"] == "queue" else f"{float(value) * 100:g} % on the link"
 
 
 def _constant(variant: str) -> float:
@@ -234,7 +248,7 @@ def _fitted(random: pl.DataFrame, variant: str) -> float:
 
 def _error(random: pl.DataFrame, variant: str) -> float:
     """Mean of |W / Mathis − 1| at losses up to 1 %."""
-    chosen = [f"loss-{loss}" for loss in LOSSES if loss <= 0.01]  # noqa: PLR2004
+    chosen = [f"loss-{loss}" for loss in LOSSES if loss <= 0.01]
     own = random.filter((pl.col("variant") == variant) & pl.col("setting").is_in(chosen))
     return fmean(abs(ratio - 1) for ratio in (own["packets_per_rtt"] / own["mathis"]).to_list())
 
@@ -248,7 +262,7 @@ def _slope(settings: list[tuple[float, str]], runs: Mapping[str, Run]) -> float:
 
 
 def _slope_of_loss(reno: pl.DataFrame) -> float:
-    own = reno.filter(pl.col("loss") < 0.012)  # noqa: PLR2004
+    own = reno.filter(pl.col("loss") < 0.012)
     return float(np.polyfit(np.log(own["loss"].to_numpy()), np.log(own["packets_per_rtt"].to_numpy()), 1)[0])
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from tightlink.experiment.claims import Claim, exact, holds_if, untestable, within
-from tightlink.studies.one_flow.cases import BY_NAME, DOCUMENT, OLD_TIMER, STOP_S, START_S
+from tightlink.experiment.claims import Claim, holds_if, untestable, within
+from tightlink.studies.one_flow import queue_statements
+from tightlink.studies.one_flow.cases import BY_NAME, DOCUMENT, OLD_TIMER, START_S, STOP_S
 from tightlink.studies.one_flow.measures import Measured, measure
 from tightlink.studies.one_flow.words import percent
 
@@ -19,8 +20,6 @@ _KBIT: Final = 1e3
 _MS: Final = 1e-3
 _PERCENT: Final = 100
 _SENDING_S: Final = STOP_S - START_S
-#: The document's Mbit in its hand calculations.
-_BINARY_MBIT: Final = 2**20
 #: A jitter of a ten-thousandth of the smallest latency is none.
 _NO_JITTER_MS: Final = 0.001
 #: Steady: within this share of the final value.
@@ -37,9 +36,9 @@ def claims(tcp: Mapping[str, Measured], udp: Mapping[str, Measured], runs: Mappi
         "packet-100": _small(tcp["packet-100"], base),
         "packet-4000": _large(tcp["packet-4000"], base),
         "bandwidth-1mbit": _slow(tcp["bandwidth-1mbit"], base),
-        "queue-50": _long_queue(tcp["queue-50"], base),
-        "queue-5": _short_queue(tcp["queue-5"], base, old),
-        "delay-100ms": _long_link(tcp["delay-100ms"], base),
+        "queue-50": queue_statements.long_queue(tcp["queue-50"], base),
+        "queue-5": queue_statements.short_queue(tcp["queue-5"], base, old),
+        "delay-100ms": queue_statements.long_link(tcp["delay-100ms"], base),
     }
     for case, part in parts.items():
         yield from (_titled(BY_NAME[case].title, claim) for claim in part)
@@ -107,8 +106,7 @@ def _base(base: Measured) -> Iterator[Claim]:
         f"{arrived:.1f} kbit/s.",
     )
 
-
-    yield from _queue(base)
+    yield from queue_statements.queue(base)
 
 
 def _small(small: Measured, base: Measured) -> Iterator[Claim]:
@@ -120,14 +118,15 @@ def _small(small: Measured, base: Measured) -> Iterator[Claim]:
         "The smoothed instant throughput oscillates around 1800 kbit/s",
         place,
         f"{low:.0f} to {high:.0f} kbit/s",
-        low <= 1800 <= high,  # noqa: PLR2004
+        low <= 1800 <= high,
         f"Headers included; its payload alone, as the document words it, swings between {low * shares:.0f} and "
         f"{high * shares:.0f} kbit/s and could not reach 1800. What swings is the pause between two windows.",
     )
+    lost = 1 - small.kilobytes / base.kilobytes
     yield holds_if(
-        "packet-100.half", "Almost one half of the throughput is lost", place, 1 - small.kilobytes / base.kilobytes,
-        0.4 < 1 - small.kilobytes / base.kilobytes < 0.5,  # noqa: PLR2004
-        "Share of the base case's kilobytes; the window is the cause, not the size (see the window opened).",
+        "packet-100.half", "Almost one half of the throughput is lost", place, _PERCENT * lost,
+        0.4 < lost < 0.5,
+        "Of the base case's kilobytes; the window is the cause, not the size (see the window opened).", unit="%",
     )  # fmt: skip
     yield within(
         "packet-100.estimate", "The headers leave 100/140 of 2000 kbit/s", place, 1428,
@@ -144,7 +143,9 @@ def _small(small: Measured, base: Measured) -> Iterator[Claim]:
     yield holds_if(
         "packet-100.oscillation-costs", "Part of the loss of throughput comes from the larger oscillation", place,
         round(_PERCENT * window, 1), window < _PART,
-        "Share of the time limited by the receiver's window. The oscillation is an effect and no cause: the flow sends its 20 packets and waits for their ACKs.",
+        "Here: the share of the time limited by the receiver's window. The oscillation is an effect and no cause: "
+        "the flow "
+        "sends its 20 packets and waits for their ACKs.", unit="%",
     )  # fmt: skip
     straight = (small.case.packet_bytes * 8 / small.case.rate_bps + small.case.delay_s) / _MS
     yield within(
@@ -166,7 +167,7 @@ def _large(large: Measured, base: Measured) -> Iterator[Claim]:
     )  # fmt: skip
     yield holds_if(
         "packet-4000.latency", "The latency is over 300 ms", place, large.latency_s / _MS,
-        large.latency_s > 0.3, unit="ms",  # noqa: PLR2004
+        large.latency_s > 0.3, unit="ms",
     )  # fmt: skip
     yield within(
         "packet-4000.jitter", "The jitter settles at zero", place, 0, large.jitter_s / _MS, tolerance=_NO_JITTER_MS,
@@ -185,7 +186,7 @@ def _slow(slow: Measured, base: Measured) -> Iterator[Claim]:
     rate = slow.payload_rate_bps / _KBIT
     yield holds_if(
         "bandwidth-1mbit.throughput", "The throughput is a little less than 1000 kbit/s", place, rate,
-        0.95 * 1000 < rate < 1000, "Payload, as in the base case.", unit="kbit/s",  # noqa: PLR2004
+        0.95 * 1000 < rate < 1000, "Payload, as in the base case.", unit="kbit/s",
     )  # fmt: skip
     yield within(
         "bandwidth-1mbit.latency", "The latency rises from 73 ms to close to 155 ms", place, 155, slow.latency_s / _MS,
@@ -206,145 +207,15 @@ def _slow(slow: Measured, base: Measured) -> Iterator[Claim]:
     )  # fmt: skip
 
 
-def _long_queue(long: Measured, base: Measured) -> Iterator[Claim]:
-    place = f"{DOCUMENT}, queue of 50 packets"
-    same = long.run.packets.equals(base.run.packets)
-    yield holds_if(
-        "queue-50.same", "A queue of 50 packets changes nothing: the same curves as with 20", place,
-        "the same events" if same else "other events", same, "All events of the two packet traces are compared.",
-    )  # fmt: skip
-    yield from _hand_calculation(base)
-
-
-def _queue(base: Measured) -> Iterator[Claim]:
-    most = int(base.run.links["queue_max_packets"][0])
-    yield holds_if(
-        "base.never-full", "The queue of 20 packets never becomes full", f"{DOCUMENT}, queue of the base case", most,
-        most < base.case.queue_packets, "Packets waiting at most.", unit="packets",
-    )  # fmt: skip
-    yield within(
-        "base.queue", "The queue holds 14 to 15 packets, closer to 14", f"{DOCUMENT}, queue of the base case", 14.5,
-        base.queue_mean, tolerance=0.5, unit="packets",
-        reason=f"Mean over time: 14 packets for {percent(base.share_of_time(14))} of it, 15 for {percent(base.share_of_time(15))}.",
-    )  # fmt: skip
-
-
-def _hand_calculation(base: Measured) -> Iterator[Claim]:
-    place = f"{DOCUMENT}, queue of 50 packets, calculated latency"
-    case = base.case
-    rate = case.rate_bps / 1e6 * _BINARY_MBIT / 8
-    binary = "Its Mbit is 2²⁰ bit and its packet 1000 B; the simulators count 10⁶ bit and 1040 B."
-    queue, own = 14.5 * case.payload_bytes / rate / _MS, case.payload_bytes / rate / _MS
-    total = queue + own + case.delay_s / _MS
-    names = (("queue", "14.5 packets wait 55.31 ms", 55.31, queue), ("own", "A packet takes 3.81 ms itself", 3.81, own))
-    for name, statement, expected, observed in (*names, ("total", "The latency is 69.12 ms", 69.12, total)):
-        yield within(
-            f"calculated.{name}", statement, place, expected, observed, tolerance=0.01, unit="ms", reason=binary
-        )
-    packet_s = 8 * case.packet_bytes / case.rate_bps
-    sum_ms = (base.queue_mean * packet_s + packet_s + case.delay_s) / _MS
-    yield holds_if(
-        "calculated.difference", "The simulator may add some random time for forwarding, hence 72–73 ms", place,
-        base.latency_s / _MS, abs(sum_ms - base.latency_s / _MS) > 0.5,  # noqa: PLR2004
-        f"Nothing is random: with 10⁶ bit, 1040 B and the mean queue of {base.queue_mean:.2f} packets the same sum is "
-        f"{sum_ms:.2f} ms, what is measured.", unit="ms",
-    )  # fmt: skip
-
-
-def _short_queue(short: Measured, base: Measured, old: Measured) -> Iterator[Claim]:
-    place = f"{DOCUMENT}, queue of 5 packets"
-    low, high = (rate / _KBIT for rate in short.smoothed_range_bps)
-    yield holds_if(
-        "queue-5.oscillates", "The throughput is not steady", place, f"{low:.0f} to {high:.0f} kbit/s",
-        high - low > 0.05 * high, "Smoothed instant throughput, headers included.",  # noqa: PLR2004
-    )  # fmt: skip
-    system, older = (measured.payload["system_bps"][-1] / _KBIT for measured in (short, old))
-    yield holds_if(
-        "queue-5.below-1700", "After 10 s the system throughput is below 1700 kbit/s", place, system,
-        system < 1700, f"Payload. As the counts, another version's timer: with its lower bound of 1 s it is "  # noqa: PLR2004
-        f"{older:.0f} kbit/s.", unit="kbit/s",
-    )  # fmt: skip
-    yield holds_if(
-        "queue-5.latency", "The latency is lower, and no longer steady", place,
-        f"{short.latency_s / _MS:.1f} ms, varying by {short.latency_spread_s / _MS:.1f} ms",
-        short.latency_s < base.latency_s and short.latency_spread_s > 1 * _MS,
-    )  # fmt: skip
-    yield holds_if(
-        "queue-5.jitter",
-        "There is jitter",
-        place,
-        short.jitter_s / _MS,
-        short.jitter_s / _MS > _NO_JITTER_MS,
-        unit="ms",
-    )
-    lost = _PERCENT * (1 - short.kilobytes / base.kilobytes)
-    yield within(
-        "queue-5.lost", "Almost 400 kbit/s (16.67 %) are lost", place, 16.67, lost, tolerance=0.05, unit="%",
-        reason=f"A slip: 16.67 % is 400/2400, and the document's own 2088 of 2421 KB are 13.8 % or 276 kbit/s. Here "
-        f"{lost:.1f} % are lost, with the timer's lower bound at 1 s {_PERCENT * (1 - old.kilobytes / base.kilobytes):.1f} %.",
-    )  # fmt: skip
-    yield holds_if(
-        "queue-5.queue", "The queue is very unstable", place,
-        ", ".join(f"{row[0]}: {percent(row[1])}" for row in short.held.rows()),
-        short.held["share"].max() < 0.5,  # type: ignore[operator]  # noqa: PLR2004
-        "Packets waiting and share of the time; no length is held for half of it.",
-    )  # fmt: skip
-
-
-def _long_link(long: Measured, base: Measured) -> Iterator[Claim]:
-    place = f"{DOCUMENT}, delay of 100 ms"
-    low, high = (rate / _KBIT for rate in long.smoothed_range_bps)
-    yield holds_if(
-        "delay-100ms.oscillates", "There are oscillations again", place, f"{low:.0f} to {high:.0f} kbit/s",
-        high - low > 0.05 * high,  # noqa: PLR2004
-        "The window once more: 20 packets, then a pause until their ACKs arrive.",
-    )  # fmt: skip
-    system = long.payload["system_bps"][-1] / _KBIT
-    yield holds_if(
-        "delay-100ms.below-750", "After 10 s the system throughput has not reached 750 kbit/s", place, system,
-        system < 750, f"Payload at the last arrival; {long.throughput['system_bps'][-1] / _KBIT:.0f} kbit/s with "  # noqa: PLR2004
-        f"headers, {8 * long.flow['bytes_delivered'] / _SENDING_S / _KBIT:.0f} over all of 9.9 s.", unit="kbit/s",
-    )  # fmt: skip
-    lost = _PERCENT * (1 - long.kilobytes / base.kilobytes)
-    yield within("delay-100ms.lost-60", "60 % of the system throughput is lost", place, 60, lost, tolerance=2, unit="%")
-    yield within(
-        "delay-100ms.lost", "A de-rating of 61.83 %", place, 61.83, lost, tolerance=0.005, unit="%",
-        reason="Of the base case's kilobytes.",
-    )  # fmt: skip
-    yield within(
-        "delay-100ms.latency",
-        "The latency is 104 ms, not 160",
-        place,
-        104,
-        long.latency_s / _MS,
-        tolerance=0.5,
-        unit="ms",
-    )
-    waits = base.queue_mean * 8 * base.case.packet_bytes / base.case.rate_bps / _MS
-    yield holds_if(
-        "delay-100ms.saved", "Most of the base case's 72 ms was spent in the queue", place, waits,
-        waits > 0.5 * base.latency_s / _MS, f"Of {base.latency_s / _MS:.1f} ms.", unit="ms",  # noqa: PLR2004
-    )  # fmt: skip
-    lengths = sorted(long.steady(long.queue)["packets"].unique().to_list())
-    yield exact(
-        "delay-100ms.queue", "The queue oscillates between zero and one packet", place, "0, 1",
-        ", ".join(map(str, lengths)), reason="The one is a packet that passes straight to the free transmitter: for "
-        f"{percent(long.share_of_time(0), 1)} of the time none waits.",
-    )  # fmt: skip
-    yield within(
-        "delay-100ms.jitter", "The jitter is more or less zero", place, 0, long.jitter_s / _MS, tolerance=_NO_JITTER_MS,
-        unit="ms",
-    )  # fmt: skip
-
-
 def _udp(tcp: Mapping[str, Measured], udp: Mapping[str, Measured]) -> Iterator[Claim]:
     place = f"{DOCUMENT}, link of 1 Mbit/s"
     least, most = min(case.loss for case in udp.values()), max(case.loss for case in udp.values())
     mean = max(case.loss for case in tcp.values())
     yield holds_if(
         "udp.no-congestion-control", "UDP, without congestion avoidance, would lose where TCP adapts", place,
-        f"{percent(least, 1)} to {percent(most, 1)} lost over UDP, at most {percent(mean, 1)} over TCP", least > mean,
-        "UDP at 2.5 Mbit/s on 2 Mbit/s and at 2 Mbit/s on 1 Mbit/s: it loses what it offers beyond the link's rate.",
+        f"{percent(least, 1)} and more", least > mean,
+        f"Lost over UDP, {percent(most, 1)} at most; over TCP {percent(mean, 1)} at most. UDP at 2.5 Mbit/s on 2 "
+        "Mbit/s and at 2 Mbit/s on 1 Mbit/s: it loses what it offers beyond the link's rate.",
     )  # fmt: skip
 
 
@@ -352,6 +223,6 @@ def _company_x() -> Claim:
     return untestable(
         "company-x", "In a company's 10 Mbit/s LAN peaks of 9000 kbit/s leave a system throughput of 695 kbit/s",
         f"{DOCUMENT}, company X",
-        "Its capture was never published. The same picture with on-off sources is in the section on company: low system "
-        "throughput beside high peaks is what idle time looks like, and needs no congestion.",
+        "Its capture was never published. The same picture with on-off sources is in the section on company: low "
+        "system throughput beside high peaks is what idle time looks like, and needs no congestion.",
     )  # fmt: skip

@@ -6,30 +6,32 @@ from typing import Final
 
 MS: Final = 1e-3
 KBIT: Final = 1e3
+#: A space at which no line breaks.
+_TIED: Final = "\u00a0"
 
 
 def percent(share: float, digits: int = 0) -> str:
-    """A share in percent.
+    r"""A share in percent.
 
     >>> percent(0.1667), percent(0.01907, 1)
-    ('17 %', '1.9 %')
+    ('17\xa0%', '1.9\xa0%')
     """
-    return f"{100 * share:.{digits}f} %"
+    return f"{100 * share:.{digits}f}{_TIED}%"
 
 
 def ms(seconds: float, digits: int = 1) -> str:
-    """A time in milliseconds.
+    r"""A time in milliseconds.
 
     >>> ms(0.07304)
-    '73.0 ms'
+    '73.0\xa0ms'
     """
-    return f"{seconds / MS:.{digits}f} ms"
+    return f"{seconds / MS:.{digits}f}{_TIED}ms"
 
 
 def kbit(bits: float) -> str:
-    """A rate in kbit/s.
+    r"""A rate in kbit/s.
 
     >>> kbit(1_911_919)
-    '1912 kbit/s'
+    '1912\xa0kbit/s'
     """
-    return f"{bits / KBIT:.0f} kbit/s"
+    return f"{bits / KBIT:.0f}{_TIED}kbit/s"

@@ -1,0 +1,283 @@
+#!/usr/bin/env python3
+"""Fills in the tables of the reference pages from the code, between their markers.
+
+    python docs/reference/make.py          # rewrite what has changed
+    python docs/reference/make.py --check  # say which pages are out of date; exit code 1 if any is
+
+A page holds prose and, for each table, a pair of markers: ``<!-- made: NAME -->`` and ``<!-- end -->``.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink import _core, units
+from tightlink.cli import app
+from tightlink.scenario import PROFILES, Scenario
+from tightlink.studies import names as studies
+from tightlink.tables import TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from tightlink.scenario import Profile
+
+HERE: Final = Path(__file__).resolve().parent
+_REGION: Final = re.compile(r"(<!-- made: ([\w.-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+_SCHEMA: Final = Scenario.json_schema()
+_DEFAULT: Final = re.compile(r" \(default:? ([^()]*)\)")
+
+#: The tables of a scenario: where they stand, and the model that says what they may hold.
+KEYS: Final = {
+    "scenario": "Scenario",
+    "link": "Link",
+    "reverse": "Reverse",
+    "queue": "DropTail",
+    "framing": "Framing",
+    "dumbbell": "Dumbbell",
+    "chain": "Chain",
+    "group": "GroupLink",
+    "spread": "Spread",
+    "traffic": "Flow",
+    "starts": "Starts",
+    "bulk": "Bulk",
+    "cbr": "Cbr",
+    "on-off": "OnOff",
+    "tcp": "Tcp",
+    "rto": "Rto",
+    "udp": "Udp",
+    "observe": "Observe",
+}
+#: What every kind of traffic has: listed once.
+_SHARED: Final = ("from", "to", "flows", "start", "stop", "path", "reverse_path", "tcp", "udp")
+_OF_TRAFFIC: Final = ("Flow", "Bulk", "Cbr", "OnOff")
+#: Defaults that are words, not values.
+_WORDS: Final = ("nothing", "without end", "no series", "the duration")
+#: The section of scenario.md that explains a model.
+_SECTIONS: Final = {
+    "Reverse": "reverse",
+    "DropTail": "queues",
+    "Framing": "framing",
+    "Duplex": "link",
+    "GroupLink": "access-and-hop",
+    "GroupReverse": "access-and-hop",
+    "Spread": "access-and-hop",
+    "Starts": "start",
+    "Tcp": "tcp",
+    "Udp": "udp",
+    "Rto": "rto",
+    "Observe": "observe",
+}
+
+
+#: How names are written, of which a schema knows only that they are text.
+_NAMES: Final = {
+    "profile": tuple(PROFILES),
+    "congestion": tuple(name for name, _ in _core.congestion()),
+    "recovery": tuple(name for name, _ in _core.recoveries()),
+    "distribution": ("exponential", "pareto"),
+    "from": ("sender", "net.left[*]"),
+    "to": ("receiver", "net.right[*]"),
+}
+_FORMS: Final = {
+    "ends": '`["sender", "receiver"]`',
+    "path": '`["first", "second"]`',
+    "reverse_path": '`["second.reverse", "first.reverse"]`',
+    "loss": '`0.01`, `"1 %"`',
+    "shape": "`1.5`",
+    "seed": "`1`",
+    "topology": "`topology.NAME`",
+    "link": "`link.NAME`",
+    "traffic": "`traffic.NAME`",
+}
+#: Keys that a reader wants to see first.
+_FIRST: Final = ("kind", "profile", "duration", "ends", "from", "to", "pairs", "hops", "rate", "interval", "delay")
+#: Tables of which all keys are filled in alike.
+_DEFAULTS: Final = {"Tcp": "the profile's", "Rto": "the profile's", "Reverse": "as forward"}
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    cells = ([cell.replace("|", r"\|") for cell in line] for line in lines)
+    return "".join(f"| {' | '.join(line)} |\n" for line in cells)
+
+
+def code(text: str) -> str:
+    """Text as code."""
+    return f"`{text}`"
+
+
+def keys(name: str) -> str:
+    """The keys of a table of a scenario: how each is written, its default, what it means."""
+    model = KEYS[name]
+    own = _SCHEMA if model == "Scenario" else _SCHEMA["$defs"]["Bulk" if model == "Flow" else model]
+    wanted = [key for key in own["properties"] if (key in _SHARED) == (model == "Flow") or model not in _OF_TRAFFIC]
+    wanted.sort(key=lambda key: _FIRST.index(key) if key in _FIRST else len(_FIRST))
+    rows = []
+    for key in wanted:
+        value = own["properties"][key]
+        text = _plain(value.get("description", "Says which kind it is."))
+        found = _DEFAULT.search(text)
+        if key in own.get("required", ()) or key == "kind":
+            default = "needed"
+        elif model in _DEFAULTS or key == "payload":
+            default = _DEFAULTS.get(model, "the profile's")
+        elif found:
+            default = _default(found[1].strip('"'))
+        else:
+            default = _default(_value(value.get("default")))
+        rows.append([code(key), _written(key, value), default, _DEFAULT.sub("", text)])
+    return table(["key", "written as", "default", "meaning"], rows)
+
+
+def _default(text: str) -> str:
+    return code(text) if re.fullmatch(r"[\w.]+( [A-Za-z]+)?", text) and text not in _WORDS else text
+
+
+def _value(value: object) -> str:
+    if value is None or value == {}:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\{ (.*?) \}", r"`{ \1 }`", " ".join(text.replace("``", "`").split()))
+
+
+def _written(key: str, value: Mapping[str, Any]) -> str:
+    if key in _NAMES:
+        return ", ".join(code(f'"{name}"') for name in _NAMES[key])
+    return _FORMS.get(key) or " or ".join(dict.fromkeys(form for form in _forms(value) if form))
+
+
+def _forms(value: Mapping[str, Any]) -> Iterable[str]:
+    choices = value.get("anyOf", value.get("oneOf"))
+    if choices is not None:
+        return [form for choice in choices for form in _forms(choice)]
+    if "$ref" in value:
+        return [f"[table](#{_SECTIONS[value['$ref'].rpartition('/')[2]]})"]
+    examples = value.get("enum") or value.get("examples") or ([value["const"]] if "const" in value else [])
+    forms = {"null": "", "array": "a list of them", "boolean": "`true`, `false`", "integer": "whole number"}
+    return [", ".join(code(f'"{one}"') for one in examples) or forms[value["type"]]]
+
+
+def unit_table(_: str) -> str:
+    """Every unit, and how else it may be spelled."""
+    rows = []
+    for kind in (units.RATE, units.TIME, units.SIZE, units.PACKETS, units.FRACTION, units.BDP):
+        others: dict[str, list[str]] = {}
+        for spelling, canonical in kind.spellings.items():
+            if spelling != canonical:
+                others.setdefault(canonical, []).append(spelling)
+        known = ", ".join(code(unit) for unit in kind.units)
+        also = ", ".join(code(spelling) for spellings in others.values() for spelling in spellings)
+        rows.append([kind.name, code(f'"{kind.example}"'), known, also])
+    return table(["quantity", "example", "units", "also understood"], rows)
+
+
+def columns(name: str) -> str:
+    """The columns of a table of a run."""
+    return table(["column", "type", "meaning"], ([code(c.name), c.type, c.help] for c in TABLES[name]))
+
+
+def listed(name: str) -> str:
+    """What ``tightlink list NAME`` prints, as a table."""
+    lists = {
+        "congestion": _core.congestion,
+        "queues": _core.queues,
+        "recovery": _core.recoveries,
+        "studies": studies,
+        "series": _core.metrics,
+    }
+    return table(["name", "what"], ([code(key), text] for key, text in lists[name]()))
+
+
+def command(name: str) -> str:
+    """What a command takes."""
+    rows = []
+    for argument in app[name].assemble_argument_collection(parse_docstring=True):
+        positional = argument.required
+        shown = argument.names[0].removeprefix("--").upper() if positional else ", ".join(argument.names)
+        default = argument.field_info.default
+        written = str(default) if isinstance(default, int) and not isinstance(default, bool) else ""
+        rows.append([code(shown), _plain(argument.parameter.help or ""), "needed" if positional else written])
+    return f"{app[name].help.partition('Parameters')[0].strip()}\n\n" + table(["argument", "meaning", "default"], rows)
+
+
+def profiles(_: str) -> str:
+    """Every default of every profile, side by side."""
+    columns = [_defaults(profile) for profile in PROFILES.values()]
+    rows = ([code(key), *(column[key] for column in columns)] for key in columns[0])
+    return table(["key", *(code(name) for name in PROFILES)], rows)
+
+
+def profile_headers(_: str) -> str:
+    """What a profile adds to payloads, and its help."""
+    rows = []
+    for profile in PROFILES.values():
+        tcp, udp = profile.tcp, profile.udp
+        limit = f"{profile.largest_datagram} B" if profile.largest_datagram else "none"
+        rows.append(
+            [code(profile.name), f"{tcp.header_bytes} B", f"{tcp.ack_bytes} B", f"{udp.header_bytes} B",
+             f"{udp.fragment_header_bytes} B", limit]
+        )  # fmt: skip
+    header = ["profile", "each TCP segment", "ACK or SYN", "UDP datagram", "each further fragment", "largest datagram"]
+    return table(header, rows)
+
+
+def _defaults(profile: Profile) -> dict[str, str]:
+    rows = {"link.NAME.queue": profile.queue, "link.NAME.mtu": profile.mtu or "none"}
+    tcp = asdict(profile.tcp)
+    rto = tcp.pop("rto")
+    for key, value in tcp.items():
+        if not key.endswith("_bytes"):
+            rows[f"traffic.NAME.tcp.{key}"] = "the window" if value is None else _value(value)
+    rows |= {f"traffic.NAME.tcp.rto.{key}": value for key, value in rto.items()}
+    rows["traffic.NAME.udp.payload"] = profile.udp.payload
+    return rows
+
+
+_MAKERS: Final = {
+    "keys": keys,
+    "units": unit_table,
+    "columns": columns,
+    "list": listed,
+    "command": command,
+    "profiles": profiles,
+    "headers": profile_headers,
+}
+
+
+def filled(text: str) -> str:
+    """A page with its tables made again."""
+
+    def made(match: re.Match[str]) -> str:
+        maker, _, name = match[2].partition(".")
+        return f"{match[1]}\n{_MAKERS[maker](name)}\n{match[3]}"
+
+    return _REGION.sub(made, text)
+
+
+def stale() -> dict[Path, str]:
+    """The pages that are out of date, with what they should say."""
+    pages = {page: page.read_text(encoding="utf-8") for page in sorted(HERE.glob("*.md"))}
+    return {page: filled(text) for page, text in pages.items() if filled(text) != text}
+
+
+def main() -> int:
+    """Rewrite the pages, or check them."""
+    check = "--check" in sys.argv[1:]
+    for page, text in stale().items():
+        print(f"{page.name}: {'out of date' if check else 'rewritten'}")
+        if not check:
+            page.write_text(text, encoding="utf-8")
+    return int(check and bool(stale()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

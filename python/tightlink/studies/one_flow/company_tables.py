@@ -1,0 +1,205 @@
+"""What came out with company: tables over the seeds, and the claims that rest on them."""
+
+from __future__ import annotations
+
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from tightlink.analysis import trace
+from tightlink.analysis.fairness import jain
+from tightlink.experiment.claims import Claim, holds_if
+from tightlink.studies.one_flow.cases import DOCUMENT
+from tightlink.studies.one_flow.company import (
+    BACK_S,
+    COMPANY_X,
+    FLOWS,
+    LINK_BPS,
+    LONG,
+    SEEDS,
+    SMALL,
+    UDP_FLOWS,
+    UDP_KINDS,
+    UDP_PERCENT,
+    extra_s,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tightlink.run import Run
+
+_PERCENT: Final = 100
+#: The document's smoothing of company X's traffic.
+_KEEP_X: Final = 0.95
+#: What two TCP flows of the same kind may differ by and still be called equal.
+_ABOVE: Final = 110
+
+
+def many_table(runs: Mapping[str, Run]) -> pl.DataFrame:
+    """N TCP flows: fairness, loss, and the mean rate of a flow against its peak in 100 ms."""
+    rows = []
+    for count in FLOWS:
+        own = [runs[f"many/{count}/{seed}"] for seed in SEEDS]
+        peaks = [_peak_over_mean(run) for run in own]
+        rows.append(
+            {
+                "flows": count,
+                "goodput_bps": fmean(run.flows["goodput_bps"].sum() for run in own),
+                "utilization": fmean(_bottleneck(run)["utilization"] for run in own),
+                "loss": fmean(_loss(run) for run in own),
+                "jain": fmean(jain(run.flows["goodput_bps"].to_list()) for run in own),
+                "least_share": fmean(_share(run, least=True) for run in own),
+                "greatest_share": fmean(_share(run, least=False) for run in own),
+                "peak_over_mean": fmean(peaks),
+                "link_peak_over_mean": fmean(_link_peak_over_mean(run) for run in own),
+            }
+        )
+    return pl.DataFrame(rows)
+
+
+def beside_table(runs: Mapping[str, Run]) -> pl.DataFrame:
+    """TCP beside UDP: what each gets, by what UDP offers."""
+    rows = []
+    for part in UDP_PERCENT:
+        own = [runs[f"beside-udp/{part}/{seed}"] for seed in SEEDS]
+        tcp, udp = (fmean(run.flows["throughput_bps"][flow] for run in own) for flow in (0, 1))
+        lost = fmean(run.flows["packets_dropped"][1] / run.flows["packets_sent"][1] for run in own)
+        rows.append({"offered_percent": part, "tcp_bps": tcp, "udp_bps": udp, "udp_loss": lost})
+    return pl.DataFrame(rows)
+
+
+def beside_long(runs: Mapping[str, Run]) -> pl.DataFrame:
+    """TCP beside UDP in long form: ``offered_percent``, ``flow``, ``throughput_bps``."""
+    wide = beside_table(runs).rename({"tcp_bps": "TCP", "udp_bps": "UDP"})
+    return wide.unpivot(["TCP", "UDP"], index="offered_percent", variable_name="flow", value_name="throughput_bps")
+
+
+def udp_table(runs: Mapping[str, Run]) -> pl.DataFrame:
+    """Several UDP flows: fairness, loss, and whether the link was used."""
+    rows = []
+    for kind in UDP_KINDS:
+        for count in UDP_FLOWS:
+            own = [runs[f"udp-only/{kind}-{count}/{seed}"] for seed in SEEDS]
+            losses = [_losses(run) for run in own]
+            rows.append(
+                {
+                    "kind": kind,
+                    "flows": count,
+                    "utilization": fmean(_bottleneck(run)["utilization"] for run in own),
+                    "loss": fmean(_loss(run) for run in own),
+                    "loss_least": fmean(min(loss) for loss in losses),
+                    "loss_greatest": fmean(max(loss) for loss in losses),
+                    "jain": fmean(jain(run.flows["goodput_bps"].to_list()) for run in own),
+                    "link_peak_over_mean": fmean(_link_peak_over_mean(run) for run in own),
+                }
+            )
+    return pl.DataFrame(rows)
+
+
+def sizes_table(runs: Mapping[str, Run]) -> pl.DataFrame:
+    """Small packets beside large: the share of the small, predicted in proportion to the packet's size."""
+    return pl.DataFrame([_pair_row(runs, "sizes", small, small / (small + 1000)) for small in SMALL])
+
+
+def trips_table(runs: Mapping[str, Run]) -> pl.DataFrame:
+    """A near flow beside a far one: the share of the near, predicted in inverse proportion to the round trips."""
+    rows = []
+    for times in LONG:
+        near, far = (
+            fmean(runs[f"round-trips/{times}/{seed}"].flows["latency_mean_s"][flow] for seed in SEEDS) + back
+            for flow, back in ((0, BACK_S), (1, BACK_S + extra_s(times)))
+        )
+        rows.append(_pair_row(runs, "round-trips", times, far / (near + far)))
+    return pl.DataFrame(rows)
+
+
+def _pair_row(runs: Mapping[str, Run], part: str, setting: int, predicted: float) -> dict[str, Any]:
+    shares = []
+    for seed in SEEDS:
+        goodput = runs[f"{part}/{setting}/{seed}"].flows["goodput_bps"]
+        shares.append(goodput[0] / (goodput[0] + goodput[1]))
+    row = {"setting": setting, "share": fmean(shares), "share_least": min(shares), "share_greatest": max(shares)}
+    return row | {"predicted": predicted}
+
+
+def company_x_curve(runs: Mapping[str, Run]) -> pl.DataFrame:
+    """Smoothed instant and system throughput of the network with seldom and fast sources."""
+    trips = trace.journeys(runs[COMPANY_X].packets, to="gateway")
+    return trace.throughput(trips, start_s=0, keep=_KEEP_X)
+
+
+def claims(runs: Mapping[str, Run]) -> Iterator[Claim]:
+    """What the document says of flows that compete."""
+    network, response = f"{DOCUMENT}, company X", f"{DOCUMENT}, response function"
+    udp = udp_table(runs)
+    constant = udp.filter(pl.col("kind") == "constant")
+    least = float(constant["utilization"].min())  # type: ignore[arg-type]
+    yield holds_if(
+        "company.aggressive", "Many aggressive flows make the system throughput much lower", network,
+        least, least < 0.8,
+        "Least utilization of the link under constant UDP at 150 %: it is full. What suffers is the flows, which lose "
+        f"{_percents(constant['loss'])} of their packets, and TCP beside them.",
+    )  # fmt: skip
+    beside = beside_table(runs)
+    starved = float(beside.filter(pl.col("offered_percent") > _ABOVE)["tcp_bps"].max()) / LINK_BPS  # type: ignore[arg-type]
+    yield holds_if(
+        "company.tcp-beside-udp", "Flows without congestion control leave TCP no chance", network, starved,
+        starved < 0.05, "TCP's greatest share of the link beside UDP at 120 to 150 %.",
+    )  # fmt: skip
+    small, far = sizes_table(runs)["share"][0], 1 - trips_table(runs)["share"][-1]
+    yield holds_if(
+        "company.small-packets", "Small packets are at a disadvantage beside large ones", response, small, small < 0.25,
+        f"Share of the flow with packets of {SMALL[0]} B beside one with 1000 B.",
+    )  # fmt: skip
+    yield holds_if(
+        "company.long-round-trips", "Connections with longer round trips are at a disadvantage", response,
+        far, far < 0.4,
+        f"Share of the flow whose path is {LONG[-1]} times as long.",
+    )  # fmt: skip
+    curve, load = company_x_curve(runs), runs[COMPANY_X].links["utilization"][0]
+    peak, mean = float(curve["smoothed_bps"].max()), float(curve["system_bps"][-1])  # type: ignore[arg-type]
+    yield holds_if(
+        "company.peaks", "Peaks near the link's rate beside a system throughput below a tenth mean congestion", network,
+        f"{peak / 1e3:.0f} and {mean / 1e3:.0f} kbit/s", load > 0.5,
+        "Smoothed peak and system throughput. Here 20 sources that talk seldom give the same picture on a link that "
+        f"is busy {load * 100:.1f} % of the time and loses {runs[COMPANY_X].flows['packets_dropped'].sum()} packets: "
+        "the ratio shows idle time.",
+    )  # fmt: skip
+
+
+def _percents(shares: pl.Series) -> str:
+    least, *_, greatest = sorted(round(_PERCENT * share) for share in shares)
+    return f"{least} %" if least == greatest else f"{least} to {greatest} %"
+
+
+def _bottleneck(run: Run) -> dict[str, Any]:
+    return run.links.row(by_predicate=pl.col("link") == "net.bottleneck", named=True)
+
+
+def _share(run: Run, *, least: bool) -> float:
+    goodput: list[float] = run.flows["goodput_bps"].to_list()
+    return (min(goodput) if least else max(goodput)) / sum(goodput)
+
+
+def _loss(run: Run) -> float:
+    dropped, sent = (int(run.flows[column].sum()) for column in ("packets_dropped", "packets_sent"))
+    return dropped / sent
+
+
+def _losses(run: Run) -> list[float]:
+    return [float(value) for value in (run.flows["packets_dropped"] / run.flows["packets_sent"]).to_list()]
+
+
+def _peak_over_mean(run: Run) -> float:
+    """The mean over the flows of a flow's greatest throughput in 100 ms over its mean."""
+    own = run.series.filter(pl.col("metric") == "throughput_bps").group_by("entity", maintain_order=True)
+    peaks = own.agg(peak=pl.col("value").max(), mean=pl.col("value").mean())
+    return float((peaks["peak"] / peaks["mean"]).mean())  # type: ignore[arg-type]
+
+
+def _link_peak_over_mean(run: Run) -> float:
+    own = run.series.filter((pl.col("metric") == "utilization") & (pl.col("entity") == "net.bottleneck"))["value"]
+    values: list[float] = own.to_list()
+    return max(values) / fmean(values)

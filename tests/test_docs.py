@@ -1,0 +1,204 @@
+"""Every code block of the documentation runs and prints what it says; links and references are true.
+
+On each page blocks run in order, in one folder, and share their names:
+
+- ``toml`` must be a scenario. ``# file: NAME`` in its first line writes it to that file, for the blocks that
+  follow; ``# with: NAME`` says that it is added to the scenario of that file.
+- ``python`` is run; with ``>>>`` as a doctest.
+- ``console`` runs the lines that begin with ``$`` and compares what is printed; ``...`` stands for anything.
+  Of ``make``, which would take minutes, it is checked that the target exists; ``git clone`` is taken as read.
+- ``rust`` is run by ``cargo test``, as part of the engine's own documentation.
+- ``text`` is no code.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import os
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+import tightlink as tl
+from tightlink import cli
+from tightlink.scenario.table import merged
+
+ROOT: Final = Path(__file__).parent.parent
+DOCS: Final = ROOT / "docs"
+PAGES: Final = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
+LANGUAGES: Final = {"toml", "python", "console", "rust", "text"}
+FLAGS: Final = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+#: What a plain shell must run: pipes, quotes within quotes.
+_SHELL: Final = re.compile(r"[|;&><'`]|\$\(")
+_FENCE: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_TARGETS: Final = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, its text, and the line of the page at which it stands."""
+
+    language: str
+    text: str
+    line: int
+
+
+def _blocks(page: Path) -> list[Block]:
+    text = page.read_text(encoding="utf-8")
+    return [Block(match[1], match[2], text[: match.start()].count("\n") + 2) for match in _FENCE.finditer(text)]
+
+
+def _name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+class Reader:
+    """Somebody who types all blocks of a page, one after the other, in a folder."""
+
+    def __init__(self, page: Path, folder: Path) -> None:
+        self.page = page
+        self.folder = folder
+        self.names: dict[str, Any] = {"__name__": "docs"}
+        (folder / "examples").symlink_to(ROOT / "examples")
+
+    def follow(self, block: Block) -> None:
+        getattr(self, f"_{block.language}")(block)
+
+    def _rust(self, _: Block) -> None:
+        guides = (ROOT / "crates" / "sim" / "src" / "lib.rs").read_text(encoding="utf-8")
+        assert f'include_str!("../../../{_name(self.page)}")' in guides
+
+    def _text(self, _: Block) -> None:
+        pass
+
+    def _toml(self, block: Block) -> None:
+        head = re.match(r"# (file|with): (\S+)\n", block.text)
+        data = tomllib.loads(block.text)
+        if head and head[1] == "with":
+            data = merged(tomllib.loads((self.folder / head[2]).read_text(encoding="utf-8")), data)
+        tl.Scenario.from_dict(data, file=self.page.name).resolve()
+        if head and head[1] == "file":
+            (self.folder / head[2]).write_text(block.text, encoding="utf-8")
+
+    def _python(self, block: Block) -> None:
+        if not block.text.startswith(">>>"):
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(compile("\n" * (block.line - 1) + block.text, str(self.page), "exec"), self.names)
+            return
+        example = doctest.DocTestParser().get_doctest(block.text, {}, _name(self.page), str(self.page), block.line - 1)
+        example.globs = self.names
+        said = io.StringIO()
+        result = doctest.DocTestRunner(optionflags=FLAGS, verbose=False).run(example, out=said.write, clear_globs=False)
+        assert result.failed == 0, said.getvalue()
+
+    def _console(self, block: Block) -> None:
+        for part in re.split(r"^(?=\$ )", block.text, flags=re.MULTILINE):
+            command, _, expected = part.partition("\n")
+            if not command.startswith("$ "):
+                assert not command, f"{_name(self.page)}:{block.line}: output before the first command"
+                continue
+            code, printed = self._typed(command.removeprefix("$ "))
+            place = f"{_name(self.page)}:{block.line}: {command}"
+            if expected.strip():
+                wanted = _lines(expected)
+                assert doctest.OutputChecker().check_output(wanted, _lines(printed), doctest.ELLIPSIS), (
+                    f"{place}\nexpected:\n{wanted}\nprinted:\n{printed}"
+                )
+            assert code in {0, cli.CAUTION} or "expected" in expected, f"{place}\n{printed}"
+
+    def _typed(self, command: str) -> tuple[int, str]:
+        program, *words = command.split()
+        if program == "make":
+            assert all(word in _TARGETS for word in words), command
+            return 0, ""
+        if program in {"git", "cd", "."}:
+            return 0, ""
+        if program == "tightlink" and not _SHELL.search(command):
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+                return cli.main([word.replace('"', "") for word in _words(command)[1:]]), out.getvalue()
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=self.folder, env={**os.environ, "PATH": path}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, check=False,
+        )  # fmt: skip
+        return done.returncode, done.stdout
+
+
+def _words(command: str) -> list[str]:
+    """A command's words; spaces between quotes do not separate."""
+    return re.findall(r'(?:[^\s"]|"[^"]*")+', command)
+
+
+def _lines(text: str) -> str:
+    return "".join(line.rstrip() + "\n" for line in text.rstrip().splitlines())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_pages_do_what_they_say(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    reader = Reader(page, tmp_path)
+    for block in _blocks(page):
+        assert block.language in LANGUAGES, f"{_name(page)}:{block.line}: not a language that is tested"
+        if block.language == "console" and "awk" in block.text and shutil.which("awk") is None:
+            continue
+        reader.follow(block)
+
+
+def _anchor(heading: str) -> str:
+    """The anchor that GitHub gives a heading."""
+    plain = re.sub(r"[`*_]|\[([^]]*)\]\([^)]*\)", lambda match: match[1] or "", heading.strip().lower())
+    return re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = _FENCE.sub("", page.read_text(encoding="utf-8"))
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if "://" in target:
+            continue
+        name, _, anchor = target.partition("#")
+        file = (page.parent / name).resolve() if name else page
+        assert file.exists(), f"{_name(page)}: {target}"
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", _FENCE.sub("", file.read_text(encoding="utf-8")), re.MULTILINE)
+            assert anchor in map(_anchor, headings), f"{_name(page)}: {target}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_files_that_are_named_exist(page: Path) -> None:
+    text = _FENCE.sub("", page.read_text(encoding="utf-8"))
+    for name in re.findall(r"`((?:benchmarks|crates|docs|examples|python|tests)/[\w./-]+)`", text):
+        assert (ROOT / name).exists(), f"{_name(page)}: {name}"
+    for target in re.findall(r"`make ([a-z-]+)`", text):
+        assert target in _TARGETS, f"{_name(page)}: make {target}"
+
+
+def test_the_index_lists_every_page() -> None:
+    index = (DOCS / "README.md").read_text(encoding="utf-8")
+    for page in PAGES:
+        if page.is_relative_to(DOCS) and page != DOCS / "README.md":
+            assert f"({page.relative_to(DOCS)})" in index, _name(page)
+
+
+def test_the_reference_is_up_to_date() -> None:
+    stale = runpy.run_path(str(DOCS / "reference" / "make.py"))["stale"]()
+    assert [page.name for page in stale] == [], "python docs/reference/make.py"
+
+
+def test_the_images_can_be_made(tmp_path: Path) -> None:
+    made = runpy.run_path(str(DOCS / "images" / "make.py"))["draw"](tmp_path)
+    assert [file.name for file in made] == sorted(file.name for file in (DOCS / "images").glob("*.svg"))
+    assert all(file.stat().st_size < 150_000 for file in made)

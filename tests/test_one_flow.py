@@ -1,0 +1,220 @@
+"""The study of one flow: exact where it must be, the same with any number of jobs, resumable."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import tightlink as tl
+from tightlink import studies
+from tightlink.analysis import response as theory
+from tightlink.experiment import store
+from tightlink.experiment.store import Store
+from tightlink.studies import study as machinery
+from tightlink.studies.one_flow import cases, counts, measures, phase, response, verdicts, window
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The whole study, once."""
+    place = tmp_path_factory.mktemp("study") / "one-flow"
+    told: list[str] = []
+    assert studies.run("one-flow", place, jobs=2, progress=told.append) == 3
+    assert told[-1] == "drawing figures and report"
+    return place
+
+
+@pytest.fixture(scope="module")
+def claims(folder: Path) -> dict[str, dict[str, Any]]:
+    listed = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
+    return {claim["id"]: claim for claim in listed}
+
+
+@pytest.mark.parametrize("case", [case.name for case in cases.CASES if case.name != "queue-5"])
+def test_six_cases_are_exact(claims: dict[str, dict[str, Any]], case: str) -> None:
+    published = counts.PUBLISHED[case]
+    for name, expected in (
+        ("packets-sent", published.sent),
+        ("packets-dropped", published.dropped),
+        ("kilobytes", published.kilobytes),
+    ):
+        claim = claims[f"{case}.{name}"]
+        assert claim["tolerance"] == 0
+        assert claim["observed"] == claim["expected"] == expected
+        assert claim["holds"] is True
+
+
+def test_the_seventh_is_that_of_ns2_35(claims: dict[str, dict[str, Any]]) -> None:
+    assert (claims["queue-5.packets-sent"]["observed"], claims["queue-5.packets-dropped"]["observed"]) == (2286, 46)
+    assert claims["queue-5.packets-sent"]["holds"] is False
+    assert "another version" in claims["queue-5.packets-sent"]["reason"]
+    assert claims["ns2.queue-5-minrto-1s.packets-sent"]["observed"] == 2094
+    assert all(claim["holds"] for name, claim in claims.items() if name.startswith("ns2."))
+
+
+def test_what_does_not_hold_says_why(claims: dict[str, dict[str, Any]]) -> None:
+    failed = {name for name, claim in claims.items() if claim["holds"] is False}
+    assert failed == {
+        "queue-5.packets-sent",
+        "queue-5.packets-dropped",
+        "queue-5.kilobytes",
+        "queue-5.loss",
+        "queue-5.below-1700",
+        "queue-5.lost",
+        "packet-100.oscillation-costs",
+        "calculated.difference",
+        "response.p",
+        "company.aggressive",
+        "company.peaks",
+    }
+    assert all(claims[name]["reason"] for name in failed)
+    assert [name for name, claim in claims.items() if claim["holds"] is None] == ["company-x"]
+    assert all(claim["source"] for claim in claims.values())
+
+
+def test_the_folder_follows_the_contract(folder: Path, claims: dict[str, dict[str, Any]]) -> None:
+    assert {file.name for file in folder.iterdir()} == {
+        "claims.json",
+        "figures",
+        "report.html",
+        "runs",
+        "runs.parquet",
+        "study.json",
+    }
+    keys = ["id", "statement", "source", "expected", "observed", "tolerance", "unit", "holds", "reason"]
+    assert all(list(claim) == keys for claim in claims.values())
+    table = pl.read_parquet(folder / "runs.parquet")
+    assert table.columns[:4] == ["run", "replication", "seed", "status"]
+    assert {"link.bottleneck.queue", "traffic.ftp.tcp.window", "goodput_bps", "loss", "jain"} <= set(table.columns)
+    assert table["run"].is_unique().all()
+    figures = {file.name for file in (folder / "figures").iterdir()}
+    assert {"cases-tcp.svg", "cases-tcp.png", "response-random.svg", "phase.png"} <= figures
+    assert not [file for file in folder.rglob("*") if file.name.startswith(".")]
+
+
+def test_again_and_alone_gives_the_same_bytes(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From an interrupted study, with one job: what is there is kept, the rest is made, and all is equal."""
+    place = tmp_path / "other"
+    (place / "runs").mkdir(parents=True)
+    (place / "study.json").write_bytes((folder / "study.json").read_bytes())
+    kept = sorted((folder / "runs").iterdir())
+    for file in kept[::2]:
+        (place / "runs" / file.name).write_bytes(file.read_bytes())
+    simulated = []
+
+    def simulate(scenario: tl.Scenario, **options: Any) -> tl.Run:
+        simulated.append(scenario)
+        return tl.simulate(scenario, **options)
+
+    monkeypatch.setattr(store, "simulate", simulate)
+    assert studies.run("one-flow", place, jobs=1) == 3
+    assert len(simulated) == len(kept[1::2])
+    files = {file.relative_to(folder) for file in folder.rglob("*") if file.is_file()}
+    assert files == {file.relative_to(place) for file in place.rglob("*") if file.is_file()}
+    for name in sorted(files):
+        assert (folder / name).read_bytes() == (place / name).read_bytes(), name
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"study.json": '{"study": "router-response"}'}, "holds the study router-response"),
+        ({"study.json": "[]"}, "cannot be read"),
+        ({"manifest.json": "{}"}, "is not empty and holds no study"),
+    ],
+)
+def test_the_folder_of_something_else_is_refused(tmp_path: Path, content: dict[str, str], message: str) -> None:
+    for name, text in content.items():
+        (tmp_path / name).write_text(text)
+    with pytest.raises(tl.TightlinkError, match=message):
+        studies.run("one-flow", tmp_path)
+    assert {file.name for file in tmp_path.iterdir()} == set(content)
+
+
+def test_a_file_in_place_of_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(tl.TightlinkError, match="expected a folder"):
+        studies.run("one-flow", tmp_path / "file")
+
+
+def test_an_unknown_study(tmp_path: Path) -> None:
+    with pytest.raises(tl.ScenarioError, match="did you mean one-flow"):
+        studies.run("one-flo", tmp_path)
+
+
+def test_every_task_has_its_own_name() -> None:
+    tasks = machinery_tasks()
+    assert len({task.name for task in tasks}) == len(tasks)
+
+
+def machinery_tasks() -> list[Any]:
+    from tightlink.studies.one_flow import STUDY
+
+    assert isinstance(STUDY, machinery.Study)
+    return list(STUDY.tasks())
+
+
+def test_measures_of_the_base_case() -> None:
+    found = measures.measure(cases.BASE, tl.simulate(cases.tcp(cases.BASE), trace=True))
+    # 20 packets of 1040 B at 2 Mbit/s are 83.2 ms; the ACK's way back takes 10.16 of them.
+    assert found.latency_s == pytest.approx(0.0832 - 0.01016)
+    assert found.latency_s == pytest.approx(window.latency_s(cases.BASE))
+    assert found.jitter_s == 0
+    assert found.smoothed_range_bps == pytest.approx((2e6, 2e6))
+    assert found.payload_rate_bps == pytest.approx(2e6 * 1000 / 1040)
+    # One packet is in service: the rest of the 83.2 ms less both ways' 20 ms is queue and ACK.
+    assert found.queue_mean == pytest.approx((found.latency_s - 0.01) / 0.00416 - 1)
+    assert found.share_of_time(14) + found.share_of_time(15) == pytest.approx(1)
+    assert (found.sent, found.dropped, found.printed_kilobytes) == (2385, 0, 2421.289062)
+
+
+def test_measures_of_udp() -> None:
+    found = measures.measure(cases.BASE, tl.simulate(cases.udp(cases.BASE), trace=True))
+    assert (found.sent, found.dropped, found.header_bytes) == (3094, 600, 0)
+    assert found.loss == 600 / 3094
+    assert found.latency_spread_s > 0
+
+
+def test_response_functions() -> None:
+    assert theory.mathis(0.0001) == pytest.approx(122.474, abs=1e-3)
+    assert theory.mathis(0.04, theory.C_DELAYED) == pytest.approx(4.330, abs=1e-3)
+    # Padhye et al., equation 31: without timeouts it is Mathis', and the window bounds it.
+    assert theory.pftk(0.001, rtt_s=0.1, rto_s=0) == pytest.approx(theory.mathis(0.001))
+    assert theory.pftk(0.001, rtt_s=0.1, rto_s=0.2, window=20) == 20
+    assert theory.pftk(0.1, rtt_s=0.1, rto_s=0.2) < theory.mathis(0.1) / 1.5
+    assert theory.pftk(0.01, rtt_s=0.1, rto_s=0.2, per_ack=2) < theory.pftk(0.01, rtt_s=0.1, rto_s=0.2)
+
+
+def test_random_loss_is_near_theory(tmp_path: Path) -> None:
+    run = Store(tmp_path).run(response.scenario(loss=0.001, seed=1, recovery="reno"))
+    flow = run.flows.row(0, named=True)
+    packets = flow["goodput_bps"] * (flow["latency_mean_s"] + 0.05) / 8000
+    assert packets == pytest.approx(theory.mathis(flow["packets_dropped"] / flow["packets_sent"]), rel=0.1)
+
+
+def test_verdicts() -> None:
+    good = verdicts.Quality(0.05, 0.001, 0.0, 0.99)
+    assert (good.real_time(), good.interactive(), good.bulk(repairs=False)) == ("good", "good", "good")
+    slow = verdicts.Quality(0.2, 0.001, 0.0, 0.85)
+    assert (slow.real_time(), slow.interactive()) == ("fair: latency", "fair: latency")
+    assert slow.bulk(repairs=True).startswith("fair")
+    assert verdicts.Quality(0.05, 0.06, 0.0, 1.0).real_time() == "bad: delay variation"
+    assert verdicts.Quality(0.45, 0.0, 0.0, 1.0).interactive() == "bad: latency"
+    lossy = verdicts.Quality(0.05, 0.001, 0.02, 0.99)
+    assert (lossy.real_time(), lossy.bulk(repairs=True)) == ("bad: loss", "good")
+    assert lossy.bulk(repairs=False).startswith("bad: loss")
+    assert verdicts.Quality(1.5, 0.0, 0.0, 1.0).bulk(repairs=True) == "bad: latency"
+
+
+def test_phase_effects_need_that_nothing_is_random() -> None:
+    """With a round trip that is half a packet time longer one flow starves; a little random traffic mends it."""
+    shares = []
+    for noise in (False, True):
+        near, far, *_ = tl.simulate(phase.scenario(5000, noise=noise)).flows["goodput_bps"].to_list()
+        shares.append(far / (near + far))
+    assert shares[0] > 0.8
+    assert 0.35 < shares[1] < 0.65

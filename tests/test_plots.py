@@ -1,0 +1,153 @@
+"""Figures for papers: what is drawn, how it is labelled, and that equal figures are equal files."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import polars as pl
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+import tightlink as tl
+from tightlink import plots
+from tightlink.plots import labels, palette
+
+
+@pytest.fixture(scope="module")
+def run(mixed: str) -> tl.Run:
+    return tl.simulate(tl.loads(mixed))
+
+
+def _loss() -> pl.DataFrame:
+    return pl.DataFrame({"loss": [0.001, 0.01, 0.1], "goodput_bps": [3e6, 1e6, 3e5], "kind": ["reno", "tahoe", "reno"]})
+
+
+def _points(ax: Axes, line: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    return np.asarray(ax.lines[line].get_xydata(), dtype=float)
+
+
+def _all(run: tl.Run, ax: Axes | None = None) -> list[Axes]:
+    return [
+        plots.line(_loss(), x="loss", y="goodput_bps", by="kind", ax=ax),
+        plots.series(run, "queue_packets", ax=ax),
+        plots.series(run, "cwnd_packets", "web[1]", ax=ax),
+        plots.limited_by(run, ax=ax),
+        plots.cdf(_loss(), x="goodput_bps", ax=ax),
+        plots.scatter_with_curves(
+            _loss(), x="loss", y="goodput_bps", by="kind", curves={"flat": lambda _: 1e6}, log=True, ax=ax
+        ),
+    ]
+
+
+def test_axes_in_axes_out(run: tl.Run) -> None:
+    for number in range(6):
+        ax = Figure().subplots()
+        assert _all(run, ax)[number] is ax
+    for ax in _all(run):
+        assert isinstance(ax, Axes)
+        assert ax.get_xlabel()
+
+
+def test_nothing_is_left_open(run: tl.Run) -> None:
+    from matplotlib import pyplot as plt
+
+    _all(run)
+    assert plt.get_fignums() == []
+
+
+def test_units_are_in_the_labels() -> None:
+    ax = plots.line(_loss(), x="loss", y="goodput_bps", by="kind")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("loss (%)", "goodput (Mbit/s)")
+    assert [line.get_label() for line in ax.lines] == ["reno", "tahoe"]
+    np.testing.assert_allclose(_points(ax, 0), np.array([[0.1, 3.0], [10.0, 0.3]]))
+    assert ax.lines[0].get_color() == palette.SERIES[0]
+
+
+@pytest.mark.parametrize(
+    ("column", "largest", "title"),
+    [
+        ("goodput_bps", 2e9, "goodput (Gbit/s)"),
+        ("goodput_bps", 0.0, "goodput (bit/s)"),
+        ("goodput_bps", None, "goodput (bit/s)"),
+        ("latency_mean_s", 3e-10, "mean latency (ns)"),
+        ("limited_by_network", 1.0, "limited by network (%)"),
+        ("cwnd_packets", 20, "congestion window (packets)"),
+        ("share", 1.0, "share"),
+    ],
+)
+def test_titles(column: str, largest: float | None, title: str) -> None:
+    assert labels.axis(column, largest).title == title
+
+
+def test_shares_of_the_time_fill_the_bars(run: tl.Run) -> None:
+    ax = plots.limited_by(run)
+    ends: dict[float, float] = {}
+    for patch in ax.patches:
+        box = patch.get_extents().transformed(ax.transData.inverted())
+        ends[round(box.y0, 3)] = max(ends.get(round(box.y0, 3), 0.0), box.x1)
+    assert len(ends) == run.flows.height
+    assert all(abs(end - 100) < 1e-6 for end in ends.values())
+
+
+def test_a_distribution() -> None:
+    line = plots.cdf(_loss(), x="goodput_bps").lines[0]
+    np.testing.assert_allclose(np.asarray(line.get_ydata())[-1], 100)
+    np.testing.assert_allclose(np.asarray(line.get_xdata()), [0.3, 0.3, 1.0, 3.0])
+
+
+def test_curves_are_functions_or_points() -> None:
+    curves: dict[str, Any] = {"law": lambda p: 1e5 / np.sqrt(p), "measured": ([0.001, 0.1], [3e6, 3e5])}
+    ax = plots.scatter_with_curves(_loss(), x="loss", y="goodput_bps", curves=curves, log=True)
+    assert [line.get_label() for line in ax.lines] == ["law", "measured"]
+    np.testing.assert_allclose(_points(ax, 0)[[0, -1]], np.array([[0.1, 3.16228], [10, 0.316228]]), rtol=1e-5)
+    np.testing.assert_allclose(_points(ax, 1), np.array([[0.1, 3.0], [10, 0.3]]))
+    assert ax.get_xscale() == "log"
+
+
+def test_missing_series_are_named(run: tl.Run, one_flow: str) -> None:
+    with pytest.raises(tl.TightlinkError, match="did you mean queue_packets"):
+        plots.series(run, "queue_packet")
+    with pytest.raises(tl.TightlinkError, match="did you mean wire"):
+        plots.series(run, "queue_packets", "wir")
+    with pytest.raises(tl.TightlinkError, match=r"observe\.interval"):
+        plots.series(tl.simulate(tl.loads(one_flow).set("duration", "1 s")), "queue_packets")
+
+
+def test_empty_frames_draw_nothing() -> None:
+    empty = _loss().clear()
+    assert plots.line(empty, x="loss", y="goodput_bps").get_ylabel() == "goodput (bit/s)"
+    plots.cdf(empty, x="loss")
+    plots.scatter_with_curves(empty, x="loss", y="goodput_bps", curves={"flat": lambda _: 1.0}, log=True)
+
+
+def test_equal_figures_are_equal_files(run: tl.Run, tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        figure = plots.limited_by(run).get_figure()
+        assert isinstance(figure, Figure)
+        files = plots.save(figure, tmp_path / folder, "why")
+        assert [file.name for file in files] == ["why.svg", "why.png"]
+    for name in ("why.svg", "why.png"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    assert len(list((tmp_path / "one").iterdir())) == 2
+    assert ET.parse(tmp_path / "one" / "why.svg").getroot().tag.endswith("svg")
+
+
+def test_colours_are_told_apart() -> None:
+    assert len(set(palette.SERIES)) == len(palette.SERIES)
+    assert set(palette.LIMITS) == {
+        column.name.removeprefix("limited_by_")
+        for column in tl.tables.TABLES["flows"]
+        if column.name.startswith("limited_by_")
+    }
+
+
+def test_importing_is_light() -> None:
+    program = "import sys, tightlink.plots; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not {"matplotlib", "polars", "numpy"} & set(done.stdout.split())

@@ -1,0 +1,311 @@
+"""Reports: what stands in the file, what must not, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import polars as pl
+import pytest
+from markupsafe import Markup
+
+import tightlink as tl
+from tightlink import report
+from tightlink.cli import main
+from tightlink.experiment import claims
+from tightlink.report import charts, why
+from tightlink.report.page import ranges
+from tightlink.report.specs import Data, figure
+from tightlink.report.tables import html
+
+
+def _frame(points: int = 50) -> pl.DataFrame:
+    time = pl.int_range(points, eager=True) / 10
+    return pl.DataFrame(
+        {"time_s": time, "goodput_bps": time * 1e5, "queue_packets": pl.int_range(points, eager=True) % 20}
+    )
+
+
+def _write(path: Path, *blocks: report.Block, **more: Any) -> str:
+    section = report.Section("Section", "Found.", list(blocks))
+    return report.write(path, title="Title", lead="Lead.", sections=[section], **more).read_text()
+
+
+def _specs(text: str) -> list[dict[str, Any]]:
+    found = re.findall(r'<div class="chart"[^>]*><script type="application/json">(.*?)</script>', text)
+    return [json.loads(spec) for spec in found]
+
+
+def _data(text: str) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text)
+    assert found is not None
+    data: dict[str, Any] = json.loads(found[1])
+    return data
+
+
+def test_one_file_without_references(tmp_path: Path) -> None:
+    chart = report.Chart(charts.line(_frame(), "time_s", "goodput_bps"))
+    text = _write(tmp_path / "report.html", chart, report.Row([chart.chart, chart.chart], "twice"))
+    assert len(text) < 1_100_000
+    assert text.count("window.vegaEmbed=") == 1
+    assert (
+        re.findall(r'(?:src|href)="(?!#|data:)[^"]*"', re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)) == []
+    )
+    assert "cdn" not in text.lower()
+    assert "@import" not in text
+    assert "default-src 'none'" in text
+    assert len(_specs(text)) == 3
+    assert len(_data(text)) == 1
+
+
+def test_equal_reports_are_equal_files(tmp_path: Path) -> None:
+    block = report.Chart(charts.line(_frame(), "time_s", "goodput_bps"))
+    assert _write(tmp_path / "a.html", block, command="x") == _write(tmp_path / "b.html", block, command="x")
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["a.html", "b.html"]
+
+
+def test_everything_from_outside_is_text(tmp_path: Path) -> None:
+    evil = "</script><script>alert(1)</script>"
+    frame = pl.DataFrame({"label": [evil], "x": [1.0], "y": [2.0]})
+    claim = claims.holds_if("evil", evil, evil, evil, True, evil)  # noqa: FBT003
+    text = report.write(
+        tmp_path / "report.html", title=evil, lead=evil, claims=[claim], command=evil, warnings=[evil],
+        sections=[report.Section(evil, evil, [
+            report.Text(evil), report.Table(frame, evil), report.Details(evil, evil),
+            report.Chart(charts.points(frame, "x", "y", by="label", title=evil), evil),
+        ])],
+    ).read_text()  # fmt: skip
+    assert "<script>alert" not in text
+    assert _data(text)
+    trusted = _write(tmp_path / "trusted.html", report.Text(Markup("<p class='mine'>x</p>")))
+    assert "<p class='mine'>" in trusted
+
+
+def test_a_page_without_charts_is_small(tmp_path: Path) -> None:
+    text = _write(tmp_path / "report.html", report.Text("A **bold** `word`.\n\n- one\n- two"))
+    assert "<strong>bold</strong> <code>word</code>" in text
+    assert text.count("<li>") == 3
+    assert len(text) < 40_000
+
+
+def test_claims_come_first(tmp_path: Path) -> None:
+    listed = [
+        claims.exact("sent", "2097 packets", "p. 6", 2097, 2096, reason="another timer"),
+        claims.untestable("wan", "20 Mbit/s", "fig. 3", "not published"),
+    ]
+    text = _write(tmp_path / "report.html", report.Text("x"), claims=listed, seeds=[3, 1, 2, 3])
+    assert text.index('id="claims"') < text.index('id="section"')
+    assert "<b>1</b> does not hold" in text
+    assert "<b>1</b> is open" in text
+    assert 'data-verdict="holds"' not in text
+    assert "<details open><summary>Reason</summary>another timer" in text
+    assert "<dt>seeds</dt><dd>1–3</dd>" in text
+    assert f"<dt>Tightlink</dt><dd>{tl.__version__}</dd>" in text
+
+
+def test_anchors_differ(tmp_path: Path) -> None:
+    sections = [report.Section(title) for title in ("Claims", "Base", "Base", "×")]
+    text = report.write(tmp_path / "report.html", title="T", lead="", sections=sections).read_text()
+    assert re.findall(r'<section id="(.*?)"', text) == ["claims-2", "base", "base-2", "section"]
+
+
+def test_other_files_are_not_overwritten(tmp_path: Path) -> None:
+    target = tmp_path / "report.html"
+    target.write_text("<html>mine</html>")
+    with pytest.raises(tl.TightlinkError, match="nothing is overwritten"):
+        _write(target, report.Text("x"))
+    assert target.read_text() == "<html>mine</html>"
+    target.unlink()
+    _write(target, report.Text("x"))
+    assert "another" in _write(target, report.Text("another"))
+
+
+def test_lines_are_thinned_and_the_caption_says_so(tmp_path: Path) -> None:
+    frame = _frame(10_000).with_columns(pl.when(pl.col("time_s") == 500.0).then(99).otherwise(0).alias("queue_packets"))
+    text = _write(tmp_path / "report.html", report.Chart(charts.line(frame, "time_s", "queue_packets"), "Queue."))
+    (columns,) = _data(text).values()
+    assert max(columns["queue_packets"]) == 99
+    assert len(columns["time_s"]) <= 2002
+    assert columns["time_s"] == sorted(columns["time_s"])
+    assert re.search(r"Queue\. <span class=\"note\">Drawn: \d+ of 10\u202f000 points, every peak among them\.", text)
+
+
+def test_thinning_keeps_every_line() -> None:
+    frame = pl.concat([_frame(9000).with_columns(kind=pl.lit(kind)) for kind in ("a", "b")])
+    thinned = charts.thin(frame, "time_s", "goodput_bps", by="kind", most=100)
+    assert thinned.group_by("kind").len().sort("kind")["len"].to_list() == [100, 100]
+    assert thinned.equals(charts.thin(frame, "time_s", "goodput_bps", by="kind", most=100))
+    assert charts.thin(frame.clear(), "time_s", "goodput_bps").height == 0
+
+
+def test_charts_with_too_many_points_are_refused(tmp_path: Path) -> None:
+    chart = alt.Chart(_frame(30_000)).mark_line().encode(x="time_s:Q", y="goodput_bps:Q")
+    with pytest.raises(tl.TightlinkError, match="30000 points, and 20000 are the most"):
+        _write(tmp_path / "report.html", report.Chart(chart))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_data_are_kept_in_columns() -> None:
+    data = Data()
+    frame = pl.DataFrame({"x": [1.0, 2.5, None], "word": ["a", "b", "a"], "y": [1 / 3, float("nan"), float("inf")]})
+    figure(alt.Chart(frame).mark_point().encode(x="x:Q", y="y:Q", color="word:N"), data)
+    (columns,) = data.sets.values()
+    assert columns == {
+        "x": [1, 2.5, None],
+        "word": {"words": ["a", "b"], "at": [0, 1, 0]},
+        "y": [0.3333333, None, None],
+    }
+
+
+def test_units_of_charts() -> None:
+    encoding = charts.line(_frame(), "time_s", "goodput_bps").to_dict()["encoding"]
+    assert (encoding["x"]["title"], encoding["y"]["title"]) == ("time (s)", "goodput (kbit/s)")
+    given = charts.line(_frame(), "time_s", "goodput_bps", y_title="bits").to_dict()
+    assert given["encoding"]["y"]["title"] == "bits"
+    assert max(row["goodput_bps"] for rows in given["datasets"].values() for row in rows) == pytest.approx(490_000)
+
+
+def test_small_multiples_share_axes() -> None:
+    frames = [_frame(), _frame(90)]
+    domains = charts.shared_domains(frames, ["goodput_bps", "queue_packets"])
+    rows = [
+        charts.small_multiples(frame, "time_s", ["goodput_bps", "queue_packets"], domains=domains) for frame in frames
+    ]
+    ends = [[chart.to_dict()["encoding"]["y"]["scale"]["domain"] for chart in row] for row in rows]
+    assert ends[0] == ends[1] == [[0, 900], [0, 20]]
+    titled = charts.small_multiples(_frame(), "time_s", {"goodput_bps": "rate"})
+    assert titled[0].to_dict()["title"] == "rate"
+
+
+def test_stacked_bars_have_what_took_time() -> None:
+    frame = pl.DataFrame(
+        {
+            "case": ["a", "b"],
+            "limited_by_network": [0.75, 0.0],
+            "limited_by_receiver_window": [0.25, 1.0],
+            "limited_by_pacing": [0.0, 0.0],
+        }
+    )
+    spec = charts.bars_stacked(frame, "case").to_dict()
+    assert spec["encoding"]["color"]["scale"]["domain"] == ["network (the path is full)", "receiver's window"]
+    assert charts.bars_stacked(frame, "case", columns=["limited_by_network"]).to_dict()["encoding"]["color"]
+
+
+def test_empty_frames_draw_nothing(tmp_path: Path) -> None:
+    empty = _frame().clear()
+    shares = pl.DataFrame(
+        {"case": [], "limited_by_network": []}, schema={"case": pl.String, "limited_by_network": pl.Float64}
+    )
+    blocks = [
+        charts.line(empty, "time_s", "goodput_bps"),
+        charts.points(empty, "time_s", "goodput_bps"),
+        charts.bars_stacked(shares, "case"),
+    ]
+    _write(tmp_path / "report.html", report.Row(blocks), report.Table(empty))
+
+
+def test_tables_line_up() -> None:
+    frame = pl.DataFrame(
+        {"label": ["a", None], "latency_mean_s": [0.0724753, 0.1], "bytes_sent": [2479400, 0], "ok": [True, False]}
+    )
+    text = str(html(frame, {}))
+    assert "mean latency (ms)" in text
+    assert re.findall(r"<td.*?>(.*?)</td>", text) == [
+        "a",
+        "72.5",
+        "2\u202f479\u202f400",
+        "yes",
+        "–",
+        "100.0",
+        "0",
+        "no",
+    ]
+    given = str(html(frame, {"latency_mean_s": ".4f", "bytes_sent": lambda value: f"<{value}>"}))
+    assert "mean latency (s)" in given
+    assert "0.0725" in given
+    assert "&lt;2479400&gt;" in given
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"limited_by_receiver_window": 0.97}, "was held back 97 % of the time by the receiver's window of 20 packets while the path had room: open the window"),
+        ({"limited_by_network": 0.986}, "filled the path 99 % of the time: beyond its window of 20 packets more would lengthen the queue"),
+        ({"limited_by_congestion_window": 1.0, "packets_dropped": 40, "packets_sent": 20_000, "timeouts": 1}, "which losses kept small (40 of 20\u202f000 packets lost and 1 timeout)"),
+        ({"limited_by_congestion_window": 0.6, "limited_by_application": 0.4}, "still grew (40 % of the time: the application)"),
+        ({"limited_by_application": 1.0}, "had nothing to send 100 % of the time"),
+        ({"limited_by_application": 1.0, "transport": "udp", "packets_dropped": 1, "packets_sent": 4}, "unhindered; 25 % of its packets were lost"),
+        ({"limited_by_handshake": 1.0}, "was not connected"),
+        ({"limited_by_pacing": 1.0}, "pacing timer"),
+        ({"limited_by_sender_rate": 1.0}, "packets per second"),
+        ({}, "has no account of its time"),
+    ],
+)  # fmt: skip
+def test_why(row: dict[str, Any], said: str) -> None:
+    assert said in why.say({"transport": "tcp", **row}, "20 packets")
+
+
+def test_the_report_of_a_run(one_flow: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tl.simulate(tl.loads(one_flow).set("observe.interval", "100 ms")).save(tmp_path / "base <1>")
+    assert main(["report", str(folder)]) == 0
+    out, err = capsys.readouterr()
+    assert (out, err) == (f"{folder / 'report.html'}\n", "")
+    text = (folder / "report.html").read_text()
+    assert "<strong>ftp</strong> filled the path 99 % of the time" in text
+    assert "Run base &lt;1&gt;" in text
+    assert "<dt>seed</dt><dd>1</dd>" in text
+    assert len(_specs(text)) == 8
+    assert main(["report", str(folder)]) == 0
+    assert (folder / "report.html").read_text() == text
+    assert tl.open_run(folder).save(folder) == folder
+
+
+def test_many_flows_are_spoken_of_together(dumbbell: str, tmp_path: Path) -> None:
+    folder = tl.simulate(tl.loads(dumbbell).set("duration", "2 s")).save(tmp_path / "run")
+    text = report.run_report(folder).read_text()
+    assert "<strong>100 flows of bulk</strong> were held back" in text
+    assert "24 of 100 flows, from the lowest goodput to the highest" in text
+
+
+def test_a_study_whose_report_is_there_keeps_it(tmp_path: Path) -> None:
+    claims.save([claims.exact("sent", "2385 packets", "p. 6", 2385, 2385)], tmp_path / "claims.json")
+    pl.DataFrame({"run": ["base"], "seed": [7], "status": ["done"], "goodput_bps": [1.9e6]}).write_parquet(
+        tmp_path / "runs.parquet"
+    )
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures" / "why.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    made = report.run_report(tmp_path).read_text()
+    assert 'id="claim-sent"' in made
+    assert "goodput (Mbit/s)" in made
+    assert "1.9</td>" in made
+    assert "data:image/svg+xml;base64," in made
+    assert "<dt>seed</dt><dd>7</dd>" in made
+    (tmp_path / "report.html").write_text("the study's own")
+    assert report.run_report(tmp_path).read_text() == "the study's own"
+
+
+def test_folders_of_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", str(tmp_path)]) == 2
+    assert "expected the folder of a run" in capsys.readouterr().err
+    assert main(["report", str(tmp_path / "nowhere")]) == 2
+    assert "there is no such folder" in capsys.readouterr().err
+    (tmp_path / "claims.json").write_text("{")
+    assert main(["report", str(tmp_path)]) == 2
+    assert "not a file of claims" in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["claims.json"]
+
+
+def test_seeds_in_brief() -> None:
+    assert ranges([5]) == "5"
+    assert ranges([3, 1, 2, 10, 11]) == "1–3, 10–11"
+
+
+def test_importing_is_light() -> None:
+    program = "import sys, tightlink.report, tightlink.experiment.claims; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not {"altair", "jinja2", "matplotlib", "numpy", "polars", "vl_convert"} & set(done.stdout.split())
