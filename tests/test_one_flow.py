@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ from tightlink.experiment import store
 from tightlink.experiment.store import Store
 from tightlink.studies import study as machinery
 from tightlink.studies.one_flow import cases, counts, measures, phase, response, verdicts, window
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +98,21 @@ def test_the_folder_follows_the_contract(folder: Path, claims: dict[str, dict[st
     figures = {file.name for file in (folder / "figures").iterdir()}
     assert {"cases-tcp.svg", "cases-tcp.png", "response-random.svg", "phase.png"} <= figures
     assert not [file for file in folder.rglob("*") if file.name.startswith(".")]
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on the PATH")
+def test_the_report_draws_in_a_browser(folder: Path, tmp_path: Path) -> None:
+    command = [
+        str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}", "--window-size=1400,1000",
+        "--virtual-time-budget=60000", "--enable-logging=stderr", "--dump-dom", (folder / "report.html").as_uri(),
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    assert "CONSOLE" not in done.stderr
+    assert 'data-charts="drawn"' in done.stdout
+    charts = done.stdout.split('<div class="chart"')[1:]
+    # Two rows of five for each of the seven cases, and those of the other sections.
+    assert len(charts) > 70
+    assert all('data-state="drawn"' in chart[:200] for chart in charts)
 
 
 def test_again_and_alone_gives_the_same_bytes(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -247,13 +247,15 @@ impl Sender {
         window.min(env.connection.tcp.window_packets) as i32
     }
 
-    /// The window as it counts when it is cut, in packets: ns-2 cuts the window, whatever of it is in
-    /// use; RFC 5681 eq. 4 cuts what is in flight.
+    /// The window as it counts when it is cut, in packets. ns-2 cuts the window, whatever of it is in
+    /// use. RFC 5681 eq. 4 cuts what is in flight; but what is beyond the congestion window only is in
+    /// flight because duplicate ACKs let it out (limited transmit, which §3.2 excludes, and fast
+    /// recovery, of which it does not speak: a timeout at its end would set a threshold far too high).
     fn window_in_use<P>(&self, env: &Env<'_, P>) -> f64 {
         if env.ns2() {
             (self.window.cwnd + f64::from(self.inflation)).min(env.connection.tcp.window_packets)
         } else {
-            self.in_flight()
+            self.in_flight().min(self.window.cwnd)
         }
     }
 
@@ -357,6 +359,9 @@ impl Sender {
                 return;
             }
             if ack > self.acked {
+                // RFC 6298 §5 and RFC 7323 §4: with timestamps every ACK of new data gives a sample, and
+                // a sample ends the backoff.
+                self.rtt.end_backoff(&env.connection.tcp.rto);
                 self.sample_rtt(env, env.now.time.since(echo));
             }
         }
@@ -412,7 +417,6 @@ impl Sender {
             }
             self.arm_rto(env);
         } else {
-            self.rtt.end_backoff(&env.connection.tcp.rto);
             self.restart_rto(env);
         }
         if grow {

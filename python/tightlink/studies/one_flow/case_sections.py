@@ -122,8 +122,8 @@ def _row(measured: Measured, axes: Domains) -> list[alt.Chart]:
 def _counted(measured: Measured) -> str:
     lost = f" ({percent(measured.loss, 1)})" if measured.dropped else ""
     return (
-        f"{measured.sent} packets, {measured.dropped} dropped{lost}, {measured.kilobytes:.1f} KB, then "
-        f"{ms(measured.latency_s)} of latency"
+        f"{measured.sent} packets, {measured.dropped} dropped{lost}, {measured.kilobytes:.1f} KB, "
+        f"latency {ms(measured.latency_s)}"
     )
 
 

@@ -109,8 +109,8 @@ def _unequal(runs: Mapping[str, Run]) -> Section:
         f"{percent(1 - last['share'], 1)} ({percent(1 - last['predicted'], 1)})."
     )
     text = (
-        "Two Reno flows with open windows over the document's link for 200 s, beside 1 % of random traffic that "
-        "keeps phase effects from deciding; five seeds. Predicted: equal loss for both, throughput proportional to "
+        "Two Reno flows with open windows over the document's link for 200 s, beside 5 % of random traffic, without "
+        "which phase effects would decide; five seeds. Predicted: equal loss for both, throughput proportional to "
         "packet size over round trip, the queue's delay included."
     )
     tables = [

@@ -38,7 +38,7 @@ def queue(base: Measured) -> Iterator[Claim]:
     """The queue of the base case."""
     most = int(base.run.links["queue_max_packets"][0])
     yield holds_if(
-        "base.never-full", "The queue of 20 packets never becomes full", f"{DOCUMENT}, queue of the base case", most,
+        "base.never-full", "The queue of 20 packets is never full", f"{DOCUMENT}, queue of the base case", most,
         most < base.case.queue_packets, "Packets waiting at most.", unit="packets",
     )  # fmt: skip
     yield within(
@@ -77,7 +77,7 @@ def short_queue(short: Measured, base: Measured, old: Measured) -> Iterator[Clai
     place = f"{DOCUMENT}, queue of 5 packets"
     low, high = (rate / _KBIT for rate in short.smoothed_range_bps)
     yield holds_if(
-        "queue-5.oscillates", "The throughput is not steady", place, f"{low:.0f} to {high:.0f} kbit/s",
+        "queue-5.oscillates", "The instant throughput never becomes steady", place, f"{low:.0f} to {high:.0f} kbit/s",
         high - low > 0.05 * high, "Smoothed instant throughput, headers included.",
     )  # fmt: skip
     system, older = (measured.payload["system_bps"][-1] / _KBIT for measured in (short, old))
@@ -101,7 +101,7 @@ def short_queue(short: Measured, base: Measured, old: Measured) -> Iterator[Clai
     )
     lost = _PERCENT * (1 - short.kilobytes / base.kilobytes)
     yield within(
-        "queue-5.lost", "Almost 400 kbit/s (16.67 %) are lost", place, 16.67, lost, tolerance=0.05, unit="%",
+        "queue-5.lost", "Some 400 kbit/s (16.67 %) are lost", place, 16.67, lost, tolerance=0.05, unit="%",
         reason=f"A slip: 16.67 % is 400/2400, and the document's own 2088 of 2421 KB are 13.8 % or 276 kbit/s. Here "
         f"{lost:.1f} % are lost, with the timer's lower bound at 1 s "
         f"{_PERCENT * (1 - old.kilobytes / base.kilobytes):.1f} %.",
@@ -120,7 +120,7 @@ def long_link(long: Measured, base: Measured) -> Iterator[Claim]:
     place = f"{DOCUMENT}, delay of 100 ms"
     low, high = (rate / _KBIT for rate in long.smoothed_range_bps)
     yield holds_if(
-        "delay-100ms.oscillates", "There are oscillations again", place, f"{low:.0f} to {high:.0f} kbit/s",
+        "delay-100ms.oscillates", "The instant throughput oscillates", place, f"{low:.0f} to {high:.0f} kbit/s",
         high - low > 0.05 * high,
         "The window once more: 20 packets, then a pause until their ACKs arrive.",
     )  # fmt: skip
@@ -152,11 +152,11 @@ def long_link(long: Measured, base: Measured) -> Iterator[Claim]:
     )  # fmt: skip
     lengths = sorted(long.steady(long.queue)["packets"].unique().to_list())
     yield exact(
-        "delay-100ms.queue", "The queue oscillates between zero and one packet", place, "0, 1",
+        "delay-100ms.queue", "The queue holds none and one packet by turns", place, "0, 1",
         ", ".join(map(str, lengths)), reason="The one is a packet that passes straight to the free transmitter: for "
         f"{percent(long.share_of_time(0), 1)} of the time none waits.",
     )  # fmt: skip
     yield within(
-        "delay-100ms.jitter", "The jitter is more or less zero", place, 0, long.jitter_s / _MS, tolerance=_NO_JITTER_MS,
+        "delay-100ms.jitter", "The jitter is about zero", place, 0, long.jitter_s / _MS, tolerance=_NO_JITTER_MS,
         unit="ms",
     )  # fmt: skip

@@ -137,12 +137,12 @@ def claims(runs: Mapping[str, Run]) -> Iterator[Claim]:
     reno = random.filter(pl.col("variant") == "Reno")
     above = float((reno["packets_per_rtt"] / reno["mathis"]).max())  # type: ignore[arg-type]
     yield holds_if(
-        "response.bound", "The function bounds the throughput that TCP can reach", _PLACE, above, above < 1.05,
+        "response.bound", "The function is an upper bound of TCP's throughput", _PLACE, above, above < 1.05,
         "Largest ratio of Reno's mean over seeds to C/√p; a bound on the average, single seeds exceed it.",
     )  # fmt: skip
     errors = {variant: _error(random, variant) for variant in ("Reno", "Tahoe")}
     yield holds_if(
-        "response.tahoe", "It applies to Reno and is not as good for Tahoe", _PLACE,
+        "response.tahoe", "It fits Reno better than Tahoe", _PLACE,
         f"off by {percent(errors['Reno'], 1)} and {percent(errors['Tahoe'], 1)}",
         errors["Tahoe"] > errors["Reno"],
         "Mean deviations of Reno and of Tahoe at random losses up to 1 %; beyond, timeouts rule both.",

@@ -124,7 +124,7 @@ def _small(small: Measured, base: Measured) -> Iterator[Claim]:
     )
     lost = 1 - small.kilobytes / base.kilobytes
     yield holds_if(
-        "packet-100.half", "Almost one half of the throughput is lost", place, _PERCENT * lost,
+        "packet-100.half", "Close to half of the throughput is lost", place, _PERCENT * lost,
         0.4 < lost < 0.5,
         "Of the base case's kilobytes; the window is the cause, not the size (see the window opened).", unit="%",
     )  # fmt: skip
@@ -154,7 +154,7 @@ def _small(small: Measured, base: Measured) -> Iterator[Claim]:
         reason=f"B counts the header; {percent(small.case.delay_s / small.latency_s)} of it is propagation.",
     )  # fmt: skip
     yield within(
-        "packet-100.jitter", "No jitter at all", place, 0, small.jitter_s / _MS, tolerance=_NO_JITTER_MS, unit="ms"
+        "packet-100.jitter", "There is no jitter", place, 0, small.jitter_s / _MS, tolerance=_NO_JITTER_MS, unit="ms"
     )
 
 
@@ -201,7 +201,7 @@ def _slow(slow: Measured, base: Measured) -> Iterator[Claim]:
         tolerance=_NO_JITTER_MS, unit="ms",
     )  # fmt: skip
     yield within(
-        "bandwidth-1mbit.share", "Just 50.43 % of the base case's kilobytes", place, 50.43,
+        "bandwidth-1mbit.share", "50.43 % of the base case's kilobytes", place, 50.43,
         _PERCENT * slow.kilobytes / base.kilobytes, tolerance=0.05, unit="%",
         reason="A slip of the last digits: the document's own figures give 50.46 %.",
     )  # fmt: skip

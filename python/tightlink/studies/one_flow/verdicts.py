@@ -100,24 +100,25 @@ def claims(tcp: Mapping[str, Measured]) -> Iterator[Claim]:
     found = {name: quality(measured) for name, measured in tcp.items()}
     base, large, long = found["base"], found["packet-4000"], found["delay-100ms"]
     yield holds_if(
-        "verdict.base.real-time", "One TCP flow alone would carry real-time traffic well", f"{DOCUMENT}, base case",
+        "verdict.base.real-time", "base case: fit for real-time traffic", f"{DOCUMENT}, base case",
         base.real_time(), base.real_time() == GOOD, "Latency, delay variation and loss against ITU-T G.114 and Y.1541.",
     )  # fmt: skip
     place = f"{DOCUMENT}, packets of 4000 B"
     yield holds_if(
-        "verdict.packet-4000.real-time", "Very bad for real-time traffic: latency over 300 ms", place,
+        "verdict.packet-4000.real-time", "packets of 4000 B: unfit for real-time traffic, over its 300 ms", place,
         large.real_time(), large.real_time().startswith(BAD), "G.114's upper limit of 400 ms is kept.",
     )  # fmt: skip
     yield holds_if(
-        "verdict.packet-4000.interactive", "Telnet, ssh and web would not be very happy", place, large.interactive(),
+        "verdict.packet-4000.interactive", "packets of 4000 B: terminals and pages suffer", place, large.interactive(),
         large.interactive() != GOOD,
     )  # fmt: skip
     yield holds_if(
-        "verdict.packet-4000.bulk", "For bulk traffic the latency does not matter", place, large.bulk(repairs=True),
+        "verdict.packet-4000.bulk", "packets of 4000 B: good for bulk traffic, whatever the latency", place,
+        large.bulk(repairs=True),
         large.bulk(repairs=True) == GOOD,
     )  # fmt: skip
     yield holds_if(
-        "verdict.delay-100ms.bulk", "A long link performs very badly", f"{DOCUMENT}, delay of 100 ms",
+        "verdict.delay-100ms.bulk", "delay of 100 ms: a bad performance", f"{DOCUMENT}, delay of 100 ms",
         long.bulk(repairs=True), long.bulk(repairs=True).startswith(BAD),
         "With ns-2's window; the section on the window shows what the link can do.",
     )  # fmt: skip

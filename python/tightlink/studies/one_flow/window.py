@@ -133,7 +133,10 @@ def section(measured: Mapping[str, Measured], runs: Mapping[str, Run]) -> Sectio
                 "seven cases back nearly all of the time; whether that costs anything shows in how busy the link is."
             ),
             Chart(charts.bars_stacked(bars, "case", title="What limited each flow, with ns-2's window of 20 packets")),
-            Table(_table(measured, runs), "Each case with ns-2's window and opened to 1000 packets."),
+            Table(
+                _table(measured, runs),
+                "Each case with ns-2's window W of 20 packets and with W opened to 1000; ssthresh begins at W.",
+            ),
             Text("\n".join(f"- **{case.title}**: {_sentence(case, measured[case.name], runs)}" for case in CASES)),
         ],
     )
@@ -148,7 +151,7 @@ def _sentence(case: Case, own: Measured, runs: Mapping[str, Run]) -> str:
     if own.dropped:
         return (
             f"the queue. It overflows before the window reaches {_WINDOW} packets, so opening the window changes "
-            f"nothing; the link stands idle for {percent(1 - link['utilization'], 1)} of the time after each halving."
+            f"nothing; the link stands idle for {percent(1 - link['utilization'], 1)} of the time, after each halving."
         )
     if link["utilization"] > _FULL:
         return (
@@ -178,10 +181,10 @@ def _table(measured: Mapping[str, Measured], runs: Mapping[str, Run]) -> pl.Data
     for case in CASES:
         row: dict[str, Any] = {"case": case.title}
         for words, run, full in (
-            ("20", measured[case.name].run, True),
-            ("1000", runs[f"opened/{case.name}"], False),
-            ("1000, threshold 20", runs[f"opened-ssthresh-20/{case.name}"], False),
-            ("1000 for 100 s", runs[f"opened-100s/{case.name}"], True),
+            ("W = 20", measured[case.name].run, True),
+            ("W = 1000", runs[f"opened/{case.name}"], False),
+            ("W = 1000, ssthresh 20", runs[f"opened-ssthresh-20/{case.name}"], False),
+            ("W = 1000, 100 s", runs[f"opened-100s/{case.name}"], True),
         ):
             row[f"{words}: kbit/s"] = round(_goodput(run) / _KBIT)
             if full:
