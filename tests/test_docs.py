@@ -8,6 +8,7 @@ On each page blocks run in order, in one folder, and share their names:
 - ``console`` runs the lines that begin with ``$`` and compares what is printed; ``...`` stands for anything.
   Of ``make``, which would take minutes, it is checked that the target exists; ``git clone`` is taken as read.
 - ``rust`` is run by ``cargo test``, as part of the engine's own documentation.
+- ``tcl`` is run by ns-2.35, where it is installed, and what it traces compared with the ``out.tr`` of the page.
 - ``text`` is no code.
 """
 
@@ -36,7 +37,7 @@ from tightlink.scenario.table import merged
 ROOT: Final = Path(__file__).parent.parent
 DOCS: Final = ROOT / "docs"
 PAGES: Final = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
-LANGUAGES: Final = {"toml", "python", "console", "rust", "text"}
+LANGUAGES: Final = {"toml", "python", "console", "rust", "tcl", "text"}
 FLAGS: Final = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 #: What a plain shell must run: pipes, quotes within quotes.
 _SHELL: Final = re.compile(r"[|;&><'`]|\$\(")
@@ -69,7 +70,8 @@ class Reader:
         self.page = page
         self.folder = folder
         self.names: dict[str, Any] = {"__name__": "docs"}
-        (folder / "examples").symlink_to(ROOT / "examples")
+        for name in ("benchmarks", "examples"):
+            (folder / name).symlink_to(ROOT / name)
 
     def follow(self, block: Block) -> None:
         getattr(self, f"_{block.language}")(block)
@@ -77,6 +79,14 @@ class Reader:
     def _rust(self, _: Block) -> None:
         guides = (ROOT / "crates" / "sim" / "src" / "lib.rs").read_text(encoding="utf-8")
         assert f'include_str!("../../../{_name(self.page)}")' in guides
+
+    def _tcl(self, block: Block) -> None:
+        if not _has_ns2():
+            return
+        elsewhere = self.folder / "ns2"
+        elsewhere.mkdir()
+        subprocess.run(["ns", "-"], input=block.text, cwd=elsewhere, text=True, check=True, timeout=60)
+        assert (elsewhere / "out.tr").read_text() == (self.folder / "out.tr").read_text()
 
     def _text(self, _: Block) -> None:
         pass
@@ -134,6 +144,15 @@ class Reader:
             text=True, check=False,
         )  # fmt: skip
         return done.returncode, done.stdout
+
+
+def _has_ns2() -> bool:
+    if shutil.which("ns") is None:
+        return False
+    done = subprocess.run(
+        ["ns", "-"], input="puts [ns-version]", capture_output=True, text=True, check=False, timeout=60
+    )
+    return done.stdout.strip() == "2.35"
 
 
 def _words(command: str) -> list[str]:

@@ -201,7 +201,7 @@ def test_measures_of_udp() -> None:
 def test_response_functions() -> None:
     assert theory.mathis(0.0001) == pytest.approx(122.474, abs=1e-3)
     assert theory.mathis(0.04, theory.C_DELAYED) == pytest.approx(4.330, abs=1e-3)
-    # Padhye et al., equation 31: without timeouts it is Mathis', and the window bounds it.
+    # Padhye et al.: without timeouts it is Mathis', and the window bounds it.
     assert theory.pftk(0.001, rtt_s=0.1, rto_s=0) == pytest.approx(theory.mathis(0.001))
     assert theory.pftk(0.001, rtt_s=0.1, rto_s=0.2, window=20) == 20
     assert theory.pftk(0.1, rtt_s=0.1, rto_s=0.2) < theory.mathis(0.1) / 1.5
@@ -230,7 +230,7 @@ def test_verdicts() -> None:
 
 
 def test_phase_effects_need_that_nothing_is_random() -> None:
-    """With a round trip that is half a packet time longer one flow starves; a little random traffic mends it."""
+    """With a round trip that is longer by a packet time one flow starves; a little random traffic mends it."""
     shares = []
     for noise in (False, True):
         near, far, *_ = tl.simulate(phase.scenario(5000, noise=noise)).flows["goodput_bps"].to_list()

@@ -13,36 +13,47 @@ pub struct TrWriter<'a, W> {
     scenario: &'a Scenario,
     out: W,
     line: String,
+    /// The places of each flow's sender and receiver among the agents of their nodes.
+    ports: Vec<(u32, u32)>,
 }
 
 impl<'a, W: Write> TrWriter<'a, W> {
     /// A writer for the trace of a run of `scenario`.
     pub fn new(scenario: &'a Scenario, out: W) -> Self {
-        Self { scenario, out, line: String::new() }
+        let mut agents = vec![0; scenario.nodes.len()];
+        let mut attach = |node: u32| {
+            agents[node as usize] += 1;
+            agents[node as usize] - 1
+        };
+        let ports = scenario.flows.iter().map(|flow| (attach(flow.from), attach(flow.to))).collect();
+        Self { scenario, out, line: String::new(), ports }
     }
 
     /// Writes one record: event, time, from, to, type, size, flags, flow, source, destination,
-    /// sequence number, packet number. Nodes are numbered in the order of the scenario; ports are the
-    /// flow's number on both sides.
+    /// sequence number, packet number. Nodes are numbered in the order of the scenario, ports in the order
+    /// in which flows begin or end at a node, as ns-2 numbers agents that are attached in that order.
     ///
     /// # Errors
     /// The output cannot be written.
     pub fn write(&mut self, record: &Record) -> io::Result<()> {
         let link = &self.scenario.links[record.link as usize];
         let flow = &self.scenario.flows[record.flow as usize];
-        let (source, destination) = if record.kind == Kind::Ack { (flow.to, flow.from) } else { (flow.from, flow.to) };
+        let (sender, receiver) = self.ports[record.flow as usize];
+        let mut ends = [(flow.from, sender), (flow.to, receiver)];
+        if record.kind == Kind::Ack {
+            ends.swap(0, 1);
+        }
+        let [(source, source_port), (destination, destination_port)] = ends;
         self.line.clear();
         let _ = writeln!(
             self.line,
-            "{} {} {} {} {} {} ------- {} {source}.{} {destination}.{} {} {}",
+            "{} {} {} {} {} {} ------- {} {source}.{source_port} {destination}.{destination_port} {} {}",
             record.event.sign(),
             rounded(record.time.seconds()),
             link.from,
             link.to,
             type_name(record.kind),
             record.size,
-            record.flow,
-            record.flow,
             record.flow,
             record.seq,
             record.uid

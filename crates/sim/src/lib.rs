@@ -23,3 +23,8 @@ pub mod transport;
 pub use error::ScenarioError;
 pub use scenario::Scenario;
 pub use simulation::{ENGINE_BEHAVIOUR, Interrupted, Simulation};
+
+/// The code in the guides is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/adding-a-congestion-control.md")]
+struct Guides;

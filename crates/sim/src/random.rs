@@ -174,9 +174,11 @@ mod tests {
     fn mrg32k3a_gives_the_published_and_ns2s_first_numbers() {
         // L'Ecuyer's reference implementation, all seeds 12345.
         assert!((Mrg32k3a::seeded(12_345).uniform() - 0.127_011_122_046_577).abs() < 1e-14);
-        // `$defaultRNG uniform 0 1`, twice, at the start of a script of ns-2.35.
+        // `$defaultRNG uniform 0 1`, twice, at the start of a script of ns-2.35, which makes an integer
+        // of 31 bits on the way.
         let mut generator = Mrg32k3a::default();
-        assert!((generator.uniform() - 0.000_339_576_974_669_274_4).abs() < 1e-18);
-        assert!((generator.uniform() - 0.555_880_715_863_723_7).abs() < 1e-15);
+        let mut in_tcl = || (generator.uniform() * f64::from(1u32 << 31)).floor() / f64::from((1u32 << 31) - 1);
+        assert_eq!(in_tcl(), 0.000_339_576_974_669_274_4);
+        assert_eq!(in_tcl(), 0.555_880_715_863_723_7);
     }
 }

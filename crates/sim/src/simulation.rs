@@ -133,6 +133,12 @@ impl<'a, P: Probe> Simulation<'a, P> {
         let start = Time::planned(flow.start_s);
         let endpoint = match &flow.transport {
             TransportSpec::Tcp(tcp) => {
+                check_size(
+                    flow,
+                    "tcp.payload",
+                    tcp.payload_bytes,
+                    tcp.header_bytes.max(tcp.ack_bytes + MOST_SACK_BYTES),
+                )?;
                 let bytes = if let TrafficSpec::Bulk { bytes } = flow.traffic { bytes } else { None };
                 let connection = Connection { tcp: tcp.clone(), profile: self.scenario.profile, bytes };
                 let control = self.controls.add(&tcp.congestion).ok_or_else(|| ScenarioError::Flow {
@@ -144,12 +150,14 @@ impl<'a, P: Probe> Simulation<'a, P> {
                 let bottleneck = slowest(self.scenario, &self.fabric.paths.links(index, false));
                 let retransmission = self.entities.timer(index, RETRANSMISSION);
                 let sender = Sender::new(&connection, index, retransmission, control, bottleneck, phase_s, start);
-                let receiver = Receiver::new(tcp, index, self.entities.timer(index, DELAYED_ACK));
+                let receiver =
+                    Receiver::new(tcp, self.scenario.profile, index, self.entities.timer(index, DELAYED_ACK));
                 let connection = self.connection(connection);
                 self.tcp.push(TcpFlow { connection, sender, receiver });
                 Endpoint::Tcp(self.tcp.len() as u32 - 1)
             }
             TransportSpec::Udp(udp) => {
+                check_size(flow, "udp.payload", udp.payload_bytes, udp.header_bytes)?;
                 let path = self.fabric.paths.links(index, false);
                 let mtu = path.iter().filter_map(|&link| self.scenario.links[link as usize].mtu_bytes).min();
                 self.udp.push(DatagramFlow::new(index, udp, Fragments::new(udp, mtu)));
@@ -412,6 +420,23 @@ impl<'a, P: Probe> Simulation<'a, P> {
 /// The run was stopped from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupted;
+
+/// Bytes that SACK blocks may add to an ACK.
+const MOST_SACK_BYTES: u32 = 4 + 8 * 3;
+
+/// IP has sixteen bits for the length of a packet, and so has this engine.
+fn check_size(flow: &FlowSpec, key: &'static str, payload: u32, header: u32) -> Result<(), ScenarioError> {
+    let largest = u32::from(u16::MAX) - header.min(u32::from(u16::MAX));
+    if payload <= largest {
+        return Ok(());
+    }
+    Err(ScenarioError::Flow {
+        flow: flow.label.clone(),
+        key,
+        value: format!("\"{payload} B\""),
+        expected: format!("an IP packet has at most 65535 bytes: at most {largest} B of payload here"),
+    })
+}
 
 /// The slowest of `links`, the first of equals.
 fn slowest(scenario: &Scenario, links: &[u32]) -> u32 {

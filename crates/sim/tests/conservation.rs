@@ -205,7 +205,7 @@ fn shares_are_whole(scenario: &Scenario, table: &Table, flow: usize) -> Result<(
     prop_assert_eq!(shares.len(), 7);
     prop_assert!(shares.values().all(|share| (0.0..=1.0).contains(share)), "{:?}", shares);
     prop_assert!((shares.values().sum::<f64>() - 1.0).abs() < 1e-9, "{:?}", shares);
-    if false && matches!(scenario.flows[flow].traffic, TrafficSpec::Bulk { bytes: None }) {
+    if matches!(scenario.flows[flow].traffic, TrafficSpec::Bulk { bytes: None }) {
         prop_assert_eq!(shares["limited_by_application"], 0.0, "an application that always has data");
     }
     Ok(())
@@ -286,12 +286,13 @@ proptest! {
         tcp.initial_window_packets = f64::from(initial_window);
         tcp.delayed_ack_s = delayed_acks.then_some(0.2);
         tcp.limited_transmit = limited_transmit;
-        let bytes = Some(PACKETS * u64::from(tcp.payload_bytes));
-        scenario.flows = vec![flow(&scenario, "tcp", 0, (0, 1), TrafficSpec::Bulk { bytes }, TransportSpec::Tcp(tcp))];
+        let bytes = PACKETS * u64::from(tcp.payload_bytes);
+        let traffic = TrafficSpec::Bulk { bytes: Some(bytes) };
+        scenario.flows = vec![flow(&scenario, "tcp", 0, (0, 1), traffic, TransportSpec::Tcp(tcp))];
         let tables = run(&scenario);
         let stop_s = floats(&tables.flows, "stop_s")[0];
         prop_assert!(stop_s < 50_000.0, "not finished after {} s", stop_s);
         let delivered = floats(&tables.flows, "goodput_bps")[0] * stop_s / 8.0;
-        prop_assert!((delivered - bytes.unwrap() as f64).abs() < 1e-3, "{} bytes", delivered);
+        prop_assert!((delivered - bytes as f64).abs() < 1e-3, "{} bytes", delivered);
     }
 }

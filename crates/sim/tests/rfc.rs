@@ -135,8 +135,8 @@ impl Seen {
     fn before(&self, time_s: f64, metric: &str) -> f64 {
         let Column::Category(codes, names) = column(&self.series, "metric") else { panic!("metrics are words") };
         let samples = codes.iter().zip(floats(&self.series, "time_s")).zip(floats(&self.series, "value"));
-        let wanted = samples.filter(|((code, at_s), _)| names[**code as usize] == metric && **at_s < time_s);
-        *wanted.last().expect("a sample").1
+        let mut wanted = samples.filter(|((code, at_s), _)| names[**code as usize] == metric && **at_s < time_s);
+        *wanted.next_back().expect("a sample").1
     }
 }
 

@@ -19,7 +19,7 @@ def mathis(loss: float, c: float = C_EVERY) -> float:
     """Packets per round trip C / √p: an upper bound where losses are few and cause no timeout.
 
     M. Mathis, J. Semke, J. Mahdavi, T. Ott: The Macroscopic Behavior of the TCP Congestion Avoidance
-    Algorithm, CCR 27(3), 1997, equation 3: BW = (MSS / RTT) · C / √p.
+    Algorithm, CCR 27(3), 1997: BW = (MSS / RTT) · C / √p.
 
     Args:
         loss: p, the share of packets lost.
@@ -32,7 +32,7 @@ def pftk(loss: float, *, rtt_s: float, rto_s: float, per_ack: int = 1, window: f
     """Packets per round trip, with the time lost to timeouts and the receiver's window.
 
     J. Padhye, V. Firoiu, D. Towsley, J. Kurose: Modeling TCP Throughput: A Simple Model and its
-    Empirical Validation, SIGCOMM 1998, equation 31 (the approximation).
+    Empirical Validation, SIGCOMM 1998: their approximation in closed form.
 
     Args:
         loss: p, the share of packets lost.

@@ -105,7 +105,7 @@ mod tests {
                         prop_assert_eq!(queue.pop(), expected);
                     }
                     _ => if let EventQueue::Calendar(calendar) = &mut queue {
-                        calendar.rebuild(if key.entity < 2 { 64 } else { 1024 }, 1.0 + 1e5 * f64::from(key.entity));
+                        calendar.rebuild(if key.entity() < 2 { 64 } else { 1024 }, 1.0 + 1e5 * f64::from(key.entity()));
                     }
                 }
                 prop_assert_eq!(queue.len(), reference.len());

@@ -164,19 +164,25 @@ impl Server {
     /// Brings the timing of another size to the front.
     fn other_timing(&mut self, size: u32) {
         if self.recent[1].size != size {
-            let frame = (size + self.framing.overhead_bytes).max(self.framing.smallest_bytes);
-            // ns-2's order: eight times the bytes, then the division.
-            let transmission_s = 8.0 * f64::from(frame) / self.rate_bps;
+            let transmission_s = self.transmission_s(size);
             self.others = self.others.with(&self.recent[1]);
             self.recent[1] = Timing { size, transmission_s, crossing_s: transmission_s + self.delay_s, count: 0 };
         }
         self.recent.swap(0, 1);
     }
 
+    fn transmission_s(&self, size: u32) -> f64 {
+        let frame = (size + self.framing.overhead_bytes).max(self.framing.smallest_bytes);
+        // ns-2's order: eight times the bytes, then the division.
+        8.0 * f64::from(frame) / self.rate_bps
+    }
+
     /// When a packet whose service began at `start` reaches the other end.
     #[inline]
-    pub fn delivery(&mut self, start: Time, size: u32) -> Time {
-        start + self.timing(size).crossing_s
+    pub fn delivery(&self, start: Time, size: u32) -> Time {
+        // Looks, and moves nothing: the order of `recent` decides in which order totals are added up.
+        let known = self.recent.iter().find(|timing| timing.size == size);
+        start + known.map_or_else(|| self.transmission_s(size) + self.delay_s, |timing| timing.crossing_s)
     }
 
     /// Forgets the departures that precede the event `now`, and counts those ahead.

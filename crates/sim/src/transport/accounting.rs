@@ -45,6 +45,8 @@ pub struct Account {
     spent_s: [f64; LIMITS],
     /// The round at the receiver's window ends when this packet is acknowledged.
     round_end: i32,
+    /// The flow has stopped.
+    closed: bool,
 }
 
 impl Account {
@@ -58,12 +60,18 @@ impl Account {
     /// numbers acknowledged and sent.
     #[inline]
     pub fn note(&mut self, limit: Limit, now: Time, acked: i32, sent: i32, bottleneck: &Server) {
-        if limit == self.limit && (limit != Limit::ReceiverWindow || acked < self.round_end) {
+        if self.closed || limit == self.limit && (limit != Limit::ReceiverWindow || acked < self.round_end) {
             return;
         }
         self.close(now, bottleneck);
         self.limit = limit;
         self.round_end = sent;
+    }
+
+    /// The flow stops: what comes after does not count.
+    pub fn stop(&mut self, now: Time, bottleneck: &Server) {
+        self.close(now, bottleneck);
+        self.closed = true;
     }
 
     /// Books the time since the last change.
@@ -77,7 +85,7 @@ impl Account {
     /// The shares of the time from the start to `stop`; all zero for a flow that had no time.
     #[must_use]
     pub fn shares(mut self, stop: Time, bottleneck: &Server) -> [f64; LIMITS] {
-        if stop > self.since {
+        if !self.closed && stop > self.since {
             self.close(stop, bottleneck);
         }
         let total: f64 = self.spent_s.iter().sum();

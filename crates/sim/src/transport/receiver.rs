@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::events::{Entity, EventQueue, Key};
 use crate::packet::{Kind, Packet};
-use crate::scenario::{Recovery, TcpSpec};
+use crate::scenario::{Profile, Recovery, TcpSpec};
 use crate::transport::sack::{MOST_BLOCKS, SackBlocks, SackSlab};
 use crate::transport::timer::Timer;
 
@@ -74,6 +74,8 @@ pub struct Receiver {
     /// Blocks reported last, the most recent first (RFC 2018 §4 repeats them).
     reported: Vec<(u32, u32)>,
     sack: bool,
+    /// Bytes that the SACK option adds to an ACK before its blocks.
+    sack_option_bytes: u32,
     delayed_ack_s: Option<f64>,
     ack_bytes: u32,
     delay: Timer,
@@ -86,7 +88,7 @@ pub struct Receiver {
 impl Receiver {
     /// A receiver of flow `flow` whose delayed-ACK timer is `timer_entity`.
     #[must_use]
-    pub fn new(tcp: &TcpSpec, flow: u32, timer_entity: Entity) -> Self {
+    pub fn new(tcp: &TcpSpec, profile: Profile, flow: u32, timer_entity: Entity) -> Self {
         Self {
             next: 0,
             highest: None,
@@ -95,6 +97,8 @@ impl Receiver {
             early: VecDeque::new(),
             reported: Vec::new(),
             sack: tcp.recovery == Recovery::Sack,
+            // RFC 2018 §3: kind, length and two bytes of padding; ns-2 counts the blocks alone.
+            sack_option_bytes: if profile == Profile::Ns2 { 0 } else { 4 },
             delayed_ack_s: tcp.delayed_ack_s,
             ack_bytes: tcp.ack_bytes,
             delay: Timer::default(),
@@ -143,7 +147,7 @@ impl Receiver {
             self.delay.cancel();
         }
         let ack = self.acknowledge();
-        Some(if self.sack { sacks.attach(ack, self.blocks(seq, duplicate)) } else { ack })
+        Some(if self.sack { sacks.attach(ack, self.blocks(seq, duplicate), self.sack_option_bytes) } else { ack })
     }
 
     /// The delayed-ACK timer's event came: the ACK that was held back.

@@ -34,7 +34,7 @@ impl SackBlocks {
         &self.ranges[..usize::from(self.count)]
     }
 
-    /// Bytes that they add to an ACK: two 32-bit words each, as ns-2 counts them.
+    /// Their bytes: two 32-bit words each.
     #[must_use]
     pub fn bytes(&self) -> u32 {
         8 * u32::from(self.count)
@@ -49,9 +49,9 @@ pub struct SackSlab {
 }
 
 impl SackSlab {
-    /// Attaches blocks to an ACK. No blocks need no place.
+    /// Attaches blocks to an ACK, with `option_bytes` before them. No blocks need no place.
     #[must_use]
-    pub fn attach(&mut self, ack: Packet, blocks: SackBlocks) -> Packet {
+    pub fn attach(&mut self, ack: Packet, blocks: SackBlocks, option_bytes: u32) -> Packet {
         if blocks.count == 0 {
             return ack;
         }
@@ -66,7 +66,7 @@ impl SackSlab {
                 self.slots.len() as u32 - 1
             }
         };
-        ack.with_blocks(handle, blocks.bytes())
+        ack.with_blocks(handle, option_bytes + blocks.bytes())
     }
 
     /// Forgets the blocks of an ACK that was lost.

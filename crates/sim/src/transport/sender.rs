@@ -229,7 +229,7 @@ impl Sender {
     pub fn stop<P: Probe>(&mut self, env: &mut Env<'_, P>) {
         self.limit = self.limit.min(self.highest + 1);
         self.next = self.next.min(self.limit);
-        self.note_limit(env);
+        self.account.stop(env.now.time, &env.fabric.links[self.bottleneck as usize].server);
     }
 
     /// Packets outstanding.
@@ -289,7 +289,7 @@ impl Sender {
         let acked = f64::from(self.acked);
         let allowed =
             next <= acked + tcp.window_packets && next <= acked + self.window.cwnd + f64::from(self.duplicates);
-        if tcp.limited_transmit && allowed && self.next < self.limit {
+        if tcp.limited_transmit && allowed && self.next < self.limit && (env.ns2() || self.next > self.highest) {
             self.transmit(env, self.next);
             self.next += 1;
         }

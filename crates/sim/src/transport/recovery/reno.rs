@@ -44,9 +44,13 @@ impl Sender {
     }
 
     fn reno_loss<P: Probe>(&mut self, env: &mut Env<'_, P>) {
-        // After a timeout the ACKs of needless retransmissions are no sign of loss. ns-2 lets a Reno
-        // that is still in recovery begin another one.
-        let again = env.ns2() && self.last_cut == LastCut::DuplicateAcks;
+        // After a timeout the ACKs of needless retransmissions are no sign of loss. Otherwise RFC 5681
+        // knows no limit to fast retransmits; ns-2 only lets a recovery that is not over begin again.
+        let again = match self.last_cut {
+            LastCut::DuplicateAcks => true,
+            LastCut::None | LastCut::Recovered => !env.ns2(),
+            LastCut::Timeout => false,
+        };
         if self.acked > self.recover || again || self.acked == 0 {
             self.fast_retransmit(env);
         }
