@@ -36,9 +36,13 @@ def _page(folder: Path, one_flow: str) -> Path:
     run = tl.simulate(tl.loads(one_flow).set("observe.interval", "50 ms"))
     wide = run.series.filter(pl.col("entity") == "ftp").pivot("metric", index="time_s", values="value")
     lines = run.series.filter(pl.col("metric").is_in(["cwnd_packets", "in_flight_packets"]))
-    loss = pl.DataFrame({"loss": [0.001, 0.01, 0.1], "goodput_bps": [3.1e6, 0.9e6, 0.2e6], "kind": ["reno", "reno", "tahoe"]})
+    loss = pl.DataFrame(
+        {"loss": [0.001, 0.01, 0.1], "goodput_bps": [3.1e6, 0.9e6, 0.2e6], "kind": ["reno", "reno", "tahoe"]}
+    )
     theory = pl.DataFrame({"loss": [0.001, 0.01, 0.1], "goodput_bps": [3e6, 0.95e6, 0.3e6], "of": "Mathis"})
-    many = pl.DataFrame({"time_s": pl.int_range(30_000, eager=True) / 1000, "queue_packets": pl.int_range(30_000, eager=True) % 97})
+    many = pl.DataFrame(
+        {"time_s": pl.int_range(30_000, eager=True) / 1000, "queue_packets": pl.int_range(30_000, eager=True) % 97}
+    )
     return report.write(
         folder / "report.html",
         title="One TCP flow <redone>",
