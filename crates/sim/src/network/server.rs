@@ -97,26 +97,48 @@ pub struct Server {
     last: Granted,
     /// Start of the current busy period.
     busy_since: f64,
-    /// Of the two sizes seen last: data and ACKs, on most links.
-    recent: [Timing; 2],
+    /// Of the size seen last.
+    recent: Timing,
     entity: Entity,
     most_waiting: u32,
     end: f64,
+    /// Time that packets waited, in seconds; cut off at the end of the run.
+    waiting_s: f64,
     queue: Queue,
     counts_bytes: bool,
     ahead: Ring<Granted>,
-    /// Time that packets waited, in seconds; cut off at the end of the run.
-    waiting_s: f64,
-    /// Packets of sizes seen before the recent ones.
-    others: Admitted,
-    dropped: u64,
+    rare: Box<Rare>,
+}
+
+/// What is seldom looked at, out of the way: a large network has more links than a cache has lines.
+#[derive(Clone, Debug)]
+struct Rare {
     rate_bps: f64,
     delay_s: f64,
     framing: FramingSpec,
+    /// Of the size seen before the last: data and ACKs are all there is, on most links.
+    previous: Timing,
+    /// Packets of sizes seen before those.
+    others: Admitted,
     /// What was admitted and is not transmitted when the run ends.
     late: Admitted,
+    dropped: u64,
     /// Sizes of the packets ahead, kept for a queue that counts bytes.
     sizes: Ring<u32>,
+}
+
+impl Rare {
+    /// Seconds that a packet of `size` bytes occupies the line.
+    fn transmission_s(&self, size: u32) -> f64 {
+        let frame = (size + self.framing.overhead_bytes).max(self.framing.smallest_bytes);
+        // ns-2's order: eight times the bytes, then the division.
+        8.0 * f64::from(frame) / self.rate_bps
+    }
+
+    /// Seconds from the start of its service to the other end.
+    fn crossing_s(&self, size: u32) -> f64 {
+        if self.previous.size == size { self.previous.crossing_s } else { self.transmission_s(size) + self.delay_s }
+    }
 }
 
 impl Server {
@@ -128,21 +150,24 @@ impl Server {
             // Before the first event, so that the line is idle when it comes.
             last: Granted { departure: -1.0, ..Granted::default() },
             busy_since: 0.0,
-            waiting_s: 0.0,
-            recent: [never; 2],
+            recent: never,
             entity,
             most_waiting: 0,
-            others: Admitted::default(),
-            dropped: 0,
             end: end.seconds(),
+            waiting_s: 0.0,
             counts_bytes: queue.counts_bytes(),
-            sizes: Ring::default(),
             queue,
             ahead: Ring::default(),
-            rate_bps,
-            delay_s,
-            framing,
-            late: Admitted::default(),
+            rare: Box::new(Rare {
+                rate_bps,
+                delay_s,
+                framing,
+                previous: never,
+                others: Admitted::default(),
+                late: Admitted::default(),
+                dropped: 0,
+                sizes: Ring::default(),
+            }),
         }
     }
 
@@ -155,34 +180,28 @@ impl Server {
 
     #[inline]
     fn timing(&mut self, size: u32) -> &mut Timing {
-        if self.recent[0].size != size {
+        if self.recent.size != size {
             self.other_timing(size);
         }
-        &mut self.recent[0]
+        &mut self.recent
     }
 
     /// Brings the timing of another size to the front.
     fn other_timing(&mut self, size: u32) {
-        if self.recent[1].size != size {
-            let transmission_s = self.transmission_s(size);
-            self.others = self.others.with(&self.recent[1]);
-            self.recent[1] = Timing { size, transmission_s, crossing_s: transmission_s + self.delay_s, count: 0 };
+        let rare = &mut *self.rare;
+        if rare.previous.size != size {
+            let transmission_s = rare.transmission_s(size);
+            rare.others = rare.others.with(&rare.previous);
+            rare.previous = Timing { size, transmission_s, crossing_s: transmission_s + rare.delay_s, count: 0 };
         }
-        self.recent.swap(0, 1);
-    }
-
-    fn transmission_s(&self, size: u32) -> f64 {
-        let frame = (size + self.framing.overhead_bytes).max(self.framing.smallest_bytes);
-        // ns-2's order: eight times the bytes, then the division.
-        8.0 * f64::from(frame) / self.rate_bps
+        std::mem::swap(&mut self.recent, &mut rare.previous);
     }
 
     /// When a packet whose service began at `start` reaches the other end.
     #[inline]
     pub fn delivery(&self, start: Time, size: u32) -> Time {
-        // Looks, and moves nothing: the order of `recent` decides in which order totals are added up.
-        let known = self.recent.iter().find(|timing| timing.size == size);
-        start + known.map_or_else(|| self.transmission_s(size) + self.delay_s, |timing| timing.crossing_s)
+        // Looks, and moves nothing: the order of sizes decides in which order totals are added up.
+        start + if self.recent.size == size { self.recent.crossing_s } else { self.rare.crossing_s(size) }
     }
 
     /// Forgets the departures that precede the event `now`, and counts those ahead.
@@ -204,11 +223,11 @@ impl Server {
         let packets = self.advance(now);
         let bytes = if self.counts_bytes { self.bytes_ahead(packets) } else { 0 };
         if !self.queue.admit(&Arrival { now: now.time, packets, bytes, size }) {
-            self.dropped += 1;
+            self.rare.dropped += 1;
             return None;
         }
         if self.counts_bytes {
-            self.sizes.push_back(size);
+            self.rare.sizes.push_back(size);
         }
         Some(self.grant(now, packets, size))
     }
@@ -216,10 +235,11 @@ impl Server {
     /// Bytes of the `packets` packets ahead.
     #[cold]
     fn bytes_ahead(&mut self, packets: usize) -> u64 {
-        while self.sizes.len() > packets {
-            self.sizes.pop_front();
+        let sizes = &mut self.rare.sizes;
+        while sizes.len() > packets {
+            sizes.pop_front();
         }
-        self.sizes.iter().map(|&size| u64::from(size)).sum()
+        sizes.iter().map(|&size| u64::from(size)).sum()
     }
 
     /// Books the next free slot of the line. Totals are booked at once, cut off at the end of the run,
@@ -255,9 +275,10 @@ impl Server {
     /// The service just granted does not end before the run does.
     #[cold]
     fn note_late(&mut self, size: u32) {
-        self.late.packets += 1;
-        self.late.bytes += u64::from(size);
-        self.late.busy_s += self.last.departure - self.last.start.max(self.end);
+        let late = &mut self.rare.late;
+        late.packets += 1;
+        late.bytes += u64::from(size);
+        late.busy_s += self.last.departure - self.last.start.max(self.end);
     }
 
     /// Packets waiting at `now`, without the one in service.
@@ -268,7 +289,7 @@ impl Server {
     /// Packets refused so far.
     #[must_use]
     pub fn dropped(&self) -> u64 {
-        self.dropped
+        self.rare.dropped
     }
 
     /// Time spent transmitting before `now`, in seconds.
@@ -286,19 +307,19 @@ impl Server {
     }
 
     fn admitted(&self) -> Admitted {
-        self.others.with(&self.recent[0]).with(&self.recent[1])
+        self.rare.others.with(&self.recent).with(&self.rare.previous)
     }
 
     /// What was done before the end of the run.
     #[must_use]
     pub fn totals(&self) -> ServerTotals {
-        let admitted = self.admitted();
+        let (admitted, Rare { late, dropped, .. }) = (self.admitted(), &*self.rare);
         ServerTotals {
-            packets_in: admitted.packets + self.dropped,
-            packets_out: admitted.packets - self.late.packets,
-            packets_dropped: self.dropped,
-            bytes_out: admitted.bytes - self.late.bytes,
-            busy_s: admitted.busy_s - self.late.busy_s,
+            packets_in: admitted.packets + dropped,
+            packets_out: admitted.packets - late.packets,
+            packets_dropped: *dropped,
+            bytes_out: admitted.bytes - late.bytes,
+            busy_s: admitted.busy_s - late.busy_s,
             waiting_s: self.waiting_s,
             queue_max_packets: u64::from(self.most_waiting),
         }
