@@ -3,14 +3,14 @@
 use sha2::{Digest, Sha256};
 use tightlink_sim::tables::{Column, Table};
 
-use crate::tables::{Columns, length, named};
+use crate::tables::{Columns, length};
 
 /// The digest of all tables of a run, in order.
 pub fn tables_digest(tables: &[(&'static str, Table)]) -> String {
     let mut hash = Sha256::new();
     for (name, table) in tables {
         text(&mut hash, name);
-        columns(&mut hash, &named(table));
+        columns(&mut hash, &table.columns);
     }
     hex(hash)
 }
@@ -31,9 +31,9 @@ fn text(hash: &mut Sha256, text: &str) {
     hash.update(text.as_bytes());
 }
 
-fn columns(hash: &mut Sha256, table: &Columns) {
+fn columns(hash: &mut Sha256, table: &[(impl AsRef<str>, Column)]) {
     for (name, column) in table {
-        text(hash, name);
+        text(hash, name.as_ref());
         hash.update((length(column) as u64).to_le_bytes());
         match column {
             Column::Float(values) => {

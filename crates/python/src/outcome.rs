@@ -52,7 +52,7 @@ impl Outcome {
         py.detach(|| {
             for (name, table) in &self.tables {
                 let path = directory.join(format!("{name}.parquet"));
-                parquet_file::write(&path, &tables::named(table)).map_err(|error| failed(&path, &error))?;
+                parquet_file::write(&path, &table.columns).map_err(|error| failed(&path, &error))?;
             }
             Ok(())
         })

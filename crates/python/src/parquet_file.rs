@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical};
@@ -12,8 +12,6 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{Type, TypePtr};
 use tightlink_sim::tables::Column;
-
-use crate::tables::Columns;
 
 /// Why a file was not written.
 #[derive(Debug)]
@@ -43,12 +41,17 @@ impl From<std::io::Error> for WriteError {
     }
 }
 
-/// Writes a table under a temporary name and renames it: a killed run leaves no half file. NaN is
-/// written as null: both mean "no value".
-pub fn write(path: &Path, columns: &Columns) -> Result<(), WriteError> {
+/// The name under which a file is written before it is whole.
+pub fn temporary_name(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.partial", std::process::id()));
-    let temporary = path.with_file_name(name);
+    path.with_file_name(name)
+}
+
+/// Writes a table under a temporary name and renames it: a killed run leaves no half file. NaN is
+/// written as null: both mean "no value".
+pub fn write(path: &Path, columns: &[(impl AsRef<str>, Column)]) -> Result<(), WriteError> {
+    let temporary = temporary_name(path);
     let result = write_file(&temporary, columns).and_then(|()| Ok(std::fs::rename(&temporary, path)?));
     if result.is_err() {
         let _ = std::fs::remove_file(&temporary);
@@ -56,7 +59,7 @@ pub fn write(path: &Path, columns: &Columns) -> Result<(), WriteError> {
     result
 }
 
-fn write_file(path: &Path, columns: &Columns) -> Result<(), WriteError> {
+fn write_file(path: &Path, columns: &[(impl AsRef<str>, Column)]) -> Result<(), WriteError> {
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
     let mut writer = SerializedFileWriter::new(File::create(path)?, schema(columns)?, Arc::new(properties))?;
     let mut group = writer.next_row_group()?;
@@ -88,15 +91,16 @@ fn write_file(path: &Path, columns: &Columns) -> Result<(), WriteError> {
     Ok(())
 }
 
-fn schema(columns: &Columns) -> Result<TypePtr, ParquetError> {
+fn schema(columns: &[(impl AsRef<str>, Column)]) -> Result<TypePtr, ParquetError> {
     let fields = columns.iter().map(|(name, column)| {
         let (physical, converted, repetition) = match column {
             Column::Float(_) => (Physical::DOUBLE, ConvertedType::NONE, Repetition::OPTIONAL),
             Column::Integer(_) => (Physical::INT64, ConvertedType::NONE, Repetition::REQUIRED),
             Column::Text(_) | Column::Category(..) => (Physical::BYTE_ARRAY, ConvertedType::UTF8, Repetition::REQUIRED),
         };
-        let field =
-            Type::primitive_type_builder(name, physical).with_repetition(repetition).with_converted_type(converted);
+        let field = Type::primitive_type_builder(name.as_ref(), physical)
+            .with_repetition(repetition)
+            .with_converted_type(converted);
         Ok(Arc::new(field.build()?))
     });
     let fields = fields.collect::<Result<Vec<_>, ParquetError>>()?;

@@ -20,6 +20,7 @@ use tightlink_sim::{ENGINE_BEHAVIOUR, Interrupted, Scenario, Simulation};
 use crate::ScenarioError;
 use crate::digest::tables_digest;
 use crate::outcome::Outcome;
+use crate::parquet_file::temporary_name;
 
 /// What can go wrong in a run.
 enum Failure {
@@ -85,8 +86,7 @@ fn run(scenario: &Scenario, trace: bool, tr: Option<&Path>) -> Result<Outcome, F
         }
         None => None,
     };
-    let first_link = 1 + 2 * scenario.flows.len() as u32;
-    let probe = Trace::new(scenario.links.len(), first_link, |record: &Record| {
+    let probe = Trace::new(scenario.links.len(), scenario.flows.len(), |record: &Record| {
         if trace {
             records.push(*record);
         }
@@ -123,12 +123,6 @@ fn run(scenario: &Scenario, trace: bool, tr: Option<&Path>) -> Result<Outcome, F
 
 /// Name of the table that `trace` adds. It is not part of the digest: it repeats what the totals say.
 pub const PACKETS: &str = "packets";
-
-fn temporary_name(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.partial", std::process::id()));
-    path.with_file_name(name)
-}
 
 fn run_with<P: Probe>(scenario: &Scenario, probe: P) -> Result<Outcome, Failure> {
     let mut simulation = Simulation::new(scenario, probe)?;

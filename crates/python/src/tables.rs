@@ -12,11 +12,6 @@ use tightlink_sim::tables::{Column, Table};
 /// Columns with names of any origin.
 pub type Columns = Vec<(String, Column)>;
 
-/// The columns of an engine table.
-pub fn named(table: &Table) -> Columns {
-    table.columns.iter().map(|(name, column)| ((*name).to_owned(), column.clone())).collect()
-}
-
 /// Number of rows.
 pub fn length(column: &Column) -> usize {
     match column {

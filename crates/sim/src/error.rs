@@ -19,6 +19,4 @@ pub enum ScenarioError {
     Flow { flow: String, key: &'static str, value: String, expected: String },
     #[error("link.{link}.{key} = {value}: {expected}")]
     Link { link: String, key: &'static str, value: String, expected: String },
-    #[error("{0}")]
-    Scenario(String),
 }

@@ -34,10 +34,9 @@ pub struct Packet {
 }
 
 const KIND: u64 = 0b11 << TAG;
-const RETRANSMITTED: u64 = 1 << (TAG + 2);
-const BARE: u64 = 1 << (TAG + 3);
-const LOST: u64 = 1 << (TAG + 4);
-const BLOCKS: u64 = 1 << (TAG + 5);
+const BARE: u64 = 1 << (TAG + 2);
+const LOST: u64 = 1 << (TAG + 3);
+const BLOCKS: u64 = 1 << (TAG + 4);
 
 /// Where the parts of `state` begin: the size in bytes at 0, then these.
 const HOP: u32 = 16;
@@ -144,20 +143,6 @@ impl Packet {
         Self { stamp: u64::from(handle), state: (self.state | BLOCKS) + u64::from(bytes), ..self }
     }
 
-    /// Marks a retransmission.
-    #[inline]
-    #[must_use]
-    pub fn retransmitted(self, yes: bool) -> Self {
-        Self { state: self.state | if yes { RETRANSMITTED } else { 0 }, ..self }
-    }
-
-    /// Whether it was sent before.
-    #[inline]
-    #[must_use]
-    pub fn is_retransmitted(&self) -> bool {
-        self.state & RETRANSMITTED != 0
-    }
-
     /// Marks a segment without payload that occupies no sequence number.
     #[inline]
     #[must_use]
@@ -201,13 +186,13 @@ mod tests {
         #[test]
         fn the_parts_of_a_packet_do_not_touch_each_other(flow: u32, seq: u32, size in 0u32..65_500, hops in 0u8..255, age in 0.0..1e6f64) {
             for kind in [Kind::Segment, Kind::Ack, Kind::Datagram] {
-                let mut packet = Packet::new(kind, flow, seq, size, 0.5).retransmitted(true).bare();
+                let mut packet = Packet::new(kind, flow, seq, size, 0.5).bare();
                 for _ in 0..hops {
                     packet = packet.forwarded().served(Time::new(1.5), Precedence::of(age));
                 }
                 prop_assert_eq!((packet.kind(), packet.flow(), packet.seq()), (kind, flow, seq));
                 prop_assert_eq!((packet.size(), packet.hop(), packet.sent()), (size, hops, Time::new(0.5)));
-                prop_assert!(packet.is_retransmitted() && packet.is_bare() && !packet.is_lost());
+                prop_assert!(packet.is_bare() && !packet.is_lost());
                 prop_assert_eq!(packet.is_reverse(), kind == Kind::Ack);
                 prop_assert!(hops == 0 || packet.precedence() == Precedence::of(age));
                 let ack = packet.with_blocks(7, 24);

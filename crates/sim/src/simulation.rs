@@ -2,7 +2,7 @@
 
 use crate::congestion::Controls;
 use crate::error::ScenarioError;
-use crate::events::{Entity, Key};
+use crate::events::{self, Entity, Key};
 use crate::network::fabric::Fabric;
 use crate::network::topology::Paths;
 use crate::packet::{Kind, Packet};
@@ -37,7 +37,7 @@ const SAMPLER: Entity = 0;
 
 impl Entities {
     fn new(scenario: &Scenario) -> Self {
-        let first_link = 1 + 2 * scenario.flows.len() as u32;
+        let first_link = events::first_link(scenario.flows.len());
         Self { first_link, first_timer: first_link + scenario.links.len() as u32 }
     }
 

@@ -5,7 +5,7 @@ use crate::probe::Probe;
 use crate::scenario::{FlowSpec, ObserveFlows, TransportSpec};
 use crate::simulation::Simulation;
 use crate::time::Time;
-use crate::transport::accounting::{LIMIT_NAMES, LIMITS};
+use crate::transport::accounting::{LIMITED_BY, LIMITS};
 
 /// A column.
 #[derive(Clone, Debug, PartialEq)]
@@ -193,22 +193,11 @@ pub fn flows<P: Probe>(simulation: &Simulation<'_, P>) -> Table {
     table.float("latency_max_s", totals().map(|t| if t.latency_count > 0 { t.latency_max_s } else { f64::NAN }));
     table.float("jitter_mean_s", totals().map(|t| mean(t.jitter_sum_s, t.jitter_count)));
     table.float("rtt_mean_s", totals().map(|t| mean(t.rtt_sum_s, t.rtt_samples)));
-    for (index, name) in LIMIT_NAMES.iter().enumerate() {
-        table.float(LIMITED_BY[index], totals().map(|t| t.limited_by[index]));
-        debug_assert!(LIMITED_BY[index].ends_with(name));
+    for (index, column) in LIMITED_BY.into_iter().enumerate() {
+        table.float(column, totals().map(|t| t.limited_by[index]));
     }
     table
 }
-
-const LIMITED_BY: [&str; LIMITS] = [
-    "limited_by_handshake",
-    "limited_by_application",
-    "limited_by_receiver_window",
-    "limited_by_network",
-    "limited_by_pacing",
-    "limited_by_sender_rate",
-    "limited_by_congestion_window",
-];
 
 fn transport_name(spec: &FlowSpec) -> &'static str {
     match spec.transport {

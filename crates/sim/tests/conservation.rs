@@ -12,7 +12,8 @@ use proptest::prelude::*;
 use tightlink_sim::Scenario;
 use tightlink_sim::network::queue::QueueSpec;
 use tightlink_sim::packet::Kind;
-use tightlink_sim::probe::trace::{Event, Lost, Record};
+use tightlink_sim::probe::DropReason;
+use tightlink_sim::probe::trace::{Event, Record};
 use tightlink_sim::scenario::{LinkSpec, Profile, QueueLimit, Recovery, TrafficSpec, TransportSpec};
 use tightlink_sim::tables::{Column, Table};
 
@@ -44,11 +45,11 @@ fn count_links(scenario: &Scenario, records: &[Record]) -> Vec<LinkCount> {
             Event::Enqueue => link.admitted.push(Admitted { uid: record.uid, at_s, size: record.size }),
             Event::Dequeue => link.dequeued.push((record.uid, at_s)),
             Event::Receive => link.arrived.push((record.uid, at_s)),
-            Event::Drop(Lost::Wire) => {
+            Event::Drop(DropReason::Wire) => {
                 link.lost += 1;
                 link.arrived.push((record.uid, at_s));
             }
-            Event::Drop(Lost::Queue) => {
+            Event::Drop(DropReason::Queue) => {
                 // A drop is noted as an arrival at the queue, too.
                 let refused = link.admitted.pop().map(|packet| packet.uid);
                 assert_eq!(refused, Some(record.uid));

@@ -7,7 +7,8 @@ use common::networks::{closed_loop, open_loop};
 use common::{flow, integers, packets, run, scenario, trace, udp, wire};
 use proptest::prelude::*;
 use tightlink_sim::Scenario;
-use tightlink_sim::probe::trace::{Event, Lost, Record};
+use tightlink_sim::probe::DropReason;
+use tightlink_sim::probe::trace::{Event, Record};
 use tightlink_sim::scenario::{Duration, FlowSpec, Profile, TrafficSpec};
 
 fn runs_twice_alike(scenario: &Scenario) -> Result<(), TestCaseError> {
@@ -63,7 +64,7 @@ fn story(scenario: &Scenario, label: &str) -> (Vec<f64>, Vec<u32>) {
     let (_, records) = trace(scenario);
     let of_flow = |record: &&Record| scenario.flows[record.flow as usize].label == label;
     let sent = records.iter().filter(of_flow).filter(|record| record.event == Event::Enqueue);
-    let lost = records.iter().filter(of_flow).filter(|record| record.event == Event::Drop(Lost::Wire));
+    let lost = records.iter().filter(of_flow).filter(|record| record.event == Event::Drop(DropReason::Wire));
     let story = (sent.map(|record| record.time.seconds()).collect::<Vec<_>>(), lost.map(|record| record.seq).collect());
     assert!(story.0.len() > 100, "the flow is silent");
     story

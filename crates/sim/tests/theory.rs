@@ -5,7 +5,8 @@ mod common;
 use common::{column, floats, flow, integers, link, packets, run, scenario, tcp, trace, udp, wire};
 use tightlink_sim::Scenario;
 use tightlink_sim::packet::Kind;
-use tightlink_sim::probe::trace::{Event, Lost, Record};
+use tightlink_sim::probe::DropReason;
+use tightlink_sim::probe::trace::{Event, Record};
 use tightlink_sim::scenario::{Duration, Profile, QueueLimit, Recovery, TrafficSpec, TransportSpec};
 use tightlink_sim::tables::{Column, Table};
 
@@ -107,7 +108,7 @@ fn bulk(recovery: Recovery, rate_bps: f64, rtt_s: f64, limit: QueueLimit, durati
 
 /// Times at which the queue was full, and at which data arrived.
 fn drops_and_arrivals_s(records: &[Record]) -> [Vec<f64>; 2] {
-    [Event::Drop(Lost::Queue), Event::Receive].map(|event| {
+    [Event::Drop(DropReason::Queue), Event::Receive].map(|event| {
         let wanted = records.iter().filter(|record| record.kind == Kind::Segment && record.event == event);
         wanted.map(|record| record.time.seconds()).collect()
     })

@@ -19,6 +19,13 @@ pub use queue::EventQueue;
 /// and stops of flows, then links, then timers.
 pub type Entity = u32;
 
+/// The first link's number in a scenario with so many flows: before it come the sampler and, for each
+/// flow, its start and its stop.
+#[must_use]
+pub fn first_link(flows: usize) -> Entity {
+    1 + 2 * flows as Entity
+}
+
 /// Where an event stands in the order of all events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {

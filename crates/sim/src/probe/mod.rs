@@ -8,7 +8,7 @@ pub mod series;
 pub mod trace;
 
 /// Why a packet was dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DropReason {
     /// The link's queue was full.
     Queue,

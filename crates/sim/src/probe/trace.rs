@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::{DropReason, Probe};
-use crate::events::Key;
+use crate::events::{Key, first_link};
 use crate::network::server::Service;
 use crate::packet::{Kind, Packet};
 use crate::ring::Ring;
@@ -23,16 +23,7 @@ pub enum Event {
     /// It arrived at the other end.
     Receive,
     /// It was lost.
-    Drop(Lost),
-}
-
-/// Where it was lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Lost {
-    /// At a full queue.
-    Queue,
-    /// On the wire.
-    Wire,
+    Drop(DropReason),
 }
 
 impl Event {
@@ -51,8 +42,7 @@ impl Event {
     #[must_use]
     pub fn reason(self) -> &'static str {
         match self {
-            Self::Drop(Lost::Queue) => DropReason::Queue.name(),
-            Self::Drop(Lost::Wire) => DropReason::Wire.name(),
+            Self::Drop(reason) => reason.name(),
             _ => "",
         }
     }
@@ -105,9 +95,9 @@ pub struct Trace<W> {
 }
 
 impl<W: FnMut(&Record)> Trace<W> {
-    /// A trace of `links` links that hands records to `write` in order.
+    /// A trace of `links` links and `flows` flows that hands records to `write` in order.
     #[must_use]
-    pub fn new(links: usize, first_link: u32, write: W) -> Self {
+    pub fn new(links: usize, flows: usize, write: W) -> Self {
         Self {
             write,
             ahead: BinaryHeap::new(),
@@ -117,7 +107,7 @@ impl<W: FnMut(&Record)> Trace<W> {
             carried: 0,
             next_uid: 0,
             last_departure: vec![Key::FIRST; links],
-            first_link,
+            first_link: first_link(flows),
         }
     }
 
@@ -195,11 +185,11 @@ impl<W: FnMut(&Record)> Probe for Trace<W> {
             DropReason::Queue => {
                 let uid = self.uid(packet);
                 (self.write)(&record(Event::Enqueue, key.time, link, packet, uid));
-                (self.write)(&record(Event::Drop(Lost::Queue), key.time, link, packet, uid));
+                (self.write)(&record(Event::Drop(reason), key.time, link, packet, uid));
             }
             DropReason::Wire => {
                 let uid = self.uids[link as usize].pop_front().unwrap_or_default();
-                (self.write)(&record(Event::Drop(Lost::Wire), key.time, link, packet, uid));
+                (self.write)(&record(Event::Drop(reason), key.time, link, packet, uid));
             }
         }
     }

@@ -32,9 +32,16 @@ pub enum Limit {
 /// How many limits there are.
 pub const LIMITS: usize = 7;
 
-/// Names of the limits, in order, as in the columns `limited_by_*`.
-pub const LIMIT_NAMES: [&str; LIMITS] =
-    ["handshake", "application", "receiver_window", "network", "pacing", "sender_rate", "congestion_window"];
+/// The columns of the shares of time, in the order of the limits.
+pub const LIMITED_BY: [&str; LIMITS] = [
+    "limited_by_handshake",
+    "limited_by_application",
+    "limited_by_receiver_window",
+    "limited_by_network",
+    "limited_by_pacing",
+    "limited_by_sender_rate",
+    "limited_by_congestion_window",
+];
 
 /// The running account of one flow: what holds it back now, and since when.
 #[derive(Clone, Copy, Debug, Default)]

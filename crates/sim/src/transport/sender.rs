@@ -300,7 +300,7 @@ impl Sender {
         let now = env.now.time;
         let again = seq <= self.highest;
         let size = env.connection.size(seq);
-        let packet = Packet::new(Kind::Segment, self.flow, seq as u32, size, now.seconds()).retransmitted(again);
+        let packet = Packet::new(Kind::Segment, self.flow, seq as u32, size, now.seconds());
         self.totals.packets_sent += 1;
         self.totals.bytes_sent += u64::from(size);
         self.totals.packets_retransmitted += u64::from(again);

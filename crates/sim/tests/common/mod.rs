@@ -148,8 +148,7 @@ pub fn run(scenario: &Scenario) -> Tables {
 /// Runs a scenario and records every packet.
 pub fn trace(scenario: &Scenario) -> (Tables, Vec<Record>) {
     let mut records = Vec::new();
-    let first_link = 1 + 2 * scenario.flows.len() as u32;
-    let probe = Trace::new(scenario.links.len(), first_link, |record: &Record| records.push(*record));
+    let probe = Trace::new(scenario.links.len(), scenario.flows.len(), |record: &Record| records.push(*record));
     let tables = run_with(scenario, probe).expect("the scenario is valid");
     (tables, records)
 }

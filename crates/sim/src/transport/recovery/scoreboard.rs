@@ -68,14 +68,6 @@ impl Scoreboard {
         (next + 1 < self.ranges.len()).then_some(right)
     }
 
-    /// The first packet from `seq` on that the receiver lacks, if it holds any from there on; the end
-    /// of the last range counts.
-    #[must_use]
-    pub fn unacknowledged(&self, seq: i32) -> Option<i32> {
-        let &(left, right) = self.ranges.iter().find(|range| range.1 >= seq)?;
-        Some(if left > seq { seq } else { right })
-    }
-
     /// Notes that `seq` was sent again.
     pub fn resent(&mut self, seq: i32) {
         self.resend_from = self.resend_from.max(seq + 1);
