@@ -11,10 +11,11 @@ use crate::probe::series::{Metric, Series};
 use crate::scenario::{FlowSpec, Profile, Scenario, TrafficSpec, TransportSpec};
 use crate::time::Time;
 use crate::traffic::pulse::Pulse;
+use crate::transport::connection::Connection;
 use crate::transport::datagram::{DatagramFlow, Fragments};
 use crate::transport::ns2;
 use crate::transport::receiver::Receiver;
-use crate::transport::sender::{Connection, Env, Sender};
+use crate::transport::sender::{Env, Sender};
 
 /// A number that changes whenever a change of the engine changes results: stored runs of another
 /// number are not reused.

@@ -1,6 +1,7 @@
 //! Transports: TCP's two ends, and datagrams.
 
 pub mod accounting;
+pub mod connection;
 pub mod datagram;
 pub mod ns2;
 pub mod receiver;

@@ -10,65 +10,17 @@ use crate::events::{Entity, Key};
 use crate::network::fabric::Fabric;
 use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
-use crate::scenario::{Profile, Recovery, TcpSpec};
+use crate::scenario::{Profile, Recovery};
 use crate::time::Time;
 use crate::transport::accounting::{Account, Limit};
+use crate::transport::connection::Connection;
 use crate::transport::recovery::scoreboard::Scoreboard;
 use crate::transport::rtt::RttEstimator;
 use crate::transport::sack::SackBlocks;
 use crate::transport::timer::Timer;
 
-/// More packets than any run sends: the application never runs dry.
-const UNLIMITED: i32 = i32::MAX - 1;
-
 /// Duplicate ACKs that signal a loss (RFC 5681 §3.2).
 pub const DUPLICATE_ACKS: u32 = 3;
-
-/// What one connection has in common with others of its group.
-#[derive(Clone, Debug)]
-pub struct Connection {
-    /// The parameters.
-    pub tcp: TcpSpec,
-    /// The profile.
-    pub profile: Profile,
-    /// Application bytes to send in all; none: unlimited.
-    pub bytes: Option<u64>,
-}
-
-impl Connection {
-    /// Wire bytes of the packet with sequence number `seq`.
-    #[inline]
-    #[must_use]
-    pub fn size(&self, seq: i32) -> u32 {
-        if seq == 0 { self.tcp.ack_bytes } else { self.payload(seq) + self.tcp.header_bytes }
-    }
-
-    /// Application bytes in the packet with sequence number `seq`.
-    #[inline]
-    fn payload(&self, seq: i32) -> u32 {
-        match self.bytes {
-            // ns-2 counts whole packets: its last one is as large as the others.
-            Some(bytes) if self.profile == Profile::Rfc => {
-                let before = (seq as u64 - 1) * u64::from(self.tcp.payload_bytes);
-                bytes.saturating_sub(before).min(u64::from(self.tcp.payload_bytes)) as u32
-            }
-            _ => self.tcp.payload_bytes,
-        }
-    }
-
-    /// Application bytes in the packets 1 to `seq`.
-    #[must_use]
-    pub fn payload_through(&self, seq: i32) -> u64 {
-        let whole = u64::from(seq.max(0) as u32) * u64::from(self.tcp.payload_bytes);
-        self.bytes.map_or(whole, |bytes| whole.min(bytes))
-    }
-
-    /// Packets that the application offers when it starts.
-    fn packets(&self) -> i32 {
-        let packets = |bytes: u64| bytes.div_ceil(u64::from(self.tcp.payload_bytes));
-        self.bytes.map_or(UNLIMITED, |bytes| packets(bytes).min(UNLIMITED as u64 - 1) as i32)
-    }
-}
 
 /// What last made the window shrink (ns-2's agents and recoveries ask).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
