@@ -27,9 +27,9 @@ pub struct Packet {
     /// When its source offered it to the first link, in seconds. Of an ACK: when the packet that it
     /// answers was sent (the timestamp of RFC 7323), or where that and its SACK blocks are.
     stamp: u64,
-    /// The flow, and above it the sequence number.
+    /// At its ends the flow, on its way the position on its path; and above it the sequence number.
     identity: u64,
-    /// Size, hop and tag, and above them the precedence of its delivery at the current link.
+    /// Size and tag, and above them the precedence of its delivery at the current link.
     state: u64,
 }
 
@@ -39,7 +39,6 @@ const LOST: u64 = 1 << (TAG + 3);
 const BLOCKS: u64 = 1 << (TAG + 4);
 
 /// Where the parts of `state` begin: the size in bytes at 0, then these.
-const HOP: u32 = 16;
 const TAG: u32 = 24;
 const PRECEDENCE: u32 = 32;
 
@@ -54,6 +53,18 @@ impl Packet {
         Self { start: 0.0, stamp: sent.to_bits(), identity, state: (kind as u64) << TAG | u64::from(size) }
     }
 
+    /// The packet before its first service, in words (see `Key::words`).
+    #[inline]
+    pub(crate) fn words(self) -> (u64, u64, u64) {
+        (self.stamp, self.identity, self.state)
+    }
+
+    /// The packet with these words.
+    #[inline]
+    pub(crate) fn from_words((stamp, identity, state): (u64, u64, u64)) -> Self {
+        Self { start: 0.0, stamp, identity, state }
+    }
+
     /// The packet on its way over a link: its service began at `start`.
     #[inline]
     #[must_use]
@@ -62,11 +73,25 @@ impl Packet {
         Self { start: start.seconds(), state, ..self }
     }
 
+    /// The packet at the begin of its path, which is at `position`.
+    #[inline]
+    #[must_use]
+    pub fn departing(self, position: u32) -> Self {
+        Self { identity: self.identity & !u64::from(u32::MAX) | u64::from(position), ..self }
+    }
+
     /// The packet at the begin of the next link of its path.
     #[inline]
     #[must_use]
     pub fn forwarded(self) -> Self {
-        Self { state: self.state + (1 << HOP), ..self }
+        Self { identity: self.identity + 1, ..self }
+    }
+
+    /// The packet at the end of its path, where it belongs to `flow`.
+    #[inline]
+    #[must_use]
+    pub fn arriving(self, flow: u32) -> Self {
+        self.departing(flow)
     }
 
     /// What it is.
@@ -87,10 +112,17 @@ impl Packet {
         self.state & KIND == (Kind::Ack as u64) << TAG
     }
 
-    /// The flow.
+    /// The flow, at the ends of its path.
     #[inline]
     #[must_use]
     pub fn flow(&self) -> u32 {
+        self.identity as u32
+    }
+
+    /// The position on its path, on its way.
+    #[inline]
+    #[must_use]
+    pub fn position(&self) -> u32 {
         self.identity as u32
     }
 
@@ -106,13 +138,6 @@ impl Packet {
     #[must_use]
     pub fn size(&self) -> u32 {
         u32::from(self.state as u16)
-    }
-
-    /// How many links of its path lie behind it.
-    #[inline]
-    #[must_use]
-    pub fn hop(&self) -> u8 {
-        (self.state >> HOP) as u8
     }
 
     /// The precedence of its delivery at the current link.
@@ -184,19 +209,22 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_parts_of_a_packet_do_not_touch_each_other(flow: u32, seq: u32, size in 0u32..65_500, hops in 0u8..255, age in 0.0..1e6f64) {
+        fn the_parts_of_a_packet_do_not_touch_each_other(flow: u32, seq: u32, size in 0u32..65_500, begin in 0u32..1 << 30, hops in 0u32..300, age in 0.0..1e6f64) {
             for kind in [Kind::Segment, Kind::Ack, Kind::Datagram] {
                 let mut packet = Packet::new(kind, flow, seq, size, 0.5).bare();
+                prop_assert_eq!(packet.flow(), flow);
+                packet = packet.departing(begin);
                 for _ in 0..hops {
                     packet = packet.forwarded().served(Time::new(1.5), Precedence::of(age));
                 }
-                prop_assert_eq!((packet.kind(), packet.flow(), packet.seq()), (kind, flow, seq));
-                prop_assert_eq!((packet.size(), packet.hop(), packet.sent()), (size, hops, Time::new(0.5)));
+                prop_assert_eq!((packet.kind(), packet.position(), packet.seq()), (kind, begin + hops, seq));
+                prop_assert_eq!((packet.size(), packet.sent()), (size, Time::new(0.5)));
                 prop_assert!(packet.is_bare() && !packet.is_lost());
                 prop_assert_eq!(packet.is_reverse(), kind == Kind::Ack);
                 prop_assert!(hops == 0 || packet.precedence() == Precedence::of(age));
                 let ack = packet.with_blocks(7, 24);
-                prop_assert_eq!((ack.blocks(), ack.size(), ack.hop()), (Some(7), size + 24, hops));
+                prop_assert_eq!((ack.blocks(), ack.size(), ack.position()), (Some(7), size + 24, begin + hops));
+                prop_assert_eq!((packet.arriving(flow).flow(), packet.arriving(flow).seq()), (flow, seq));
                 prop_assert!(packet.lost().is_lost());
             }
         }

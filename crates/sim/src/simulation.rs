@@ -4,7 +4,7 @@ use crate::congestion::Controls;
 use crate::error::ScenarioError;
 use crate::events::{self, Entity, Key};
 use crate::network::fabric::Fabric;
-use crate::network::topology::Paths;
+use crate::network::topology::{Paths, flows_alone_at_their_host};
 use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
 use crate::probe::series::{Metric, Series};
@@ -56,6 +56,22 @@ pub struct TcpFlow {
     pub sender: Sender,
     /// The receiving end.
     pub receiver: Receiver,
+    /// The link on which its ACKs arrive, if they alone move the sending host.
+    acks_on: Option<u32>,
+    /// When the application stops.
+    stop: Time,
+}
+
+impl TcpFlow {
+    /// Tells the link on which its ACKs arrive until when the sending host does nothing but react to them.
+    #[inline]
+    fn tell_reaction<P>(&self, fabric: &mut Fabric<P>, now: Time) {
+        if let Some(link) = self.acks_on {
+            let until = self.sender.reacts_until();
+            let until = if now < self.stop { until.min(self.stop) } else { until };
+            fabric.links[link as usize].host_reacts_until = until;
+        }
+    }
 }
 
 /// The ends of a flow: an index into the arena of its transport.
@@ -123,14 +139,15 @@ impl<'a, P: Probe> Simulation<'a, P> {
             Profile::Ns2 => ns2::clock_phases(scenario),
             Profile::Rfc => vec![0.0; scenario.flows.len()],
         };
+        let alone = flows_alone_at_their_host(scenario, &simulation.fabric.paths);
         for (index, (flow, phase_s)) in scenario.flows.iter().zip(phases).enumerate() {
-            simulation.add_flow(index as u32, flow, phase_s)?;
+            simulation.add_flow(index as u32, flow, phase_s, alone[index] && P::ALLOWS_FUSION)?;
         }
         simulation.schedule_samples();
         Ok(simulation)
     }
 
-    fn add_flow(&mut self, index: u32, flow: &FlowSpec, phase_s: f64) -> Result<(), ScenarioError> {
+    fn add_flow(&mut self, index: u32, flow: &FlowSpec, phase_s: f64, alone: bool) -> Result<(), ScenarioError> {
         let start = Time::planned(flow.start_s);
         let endpoint = match &flow.transport {
             TransportSpec::Tcp(tcp) => {
@@ -141,7 +158,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
                     tcp.header_bytes.max(tcp.ack_bytes + MOST_SACK_BYTES),
                 )?;
                 let bytes = if let TrafficSpec::Bulk { bytes } = flow.traffic { bytes } else { None };
-                let connection = Connection { tcp: tcp.clone(), profile: self.scenario.profile, bytes };
+                let connection = Connection::new(tcp, self.scenario.profile, bytes);
                 let control = self.controls.add(&tcp.congestion).ok_or_else(|| ScenarioError::Flow {
                     flow: flow.label.clone(),
                     key: "tcp.congestion",
@@ -154,7 +171,9 @@ impl<'a, P: Probe> Simulation<'a, P> {
                 let receiver =
                     Receiver::new(tcp, self.scenario.profile, index, self.entities.timer(index, DELAYED_ACK));
                 let connection = self.connection(connection);
-                self.tcp.push(TcpFlow { connection, sender, receiver });
+                let acks_on = if alone { self.fabric.paths.links(index, true).last().copied() } else { None };
+                let stop = Time::planned(flow.stop_s);
+                self.tcp.push(TcpFlow { connection, sender, receiver, acks_on, stop });
                 Endpoint::Tcp(self.tcp.len() as u32 - 1)
             }
             TransportSpec::Udp(udp) => {
@@ -199,7 +218,8 @@ impl<'a, P: Probe> Simulation<'a, P> {
                 self.timer(key);
             } else if key.entity() >= self.entities.first_link {
                 if let Some(packet) = self.fabric.deliver(key) {
-                    self.arrive(key, &packet);
+                    let (words, (time, caused_at, rank)) = (packet.words(), key.words());
+                    self.arrive(words.0, words.1, words.2, rank, time, caused_at);
                 }
             } else {
                 self.control(key);
@@ -213,17 +233,29 @@ impl<'a, P: Probe> Simulation<'a, P> {
     /// Hands over the packets that were evaluated through to an answering host, and evaluates the ACKs.
     #[inline]
     fn hand_over(&mut self) {
+        /// Hosts that only react may answer each other for long.
+        const LONG: usize = 1024;
+        if self.fabric.arrived.is_empty() {
+            return;
+        }
         let mut next = 0;
-        while let Some(&(key, packet)) = self.fabric.arrived.get(next) {
+        while let Some((key, packet)) = self.fabric.arrived.get(next) {
+            let ((stamp, identity, state), (time, caused_at, rank)) = (packet.words(), key.words());
             next += 1;
-            self.arrive(key, &packet);
+            if next == LONG {
+                self.fabric.arrived.drain(..next);
+                next = 0;
+            }
+            self.arrive(stamp, identity, state, rank, time, caused_at);
         }
         self.fabric.arrived.clear();
     }
 
     /// A packet has reached the end of its path.
-    #[inline]
-    fn arrive(&mut self, now: Key, packet: &Packet) {
+    #[inline(never)]
+    fn arrive(&mut self, stamp: u64, identity: u64, state: u64, rank: u64, time: f64, caused_at: f64) {
+        let now = Key::from_words((time, caused_at, rank));
+        let packet = &Packet::from_words((stamp, identity, state));
         match (self.endpoints[packet.flow() as usize], packet.kind()) {
             (Endpoint::Tcp(index), Kind::Ack) => {
                 let flow = &mut self.tcp[index as usize];
@@ -231,6 +263,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
                 let connection = &self.connections[flow.connection as usize];
                 let mut env = Env { fabric: &mut self.fabric, controls: &mut self.controls, connection, now };
                 flow.sender.receive(&mut env, packet.seq(), blocks, echo);
+                flow.tell_reaction(&mut self.fabric, now.time);
             }
             (Endpoint::Tcp(index), _) => {
                 let receiver = &mut self.tcp[index as usize].receiver;
@@ -264,6 +297,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
         let connection = &self.connections[flow.connection as usize];
         let mut env = Env { fabric: &mut self.fabric, controls: &mut self.controls, connection, now };
         act(&mut flow.sender, &mut env);
+        flow.tell_reaction(&mut self.fabric, now.time);
     }
 
     /// A start, a stop or a sample.

@@ -88,7 +88,7 @@ impl Heap {
 
     /// From the top, because packets come in bursts: the next delivery of a link is often the next
     /// event of all (going to the bottom first and then up costs more on the benchmarks).
-    #[inline]
+    #[inline(always)]
     fn sink(&mut self, key: Key) {
         let keys = &mut self.keys[..];
         let mut hole = 0;

@@ -86,6 +86,19 @@ impl Key {
         Self { time, caused_at, rank: u64::from(precedence.0) << 32 | u64::from(entity) }
     }
 
+    /// The key in words, which functions on the hot path pass to each other in registers: a processor that
+    /// writes a value to memory in parts and at once copies it whole waits for the memory in between.
+    #[inline]
+    pub(crate) fn words(self) -> (f64, f64, u64) {
+        (self.time.seconds(), self.caused_at.seconds(), self.rank)
+    }
+
+    /// The key with these words.
+    #[inline]
+    pub(crate) fn from_words((time, caused_at, rank): (f64, f64, u64)) -> Self {
+        Self { time: Time::new(time), caused_at: Time::new(caused_at), rank }
+    }
+
     /// Whose it is.
     #[inline]
     #[must_use]
@@ -102,14 +115,10 @@ impl Key {
 
     #[inline]
     pub(crate) fn before(&self, other: &Self) -> bool {
-        // Times rarely tie: one comparison decides.
+        // Times rarely tie. Which of two comes first is hard to foresee, whether they tie is not: asked in
+        // this order, the answer needs no branch that a processor would guess wrong.
         let (mine, its) = (self.time.seconds(), other.time.seconds());
-        mine < its || mine == its && self.breaks_tie(other)
-    }
-
-    #[cold]
-    fn breaks_tie(&self, other: &Self) -> bool {
-        self < other
+        if mine == its { (self.caused_at, self.rank) < (other.caused_at, other.rank) } else { mine < its }
     }
 }
 

@@ -69,9 +69,16 @@ impl EventQueue {
     /// Adds an event.
     #[inline]
     pub fn push(&mut self, key: Key) {
+        let (time, caused_at, rank) = key.words();
+        self.push_words(time, caused_at, rank);
+    }
+
+    #[inline(never)]
+    fn push_words(&mut self, time: f64, caused_at: f64, rank: u64) {
+        let words = (time, caused_at, rank);
         match self {
-            Self::Heap(heap) => heap.push(key),
-            Self::Calendar(calendar) => calendar.push(key),
+            Self::Heap(heap) => heap.push(Key::from_words(words)),
+            Self::Calendar(calendar) => calendar.push(Key::from_words(words)),
         }
     }
 }

@@ -3,9 +3,9 @@
 use crate::error::ScenarioError;
 use crate::events::{Entity, EventQueue, Key};
 use crate::network::link::Link;
-use crate::network::topology::{END, Paths, links_to_answering_hosts};
+use crate::network::topology::{Paths, links_to_answering_hosts};
 use crate::packet::Packet;
-use crate::probe::{DropReason, Probe};
+use crate::probe::{DropReason, Probe, Seen};
 use crate::scenario::Scenario;
 use crate::time::Time;
 use crate::transport::sack::SackSlab;
@@ -19,8 +19,8 @@ pub struct Fabric<P> {
     pub paths: Paths,
     /// Pending events of links and timers.
     pub queue: EventQueue,
-    /// Packets that have reached, or will certainly reach, an answering host, in order; the simulation
-    /// hands them over before its next event.
+    /// Packets that have reached, or will certainly reach, a host that only reacts to them, in order; the
+    /// simulation hands them over before its next event.
     pub arrived: Vec<(Key, Packet)>,
     /// SACK blocks of the ACKs in flight.
     pub sacks: SackSlab,
@@ -58,7 +58,9 @@ impl<P: Probe> Fabric<P> {
         }
         let answering = links_to_answering_hosts(scenario, &paths);
         for (link, answering) in links.iter_mut().zip(answering) {
-            link.feeds_answering_host = answering && P::ALLOWS_FUSION;
+            if answering && P::ALLOWS_FUSION {
+                link.host_reacts_until = Time::NEVER;
+            }
         }
         paths.mark_fused(|link| feeders[link as usize].is_some());
         Ok(Self {
@@ -77,23 +79,41 @@ impl<P: Probe> Fabric<P> {
     /// Puts a packet on the first link of its path.
     #[inline]
     pub fn send(&mut self, packet: Packet, now: Key) {
-        let (link, _) = self.paths.link(packet.flow(), packet.is_reverse(), 0);
-        self.offer(link, packet, now);
+        let position = self.paths.begin(packet.flow(), packet.is_reverse());
+        if let Some(link) = self.paths.at(position).link() {
+            self.offer(link, packet.departing(position), now);
+        }
     }
 
     /// Offers a packet to a link at `now`, and on through the links fused to it.
     #[inline]
-    fn offer(&mut self, mut index: u32, packet: Packet, mut now: Key) {
-        let (flow, reverse, size) = (packet.flow(), packet.is_reverse(), packet.size());
-        let mut packet = packet;
+    fn offer(&mut self, index: u32, packet: Packet, now: Key) {
+        let ((stamp, identity, state), (time, caused_at, rank)) = (packet.words(), now.words());
+        self.offer_words(index, stamp, identity, state, rank, time, caused_at);
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "they are registers")]
+    #[inline(never)]
+    fn offer_words(
+        &mut self,
+        mut index: u32,
+        stamp: u64,
+        identity: u64,
+        state: u64,
+        rank: u64,
+        time: f64,
+        caused_at: f64,
+    ) {
+        let mut packet = Packet::from_words((stamp, identity, state));
+        let mut now = Key::from_words((time, caused_at, rank));
         loop {
             let link = &mut self.links[index as usize];
-            let Some(service) = link.server.offer(now, size) else {
-                self.probe.dropped(now, index, &packet, DropReason::Queue);
-                self.lose(flow, reverse, packet.blocks());
+            let Some(service) = link.server.offer(now, packet.size()) else {
+                self.probe.dropped(now, index, Seen::new(&packet, &self.paths), DropReason::Queue);
+                self.lose(packet.position(), packet.is_reverse(), packet.blocks());
                 return;
             };
-            self.probe.enqueued(now, index, &packet, service);
+            self.probe.enqueued(now, index, Seen::new(&packet, &self.paths), service);
             packet = packet.served(service.start, service.precedence);
             let delivery = Key::new(service.delivery, service.start, service.precedence, self.first_link + index);
             if service.delivery >= self.end {
@@ -101,15 +121,19 @@ impl<P: Probe> Fabric<P> {
             } else if link.lossy && link.loses_next() {
                 packet = packet.lost();
                 link.packets_lost += 1;
-            } else if link.feeds_fused || link.feeds_answering_host {
-                let (next, fused) = self.paths.link(flow, reverse, packet.hop() + 1);
-                if fused {
+            } else if link.feeds_fused || delivery.time < link.host_reacts_until {
+                let next = self.paths.at(packet.position() + 1);
+                if let Some(next) = next.fused_link() {
                     packet = packet.forwarded();
                     (index, now) = (next, delivery);
                     continue;
                 }
-                if next == END && link.feeds_answering_host {
-                    self.arrived.push((delivery, packet));
+                // What the link delivered before, the host must have seen before.
+                if let Some(flow) = next.flow()
+                    && delivery.time < link.host_reacts_until
+                    && link.flight.is_empty()
+                {
+                    self.arrived.push((delivery, packet.arriving(flow)));
                     return;
                 }
             }
@@ -133,25 +157,27 @@ impl<P: Probe> Fabric<P> {
             self.queue.push(next);
         }
         if packet.is_lost() {
-            self.probe.dropped(key, index, &packet, DropReason::Wire);
-            self.lose(packet.flow(), packet.is_reverse(), packet.blocks());
+            self.probe.dropped(key, index, Seen::new(&packet, &self.paths), DropReason::Wire);
+            self.lose(packet.position(), packet.is_reverse(), packet.blocks());
             return None;
         }
-        self.probe.received(key, index, &packet);
-        let (next, _) = self.paths.link(packet.flow(), packet.is_reverse(), packet.hop() + 1);
-        if next == END {
-            return Some(packet);
+        self.probe.received(key, index, Seen::new(&packet, &self.paths));
+        let next = self.paths.at(packet.position() + 1);
+        if let Some(flow) = next.flow() {
+            return Some(packet.arriving(flow));
         }
-        self.offer(next, packet.forwarded(), key);
+        if let Some(next) = next.link() {
+            self.offer(next, packet.forwarded(), key);
+        }
         None
     }
 
     /// Counts a lost packet; `blocks` is where an ACK's SACK blocks are.
     #[cold]
-    fn lose(&mut self, flow: u32, reverse: bool, blocks: Option<u32>) {
+    fn lose(&mut self, position: u32, reverse: bool, blocks: Option<u32>) {
         match blocks {
             Some(handle) => self.sacks.discard(handle),
-            None => self.dropped[flow as usize] += u64::from(!reverse),
+            None => self.dropped[self.paths.flow_at(position) as usize] += u64::from(!reverse),
         }
     }
 }

@@ -20,8 +20,9 @@ pub struct Link {
     /// A link takes all its packets from this one: it is evaluated together with it, exactly, and the
     /// delivery between the two needs no event.
     pub feeds_fused: bool,
-    /// The host at its end only answers: it is evaluated together with this link.
-    pub feeds_answering_host: bool,
+    /// Until when the host at its end does nothing but react to what this link delivers: until then it is
+    /// evaluated together with this link. Before every time, where the host has a life of its own.
+    pub host_reacts_until: Time,
     /// The wire may lose packets.
     pub lossy: bool,
     loss: Option<Box<Loss>>,
@@ -48,7 +49,7 @@ impl Link {
             server: Server::new(entity, spec.rate_bps, spec.delay_s, spec.framing, queue, end),
             flight: Ring::default(),
             feeds_fused: false,
-            feeds_answering_host: false,
+            host_reacts_until: Time::ZERO,
             lossy: loss.is_some(),
             loss,
             packets_lost: 0,

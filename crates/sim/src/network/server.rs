@@ -250,17 +250,18 @@ impl Server {
         let timing = self.timing(size);
         timing.count += 1;
         let (transmission_s, crossing_s) = (timing.transmission_s, timing.crossing_s);
+        let last = Granted { departure: self.last.departure, start: self.last.start, precedence: self.last.precedence };
         let (start, precedence) = if packets == 0 {
             // Its service is caused by its arrival …
-            self.busy_since = if now > self.last.departure { now } else { self.busy_since };
+            self.busy_since = if now > last.departure { now } else { self.busy_since };
             (now, at.precedence_of_effects())
         } else {
             // … or by the departure of the packet before it.
-            let start = self.last.departure;
-            let precedence = Precedence::of(start - self.last.start);
-            self.ahead.push_back(self.last);
+            let start = last.departure;
+            let precedence = Precedence::of(start - last.start);
+            self.ahead.push_back(last);
             self.most_waiting = self.most_waiting.max(packets as u32);
-            self.waiting_s += start.min(self.end) - now;
+            self.waiting_s += if start < self.end { start } else { self.end } - now;
             (start, precedence)
         };
         let departure = start + transmission_s;

@@ -4,18 +4,45 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::error::ScenarioError;
-use crate::scenario::{FlowSpec, LinkSpec, Scenario, TransportSpec};
+use crate::scenario::{FlowSpec, LinkSpec, Scenario, TrafficSpec, TransportSpec};
 
-/// After the last link of a path.
-pub const END: u32 = u32::MAX >> 1;
+/// One entry of a path: a link, or the end of the path of some flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stop(u32);
 
-/// Marks a link of a path that is evaluated together with the one before it.
+/// The link is evaluated together with the one before it.
 const FUSED: u32 = 1 << 31;
+/// Not a link: the end of a path, with the flow in the other bits.
+const END: u32 = 1 << 30;
 
-/// The links of every flow in both directions, each list closed by [`END`].
+impl Stop {
+    /// The link, if it is evaluated together with the one before it.
+    #[inline]
+    #[must_use]
+    pub fn fused_link(self) -> Option<u32> {
+        (self.0 & FUSED != 0).then_some(self.0 & !FUSED)
+    }
+
+    /// The link, or nothing at the end of the path.
+    #[inline]
+    #[must_use]
+    pub fn link(self) -> Option<u32> {
+        (self.0 & END == 0).then_some(self.0 & !FUSED)
+    }
+
+    /// The flow whose path ends here, if it does.
+    #[inline]
+    #[must_use]
+    pub fn flow(self) -> Option<u32> {
+        (self.0 & END != 0).then_some(self.0 & !END)
+    }
+}
+
+/// The links of every flow in both directions, one list after the other. A packet on its way carries the
+/// position of the link that it is on.
 #[derive(Clone, Debug, Default)]
 pub struct Paths {
-    links: Vec<u32>,
+    stops: Vec<Stop>,
     /// Where the lists of flow f begin: forward at 2f, reverse at 2f + 1.
     first: Vec<u32>,
 }
@@ -28,40 +55,50 @@ impl Paths {
     pub fn new(scenario: &Scenario) -> Result<Self, ScenarioError> {
         let mut router = Router::new(scenario);
         let mut paths = Self::default();
-        for flow in &scenario.flows {
+        for (index, flow) in (0..).zip(&scenario.flows) {
             let forward = router.path(flow, flow.from, flow.to, flow.path.as_deref())?;
-            paths.add(&forward);
+            paths.add(index, &forward);
             // Datagrams need no way back.
             let reverse = match flow.transport {
                 TransportSpec::Tcp(_) => router.path(flow, flow.to, flow.from, flow.reverse_path.as_deref())?,
                 TransportSpec::Udp(_) => Vec::new(),
             };
-            paths.add(&reverse);
+            paths.add(index, &reverse);
         }
         Ok(paths)
     }
 
-    fn add(&mut self, links: &[u32]) {
-        self.first.push(self.links.len() as u32);
-        self.links.extend_from_slice(links);
-        self.links.push(END);
+    fn add(&mut self, flow: u32, links: &[u32]) {
+        self.first.push(self.stops.len() as u32);
+        self.stops.extend(links.iter().map(|&link| Stop(link)));
+        self.stops.push(Stop(END | flow));
     }
 
-    /// The link after `hop` links of the way of flow `flow`, or [`END`]; and whether it is evaluated
-    /// together with the one before it.
+    /// The position at which a way of flow `flow` begins.
     #[inline]
     #[must_use]
-    pub fn link(&self, flow: u32, reverse: bool, hop: u8) -> (u32, bool) {
-        let first = self.first[2 * flow as usize + usize::from(reverse)];
-        let entry = self.links[(first + u32::from(hop)) as usize];
-        (entry & !FUSED, entry & FUSED != 0)
+    pub fn begin(&self, flow: u32, reverse: bool) -> u32 {
+        self.first[2 * flow as usize + usize::from(reverse)]
+    }
+
+    /// What is at a position.
+    #[inline]
+    #[must_use]
+    pub fn at(&self, position: u32) -> Stop {
+        self.stops[position as usize]
+    }
+
+    /// The flow on whose way a position lies.
+    #[must_use]
+    pub fn flow_at(&self, position: u32) -> u32 {
+        self.stops[position as usize..].iter().find_map(|stop| stop.flow()).unwrap_or_default()
     }
 
     /// From now on, marks the links for which `fused` is true.
     pub fn mark_fused(&mut self, fused: impl Fn(u32) -> bool) {
-        for entry in &mut self.links {
-            if *entry != END && fused(*entry) {
-                *entry |= FUSED;
+        for stop in &mut self.stops {
+            if stop.link().is_some_and(&fused) {
+                stop.0 |= FUSED;
             }
         }
     }
@@ -69,8 +106,7 @@ impl Paths {
     /// All links of the way of flow `flow`.
     #[must_use]
     pub fn links(&self, flow: u32, reverse: bool) -> Vec<u32> {
-        let first = self.first[2 * flow as usize + usize::from(reverse)] as usize;
-        self.links[first..].iter().take_while(|&&entry| entry != END).map(|entry| entry & !FUSED).collect()
+        self.stops[self.begin(flow, reverse) as usize..].iter().map_while(|stop| stop.link()).collect()
     }
 
     /// For each link, the only link that feeds it; nothing where a host or several links do.
@@ -84,11 +120,11 @@ impl Paths {
         }
         let mut fed = vec![Fed::Never; links];
         let mut feeder = None;
-        for &link in &self.links {
-            if link == END {
+        for stop in &self.stops {
+            let Some(link) = stop.link() else {
                 feeder = None;
                 continue;
-            }
+            };
             let slot = &mut fed[link as usize];
             *slot = match (*slot, feeder) {
                 (Fed::Never, Some(from)) => Fed::By(from),
@@ -138,6 +174,29 @@ pub fn links_to_answering_hosts(scenario: &Scenario, paths: &Paths) -> Vec<bool>
     answering
 }
 
+/// For each flow, whether nothing but it touches its sending host, so that the host's reaction to an ACK
+/// is known as soon as the ACK's arrival is: TCP that sends as much as it may, alone at that node.
+#[must_use]
+pub fn flows_alone_at_their_host(scenario: &Scenario, paths: &Paths) -> Vec<bool> {
+    let mut flows_at = vec![0_u32; scenario.nodes.len()];
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        let links = [paths.links(index as u32, false), paths.links(index as u32, true)].concat();
+        let mut nodes: Vec<u32> = links.iter().map(|&link| scenario.links[link as usize].to).collect();
+        nodes.extend([flow.from, flow.to]);
+        nodes.sort_unstable();
+        nodes.dedup();
+        for node in nodes {
+            flows_at[node as usize] += 1;
+        }
+    }
+    let reacts =
+        |flow: &FlowSpec| matches!((&flow.transport, &flow.traffic), (TransportSpec::Tcp(_), TrafficSpec::Bulk { .. }));
+    scenario.flows.iter().map(|flow| reacts(flow) && flows_at[flow.from as usize] == 1).collect()
+}
+
+/// No link.
+const NONE: u32 = u32::MAX;
+
 /// Breadth-first search towards destinations, one search per destination router.
 struct Router<'a> {
     scenario: &'a Scenario,
@@ -170,9 +229,6 @@ impl<'a> Router<'a> {
                 to: self.name(to),
             })?,
         };
-        if path.len() > usize::from(u8::MAX) {
-            return Err(ScenarioError::TooManyHops { flow: flow.label.clone(), hops: path.len() });
-        }
         Ok(path)
     }
 
@@ -216,7 +272,7 @@ impl<'a> Router<'a> {
         let mut at = from;
         while at != target {
             let link = tree[at as usize];
-            if link == END {
+            if link == NONE {
                 return None;
             }
             path.push(link);
@@ -227,12 +283,12 @@ impl<'a> Router<'a> {
     }
 
     fn search(&self, target: u32) -> Vec<u32> {
-        let mut next = vec![END; self.scenario.nodes.len()];
+        let mut next = vec![NONE; self.scenario.nodes.len()];
         let mut frontier = VecDeque::from([target]);
         while let Some(node) = frontier.pop_front() {
             for &index in &self.incoming[node as usize] {
                 let before = self.link(index).from;
-                if before != target && next[before as usize] == END {
+                if before != target && next[before as usize] == NONE {
                     // Of parallel links, the first of the scenario: `incoming` keeps that order.
                     next[before as usize] = index;
                     frontier.push_back(before);

@@ -6,10 +6,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::{DropReason, Probe};
+use super::{DropReason, Probe, Seen};
 use crate::events::{Key, first_link};
 use crate::network::server::Service;
-use crate::packet::{Kind, Packet};
+use crate::packet::Kind;
 use crate::ring::Ring;
 use crate::time::Time;
 
@@ -138,8 +138,8 @@ impl<W: FnMut(&Record)> Trace<W> {
     }
 
     /// The number of a packet that is offered to a link: a new one on its first, the carried one after.
-    fn uid(&mut self, packet: &Packet) -> u64 {
-        if packet.hop() == 0 {
+    fn uid(&mut self, packet: Seen<'_>) -> u64 {
+        if packet.is_at_begin() {
             self.next_uid += 1;
             self.next_uid - 1
         } else {
@@ -148,14 +148,15 @@ impl<W: FnMut(&Record)> Trace<W> {
     }
 }
 
-fn record(event: Event, time: Time, link: u32, packet: &Packet, uid: u64) -> Record {
-    Record { event, time, link, kind: packet.kind(), size: packet.size(), flow: packet.flow(), seq: packet.seq(), uid }
+fn record(event: Event, time: Time, link: u32, packet: Seen<'_>, uid: u64) -> Record {
+    let (flow, packet) = (packet.flow(), packet.packet);
+    Record { event, time, link, kind: packet.kind(), size: packet.size(), flow, seq: packet.seq(), uid }
 }
 
 impl<W: FnMut(&Record)> Probe for Trace<W> {
     const ALLOWS_FUSION: bool = false;
 
-    fn enqueued(&mut self, key: Key, link: u32, packet: &Packet, service: Service) {
+    fn enqueued(&mut self, key: Key, link: u32, packet: Seen<'_>, service: Service) {
         self.catch_up(key);
         let uid = self.uid(packet);
         self.uids[link as usize].push_back(uid);
@@ -172,13 +173,13 @@ impl<W: FnMut(&Record)> Probe for Trace<W> {
             Key::new(service.departure, service.start, service.precedence, self.first_link + link);
     }
 
-    fn received(&mut self, key: Key, link: u32, packet: &Packet) {
+    fn received(&mut self, key: Key, link: u32, packet: Seen<'_>) {
         self.catch_up(key);
         self.carried = self.uids[link as usize].pop_front().unwrap_or_default();
         (self.write)(&record(Event::Receive, key.time, link, packet, self.carried));
     }
 
-    fn dropped(&mut self, key: Key, link: u32, packet: &Packet, reason: DropReason) {
+    fn dropped(&mut self, key: Key, link: u32, packet: Seen<'_>, reason: DropReason) {
         self.catch_up(key);
         match reason {
             // ns-2 notes a drop as an arrival at the queue, too.

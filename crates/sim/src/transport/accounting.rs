@@ -75,6 +75,13 @@ impl Account {
         self.round_end = sent;
     }
 
+    /// Whether the next change of the limit looks at the bottleneck.
+    #[inline]
+    #[must_use]
+    pub fn looks_at_bottleneck(&self) -> bool {
+        self.limit == Limit::ReceiverWindow && !self.closed
+    }
+
     /// The flow stops: what comes after does not count.
     pub fn stop(&mut self, now: Time, bottleneck: &Server) {
         self.close(now, bottleneck);

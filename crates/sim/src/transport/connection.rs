@@ -14,9 +14,17 @@ pub struct Connection {
     pub profile: Profile,
     /// Application bytes to send in all; none: unlimited.
     pub bytes: Option<u64>,
+    /// The receiver's window, in whole packets.
+    pub window: i32,
 }
 
 impl Connection {
+    /// What connections with these parameters have in common.
+    #[must_use]
+    pub fn new(tcp: &TcpSpec, profile: Profile, bytes: Option<u64>) -> Self {
+        Self { tcp: tcp.clone(), profile, bytes, window: tcp.window_packets as i32 }
+    }
+
     /// Wire bytes of the packet with sequence number `seq`.
     #[inline]
     #[must_use]

@@ -43,7 +43,9 @@ impl Latency {
         self.last_s = latency_s;
         self.count += 1;
         self.sum_s += latency_s;
-        self.max_s = self.max_s.max(latency_s);
+        if latency_s > self.max_s {
+            self.max_s = latency_s;
+        }
     }
 
     /// Mean latency in seconds; NaN without packets.

@@ -191,12 +191,13 @@ impl Sender {
         f64::from(self.highest - self.acked)
     }
 
-    /// The window in whole packets: congestion window and inflation, within the receiver's window.
+    /// Whether packet `seq` lies within the window: congestion window in whole packets and inflation, and
+    /// the receiver's window.
     #[inline]
-    #[must_use]
-    pub fn usable<P>(&self, env: &Env<'_, P>) -> i32 {
-        let window = f64::from(self.window.cwnd.min(1e9) as i32) + f64::from(self.inflation);
-        window.min(env.connection.tcp.window_packets) as i32
+    fn allows<P>(&self, env: &Env<'_, P>, seq: i32) -> bool {
+        let outstanding = seq - self.acked;
+        // Of a whole number it is the same whether it is compared with a window or with its whole part.
+        outstanding <= env.connection.window && f64::from(outstanding - self.inflation as i32) <= self.window.cwnd
     }
 
     /// The window as it counts when it is cut, in packets. ns-2 cuts the window, whatever of it is in
@@ -221,8 +222,7 @@ impl Sender {
     #[inline]
     pub fn send_at_most<P: Probe>(&mut self, env: &mut Env<'_, P>, burst: u32) {
         let mut sent = 0;
-        let last = self.acked.saturating_add(self.usable(env));
-        while self.next <= last && self.next < self.limit && sent < burst {
+        while self.next < self.limit && sent < burst && self.allows(env, self.next) {
             self.transmit(env, self.next);
             self.next += 1;
             sent += 1;
@@ -273,6 +273,14 @@ impl Sender {
         }
     }
 
+    /// Until when the sender does nothing but react to ACKs, if the application does nothing. At the
+    /// receiver's window the account looks at the bottleneck, which must not be ahead of it or behind.
+    #[inline]
+    #[must_use]
+    pub fn reacts_until(&self) -> Time {
+        if self.account.looks_at_bottleneck() { Time::ZERO } else { self.rto.pending() }
+    }
+
     /// (Re)arms the retransmission timer.
     #[inline]
     pub fn arm_rto<P>(&mut self, env: &mut Env<'_, P>) {
@@ -288,12 +296,13 @@ impl Sender {
     /// Takes note of why nothing more is sent now.
     #[inline]
     pub(crate) fn note_limit<P>(&mut self, env: &mut Env<'_, P>) {
-        let window = env.connection.tcp.window_packets;
         let limit = if self.acked < 0 {
             Limit::Handshake
         } else if self.next >= self.limit {
             Limit::Application
-        } else if self.window.cwnd + f64::from(self.inflation) >= window && f64::from(self.next - self.acked) > window {
+        } else if self.next - self.acked > env.connection.window
+            && self.window.cwnd + f64::from(self.inflation) >= env.connection.tcp.window_packets
+        {
             Limit::ReceiverWindow
         } else {
             Limit::CongestionWindow

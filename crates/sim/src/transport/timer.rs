@@ -28,6 +28,13 @@ impl Timer {
         self.deadline < Time::NEVER
     }
 
+    /// When its next event comes, whether it then expires or not.
+    #[inline]
+    #[must_use]
+    pub fn pending(&self) -> Time {
+        self.pending
+    }
+
     /// (Re)arms it in the event `now`, to expire `delay_s` seconds later.
     #[inline]
     pub fn arm(&mut self, queue: &mut EventQueue, entity: Entity, now: Key, delay_s: f64) {

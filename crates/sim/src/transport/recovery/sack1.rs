@@ -75,11 +75,12 @@ impl Sender {
 
     /// As long as the window, or in recovery the pipe, has room: first what is missing, then new data.
     fn sack1_send<P: Probe>(&mut self, env: &mut Env<'_, P>) {
-        let window = self.usable(env);
-        let largest = env.connection.tcp.window_packets as i32;
+        let largest = env.connection.window;
+        let whole = self.window.cwnd.min(1e9) as i32;
+        let window = (whole + self.inflation as i32).min(largest);
         loop {
             let room = if self.recovering {
-                self.board().pipe < self.window.cwnd.min(1e9) as i32
+                self.board().pipe < whole
             } else {
                 self.next <= self.last_ack.saturating_add(window)
             };
