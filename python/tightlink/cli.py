@@ -7,8 +7,7 @@ a warning must be read before the result is trusted.
 import importlib
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -117,7 +116,9 @@ def run(  # noqa: PLR0913
         _say(f"{output}: this run is already there")
         result = open_run(output)
     else:
-        with _progress(f"simulating {scenario.duration}"):
+        from tightlink.console import progress
+
+        with progress(f"simulating {scenario.duration}"):
             result = simulate(scenario, trace=trace, tr=tr, threads=threads)
         if output is not None:
             result.save(output)
@@ -263,15 +264,3 @@ _LISTS: Final[dict[str, Callable[[], list[tuple[str, str]]]]] = {
 def _say(text: str) -> None:
     for line in text.splitlines() or [text]:
         print(f"tightlink: {line}", file=sys.stderr)
-
-
-@contextmanager
-def _progress(text: str) -> Iterator[None]:
-    """A spinner on a terminal, nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(text):
-        yield

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from tightlink import units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from tightlink.run import Run
 
@@ -60,6 +61,18 @@ def _aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[s
         first = line[0].ljust(widths[0])
         rest = (cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True))
         yield "  ".join([first, *rest]).rstrip()
+
+
+@contextmanager
+def progress(text: str) -> Iterator[None]:
+    """A spinner on standard error while something takes its time: on a terminal, nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(text):
+        yield
 
 
 def rounded(value: float | None, write: Callable[[float], str]) -> str:
