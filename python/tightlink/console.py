@@ -1,4 +1,4 @@
-"""What people see of a run in a terminal: tables, rich on a terminal, plain text when piped."""
+"""What people see in a terminal: a run's tables, rich on a terminal, plain when piped; and what is said beside."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from tightlink.run import Run
+
+#: Exit code of what finished, but must not be trusted before something is read.
+CAUTION: Final = 3
 
 _DIGITS: Final = 4
 _MOST_ROWS: Final = 20
@@ -61,6 +64,19 @@ def _aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[s
         first = line[0].ljust(widths[0])
         rest = (cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True))
         yield "  ".join([first, *rest]).rstrip()
+
+
+def say(text: str) -> None:
+    """Tell the user something that is not data: on standard error."""
+    for line in text.splitlines() or [text]:
+        print(f"tightlink: {line}", file=sys.stderr)
+
+
+def warned(warnings: Sequence[str]) -> int:
+    """Say what must be read before a result is trusted; the exit code that follows."""
+    for warning in warnings:
+        say(f"warning: {warning}")
+    return CAUTION if warnings else 0
 
 
 @contextmanager
