@@ -14,6 +14,7 @@ from typing import Annotated, Any, Final, Literal
 from cyclopts import App, CycloptsError, Parameter
 
 from tightlink.commands.maxflow import maxflow
+from tightlink.commands.packetize import packetize
 from tightlink.console import progress, say, warned
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.scenario import PROFILES, TOPOLOGIES, Scenario, load, parse_option, understood
@@ -133,6 +134,7 @@ def run(  # noqa: PLR0913
 
 
 app.command(maxflow)
+app.command(packetize)
 
 
 @app.command(name="list")

@@ -1,4 +1,4 @@
-"""Options with units.
+"""The values of options: quantities, numbers and shares, exactly as they are written.
 
 Example:
     >>> option("--bitrate", "1.5 Mbit/s", units.RATE)
@@ -7,10 +7,16 @@ Example:
     Traceback (most recent call last):
     tightlink.errors.ScenarioError: --bitrate = "1.5 mbps": expected a rate such as "2 Mbit/s"; did you mean \
 "1.5 Mbit/s"?
+    >>> number("--frame-rate", 29.97)
+    Fraction(2997, 100)
+    >>> number("--frame-rate", 0)
+    Traceback (most recent call last):
+    tightlink.errors.ScenarioError: --frame-rate = 0: expected a number above zero
     >>> share("--loss", "0.5 %"), share("--loss", "0.005")
     (Fraction(1, 200), Fraction(1, 200))
 """
 
+import math
 import re
 from fractions import Fraction
 from typing import Final
@@ -35,6 +41,23 @@ def option(name: str, text: str, kind: units.Kind, *, zero: bool = False) -> Fra
         sign = "that is not negative" if zero else "above zero"
         raise ScenarioError(f'{kind.name} {sign}, such as "{kind.example}"', key=name, value=text)
     return exact
+
+
+def number(name: str, value: float, *, zero: bool = False) -> Fraction:
+    """The exact value of an option that is a plain number.
+
+    Raises:
+        ScenarioError: It is not above zero (not even zero where ``zero`` is true), or not finite.
+    """
+    if not math.isfinite(value) or value < 0 or (value == 0 and not zero):
+        sign = "that is not negative" if zero else "above zero"
+        raise ScenarioError(f"a number {sign}", key=name, value=plain(value))
+    return units.exact(value)
+
+
+def plain(value: float) -> float:
+    """A number as it was probably written: 4000 rather than 4000.0."""
+    return int(value) if float(value).is_integer() else value
 
 
 def share(name: str, text: str) -> Fraction:
