@@ -165,7 +165,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert row.split() == ["1472", "B", "150", "1150", "71.25", "%", "2.19", "%", "1.534", "Mbit/s", "6", "2.96", "%", "clear"]  # fmt: skip
     assert "clear from 100 B of payload; recommended 1472 B, packets of 1500 B: 1150 packets/s" in out
     assert "below 100 B a frame is more than the ring's 75 packets" in out
-    assert "if packets are lost independently" in out
+    assert "supposes that packets are lost independently" in out
 
 
 def test_no_length_is_an_exit_code(capsys: pytest.CaptureFixture[str]) -> None:

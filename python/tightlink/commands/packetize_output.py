@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 _USUAL: Final = (20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240, 20480, 40960)
 #: Significant digits of what would help.
 _DIGITS: Final = 4
-_INDEPENDENT: Final = (
-    "frame hit: probability that a frame loses a packet, if packets are lost independently of each other; losses in "
-    "bursts hit fewer frames"
-)
+_INDEPENDENT: Final = "frame hit supposes that packets are lost independently; losses in bursts hit fewer frames"
 _BURST: Final = "the ring must hold a whole frame, as if it came at once"
 #: What a length fails on, in the table.
 _MISSED: Final[dict[Constraint, str]] = {
