@@ -31,7 +31,7 @@ from typing import Any, Final
 import pytest
 
 import tightlink as tl
-from tightlink import cli
+from tightlink import cli, console
 from tightlink.scenario.table import merged
 
 ROOT: Final = Path(__file__).parent.parent
@@ -124,7 +124,7 @@ class Reader:
                 assert doctest.OutputChecker().check_output(wanted, _lines(printed), doctest.ELLIPSIS), (
                     f"{place}\nexpected:\n{wanted}\nprinted:\n{printed}"
                 )
-            assert code in {0, cli.CAUTION} or "expected" in expected, f"{place}\n{printed}"
+            assert code in {0, console.CAUTION} or "expected" in expected, f"{place}\n{printed}"
 
     def _typed(self, command: str) -> tuple[int, str]:
         program, *words = command.split()

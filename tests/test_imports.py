@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-_HEAVY = {"polars", "numpy", "matplotlib", "scipy", "altair", "pandas", "rich.progress"}
+_HEAVY = {"polars", "numpy", "matplotlib", "scipy", "networkx", "altair", "pandas", "rich.progress"}
 
 
 def _imported(program: str) -> set[str]:

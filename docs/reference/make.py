@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import asdict
+from inspect import Parameter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -201,11 +202,11 @@ def command(name: str) -> str:
     """What a command takes."""
     rows = []
     for argument in app[name].assemble_argument_collection(parse_docstring=True):
-        positional = argument.required
+        positional = argument.field_info.kind is Parameter.POSITIONAL_OR_KEYWORD
         shown = argument.names[0].removeprefix("--").upper() if positional else ", ".join(argument.names)
         default = argument.field_info.default
         written = str(default) if isinstance(default, int) and not isinstance(default, bool) else ""
-        rows.append([code(shown), _plain(argument.parameter.help or ""), "needed" if positional else written])
+        rows.append([code(shown), _plain(argument.parameter.help or ""), "needed" if argument.required else written])
     return f"{app[name].help.partition('Parameters')[0].strip()}\n\n" + table(["argument", "meaning", "default"], rows)
 
 

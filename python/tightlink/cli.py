@@ -7,19 +7,20 @@ a warning must be read before the result is trusted.
 import importlib
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
+from tightlink.commands.maxflow import maxflow
+from tightlink.commands.packetize import packetize
+from tightlink.console import progress, say, warned
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.scenario import PROFILES, TOPOLOGIES, Scenario, load, parse_option, understood
 
 FAILED: Final = 1
 WRONG: Final = 2
-CAUTION: Final = 3
 INTERRUPTED: Final = 130
 
 Folder = Annotated[Path | None, Parameter(name=["--output", "-o"])]
@@ -48,20 +49,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         result = app(arguments, exit_on_error=False, print_error=False)
         sys.stdout.flush()
     except CycloptsError as error:
-        _say(str(error))
+        say(str(error))
         return WRONG
     except TightlinkError as error:
-        _say(str(error))
+        say(str(error))
         return WRONG
     except KeyboardInterrupt:
-        _say("interrupted; nothing was written")
+        say("interrupted; nothing was written")
         return INTERRUPTED
     except BrokenPipeError:
         # The reader of the pipe has gone: nobody is left to tell.
         sys.stdout = None
         return FAILED
     except OSError as error:
-        _say(f"{error.filename or 'failed'}: {(error.strerror or str(error)).lower()}")
+        say(f"{error.filename or 'failed'}: {(error.strerror or str(error)).lower()}")
         return FAILED
     return result if isinstance(result, int) else 0
 
@@ -114,14 +115,14 @@ def run(  # noqa: PLR0913
     if output is not None and tr is None and _already_there(scenario, output, trace=trace):
         from tightlink.run import open_run
 
-        _say(f"{output}: this run is already there")
+        say(f"{output}: this run is already there")
         result = open_run(output)
     else:
-        with _progress(f"simulating {scenario.duration}"):
+        with progress(f"simulating {scenario.duration}"):
             result = simulate(scenario, trace=trace, tr=tr, threads=threads)
         if output is not None:
             result.save(output)
-            _say(f"wrote {output}")
+            say(f"wrote {output}")
     if json_:
         tables = {name: result.table(name).to_dicts() for name in ("flows", "links") if name in result.tables}
         print(json.dumps({"manifest": result.manifest} | tables, indent=2))
@@ -129,9 +130,11 @@ def run(  # noqa: PLR0913
         from tightlink.console import print_summary
 
         print_summary(result)
-    for warning in result.warnings:
-        _say(f"warning: {warning}")
-    return CAUTION if result.warnings else 0
+    return warned(result.warnings)
+
+
+app.command(maxflow)
+app.command(packetize)
 
 
 @app.command(name="list")
@@ -177,7 +180,7 @@ def study(
     if jobs < 1:
         raise ScenarioError("a whole number of at least 1", key="--jobs", value=jobs)
     folder = output or Path("results") / name
-    studies.run(name, folder, jobs, _say)
+    studies.run(name, folder, jobs, say)
     from tightlink.experiment import claims
 
     found = claims.load(folder / "claims.json")
@@ -258,20 +261,3 @@ _LISTS: Final[dict[str, Callable[[], list[tuple[str, str]]]]] = {
     "studies": _studies,
     "metrics": _metrics,
 }
-
-
-def _say(text: str) -> None:
-    for line in text.splitlines() or [text]:
-        print(f"tightlink: {line}", file=sys.stderr)
-
-
-@contextmanager
-def _progress(text: str) -> Iterator[None]:
-    """A spinner on a terminal, nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(text):
-        yield

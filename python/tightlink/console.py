@@ -1,17 +1,21 @@
-"""What people see of a run in a terminal: tables, rich on a terminal, plain text when piped."""
+"""What people see in a terminal: a run's tables, rich on a terminal, plain when piped; and what is said beside."""
 
 from __future__ import annotations
 
 import math
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from tightlink import units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from tightlink.run import Run
+
+#: Exit code of what finished, but must not be trusted before something is read.
+CAUTION: Final = 3
 
 _DIGITS: Final = 4
 _MOST_ROWS: Final = 20
@@ -60,6 +64,31 @@ def _aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[s
         first = line[0].ljust(widths[0])
         rest = (cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True))
         yield "  ".join([first, *rest]).rstrip()
+
+
+def say(text: str) -> None:
+    """Tell the user something that is not data: on standard error."""
+    for line in text.splitlines() or [text]:
+        print(f"tightlink: {line}", file=sys.stderr)
+
+
+def warned(warnings: Sequence[str]) -> int:
+    """Say what must be read before a result is trusted; the exit code that follows."""
+    for warning in warnings:
+        say(f"warning: {warning}")
+    return CAUTION if warnings else 0
+
+
+@contextmanager
+def progress(text: str) -> Iterator[None]:
+    """A spinner on standard error while something takes its time: on a terminal, nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(text):
+        yield
 
 
 def rounded(value: float | None, write: Callable[[float], str]) -> str:

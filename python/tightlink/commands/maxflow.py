@@ -1,0 +1,62 @@
+"""The command ``tightlink maxflow``."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from tightlink import units
+from tightlink.commands.options import option
+from tightlink.scenario import load, parse_option
+
+
+def maxflow(
+    file: Path,
+    *,
+    from_: Annotated[str | None, Parameter(name="--from")] = None,
+    to: str | None = None,
+    packet: str | None = None,
+    set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
+    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    no_simulate: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Say how much a network carries between two nodes: by bits, by packets, and by both.
+
+    Parameters
+    ----------
+    file
+        Scenario, a TOML file; of its traffic only what the options leave out.
+    from_
+        Sending node (default: that of the only group of traffic).
+    to
+        Receiving node (default: that of the only group of traffic).
+    packet
+        Size of the packets, headers included (default: that of the only group of traffic).
+    set_
+        key=value, to change a key by its dotted path; may be repeated.
+    json_
+        Print everything as JSON.
+    no_simulate
+        Do not simulate what the answers propose.
+    """
+    from tightlink.analysis.flow_limits import flow_limits
+    from tightlink.analysis.flow_trial import try_paths
+    from tightlink.commands.maxflow_output import as_json, show
+    from tightlink.console import progress, warned
+
+    scenario = load(file, set=dict(map(parse_option, set_ or [])))
+    size = None if packet is None else int(option("--packet", packet, units.SIZE))
+    limits = flow_limits(scenario, source=from_, target=to, packet_bytes=size)
+    trials = {}
+    if not no_simulate:
+        with progress(f"simulating {scenario.duration}"):
+            trials["bits"] = try_paths(scenario, limits.bits.paths, limits.packet_bytes)
+            # Without processors in the way it is the same proposal.
+            same = limits.both.paths == limits.bits.paths
+            trials["both"] = trials["bits"] if same else try_paths(scenario, limits.both.paths, limits.packet_bytes)
+    if json_:
+        print(json.dumps(as_json(limits, trials), indent=2))
+    else:
+        show(limits, trials)
+    return warned(list(dict.fromkeys(warning for trial in trials.values() for warning in trial.warnings)))

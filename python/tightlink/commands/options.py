@@ -1,0 +1,75 @@
+"""The values of options: quantities, numbers and shares, exactly as they are written.
+
+Example:
+    >>> option("--bitrate", "1.5 Mbit/s", units.RATE)
+    Fraction(1500000, 1)
+    >>> option("--bitrate", "1.5 mbps", units.RATE)
+    Traceback (most recent call last):
+    tightlink.errors.ScenarioError: --bitrate = "1.5 mbps": expected a rate such as "2 Mbit/s"; did you mean \
+"1.5 Mbit/s"?
+    >>> number("--frame-rate", 29.97)
+    Fraction(2997, 100)
+    >>> number("--frame-rate", 0)
+    Traceback (most recent call last):
+    tightlink.errors.ScenarioError: --frame-rate = 0: expected a number above zero
+    >>> share("--loss", "0.5 %"), share("--loss", "0.005")
+    (Fraction(1, 200), Fraction(1, 200))
+"""
+
+import math
+import re
+from fractions import Fraction
+from typing import Final
+
+from tightlink import units
+from tightlink.errors import ScenarioError
+
+_NUMBER: Final = re.compile(r"\d*\.?\d+", re.ASCII)
+
+
+def option(name: str, text: str, kind: units.Kind, *, zero: bool = False) -> Fraction:
+    """The exact value of an option, in SI units.
+
+    Raises:
+        ScenarioError: It is no quantity of this kind, or not above zero (not even zero where ``zero`` is true).
+    """
+    try:
+        exact = units.parse(text, kind)[1].exact
+    except ScenarioError as error:
+        raise ScenarioError(error.expected, key=name, value=text, suggestion=error.suggestion) from None
+    if exact < 0 or (exact == 0 and not zero):
+        sign = "that is not negative" if zero else "above zero"
+        raise ScenarioError(f'{kind.name} {sign}, such as "{kind.example}"', key=name, value=text)
+    return exact
+
+
+def number(name: str, value: float, *, zero: bool = False) -> Fraction:
+    """The exact value of an option that is a plain number.
+
+    Raises:
+        ScenarioError: It is not above zero (not even zero where ``zero`` is true), or not finite.
+    """
+    if not math.isfinite(value) or value < 0 or (value == 0 and not zero):
+        sign = "that is not negative" if zero else "above zero"
+        raise ScenarioError(f"a number {sign}", key=name, value=plain(value))
+    return units.exact(value)
+
+
+def plain(value: float) -> float:
+    """A number as it was probably written: 4000 rather than 4000.0."""
+    return int(value) if float(value).is_integer() else value
+
+
+def share(name: str, text: str) -> Fraction:
+    """The exact value of an option that is a percentage or a number from 0 to 1.
+
+    Raises:
+        ScenarioError: It is neither.
+    """
+    try:
+        exact = Fraction(text) if _NUMBER.fullmatch(text) else units.parse(text, units.FRACTION)[1].exact
+    except ScenarioError:
+        exact = Fraction(-1)
+    if not 0 <= exact <= 1:
+        raise ScenarioError('a fraction from 0 to 1, or such as "1 %"', key=name, value=text)
+    return exact

@@ -1,0 +1,88 @@
+"""The command ``tightlink packetize``."""
+
+import json
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from tightlink import units
+from tightlink.commands.options import number, option, plain, share
+from tightlink.errors import ScenarioError
+
+
+def packetize(
+    *,
+    bitrate: str,
+    limit_pps: float,
+    background_pps: float = 0,
+    headers: str = "28 B",
+    mtu: str = "1500 B",
+    link: str | None = None,
+    max_delay: str | None = None,
+    frame_rate: float | None = None,
+    ring: str | None = None,
+    loss: str | None = None,
+    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> int:
+    """Say which packet length keeps a stream clear of a router's packet limit, and why.
+
+    Parameters
+    ----------
+    bitrate
+        Bit rate of the stream without headers, such as "1.5 Mbit/s".
+    limit_pps
+        Packets per second from which the router is unstable.
+    background_pps
+        Packets per second of all other traffic through it.
+    headers
+        Headers of each packet down to IP: 28 B for UDP, 40 B for RTP (default: 28 B).
+    mtu
+        Largest IP packet (default: 1500 B).
+    link
+        Rate of the link that the stream must fit, such as "2 Mbit/s"; without it any rate fits.
+    max_delay
+        Longest time to fill a packet, such as "30 ms"; without it any time will do.
+    frame_rate
+        Frames per second, if it is video; packets do not hold parts of two frames.
+    ring
+        What the router's input ring holds, such as "75 packets", for the burst of a frame.
+    loss
+        Share of packets lost, such as "0.5 %", for the share of frames that it hits.
+    json_
+        Print everything as JSON.
+    """
+    from tightlink.analysis.packetize import Bottleneck, Stream
+    from tightlink.analysis.packetize import packetize as lengths_of
+    from tightlink.commands.packetize_output import Answer, as_json, show
+    from tightlink.console import CAUTION
+
+    for name, value in (("--ring", ring), ("--loss", loss)):
+        if value is not None and frame_rate is None:
+            raise ScenarioError("--frame-rate beside it: it is frames that it is about", key=name, value=value)
+    limit, background = number("--limit-pps", limit_pps), number("--background-pps", background_pps, zero=True)
+    if background >= limit:
+        expected = f"less than --limit-pps, which is {plain(limit_pps)}: the router is unstable without the stream"
+        raise ScenarioError(expected, key="--background-pps", value=plain(background_pps))
+    stream = Stream(
+        bitrate_bps=option("--bitrate", bitrate, units.RATE),
+        headers_bytes=int(option("--headers", headers, units.SIZE, zero=True)),
+        frames_per_s=None if frame_rate is None else number("--frame-rate", frame_rate),
+    )
+    mtu_bytes = int(option("--mtu", mtu, units.SIZE))
+    if mtu_bytes <= stream.headers_bytes:
+        raise ScenarioError(f"more than the {stream.headers_bytes} B of headers", key="--mtu", value=mtu)
+    bottleneck = Bottleneck(
+        limit_packets_per_s=limit,
+        background_packets_per_s=background,
+        link_bps=None if link is None else option("--link", link, units.RATE),
+        ring_packets=None if ring is None else int(option("--ring", ring, units.PACKETS)),
+    )
+    delay = None if max_delay is None else option("--max-delay", max_delay, units.TIME)
+    found = lengths_of(stream, bottleneck, mtu_bytes=mtu_bytes, max_delay_s=delay)
+    lost = None if loss is None else float(share("--loss", loss))
+    answer = Answer(stream, bottleneck, found, mtu_bytes, delay, lost)
+    if json_:
+        print(json.dumps(as_json(answer), indent=2))
+    else:
+        show(answer)
+    return 0 if found.smallest is not None else CAUTION
