@@ -13,7 +13,7 @@ pub enum ScenarioError {
     BrokenPath { flow: String, link: String, node: String },
     #[error("traffic.{flow}: the path ends at {end:?} instead of {to:?}")]
     PathEndsElsewhere { flow: String, end: String, to: String },
-    #[error("traffic.{flow}: the path has {hops} links, more than the 255 that a path may have")]
+    #[error("traffic.{flow}: the path has {hops} links and processors, more than the 255 that a path may have")]
     TooManyHops { flow: String, hops: usize },
     #[error("traffic.{flow}.{key} = {value}: {expected}")]
     Flow { flow: String, key: &'static str, value: String, expected: String },

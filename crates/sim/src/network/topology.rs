@@ -1,10 +1,10 @@
-//! Paths: shortest by number of links, or as the scenario spells them out; and what of a path can be
-//! evaluated as soon as what precedes it is.
+//! Paths: shortest by number of links, or as the scenario spells them out; the processors on them; and
+//! what of a path can be evaluated as soon as what precedes it is.
 
 use std::collections::{HashMap, VecDeque};
 
 use crate::error::ScenarioError;
-use crate::scenario::{FlowSpec, LinkSpec, Scenario, TransportSpec};
+use crate::scenario::{FlowSpec, LinkSpec, NodeSpec, Scenario, TransportSpec};
 
 /// After the last link of a path.
 pub const END: u32 = u32::MAX >> 1;
@@ -12,10 +12,13 @@ pub const END: u32 = u32::MAX >> 1;
 /// Marks a link of a path that is evaluated together with the one before it.
 const FUSED: u32 = 1 << 31;
 
-/// The links of every flow in both directions, each list closed by [`END`].
+/// The stops of every flow in both directions, each list closed by [`END`]. A stop is a link, or a
+/// processor: they are numbered behind the links.
 #[derive(Clone, Debug, Default)]
 pub struct Paths {
-    links: Vec<u32>,
+    stops: Vec<u32>,
+    /// Number of links: stops from here on are processors.
+    links: u32,
     /// Where the lists of flow f begin: forward at 2f, reverse at 2f + 1.
     first: Vec<u32>,
 }
@@ -27,65 +30,75 @@ impl Paths {
     /// A destination that cannot be reached, or a spelled-out path that does not connect.
     pub fn new(scenario: &Scenario) -> Result<Self, ScenarioError> {
         let mut router = Router::new(scenario);
-        let mut paths = Self::default();
+        let mut processors = Processors::new(scenario);
+        let mut paths = Self { links: scenario.links.len() as u32, ..Self::default() };
         for flow in &scenario.flows {
             let forward = router.path(flow, flow.from, flow.to, flow.path.as_deref())?;
-            paths.add(&forward);
+            paths.add(flow, processors.with(forward))?;
             // Datagrams need no way back.
             let reverse = match flow.transport {
                 TransportSpec::Tcp(_) => router.path(flow, flow.to, flow.from, flow.reverse_path.as_deref())?,
                 TransportSpec::Udp(_) => Vec::new(),
             };
-            paths.add(&reverse);
+            paths.add(flow, processors.with(reverse))?;
         }
         Ok(paths)
     }
 
-    fn add(&mut self, links: &[u32]) {
-        self.first.push(self.links.len() as u32);
-        self.links.extend_from_slice(links);
-        self.links.push(END);
+    fn add(&mut self, flow: &FlowSpec, stops: Vec<u32>) -> Result<(), ScenarioError> {
+        if stops.len() > usize::from(u8::MAX) {
+            return Err(ScenarioError::TooManyHops { flow: flow.label.clone(), hops: stops.len() });
+        }
+        self.first.push(self.stops.len() as u32);
+        self.stops.extend(stops);
+        self.stops.push(END);
+        Ok(())
     }
 
-    /// The link after `hop` links of the way of flow `flow`, or [`END`]; and whether it is evaluated
+    /// The stop after `hop` stops of the way of flow `flow`, or [`END`]; and whether it is evaluated
     /// together with the one before it.
     #[inline]
     #[must_use]
     pub fn link(&self, flow: u32, reverse: bool, hop: u8) -> (u32, bool) {
         let first = self.first[2 * flow as usize + usize::from(reverse)];
-        let entry = self.links[(first + u32::from(hop)) as usize];
+        let entry = self.stops[(first + u32::from(hop)) as usize];
         (entry & !FUSED, entry & FUSED != 0)
     }
 
     /// From now on, marks the links for which `fused` is true.
     pub fn mark_fused(&mut self, fused: impl Fn(u32) -> bool) {
-        for entry in &mut self.links {
-            if *entry != END && fused(*entry) {
+        for entry in &mut self.stops {
+            if *entry < self.links && fused(*entry) {
                 *entry |= FUSED;
             }
         }
     }
 
+    /// All stops of the way of flow `flow`.
+    fn stops(&self, flow: u32, reverse: bool) -> impl Iterator<Item = u32> {
+        let first = self.first[2 * flow as usize + usize::from(reverse)] as usize;
+        self.stops[first..].iter().take_while(|&&entry| entry != END).map(|entry| entry & !FUSED)
+    }
+
     /// All links of the way of flow `flow`.
     #[must_use]
     pub fn links(&self, flow: u32, reverse: bool) -> Vec<u32> {
-        let first = self.first[2 * flow as usize + usize::from(reverse)] as usize;
-        self.links[first..].iter().take_while(|&&entry| entry != END).map(|entry| entry & !FUSED).collect()
+        self.stops(flow, reverse).filter(|&stop| stop < self.links).collect()
     }
 
-    /// For each link, the only link that feeds it; nothing where a host or several links do.
+    /// For each link, the only link that feeds it; nothing where a host, a processor or several links do.
     #[must_use]
-    pub fn only_feeders(&self, links: usize) -> Vec<Option<u32>> {
+    pub fn only_feeders(&self) -> Vec<Option<u32>> {
         #[derive(Clone, Copy, PartialEq)]
         enum Fed {
             Never,
             By(u32),
             BySeveral,
         }
-        let mut fed = vec![Fed::Never; links];
+        let mut fed = vec![Fed::Never; self.links as usize];
         let mut feeder = None;
-        for &link in &self.links {
-            if link == END {
+        for &link in &self.stops {
+            if link >= self.links {
                 feeder = None;
                 continue;
             }
@@ -102,7 +115,8 @@ impl Paths {
 }
 
 /// The links whose packets end at a host that only answers: it has TCP receivers that acknowledge each
-/// packet at once, all reached by this link, and they alone feed the link on which their ACKs leave.
+/// packet at once, all reached by this link and no processor, and they alone feed the link on which their
+/// ACKs leave, without a processor.
 /// What arrives there, and the ACK, is known as soon as the link has granted its service.
 #[must_use]
 pub fn links_to_answering_hosts(scenario: &Scenario, paths: &Paths) -> Vec<bool> {
@@ -116,12 +130,13 @@ pub fn links_to_answering_hosts(scenario: &Scenario, paths: &Paths) -> Vec<bool>
     let mut hosts = vec![Host::Unused; scenario.nodes.len()];
     let mut transit = vec![false; scenario.links.len()];
     for (index, flow) in scenario.flows.iter().enumerate() {
-        let (forward, reverse) = (paths.links(index as u32, false), paths.links(index as u32, true));
-        for link in forward.iter().skip(1).chain(reverse.iter().skip(1)) {
+        let [forward, reverse] = [false, true].map(|side| paths.stops(index as u32, side).collect::<Vec<_>>());
+        for link in forward.iter().skip(1).chain(reverse.iter().skip(1)).filter(|&&stop| stop < paths.links) {
             transit[*link as usize] = true;
         }
         hosts[flow.from as usize] = Host::Otherwise;
-        let at_once = matches!(&flow.transport, TransportSpec::Tcp(tcp) if tcp.delayed_ack_s.is_none());
+        let at_once = matches!(&flow.transport, TransportSpec::Tcp(tcp) if tcp.delayed_ack_s.is_none())
+            && forward.last().max(reverse.first()).is_some_and(|&stop| stop < paths.links);
         let host = &mut hosts[flow.to as usize];
         *host = match (*host, forward.last(), reverse.first()) {
             (Host::Unused, Some(&by), Some(&on)) if at_once => Host::Answers { by, on },
@@ -136,6 +151,40 @@ pub fn links_to_answering_hosts(scenario: &Scenario, paths: &Paths) -> Vec<bool>
         }
     }
     answering
+}
+
+/// Where packets pass a processor: at the node where they begin, at all nodes that forward them, and at
+/// the node where they end if it says so.
+struct Processors<'a> {
+    scenario: &'a Scenario,
+    /// The stop of each node's processor.
+    stops: Vec<Option<u32>>,
+}
+
+impl<'a> Processors<'a> {
+    fn new(scenario: &'a Scenario) -> Self {
+        let mut numbers = scenario.links.len() as u32..;
+        let stop = |node: &NodeSpec| node.processor.as_ref().and_then(|_| numbers.next());
+        Self { scenario, stops: scenario.nodes.iter().map(stop).collect() }
+    }
+
+    /// A path with the processors on it.
+    fn with(&mut self, path: Vec<u32>) -> Vec<u32> {
+        if self.stops.iter().all(Option::is_none) {
+            return path;
+        }
+        let mut stops = Vec::new();
+        for &link in &path {
+            stops.extend(self.stops[self.scenario.links[link as usize].from as usize]);
+            stops.push(link);
+        }
+        if let Some(&last) = path.last() {
+            let node = self.scenario.links[last as usize].to as usize;
+            let receives = self.scenario.nodes[node].processor.as_ref().is_some_and(|processor| processor.receive);
+            stops.extend(self.stops[node].filter(|_| receives));
+        }
+        stops
+    }
 }
 
 /// Breadth-first search towards destinations, one search per destination router.
@@ -162,18 +211,14 @@ impl<'a> Router<'a> {
         to: u32,
         spelled: Option<&[u32]>,
     ) -> Result<Vec<u32>, ScenarioError> {
-        let path = match spelled {
-            Some(path) => self.check(flow, from, to, path)?,
+        match spelled {
+            Some(path) => self.check(flow, from, to, path),
             None => self.shortest(from, to).ok_or_else(|| ScenarioError::Unreachable {
                 flow: flow.label.clone(),
                 from: self.name(from),
                 to: self.name(to),
-            })?,
-        };
-        if path.len() > usize::from(u8::MAX) {
-            return Err(ScenarioError::TooManyHops { flow: flow.label.clone(), hops: path.len() });
+            }),
         }
-        Ok(path)
     }
 
     fn check(&self, flow: &FlowSpec, from: u32, to: u32, path: &[u32]) -> Result<Vec<u32>, ScenarioError> {

@@ -14,6 +14,10 @@ pub enum DropReason {
     Queue,
     /// The wire lost it.
     Wire,
+    /// The input ring of a processor was full.
+    InputRing,
+    /// The link's queue was full, and it is the output ring of a processor.
+    OutputRing,
 }
 
 impl DropReason {
@@ -23,6 +27,8 @@ impl DropReason {
         match self {
             Self::Queue => "queue",
             Self::Wire => "wire",
+            Self::InputRing => "input ring",
+            Self::OutputRing => "output ring",
         }
     }
 }
@@ -38,7 +44,14 @@ pub trait Probe {
     /// A packet came out at the other end of a link.
     fn received(&mut self, _key: Key, _link: u32, _packet: &Packet) {}
 
-    /// A packet was lost.
+    /// A packet came into the ring of a processor, the stop `stop` of its path.
+    fn joined_processor(&mut self, _stop: u32, _packet: &Packet) {}
+
+    /// The packet that came first of those in the rings of a processor has left it.
+    fn left_processor(&mut self, _stop: u32) {}
+
+    /// A packet was lost: at a link, or at the ring at its far end. Of a packet that its own host refuses,
+    /// the link is the one that it would have taken.
     fn dropped(&mut self, _key: Key, _link: u32, _packet: &Packet, _reason: DropReason) {}
 
     /// The run is over: nothing happens from `end` on.

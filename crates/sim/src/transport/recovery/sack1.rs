@@ -74,7 +74,7 @@ impl Sender {
     }
 
     /// As long as the window, or in recovery the pipe, has room: first what is missing, then new data.
-    fn sack1_send<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+    pub(in crate::transport) fn sack1_send<P: Probe>(&mut self, env: &mut Env<'_, P>) {
         let window = self.usable(env);
         let largest = env.connection.tcp.window_packets as i32;
         loop {
@@ -96,6 +96,9 @@ impl Sender {
                     let last = self.acked.saturating_add(if self.recovering { largest } else { window });
                     if self.next > last || self.next >= self.limit {
                         break;
+                    }
+                    if self.is_pushed_back(env) {
+                        return;
                     }
                     self.next += 1;
                     self.next - 1
