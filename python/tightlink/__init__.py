@@ -20,6 +20,7 @@ from __future__ import annotations
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.run import Run, open_run
 from tightlink.scenario import (
+    Background,
     Bulk,
     Cbr,
     Chain,
@@ -27,10 +28,14 @@ from tightlink.scenario import (
     Dumbbell,
     Framing,
     Link,
+    Meter,
+    Node,
     Observe,
     OnOff,
+    Processor,
     Reverse,
     Rto,
+    Saturate,
     Scenario,
     Spread,
     Starts,
@@ -42,6 +47,7 @@ from tightlink.scenario import (
 from tightlink.simulate import simulate
 
 __all__ = [
+    "Background",
     "Bulk",
     "Cbr",
     "Chain",
@@ -49,11 +55,15 @@ __all__ = [
     "Dumbbell",
     "Framing",
     "Link",
+    "Meter",
+    "Node",
     "Observe",
     "OnOff",
+    "Processor",
     "Reverse",
     "Rto",
     "Run",
+    "Saturate",
     "Scenario",
     "ScenarioError",
     "Spread",

@@ -31,6 +31,10 @@ def print_summary(run: Run) -> None:
         print()
     links = [_link(row) for row in run.links.iter_rows(named=True)]
     print_table(["link", *_LINK], links)
+    processors = [_processor(row) for row in run.nodes.iter_rows(named=True) if row["load_true"] is not None]
+    if processors:
+        print()
+        print_table(["processor", *_PROCESSOR], processors)
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], out: TextIO | None = None) -> None:
@@ -116,6 +120,7 @@ def _percent(value: float) -> str:
 
 
 _FLOW: Final = ("goodput", "sent", "dropped", "resent", "latency", "jitter", "limited by")
+_PROCESSOR: Final = ("load", "reported", "served", "dropped at input ring", "at output ring")
 _LINK: Final = ("utilization", "packets", "dropped", "queue mean", "queue max")
 
 
@@ -129,6 +134,17 @@ def _flow(row: dict[str, Any]) -> list[str]:
         rounded(row["latency_mean_s"], _time),
         rounded(row["jitter_mean_s"], _time),
         limit(row),
+    ]
+
+
+def _processor(row: dict[str, Any]) -> list[str]:
+    return [
+        row["node"],
+        rounded(row["load_true"], _percent),
+        rounded(row["load_reported"], _percent),
+        str(row["packets_served"]),
+        str(row["dropped_input_ring"]),
+        str(row["dropped_output_ring"]),
     ]
 
 

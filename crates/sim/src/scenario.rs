@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::network::processor::ProcessorSpec;
 use crate::network::queue::QueueSpec;
 
 /// A complete, resolved scenario.
@@ -45,6 +46,8 @@ pub enum Profile {
 pub struct NodeSpec {
     /// Unique name.
     pub name: String,
+    /// What each packet costs that it forwards or sends; none: nothing.
+    pub processor: Option<ProcessorSpec>,
 }
 
 /// One direction of a wire.
@@ -130,6 +133,8 @@ pub enum TrafficSpec {
         /// Application bytes to send; none: unlimited.
         bytes: Option<u64>,
     },
+    /// As fast as the first stop takes packets: the processor of the host, or the queue of its first link.
+    Saturate {},
     /// One packet at a constant interval.
     Cbr {
         /// Seconds from packet to packet.

@@ -4,11 +4,13 @@ use crate::congestion::Controls;
 use crate::error::ScenarioError;
 use crate::events::{self, Entity, Key};
 use crate::network::fabric::Fabric;
+use crate::network::queue::drop_tail::DropTailSpec;
+use crate::network::queue::{Arrival, Queue, QueueSpec};
 use crate::network::topology::{Paths, flows_alone_at_their_host};
 use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
 use crate::probe::series::{Metric, Series};
-use crate::scenario::{FlowSpec, Profile, Scenario, TrafficSpec, TransportSpec};
+use crate::scenario::{FlowSpec, Profile, QueueLimit, Scenario, TrafficSpec, TransportSpec};
 use crate::time::Time;
 use crate::traffic::pulse::Pulse;
 use crate::transport::connection::Connection;
@@ -27,11 +29,12 @@ const RETRANSMISSION: u32 = 0;
 const DELAYED_ACK: u32 = 1;
 const APPLICATION: u32 = 2;
 
-/// The numbers of entities: the sampler, starts and stops, links, timers.
+/// The numbers of entities: the sampler, starts and stops, links, processors, timers, sources that wait.
 #[derive(Clone, Copy, Debug)]
 struct Entities {
     first_link: Entity,
     first_timer: Entity,
+    first_source: Entity,
 }
 
 const SAMPLER: Entity = 0;
@@ -39,7 +42,9 @@ const SAMPLER: Entity = 0;
 impl Entities {
     fn new(scenario: &Scenario) -> Self {
         let first_link = events::first_link(scenario.flows.len());
-        Self { first_link, first_timer: first_link + scenario.links.len() as u32 }
+        let processors = scenario.nodes.iter().filter(|node| node.processor.is_some()).count();
+        let first_timer = first_link + (scenario.links.len() + processors) as u32;
+        Self { first_link, first_timer, first_source: first_timer + TIMERS * scenario.flows.len() as u32 }
     }
 
     fn timer(self, flow: u32, timer: u32) -> Entity {
@@ -118,7 +123,8 @@ impl<'a, P: Probe> Simulation<'a, P> {
     /// no link on the path carries, an unknown congestion control.
     pub fn new(scenario: &'a Scenario, probe: P) -> Result<Self, ScenarioError> {
         let entities = Entities::new(scenario);
-        let fabric = Fabric::new(scenario, entities.first_link, probe, |paths| watched(scenario, paths))?;
+        let first = (entities.first_link, entities.first_source);
+        let fabric = Fabric::new(scenario, first, probe, |paths| watched(scenario, paths))?;
         let mut simulation = Self {
             scenario,
             fabric,
@@ -180,7 +186,13 @@ impl<'a, P: Probe> Simulation<'a, P> {
                 check_size(flow, "udp.payload", udp.payload_bytes, udp.header_bytes)?;
                 let path = self.fabric.paths.links(index, false);
                 let mtu = path.iter().filter_map(|&link| self.scenario.links[link as usize].mtu_bytes).min();
-                self.udp.push(DatagramFlow::new(index, udp, Fragments::new(udp, mtu)));
+                let fragments = Fragments::new(udp, mtu);
+                let mut datagrams = DatagramFlow::new(index, udp, fragments);
+                if let (TrafficSpec::Saturate {}, Some(&first)) = (&flow.traffic, path.first()) {
+                    check_pushes_back(self.scenario, first, fragments.size)?;
+                    datagrams = datagrams.saturating(start, first);
+                }
+                self.udp.push(datagrams);
                 Endpoint::Udp(self.udp.len() as u32 - 1)
             }
         };
@@ -277,6 +289,10 @@ impl<'a, P: Probe> Simulation<'a, P> {
     }
 
     fn timer(&mut self, now: Key) {
+        if now.entity() >= self.entities.first_source {
+            self.source(now);
+            return;
+        }
         let number = now.entity() - self.entities.first_timer;
         let (flow, timer) = (number / TIMERS, number % TIMERS);
         match (timer, self.endpoints[flow as usize]) {
@@ -290,6 +306,20 @@ impl<'a, P: Probe> Simulation<'a, P> {
             (APPLICATION, _) => self.pulse(flow, now),
             _ => {}
         }
+    }
+
+    /// It is the turn of a source that was pushed back.
+    fn source(&mut self, now: Key) {
+        let flow = now.entity() - self.entities.first_source;
+        self.fabric.begin_turn(flow);
+        match self.endpoints[flow as usize] {
+            Endpoint::Tcp(index) => self.with_sender(index, now, Sender::resume),
+            Endpoint::Udp(index) if self.running[flow as usize] => {
+                self.udp[index as usize].saturate(&mut self.fabric, now);
+            }
+            Endpoint::Udp(_) => {}
+        }
+        self.fabric.end_turn(flow, now);
     }
 
     fn with_sender(&mut self, index: u32, now: Key, act: impl FnOnce(&mut Sender, &mut Env<'_, P>)) {
@@ -309,8 +339,9 @@ impl<'a, P: Probe> Simulation<'a, P> {
         let (flow, stop) = ((now.entity() - 1) / 2, (now.entity() - 1) % 2 == 1);
         self.running[flow as usize] = !stop;
         if stop {
-            if let Endpoint::Tcp(index) = self.endpoints[flow as usize] {
-                self.with_sender(index, now, Sender::stop);
+            match self.endpoints[flow as usize] {
+                Endpoint::Tcp(index) => self.with_sender(index, now, Sender::stop),
+                Endpoint::Udp(index) => self.udp[index as usize].stop(&self.fabric, now),
             }
             return;
         }
@@ -319,11 +350,10 @@ impl<'a, P: Probe> Simulation<'a, P> {
                 pulse.start(now.time);
                 self.pulse(flow, now);
             }
-            None => {
-                if let Endpoint::Tcp(index) = self.endpoints[flow as usize] {
-                    self.with_sender(index, now, Sender::start);
-                }
-            }
+            None => match self.endpoints[flow as usize] {
+                Endpoint::Tcp(index) => self.with_sender(index, now, Sender::start),
+                Endpoint::Udp(index) => self.udp[index as usize].saturate(&mut self.fabric, now),
+            },
         }
     }
 
@@ -471,6 +501,25 @@ fn check_size(flow: &FlowSpec, key: &'static str, payload: u32, header: u32) -> 
         value: format!("\"{payload} B\""),
         expected: format!("an IP packet has at most 65535 bytes: at most {largest} B of payload here"),
     })
+}
+
+/// A source that sends as fast as it can needs a queue that pushes back, and that takes its packets.
+fn check_pushes_back(scenario: &Scenario, link: u32, size: u32) -> Result<(), ScenarioError> {
+    let spec = &scenario.links[link as usize];
+    let wrong = |expected: String| {
+        let (link, value) = (spec.name.clone(), format!("{:?}", spec.queue));
+        Err(ScenarioError::Link { link, key: "queue", value, expected })
+    };
+    let processor = scenario.nodes[spec.from as usize].processor.as_ref();
+    let unlimited = matches!(spec.queue, QueueSpec::DropTail(DropTailSpec { limit: QueueLimit::Unlimited }));
+    if unlimited || processor.is_some_and(|processor| processor.input_ring == QueueLimit::Unlimited) {
+        return wrong("a source that saturates it needs a limit here and in the input ring before it".into());
+    }
+    let alone = Arrival { now: Time::ZERO, packets: 0, bytes: 0, size };
+    if Queue::new(&spec.queue, scenario.profile).admit(&alone) {
+        return Ok(());
+    }
+    wrong(format!("a queue that takes a packet of {size} B"))
 }
 
 /// The slowest of `links`, the first of equals.

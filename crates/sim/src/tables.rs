@@ -97,8 +97,7 @@ impl FlowTotals {
             totals.bytes_sent = flow.bytes_sent;
             totals.bytes_delivered = flow.bytes_delivered;
             totals.payload_delivered = flow.payload_delivered;
-            // A source without feedback sends what its application offers, and nothing holds it back.
-            totals.limited_by[crate::transport::accounting::Limit::Application as usize] = 1.0;
+            totals.limited_by = flow.limit_shares(&simulation.fabric, Time::new(planned));
             flow.latency
         } else {
             return totals;
@@ -236,25 +235,57 @@ pub fn links<P: Probe>(simulation: &Simulation<'_, P>) -> Table {
     table
 }
 
-/// The `nodes` table: what came into each node by links, and what its processor did with it.
+/// What happened at one node.
+#[derive(Clone, Copy, Debug)]
+struct NodeTotals {
+    packets_in: u64,
+    packets_served: u64,
+    dropped_input_ring: u64,
+    dropped_output_ring: u64,
+    load_true: f64,
+    load_reported: f64,
+}
+
+/// The `nodes` table: of a node with a processor, what it was offered and what it did with it; of others,
+/// what came in by links, which they serve at once.
 #[must_use]
 pub fn nodes<P: Probe>(simulation: &Simulation<'_, P>) -> Table {
     let scenario = simulation.scenario;
     let mut arrived = vec![0u64; scenario.nodes.len()];
+    let mut refused = vec![0u64; scenario.nodes.len()];
     for (spec, link) in scenario.links.iter().zip(&simulation.fabric.links) {
         arrived[spec.to as usize] += link.packets_delivered();
+        refused[spec.from as usize] += link.server.dropped();
     }
-    let none = || std::iter::repeat_n(f64::NAN, scenario.nodes.len());
-    let zero = || std::iter::repeat_n(0, scenario.nodes.len());
+    let without = |packets| NodeTotals {
+        packets_in: packets,
+        packets_served: packets,
+        dropped_input_ring: 0,
+        dropped_output_ring: 0,
+        load_true: f64::NAN,
+        load_reported: f64::NAN,
+    };
+    let mut rows: Vec<NodeTotals> = arrived.into_iter().map(without).collect();
+    for node in &simulation.fabric.nodes.list {
+        let Some(spec) = &scenario.nodes[node.index as usize].processor else { continue };
+        let totals = node.processor.totals();
+        rows[node.index as usize] = NodeTotals {
+            packets_in: totals.packets_in,
+            packets_served: totals.packets_served,
+            dropped_input_ring: totals.packets_dropped,
+            dropped_output_ring: if spec.output_ring { refused[node.index as usize] } else { 0 },
+            load_true: node.processor.demand_s(scenario.duration_s, spec) / scenario.duration_s,
+            load_reported: node.processor.reading(scenario.duration_s).unwrap_or(f64::NAN),
+        };
+    }
     let mut table = Table::default();
     table.text("node", scenario.nodes.iter().map(|node| node.name.clone()));
-    table.integer("packets_in", arrived.iter().copied());
-    // A node without a processor serves everything at once.
-    table.integer("packets_served", arrived.iter().copied());
-    table.integer("dropped_input_ring", zero());
-    table.integer("dropped_output_ring", zero());
-    table.float("load_true", none());
-    table.float("load_reported", none());
+    table.integer("packets_in", rows.iter().map(|row| row.packets_in));
+    table.integer("packets_served", rows.iter().map(|row| row.packets_served));
+    table.integer("dropped_input_ring", rows.iter().map(|row| row.dropped_input_ring));
+    table.integer("dropped_output_ring", rows.iter().map(|row| row.dropped_output_ring));
+    table.float("load_true", rows.iter().map(|row| row.load_true));
+    table.float("load_reported", rows.iter().map(|row| row.load_reported));
     table
 }
 

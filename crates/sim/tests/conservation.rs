@@ -27,6 +27,8 @@ struct LinkCount {
     arrived: Vec<(u64, f64)>,
     dropped: usize,
     lost: usize,
+    /// By the ring at the far end.
+    refused: usize,
 }
 
 #[derive(Debug)]
@@ -49,7 +51,8 @@ fn count_links(scenario: &Scenario, records: &[Record]) -> Vec<LinkCount> {
                 link.lost += 1;
                 link.arrived.push((record.uid, at_s));
             }
-            Event::Drop(DropReason::Queue) => {
+            Event::Drop(DropReason::InputRing) => link.refused += 1,
+            Event::Drop(DropReason::Queue | DropReason::OutputRing) => {
                 // A drop is noted as an arrival at the queue, too.
                 let refused = link.admitted.pop().map(|packet| packet.uid);
                 assert_eq!(refused, Some(record.uid));

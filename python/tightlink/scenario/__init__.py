@@ -5,14 +5,16 @@ from __future__ import annotations
 from tightlink.scenario.links import DropTail, Framing, Link, Reverse
 from tightlink.scenario.load import load, loads, understood
 from tightlink.scenario.model import Observe, Scenario
+from tightlink.scenario.nodes import Background, Meter, Node, Processor
 from tightlink.scenario.overrides import parse_option
 from tightlink.scenario.profiles import PROFILES, Profile
 from tightlink.scenario.topologies import TOPOLOGIES, Chain, Dumbbell, Spread
-from tightlink.scenario.traffic import Bulk, Cbr, OnOff, Rto, Starts, Tcp, Udp
+from tightlink.scenario.traffic import Bulk, Cbr, OnOff, Rto, Saturate, Starts, Tcp, Udp
 
 __all__ = [
     "PROFILES",
     "TOPOLOGIES",
+    "Background",
     "Bulk",
     "Cbr",
     "Chain",
@@ -20,11 +22,15 @@ __all__ = [
     "Dumbbell",
     "Framing",
     "Link",
+    "Meter",
+    "Node",
     "Observe",
     "OnOff",
+    "Processor",
     "Profile",
     "Reverse",
     "Rto",
+    "Saturate",
     "Scenario",
     "Spread",
     "Starts",

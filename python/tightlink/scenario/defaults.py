@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import ScenarioError
+from tightlink.scenario.nodes import check_output_rings
 from tightlink.scenario.profiles import PROFILES, Profile
 from tightlink.scenario.table import merged
 
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
     from tightlink.scenario.traffic import Flow
 
 _SHAPE = 1.5
+#: 256 descriptors are what drivers of network interfaces usually begin with.
+_PROCESSOR: Final = {"per_byte": "0 s", "interrupt": "0 s", "input_ring": "256 packets", "receive": False}
+_BACKGROUND: Final = {"guaranteed": 0.0}
+#: Routers report a one-minute mean.
+_METER: Final = {"window": "60 s", "cpu": "1 ms", "every": "1 s", "average": "window"}
 
 
 def filled(scenario: Scenario) -> dict[str, Any]:
@@ -31,6 +37,9 @@ def filled(scenario: Scenario) -> dict[str, Any]:
         data["topology"] = {name: topology.filled(links) for name, topology in scenario.topology.items()}
     if "link" in data:
         data["link"] = {name: merged(links, link) for name, link in data["link"].items()}
+    if "node" in data:
+        check_output_rings(scenario, profile.queue)
+        data["node"] = {name: merged(_node(node), node) for name, node in data["node"].items()}
     if "traffic" in data:
         data["traffic"] = {
             name: _traffic(name, flow, profile, data["duration"]) for name, flow in scenario.traffic.items()
@@ -43,6 +52,14 @@ def _links(profile: Profile) -> dict[str, Any]:
     framing = {"overhead": "0 B", "smallest": "0 B"}
     defaults = {"delay": "0 s", "queue": profile.queue, "framing": framing, "loss": 0.0}
     return defaults if profile.mtu is None else defaults | {"mtu": profile.mtu}
+
+
+def _node(node: dict[str, Any]) -> dict[str, Any]:
+    processor = node.get("processor")
+    if processor is None:
+        return {}
+    tables = {"background": _BACKGROUND, "meter": _METER}
+    return {"processor": _PROCESSOR | {key: table for key, table in tables.items() if key in processor}}
 
 
 def _traffic(name: str, flow: Flow, profile: Profile, duration: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink import units
 from tightlink.errors import ScenarioError, show
 from tightlink.scenario.network import given
-from tightlink.scenario.traffic import Bulk, Cbr, OnOff, Starts
+from tightlink.scenario.traffic import Bulk, Cbr, OnOff, Saturate, Starts
 from tightlink.scenario.transport import tcp_spec, udp_spec
 
 if TYPE_CHECKING:
@@ -76,6 +76,8 @@ def _traffic(key: str, flow: Flow, transport: dict[str, Any]) -> dict[str, Any]:
     match flow:
         case Bulk():
             return {"kind": "bulk", "bytes": None if flow.bytes is None else units.size(flow.bytes)}
+        case Saturate():
+            return {"kind": "saturate"}
         case Cbr():
             return {"kind": "cbr", "interval_s": _interval(key, flow, transport)}
         case OnOff():

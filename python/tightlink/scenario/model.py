@@ -25,6 +25,7 @@ from pydantic import AfterValidator, Field, PrivateAttr, ValidationError
 from tightlink.errors import ScenarioError
 from tightlink.scenario import toml
 from tightlink.scenario.links import Link
+from tightlink.scenario.nodes import Node, check_node_name
 from tightlink.scenario.overrides import override
 from tightlink.scenario.problems import placed, scenario_error
 from tightlink.scenario.profiles import DEFAULT_PROFILE, PROFILES
@@ -46,6 +47,7 @@ def _check_name(name: str) -> str:
 
 
 Name = Annotated[str, AfterValidator(_check_name)]
+NodeNames = Annotated[str, AfterValidator(check_node_name)]
 
 
 class Observe(Table):
@@ -74,6 +76,8 @@ class Scenario(Table):
     """Networks made from a few keys, by name."""
     link: dict[Name, Link] = Field(default_factory=dict)
     """Links, by name."""
+    node: dict[NodeNames, Node] = Field(default_factory=dict)
+    """Processors of nodes, by the name of the node or the group."""
     traffic: dict[Name, Traffic] = Field(default_factory=dict)
     """Flows and groups of flows, by name."""
     observe: Observe | None = None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from tightlink import units
-from tightlink.errors import ScenarioError, closest
+from tightlink.errors import ABSENT, ScenarioError, closest
 from tightlink.scenario.links import DropTail
 from tightlink.scenario.values import UNLIMITED
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from tightlink.scenario.links import Span, Wire
     from tightlink.scenario.model import Scenario
+    from tightlink.scenario.nodes import Node, Processor
 
 T = TypeVar("T")
 
@@ -67,6 +68,21 @@ class Network:
                     raise self._unknown(f"link.{name}.ends", node, self.nodes, "a node of a topology")
                 self.nodes.setdefault(node, len(self.nodes))
             self._add(link.span(name))
+        #: Nodes with a processor.
+        self.processors: dict[int, Processor] = {}
+        self._place(scenario.node)
+
+    def _place(self, nodes: dict[str, Node]) -> None:
+        """Gives nodes their processors: those named singly have theirs rather than their group's."""
+        for name, node in sorted(nodes.items(), key=lambda item: "[*]" not in item[0]):
+            size = self.groups.get(name.removesuffix("[*]"), 1) if name.endswith("[*]") else 1
+            places = [self.node(f"node.{name}", name, index, written=False) for index in range(size)]
+            self.processors |= dict.fromkeys(places, node.processor) if node.processor is not None else {}
+        for index, hop in enumerate(self.hops):
+            processor = self.processors.get(hop.origin)
+            if processor is not None and processor.output_ring is not None:
+                wire = hop.wire.model_copy(update={"queue": processor.output_ring})
+                self.hops[index] = replace(hop, wire=wire)
 
     def _add(self, span: Span) -> None:
         origin, target = (self.nodes[end] for end in span.ends)
@@ -80,11 +96,14 @@ class Network:
         mtu = None if wire.mtu is None else units.size(wire.mtu)
         self.hops.append(Hop(name, key, origin, target, wire, rate, delay, mtu))
 
-    def node(self, key: str, name: str, index: int) -> int:
-        """The node that ``name`` means for flow ``index``; ``key`` is where it was written."""
+    def node(self, key: str, name: str, index: int, *, written: bool = True) -> int:
+        """The node that ``name`` means for flow ``index``; ``key`` is where it was written, or its table."""
         found = self.nodes.get(self._element(name, index))
         if found is None:
-            raise self._unknown(key, name, self.nodes, "the name of a node")
+            error = self._unknown(key, name, self.nodes, "the name of a node")
+            if not written:
+                error.value = ABSENT
+            raise error
         return found
 
     def link(self, key: str, name: str, index: int) -> int:

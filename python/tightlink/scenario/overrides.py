@@ -16,7 +16,7 @@ from tightlink.errors import ScenarioError, closest, one_of
 
 _STEP: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)(?:\[(\d+|\*)\])?", re.ASCII)
 #: Tables whose keys are names that the user gave.
-_NAMED: Final = ("link", "topology", "traffic")
+_NAMED: Final = ("link", "topology", "traffic", "node")
 _LARGEST_INDEX = 9
 
 
@@ -39,7 +39,7 @@ def override(data: dict[str, Any], path: str, value: object) -> dict[str, Any]:
         ScenarioError: The path hits nothing: a name that is not in the scenario, or a value where a
             table would have to be.
     """
-    steps = _steps(path)
+    steps = _steps(path, list(data.get("node", {})))
     first, index = steps[0]
     if first in _NAMED and index == "*":
         names = list(data.get(first, {}))
@@ -48,7 +48,8 @@ def override(data: dict[str, Any], path: str, value: object) -> dict[str, Any]:
         for name in names:
             data = _put(data, [(first, None), (name, None), *steps[1:]], value, path)
         return data
-    if first in _NAMED and len(steps) > 1:
+    # A node may have no table yet: links make nodes.
+    if first in _NAMED and first != "node" and len(steps) > 1:
         _check_name(data, first, steps[1][0], path)
     return _put(data, steps, value, path)
 
@@ -92,8 +93,14 @@ def _put_element(elements: Any, index: str, rest: list[Any], value: object, path
     return [value if i == int(index) else element for i, element in enumerate(elements)]
 
 
-def _steps(path: str) -> list[tuple[str, str | None]]:
-    steps = []
+def _steps(path: str, nodes: list[str]) -> list[tuple[str, str | None]]:
+    steps: list[tuple[str, str | None]] = []
+    table, _, rest = path.partition(".")
+    # Names of nodes of topologies have dots: those that are there are known by them.
+    dotted = [name for name in nodes if "." in name and rest.startswith(f"{name}.")]
+    if table == "node" and dotted:
+        name = max(dotted, key=len)
+        steps, path = [(table, None), (name, None)], rest.removeprefix(f"{name}.")
     for part in path.split("."):
         match = _STEP.fullmatch(part)
         if match is None:

@@ -13,6 +13,7 @@ from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.scenario.flows import flow_specs, packet_bytes
 from tightlink.scenario.network import Network, given, limit_of
+from tightlink.scenario.nodes import processor_spec
 from tightlink.scenario.paths import Router
 from tightlink.scenario.profiles import PROFILES
 from tightlink.scenario.transport import fill_windows, has_bdp
@@ -44,6 +45,7 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
         raise ScenarioError("at least one flow, such as traffic.ftp", key="traffic")
     paths = _Paths(network)
     _check_mtus(scenario, flows, network, paths)
+    _check_saturated(flows, network, paths)
     for flow in flows:
         tcp = flow["transport"].get("tcp")
         if tcp is not None and has_bdp(tcp):
@@ -52,7 +54,12 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
         "profile": profile.name,
         "duration_s": duration,
         "seed": scenario.seed,
-        "nodes": [{"name": name} for name in network.nodes],
+        "nodes": [
+            {"name": name, "processor": processor_spec(network.processors[index])}
+            if index in network.processors
+            else {"name": name}
+            for name, index in network.nodes.items()
+        ],
         "links": network.specs(_bdp_queues(flows, network, paths)),
         "flows": flows,
         "observe": _observe(scenario, duration),
@@ -117,6 +124,16 @@ def _check_mtus(scenario: Scenario, flows: list[dict[str, Any]], network: Networ
                     key=f"traffic.{flow['group']}.tcp.payload",
                     value=given(scenario.traffic[flow["group"]].tcp).payload,
                 )
+
+
+def _check_saturated(flows: list[dict[str, Any]], network: Network, paths: _Paths) -> None:
+    for flow in flows:
+        if flow["traffic"]["kind"] != "saturate":
+            continue
+        hop = network.hops[paths.forward(flow)[0]]
+        if limit_of(hop.wire) == UNLIMITED:
+            expected = f"a limit: a queue without one never pushes back traffic.{flow['group']}, which saturates it"
+            raise ScenarioError(expected, key=f"{hop.key}.queue", value=UNLIMITED)
 
 
 def _bdp_queues(flows: list[dict[str, Any]], network: Network, paths: _Paths) -> dict[int, int]:

@@ -181,6 +181,23 @@ class Bulk(Flow):
         return self
 
 
+class Saturate(Flow):
+    """UDP as fast as the host sends: its interface, or the queue of its first link, pushes back."""
+
+    kind: Annotated[Literal["saturate"], choice("saturate")] = "saturate"
+
+    @model_validator(mode="after")
+    def _udp_only(self) -> Self:
+        if self.tcp is not None:
+            raise wrong('udp: over TCP, kind = "bulk" sends as fast as it can', key="tcp", value=self.tcp.written())
+        return self
+
+    @property
+    def transport(self) -> Literal["tcp", "udp"]:
+        """What carries it."""
+        return "udp"
+
+
 class _Paced(Flow):
     """Traffic at a rate of its own, over UDP unless ``tcp`` is set."""
 
@@ -239,10 +256,13 @@ class OnOff(_Paced):
 
 
 #: Every kind of traffic. A new kind is one class, one entry here and its part in resolve.py.
-KINDS: Final[dict[str, type[Flow]]] = {"bulk": Bulk, "cbr": Cbr, "on-off": OnOff}
+KINDS: Final[dict[str, type[Flow]]] = {"bulk": Bulk, "saturate": Saturate, "cbr": Cbr, "on-off": OnOff}
 
 Traffic = Annotated[
-    Annotated[Bulk, Tag("<bulk>")] | Annotated[Cbr, Tag("<cbr>")] | Annotated[OnOff, Tag("<on-off>")],
+    Annotated[Bulk, Tag("<bulk>")]
+    | Annotated[Saturate, Tag("<saturate>")]
+    | Annotated[Cbr, Tag("<cbr>")]
+    | Annotated[OnOff, Tag("<on-off>")],
     Discriminator(tag_of_kind),
     known_kind(*KINDS),
 ]

@@ -93,6 +93,8 @@ QueueLimit = Annotated[
     _schema("20 packets", "64 KiB", "1 BDP", UNLIMITED),
 ]
 
+RingLimit = Annotated[str, _quantity(units.PACKETS, units.SIZE, largest=_MOST_BYTES), _schema("75 packets", "64 KiB")]
+
 
 def _check_fraction(value: object) -> float:
     try:

@@ -16,7 +16,7 @@ mod queue;
 pub use queue::EventQueue;
 
 /// Who an event belongs to. Numbers follow the order of the scenario: samples first, then the starts
-/// and stops of flows, then links, then timers.
+/// and stops of flows, then links, processors, timers, and sources that wait.
 pub type Entity = u32;
 
 /// The first link's number in a scenario with so many flows: before it come the sampler and, for each
@@ -104,6 +104,12 @@ impl Key {
     #[must_use]
     pub fn entity(&self) -> Entity {
         self.rank as u32
+    }
+
+    /// The same place in the order for another entity: right behind, if its number is greater.
+    #[must_use]
+    pub fn with_entity(self, entity: Entity) -> Self {
+        Self { rank: self.rank & !u64::from(u32::MAX) | u64::from(entity), ..self }
     }
 
     /// The precedence of what this event causes.

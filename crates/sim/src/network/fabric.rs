@@ -3,6 +3,7 @@
 use crate::error::ScenarioError;
 use crate::events::{Entity, EventQueue, Key};
 use crate::network::link::Link;
+use crate::network::node::Nodes;
 use crate::network::topology::{Paths, links_to_answering_hosts};
 use crate::packet::Packet;
 use crate::probe::{DropReason, Probe, Seen};
@@ -15,6 +16,8 @@ use crate::transport::sack::SackSlab;
 pub struct Fabric<P> {
     /// Links, in the order of the scenario.
     pub links: Vec<Link>,
+    /// Processors, and the sources that they and links push back.
+    pub nodes: Nodes,
     /// The way of each flow.
     pub paths: Paths,
     /// Pending events of links and timers.
@@ -28,18 +31,21 @@ pub struct Fabric<P> {
     pub probe: P,
     /// Packets lost on their way, by flow, ACKs not counted.
     pub dropped: Vec<u64>,
-    first_link: Entity,
+    pub(super) first_link: Entity,
+    /// The event of the first flow's source, if it waits.
+    pub(super) first_source: Entity,
     end: Time,
 }
 
 impl<P: Probe> Fabric<P> {
-    /// The idle network of a scenario. Links in `unfused` keep events of their own.
+    /// The idle network of a scenario, whose links are entities from `first_link` on, and its waiting
+    /// sources from `first_source` on. Links in `unfused` keep events of their own.
     ///
     /// # Errors
     /// A path that does not exist.
     pub fn new(
         scenario: &Scenario,
-        first_link: Entity,
+        (first_link, first_source): (Entity, Entity),
         probe: P,
         unfused: impl Fn(&Paths) -> Vec<bool>,
     ) -> Result<Self, ScenarioError> {
@@ -49,7 +55,7 @@ impl<P: Probe> Fabric<P> {
             .map(|(spec, entity)| Link::new(spec, entity, scenario.profile, scenario.seed, end))
             .collect();
         let unfused = unfused(&paths);
-        let mut feeders = paths.only_feeders(links.len());
+        let mut feeders = paths.only_feeders();
         for (index, feeder) in feeders.iter_mut().enumerate() {
             *feeder = feeder.filter(|_| P::ALLOWS_FUSION && !unfused[index]);
             if let Some(feeder) = *feeder {
@@ -65,6 +71,7 @@ impl<P: Probe> Fabric<P> {
         paths.mark_fused(|link| feeders[link as usize].is_some());
         Ok(Self {
             arrived: Vec::new(),
+            nodes: Nodes::new(scenario),
             links,
             paths,
             queue: EventQueue::for_size(scenario.links.len() + scenario.flows.len()),
@@ -72,22 +79,23 @@ impl<P: Probe> Fabric<P> {
             probe,
             dropped: vec![0; scenario.flows.len()],
             first_link,
+            first_source,
             end,
         })
     }
 
-    /// Puts a packet on the first link of its path.
+    /// Puts a packet to the first stop of its path.
     #[inline]
     pub fn send(&mut self, packet: Packet, now: Key) {
         let position = self.paths.begin(packet.flow(), packet.is_reverse());
-        if let Some(link) = self.paths.at(position).link() {
+        if let Some(link) = self.paths.at(position).server() {
             self.offer(link, packet.departing(position), now);
         }
     }
 
-    /// Offers a packet to a link at `now`, and on through the links fused to it.
+    /// Offers a packet to a link at `now`, and on through the links fused to it; or to a processor.
     #[inline]
-    fn offer(&mut self, index: u32, packet: Packet, now: Key) {
+    pub(super) fn offer(&mut self, index: u32, packet: Packet, now: Key) {
         let ((stamp, identity, state), (time, caused_at, rank)) = (packet.words(), now.words());
         self.offer_words(index, stamp, identity, state, rank, time, caused_at);
     }
@@ -107,9 +115,12 @@ impl<P: Probe> Fabric<P> {
         let mut packet = Packet::from_words((stamp, identity, state));
         let mut now = Key::from_words((time, caused_at, rank));
         loop {
-            let link = &mut self.links[index as usize];
+            let Some(link) = self.links.get_mut(index as usize) else {
+                return self.offer_processor(index, packet, now);
+            };
             let Some(service) = link.server.offer(now, packet.size()) else {
-                self.probe.dropped(now, index, Seen::new(&packet, &self.paths), DropReason::Queue);
+                let reason = self.nodes.drop_reason(index);
+                self.probe.dropped(now, index, Seen::new(&packet, &self.paths), reason);
                 self.lose(packet.position(), packet.is_reverse(), packet.blocks());
                 return;
             };
@@ -146,12 +157,12 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// A delivery event: takes the packet off its link and puts it on the next; returns it where its path
-    /// ends.
+    /// The event of a link or of a processor: takes the packet off it and puts it to the next stop; returns
+    /// it where its path ends.
     #[inline]
     pub fn deliver(&mut self, key: Key) -> Option<Packet> {
         let index = key.entity() - self.first_link;
-        let link = &mut self.links[index as usize];
+        let Some(link) = self.links.get_mut(index as usize) else { return self.serve(key) };
         let packet = link.flight.pop_front()?;
         if let Some(next) = link.next_delivery() {
             self.queue.push(next);
@@ -166,7 +177,7 @@ impl<P: Probe> Fabric<P> {
         if let Some(flow) = next.flow() {
             return Some(packet.arriving(flow));
         }
-        if let Some(next) = next.link() {
+        if let Some(next) = next.server() {
             self.offer(next, packet.forwarded(), key);
         }
         None
@@ -174,7 +185,7 @@ impl<P: Probe> Fabric<P> {
 
     /// Counts a lost packet; `blocks` is where an ACK's SACK blocks are.
     #[cold]
-    fn lose(&mut self, position: u32, reverse: bool, blocks: Option<u32>) {
+    pub(super) fn lose(&mut self, position: u32, reverse: bool, blocks: Option<u32>) {
         match blocks {
             Some(handle) => self.sacks.discard(handle),
             None => self.dropped[self.paths.flow_at(position) as usize] += u64::from(!reverse),

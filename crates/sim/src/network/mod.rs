@@ -1,7 +1,13 @@
-//! What packets pass through: links with their queues and transmitters, and the way from node to node.
+//! What packets pass through: links with their queues and transmitters, processors, and the way from
+//! node to node.
 
+pub mod background;
 pub mod fabric;
 pub mod link;
+pub mod meter;
+pub mod node;
+pub mod processor;
 pub mod queue;
 pub mod server;
+pub mod sources;
 pub mod topology;

@@ -282,6 +282,20 @@ impl Server {
         late.busy_s += self.last.departure - self.last.start.max(self.end);
     }
 
+    /// When there will be room, perhaps, for a packet that the queue would refuse at `now`: at the next
+    /// departure. Nothing if the queue would take it, or if nothing is ahead that could make room.
+    #[cold]
+    pub fn next_room(&mut self, now: Key, size: u32) -> Option<Key> {
+        let packets = self.advance(now);
+        let bytes = if self.counts_bytes { self.bytes_ahead(packets) } else { 0 };
+        // A copy is asked: looking changes nothing.
+        if packets == 0 || self.queue.clone().admit(&Arrival { now: now.time, packets, bytes, size }) {
+            return None;
+        }
+        let Granted { departure, start, precedence } = *self.ahead.front().unwrap_or(&self.last);
+        Some(Key::new(Time::new(departure), Time::new(start), precedence, self.entity))
+    }
+
     /// Packets waiting at `now`, without the one in service.
     pub fn waiting(&mut self, now: Key) -> usize {
         self.advance(now).saturating_sub(1)

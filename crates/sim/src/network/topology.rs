@@ -1,10 +1,10 @@
-//! Paths: shortest by number of links, or as the scenario spells them out; and what of a path can be
-//! evaluated as soon as what precedes it is.
+//! Paths: shortest by number of links, or as the scenario spells them out; the processors on them; and
+//! what of a path can be evaluated as soon as what precedes it is.
 
 use std::collections::{HashMap, VecDeque};
 
 use crate::error::ScenarioError;
-use crate::scenario::{FlowSpec, LinkSpec, Scenario, TrafficSpec, TransportSpec};
+use crate::scenario::{FlowSpec, LinkSpec, NodeSpec, Scenario, TrafficSpec, TransportSpec};
 
 /// One entry of a path: a link, or the end of the path of some flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,10 +23,10 @@ impl Stop {
         (self.0 & FUSED != 0).then_some(self.0 & !FUSED)
     }
 
-    /// The link, or nothing at the end of the path.
+    /// The link, or a processor, which are numbered behind the links; nothing at the end of the path.
     #[inline]
     #[must_use]
-    pub fn link(self) -> Option<u32> {
+    pub fn server(self) -> Option<u32> {
         (self.0 & END == 0).then_some(self.0 & !FUSED)
     }
 
@@ -38,11 +38,13 @@ impl Stop {
     }
 }
 
-/// The links of every flow in both directions, one list after the other. A packet on its way carries the
-/// position of the link that it is on.
+/// The stops of every flow in both directions, one list after the other. A packet on its way carries the
+/// position of the stop that it is at.
 #[derive(Clone, Debug, Default)]
 pub struct Paths {
     stops: Vec<Stop>,
+    /// Number of links: stops from here on are processors.
+    links: u32,
     /// Where the lists of flow f begin: forward at 2f, reverse at 2f + 1.
     first: Vec<u32>,
 }
@@ -54,23 +56,24 @@ impl Paths {
     /// A destination that cannot be reached, or a spelled-out path that does not connect.
     pub fn new(scenario: &Scenario) -> Result<Self, ScenarioError> {
         let mut router = Router::new(scenario);
-        let mut paths = Self::default();
+        let mut processors = Processors::new(scenario);
+        let mut paths = Self { links: scenario.links.len() as u32, ..Self::default() };
         for (index, flow) in (0..).zip(&scenario.flows) {
             let forward = router.path(flow, flow.from, flow.to, flow.path.as_deref())?;
-            paths.add(index, &forward);
+            paths.add(index, processors.with(forward));
             // Datagrams need no way back.
             let reverse = match flow.transport {
                 TransportSpec::Tcp(_) => router.path(flow, flow.to, flow.from, flow.reverse_path.as_deref())?,
                 TransportSpec::Udp(_) => Vec::new(),
             };
-            paths.add(index, &reverse);
+            paths.add(index, processors.with(reverse));
         }
         Ok(paths)
     }
 
-    fn add(&mut self, flow: u32, links: &[u32]) {
+    fn add(&mut self, flow: u32, stops: Vec<u32>) {
         self.first.push(self.stops.len() as u32);
-        self.stops.extend(links.iter().map(|&link| Stop(link)));
+        self.stops.extend(stops.into_iter().map(Stop));
         self.stops.push(Stop(END | flow));
     }
 
@@ -88,6 +91,12 @@ impl Paths {
         self.stops[position as usize]
     }
 
+    /// What is before a position on the same way; nothing at its begin.
+    #[must_use]
+    pub fn before(&self, position: u32) -> Option<u32> {
+        position.checked_sub(1).and_then(|before| self.at(before).server())
+    }
+
     /// The flow on whose way a position lies.
     #[must_use]
     pub fn flow_at(&self, position: u32) -> u32 {
@@ -97,31 +106,36 @@ impl Paths {
     /// From now on, marks the links for which `fused` is true.
     pub fn mark_fused(&mut self, fused: impl Fn(u32) -> bool) {
         for stop in &mut self.stops {
-            if stop.link().is_some_and(&fused) {
+            if stop.server().is_some_and(|server| server < self.links && fused(server)) {
                 stop.0 |= FUSED;
             }
         }
     }
 
+    /// All stops of the way of flow `flow`.
+    fn stops(&self, flow: u32, reverse: bool) -> impl Iterator<Item = u32> {
+        self.stops[self.begin(flow, reverse) as usize..].iter().map_while(|stop| stop.server())
+    }
+
     /// All links of the way of flow `flow`.
     #[must_use]
     pub fn links(&self, flow: u32, reverse: bool) -> Vec<u32> {
-        self.stops[self.begin(flow, reverse) as usize..].iter().map_while(|stop| stop.link()).collect()
+        self.stops(flow, reverse).filter(|&stop| stop < self.links).collect()
     }
 
-    /// For each link, the only link that feeds it; nothing where a host or several links do.
+    /// For each link, the only link that feeds it; nothing where a host, a processor or several links do.
     #[must_use]
-    pub fn only_feeders(&self, links: usize) -> Vec<Option<u32>> {
+    pub fn only_feeders(&self) -> Vec<Option<u32>> {
         #[derive(Clone, Copy, PartialEq)]
         enum Fed {
             Never,
             By(u32),
             BySeveral,
         }
-        let mut fed = vec![Fed::Never; links];
+        let mut fed = vec![Fed::Never; self.links as usize];
         let mut feeder = None;
         for stop in &self.stops {
-            let Some(link) = stop.link() else {
+            let Some(link) = stop.server().filter(|&server| server < self.links) else {
                 feeder = None;
                 continue;
             };
@@ -138,7 +152,8 @@ impl Paths {
 }
 
 /// The links whose packets end at a host that only answers: it has TCP receivers that acknowledge each
-/// packet at once, all reached by this link, and they alone feed the link on which their ACKs leave.
+/// packet at once, all reached by this link and no processor, and they alone feed the link on which their
+/// ACKs leave, without a processor.
 /// What arrives there, and the ACK, is known as soon as the link has granted its service.
 #[must_use]
 pub fn links_to_answering_hosts(scenario: &Scenario, paths: &Paths) -> Vec<bool> {
@@ -152,12 +167,13 @@ pub fn links_to_answering_hosts(scenario: &Scenario, paths: &Paths) -> Vec<bool>
     let mut hosts = vec![Host::Unused; scenario.nodes.len()];
     let mut transit = vec![false; scenario.links.len()];
     for (index, flow) in scenario.flows.iter().enumerate() {
-        let (forward, reverse) = (paths.links(index as u32, false), paths.links(index as u32, true));
-        for link in forward.iter().skip(1).chain(reverse.iter().skip(1)) {
+        let [forward, reverse] = [false, true].map(|side| paths.stops(index as u32, side).collect::<Vec<_>>());
+        for link in forward.iter().skip(1).chain(reverse.iter().skip(1)).filter(|&&stop| stop < paths.links) {
             transit[*link as usize] = true;
         }
         hosts[flow.from as usize] = Host::Otherwise;
-        let at_once = matches!(&flow.transport, TransportSpec::Tcp(tcp) if tcp.delayed_ack_s.is_none());
+        let at_once = matches!(&flow.transport, TransportSpec::Tcp(tcp) if tcp.delayed_ack_s.is_none())
+            && forward.last().max(reverse.first()).is_some_and(|&stop| stop < paths.links);
         let host = &mut hosts[flow.to as usize];
         *host = match (*host, forward.last(), reverse.first()) {
             (Host::Unused, Some(&by), Some(&on)) if at_once => Host::Answers { by, on },
@@ -191,11 +207,45 @@ pub fn flows_alone_at_their_host(scenario: &Scenario, paths: &Paths) -> Vec<bool
     }
     let reacts =
         |flow: &FlowSpec| matches!((&flow.transport, &flow.traffic), (TransportSpec::Tcp(_), TrafficSpec::Bulk { .. }));
-    scenario.flows.iter().map(|flow| reacts(flow) && flows_at[flow.from as usize] == 1).collect()
+    let alone = |node: u32| flows_at[node as usize] == 1 && scenario.nodes[node as usize].processor.is_none();
+    scenario.flows.iter().map(|flow| reacts(flow) && alone(flow.from)).collect()
 }
 
 /// No link.
 const NONE: u32 = u32::MAX;
+/// Where packets pass a processor: at the node where they begin, at all nodes that forward them, and at
+/// the node where they end if it says so.
+struct Processors<'a> {
+    scenario: &'a Scenario,
+    /// The stop of each node's processor.
+    stops: Vec<Option<u32>>,
+}
+
+impl<'a> Processors<'a> {
+    fn new(scenario: &'a Scenario) -> Self {
+        let mut numbers = scenario.links.len() as u32..;
+        let stop = |node: &NodeSpec| node.processor.as_ref().and_then(|_| numbers.next());
+        Self { scenario, stops: scenario.nodes.iter().map(stop).collect() }
+    }
+
+    /// A path with the processors on it.
+    fn with(&mut self, path: Vec<u32>) -> Vec<u32> {
+        if self.stops.iter().all(Option::is_none) {
+            return path;
+        }
+        let mut stops = Vec::new();
+        for &link in &path {
+            stops.extend(self.stops[self.scenario.links[link as usize].from as usize]);
+            stops.push(link);
+        }
+        if let Some(&last) = path.last() {
+            let node = self.scenario.links[last as usize].to as usize;
+            let receives = self.scenario.nodes[node].processor.as_ref().is_some_and(|processor| processor.receive);
+            stops.extend(self.stops[node].filter(|_| receives));
+        }
+        stops
+    }
+}
 
 /// Breadth-first search towards destinations, one search per destination router.
 struct Router<'a> {
@@ -221,15 +271,14 @@ impl<'a> Router<'a> {
         to: u32,
         spelled: Option<&[u32]>,
     ) -> Result<Vec<u32>, ScenarioError> {
-        let path = match spelled {
-            Some(path) => self.check(flow, from, to, path)?,
+        match spelled {
+            Some(path) => self.check(flow, from, to, path),
             None => self.shortest(from, to).ok_or_else(|| ScenarioError::Unreachable {
                 flow: flow.label.clone(),
                 from: self.name(from),
                 to: self.name(to),
-            })?,
-        };
-        Ok(path)
+            }),
+        }
     }
 
     fn check(&self, flow: &FlowSpec, from: u32, to: u32, path: &[u32]) -> Result<Vec<u32>, ScenarioError> {

@@ -15,6 +15,10 @@ pub enum DropReason {
     Queue,
     /// The wire lost it.
     Wire,
+    /// The input ring of a processor was full.
+    InputRing,
+    /// The link's queue was full, and it is the output ring of a processor.
+    OutputRing,
 }
 
 impl DropReason {
@@ -24,6 +28,8 @@ impl DropReason {
         match self {
             Self::Queue => "queue",
             Self::Wire => "wire",
+            Self::InputRing => "input ring",
+            Self::OutputRing => "output ring",
         }
     }
 }
@@ -50,10 +56,10 @@ impl<'a> Seen<'a> {
         self.paths.flow_at(self.packet.position())
     }
 
-    /// Whether it is on the first link of its path.
+    /// Whether it is at the first stop of its path.
     #[must_use]
     pub fn is_at_begin(&self) -> bool {
-        self.packet.position() == self.paths.begin(self.flow(), self.packet.is_reverse())
+        self.paths.before(self.packet.position()).is_none()
     }
 }
 
@@ -68,7 +74,14 @@ pub trait Probe {
     /// A packet came out at the other end of a link.
     fn received(&mut self, _key: Key, _link: u32, _packet: Seen<'_>) {}
 
-    /// A packet was lost.
+    /// A packet came into the ring of a processor, the stop `stop` of its path.
+    fn joined_processor(&mut self, _stop: u32, _packet: Seen<'_>) {}
+
+    /// The packet that came first of those in the rings of a processor has left it.
+    fn left_processor(&mut self, _stop: u32) {}
+
+    /// A packet was lost: at a link, or at the ring at its far end. Of a packet that its own host refuses,
+    /// the link is the one that it would have taken.
     fn dropped(&mut self, _key: Key, _link: u32, _packet: Seen<'_>, _reason: DropReason) {}
 
     /// The run is over: nothing happens from `end` on.

@@ -84,7 +84,7 @@ pub struct Trace<W> {
     ahead: BinaryHeap<Reverse<Place>>,
     parked: Vec<Record>,
     free: Vec<u32>,
-    /// Numbers of the packets in each link, in order.
+    /// Numbers of the packets in each link and each processor, in order.
     uids: Vec<Ring<u64>>,
     /// Number of the packet that the current event carries from link to link.
     carried: u64,
@@ -137,7 +137,7 @@ impl<W: FnMut(&Record)> Trace<W> {
         self.ahead.push(Reverse(Place { key, index }));
     }
 
-    /// The number of a packet that is offered to a link: a new one on its first, the carried one after.
+    /// The number of a packet that is offered to a stop: a new one at its first, the carried one after.
     fn uid(&mut self, packet: Seen<'_>) -> u64 {
         if packet.is_at_begin() {
             self.next_uid += 1;
@@ -179,13 +179,29 @@ impl<W: FnMut(&Record)> Probe for Trace<W> {
         (self.write)(&record(Event::Receive, key.time, link, packet, self.carried));
     }
 
+    fn joined_processor(&mut self, stop: u32, packet: Seen<'_>) {
+        let uid = self.uid(packet);
+        if self.uids.len() <= stop as usize {
+            self.uids.resize_with(stop as usize + 1, Ring::default);
+        }
+        self.uids[stop as usize].push_back(uid);
+    }
+
+    fn left_processor(&mut self, stop: u32) {
+        self.carried = self.uids[stop as usize].pop_front().unwrap_or_default();
+    }
+
     fn dropped(&mut self, key: Key, link: u32, packet: Seen<'_>, reason: DropReason) {
         self.catch_up(key);
         match reason {
             // ns-2 notes a drop as an arrival at the queue, too.
-            DropReason::Queue => {
+            DropReason::Queue | DropReason::OutputRing => {
                 let uid = self.uid(packet);
                 (self.write)(&record(Event::Enqueue, key.time, link, packet, uid));
+                (self.write)(&record(Event::Drop(reason), key.time, link, packet, uid));
+            }
+            DropReason::InputRing => {
+                let uid = self.uid(packet);
                 (self.write)(&record(Event::Drop(reason), key.time, link, packet, uid));
             }
             DropReason::Wire => {

@@ -28,11 +28,11 @@ pub struct OnOff {
 }
 
 impl Pulse {
-    /// The source of a flow; nothing for bulk traffic, which sends by itself.
+    /// The source of a flow; nothing for traffic that sends by itself.
     #[must_use]
     pub fn new(traffic: &TrafficSpec, seed: u64, group: &str, index: u32) -> Option<Self> {
         match *traffic {
-            TrafficSpec::Bulk { .. } => None,
+            TrafficSpec::Bulk { .. } | TrafficSpec::Saturate {} => None,
             TrafficSpec::Cbr { interval_s } => Some(Self::Constant { interval_s }),
             TrafficSpec::OnOff { interval_s, on, off } => Some(Self::OnOff(Box::new(OnOff {
                 interval_s,

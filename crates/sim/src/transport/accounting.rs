@@ -3,7 +3,8 @@
 //! The reason can only change where the send loop stops, so it costs two comparisons per ACK. Time at
 //! the receiver's window is looked at round by round (from the sending of a packet to its ACK): a
 //! round during which the flow's bottleneck was never idle counts as limited by the *network*, for
-//! then a larger window would have lengthened the queue and not raised the goodput.
+//! then a larger window would have lengthened the queue and not raised the goodput. So does the time for
+//! which the sender's interface pushed back while the bottleneck was never idle, packet by packet.
 
 use crate::network::server::Server;
 use crate::time::Time;
@@ -19,7 +20,7 @@ pub enum Limit {
     Application,
     /// The receiver's window is full, and the path is not.
     ReceiverWindow,
-    /// The receiver's window is full, and so is the path.
+    /// The receiver's window or the interface is full, and so is the path.
     Network,
     /// The pacing timer.
     Pacing,
@@ -67,7 +68,7 @@ impl Account {
     /// numbers acknowledged and sent.
     #[inline]
     pub fn note(&mut self, limit: Limit, now: Time, acked: i32, sent: i32, bottleneck: &Server) {
-        if self.closed || limit == self.limit && (limit != Limit::ReceiverWindow || acked < self.round_end) {
+        if self.closed || limit == self.limit && !self.renews(limit, acked) {
             return;
         }
         self.close(now, bottleneck);
@@ -79,7 +80,19 @@ impl Account {
     #[inline]
     #[must_use]
     pub fn looks_at_bottleneck(&self) -> bool {
-        self.limit == Limit::ReceiverWindow && !self.closed
+        self.is_outside() && !self.closed
+    }
+
+    /// Whether what holds the flow back now lies outside of the path, unless that is full.
+    #[inline]
+    fn is_outside(&self) -> bool {
+        matches!(self.limit, Limit::ReceiverWindow | Limit::SenderRate)
+    }
+
+    /// Whether a limit that goes on is looked at anew: the network may be behind it.
+    #[inline]
+    fn renews(&self, limit: Limit, acked: i32) -> bool {
+        limit == Limit::ReceiverWindow && acked >= self.round_end || limit == Limit::SenderRate
     }
 
     /// The flow stops: what comes after does not count.
@@ -90,7 +103,7 @@ impl Account {
 
     /// Books the time since the last change.
     fn close(&mut self, now: Time, bottleneck: &Server) {
-        let full = self.limit == Limit::ReceiverWindow && bottleneck.busy_throughout(self.since, now);
+        let full = self.is_outside() && bottleneck.busy_throughout(self.since, now);
         let limit = if full { Limit::Network } else { self.limit };
         self.spent_s[limit as usize] += now.since(self.since);
         self.since = now;

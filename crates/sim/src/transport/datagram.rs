@@ -5,6 +5,8 @@ use crate::network::fabric::Fabric;
 use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
 use crate::scenario::UdpSpec;
+use crate::time::Time;
+use crate::transport::accounting::{Account, LIMITS, Limit};
 use crate::transport::receiver::Latency;
 
 /// How one datagram is cut: all fragments but the last have `size` bytes.
@@ -42,6 +44,10 @@ pub struct DatagramFlow {
     payload_bytes: u32,
     fragments: Fragments,
     next: u32,
+    /// Fragments of the next datagram that were sent already.
+    fragment: u32,
+    /// Of a flow that sends as fast as it can: what held it back, and its first link.
+    pushed_back: Option<Box<(Account, u32)>>,
     /// The datagram of which fragments arrived last, and how many of them.
     assembling: (u32, u32),
     /// Packets offered to the first link.
@@ -67,6 +73,8 @@ impl DatagramFlow {
             payload_bytes: udp.payload_bytes,
             fragments,
             next: 0,
+            fragment: 0,
+            pushed_back: None,
             assembling: (u32::MAX, 0),
             packets_sent: 0,
             bytes_sent: 0,
@@ -77,17 +85,75 @@ impl DatagramFlow {
         }
     }
 
+    /// From `start` on, it sends as fast as it can, at first over `link`.
+    #[must_use]
+    pub fn saturating(mut self, start: Time, link: u32) -> Self {
+        self.pushed_back = Some(Box::new((Account::new(start), link)));
+        self
+    }
+
+    /// Whether it sends as fast as it can.
+    #[must_use]
+    pub fn saturates(&self) -> bool {
+        self.pushed_back.is_some()
+    }
+
     /// Sends a datagram, all its fragments at once.
     pub fn send<P: Probe>(&mut self, fabric: &mut Fabric<P>, now: Key) {
-        let Fragments { count, size, last_size } = self.fragments;
-        for fragment in 1..=count {
-            let size = if fragment == count { last_size } else { size };
-            let packet = Packet::new(Kind::Datagram, self.flow, self.next, size, now.time.seconds());
-            self.packets_sent += 1;
-            self.bytes_sent += u64::from(size);
-            fabric.send(packet, now);
+        for _ in 0..self.fragments.count {
+            self.send_packet(fabric, now);
         }
-        self.next += 1;
+    }
+
+    /// Sends packets until the first stop of their way takes no more.
+    pub fn saturate<P: Probe>(&mut self, fabric: &mut Fabric<P>, now: Key) {
+        while fabric.takes_or_wakes(self.flow, self.next_size(), now) {
+            self.send_packet(fabric, now);
+        }
+        if let Some((account, link)) = self.pushed_back.as_deref_mut() {
+            account.note(Limit::SenderRate, now.time, 0, 0, &fabric.links[*link as usize].server);
+        }
+    }
+
+    /// The application of a saturating flow stops.
+    pub fn stop<P: Probe>(&mut self, fabric: &Fabric<P>, now: Key) {
+        if let Some((account, link)) = self.pushed_back.as_deref_mut() {
+            account.stop(now.time, &fabric.links[*link as usize].server);
+        }
+    }
+
+    /// Bytes of the next packet.
+    fn next_size(&self) -> u32 {
+        let Fragments { count, size, last_size } = self.fragments;
+        if self.fragment + 1 == count { last_size } else { size }
+    }
+
+    /// Sends the next packet: a datagram or a fragment of one.
+    fn send_packet<P: Probe>(&mut self, fabric: &mut Fabric<P>, now: Key) {
+        let size = self.next_size();
+        let packet = Packet::new(Kind::Datagram, self.flow, self.next, size, now.time.seconds());
+        self.packets_sent += 1;
+        self.bytes_sent += u64::from(size);
+        self.fragment += 1;
+        if self.fragment == self.fragments.count {
+            self.fragment = 0;
+            self.next += 1;
+        }
+        fabric.send(packet, now);
+    }
+
+    /// The shares of its time that each limit took, from the start to `stop`.
+    #[must_use]
+    pub fn limit_shares<P>(&self, fabric: &Fabric<P>, stop: Time) -> [f64; LIMITS] {
+        match self.pushed_back.as_deref() {
+            Some((account, link)) => account.clone().shares(stop, &fabric.links[*link as usize].server),
+            None => {
+                // A source without feedback sends what its application offers, and nothing holds it back.
+                let mut shares = [0.0; LIMITS];
+                shares[Limit::Application as usize] = 1.0;
+                shares
+            }
+        }
     }
 
     /// A packet arrived. A datagram counts when its last fragment does; links keep order, so that

@@ -218,11 +218,23 @@ impl Sender {
         self.send_at_most(env, u32::MAX);
     }
 
+    /// The interface has room again.
+    pub fn resume<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+        match env.connection.tcp.recovery {
+            Recovery::Sack if env.ns2() => self.sack1_send(env),
+            Recovery::Sack if self.recovering => self.sack_send(env),
+            _ => self.send(env),
+        }
+    }
+
     /// Sends what the window allows, in a burst of at most `burst` packets.
     #[inline]
     pub fn send_at_most<P: Probe>(&mut self, env: &mut Env<'_, P>, burst: u32) {
         let mut sent = 0;
         while self.next < self.limit && sent < burst && self.allows(env, self.next) {
+            if self.is_pushed_back(env) {
+                return;
+            }
             self.transmit(env, self.next);
             self.next += 1;
             sent += 1;
@@ -232,6 +244,17 @@ impl Sender {
             }
         }
         self.note_limit(env);
+    }
+
+    /// Whether the host's interface does not take the next packet now; it wakes the sender later. The SYN
+    /// it always takes.
+    #[inline]
+    pub(super) fn is_pushed_back<P: Probe>(&mut self, env: &mut Env<'_, P>) -> bool {
+        let pushed_back = self.acked >= 0 && !env.fabric.takes(self.flow, env.connection.size(self.next), env.now);
+        if pushed_back {
+            self.note(env, Limit::SenderRate);
+        }
+        pushed_back
     }
 
     /// Limited transmit (RFC 3042): a new packet for each of the first two duplicate ACKs.
@@ -307,6 +330,11 @@ impl Sender {
         } else {
             Limit::CongestionWindow
         };
+        self.note(env, limit);
+    }
+
+    #[inline]
+    fn note<P>(&mut self, env: &mut Env<'_, P>, limit: Limit) {
         let server = &env.fabric.links[self.bottleneck as usize].server;
         self.account.note(limit, env.now.time, self.acked, self.highest, server);
     }

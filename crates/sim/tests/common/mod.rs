@@ -5,6 +5,7 @@
 pub mod networks;
 pub mod reference;
 
+use tightlink_sim::network::processor::ProcessorSpec;
 use tightlink_sim::network::queue::QueueSpec;
 use tightlink_sim::network::queue::drop_tail::DropTailSpec;
 use tightlink_sim::probe::trace::{Record, Trace};
@@ -22,7 +23,7 @@ pub fn scenario(profile: Profile, duration_s: f64, nodes: u32) -> Scenario {
         profile,
         duration_s,
         seed: 1,
-        nodes: (0..nodes).map(|node| NodeSpec { name: node.to_string() }).collect(),
+        nodes: (0..nodes).map(|node| NodeSpec { name: node.to_string(), processor: None }).collect(),
         links: Vec::new(),
         flows: Vec::new(),
         observe: ObserveSpec { interval_s: None, flows: ObserveFlows::Each },
@@ -102,6 +103,21 @@ pub fn tcp(profile: Profile, recovery: Recovery) -> TcpSpec {
 /// UDP without headers.
 pub fn udp(payload_bytes: u32) -> TransportSpec {
     TransportSpec::Udp(UdpSpec { payload_bytes, header_bytes: 0, fragment_header_bytes: 0 })
+}
+
+/// A processor that costs `per_packet_s` and has input rings of `ring` packets, and nothing else.
+pub fn processor(per_packet_s: f64, ring: u32) -> ProcessorSpec {
+    ProcessorSpec {
+        per_packet_s,
+        per_byte_s: 0.0,
+        interrupt_s: 0.0,
+        input_ring: packets(ring),
+        output_ring: false,
+        receive: false,
+        background: None,
+        guaranteed: 0.0,
+        meter: None,
+    }
 }
 
 pub fn packets(limit: u32) -> QueueLimit {

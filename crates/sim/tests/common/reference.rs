@@ -152,7 +152,9 @@ impl<'a> Reference<'a> {
                     sent_s + (begin_s - sent_s)
                 }
             }
-            TrafficSpec::Bulk { .. } => panic!("the reference has no TCP"),
+            TrafficSpec::Bulk { .. } | TrafficSpec::Saturate {} => {
+                panic!("the reference has neither TCP nor push-back")
+            }
         };
         let entity = 1 + 2 * self.flows.len() as u32 + self.links.len() as u32 + 3 * flow as u32 + 2;
         self.pending.insert((Self::effect(now, next_s, entity), Event::Pulse(flow)));

@@ -71,7 +71,7 @@ impl Sender {
     }
 
     /// RFC 6675 NextSeg: lost packets, then new data, then what is missing but not known to be lost.
-    fn sack_send<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+    pub(in crate::transport) fn sack_send<P: Probe>(&mut self, env: &mut Env<'_, P>) {
         let window = env.connection.tcp.window_packets;
         let mut pipe = self.sack_pipe();
         let room = self.window.cwnd.min(1e9) as i32;
@@ -88,6 +88,8 @@ impl Sender {
             };
             if seq < self.next {
                 self.board().resent(seq);
+            } else if self.is_pushed_back(env) {
+                return;
             } else {
                 self.next = seq + 1;
             }

@@ -74,7 +74,7 @@ impl Sender {
     }
 
     /// As long as the window, or in recovery the pipe, has room: first what is missing, then new data.
-    fn sack1_send<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+    pub(in crate::transport) fn sack1_send<P: Probe>(&mut self, env: &mut Env<'_, P>) {
         let largest = env.connection.window;
         let whole = self.window.cwnd.min(1e9) as i32;
         let window = (whole + self.inflation as i32).min(largest);
@@ -97,6 +97,9 @@ impl Sender {
                     let last = self.acked.saturating_add(if self.recovering { largest } else { window });
                     if self.next > last || self.next >= self.limit {
                         break;
+                    }
+                    if self.is_pushed_back(env) {
+                        return;
                     }
                     self.next += 1;
                     self.next - 1

@@ -1,0 +1,315 @@
+//! The processor of a node, as times only: what a network interface or a router's CPU spends on each
+//! packet. It holds no packets and makes no events, so that the simulator and the real-time relay use
+//! the same code and the same tests.
+//!
+//! One server for all inputs, in order of arrival. Interrupts pre-empt packets, and packets pre-empt
+//! low-priority work. Only the packet in service has a departure, and a provisional one: every arrival
+//! that costs interrupt time moves it.
+
+use serde::{Deserialize, Serialize};
+
+use super::background::{JobSpec, Jobs};
+use super::meter::{Meter, MeterSpec};
+use crate::ring::Ring;
+use crate::scenario::QueueLimit;
+
+/// A processor's costs, rings and low-priority work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProcessorSpec {
+    /// Work of each packet, in seconds.
+    pub per_packet_s: f64,
+    /// Work of each byte of a packet, in seconds.
+    pub per_byte_s: f64,
+    /// What each arrival from a link costs at once, refused or not, in seconds.
+    pub interrupt_s: f64,
+    /// What each input ring takes, waiting and in service.
+    pub input_ring: QueueLimit,
+    /// Whether the queues of the links that leave the node are its output rings.
+    pub output_ring: bool,
+    /// Whether packets that end at the node pass it, too.
+    pub receive: bool,
+    /// Low-priority work.
+    pub background: Option<JobSpec>,
+    /// Share of the time not taken by interrupts that low-priority work gets while there is some.
+    pub guaranteed: f64,
+    /// How the device reports its load.
+    pub meter: Option<MeterSpec>,
+}
+
+/// What a processor did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProcessorTotals {
+    /// Packets offered.
+    pub packets_in: u64,
+    /// Their bytes.
+    pub bytes_in: u64,
+    /// Of them, those that came by a link.
+    pub interrupts: u64,
+    /// Packets handed on.
+    pub packets_served: u64,
+    /// Packets refused by a full ring.
+    pub packets_dropped: u64,
+}
+
+/// A packet in a ring.
+#[derive(Clone, Copy, Debug, Default)]
+struct Job {
+    input: u32,
+    size: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Idle,
+    Serving,
+    /// The packet at the head was served and has nowhere to go yet.
+    Holding,
+}
+
+/// Low-priority work: background first, then the meter.
+#[derive(Clone, Debug)]
+struct LowPriority {
+    jobs: Jobs<2>,
+    guaranteed: f64,
+    meter: Option<Meter>,
+}
+
+const METER: usize = 1;
+
+impl LowPriority {
+    fn new(spec: &ProcessorSpec) -> Option<Self> {
+        let jobs = [spec.background, spec.meter.map(|meter| meter.job())];
+        let rest: f64 = jobs.iter().flatten().map(JobSpec::load).sum();
+        (rest > 0.0 || spec.meter.is_some()).then(|| Self {
+            jobs: Jobs::new(jobs),
+            guaranteed: spec.guaranteed,
+            meter: spec.meter.map(|meter| Meter::new(meter, rest)),
+        })
+    }
+
+    /// Goes on until `until` with a share of the processor, which is otherwise idle or busy throughout;
+    /// before, it had been busy for `busy_s` in all. The processor time taken.
+    fn advance(&mut self, until: f64, share: f64, busy_s: f64, throughout: bool) -> f64 {
+        let begin = self.jobs.at();
+        let mut taken_s = 0.0;
+        while self.jobs.at() < until {
+            let step = self.jobs.step(until, share);
+            taken_s += step.taken_s;
+            if let (Some(METER), Some(meter)) = (step.ended, &mut self.meter) {
+                let now = self.jobs.at();
+                meter.sample(now, busy_s + if throughout { now - begin } else { taken_s });
+            }
+        }
+        taken_s
+    }
+}
+
+/// A processor at work. Times are in seconds.
+#[derive(Clone, Debug)]
+pub struct Processor {
+    per_packet_s: f64,
+    per_byte_s: f64,
+    interrupt_s: f64,
+    limit: QueueLimit,
+    /// What is in each ring, in the unit of the limit.
+    rings: Vec<u64>,
+    /// Packets in all rings in order of arrival, the one in service first.
+    line: Ring<Job>,
+    state: State,
+    /// When the packet in service leaves, unless an interrupt delays it.
+    departure: f64,
+    interrupts_until: f64,
+    /// What the packet in service still needs; kept only where low-priority work slows it down.
+    left_s: f64,
+    /// Everything before this instant is accounted for.
+    at: f64,
+    busy_s: f64,
+    low: Option<Box<LowPriority>>,
+    totals: ProcessorTotals,
+}
+
+impl Processor {
+    /// An idle processor with so many input rings.
+    #[must_use]
+    pub fn new(spec: &ProcessorSpec, inputs: usize) -> Self {
+        Self {
+            per_packet_s: spec.per_packet_s,
+            per_byte_s: spec.per_byte_s,
+            interrupt_s: spec.interrupt_s,
+            limit: spec.input_ring,
+            rings: vec![0; inputs],
+            line: Ring::default(),
+            state: State::Idle,
+            departure: 0.0,
+            interrupts_until: 0.0,
+            left_s: 0.0,
+            at: 0.0,
+            busy_s: 0.0,
+            low: LowPriority::new(spec).map(Box::new),
+            totals: ProcessorTotals::default(),
+        }
+    }
+
+    /// A packet of `size` bytes came by a link: its interrupt. True if it may enter the ring.
+    pub fn interrupt(&mut self, now: f64, input: u32, size: u32) -> bool {
+        self.advance(now);
+        self.totals.interrupts += 1;
+        if self.interrupt_s > 0.0 {
+            self.interrupts_until = self.interrupts_until.max(now) + self.interrupt_s;
+            if self.state == State::Serving {
+                self.departure = match self.slowing() {
+                    Some(low) => low.jobs.end_of_work(self.interrupts_until, self.left_s, low.guaranteed),
+                    None => self.departure + self.interrupt_s,
+                };
+            }
+        }
+        self.has_room(input, size)
+    }
+
+    /// Whether the ring of an input takes a packet of `size` bytes.
+    #[must_use]
+    pub fn has_room(&self, input: u32, size: u32) -> bool {
+        let held = self.rings[input as usize];
+        match self.limit {
+            QueueLimit::Packets(limit) => held < u64::from(limit),
+            QueueLimit::Bytes(limit) => held + u64::from(size) <= limit,
+            QueueLimit::Unlimited => true,
+        }
+    }
+
+    /// Whether the ring of an input holds nothing.
+    #[must_use]
+    pub fn is_empty(&self, input: u32) -> bool {
+        self.rings[input as usize] == 0
+    }
+
+    /// Counts a packet that its ring refused.
+    pub fn refuse(&mut self, size: u32) {
+        self.count(size);
+        self.totals.packets_dropped += 1;
+    }
+
+    /// Takes a packet into the ring of an input. True if its service begins now.
+    pub fn take(&mut self, now: f64, input: u32, size: u32) -> bool {
+        self.advance(now);
+        self.count(size);
+        self.rings[input as usize] += self.weight(size);
+        self.line.push_back(Job { input, size });
+        self.begin(now)
+    }
+
+    /// When the packet in service leaves, as things are; nothing if there is none.
+    #[must_use]
+    pub fn departure(&self) -> Option<f64> {
+        (self.state == State::Serving).then_some(self.departure)
+    }
+
+    /// The packet in service was served and stays where it is: what follows must wait.
+    pub fn hold(&mut self, now: f64) {
+        self.advance(now);
+        self.state = State::Holding;
+    }
+
+    /// The packet at the head leaves. True if the next one's service begins now.
+    pub fn release(&mut self, now: f64) -> bool {
+        self.advance(now);
+        self.state = State::Idle;
+        if let Some(job) = self.line.pop_front() {
+            self.rings[job.input as usize] -= self.weight(job.size);
+            self.totals.packets_served += 1;
+        }
+        self.begin(now)
+    }
+
+    fn begin(&mut self, now: f64) -> bool {
+        let (State::Idle, Some(job)) = (self.state, self.line.front()) else { return false };
+        let begin = self.interrupts_until.max(now);
+        self.left_s = self.work_s(1, u64::from(job.size));
+        self.departure = match self.slowing() {
+            Some(low) => low.jobs.end_of_work(begin, self.left_s, low.guaranteed),
+            None => begin + self.left_s,
+        };
+        self.state = State::Serving;
+        true
+    }
+
+    /// The low-priority work that slows packets down, if there is any.
+    fn slowing(&self) -> Option<&LowPriority> {
+        self.low.as_deref().filter(|low| low.guaranteed > 0.0)
+    }
+
+    fn work_s(&self, packets: u64, bytes: u64) -> f64 {
+        packets as f64 * self.per_packet_s + bytes as f64 * self.per_byte_s
+    }
+
+    fn weight(&self, size: u32) -> u64 {
+        if matches!(self.limit, QueueLimit::Bytes(_)) { u64::from(size) } else { 1 }
+    }
+
+    fn count(&mut self, size: u32) {
+        self.totals.packets_in += 1;
+        self.totals.bytes_in += u64::from(size);
+    }
+
+    /// Accounts for the time until `now`.
+    fn advance(&mut self, now: f64) {
+        while self.at < now {
+            let begin = self.at;
+            let interrupted = begin < self.interrupts_until;
+            let serving = self.state == State::Serving;
+            let until = if interrupted { self.interrupts_until.min(now) } else { now };
+            let busy = interrupted || serving;
+            let taken_s = self.low.as_mut().map_or(0.0, |low| {
+                let share = if interrupted { 0.0 } else { if serving { low.guaranteed } else { 1.0 } };
+                low.advance(until, share, self.busy_s, busy)
+            });
+            self.busy_s += if busy { until - begin } else { taken_s };
+            if serving && !interrupted {
+                self.left_s = (self.left_s - (until - begin - taken_s)).max(0.0);
+            }
+            self.at = until;
+        }
+    }
+
+    /// Packets in all rings.
+    #[must_use]
+    pub fn packets(&self) -> usize {
+        self.line.len()
+    }
+
+    /// Time that it was busy before `now`, of any work, in seconds. Looking changes nothing.
+    #[must_use]
+    pub fn busy_s(&self, now: f64) -> f64 {
+        self.advanced(now).busy_s
+    }
+
+    /// The load as the device reports it at `now`; nothing without a meter. Looking changes nothing.
+    #[must_use]
+    pub fn reading(&self, now: f64) -> Option<f64> {
+        self.low.as_ref()?.meter.as_ref()?;
+        self.advanced(now).low?.meter.map(|meter| meter.reading(now))
+    }
+
+    fn advanced(&self, now: f64) -> Self {
+        let mut later = self.clone();
+        later.advance(now);
+        later
+    }
+
+    /// What it did so far.
+    #[must_use]
+    pub fn totals(&self) -> ProcessorTotals {
+        self.totals
+    }
+
+    /// Processor time that was asked for before `now`, in seconds: interrupts, all packets offered, those
+    /// refused included, and low-priority work released, what was skipped included.
+    #[must_use]
+    pub fn demand_s(&self, now: f64, spec: &ProcessorSpec) -> f64 {
+        let ProcessorTotals { packets_in, bytes_in, interrupts, .. } = self.totals;
+        let low = [spec.background, spec.meter.map(|meter| meter.job())];
+        let released_s: f64 = low.iter().flatten().map(|job| job.released(now) * job.cpu_s).sum();
+        interrupts as f64 * self.interrupt_s + self.work_s(packets_in, bytes_in) + released_s
+    }
+}

@@ -1,0 +1,91 @@
+//! Sources that wait until the first stop of their way takes a packet: a host's interface, or the queue of
+//! its first link, pushes back instead of dropping. They are woken in turn, in the order in which they
+//! began to wait, for one packet each.
+
+use std::collections::VecDeque;
+
+/// A source that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Its flow.
+    pub flow: u32,
+    /// Bytes of the packet that it wants to send.
+    pub size: u32,
+}
+
+/// The sources that wait at one stop.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    line: VecDeque<Waiting>,
+    /// The first of them has been woken; its event is pending.
+    woken: bool,
+    /// It is this flow's turn.
+    turn: Option<u32>,
+}
+
+impl Sources {
+    /// Whether a flow may send, where the stop has room: it has its turn, or nobody waits.
+    pub fn may_send(&mut self, flow: u32) -> bool {
+        self.turn.take_if(|turn| *turn == flow).is_some() || self.line.is_empty()
+    }
+
+    /// A source begins to wait, behind the others, unless it waits already.
+    pub fn wait(&mut self, source: Waiting) {
+        if self.line.iter().all(|waiting| waiting.flow != source.flow) {
+            self.line.push_back(source);
+        }
+    }
+
+    /// The source to be woken next, unless it has been woken already.
+    #[must_use]
+    pub fn next(&self) -> Option<Waiting> {
+        self.line.front().copied().filter(|_| !self.woken)
+    }
+
+    /// The first source has been woken: its event is pending.
+    pub fn wake(&mut self) {
+        self.woken = true;
+    }
+
+    /// The event came: it is that source's turn.
+    pub fn begin_turn(&mut self, flow: u32) {
+        self.woken = false;
+        if self.line.front().is_some_and(|source| source.flow == flow) {
+            self.line.pop_front();
+            self.turn = Some(flow);
+        }
+    }
+
+    /// The source has sent what it wants, or waits again.
+    pub fn end_turn(&mut self) {
+        self.turn = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(flow: u32) -> Waiting {
+        Waiting { flow, size: 1 }
+    }
+
+    #[test]
+    fn sources_take_turns() {
+        let mut sources = Sources::default();
+        assert!(sources.may_send(1));
+        sources.wait(source(1));
+        assert!(!sources.may_send(2), "others wait");
+        sources.wait(source(2));
+        assert_eq!(sources.next(), Some(source(1)));
+        sources.wake();
+        assert_eq!(sources.next(), None, "it has been woken");
+        sources.begin_turn(1);
+        assert!(!sources.may_send(2), "it is not its turn");
+        assert!(sources.may_send(1));
+        assert!(!sources.may_send(1), "one packet");
+        sources.wait(source(1));
+        sources.end_turn();
+        assert_eq!(sources.next(), Some(source(2)));
+    }
+}

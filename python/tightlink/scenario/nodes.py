@@ -1,0 +1,167 @@
+"""Nodes with a processor: what each packet costs a network interface or a router's CPU.
+
+Example:
+    >>> Processor(per_packet="187us", input_ring="75 packets").per_packet
+    '187 us'
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from pydantic import AfterValidator, StrictBool
+
+from tightlink import units
+from tightlink.errors import ScenarioError
+from tightlink.scenario.links import NODE
+from tightlink.scenario.table import NAME, Table, wrong
+from tightlink.scenario.values import Delay, Fraction, Period, RingLimit, choice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tightlink.scenario.links import Span, Wire
+    from tightlink.scenario.model import Scenario
+
+#: All nodes of a group, such as ``net.left[*]``.
+GROUP: Final = re.compile(rf"{NAME.pattern}\.{NAME.pattern}\[\*\]", re.ASCII)
+
+
+def _check_guaranteed(value: float) -> float:
+    if value >= 1:
+        raise wrong('a fraction below 1, such as "5 %": packets need the rest', value=value)
+    return value
+
+
+class Background(Table):
+    """Low-priority work of a processor, such as routing updates: a job every so often."""
+
+    cpu: Period
+    """Processor time that each job needs."""
+    every: Period
+    """From the release of a job to the release of the next."""
+    guaranteed: Annotated[Fraction, AfterValidator(_check_guaranteed)] | None = None
+    """Share of the time left by interrupts that low-priority work gets while it has work (default 0)."""
+
+
+class Meter(Table):
+    """How a device reports its own load: a low-priority process takes samples, and averages."""
+
+    window: Period | None = None
+    """What is averaged over (default "60 s")."""
+    cpu: Period | None = None
+    """Processor time that each sample needs (default "1 ms")."""
+    every: Period | None = None
+    """From sample to sample (default "1 s")."""
+    average: Annotated[str, choice("window", "exponential")] | None = None
+    """Mean of the samples in the window, or decaying exponentially: window or exponential (default "window")."""
+
+
+class Processor(Table):
+    """What each packet costs a node that forwards or sends it.
+
+    A router serves packets in order of arrival and drops what its rings do not hold; a host's
+    interface pushes its sources back instead.
+
+    Raises:
+        ScenarioError: A value is out of its range or lacks its unit, or a key is unknown.
+    """
+
+    per_packet: Delay
+    """Work of each packet."""
+    per_byte: Delay | None = None
+    """Work of each byte of a packet (default "0 s")."""
+    interrupt: Delay | None = None
+    """What each arrival from a link costs at once, even if it is then dropped (default "0 s")."""
+    input_ring: RingLimit | None = None
+    """What each input ring takes, waiting and in service (default "256 packets")."""
+    output_ring: RingLimit | None = None
+    """Queue of every link that leaves the node, instead of the link's own (default: the link's)."""
+    receive: StrictBool | None = None
+    """Whether packets that end at the node pass its processor, too (default false)."""
+    background: Background | None = None
+    """Low-priority work."""
+    meter: Meter | None = None
+    """How the device reports its load."""
+
+
+class Node(Table):
+    """A host or a router that links or topologies have made."""
+
+    processor: Processor | None = None
+    """What each packet costs it."""
+
+
+def check_node_name(name: object) -> str:
+    """The name of a node or of a group of nodes."""
+    if not isinstance(name, str) or not (NODE.fullmatch(name) or GROUP.fullmatch(name)):
+        raise wrong('the name of a node or of a group, such as "router" or "net.left[*]"', value=name)
+    return name
+
+
+def processor_spec(processor: Processor) -> dict[str, Any]:
+    """A processor as the engine reads it, with every default filled in."""
+    background, meter = processor.background, processor.meter
+    return {
+        "per_packet_s": units.time(processor.per_packet),
+        "per_byte_s": units.time(processor.per_byte),
+        "interrupt_s": units.time(processor.interrupt),
+        "input_ring": ring_spec(processor.input_ring),
+        "output_ring": processor.output_ring is not None,
+        "receive": processor.receive,
+        "background": background and {"cpu_s": units.time(background.cpu), "every_s": units.time(background.every)},
+        "guaranteed": units.fraction(background.guaranteed) if background else 0.0,
+        "meter": meter
+        and {
+            "window_s": units.time(meter.window),
+            "cpu_s": units.time(meter.cpu),
+            "every_s": units.time(meter.every),
+            "average": meter.average,
+        },
+    }
+
+
+def ring_spec(limit: object) -> dict[str, int]:
+    """The limit of a ring as the engine reads it."""
+    kind, quantity = units.parse(limit, units.PACKETS, units.SIZE)
+    return {"packets" if kind is units.PACKETS else "bytes": int(quantity.exact)}
+
+
+def check_output_rings(scenario: Scenario, default: str) -> None:
+    """An error where a link has a queue of its own and its node an output ring.
+
+    Args:
+        scenario: As it was written.
+        default: The profile's queue, which says nothing where it is written out.
+    """
+    rings = {
+        name: node.processor.output_ring
+        for name, node in scenario.node.items()
+        if node.processor is not None and node.processor.output_ring is not None
+    }
+    if not rings:
+        return
+    for span in _spans(scenario):
+        reverse = None if span.reverse is None or span.reverse.queue == span.forward.queue else span.reverse
+        for node, wire, key in ((0, span.forward, span.key), (1, reverse, f"{span.key}.reverse")):
+            name = _named(span.ends[node], rings)
+            if name is not None and wire is not None and _has_queue(wire, default):
+                expected = f"no queue here: node.{name}.processor.output_ring = {rings[name]} is the queue of this link"
+                raise ScenarioError(expected, key=f"{key}.queue", value=wire.written()["queue"])
+
+
+def _spans(scenario: Scenario) -> Iterator[Span]:
+    for name, topology in scenario.topology.items():
+        yield from topology.spans(name)
+    for name, link in scenario.link.items():
+        yield link.span(name)
+
+
+def _named(node: str, names: dict[str, str]) -> str | None:
+    group = re.sub(r"\[\d+\]$", "[*]", node)
+    return next((name for name in (node, group) if name in names), None)
+
+
+def _has_queue(wire: Wire, default: str) -> bool:
+    return wire.queue is not None and wire.queue != default
