@@ -327,3 +327,18 @@ def test_wrong_usage(arguments: list[str], message: str, file: File, capsys: pyt
 def test_a_warning_is_an_exit_code(file: File, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["maxflow", str(file), "--set", "duration=4 ms"]) == 3
     assert "tightlink: warning: packets travel for 3 ms" in capsys.readouterr().err
+
+
+def test_a_slow_router_carries_what_both_limits_say_and_not_what_the_links_do() -> None:
+    scenario = tl.load(File(__file__).parent.parent / "examples" / "slow-router.toml")
+    limits = flow_limits(scenario)
+    assert limits.bits.value == 18_000_000
+    assert limits.packets.value == 51_000
+    assert limits.both.value == 10_000_000
+    too_much = try_paths(scenario, limits.bits.paths, limits.packet_bytes)
+    assert too_much.arrived_bps == pytest.approx(10e6, rel=1e-3)
+    assert list(too_much.drops) == ["node old: input ring"]
+    assert too_much.drops["node old: input ring"] == pytest.approx(8 / 18 * too_much.packets_sent, rel=0.01)
+    as_much = try_paths(scenario, limits.both.paths, limits.packet_bytes)
+    assert as_much.arrived_bps == pytest.approx(10e6, rel=1e-3)
+    assert as_much.drops == {}
