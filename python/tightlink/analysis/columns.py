@@ -68,8 +68,10 @@ def misspelt(column: str, wanted: Iterable[str]) -> str | None:
         if not column.casefold().startswith(stem.casefold()) or not _UNIT.fullmatch(column[len(stem) :]):
             continue
         if name.endswith("_bps"):
-            prefix = _PREFIX.match(column[len(stem) :])
-            return f"{stem}_{prefix[1].lower() if prefix else ''}bit_per_s"
+            ending = column[len(stem) :]
+            prefix = _PREFIX.match(ending)
+            bytes_ = "B" in ending or "byte" in ending.casefold()
+            return f"{stem}_{prefix[1].lower() if prefix else ''}bit_per_s{', 8 times as large' if bytes_ else ''}"
         options = [spelling for spelling, (canonical, _) in SPELLINGS.items() if canonical == name]
         return closest(column, options) or options[-1]
     return None

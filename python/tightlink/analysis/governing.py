@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import numpy as np
 
-from tightlink.analysis.estimates import Estimate
+from tightlink.analysis.estimates import Estimate, redrawn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,6 +38,8 @@ METRICS: Final[tuple[Metric, ...]] = ("packets_per_s", "throughput_bps", "packet
 #: it for one: differences that no designer of a stream would act on.
 ALIKE: Final = 1.25
 _BITS: Final = 8
+#: Background, two costs, and the variance of the residuals.
+_PARAMETERS: Final = 4
 
 
 @dataclass(frozen=True)
@@ -65,21 +67,21 @@ def explain(lengths: Array, rates: Array, loads: Array, *, resamples: int = 400,
         lengths: Packet lengths in bytes, of at least two kinds.
         rates: Packet rates in packets/s.
         loads: Shares from 0 to 1.
-        resamples: How many times measurements are drawn anew, within each length.
+        resamples: How many times residuals are drawn anew.
         seed: Of the drawing.
     """
-    chosen = _drawn(lengths, resamples, seed)
-    values = np.stack([rates, rates * lengths * _BITS, lengths, loads])
-    # Scaled to one, sums of squares lose nothing; the first row is the table as it is.
-    scale = np.abs(values).max(axis=1, keepdims=True)
-    scale[scale == 0] = 1
-    covariances = _covariances((values / scale)[:, chosen])
-    means = values[:, chosen].mean(axis=2)
+    design = np.stack([rates, rates * lengths * _BITS, lengths])
+    # Scaled to one, sums of squares lose nothing; the first row of loads is the table as it is.
+    scale = design.max(axis=1)
+    rows = loads[None, :]
+    background, per_packet, per_bit = _costs(_covariances(design, scale, rows), design, scale, rows)
+    model = background + per_packet * design[0] + per_bit * design[1]
+    rows = np.vstack([rows, model + redrawn(loads - model, _PARAMETERS, resamples, seed)])
+    covariances = _covariances(design, scale, rows)
+    background, per_packet, per_bit = _costs(covariances, design, scale, rows)
     r2 = {names: _r2(covariances, names) for size in range(4) for names in combinations(range(3), size)}
     alone = {metric: r2[(place,)] for place, metric in enumerate(METRICS)}
     shares = {metric: _shapley(r2, place) for place, metric in enumerate(METRICS)}
-    per_packet, per_bit = _costs(covariances, scale[:, 0])
-    background = means[3] - per_packet * means[0] - per_bit * means[1]
     per_byte = per_bit * _BITS
     answers = _answers(np.array(list(alone.values())), per_packet, per_byte, lengths)
     return Explained(
@@ -93,19 +95,12 @@ def explain(lengths: Array, rates: Array, loads: Array, *, resamples: int = 400,
     )
 
 
-def _drawn(lengths: Array, resamples: int, seed: int) -> NDArray[np.int64]:
-    """Places of measurements: first all of them, then as many as there are of each length, drawn anew."""
-    random = np.random.default_rng(seed)
-    chosen = np.tile(np.arange(len(lengths)), (resamples + 1, 1))
-    for length in np.unique(lengths):
-        own = np.flatnonzero(lengths == length)
-        chosen[1:, own] = random.choice(own, size=(resamples, len(own)))
-    return chosen
-
-
-def _covariances(values: Array) -> Array:
+def _covariances(design: Array, scale: Array, loads: Array) -> Array:
+    """For each row of loads the sums of squares and products of the three quantities and the load."""
+    given = np.broadcast_to((design / scale[:, None])[None], (len(loads), *design.shape))
+    values = np.concatenate([given, loads[:, None, :]], axis=1)
     centred = values - values.mean(axis=2, keepdims=True)
-    covariances: Array = np.einsum("ibn,jbn->bij", centred, centred, optimize=True)
+    covariances: Array = np.einsum("bin,bjn->bij", centred, centred, optimize=True)
     return covariances
 
 
@@ -132,21 +127,18 @@ def _shapley(r2: dict[tuple[int, ...], Array], place: int) -> Array:
     return total
 
 
-def _costs(covariances: Array, scale: Array) -> tuple[Array, Array]:
-    """Load per packet/s and per bit/s, neither negative: where one would be, the other alone remains."""
+def _costs(covariances: Array, design: Array, scale: Array, loads: Array) -> tuple[Array, Array, Array]:
+    """Background, load per packet/s and load per bit/s; where one of these would be negative, the other alone fits."""
     packets, bits, both = covariances[:, 0, 0], covariances[:, 1, 1], covariances[:, 0, 1]
     by_packets, by_bits = covariances[:, 0, 3], covariances[:, 1, 3]
     spread = packets * bits - both**2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        per_packet, per_bit = (
-            (bits * by_packets - both * by_bits) / spread,
-            (packets * by_bits - both * by_packets) / spread,
-        )
-        per_packet, per_bit = (
-            np.where(per_packet < 0, 0.0, np.where(per_bit < 0, by_packets / packets, per_packet)),
-            np.where(per_bit < 0, 0.0, np.where(per_packet < 0, by_bits / bits, per_bit)),
-        )
-    return np.maximum(per_packet, 0) * scale[3] / scale[0], np.maximum(per_bit, 0) * scale[3] / scale[1]
+    first = (bits * by_packets - both * by_bits) / spread
+    second = (packets * by_bits - both * by_packets) / spread
+    per_packet = np.where(first < 0, 0.0, np.where(second < 0, by_packets / packets, first))
+    per_bit = np.where(second < 0, 0.0, np.where(first < 0, by_bits / bits, second))
+    per_packet, per_bit = np.maximum(per_packet, 0) / scale[0], np.maximum(per_bit, 0) / scale[1]
+    background = loads.mean(axis=1) - per_packet * design[0].mean() - per_bit * design[1].mean()
+    return background, per_packet, per_bit
 
 
 def _answers(r2: Array, per_packet: Array, per_byte: Array, lengths: Array) -> list[Metric | None]:

@@ -66,8 +66,8 @@ def read(path: str | os.PathLike[str]) -> pl.DataFrame:
     In CSV files lines that begin with ``#`` are comments, and an empty cell is a missing value.
 
     Raises:
-        MeasurementError: The file is no table of numbers; the message names file, line and column.
-        OSError: It cannot be read.
+        MeasurementError: The file cannot be read or is no table of numbers; the message names file, line
+            and column.
     """
     file = Path(path)
     if file.is_dir():
@@ -75,7 +75,10 @@ def read(path: str | os.PathLike[str]) -> pl.DataFrame:
         if not file.exists():
             raise MeasurementError(f"{path}: expected a CSV or Parquet file, or a folder with {_RUNS}")
     with of_file(file):
-        return in_si(_parquet(file) if file.suffix == ".parquet" else _csv(file))
+        try:
+            return in_si(_parquet(file) if file.suffix == ".parquet" else _csv(file))
+        except OSError as error:
+            raise MeasurementError(f"cannot be read: {(error.strerror or str(error)).lower()}") from None
 
 
 def in_si(frame: pl.DataFrame) -> pl.DataFrame:
@@ -147,7 +150,7 @@ def sizes_and_rates(
     for column in frame.columns:
         meant = misspelt(column, (size, rate, throughput))
         if meant is not None:
-            raise MeasurementError(f"{column}: expected a unit that is not ambiguous; did you mean {meant}?")
+            raise MeasurementError(f"{column}: unknown or ambiguous unit; did you mean {meant}?")
     names = in_si(frame).columns
     given = [name for name in (rate, throughput) if name in names]
     if not given:
@@ -190,10 +193,11 @@ def _missing(name: str, columns: Sequence[str], near: Sequence[str] = ()) -> str
         for column in shown:
             meant = misspelt(column, (wanted,))
             if meant is not None:
-                return f"{column}: expected a unit that is not ambiguous; did you mean {meant}?"
-    meant = next(filter(None, (closest(wanted, shown) for wanted in near or (name,))), None)
-    ending = f"; did you mean {meant}?" if meant else ""
-    return f"no column {name} among {one_of(shown).removeprefix('one of ') or 'none'}{ending}"
+                return f"{column}: unknown or ambiguous unit; did you mean {meant}?"
+        like = closest(wanted, [column for column in shown if column not in SPELLINGS])
+        if like is not None:
+            return f"no column {name}, but {like}; did you mean {wanted}?"
+    return f"no column {name} among {one_of(shown).removeprefix('one of ') or 'none'}"
 
 
 def _positive(name: str) -> bool:

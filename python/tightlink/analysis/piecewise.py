@@ -63,11 +63,10 @@ class Fitted:
     """The probes between which breaks were looked for."""
     model: Array
     """Fitted loads: a row for each data set."""
-    intercept: Array
     slope: Array
     """Of the first piece."""
     level: Array
-    """The load at the first break; not a number without one."""
+    """The highest fitted load at a probe: where pieces cross between probes, nothing was measured."""
     fits: list[Fit]
 
     def bracket(self, data_set: int) -> tuple[float, float] | None:
@@ -121,9 +120,8 @@ def best(rates: Array, loads: Array) -> Fitted:
         fits.append(fit)
         rows.append(values)
     coefficients, knots, places = (np.array([row[part] for row in rows]) for part in range(3))
-    intercept, slope = coefficients[:, 0], coefficients[:, 1]
     model = np.array([_model(shape, rates, k, c) for shape, k, c in zip(chosen, knots, coefficients, strict=True)])
-    return Fitted(chosen, places[:, 0], gaps, model, intercept, slope, intercept + slope * knots[:, 0], fits)
+    return Fitted(chosen, places[:, 0], gaps, model, coefficients[:, 1], model.max(axis=1), fits)
 
 
 def _columns(shape: Shape, rates: Array, first: float, second: float) -> list[Array]:

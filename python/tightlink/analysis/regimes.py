@@ -21,7 +21,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from tightlink.analysis.estimates import Bracket, Estimate
+from tightlink.analysis.estimates import Bracket, Estimate, redrawn
 from tightlink.analysis.measurements import MeasurementError, checked, in_si, sizes_and_rates
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Length:
     load_per_packet_s: Estimate
     """Slope in the stable region: load for each packet/s, that is, seconds per packet."""
     level: Estimate | None
-    """Load at which the stable region ends."""
+    """The highest load, at which the stable region ends."""
     onset: Bracket | None
     """Packet rates between which the unstable region begins; none where it was not seen."""
     decline: Bracket | None
@@ -151,6 +151,7 @@ class Regimes:
 
 def each(frame: pl.DataFrame, *, by: str = "router", load: str = "load") -> dict[str, Regimes]:
     """Find the regimes of each router of a table; one without a name where no column names routers."""
+    checked(frame, load)
     if by not in frame.columns:
         return {"": find(frame, load=load)}
     found = {}
@@ -197,7 +198,6 @@ def find(frame: pl.DataFrame, *, load: str = "load", resamples: int = _RESAMPLES
 
 def _length(points: pl.DataFrame, resamples: int, seed: int) -> Length:
     """The regions of one length, with residuals drawn anew for their confidence."""
-    import numpy as np
     import polars as pl
 
     from tightlink.analysis.piecewise import best, probes
@@ -212,10 +212,7 @@ def _length(points: pl.DataFrame, resamples: int, seed: int) -> Length:
         raise MeasurementError(f"too few points: {found} at {size:g} B: expected at least {_FEWEST_RATES}")
     fitted = best(rates, loads[None, :])
     residuals = loads - fitted.model[0]
-    count, parameters = len(rates), fitted.fits[0].parameters
-    wide = (residuals - residuals.mean()) * math.sqrt(count / max(count - parameters + 1, 1))
-    drawn = np.random.default_rng(seed).choice(wide, size=(resamples, count))
-    again = best(rates, fitted.model[0] + drawn)
+    again = best(rates, fitted.model[0] + redrawn(residuals, fitted.fits[0].parameters, resamples, seed))
     onset = _onset(fitted, again)
     decline = _decline(rates, fitted, again)
     regions: list[Region] = [_region(rate, fitted, decline) for rate in rates]
@@ -264,8 +261,9 @@ def _left(rates: Array, fitted: Fitted) -> NDArray[np.int64]:
     import numpy as np
 
     starts = np.where(fitted.breaks >= 0, fitted.gaps[fitted.breaks], np.inf)
-    with np.errstate(invalid="ignore"):
-        below = (fitted.model < (1 - _FALL) * fitted.level[:, None]) & (rates[None, :] > starts[:, None])
+    below = (fitted.model < (1 - _FALL) * fitted.level[:, None]) & (rates[None, :] > starts[:, None])
+    # What is not at its level yet has not left it.
+    below &= np.arange(len(rates))[None, :] > fitted.model.argmax(axis=1)[:, None]
     return np.where(below.any(axis=1), below.argmax(axis=1), -1)
 
 

@@ -20,7 +20,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from tightlink.analysis.estimates import RESAMPLES, Bracket, Estimate, Fit
+from tightlink.analysis.estimates import RESAMPLES, Bracket, Estimate, Fit, redrawn
 from tightlink.analysis.measurements import MeasurementError, sizes_and_rates
 from tightlink.errors import TightlinkError
 
@@ -109,12 +109,10 @@ class Saturation:
         return self.laws[0]
 
     @property
-    def weight(self) -> float | None:
-        """Akaike weight of the better law: its evidence against the other, from 0.5 to 1."""
-        if not self.laws:
-            return None
-        least = self.laws[0].fit.aicc
-        return 1 / sum(math.exp(max(least - law.fit.aicc, -700) / 2) for law in self.laws)
+    def weights(self) -> tuple[float, ...]:
+        """Akaike weight of each law: how the evidence is shared between them."""
+        relative = [math.exp(max(self.laws[0].fit.aicc - law.fit.aicc, -700) / 2) for law in self.laws]
+        return tuple(value / sum(relative) for value in relative)
 
     def sentence(self) -> str:
         """What was found, in one sentence."""
@@ -128,8 +126,8 @@ class Saturation:
             return f"no change of regime seen {span}: one cost per packet and byte fits throughout"
         law = self.better
         return (
-            f"saturated below {law.critical_bytes.value:,.0f} B: at most "
-            f"{law.packets_per_s_max.value:,.0f} packets/s at {law.throughput_max_bps.value / 1e6:,.4g} Mbit/s"
+            f"saturated below {law.critical_bytes.value:,.0f} B, from "
+            f"{law.packets_per_s_max.value:,.0f} packets/s and {law.throughput_max_bps.value / 1e6:,.4g} Mbit/s on"
         )
 
 
@@ -210,15 +208,13 @@ def _both_laws(sizes: Array, logs: Array, overhead_bytes: float | None, resample
 def _law(  # noqa: PLR0913, PLR0917
     name: Name, sizes: Array, logs: Array, fit: Any, parameters: int, resamples: int, seed: int
 ) -> Law:
-    """A law with intervals: residuals of the fit, widened by what fitting took from them, are drawn anew."""
+    """A law with intervals, from fits to residuals drawn anew."""
     import numpy as np
 
     best: Costs = fit(logs[None, :])
     model = best.log_rates(sizes)[0]
     residuals = logs - model
-    count = len(sizes)
-    wide = (residuals - residuals.mean()) * math.sqrt(count / max(count - parameters + 1, 1))
-    drawn = np.random.default_rng(seed).choice(wide, size=(resamples, count))
+    drawn = redrawn(residuals, parameters, resamples, seed)
     again: Costs = fit(model + drawn)
 
     def estimate(quantity: str) -> Estimate:
@@ -235,7 +231,7 @@ def _law(  # noqa: PLR0913, PLR0917
         overhead_bytes=estimate("overhead_bytes"),
         per_packet_s=estimate("per_packet_s"),
         per_byte_s=estimate("per_byte_s"),
-        fit=Fit(squares, count, parameters, breaks=1),
+        fit=Fit(squares, len(sizes), parameters, breaks=1),
     )
 
 
