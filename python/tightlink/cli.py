@@ -14,6 +14,7 @@ from typing import Annotated, Any, Final, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
+from tightlink import cli_analyze
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.scenario import PROFILES, TOPOLOGIES, Scenario, load, parse_option, understood
 
@@ -196,6 +197,9 @@ def report(folder: Path) -> None:
         Folder of the run, the study or the sweep.
     """
     print(_part("report").run_report(folder))
+
+
+app.command(cli_analyze.app)
 
 
 def _part(name: str) -> Any:
