@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 
 import tightlink as tl
 from tightlink import plots
+from tightlink.analysis import bifurcation, regimes, saturation
 from tightlink.plots import labels, palette
 
 
@@ -145,6 +146,72 @@ def test_colours_are_told_apart() -> None:
         for column in tl.tables.TABLES["flows"]
         if column.name.startswith("limited_by_")
     }
+
+
+def _saturated() -> saturation.Saturation:
+    sizes = np.arange(50.0, 1500.0, 50.0)
+    frame = pl.DataFrame({"packet_bytes": sizes, "packets_per_s": np.minimum(25e3, 12e6 / sizes)})
+    return saturation.find(frame, resamples=20)
+
+
+def test_saturation_is_drawn_with_both_laws() -> None:
+    found = _saturated()
+    for draw in (plots.throughput_over_size, plots.rate_over_size, plots.throughput_over_rate):
+        ax = draw(found)
+        assert {line.get_label() for line in ax.lines} == {"ideal law", "cost per packet and byte"}
+        points = sum(len(np.asarray(dots.get_offsets())) for dots in ax.collections)
+        assert points == found.points.height
+    ax = plots.throughput_over_size(found)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("packet size (B)", "throughput (Mbit/s)")
+    np.testing.assert_allclose(_points(ax, 0)[-1], [1450, 96])
+    only = saturation.find(found.points.filter(pl.col("packet_bytes") > 600), resamples=20)
+    assert list(plots.throughput_over_size(only).lines) == []
+
+
+def test_stable_branches_are_solid() -> None:
+    table = bifurcation.branches(96e6, 480, [100.0, 480.0, 1000.0])
+    ax = plots.bifurcation(table, _saturated().points)
+    dashes = {str(line.get_label()): line.get_linestyle() for line in ax.lines}
+    assert dashes == {"free flow, stable": "-", "free flow, unstable": "--",
+                      "saturated, stable": "-", "saturated, unstable": "--"}  # fmt: skip
+    np.testing.assert_allclose(_points(ax, 0), [[480, 96], [1000, 96]])
+    np.testing.assert_allclose(_points(ax, 2), [[100, 20], [480, 96]])
+    assert ax.get_xlim()[0] > ax.get_xlim()[1]
+    reduced = plots.bifurcation(table, _saturated().points, reduced=True)
+    offsets = np.asarray(reduced.collections[0].get_offsets())
+    np.testing.assert_allclose(offsets[:, 0], 1 - np.arange(50.0, 1500.0, 50.0) / 480, atol=1e-9)
+
+
+def test_regions_are_shaded_where_they_begin() -> None:
+    rates = [500.0 * step for step in range(1, 17)]
+    rows = [(size, rate, min(rate / 5000, 0.8), 0.0) for size in (64, 1500) for rate in rates]
+    found = regimes.find(pl.DataFrame(rows, schema=["packet_bytes", "packets_per_s", "load", "loss"], orient="row"))
+    ax = plots.load_over(found)
+    assert [patch.get_x() for patch in ax.patches] == [4000.0]  # type: ignore[attr-defined]
+    over_bits = plots.load_over(found, "throughput_bps", log=True)
+    assert over_bits.get_xlabel() == "bit rate (Mbit/s)"
+    assert list(over_bits.patches) == []
+    assert plots.loss_over(found).get_ylabel() == "loss (%)"
+
+
+def test_fundamental_diagrams() -> None:
+    frame = pl.DataFrame({"flows": [1, 1, 2, 3], "throughput_bps": [1e6, 3e6, 5e6, 4e6]})
+    ax = plots.fundamental_diagram(frame, density="flows", flow="throughput_bps")
+    np.testing.assert_allclose(_points(ax, 0), [[1, 2], [2, 5], [3, 4]])
+    assert ax.lines[1].get_label() == "largest mean flow, at 2"
+    road = plots.vehicle_traffic(speed_km_h=100, capacity_per_h=2000, jam_per_km=120)
+    np.testing.assert_allclose(_points(road, 1), [[20, 2000], [120, 0]])
+
+
+def test_one_file_by_its_ending(tmp_path: Path) -> None:
+    figure = plots.vehicle_traffic().get_figure()
+    assert isinstance(figure, Figure)
+    for ending in ("png", "svg", "pdf"):
+        first, second = (plots.write(figure, tmp_path / f"{name}.{ending}").read_bytes() for name in ("one", "two"))
+        assert first == second
+    with pytest.raises(tl.TightlinkError, match=r"expected a file that ends in \.svg, \.png, \.pdf"):
+        plots.write(figure, tmp_path / "one.xls")
+    assert len(list(tmp_path.iterdir())) == 6
 
 
 def test_importing_is_light() -> None:

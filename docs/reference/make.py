@@ -201,13 +201,16 @@ def listed(name: str) -> str:
 def command(name: str) -> str:
     """What a command takes."""
     rows = []
-    for argument in app[name].assemble_argument_collection(parse_docstring=True):
+    own = app
+    for word in name.split("."):
+        own = own[word]
+    for argument in own.assemble_argument_collection(parse_docstring=True):
         positional = argument.field_info.kind is Parameter.POSITIONAL_OR_KEYWORD
         shown = argument.names[0].removeprefix("--").upper() if positional else ", ".join(argument.names)
         default = argument.field_info.default
         written = str(default) if isinstance(default, int) and not isinstance(default, bool) else ""
         rows.append([code(shown), _plain(argument.parameter.help or ""), "needed" if argument.required else written])
-    return f"{app[name].help.partition('Parameters')[0].strip()}\n\n" + table(["argument", "meaning", "default"], rows)
+    return f"{own.help.partition('Parameters')[0].strip()}\n\n" + table(["argument", "meaning", "default"], rows)
 
 
 def profiles(_: str) -> str:

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
+from tightlink.commands import analyze
 from tightlink.commands.maxflow import maxflow
 from tightlink.commands.packetize import packetize
 from tightlink.console import progress, say, warned
@@ -133,6 +134,7 @@ def run(  # noqa: PLR0913
     return warned(result.warnings)
 
 
+app.command(analyze.app)
 app.command(maxflow)
 app.command(packetize)
 

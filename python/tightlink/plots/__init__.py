@@ -16,6 +16,27 @@ Example:
 from __future__ import annotations
 
 from tightlink.plots.figures import cdf, limited_by, line, scatter_with_curves, series
-from tightlink.plots.style import SIZE, STYLE, save
+from tightlink.plots.fundamental import fundamental_diagram, vehicle_traffic
+from tightlink.plots.regimes import load_over, loss_over
+from tightlink.plots.saturation import bifurcation, rate_over_size, throughput_over_rate, throughput_over_size
+from tightlink.plots.style import SIZE, STYLE, save, write
 
-__all__ = ["SIZE", "STYLE", "cdf", "limited_by", "line", "save", "scatter_with_curves", "series"]
+__all__ = [
+    "SIZE",
+    "STYLE",
+    "bifurcation",
+    "cdf",
+    "fundamental_diagram",
+    "limited_by",
+    "line",
+    "load_over",
+    "loss_over",
+    "rate_over_size",
+    "save",
+    "scatter_with_curves",
+    "series",
+    "throughput_over_rate",
+    "throughput_over_size",
+    "vehicle_traffic",
+    "write",
+]

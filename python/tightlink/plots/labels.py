@@ -28,7 +28,9 @@ _UNITS: Final[dict[str, tuple[tuple[str, float], ...]]] = {
     "_s": (("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)),
 }
 _COUNTS: Final = {"_packets": "packets", "_pps": "packets/s"}
-_SHARES: Final = ("limited_by_", "utilization", "loss", "load_")
+_SHARES: Final = ("limited_by_", "utilization", "loss", "load")
+#: Columns with a title of their own; sizes of packets stay in bytes.
+_OWN: Final = {"packet_bytes": "packet size (B)", "packets_per_s": "packet rate (packets/s)"}
 #: From here on a value is written in the next larger unit.
 _LEAST: Final = 1.0
 _NARROW_SPACE: Final = "\u202f"
@@ -62,6 +64,8 @@ def axis(column: str, largest: float | None = None) -> Axis:
     (Axis(title='time (s)', factor=1.0), Axis(title='mean latency (ms)', factor=1000.0), \
 Axis(title='utilization (%)', factor=100.0))
     """
+    if column in _OWN:
+        return Axis(_OWN[column])
     if column.startswith(_SHARES):
         return Axis(f"{words(column)} (%)", 100.0)
     for ending, scales in _UNITS.items():

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink.errors import TightlinkError
 from tightlink.plots.palette import SERIES
 
 if TYPE_CHECKING:
@@ -15,6 +16,12 @@ if TYPE_CHECKING:
 #: A figure of one column of a paper, in inches.
 SIZE: Final = (4.8, 3.0)
 _DOTS_PER_INCH: Final = 200
+#: What files say of themselves, by their ending: nothing that differs from one time to the next.
+_METADATA: Final[dict[str, dict[str, str | None]]] = {
+    "svg": {"Date": None, "Creator": "Tightlink"},
+    "png": {"Software": "Tightlink"},
+    "pdf": {"CreationDate": None, "Creator": "Tightlink"},
+}
 
 STYLE: Final[dict[Any, Any]] = {
     "font.family": "sans-serif",
@@ -74,19 +81,28 @@ def save(figure: Figure, folder: str | os.PathLike[str], name: str) -> list[Path
     Returns:
         The two files.
     """
-    import matplotlib as mpl
-
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
-    written = []
-    for ending, metadata in (("svg", {"Date": None, "Creator": "Tightlink"}), ("png", {"Software": "Tightlink"})):
-        target = place / f"{name}.{ending}"
-        temporary = place / f".{name}.{os.getpid()}.{ending}"
-        try:
-            with mpl.rc_context(STYLE):
-                figure.savefig(temporary, format=ending, dpi=_DOTS_PER_INCH, metadata=metadata)
-            temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
-        written.append(target)
-    return written
+    return [write(figure, place / f"{name}.{ending}") for ending in ("svg", "png")]
+
+
+def write(figure: Figure, path: str | os.PathLike[str]) -> Path:
+    """Write a figure into one file, in the format of its ending.
+
+    Raises:
+        TightlinkError: The ending is none of those that a figure can have.
+    """
+    import matplotlib as mpl
+
+    target = Path(path)
+    ending = target.suffix.removeprefix(".")
+    if ending not in _METADATA:
+        raise TightlinkError(f"{target}: expected a file that ends in .{', .'.join(_METADATA)}")
+    temporary = target.with_name(f".{target.stem}.{os.getpid()}.{ending}")
+    try:
+        with mpl.rc_context(STYLE):
+            figure.savefig(temporary, format=ending, dpi=_DOTS_PER_INCH, metadata=_METADATA[ending])
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return target

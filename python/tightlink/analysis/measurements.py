@@ -1,0 +1,284 @@
+"""Anyone's measurements as tables that the analyses take: units, third quantities, checks.
+
+Columns are named as everywhere in Tightlink, with the unit at the end: ``packet_bytes``,
+``packets_per_s``, ``throughput_bps``, ``goodput_bps``, ``offered_bps``, ``offered_packets_per_s``,
+``load`` and ``loss`` (shares from 0 to 1). Common other units are converted: ``throughput_kbit_per_s``,
+``throughput_mbit_per_s``, ``load_percent``. Other columns are left alone.
+
+Example:
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"packet_bytes": [100, 1000], "throughput_mbit_per_s": [20.0, 96.0]})
+    >>> sizes_and_rates(frame)["packets_per_s"].to_list()
+    [25000.0, 12000.0]
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tightlink.analysis.columns import SPELLINGS, misspelt
+from tightlink.errors import TightlinkError, closest, one_of, show
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Sequence
+
+    import polars as pl
+
+#: Column of the frames that `read` returns: the line of the file, for messages.
+LINE: Final = "_line"
+_BITS: Final = 8
+#: No IP packet is larger.
+_LARGEST_PACKET: Final = 65_535
+#: How far throughput may be from size × rate: measurements are printed with few digits.
+_ROUNDING: Final = 0.05
+_FACTORS: Final = {
+    1e3: "1000 times",
+    1e-3: "a 1000th of",
+    1e6: "1,000,000 times",
+    1e-6: "a 1,000,000th of",
+    _BITS: "8 times",
+    1 / _BITS: "an eighth of",
+}
+_RUNS: Final = "runs.parquet"
+
+
+class MeasurementError(TightlinkError):
+    """A table of measurements that cannot be analysed; its text is one sentence for the user."""
+
+
+@contextmanager
+def of_file(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Within it, what is wrong with a table is said with the name of its file."""
+    try:
+        yield
+    except MeasurementError as error:
+        raise MeasurementError(f"{path}: {error}") from None
+
+
+def read(path: str | os.PathLike[str]) -> pl.DataFrame:
+    """Read a table of measurements: a CSV file, a Parquet file, or the folder of a study or sweep.
+
+    In CSV files lines that begin with ``#`` are comments, and an empty cell is a missing value.
+
+    Raises:
+        MeasurementError: The file cannot be read or is no table of numbers; the message names file, line
+            and column.
+    """
+    file = Path(path)
+    if file.is_dir():
+        file = file / _RUNS
+        if not file.exists():
+            raise MeasurementError(f"{path}: expected a CSV or Parquet file, or a folder with {_RUNS}")
+    with of_file(file):
+        try:
+            return in_si(_parquet(file) if file.suffix == ".parquet" else _csv(file))
+        except OSError as error:
+            raise MeasurementError(f"cannot be read: {(error.strerror or str(error)).lower()}") from None
+
+
+def in_si(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with the columns that are known converted to SI and named accordingly.
+
+    Raises:
+        MeasurementError: Two columns hold the same quantity, or a column holds no numbers.
+    """
+    import polars as pl
+
+    names = {name: SPELLINGS[name] for name in frame.columns if name in SPELLINGS}
+    for name, (canonical, _) in names.items():
+        twice = next((other for other in names if other != name and names[other][0] == canonical), None)
+        if twice is not None:
+            raise MeasurementError(f"{name} and {twice} hold the same: expected one of the two columns")
+        if not frame[name].dtype.is_numeric() and not frame[name].dtype == pl.Null:
+            raise MeasurementError(f"{name}: expected a column of numbers")
+    return frame.select(
+        (pl.col(name).cast(pl.Float64) * names[name][1]).alias(names[name][0]) if name in names else pl.col(name)
+        for name in frame.columns
+    )
+
+
+def checked(frame: pl.DataFrame, *columns: str) -> pl.DataFrame:
+    """The frame in SI, after a check that these columns are there and hold what they can hold.
+
+    Raises:
+        MeasurementError: A column is missing, or a value is missing, not finite or out of its range.
+    """
+    table = in_si(frame)
+    for name in columns:
+        if name not in table.columns:
+            raise MeasurementError(_missing(name, frame.columns))
+        least, most, what, suggestion = _range(name)
+        for place, value in enumerate(table[name]):
+            if value is None or math.isnan(value):
+                raise MeasurementError(f"{_at(table, place)}: {name} is {'empty' if value is None else value}: {what}")
+            if not least <= value <= most or math.isinf(value) or (value == 0 and _positive(name)):
+                ending = f"; did you mean {suggestion}?" if suggestion and value > most else ""
+                raise MeasurementError(f"{_at(table, place)}: {name} = {value:g}: {what}{ending}")
+    return table
+
+
+def sizes_and_rates(
+    frame: pl.DataFrame,
+    *,
+    size: str = "packet_bytes",
+    rate: str = "packets_per_s",
+    throughput: str = "throughput_bps",
+) -> pl.DataFrame:
+    """Packet size, packet rate and throughput, of which two must be given: T = p · f.
+
+    Args:
+        frame: A row a measurement.
+        size: Column of the packet size, such as "payload_bytes".
+        rate: Column of the packet rate.
+        throughput: Column of the bit rate that counts the same bytes as the size does, such as
+            "goodput_bps" beside "payload_bytes".
+
+    Returns:
+        The frame with ``packet_bytes``, ``packets_per_s`` and ``throughput_bps`` added or replaced.
+
+    Raises:
+        MeasurementError: A column is missing, a value is wrong, or the three contradict each other.
+    """
+    import polars as pl
+
+    # Whatever is spelt so that it must not be guessed at is refused before it is passed over.
+    for column in frame.columns:
+        meant = misspelt(column, (size, rate, throughput))
+        if meant is not None:
+            raise MeasurementError(f"{column}: unknown or ambiguous unit; did you mean {meant}?")
+    names = in_si(frame).columns
+    given = [name for name in (rate, throughput) if name in names]
+    if not given:
+        raise MeasurementError(_missing(f"{throughput} or {rate}", frame.columns, near=(throughput, rate)))
+    table = checked(frame, size, *given)
+    bits = pl.col(size) * _BITS
+    rates = pl.col(rate) if rate in given else pl.col(throughput) / bits
+    bps = pl.col(throughput) if throughput in given else pl.col(rate) * bits
+    table = table.with_columns(packet_bytes=pl.col(size), packets_per_s=rates, throughput_bps=bps)
+    if len(given) > 1:
+        _agree(table, rate, throughput)
+    elif (table["packets_per_s"] < 1).all():
+        larger = f"{throughput.removesuffix('_bps')}_mbit_per_s" if given[0] == throughput else "kpackets_per_s"
+        raise MeasurementError(f"{given[0]}: less than one packet/s in every row; did you mean {larger}?")
+    return table
+
+
+def _agree(table: pl.DataFrame, rate: str, throughput: str) -> None:
+    """Refuse a throughput that is not size × rate: another unit, or other headers counted."""
+    import polars as pl
+
+    ratios = (table["throughput_bps"] / (table["packet_bytes"] * _BITS * table["packets_per_s"])).to_list()
+    for factor, words in _FACTORS.items():
+        if all(abs(ratio / factor - 1) <= _ROUNDING for ratio in ratios):
+            raise MeasurementError(
+                f"{throughput} is {words} packet size × {rate} × 8 bit: expected the units that the names say"
+            )
+    for place, ratio in enumerate(ratios):
+        if abs(ratio - 1) > _ROUNDING:
+            given = table.select(pl.col("packet_bytes") * _BITS * pl.col("packets_per_s")).item(place, 0)
+            raise MeasurementError(
+                f"{_at(table, place)}: {throughput} = {table['throughput_bps'][place]:g} is not packet size × {rate} "
+                f"× 8 bit = {given:g}: expected that both count the same headers"
+            )
+
+
+def _missing(name: str, columns: Sequence[str], near: Sequence[str] = ()) -> str:
+    shown = [column for column in columns if column != LINE]
+    for wanted in near or (name,):
+        for column in shown:
+            meant = misspelt(column, (wanted,))
+            if meant is not None:
+                return f"{column}: unknown or ambiguous unit; did you mean {meant}?"
+        like = closest(wanted, [column for column in shown if column not in SPELLINGS])
+        if like is not None:
+            return f"no column {name}, but {like}; did you mean {wanted}?"
+    return f"no column {name} among {one_of(shown).removeprefix('one of ') or 'none'}"
+
+
+def _positive(name: str) -> bool:
+    return name.endswith("_bytes")
+
+
+def _range(name: str) -> tuple[float, float, str, str | None]:
+    """Least and greatest value of a column, what was expected, and what a greater one probably is."""
+    if name.endswith("_bytes"):
+        return 0, _LARGEST_PACKET, f"expected a packet size up to {_LARGEST_PACKET} B", None
+    if name.startswith(("load", "loss")):
+        return 0, 1, "expected a share from 0 to 1", f"{name}_percent"
+    return 0, math.inf, "expected a finite number that is not negative", None
+
+
+def _at(table: pl.DataFrame, place: int) -> str:
+    return f"line {table[LINE][place]}" if LINE in table.columns else f"row {place + 1}"
+
+
+def _parquet(file: Path) -> pl.DataFrame:
+    import polars as pl
+
+    try:
+        return pl.read_parquet(file).fill_nan(None)
+    except pl.exceptions.PolarsError:
+        raise MeasurementError("expected a Parquet file") from None
+
+
+def _csv(file: Path) -> pl.DataFrame:
+    import polars as pl
+
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise MeasurementError("expected a CSV file in UTF-8") from None
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip() and line[0] != "#"]
+    if not lines:
+        raise MeasurementError("expected a table, and the file is empty")
+    header = [name.strip() for name in _cells(*lines[0])]
+    for mark, word in ((";", "semicolons"), ("\t", "tabs")):
+        if len(header) == 1 and mark in header[0]:
+            raise MeasurementError(f"expected columns separated by commas, and they are by {word}")
+    twice = next((name for place, name in enumerate(header) if name in header[:place]), None)
+    if twice is not None:
+        raise MeasurementError(f"line {lines[0][0]}: two columns are called {show(twice)}")
+    rows = [_row(number, line, header) for number, line in lines[1:]]
+    if not rows:
+        raise MeasurementError("expected measurements below the names of the columns")
+    columns: dict[str, list[float | None] | list[str] | list[int]] = {}
+    for place, name in enumerate(header):
+        cells = [row[place].strip() for row in rows]
+        known = name in SPELLINGS
+        columns[name] = (
+            [_number(cell, name, number) for cell, (number, _) in zip(cells, lines[1:], strict=True)]
+            if known
+            else cells
+        )
+    return pl.DataFrame({**columns, LINE: [number for number, _ in lines[1:]]})
+
+
+def _cells(number: int, line: str) -> list[str]:
+    try:
+        return next(csv.reader([line], strict=True))
+    except csv.Error as error:
+        raise MeasurementError(f"line {number}: not a line of CSV: {error}") from None
+
+
+def _row(number: int, line: str, header: Sequence[str]) -> list[str]:
+    cells = _cells(number, line)
+    if len(cells) != len(header):
+        raise MeasurementError(f"line {number}: {len(cells)} values: expected {len(header)}, as in the first line")
+    return cells
+
+
+def _number(cell: str, name: str, number: int) -> float | None:
+    if not cell:
+        return None
+    try:
+        value = float(cell)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise MeasurementError(f"line {number}: {name} = {show(cell)}: expected a number")
+    return value

@@ -1,0 +1,263 @@
+"""The command ``tightlink analyze``: what limits a link or a router, from anyone's measurements."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from cyclopts import App, Parameter
+
+from tightlink.errors import TightlinkError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tightlink.analysis.estimates import Bracket, Estimate
+    from tightlink.analysis.regimes import Length, Regimes
+    from tightlink.analysis.saturation import Law, Saturation, Slope
+
+    _Panel = Callable[..., Any]
+
+Json = Annotated[bool, Parameter(name="--json", negative="")]
+Figure = Annotated[Path | None, Parameter(name=["--output", "-o"])]
+
+#: Of a figure of several panels, in inches.
+_PANEL: Final = (4.8, 3.4)
+_DIGITS: Final = 4
+#: From here on numbers have no digits behind the point.
+_WHOLE: Final = 10 ** (_DIGITS - 1)
+_LAWS: Final = {"ideal": "ideal law", "cost": "cost per packet and byte"}
+_METRICS: Final = {"packets_per_s": "packet rate", "throughput_bps": "bit rate", "packet_bytes": "packet length"}
+
+app = App(
+    name="analyze",
+    help="Analyse a table of measurements: CSV, Parquet, or the folder of a study.",
+    help_format="plaintext",
+    result_action="return_value",
+)
+
+
+@app.command
+def saturation(
+    table: Path,
+    *,
+    size: str = "packet_bytes",
+    throughput: str = "throughput_bps",
+    largest: float | None = None,
+    overhead: float | None = None,
+    json_: Json = False,
+    output: Figure = None,
+) -> None:
+    """Find the packet size below which a link is limited by packets, and the packet rate there.
+
+    Parameters
+    ----------
+    table
+        Measurements: packet_bytes, and packets_per_s or throughput_bps.
+    size
+        Column of the packet size (default: packet_bytes).
+    throughput
+        Column of the bit rate that counts the same bytes (default: throughput_bps).
+    largest
+        Packet size in bytes above which rows are left out, as they are sent in fragments.
+    overhead
+        Line time of a packet beyond its own bytes, in bytes, where it is known; otherwise it is fitted.
+    json_
+        Print everything that was found as JSON.
+    output
+        File for a figure: .png, .svg or .pdf.
+    """
+    from tightlink.analysis import measurements
+    from tightlink.analysis.saturation import find
+
+    _free(output)
+    frame = measurements.read(table)
+    with measurements.of_file(table):
+        found = find(frame, size=size, throughput=throughput, largest_bytes=largest, overhead_bytes=overhead)
+    if json_:
+        _print_json({"finding": found.sentence()} | _plain(found))
+    else:
+        _print_saturation(found)
+    if output is not None:
+        from tightlink import plots
+
+        panels = (plots.throughput_over_size, plots.rate_over_size, plots.throughput_over_rate)
+        _draw(output, {"": [partial(draw, found) for draw in panels]})
+
+
+@app.command
+def regimes(table: Path, *, load: str = "load", json_: Json = False, output: Figure = None) -> None:
+    """Find where a router's load stops following traffic, and whether packets or bytes govern that.
+
+    Parameters
+    ----------
+    table
+        Measurements: packet_bytes, packets_per_s or throughput_bps, load; if measured, loss; a column
+        "router" tells several routers apart.
+    load
+        Column of the load, such as load_reported (default: load).
+    json_
+        Print everything that was found as JSON.
+    output
+        File for a figure: .png, .svg or .pdf.
+    """
+    from tightlink.analysis import measurements
+    from tightlink.analysis.regimes import each
+
+    _free(output)
+    frame = measurements.read(table)
+    with measurements.of_file(table):
+        routers = each(frame, load=load)
+    if json_:
+        _print_json({name: {"finding": found.sentence(), "governs": found.governs} | _plain(found)
+                     for name, found in routers.items()})  # fmt: skip
+    else:
+        _print_regimes(routers)
+    if output is not None:
+        _draw(output, {name: _panels(found) for name, found in routers.items()})
+
+
+def _print_saturation(found: Saturation) -> None:
+    from tightlink.console import print_table
+
+    print(found.sentence())
+    if found.laws:
+        print()
+        header = ["law", "plateau (Mbit/s)", "critical size (B)", "packets/s there", "AICc", "weight"]
+        print_table(header, [
+            [_LAWS[law.name], _estimate(law.throughput_max_bps.times(1e-6)), _estimate(law.critical_bytes),
+             _estimate(law.packets_per_s_max), f"{law.fit.aicc:.1f}", f"{weight:.2g}"]
+            for law, weight in zip(found.laws, found.weights, strict=True)
+        ])  # fmt: skip
+        cost = next((law for law in found.laws if law.name == "cost"), None)
+        if cost is not None:
+            print(f"\n{_cost(cost)}")
+        print(f"the critical size lies {found.critical_between_bytes} B as measured")
+    for name, slope in (("free flow", found.free_flow), ("saturation", found.saturated)):
+        if slope is not None:
+            print(_slope(name, slope))
+
+
+def _cost(law: Law) -> str:
+    per_packet, per_byte = law.per_packet_s.times(1e6), law.per_byte_s.times(1e9)
+    line, overhead = law.line_rate_bps.times(1e-6), law.overhead_bytes
+    return (
+        f"a packet costs {_estimate(per_packet)} µs and {_estimate(per_byte)} ns a byte;\n"
+        f"the line has {_estimate(line)} Mbit/s and takes {_estimate(overhead)} B more for each packet"
+    )
+
+
+def _slope(name: str, slope: Slope) -> str:
+    tested = f"p = {slope.p_value:.2g}" if slope.p_value >= 1e-3 else "p < 0.001"  # noqa: PLR2004
+    return f"{name}: d ln f / d ln p = {_estimate(slope.slope)}, expected {slope.expected:g} ({tested})"
+
+
+def _print_regimes(routers: Mapping[str, Regimes]) -> None:
+    from tightlink.console import print_table
+
+    for place, (name, found) in enumerate(routers.items()):
+        print(("\n" if place else "") + (f"{name}: " if name else "") + found.sentence() + "\n")
+        header = ["length", "unstable from (packets/s)", "in Mbit/s", "falls from (packets/s)", "load there", "agree"]
+        lossy = any(length.loss_onset is not None for length in found.lengths)
+        print_table([*header, *(["loss from (Mbit/s)"] if lossy else [])],
+                    [_length(length, lossy=lossy) for length in found.lengths])  # fmt: skip
+        print()
+        explained = found.explained
+        rows = []
+        for metric, r2 in explained.r2.items():
+            spread = found.spreads.get(metric)
+            apart = f"{spread.variation:.0%}".replace("%", " %") if spread else "-"
+            rows.append([_METRICS[metric], _share(r2), _share(explained.importance[metric]), apart])
+        print_table(["load explained by", "R² alone", "share of R²", "onsets vary by"], rows)
+        per_packet, per_byte = explained.per_packet_s.times(1e6), explained.per_byte_s.times(1e9)
+        print(f"\na packet adds {_estimate(per_packet)} µs of load and {_estimate(per_byte)} ns a byte")
+
+
+def _length(length: Length, *, lossy: bool) -> list[str]:
+    cells = [
+        f"{length.packet_bytes:g} B",
+        _bracket(length.onset),
+        _bracket(length.onset_bps, 1e-6),
+        _bracket(length.decline),
+        "-" if length.level is None else f"{length.level.value:.0%}".replace("%", " %"),
+        f"{length.sure:.0%}".replace("%", " %"),
+    ]
+    return [*cells, _bracket(length.loss_onset_bps, 1e-6)] if lossy else cells
+
+
+def _panels(found: Regimes) -> list[_Panel]:
+    from tightlink import plots
+
+    panels: list[_Panel] = [
+        partial(plots.load_over, found, "packets_per_s"),
+        partial(plots.load_over, found, "throughput_bps", log=True),
+    ]
+    if "loss" in found.lengths[0].points.columns:
+        panels.append(partial(plots.loss_over, found, "throughput_bps", log=True))
+    return panels
+
+
+def _draw(file: Path, rows: Mapping[str, list[_Panel]]) -> None:
+    """Rows of panels in one file, each with its title."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure as Drawing
+
+    from tightlink import plots
+
+    columns = max(len(panels) for panels in rows.values())
+    with mpl.rc_context(plots.STYLE):
+        figure = Drawing(figsize=(_PANEL[0] * columns, _PANEL[1] * len(rows)), layout="constrained")
+        grid = figure.subplots(len(rows), columns, squeeze=False)
+        for (title, panels), axes in zip(rows.items(), grid, strict=True):
+            axes[0].set_title(title)
+            for draw, ax in zip(panels, axes, strict=True):
+                draw(ax=ax)
+    plots.write(figure, file)
+
+
+def _free(output: Path | None) -> None:
+    """Looked at before the analysis: nothing is overwritten."""
+    if output is not None and output.exists():
+        raise TightlinkError(f"{output}: is there already; choose another file")
+
+
+def _share(estimate: Estimate) -> str:
+    return f"{estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"
+
+
+def _estimate(estimate: Estimate) -> str:
+    value, low, high = (_number(number) for number in (estimate.value, estimate.low, estimate.high))
+    return value if low == high else f"{value} ({low} to {high})"
+
+
+def _number(value: float) -> str:
+    rounded = float(f"{value:.{_DIGITS}g}")
+    return f"{rounded:,.0f}" if abs(rounded) >= _WHOLE else f"{rounded:.{_DIGITS}g}"
+
+
+def _bracket(bracket: Bracket | None, factor: float = 1.0) -> str:
+    if bracket is None:
+        return "-"
+    low, high = (None if end is None else _number(end * factor) for end in (bracket.low, bracket.high))
+    return f"below {high}" if low is None else f"above {low}" if high is None else f"{low} to {high}"
+
+
+def _print_json(found: object) -> None:
+    print(json.dumps(found, indent=2, ensure_ascii=False))
+
+
+def _plain(thing: Any) -> Any:
+    """What JSON can hold: fields of dataclasses, rows of frames, no number that is none."""
+    if dataclasses.is_dataclass(thing):
+        return {field.name: _plain(getattr(thing, field.name)) for field in dataclasses.fields(thing)}
+    if isinstance(thing, dict):
+        return {key: _plain(value) for key, value in thing.items()}
+    if isinstance(thing, list | tuple):
+        return [_plain(value) for value in thing]
+    if isinstance(thing, float):
+        return thing if math.isfinite(thing) else None
+    return _plain(thing.to_dicts()) if hasattr(thing, "to_dicts") else thing

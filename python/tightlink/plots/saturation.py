@@ -1,0 +1,146 @@
+"""Figures of a link that saturates: throughput and packet rate over packet size, and its bifurcation.
+
+Every function takes what `tightlink.analysis.saturation.find` or `tightlink.analysis.bifurcation`
+gives, draws into ``ax`` and returns it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.plots import labels, palette
+from tightlink.plots.style import LEGEND, axes
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.axes import Axes
+
+    from tightlink.analysis.saturation import Law, Saturation
+
+_DENSE: Final = 400
+#: Top of a bifurcation diagram, in plateaus.
+_HEADROOM: Final = 1.6
+_NAMES: Final = {"ideal": "ideal law", "cost": "cost per packet and byte"}
+_DASHES: Final = {"ideal": "--", "cost": "-"}
+_POINTS: Final[dict[str, Any]] = {"s": 16, "linewidths": 0, "zorder": 3}
+_REGIMES: Final = {"free flow": palette.SERIES[0], "saturated": palette.SERIES[1], "undivided": palette.NEUTRAL}
+
+
+def throughput_over_size(found: Saturation, *, ax: Axes | None = None) -> Axes:
+    """Throughput over packet size, with both laws and the interval of the critical size.
+
+    Args:
+        found: Measurements and what was fitted to them.
+        ax: Where to draw; without it, in a new figure.
+    """
+    return _over_size(found, "throughput_bps", ax)
+
+
+def rate_over_size(found: Saturation, *, ax: Axes | None = None) -> Axes:
+    """Packet rate over packet size, with both laws and the interval of the critical size.
+
+    Args:
+        found: Measurements and what was fitted to them.
+        ax: Where to draw; without it, in a new figure.
+    """
+    return _over_size(found, "packets_per_s", ax)
+
+
+def throughput_over_rate(found: Saturation, *, ax: Axes | None = None) -> Axes:
+    """Throughput over packet rate, both following the packet size.
+
+    Args:
+        found: Measurements and what was fitted to them.
+        ax: Where to draw; without it, in a new figure.
+    """
+    ax = axes(ax)
+    across, up = (_axis(found.points, column) for column in ("packets_per_s", "throughput_bps"))
+    for law in found.laws:
+        sizes = _sizes(found)
+        ax.plot(law.packets_per_s(sizes) * across.factor, law.throughput_bps(sizes) * up.factor, **_style(law))
+    _scatter(ax, found, ("packets_per_s", across), ("throughput_bps", up))
+    return _finished(ax, across, up)
+
+
+def bifurcation(
+    branches: pl.DataFrame, measured: pl.DataFrame | None = None, *, reduced: bool = False, ax: Axes | None = None
+) -> Axes:
+    """The bifurcation diagram: branches of throughput over packet size, from large to small packets.
+
+    Args:
+        branches: As `tightlink.analysis.bifurcation.branches` gives them.
+        measured: ``packet_bytes`` and ``throughput_bps`` of a link, to be drawn over them.
+        reduced: Whether the axis along is ε = 1 − p / p_c instead of the packet size.
+        ax: Where to draw; without it, in a new figure.
+    """
+    import polars as pl
+
+    ax = axes(ax)
+    column = "reduced" if reduced else "packet_bytes"
+    own = labels.Axis("reduced parameter 1 − p / p$_c$") if reduced else _axis(branches, column)
+    up = _axis(branches.filter(pl.col("branch") == "free flow"), "throughput_bps")
+    for place, name in enumerate(("free flow", "saturated")):
+        for stable, dash in ((True, "-"), (False, "--")):
+            # The point where branches meet belongs to both of their halves.
+            part = branches.filter(
+                (pl.col("branch") == name) & (pl.col("stable").is_null() | (pl.col("stable") == stable))
+            )
+            label = f"{name}, {'stable' if stable else 'unstable'}"
+            heights = (part["throughput_bps"] * up.factor).to_list()
+            ax.plot((part[column] * own.factor).to_list(), heights, dash, color=palette.SERIES[place], label=label)
+    if measured is not None:
+        at = measured["packet_bytes"]
+        if reduced:
+            ratios = branches.filter(pl.col("reduced") != 1).select(pl.col("packet_bytes") / (1 - pl.col("reduced")))
+            at = 1 - at / float(ratios.item(0, 0))
+        ax.scatter(at.to_list(), (measured["throughput_bps"] * up.factor).to_list(), color=palette.NEUTRAL,
+                   label="measured", **_POINTS)  # fmt: skip
+    if not reduced:
+        ax.invert_xaxis()
+    # The unstable end of the saturated branch would press all else together.
+    highest = float(branches.filter(pl.col("branch") == "free flow")["throughput_bps"].to_list()[0])
+    ax.set_ylim(top=_HEADROOM * highest * up.factor)
+    return _finished(ax, own, up)
+
+
+def _over_size(found: Saturation, column: str, ax: Axes | None) -> Axes:
+    ax = axes(ax)
+    across, up = _axis(found.points, "packet_bytes"), _axis(found.points, column)
+    for law in found.laws:
+        sizes = _sizes(found)
+        ax.plot(sizes, getattr(law, column)(sizes) * up.factor, **_style(law))
+    if found.laws:
+        critical = found.better.critical_bytes
+        ax.axvspan(critical.low, critical.high, color=palette.NEUTRAL, alpha=0.35, linewidth=0, zorder=0,
+                   label=f"critical size {critical.value:,.0f} B")  # fmt: skip
+    _scatter(ax, found, ("packet_bytes", across), (column, up))
+    ax.set_xlim(left=0)
+    return _finished(ax, across, up)
+
+
+def _scatter(ax: Axes, found: Saturation, x: tuple[str, labels.Axis], y: tuple[str, labels.Axis]) -> None:
+    for (regime,), part in found.points.group_by("regime", maintain_order=True):
+        values = [(part[name] * axis.factor).to_list() for name, axis in (x, y)]
+        ax.scatter(*values, color=_REGIMES[str(regime)], label=f"measured, {regime}", **_POINTS)
+
+
+def _style(law: Law) -> dict[str, Any]:
+    return {"color": palette.NEUTRAL, "linestyle": _DASHES[law.name], "label": _NAMES[law.name], "zorder": 1}
+
+
+def _sizes(found: Saturation) -> Any:
+    import numpy as np
+
+    sizes = found.points["packet_bytes"]
+    return np.linspace(float(sizes[0]), float(sizes[-1]), _DENSE)
+
+
+def _axis(frame: pl.DataFrame, column: str) -> labels.Axis:
+    return labels.axis(column, max((abs(value) for value in frame[column].to_list()), default=None))
+
+
+def _finished(ax: Axes, across: labels.Axis, up: labels.Axis) -> Axes:
+    ax.set(xlabel=across.title, ylabel=up.title)
+    ax.set_ylim(bottom=0)
+    ax.legend(**LEGEND)
+    return ax
