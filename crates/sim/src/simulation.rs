@@ -335,7 +335,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
             Endpoint::Udp(index) => {
                 let datagrams = &mut self.udp[index as usize];
                 match &mut self.pulses[flow as usize] {
-                    Some(Pulse::Video(video)) => datagrams.send_frame(&mut self.fabric, now, video.next()),
+                    Some(Pulse::Video(video)) => datagrams.send_frame(&mut self.fabric, now, video.cut()),
                     _ => datagrams.send(&mut self.fabric, now),
                 }
             }

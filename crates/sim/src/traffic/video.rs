@@ -44,7 +44,7 @@ impl Video {
     }
 
     /// What leaves now: a frame, or, where packets are spread over the frame's interval, one packet.
-    pub fn next(&mut self) -> Cut {
+    pub fn cut(&mut self) -> Cut {
         let begins = self.left_bytes == 0;
         if begins {
             self.left_bytes = self.frame_bytes();
@@ -104,10 +104,10 @@ mod tests {
     #[test]
     fn a_group_of_pictures_has_one_larger_frame() {
         let mut video = video(0.0, false);
-        let sizes: Vec<_> = (0..5).map(|_| video.next().bytes).collect();
+        let sizes: Vec<_> = (0..5).map(|_| video.cut().bytes).collect();
         assert_eq!(sizes, [10_000, 3333, 3333, 3333, 10_000]);
         // Six frames from the start, the next comes at 0.24 s.
-        assert_eq!((video.next().frame, video.pause_s(Time::new(0.2))), (Some(4), 6.0 * 0.04 - 0.2));
+        assert_eq!((video.cut().frame, video.pause_s(Time::new(0.2))), (Some(4), 6.0 * 0.04 - 0.2));
     }
 
     #[test]
@@ -115,18 +115,18 @@ mod tests {
         let mut video = video(0.0, true);
         let mut now = Time::ZERO;
         for packet in 0..10 {
-            assert_eq!(video.next(), Cut { frame: (packet == 0).then_some(10), bytes: 1000 });
+            assert_eq!(video.cut(), Cut { frame: (packet == 0).then_some(10), bytes: 1000 });
             now = now + video.pause_s(now);
             assert!((now.seconds() - 0.004 * f64::from(packet + 1)).abs() < 1e-12);
         }
-        assert_eq!(video.next(), Cut { frame: Some(4), bytes: 1000 });
+        assert_eq!(video.cut(), Cut { frame: Some(4), bytes: 1000 });
     }
 
     #[test]
     fn sizes_have_the_mean_and_the_variation_asked_for() {
         const FRAMES: u32 = 100_000;
         let mut video = video(0.3, false);
-        let sizes: Vec<f64> = (0..FRAMES).map(|_| f64::from(video.next().bytes)).collect();
+        let sizes: Vec<f64> = (0..FRAMES).map(|_| f64::from(video.cut().bytes)).collect();
         let mean = sizes.iter().sum::<f64>() / f64::from(FRAMES);
         assert!((mean / 5000.0 - 1.0).abs() < 0.01, "{mean}");
         let keys: Vec<f64> = sizes.iter().step_by(4).copied().collect();

@@ -179,7 +179,7 @@ impl DatagramFlow {
     #[must_use]
     pub fn limit_shares<P>(&self, fabric: &Fabric<P>, stop: Time) -> [f64; LIMITS] {
         match self.pushed_back.as_deref() {
-            Some((account, link)) => account.clone().shares(stop, &fabric.links[*link as usize].server),
+            Some((account, link)) => account.shares(stop, &fabric.links[*link as usize].server),
             None => {
                 // A source without feedback sends what its application offers, and nothing holds it back.
                 let mut shares = [0.0; LIMITS];
