@@ -43,11 +43,17 @@ KEYS: Final = {
     "chain": "Chain",
     "group": "GroupLink",
     "spread": "Spread",
+    "node": "Node",
+    "processor": "Processor",
+    "background": "Background",
+    "meter": "Meter",
     "traffic": "Flow",
     "starts": "Starts",
     "bulk": "Bulk",
+    "saturate": "Saturate",
     "cbr": "Cbr",
     "on-off": "OnOff",
+    "video": "Video",
     "tcp": "Tcp",
     "rto": "Rto",
     "udp": "Udp",
@@ -55,7 +61,7 @@ KEYS: Final = {
 }
 #: What every kind of traffic has: listed once.
 _SHARED: Final = ("from", "to", "flows", "start", "stop", "path", "reverse_path", "tcp", "udp")
-_OF_TRAFFIC: Final = ("Flow", "Bulk", "Cbr", "OnOff")
+_OF_TRAFFIC: Final = ("Flow", "Bulk", "Saturate", "Cbr", "OnOff", "Video")
 #: Defaults that are words, not values.
 _WORDS: Final = ("nothing", "without end", "no series", "the duration")
 #: The section of scenario.md that explains a model.
@@ -72,6 +78,9 @@ _SECTIONS: Final = {
     "Udp": "udp",
     "Rto": "rto",
     "Observe": "observe",
+    "Processor": "processor",
+    "Background": "background",
+    "Meter": "meter",
 }
 
 
@@ -81,6 +90,7 @@ _NAMES: Final = {
     "congestion": tuple(name for name, _ in _core.congestion()),
     "recovery": tuple(name for name, _ in _core.recoveries()),
     "distribution": ("exponential", "pareto"),
+    "average": ("window", "exponential"),
     "from": ("sender", "net.left[*]"),
     "to": ("receiver", "net.right[*]"),
 }
@@ -90,6 +100,11 @@ _FORMS: Final = {
     "reverse_path": '`["second.reverse", "first.reverse"]`',
     "loss": '`0.01`, `"1 %"`',
     "shape": "`1.5`",
+    "frames_per_second": "`25`",
+    "key_frame_ratio": "`5`",
+    "variation": "`0.2`",
+    "guaranteed": '`0.05`, `"5 %"`',
+    "node": "`node.NAME`",
     "seed": "`1`",
     "topology": "`topology.NAME`",
     "link": "`link.NAME`",

@@ -41,6 +41,7 @@ from tightlink.scenario import (
     Starts,
     Tcp,
     Udp,
+    Video,
     load,
     loads,
 )
@@ -71,6 +72,7 @@ __all__ = [
     "Tcp",
     "TightlinkError",
     "Udp",
+    "Video",
     "load",
     "loads",
     "open_run",

@@ -63,6 +63,12 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("limited_by_pacing", "number", "share of the time waiting for the next paced packet"),
         ("limited_by_sender_rate", "number", "share of the time limited by what the sender's interface takes"),
         ("limited_by_congestion_window", "number", "share of the time limited by the congestion window"),
+        ("jitter_rfc3550_s", "number", "interarrival jitter of RFC 3550 at the end, datagrams"),
+        ("loss_runs", "number", "runs of datagrams lost in a row, as the receiver sees them"),
+        ("loss_run_mean_packets", "number", "mean length of these runs"),
+        ("loss_run_max_packets", "number", "length of the longest run"),
+        ("frames_sent", "number", "frames of a video sent"),
+        ("frames_complete", "number", "frames of which every packet arrived"),
     ),
     "links": _columns(
         ("link", "text", "name of the link; the other direction is NAME.reverse"),

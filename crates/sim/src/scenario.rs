@@ -149,6 +149,26 @@ pub enum TrafficSpec {
         /// Length of the off-times.
         off: Duration,
     },
+    /// Frames of a coded video.
+    Video(VideoSpec),
+}
+
+/// A video: frames of log-normal sizes, cut into datagrams.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VideoSpec {
+    /// Seconds from frame to frame.
+    pub interval_s: f64,
+    /// Mean size of all frames, in bytes.
+    pub frame_bytes: f64,
+    /// Frames from one key frame to the next.
+    pub group_of_pictures: u32,
+    /// Mean size of a key frame over that of the others.
+    pub key_frame_ratio: f64,
+    /// Coefficient of variation of the sizes.
+    pub variation: f64,
+    /// Whether the packets of a frame are spread over its interval, instead of sent at once.
+    pub spread: bool,
 }
 
 /// A distribution of durations.

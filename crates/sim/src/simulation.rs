@@ -113,6 +113,8 @@ struct Sampled {
     dropped: Vec<u64>,
     payload: Vec<u64>,
     bytes: Vec<u64>,
+    /// Of each processor, time busy and packets dropped.
+    nodes: Vec<(f64, u64)>,
 }
 
 impl<'a, P: Probe> Simulation<'a, P> {
@@ -197,7 +199,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
             }
         };
         self.endpoints.push(endpoint);
-        self.pulses.push(Pulse::new(&flow.traffic, self.scenario.seed, &flow.group, flow.index));
+        self.pulses.push(Pulse::new(flow, self.scenario.seed));
         let queue = &mut self.fabric.queue;
         queue.push(Key::planned(start, 1 + 2 * index));
         if flow.stop_s < self.scenario.duration_s {
@@ -364,7 +366,13 @@ impl<'a, P: Probe> Simulation<'a, P> {
         }
         match self.endpoints[flow as usize] {
             Endpoint::Tcp(index) => self.with_sender(index, now, Sender::push),
-            Endpoint::Udp(index) => self.udp[index as usize].send(&mut self.fabric, now),
+            Endpoint::Udp(index) => {
+                let datagrams = &mut self.udp[index as usize];
+                match &mut self.pulses[flow as usize] {
+                    Some(Pulse::Video(video)) => datagrams.send_frame(&mut self.fabric, now, video.cut()),
+                    _ => datagrams.send(&mut self.fabric, now),
+                }
+            }
         }
         if let Some(pulse) = &mut self.pulses[flow as usize] {
             let next = now.time + pulse.pause_s(now.time);
@@ -382,6 +390,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
             dropped: vec![0; links],
             payload: vec![0; flows],
             bytes: vec![0; flows],
+            nodes: vec![(0.0, 0); self.fabric.nodes.list.len()],
         };
         self.fabric.queue.push(Key::planned(Time::new(interval_s), SAMPLER));
     }
@@ -394,6 +403,9 @@ impl<'a, P: Probe> Simulation<'a, P> {
         }
         for flow in 0..self.endpoints.len() {
             self.sample_flow(time_s, flow, interval_s);
+        }
+        for node in 0..self.fabric.nodes.list.len() {
+            self.sample_processor(time_s, node, interval_s);
         }
         self.sampled.samples += 1;
         // Multiples of the interval, not a sum of it: the thousandth sample lies where it should.
@@ -440,6 +452,19 @@ impl<'a, P: Probe> Simulation<'a, P> {
             }
             self.series.push(time_s, entity, Metric::InFlightPackets, sender.in_flight());
         }
+    }
+
+    fn sample_processor(&mut self, time_s: f64, index: usize, interval_s: f64) {
+        let processor = &self.fabric.nodes.list[index].processor;
+        let entity = (self.fabric.links.len() + self.endpoints.len() + index) as u32;
+        let (busy_s, dropped) = (processor.busy_s(time_s), processor.totals().packets_dropped);
+        let (busy_before_s, dropped_before) = std::mem::replace(&mut self.sampled.nodes[index], (busy_s, dropped));
+        self.series.push(time_s, entity, Metric::Load, (busy_s - busy_before_s) / interval_s);
+        if let Some(reading) = processor.reading(time_s) {
+            self.series.push(time_s, entity, Metric::LoadReported, reading);
+        }
+        self.series.push(time_s, entity, Metric::RingPackets, processor.packets() as f64);
+        self.series.push(time_s, entity, Metric::PacketsDropped, (dropped - dropped_before) as f64);
     }
 
     /// Events handled.

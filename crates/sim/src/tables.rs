@@ -62,6 +62,15 @@ struct FlowTotals {
     rtt_samples: u64,
     rtt_sum_s: f64,
     limited_by: [f64; LIMITS],
+    /// Of UDP flows, the last three of video.
+    datagram_flows: u64,
+    loss_runs: u64,
+    lost_in_runs: u64,
+    longest_run: u64,
+    rfc3550_jitter_s: f64,
+    videos: u64,
+    frames_sent: u64,
+    frames_complete: u64,
     flows: u64,
     seconds: f64,
 }
@@ -97,6 +106,16 @@ impl FlowTotals {
             totals.bytes_sent = flow.bytes_sent;
             totals.bytes_delivered = flow.bytes_delivered;
             totals.payload_delivered = flow.payload_delivered;
+            totals.datagram_flows = 1;
+            totals.loss_runs = flow.playout.loss_runs;
+            totals.lost_in_runs = flow.playout.lost;
+            totals.longest_run = flow.playout.longest_run;
+            totals.rfc3550_jitter_s = flow.playout.jitter_s;
+            if let Some(frames) = flow.frames() {
+                totals.videos = 1;
+                totals.frames_sent = frames.sent;
+                totals.frames_complete = frames.complete;
+            }
             totals.limited_by = flow.limit_shares(&simulation.fabric, Time::new(planned));
             flow.latency
         } else {
@@ -134,6 +153,14 @@ impl FlowTotals {
         self.jitter_sum_s += other.jitter_sum_s;
         self.rtt_samples += other.rtt_samples;
         self.rtt_sum_s += other.rtt_sum_s;
+        self.datagram_flows += other.datagram_flows;
+        self.loss_runs += other.loss_runs;
+        self.lost_in_runs += other.lost_in_runs;
+        self.longest_run = self.longest_run.max(other.longest_run);
+        self.rfc3550_jitter_s += other.rfc3550_jitter_s;
+        self.videos += other.videos;
+        self.frames_sent += other.frames_sent;
+        self.frames_complete += other.frames_complete;
         self.flows += other.flows;
         self.seconds = seconds;
     }
@@ -146,6 +173,11 @@ impl FlowTotals {
 
 fn mean(sum: f64, count: u64) -> f64 {
     if count > 0 { sum / count as f64 } else { f64::NAN }
+}
+
+/// A count, or nothing where nobody counts.
+fn counted(count: u64, among: u64) -> f64 {
+    if among > 0 { count as f64 } else { f64::NAN }
 }
 
 /// The `flows` table: a row for each flow, or for each group, as the scenario asks.
@@ -195,6 +227,12 @@ pub fn flows<P: Probe>(simulation: &Simulation<'_, P>) -> Table {
     for (index, column) in LIMITED_BY.into_iter().enumerate() {
         table.float(column, totals().map(|t| t.limited_by[index]));
     }
+    table.float("jitter_rfc3550_s", totals().map(|t| mean(t.rfc3550_jitter_s, t.datagram_flows)));
+    table.float("loss_runs", totals().map(|t| counted(t.loss_runs, t.datagram_flows)));
+    table.float("loss_run_mean_packets", totals().map(|t| mean(t.lost_in_runs as f64, t.loss_runs)));
+    table.float("loss_run_max_packets", totals().map(|t| counted(t.longest_run, t.datagram_flows)));
+    table.float("frames_sent", totals().map(|t| counted(t.frames_sent, t.videos)));
+    table.float("frames_complete", totals().map(|t| counted(t.frames_complete, t.videos)));
     table
 }
 
@@ -295,8 +333,9 @@ pub fn series<P: Probe>(simulation: &Simulation<'_, P>) -> Option<Table> {
     simulation.scenario.observe.interval_s?;
     let scenario = simulation.scenario;
     let series = &simulation.series;
-    let entities =
-        scenario.links.iter().map(|link| link.name.clone()).chain(scenario.flows.iter().map(|flow| flow.label.clone()));
+    let processors = simulation.fabric.nodes.list.iter().map(|node| &scenario.nodes[node.index as usize].name);
+    let names = scenario.links.iter().map(|link| &link.name).chain(scenario.flows.iter().map(|flow| &flow.label));
+    let entities = names.chain(processors).cloned();
     let metrics = crate::probe::series::Metric::ALL;
     let metric = |wanted| metrics.iter().position(|(metric, _)| *metric == wanted).unwrap_or_default() as u32;
     let mut table = Table::default();

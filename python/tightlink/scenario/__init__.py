@@ -9,7 +9,7 @@ from tightlink.scenario.nodes import Background, Meter, Node, Processor
 from tightlink.scenario.overrides import parse_option
 from tightlink.scenario.profiles import PROFILES, Profile
 from tightlink.scenario.topologies import TOPOLOGIES, Chain, Dumbbell, Spread
-from tightlink.scenario.traffic import Bulk, Cbr, OnOff, Rto, Saturate, Starts, Tcp, Udp
+from tightlink.scenario.traffic import Bulk, Cbr, OnOff, Rto, Saturate, Starts, Tcp, Udp, Video
 
 __all__ = [
     "PROFILES",
@@ -36,6 +36,7 @@ __all__ = [
     "Starts",
     "Tcp",
     "Udp",
+    "Video",
     "load",
     "loads",
     "parse_option",

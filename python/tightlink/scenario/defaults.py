@@ -9,6 +9,7 @@ from tightlink.errors import ScenarioError
 from tightlink.scenario.nodes import check_output_rings
 from tightlink.scenario.profiles import PROFILES, Profile
 from tightlink.scenario.table import merged
+from tightlink.scenario.traffic import Video
 
 if TYPE_CHECKING:
     from tightlink.scenario.model import Scenario
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _SHAPE = 1.5
 #: 256 descriptors are what drivers of network interfaces usually begin with.
 _PROCESSOR: Final = {"per_byte": "0 s", "interrupt": "0 s", "input_ring": "256 packets", "receive": False}
+_VIDEO: Final = ("frames_per_second", "group_of_pictures", "key_frame_ratio", "variation", "spread")
 _BACKGROUND: Final = {"guaranteed": 0.0}
 #: Routers report a one-minute mean.
 _METER: Final = {"window": "60 s", "cpu": "1 ms", "every": "1 s", "average": "window"}
@@ -66,6 +68,8 @@ def _traffic(name: str, flow: Flow, profile: Profile, duration: str) -> dict[str
     data = {"start": "0 s", "stop": duration} | flow.written()
     if isinstance(data["start"], dict):
         data["start"] = {"first": "0 s"} | data["start"]
+    if isinstance(flow, Video):
+        data = {key: getattr(flow, key) for key in _VIDEO} | data
     if data.get("distribution") == "pareto":
         data = {"shape": _SHAPE} | data
     elif data["kind"] == "on-off":

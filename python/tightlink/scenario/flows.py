@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink import units
 from tightlink.errors import ScenarioError, show
 from tightlink.scenario.network import given
-from tightlink.scenario.traffic import Bulk, Cbr, OnOff, Saturate, Starts
+from tightlink.scenario.traffic import Bulk, Cbr, OnOff, Saturate, Starts, Video
 from tightlink.scenario.transport import tcp_spec, udp_spec
 
 if TYPE_CHECKING:
@@ -78,6 +78,17 @@ def _traffic(key: str, flow: Flow, transport: dict[str, Any]) -> dict[str, Any]:
             return {"kind": "bulk", "bytes": None if flow.bytes is None else units.size(flow.bytes)}
         case Saturate():
             return {"kind": "saturate"}
+        case Video():
+            interval = 1 / flow.frames_per_second
+            return {
+                "kind": "video",
+                "interval_s": interval,
+                "frame_bytes": units.rate(flow.rate) * interval / 8,
+                "group_of_pictures": flow.group_of_pictures,
+                "key_frame_ratio": flow.key_frame_ratio,
+                "variation": flow.variation,
+                "spread": flow.spread,
+            }
         case Cbr():
             return {"kind": "cbr", "interval_s": _interval(key, flow, transport)}
         case OnOff():

@@ -111,18 +111,23 @@ def _check_mtus(scenario: Scenario, flows: list[dict[str, Any]], network: Networ
     if smallest is None:
         return
     for flow in flows:
-        tcp = flow["transport"].get("tcp")
-        if tcp is None or packet_bytes(flow["transport"]) <= smallest:
+        # Datagrams are sent in fragments, but for those of a video, which are cut to fit.
+        (transport,) = flow["transport"]
+        if (transport == "udp" and flow["traffic"]["kind"] != "video") or packet_bytes(flow["transport"]) <= smallest:
             continue
         for link in paths.forward(flow):
             hop = network.hops[link]
             if hop.mtu is not None and packet_bytes(flow["transport"]) > hop.mtu:
-                header = tcp["header_bytes"]
+                header = flow["transport"][transport]["header_bytes"]
+                own = scenario.traffic[flow["group"]]
+                sizes = given(own.tcp if transport == "tcp" else own.udp).written()
+                size = "payload" if "payload" in sizes else "datagram"
+                above = f", as headers of {header} B come on top and" if size == "payload" else ", as"
                 raise ScenarioError(
-                    f"at most {hop.mtu - header} B, as headers of {header} B come on top and link {hop.name} "
+                    f"at most {hop.mtu - (header if size == 'payload' else 0)} B{above} link {hop.name} "
                     f"has an MTU of {hop.mtu} B",
-                    key=f"traffic.{flow['group']}.tcp.payload",
-                    value=given(scenario.traffic[flow["group"]].tcp).payload,
+                    key=f"traffic.{flow['group']}.{transport}.{size}",
+                    value=sizes[size],
                 )
 
 

@@ -14,10 +14,14 @@ from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag, mod
 
 from tightlink.scenario.links import NODE
 from tightlink.scenario.table import NAME, Table, known_kind, tag_of_kind, wrong
-from tightlink.scenario.values import Amount, Delay, Period, Rate, Size, Threshold, Window, choice, whole
+from tightlink.scenario.values import Amount, Delay, Period, Rate, Size, Threshold, Window, choice, number, whole
 
 _MOST_FLOWS: Final = 1_000_000
 _STEEPEST: Final = 1e6
+_LARGEST_RATIO: Final = 1000.0
+_LARGEST_VARIATION: Final = 10.0
+_LARGEST_GROUP: Final = 10_000
+_MOST_FRAMES: Final = 10_000.0
 _GROUP: Final = re.compile(rf"{NAME.pattern}\.{NAME.pattern}\[\*\]", re.ASCII)
 _LINK_NAME: Final = re.compile(rf"{NAME.pattern}(\.{NAME.pattern}(\[(\d+|\*)\])?)?(\.reverse)?", re.ASCII)
 
@@ -226,13 +230,6 @@ class Cbr(_Paced):
     kind: Annotated[Literal["cbr"], choice("cbr")] = "cbr"
 
 
-def _check_shape(value: object) -> float:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not 1 < float(value) < _STEEPEST:  # type: ignore[arg-type]
-        raise wrong("a number above 1, such as 1.5", value=value)
-    return float(value)  # type: ignore[arg-type]
-
-
 class OnOff(_Paced):
     """Constant bit rate during random on-times, silence during random off-times."""
 
@@ -243,7 +240,7 @@ class OnOff(_Paced):
     """Mean length of the off-times."""
     distribution: Annotated[str, choice("exponential", "pareto")] = "exponential"
     """Distribution of both: exponential or pareto."""
-    shape: Annotated[float, BeforeValidator(_check_shape)] | None = None
+    shape: Annotated[float, number(lambda value: 1 < value < _STEEPEST, "a number above 1, such as 1.5")] | None = None
     """Shape of the Pareto distribution (default 1.5)."""
 
     @model_validator(mode="after")
@@ -255,14 +252,50 @@ class OnOff(_Paced):
         return self
 
 
+class Video(Flow):
+    """A coded video over UDP: frames of random sizes, each cut into packets of ``udp.payload``."""
+
+    kind: Annotated[Literal["video"], choice("video")] = "video"
+    rate: Rate
+    """Mean bit rate of the coded stream, without headers."""
+    frames_per_second: Annotated[
+        float, number(lambda value: 0 < value <= _MOST_FRAMES, "a number above 0 and up to 10000, such as 25")
+    ] = 25.0
+    """Frames per second."""
+    group_of_pictures: Annotated[int, whole(1, _LARGEST_GROUP, "a whole number of frames from 1 to 10000")] = 12
+    """Frames from one key frame to the next."""
+    key_frame_ratio: Annotated[
+        float, number(lambda value: 1 <= value <= _LARGEST_RATIO, "a number from 1 to 1000, such as 5")
+    ] = 5.0
+    """Mean size of a key frame over that of the other frames."""
+    variation: Annotated[
+        float, number(lambda value: 0 <= value <= _LARGEST_VARIATION, "a number from 0 to 10, such as 0.2")
+    ] = 0.2
+    """Coefficient of variation of the sizes, which are log-normal."""
+    spread: StrictBool = False
+    """Whether the packets of a frame are spread over its interval; otherwise they leave at once."""
+
+    @model_validator(mode="after")
+    def _udp_only(self) -> Self:
+        if self.tcp is not None:
+            raise wrong("udp: a video is carried in datagrams", key="tcp", value=self.tcp.written())
+        return self
+
+    @property
+    def transport(self) -> Literal["tcp", "udp"]:
+        """What carries it."""
+        return "udp"
+
+
 #: Every kind of traffic. A new kind is one class, one entry here and its part in resolve.py.
-KINDS: Final[dict[str, type[Flow]]] = {"bulk": Bulk, "saturate": Saturate, "cbr": Cbr, "on-off": OnOff}
+KINDS: Final[dict[str, type[Flow]]] = {"bulk": Bulk, "saturate": Saturate, "cbr": Cbr, "on-off": OnOff, "video": Video}
 
 Traffic = Annotated[
     Annotated[Bulk, Tag("<bulk>")]
     | Annotated[Saturate, Tag("<saturate>")]
     | Annotated[Cbr, Tag("<cbr>")]
-    | Annotated[OnOff, Tag("<on-off>")],
+    | Annotated[OnOff, Tag("<on-off>")]
+    | Annotated[Video, Tag("<video>")],
     Discriminator(tag_of_kind),
     known_kind(*KINDS),
 ]

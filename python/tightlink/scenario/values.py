@@ -6,13 +6,16 @@ so that what was understood can be printed; `resolve` turns it into a number.
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import BeforeValidator, WithJsonSchema
 
 from tightlink import units
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.scenario.table import wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 UNLIMITED: Final = "unlimited"
 
@@ -113,6 +116,17 @@ Fraction = Annotated[
         {"anyOf": [{"type": "number", "minimum": 0, "maximum": 1}, {"type": "string"}], "examples": [0.01, "1 %"]}
     ),
 ]
+
+
+def number(holds: Callable[[float], bool], expected: str) -> BeforeValidator:
+    """A plain number of which ``holds`` is true; true and false are none."""
+
+    def check(value: object) -> float:
+        if not isinstance(value, int | float) or isinstance(value, bool) or not holds(value):
+            raise wrong(expected, value=value)
+        return float(value)
+
+    return BeforeValidator(check)
 
 
 def whole(smallest: int, largest: int, expected: str) -> BeforeValidator:

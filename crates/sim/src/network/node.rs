@@ -1,7 +1,7 @@
 //! Processors in the network: the packets that they hold, the events of their services, and the sources
 //! that they push back. None of it is touched where no node has a processor.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::events::{Entity, EventQueue, Key, Precedence};
 use crate::network::fabric::Fabric;
@@ -66,15 +66,15 @@ pub struct Nodes {
     inputs: Vec<u32>,
     /// Links whose queue is the output ring of the node at which they begin; likewise.
     output_rings: Vec<bool>,
-    /// For each link, the sources that its queue pushes back.
-    sources: Vec<Sources>,
+    /// Of links that saturating traffic enters, the sources that the queue pushes back.
+    sources: BTreeMap<u32, Sources>,
 }
 
 impl Nodes {
     /// The idle processors of a scenario.
     #[must_use]
     pub fn new(scenario: &Scenario) -> Self {
-        let mut nodes = Self { sources: vec![Sources::default(); scenario.links.len()], ..Self::default() };
+        let mut nodes = Self::default();
         if scenario.nodes.iter().all(|node| node.processor.is_none()) {
             return nodes;
         }
@@ -218,7 +218,7 @@ impl<P: Probe> Fabric<P> {
     fn sources(&mut self, stop: u32) -> &mut Sources {
         match (stop as usize).checked_sub(self.links.len()) {
             Some(node) => &mut self.nodes.list[node].sources,
-            None => &mut self.nodes.sources[stop as usize],
+            None => self.nodes.sources.entry(stop).or_default(),
         }
     }
 

@@ -5,7 +5,7 @@
 pub struct Series {
     /// When, in seconds.
     pub time_s: Vec<f64>,
-    /// Index into the links, or the number of links plus an index into the flows.
+    /// Index into the links, the flows and the processors, counted through in this order.
     pub entity: Vec<u32>,
     /// What.
     pub metric: Vec<Metric>,
@@ -20,7 +20,7 @@ pub enum Metric {
     QueuePackets,
     /// Share of the past interval during which a link transmitted.
     Utilization,
-    /// Packets that a link dropped during the past interval.
+    /// Packets that a link, or the input rings of a processor, dropped during the past interval.
     PacketsDropped,
     /// Payload delivered in order during the past interval, in bit/s.
     GoodputBps,
@@ -32,19 +32,31 @@ pub enum Metric {
     SsthreshPackets,
     /// Packets outstanding.
     InFlightPackets,
+    /// Share of the past interval during which a processor was busy.
+    Load,
+    /// Load as a device reports it.
+    LoadReported,
+    /// Packets in the input rings of a processor.
+    RingPackets,
 }
 
 impl Metric {
     /// All metrics, with a line of help each.
-    pub const ALL: [(Self, &'static str); 8] = [
+    pub const ALL: [(Self, &'static str); 11] = [
         (Self::QueuePackets, "packets waiting at a link, without the one in service"),
         (Self::Utilization, "share of the past interval during which a link transmitted"),
-        (Self::PacketsDropped, "packets that a link dropped during the past interval"),
+        (
+            Self::PacketsDropped,
+            "packets that a link, or the input rings of a processor, dropped during the past interval",
+        ),
         (Self::GoodputBps, "payload of a flow delivered in order during the past interval, in bit/s"),
         (Self::ThroughputBps, "bytes of a flow delivered during the past interval, in bit/s"),
         (Self::CwndPackets, "congestion window of a TCP flow"),
         (Self::SsthreshPackets, "slow-start threshold of a TCP flow"),
         (Self::InFlightPackets, "packets of a TCP flow sent and not acknowledged"),
+        (Self::Load, "share of the past interval during which a processor was busy"),
+        (Self::LoadReported, "load of a processor as its meter reports it"),
+        (Self::RingPackets, "packets in the input rings of a processor, the one in service included"),
     ];
 
     /// The word in the column `metric`.
@@ -59,6 +71,9 @@ impl Metric {
             Self::CwndPackets => "cwnd_packets",
             Self::SsthreshPackets => "ssthresh_packets",
             Self::InFlightPackets => "in_flight_packets",
+            Self::Load => "load",
+            Self::LoadReported => "load_reported",
+            Self::RingPackets => "ring_packets",
         }
     }
 }

@@ -1,3 +1,4 @@
 //! What applications do: when they have something to send.
 
 pub mod pulse;
+pub mod video;

@@ -1,8 +1,9 @@
-//! Sources that send one packet at a time: constant bit rate, and the same in random bursts.
+//! Sources with a clock: constant bit rate, the same in random bursts, video.
 
 use crate::random::Stream;
-use crate::scenario::{Duration, TrafficSpec};
+use crate::scenario::{Duration, FlowSpec, TrafficSpec, TransportSpec};
 use crate::time::Time;
+use crate::traffic::video::Video;
 
 /// When the packets of a source leave.
 #[derive(Clone, Debug)]
@@ -14,6 +15,8 @@ pub enum Pulse {
     },
     /// At a constant interval during on-times.
     OnOff(Box<OnOff>),
+    /// Frame by frame.
+    Video(Box<Video>),
 }
 
 /// Random on-times and off-times.
@@ -30,8 +33,9 @@ pub struct OnOff {
 impl Pulse {
     /// The source of a flow; nothing for traffic that sends by itself.
     #[must_use]
-    pub fn new(traffic: &TrafficSpec, seed: u64, group: &str, index: u32) -> Option<Self> {
-        match *traffic {
+    pub fn new(flow: &FlowSpec, seed: u64) -> Option<Self> {
+        let (group, index) = (&flow.group, flow.index);
+        match flow.traffic {
             TrafficSpec::Bulk { .. } | TrafficSpec::Saturate {} => None,
             TrafficSpec::Cbr { interval_s } => Some(Self::Constant { interval_s }),
             TrafficSpec::OnOff { interval_s, on, off } => Some(Self::OnOff(Box::new(OnOff {
@@ -42,13 +46,20 @@ impl Pulse {
                 off_lengths: Stream::new(seed, group, index, "off"),
                 on_until: Time::ZERO,
             }))),
+            TrafficSpec::Video(spec) => {
+                let TransportSpec::Udp(udp) = &flow.transport else { return None };
+                let sizes = Stream::new(seed, group, index, "frames");
+                Some(Self::Video(Box::new(Video::new(spec, udp.payload_bytes, sizes))))
+            }
         }
     }
 
     /// The source starts at `now`, with a packet.
     pub fn start(&mut self, now: Time) {
-        if let Self::OnOff(source) = self {
-            source.on_until = now + source.on_lengths.duration(source.on);
+        match self {
+            Self::Constant { .. } => {}
+            Self::OnOff(source) => source.on_until = now + source.on_lengths.duration(source.on),
+            Self::Video(source) => source.start(now),
         }
     }
 
@@ -57,6 +68,7 @@ impl Pulse {
         match self {
             Self::Constant { interval_s } => *interval_s,
             Self::OnOff(source) => source.pause_s(now),
+            Self::Video(source) => source.pause_s(now),
         }
     }
 
@@ -66,6 +78,7 @@ impl Pulse {
         match self {
             Self::Constant { .. } => 0,
             Self::OnOff(source) => source.on_lengths.draws() + source.off_lengths.draws(),
+            Self::Video(source) => source.random_draws(),
         }
     }
 }

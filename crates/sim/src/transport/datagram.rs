@@ -6,7 +6,9 @@ use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
 use crate::scenario::UdpSpec;
 use crate::time::Time;
+use crate::traffic::video::Cut;
 use crate::transport::accounting::{Account, LIMITS, Limit};
+use crate::transport::playout::{Frames, Playout};
 use crate::transport::receiver::Latency;
 
 /// How one datagram is cut: all fragments but the last have `size` bytes.
@@ -42,6 +44,7 @@ impl Fragments {
 pub struct DatagramFlow {
     flow: u32,
     payload_bytes: u32,
+    header_bytes: u32,
     fragments: Fragments,
     next: u32,
     /// Fragments of the next datagram that were sent already.
@@ -62,6 +65,10 @@ pub struct DatagramFlow {
     pub payload_delivered: u64,
     /// Latencies of packets.
     pub latency: Latency,
+    /// Losses in a row and jitter.
+    pub playout: Playout,
+    /// Of a video, its frames.
+    frames: Option<Box<Frames>>,
 }
 
 impl DatagramFlow {
@@ -71,6 +78,7 @@ impl DatagramFlow {
         Self {
             flow,
             payload_bytes: udp.payload_bytes,
+            header_bytes: udp.header_bytes,
             fragments,
             next: 0,
             fragment: 0,
@@ -82,6 +90,8 @@ impl DatagramFlow {
             bytes_delivered: 0,
             payload_delivered: 0,
             latency: Latency::default(),
+            playout: Playout::default(),
+            frames: None,
         }
     }
 
@@ -103,6 +113,26 @@ impl DatagramFlow {
         for _ in 0..self.fragments.count {
             self.send_packet(fabric, now);
         }
+    }
+
+    /// Sends a part of a video's frame, or all of it, in datagrams that fit into the path's MTU.
+    pub fn send_frame<P: Probe>(&mut self, fabric: &mut Fabric<P>, now: Key, cut: Cut) {
+        if let Some(packets) = cut.frame {
+            self.frames.get_or_insert_default().begin(self.next, packets);
+        }
+        let mut left = cut.bytes;
+        while left > 0 {
+            let payload = left.min(self.payload_bytes);
+            self.send_bytes(fabric, now, payload + self.header_bytes);
+            self.next += 1;
+            left -= payload;
+        }
+    }
+
+    /// The frames of a video.
+    #[must_use]
+    pub fn frames(&self) -> Option<&Frames> {
+        self.frames.as_deref()
     }
 
     /// Sends packets until the first stop of their way takes no more.
@@ -130,15 +160,18 @@ impl DatagramFlow {
 
     /// Sends the next packet: a datagram or a fragment of one.
     fn send_packet<P: Probe>(&mut self, fabric: &mut Fabric<P>, now: Key) {
-        let size = self.next_size();
-        let packet = Packet::new(Kind::Datagram, self.flow, self.next, size, now.time.seconds());
-        self.packets_sent += 1;
-        self.bytes_sent += u64::from(size);
+        self.send_bytes(fabric, now, self.next_size());
         self.fragment += 1;
         if self.fragment == self.fragments.count {
             self.fragment = 0;
             self.next += 1;
         }
+    }
+
+    fn send_bytes<P: Probe>(&mut self, fabric: &mut Fabric<P>, now: Key, size: u32) {
+        let packet = Packet::new(Kind::Datagram, self.flow, self.next, size, now.time.seconds());
+        self.packets_sent += 1;
+        self.bytes_sent += u64::from(size);
         fabric.send(packet, now);
     }
 
@@ -146,7 +179,7 @@ impl DatagramFlow {
     #[must_use]
     pub fn limit_shares<P>(&self, fabric: &Fabric<P>, stop: Time) -> [f64; LIMITS] {
         match self.pushed_back.as_deref() {
-            Some((account, link)) => account.clone().shares(stop, &fabric.links[*link as usize].server),
+            Some((account, link)) => account.shares(stop, &fabric.links[*link as usize].server),
             None => {
                 // A source without feedback sends what its application offers, and nothing holds it back.
                 let mut shares = [0.0; LIMITS];
@@ -161,12 +194,20 @@ impl DatagramFlow {
     pub fn receive(&mut self, now: Key, packet: &Packet) {
         self.packets_delivered += 1;
         self.bytes_delivered += u64::from(packet.size());
-        self.latency.count(now.time.since(packet.sent()));
+        let transit_s = now.time.since(packet.sent());
+        self.latency.count(transit_s);
+        if let Some(frames) = &mut self.frames {
+            frames.arrive(packet.seq());
+            self.payload_delivered += u64::from(packet.size() - self.header_bytes);
+            self.playout.count(packet.seq(), transit_s);
+            return;
+        }
         let (seq, arrived) = self.assembling;
         let arrived = if seq == packet.seq() { arrived + 1 } else { 1 };
         self.assembling = (packet.seq(), arrived);
         if arrived == self.fragments.count {
             self.payload_delivered += u64::from(self.payload_bytes);
+            self.playout.count(packet.seq(), transit_s);
         }
     }
 }

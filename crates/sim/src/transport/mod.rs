@@ -4,6 +4,7 @@ pub mod accounting;
 pub mod connection;
 pub mod datagram;
 pub mod ns2;
+pub mod playout;
 pub mod receiver;
 pub mod recovery;
 pub mod rtt;

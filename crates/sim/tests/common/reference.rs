@@ -152,8 +152,8 @@ impl<'a> Reference<'a> {
                     sent_s + (begin_s - sent_s)
                 }
             }
-            TrafficSpec::Bulk { .. } | TrafficSpec::Saturate {} => {
-                panic!("the reference has neither TCP nor push-back")
+            TrafficSpec::Bulk { .. } | TrafficSpec::Saturate {} | TrafficSpec::Video(_) => {
+                panic!("the reference knows no such source")
             }
         };
         let entity = 1 + 2 * self.flows.len() as u32 + self.links.len() as u32 + 3 * flow as u32 + 2;
