@@ -94,7 +94,7 @@ def test_datagram_flows_have_loss_runs_and_the_jitter_of_rfc_3550() -> None:
 
 def test_a_video_sends_its_frames() -> None:
     video = 'traffic.tv = { kind = "video", from = "a", to = "b", rate = "4 Mbit/s", udp.payload = "1000 B" }\n'
-    scenario = tl.loads(WIRE + video).set("duration", "60 s")
+    scenario = tl.loads(WIRE + video).set_all({"duration": "60 s", "link.wire.queue": "500 packets"})
     row = tl.simulate(scenario).flows.row(0, named=True)
     assert row["frames_sent"] == 60 * 25
     assert row["frames_complete"] == row["frames_sent"]
