@@ -37,8 +37,14 @@ TEXTS = [
         'link."a.b": expected a name of letters',
     ),
     ("duration = '1 s'\nlink = 3", "link = 3: expected a table"),
-    ("duration = '1 s'\ntraffic.t = 3", "traffic.t = 3: expected a table with a kind (bulk, saturate, cbr, on-off, video)"),
-    ("duration = '1 s'\ntraffic.t.from = 'x'", "traffic.t.kind: expected a kind, one of bulk, saturate, cbr, on-off, video"),
+    (
+        "duration = '1 s'\ntraffic.t = 3",
+        "traffic.t = 3: expected a table with a kind (bulk, saturate, cbr, on-off, video)",
+    ),
+    (
+        "duration = '1 s'\ntraffic.t.from = 'x'",
+        "traffic.t.kind: expected a kind, one of bulk, saturate, cbr, on-off, video",
+    ),
     (
         "duration = '1 s'\ntopology.t.kind = 'dumbell'",
         'topology.t.kind = "dumbell": expected one of dumbbell, chain; did you mean "dumbbell"?',

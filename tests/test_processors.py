@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ NIC = 'node.a.processor = { per_packet = "33 us", per_byte = "16 ns" }\n'
 SATURATE = 'traffic.udp = { kind = "saturate", from = "a", to = "b", udp.payload = "1450 B" }\n'
 
 
-def router(interval: str, **changes: object) -> dict[str, object]:
+def router(interval: str, **changes: object) -> dict[str, Any]:
     """The row of router_a when a 65-byte packet comes every ``interval``."""
     changes = {"traffic.probe.interval": interval, "duration": "90 s", **changes}
     run = tl.simulate(tl.load(EXAMPLE).set_all(changes))
