@@ -140,6 +140,7 @@ traffic.ftp = { kind = "bulk", flows = 3, from = "net.left[*]", to = "net.right[
             "5 packets",
             "node.a.processor.output_ring = 5 packets is the queue of this link",
         ),
+        ("node.a.processor.meter", {"every": "10 ns"}, "expected at most 10000000 jobs in a run"),
         ("node.a.processor.meter", {"average": "mean"}, "expected one of window, exponential"),
         ("node.a.processor.background", {"cpu": "1 ms", "every": "1 s", "guaranteed": 1}, "a fraction below 1"),
         ("link.wire.queue", "unlimited", "a queue without one never pushes back traffic.udp"),
