@@ -37,13 +37,19 @@ TEXTS = [
         'link."a.b": expected a name of letters',
     ),
     ("duration = '1 s'\nlink = 3", "link = 3: expected a table"),
-    ("duration = '1 s'\ntraffic.t = 3", "traffic.t = 3: expected a table with a kind (bulk, cbr, on-off)"),
-    ("duration = '1 s'\ntraffic.t.from = 'x'", "traffic.t.kind: expected a kind, one of bulk, cbr, on-off"),
+    (
+        "duration = '1 s'\ntraffic.t = 3",
+        "traffic.t = 3: expected a table with a kind (bulk, saturate, cbr, on-off, video)",
+    ),
+    (
+        "duration = '1 s'\ntraffic.t.from = 'x'",
+        "traffic.t.kind: expected a kind, one of bulk, saturate, cbr, on-off, video",
+    ),
     (
         "duration = '1 s'\ntopology.t.kind = 'dumbell'",
         'topology.t.kind = "dumbell": expected one of dumbbell, chain; did you mean "dumbbell"?',
     ),
-    ("duration = '1 s'\nnode.r.processor.per_packet = '1 ms'", "node: unknown key; expected one of"),
+    ("duration = '1 s'\nnode.r.processor.per_packet = '1 ms'", "node.r: expected the name of a node"),
     ("x = " + "[" * 3000, "not "),
 ]
 
@@ -113,7 +119,8 @@ CHANGES = [
     ("link.a.rate.x", 1, "rate is a single value here"),
     ("link.a.ends[2]", "z", "beyond the list"),
     ("link.a.rate[0]", "z", "needs a list"),
-    ("node[*].x", 1, "[*] needs a list there"),
+    ("observe[*].x", 1, "[*] needs a list there"),
+    ("node[*].x", 1, "there is no node to change"),
     ("nodes.x", 1, "unknown key"),
     ("a b", 1, "expected a dotted key"),
 ]

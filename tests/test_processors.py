@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ NIC = 'node.a.processor = { per_packet = "33 us", per_byte = "16 ns" }\n'
 SATURATE = 'traffic.udp = { kind = "saturate", from = "a", to = "b", udp.payload = "1450 B" }\n'
 
 
-def router(interval: str, **changes: object) -> dict[str, object]:
+def router(interval: str, **changes: object) -> dict[str, Any]:
     """The row of router_a when a 65-byte packet comes every ``interval``."""
     changes = {"traffic.probe.interval": interval, "duration": "90 s", **changes}
     run = tl.simulate(tl.load(EXAMPLE).set_all(changes))
@@ -94,7 +95,7 @@ def test_datagram_flows_have_loss_runs_and_the_jitter_of_rfc_3550() -> None:
 
 def test_a_video_sends_its_frames() -> None:
     video = 'traffic.tv = { kind = "video", from = "a", to = "b", rate = "4 Mbit/s", udp.payload = "1000 B" }\n'
-    scenario = tl.loads(WIRE + video).set("duration", "60 s")
+    scenario = tl.loads(WIRE + video).set_all({"duration": "60 s", "link.wire.queue": "500 packets"})
     row = tl.simulate(scenario).flows.row(0, named=True)
     assert row["frames_sent"] == 60 * 25
     assert row["frames_complete"] == row["frames_sent"]
@@ -139,6 +140,7 @@ traffic.ftp = { kind = "bulk", flows = 3, from = "net.left[*]", to = "net.right[
             "5 packets",
             "node.a.processor.output_ring = 5 packets is the queue of this link",
         ),
+        ("node.a.processor.meter", {"every": "10 ns"}, "expected at most 10000000 jobs in a run"),
         ("node.a.processor.meter", {"average": "mean"}, "expected one of window, exponential"),
         ("node.a.processor.background", {"cpu": "1 ms", "every": "1 s", "guaranteed": 1}, "a fraction below 1"),
         ("link.wire.queue", "unlimited", "a queue without one never pushes back traffic.udp"),

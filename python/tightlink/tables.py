@@ -108,7 +108,7 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("flow", "integer", "number of the flow"),
         ("seq", "integer", "sequence number, in packets"),
         ("uid", "integer", "number of the packet, unique in the run"),
-        ("reason", "text", "why it was dropped"),
+        ("reason", "text", "why it was dropped: queue, wire, input ring or output ring"),
     ),
 }
 

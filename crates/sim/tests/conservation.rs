@@ -253,13 +253,45 @@ fn conserves(scenario: &Scenario) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// A host with a processor drops none of its own packets at its own link, unless the link takes no packet
+/// of that size at all.
+fn hosts_hold_their_packets(scenario: &Scenario, records: &[Record]) -> Result<(), TestCaseError> {
+    let mut seen = BTreeSet::new();
+    for record in records {
+        let link = &scenario.links[record.link as usize];
+        let own = match record.event {
+            Event::Enqueue => {
+                seen.insert((record.uid, record.link));
+                continue;
+            }
+            // Its first link, where it was enqueued a moment ago, and nowhere before.
+            Event::Drop(DropReason::Queue | DropReason::OutputRing) => {
+                seen.range((record.uid, 0)..=(record.uid, u32::MAX)).count() == 1
+            }
+            _ => continue,
+        };
+        let QueueSpec::DropTail(queue) = &link.queue;
+        let takes = match queue.limit {
+            QueueLimit::Packets(limit) => limit > 1 || scenario.profile == Profile::Rfc,
+            QueueLimit::Bytes(limit) => limit >= u64::from(record.size),
+            QueueLimit::Unlimited => true,
+        };
+        let spec = &scenario.flows[record.flow as usize];
+        let origin = if record.kind == Kind::Ack { spec.to } else { spec.from };
+        let held = own && takes && link.from == origin && scenario.nodes[origin as usize].processor.is_some();
+        prop_assert!(!held, "{:?} dropped by its own host", record);
+    }
+    Ok(())
+}
+
 /// Every packet that was sent has arrived, was dropped, or is on a link or in a ring; what a processor was
-/// offered it served, dropped or holds; and hosts drop nothing of TCP's.
+/// offered it served, dropped or holds.
 fn processors_conserve(scenario: &Scenario) -> Result<(), TestCaseError> {
     let mut sampled = scenario.clone();
     sampled.observe.interval_s = Some(scenario.duration_s / 20.0);
     let (tables, records) = trace(&sampled);
     links_conserve(&sampled, &tables.links, &records)?;
+    hosts_hold_their_packets(&sampled, &records)?;
     let count = |table, name| integers(table, name).to_vec();
     let sum = |values: &[i64]| values.iter().sum::<i64>();
     let flow = |name| sum(&count(&tables.flows, name));

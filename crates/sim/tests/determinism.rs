@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::networks::{closed_loop, open_loop};
+use common::networks::{closed_loop, open_loop, with_processors};
 use common::{flow, integers, packets, run, scenario, trace, udp, wire};
 use proptest::prelude::*;
 use tightlink_sim::Scenario;
@@ -29,6 +29,11 @@ proptest! {
 
     #[test]
     fn udp_runs_twice_alike(scenario in open_loop()) {
+        runs_twice_alike(&scenario)?;
+    }
+
+    #[test]
+    fn processors_run_twice_alike(scenario in with_processors(closed_loop())) {
         runs_twice_alike(&scenario)?;
     }
 

@@ -68,8 +68,8 @@ class Network:
                     raise self._unknown(f"link.{name}.ends", node, self.nodes, "a node of a topology")
                 self.nodes.setdefault(node, len(self.nodes))
             self._add(link.span(name))
-        #: Nodes with a processor.
-        self.processors: dict[int, Processor] = {}
+        #: Nodes with a processor, and the key of its table.
+        self.processors: dict[int, tuple[str, Processor]] = {}
         self._place(scenario.node)
 
     def _place(self, nodes: dict[str, Node]) -> None:
@@ -77,9 +77,10 @@ class Network:
         for name, node in sorted(nodes.items(), key=lambda item: "[*]" not in item[0]):
             size = self.groups.get(name.removesuffix("[*]"), 1) if name.endswith("[*]") else 1
             places = [self.node(f"node.{name}", name, index, written=False) for index in range(size)]
-            self.processors |= dict.fromkeys(places, node.processor) if node.processor is not None else {}
+            if node.processor is not None:
+                self.processors |= dict.fromkeys(places, (f"node.{name}.processor", node.processor))
         for index, hop in enumerate(self.hops):
-            processor = self.processors.get(hop.origin)
+            _, processor = self.processors.get(hop.origin, (None, None))
             if processor is not None and processor.output_ring is not None:
                 wire = hop.wire.model_copy(update={"queue": processor.output_ring})
                 self.hops[index] = replace(hop, wire=wire)

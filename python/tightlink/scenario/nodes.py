@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tightlink.scenario.links import Span, Wire
     from tightlink.scenario.model import Scenario
 
+_MOST_JOBS: Final = 10_000_000
 #: All nodes of a group, such as ``net.left[*]``.
 GROUP: Final = re.compile(rf"{NAME.pattern}\.{NAME.pattern}\[\*\]", re.ASCII)
 
@@ -100,9 +101,18 @@ def check_node_name(name: object) -> str:
     return name
 
 
-def processor_spec(processor: Processor) -> dict[str, Any]:
-    """A processor as the engine reads it, with every default filled in."""
+def processor_spec(key: str, processor: Processor, duration: float) -> dict[str, Any]:
+    """A processor as the engine reads it.
+
+    Args:
+        key: Dotted path of its table, for errors.
+        processor: With every default filled in.
+        duration: Of the run, in seconds.
+    """
     background, meter = processor.background, processor.meter
+    for name, jobs in (("background", background), ("meter", meter)):
+        if jobs is not None and duration / units.time(jobs.every) > _MOST_JOBS:
+            raise ScenarioError(f"at most {_MOST_JOBS} jobs in a run", key=f"{key}.{name}.every", value=jobs.every)
     return {
         "per_packet_s": units.time(processor.per_packet),
         "per_byte_s": units.time(processor.per_byte),

@@ -102,5 +102,7 @@ def dotted(location: list[int | str]) -> str:
 
 def _touches(key: str, changed: str) -> bool:
     """Whether a problem's key is the changed one, stands within it, or holds it."""
+    # Names with dots stand in quotes in a file, and without in an option.
+    key = key.replace('"', "")
     pattern = re.escape(changed).replace(r"\[\*\]", r"(?:\.[^.]+|\[\d+\])")
     return changed.startswith(key + ".") or re.match(rf"{pattern}(?![^.\[])", key) is not None

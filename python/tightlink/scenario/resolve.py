@@ -55,7 +55,7 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
         "duration_s": duration,
         "seed": scenario.seed,
         "nodes": [
-            {"name": name, "processor": processor_spec(network.processors[index])}
+            {"name": name, "processor": processor_spec(*network.processors[index], duration)}
             if index in network.processors
             else {"name": name}
             for name, index in network.nodes.items()

@@ -190,6 +190,7 @@ impl<P: Probe> Fabric<P> {
     pub fn takes_or_wakes(&mut self, flow: u32, size: u32, now: Key) -> bool {
         let stop = self.first_stop(flow);
         if self.sources(stop).may_send(flow) && matches!(self.room(stop, size, now), Room::Now) {
+            self.sources(stop).end_turn();
             return true;
         }
         self.sources(stop).wait(Waiting { flow, size });

@@ -25,13 +25,17 @@ pub struct Sources {
 
 impl Sources {
     /// Whether a flow may send, where the stop has room: it has its turn, or nobody waits.
-    pub fn may_send(&mut self, flow: u32) -> bool {
-        self.turn.take_if(|turn| *turn == flow).is_some() || self.line.is_empty()
+    #[must_use]
+    pub fn may_send(&self, flow: u32) -> bool {
+        self.turn == Some(flow) || self.line.is_empty()
     }
 
-    /// A source begins to wait, behind the others, unless it waits already.
+    /// A source begins to wait, unless it waits already: behind the others, or before them if it had its
+    /// turn and there was no room for its packet.
     pub fn wait(&mut self, source: Waiting) {
-        if self.line.iter().all(|waiting| waiting.flow != source.flow) {
+        if self.turn.take_if(|turn| *turn == source.flow).is_some() {
+            self.line.push_front(source);
+        } else if self.line.iter().all(|waiting| waiting.flow != source.flow) {
             self.line.push_back(source);
         }
     }
@@ -56,7 +60,7 @@ impl Sources {
         }
     }
 
-    /// The source has sent what it wants, or waits again.
+    /// The source has sent a packet, or has none to send.
     pub fn end_turn(&mut self) {
         self.turn = None;
     }
@@ -83,9 +87,19 @@ mod tests {
         sources.begin_turn(1);
         assert!(!sources.may_send(2), "it is not its turn");
         assert!(sources.may_send(1));
+        sources.end_turn();
         assert!(!sources.may_send(1), "one packet");
         sources.wait(source(1));
-        sources.end_turn();
         assert_eq!(sources.next(), Some(source(2)));
+    }
+
+    #[test]
+    fn a_source_without_room_keeps_its_place() {
+        let mut sources = Sources::default();
+        sources.wait(source(1));
+        sources.wait(source(2));
+        sources.begin_turn(1);
+        sources.wait(source(1));
+        assert_eq!(sources.next(), Some(source(1)));
     }
 }
