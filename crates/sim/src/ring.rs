@@ -4,14 +4,14 @@
 /// A FIFO.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
-    slots: Vec<T>,
+    slots: Box<[T]>,
     head: u32,
     len: u32,
 }
 
 impl<T: Copy + Default> Default for Ring<T> {
     fn default() -> Self {
-        Self { slots: Vec::new(), head: 0, len: 0 }
+        Self { slots: Box::default(), head: 0, len: 0 }
     }
 }
 
@@ -79,7 +79,7 @@ impl<T: Copy + Default> Ring<T> {
         let mut slots = Vec::with_capacity(capacity);
         slots.extend(self.iter().copied());
         slots.resize(capacity, T::default());
-        self.slots = slots;
+        self.slots = slots.into();
         self.head = 0;
     }
 }

@@ -418,7 +418,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
         let (time_s, entity) = (now.time.seconds(), index as u32);
         let waiting = link.server.waiting(now);
         let busy_s = link.server.busy_until(now.time);
-        let dropped = link.server.dropped() + link.packets_lost;
+        let dropped = link.server.dropped() + link.packets_lost();
         self.series.push(time_s, entity, Metric::QueuePackets, waiting as f64);
         self.series.push(time_s, entity, Metric::Utilization, (busy_s - self.sampled.busy_s[index]) / interval_s);
         self.series.push(time_s, entity, Metric::PacketsDropped, (dropped - self.sampled.dropped[index]) as f64);

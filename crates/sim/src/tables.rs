@@ -255,7 +255,7 @@ fn congestion_name(spec: &FlowSpec) -> &str {
 pub fn links<P: Probe>(simulation: &Simulation<'_, P>) -> Table {
     let scenario = simulation.scenario;
     let totals: Vec<(ServerTotals, u64)> =
-        simulation.fabric.links.iter().map(|link| (link.server.totals(), link.packets_lost)).collect();
+        simulation.fabric.links.iter().map(|link| (link.server.totals(), link.packets_lost())).collect();
     let duration_s = scenario.duration_s;
     let node = |index: u32| scenario.nodes[index as usize].name.clone();
     let mut table = Table::default();

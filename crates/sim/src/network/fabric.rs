@@ -128,10 +128,9 @@ impl<P: Probe> Fabric<P> {
             packet = packet.served(service.start, service.precedence);
             let delivery = Key::new(service.delivery, service.start, service.precedence, self.first_link + index);
             if service.delivery >= self.end {
-                link.packets_late += 1;
+                link.note_late();
             } else if link.lossy && link.loses_next() {
                 packet = packet.lost();
-                link.packets_lost += 1;
             } else if link.feeds_fused || delivery.time < link.host_reacts_until {
                 let next = self.paths.at(packet.position() + 1);
                 if let Some(next) = next.fused_link() {

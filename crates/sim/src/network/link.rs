@@ -25,11 +25,17 @@ pub struct Link {
     pub host_reacts_until: Time,
     /// The wire may lose packets.
     pub lossy: bool,
-    loss: Option<Box<Loss>>,
+    rare: Box<Rare>,
+}
+
+/// What is seldom looked at.
+#[derive(Clone, Debug)]
+struct Rare {
+    loss: Option<Loss>,
     /// Packets that the wire lost before the end of the run.
-    pub packets_lost: u64,
+    packets_lost: u64,
     /// Packets admitted that do not come out at the other end before the run ends.
-    pub packets_late: u64,
+    packets_late: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -44,36 +50,49 @@ impl Link {
     pub fn new(spec: &LinkSpec, entity: Entity, profile: Profile, seed: u64, end: Time) -> Self {
         let queue = Queue::new(&spec.queue, profile);
         let loss = (spec.loss > 0.0)
-            .then(|| Box::new(Loss { probability: spec.loss, stream: Stream::new(seed, &spec.name, 0, "loss") }));
+            .then(|| Loss { probability: spec.loss, stream: Stream::new(seed, &spec.name, 0, "loss") });
         Self {
             server: Server::new(entity, spec.rate_bps, spec.delay_s, spec.framing, queue, end),
             flight: Ring::default(),
             feeds_fused: false,
             host_reacts_until: Time::ZERO,
             lossy: loss.is_some(),
-            loss,
-            packets_lost: 0,
-            packets_late: 0,
+            rare: Box::new(Rare { loss, packets_lost: 0, packets_late: 0 }),
         }
     }
 
     /// Whether the wire loses the packet that it transmits next. Draws in order of transmission.
-    #[inline]
+    #[cold]
     pub fn loses_next(&mut self) -> bool {
-        self.loss.as_mut().is_some_and(|loss| loss.stream.chance(loss.probability))
+        let rare = &mut *self.rare;
+        let loses = rare.loss.as_mut().is_some_and(|loss| loss.stream.chance(loss.probability));
+        rare.packets_lost += u64::from(loses);
+        loses
+    }
+
+    /// A packet was admitted that does not come out at the other end before the run ends.
+    #[cold]
+    pub fn note_late(&mut self) {
+        self.rare.packets_late += 1;
+    }
+
+    /// Packets that the wire lost before the end of the run.
+    #[must_use]
+    pub fn packets_lost(&self) -> u64 {
+        self.rare.packets_lost
     }
 
     /// Packets that came out at the other end before the end of the run.
     #[must_use]
     pub fn packets_delivered(&self) -> u64 {
         let totals = self.server.totals();
-        totals.packets_in - totals.packets_dropped - self.packets_lost - self.packets_late
+        totals.packets_in - totals.packets_dropped - self.rare.packets_lost - self.rare.packets_late
     }
 
     /// Random numbers drawn.
     #[must_use]
     pub fn random_draws(&self) -> u64 {
-        self.loss.as_ref().map_or(0, |loss| loss.stream.draws())
+        self.rare.loss.as_ref().map_or(0, |loss| loss.stream.draws())
     }
 
     /// The key of the next delivery, if a packet is in flight.
