@@ -21,7 +21,7 @@ use crate::transport::sender::{Env, Sender};
 
 /// A number that changes whenever a change of the engine changes results: stored runs of another
 /// number are not reused.
-pub const ENGINE_BEHAVIOUR: u32 = 1;
+pub const ENGINE_BEHAVIOUR: u32 = 2;
 
 /// Timers of a flow, in the order of their entities.
 const TIMERS: u32 = 3;
