@@ -176,14 +176,16 @@ impl<P: Probe> Fabric<P> {
         None
     }
 
+    /// Whether any host has an interface that may not take a packet now.
+    #[inline]
+    pub fn pushes_back(&self) -> bool {
+        !self.nodes.list.is_empty()
+    }
+
     /// Whether the first stop of a flow takes a packet of `size` bytes from its source at `now`. If not,
     /// the source's event comes when it is its turn.
-    #[inline]
     pub fn takes(&mut self, flow: u32, size: u32, now: Key) -> bool {
-        self.nodes.list.is_empty() || {
-            let stop = self.first_stop(flow);
-            stop < self.links.len() as u32 || self.takes_or_wakes(flow, size, now)
-        }
+        self.first_stop(flow) < self.links.len() as u32 || self.takes_or_wakes(flow, size, now)
     }
 
     /// The same for a source that the queue of its first link pushes back, too.

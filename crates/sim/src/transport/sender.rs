@@ -250,11 +250,16 @@ impl Sender {
     /// it always takes.
     #[inline]
     pub(super) fn is_pushed_back<P: Probe>(&mut self, env: &mut Env<'_, P>) -> bool {
-        let pushed_back = self.acked >= 0 && !env.fabric.takes(self.flow, env.connection.size(self.next), env.now);
-        if pushed_back {
+        env.fabric.pushes_back() && self.must_wait(env)
+    }
+
+    #[cold]
+    fn must_wait<P: Probe>(&mut self, env: &mut Env<'_, P>) -> bool {
+        let waits = self.acked >= 0 && !env.fabric.takes(self.flow, env.connection.size(self.next), env.now);
+        if waits {
             self.note(env, Limit::SenderRate);
         }
-        pushed_back
+        waits
     }
 
     /// Limited transmit (RFC 3042): a new packet for each of the first two duplicate ACKs.
