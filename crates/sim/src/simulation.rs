@@ -268,25 +268,34 @@ impl<'a, P: Probe> Simulation<'a, P> {
     /// A packet has reached the end of its path.
     #[inline(never)]
     fn arrive(&mut self, stamp: u64, identity: u64, state: u64, rank: u64, time: f64, caused_at: f64) {
-        let now = Key::from_words((time, caused_at, rank));
         let packet = &Packet::from_words((stamp, identity, state));
-        match (self.endpoints[packet.flow() as usize], packet.kind()) {
+        let endpoint = self.endpoints[packet.flow() as usize];
+        // Made for each from its words, so that none of them needs it whole in memory.
+        let now = || Key::from_words((time, caused_at, rank));
+        match (endpoint, packet.kind()) {
             (Endpoint::Tcp(index), Kind::Ack) => {
+                let opened;
+                let (blocks, echo) = match packet.blocks() {
+                    None => (&[][..], packet.sent()),
+                    Some(handle) => {
+                        opened = self.fabric.sacks.take(handle);
+                        (opened.0.as_slice(), opened.1)
+                    }
+                };
                 let flow = &mut self.tcp[index as usize];
-                let (blocks, echo) = self.fabric.sacks.open(packet);
                 let connection = &self.connections[flow.connection as usize];
-                let mut env = Env { fabric: &mut self.fabric, controls: &mut self.controls, connection, now };
+                let mut env = Env { fabric: &mut self.fabric, controls: &mut self.controls, connection, now: now() };
                 flow.sender.receive(&mut env, packet.seq(), blocks, echo);
-                flow.tell_reaction(&mut self.fabric, now.time);
+                flow.tell_reaction(&mut self.fabric, Time::new(time));
             }
             (Endpoint::Tcp(index), _) => {
                 let receiver = &mut self.tcp[index as usize].receiver;
                 let Fabric { queue, sacks, .. } = &mut self.fabric;
-                if let Some(ack) = receiver.receive(queue, sacks, now, packet) {
-                    self.fabric.send(ack, now);
+                if let Some(ack) = receiver.receive(queue, sacks, now(), packet) {
+                    self.fabric.send(ack, now());
                 }
             }
-            (Endpoint::Udp(index), _) => self.udp[index as usize].receive(now, packet),
+            (Endpoint::Udp(index), _) => self.udp[index as usize].receive(now(), packet),
         }
     }
 

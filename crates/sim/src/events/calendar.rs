@@ -110,6 +110,12 @@ impl Calendar {
         self.pop()
     }
 
+    /// Adds the event whose key has these words.
+    #[inline(never)]
+    pub fn push_words(&mut self, time: f64, caused_at: f64, rank: u64) {
+        self.push(Key::from_words((time, caused_at, rank)));
+    }
+
     /// Adds an event.
     #[inline]
     pub fn push(&mut self, key: Key) {

@@ -72,6 +72,7 @@ impl Heap {
         }
     }
 
+    #[inline(always)]
     fn rise(&mut self, key: Key) {
         let mut hole = self.keys.len();
         self.keys.push(key);

@@ -75,10 +75,9 @@ impl EventQueue {
 
     #[inline(never)]
     fn push_words(&mut self, time: f64, caused_at: f64, rank: u64) {
-        let words = (time, caused_at, rank);
         match self {
-            Self::Heap(heap) => heap.push(Key::from_words(words)),
-            Self::Calendar(calendar) => calendar.push(Key::from_words(words)),
+            Self::Heap(heap) => heap.push(Key::from_words((time, caused_at, rank))),
+            Self::Calendar(calendar) => calendar.push_words(time, caused_at, rank),
         }
     }
 }

@@ -74,15 +74,10 @@ impl SackSlab {
         self.free.push(handle);
     }
 
-    /// Takes the blocks off an ACK that has arrived, with its timestamp.
-    #[inline]
-    pub fn open(&mut self, ack: &Packet) -> (SackBlocks, Time) {
-        match ack.blocks() {
-            None => (SackBlocks::default(), ack.sent()),
-            Some(handle) => {
-                self.free.push(handle);
-                self.slots[handle as usize]
-            }
-        }
+    /// Takes the blocks of an ACK that has arrived, and its timestamp.
+    #[must_use]
+    pub fn take(&mut self, handle: u32) -> (SackBlocks, Time) {
+        self.free.push(handle);
+        self.slots[handle as usize]
     }
 }

@@ -16,7 +16,6 @@ use crate::transport::accounting::{Account, Limit};
 use crate::transport::connection::Connection;
 use crate::transport::recovery::scoreboard::Scoreboard;
 use crate::transport::rtt::RttEstimator;
-use crate::transport::sack::SackBlocks;
 use crate::transport::timer::Timer;
 
 /// Duplicate ACKs that signal a loss (RFC 5681 §3.2).
@@ -344,8 +343,8 @@ impl Sender {
         self.account.note(limit, env.now.time, self.acked, self.highest, server);
     }
 
-    /// An ACK arrived. `echo` is when the packet that it answers was sent.
-    pub fn receive<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: u32, blocks: SackBlocks, echo: Time) {
+    /// An ACK arrived, with SACK blocks, half-open. `echo` is when the packet that it answers was sent.
+    pub fn receive<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: u32, blocks: &[(u32, u32)], echo: Time) {
         let ack = ack as i32;
         if !env.ns2() {
             if self.acked < 0 {
@@ -363,8 +362,8 @@ impl Sender {
             Recovery::Tahoe => self.tahoe_ack(env, ack),
             Recovery::Reno => self.reno_ack(env, ack),
             Recovery::Newreno => self.newreno_ack(env, ack),
-            Recovery::Sack if env.ns2() => self.sack1_ack(env, ack, &blocks),
-            Recovery::Sack => self.sack_ack(env, ack, &blocks),
+            Recovery::Sack if env.ns2() => self.sack1_ack(env, ack, blocks),
+            Recovery::Sack => self.sack_ack(env, ack, blocks),
         }
     }
 

@@ -2,13 +2,12 @@
 //! packets above it were received; the pipe is computed from the scoreboard, not counted.
 
 use crate::probe::Probe;
-use crate::transport::sack::SackBlocks;
 use crate::transport::sender::{DUPLICATE_ACKS, Env, LastCut, Sender};
 
 impl Sender {
-    pub(crate) fn sack_ack<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32, blocks: &SackBlocks) {
+    pub(crate) fn sack_ack<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32, blocks: &[(u32, u32)]) {
         let acked = ack.max(self.acked);
-        let news = self.board().update(acked, blocks.as_slice());
+        let news = self.board().update(acked, blocks);
         if ack > self.acked {
             self.sack_new_ack(env, ack);
         } else if ack == self.acked && news && self.acked < self.highest && !self.recovering {

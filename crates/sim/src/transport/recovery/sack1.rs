@@ -2,11 +2,10 @@
 //! transmissions, allows packets out during recovery. Profile `rfc` has RFC 6675 instead (`sack.rs`).
 
 use crate::probe::Probe;
-use crate::transport::sack::SackBlocks;
 use crate::transport::sender::{DUPLICATE_ACKS, Env, LastCut, Sender};
 
 impl Sender {
-    pub(crate) fn sack1_ack<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32, blocks: &SackBlocks) {
+    pub(crate) fn sack1_ack<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32, blocks: &[(u32, u32)]) {
         if self.recovering {
             self.sack1_recovery_ack(env, ack, blocks);
             self.sack1_send(env);
@@ -18,7 +17,7 @@ impl Sender {
             self.board().clear();
         } else if ack == self.last_ack && !self.timed_out {
             let acked = self.acked;
-            if self.board().update(acked, blocks.as_slice()) {
+            if self.board().update(acked, blocks) {
                 self.duplicates += 1;
                 if self.duplicates == DUPLICATE_ACKS {
                     self.sack1_loss(env);
@@ -32,7 +31,7 @@ impl Sender {
         }
     }
 
-    fn sack1_recovery_ack<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32, blocks: &SackBlocks) {
+    fn sack1_recovery_ack<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32, blocks: &[(u32, u32)]) {
         self.board().pipe -= 1;
         if ack >= self.recover {
             self.recover = 0;
@@ -43,13 +42,13 @@ impl Sender {
         } else if ack > self.acked {
             // A partial ACK: `last_ack` stays where recovery began.
             self.acked = ack;
-            self.board().update(ack, blocks.as_slice());
+            self.board().update(ack, blocks);
             self.board().pipe -= 1;
             self.arm_rto(env);
             self.end_backoff(env);
         } else if !self.timed_out {
             let acked = self.acked;
-            if self.board().update(acked, blocks.as_slice()) && self.duplicates > 0 {
+            if self.board().update(acked, blocks) && self.duplicates > 0 {
                 self.duplicates += 1;
             }
         }
