@@ -12,11 +12,14 @@ use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
 use crate::scenario::{Profile, Recovery};
 use crate::time::Time;
-use crate::transport::accounting::{Account, Limit};
+use crate::transport::accounting::Account;
 use crate::transport::connection::Connection;
 use crate::transport::recovery::scoreboard::Scoreboard;
 use crate::transport::rtt::RttEstimator;
 use crate::transport::timer::Timer;
+
+mod loss;
+mod sending;
 
 /// Duplicate ACKs that signal a loss (RFC 5681 §3.2).
 pub const DUPLICATE_ACKS: u32 = 3;
@@ -190,116 +193,6 @@ impl Sender {
         f64::from(self.highest - self.acked)
     }
 
-    /// Whether packet `seq` lies within the window: congestion window in whole packets and inflation, and
-    /// the receiver's window.
-    #[inline]
-    fn allows<P>(&self, env: &Env<'_, P>, seq: i32) -> bool {
-        let outstanding = seq - self.acked;
-        // Of a whole number it is the same whether it is compared with a window or with its whole part.
-        outstanding <= env.connection.window && f64::from(outstanding - self.inflation as i32) <= self.window.cwnd
-    }
-
-    /// The window as it counts when it is cut, in packets. ns-2 cuts the window, whatever of it is in
-    /// use. RFC 5681 eq. 4 cuts what is in flight; but what is beyond the congestion window only is in
-    /// flight because duplicate ACKs let it out (limited transmit, which §3.2 excludes, and fast
-    /// recovery, of which it does not speak: a timeout at its end would set a threshold far too high).
-    fn window_in_use<P>(&self, env: &Env<'_, P>) -> f64 {
-        if env.ns2() {
-            (self.window.cwnd + f64::from(self.inflation)).min(env.connection.tcp.window_packets)
-        } else {
-            self.in_flight().min(self.window.cwnd)
-        }
-    }
-
-    /// Sends what the window allows.
-    #[inline]
-    pub fn send<P: Probe>(&mut self, env: &mut Env<'_, P>) {
-        self.send_at_most(env, u32::MAX);
-    }
-
-    /// The interface has room again.
-    pub fn resume<P: Probe>(&mut self, env: &mut Env<'_, P>) {
-        match env.connection.tcp.recovery {
-            Recovery::Sack if env.ns2() => self.sack1_send(env),
-            Recovery::Sack if self.recovering => self.sack_send(env),
-            _ => self.send(env),
-        }
-    }
-
-    /// Sends what the window allows, in a burst of at most `burst` packets.
-    #[inline]
-    pub fn send_at_most<P: Probe>(&mut self, env: &mut Env<'_, P>, burst: u32) {
-        let mut sent = 0;
-        while self.next < self.limit && sent < burst && self.allows(env, self.next) {
-            if self.is_pushed_back(env) {
-                return;
-            }
-            self.transmit(env, self.next);
-            self.next += 1;
-            sent += 1;
-            // Behind the SYN nothing goes out before it is acknowledged.
-            if self.acked < 0 {
-                break;
-            }
-        }
-        self.note_limit(env);
-    }
-
-    /// Whether the host's interface does not take the next packet now; it wakes the sender later. The SYN
-    /// it always takes.
-    #[inline]
-    pub(super) fn is_pushed_back<P: Probe>(&mut self, env: &mut Env<'_, P>) -> bool {
-        env.fabric.pushes_back() && self.must_wait(env)
-    }
-
-    #[cold]
-    fn must_wait<P: Probe>(&mut self, env: &mut Env<'_, P>) -> bool {
-        let waits = self.acked >= 0 && !env.fabric.takes(self.flow, env.connection.size(self.next), env.now);
-        if waits {
-            self.note(env, Limit::SenderRate);
-        }
-        waits
-    }
-
-    /// Limited transmit (RFC 3042): a new packet for each of the first two duplicate ACKs.
-    pub fn send_one_new<P: Probe>(&mut self, env: &mut Env<'_, P>) {
-        let tcp = &env.connection.tcp;
-        let next = f64::from(self.next);
-        let acked = f64::from(self.acked);
-        let allowed =
-            next <= acked + tcp.window_packets && next <= acked + self.window.cwnd + f64::from(self.duplicates);
-        if tcp.limited_transmit && allowed && self.next < self.limit && (env.ns2() || self.next > self.highest) {
-            self.transmit(env, self.next);
-            self.next += 1;
-        }
-    }
-
-    /// Sends one packet, new or again.
-    pub fn transmit<P: Probe>(&mut self, env: &mut Env<'_, P>, seq: i32) {
-        let now = env.now.time;
-        let again = seq <= self.highest;
-        let size = env.connection.size(seq);
-        let packet = Packet::new(Kind::Segment, self.flow, seq as u32, size, now.seconds());
-        self.totals.packets_sent += 1;
-        self.totals.bytes_sent += u64::from(size);
-        self.totals.packets_retransmitted += u64::from(again);
-        let idle = self.acked == self.highest;
-        if !again {
-            self.highest = seq;
-            if !self.timing {
-                self.timing = true;
-                if seq > self.timed_seq {
-                    self.timed_seq = seq;
-                    self.timed_at = now;
-                }
-            }
-        }
-        env.fabric.send(packet, env.now);
-        if idle || !self.rto.is_armed() {
-            self.arm_rto(env);
-        }
-    }
-
     /// Until when the sender does nothing but react to ACKs, if the application does nothing. At the
     /// receiver's window the account looks at the bottleneck, which must not be ahead of it or behind.
     #[inline]
@@ -318,29 +211,6 @@ impl Sender {
     /// Stops timing the packet that is being timed: it may be sent again (Karn).
     pub fn stop_timing(&mut self) {
         self.timing = false;
-    }
-
-    /// Takes note of why nothing more is sent now.
-    #[inline]
-    pub(crate) fn note_limit<P>(&mut self, env: &mut Env<'_, P>) {
-        let limit = if self.acked < 0 {
-            Limit::Handshake
-        } else if self.next >= self.limit {
-            Limit::Application
-        } else if self.next - self.acked > env.connection.window
-            && self.window.cwnd + f64::from(self.inflation) >= env.connection.tcp.window_packets
-        {
-            Limit::ReceiverWindow
-        } else {
-            Limit::CongestionWindow
-        };
-        self.note(env, limit);
-    }
-
-    #[inline]
-    fn note<P>(&mut self, env: &mut Env<'_, P>, limit: Limit) {
-        let server = &env.fabric.links[self.bottleneck as usize].server;
-        self.account.note(limit, env.now.time, self.acked, self.highest, server);
     }
 
     /// An ACK arrived, with SACK blocks, half-open. `echo` is when the packet that it answers was sent.
@@ -463,70 +333,6 @@ impl Sender {
         if self.acked + 1 >= self.limit && env.connection.bytes.is_some() && self.totals.finished.is_none() {
             self.totals.finished = Some(env.now.time);
         }
-    }
-
-    /// A loss was detected without the timer: cuts window and threshold.
-    pub fn cut<P: Probe>(&mut self, env: &mut Env<'_, P>) {
-        let in_use = self.window_in_use(env);
-        let window = env.controls.on_loss(self.control, &self.window, in_use);
-        self.set_threshold(env, window);
-        self.window.cwnd = if env.ns2() { window } else { self.window.ssthresh };
-    }
-
-    /// ns-2 keeps thresholds in whole packets; nobody goes below two (RFC 5681 eq. 4).
-    fn set_threshold<P>(&mut self, env: &Env<'_, P>, window: f64) {
-        let window = if env.ns2() { window.trunc() } else { window };
-        self.window.ssthresh = window.max(2.0);
-    }
-
-    /// The retransmission timer's event came.
-    pub fn timer<P: Probe>(&mut self, env: &mut Env<'_, P>) {
-        if !self.rto.expires(&mut env.fabric.queue, env.now) {
-            return;
-        }
-        if !env.ns2() && self.acked == self.highest {
-            return;
-        }
-        match env.connection.tcp.recovery {
-            Recovery::Tahoe => {}
-            Recovery::Reno | Recovery::Newreno => {
-                self.inflation = 0;
-                self.duplicates = 0;
-            }
-            Recovery::Sack => {
-                self.duplicates = 0;
-                self.recovering = false;
-                self.timed_out = true;
-                self.last_ack = self.acked;
-                if let Some(scoreboard) = &mut self.scoreboard {
-                    scoreboard.clear();
-                }
-            }
-        }
-        self.time_out(env);
-    }
-
-    /// RFC 5681 §3.1 and RFC 6298 §5.4 to §5.6: threshold to half, window to one packet, and again
-    /// from the first packet that is not acknowledged.
-    fn time_out<P: Probe>(&mut self, env: &mut Env<'_, P>) {
-        self.recover = self.highest;
-        let outstanding = self.acked < self.highest;
-        if outstanding {
-            self.totals.timeouts += 1;
-            // RFC 5681 §3.1: the threshold is cut once per loss, not again by every backoff.
-            if env.ns2() || !self.rtt.is_backed_off() {
-                let in_use = self.window_in_use(env);
-                let threshold = env.controls.on_timeout(self.control, &self.window, in_use);
-                self.set_threshold(env, threshold);
-            }
-            self.rtt.back_off(&env.connection.tcp.rto, env.connection.profile);
-        }
-        self.window.cwnd = 1.0;
-        self.last_cut = LastCut::Timeout;
-        self.arm_rto(env);
-        self.next = self.acked + 1;
-        self.timing = false;
-        self.send(env);
     }
 
     /// The shares of its time that each limit took, from the start to `stop`.

@@ -1,0 +1,84 @@
+//! What a loss does to a sender: window and threshold are cut; and the retransmission timer, which finds the
+//! losses that nothing else does.
+
+use super::{Env, LastCut, Sender};
+use crate::probe::Probe;
+use crate::scenario::Recovery;
+
+impl Sender {
+    /// The window as it counts when it is cut, in packets. ns-2 cuts the window, whatever of it is in
+    /// use. RFC 5681 eq. 4 cuts what is in flight; but what is beyond the congestion window only is in
+    /// flight because duplicate ACKs let it out (limited transmit, which §3.2 excludes, and fast
+    /// recovery, of which it does not speak: a timeout at its end would set a threshold far too high).
+    fn window_in_use<P>(&self, env: &Env<'_, P>) -> f64 {
+        if env.ns2() {
+            (self.window.cwnd + f64::from(self.inflation)).min(env.connection.tcp.window_packets)
+        } else {
+            self.in_flight().min(self.window.cwnd)
+        }
+    }
+
+    /// A loss was detected without the timer: cuts window and threshold.
+    pub fn cut<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+        let in_use = self.window_in_use(env);
+        let window = env.controls.on_loss(self.control, &self.window, in_use);
+        self.set_threshold(env, window);
+        self.window.cwnd = if env.ns2() { window } else { self.window.ssthresh };
+    }
+
+    /// ns-2 keeps thresholds in whole packets; nobody goes below two (RFC 5681 eq. 4).
+    fn set_threshold<P>(&mut self, env: &Env<'_, P>, window: f64) {
+        let window = if env.ns2() { window.trunc() } else { window };
+        self.window.ssthresh = window.max(2.0);
+    }
+
+    /// The retransmission timer's event came.
+    pub fn timer<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+        if !self.rto.expires(&mut env.fabric.queue, env.now) {
+            return;
+        }
+        if !env.ns2() && self.acked == self.highest {
+            return;
+        }
+        match env.connection.tcp.recovery {
+            Recovery::Tahoe => {}
+            Recovery::Reno | Recovery::Newreno => {
+                self.inflation = 0;
+                self.duplicates = 0;
+            }
+            Recovery::Sack => {
+                self.duplicates = 0;
+                self.recovering = false;
+                self.timed_out = true;
+                self.last_ack = self.acked;
+                if let Some(scoreboard) = &mut self.scoreboard {
+                    scoreboard.clear();
+                }
+            }
+        }
+        self.time_out(env);
+    }
+
+    /// RFC 5681 §3.1 and RFC 6298 §5.4 to §5.6: threshold to half, window to one packet, and again
+    /// from the first packet that is not acknowledged.
+    fn time_out<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+        self.recover = self.highest;
+        let outstanding = self.acked < self.highest;
+        if outstanding {
+            self.totals.timeouts += 1;
+            // RFC 5681 §3.1: the threshold is cut once per loss, not again by every backoff.
+            if env.ns2() || !self.rtt.is_backed_off() {
+                let in_use = self.window_in_use(env);
+                let threshold = env.controls.on_timeout(self.control, &self.window, in_use);
+                self.set_threshold(env, threshold);
+            }
+            self.rtt.back_off(&env.connection.tcp.rto, env.connection.profile);
+        }
+        self.window.cwnd = 1.0;
+        self.last_cut = LastCut::Timeout;
+        self.arm_rto(env);
+        self.next = self.acked + 1;
+        self.timing = false;
+        self.send(env);
+    }
+}

@@ -1,0 +1,130 @@
+//! What a sender may send, sends, and why it stops.
+
+use super::{Env, Sender};
+use crate::packet::{Kind, Packet};
+use crate::probe::Probe;
+use crate::scenario::Recovery;
+use crate::transport::accounting::Limit;
+
+impl Sender {
+    /// Whether packet `seq` lies within the window: congestion window in whole packets and inflation, and
+    /// the receiver's window.
+    #[inline]
+    fn allows<P>(&self, env: &Env<'_, P>, seq: i32) -> bool {
+        let outstanding = seq - self.acked;
+        // Of a whole number it is the same whether it is compared with a window or with its whole part.
+        outstanding <= env.connection.window && f64::from(outstanding - self.inflation as i32) <= self.window.cwnd
+    }
+
+    /// Sends what the window allows.
+    #[inline]
+    pub fn send<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+        self.send_at_most(env, u32::MAX);
+    }
+
+    /// The interface has room again.
+    pub fn resume<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+        match env.connection.tcp.recovery {
+            Recovery::Sack if env.ns2() => self.sack1_send(env),
+            Recovery::Sack if self.recovering => self.sack_send(env),
+            _ => self.send(env),
+        }
+    }
+
+    /// Sends what the window allows, in a burst of at most `burst` packets.
+    #[inline]
+    pub fn send_at_most<P: Probe>(&mut self, env: &mut Env<'_, P>, burst: u32) {
+        let mut sent = 0;
+        while self.next < self.limit && sent < burst && self.allows(env, self.next) {
+            if self.is_pushed_back(env) {
+                return;
+            }
+            self.transmit(env, self.next);
+            self.next += 1;
+            sent += 1;
+            // Behind the SYN nothing goes out before it is acknowledged.
+            if self.acked < 0 {
+                break;
+            }
+        }
+        self.note_limit(env);
+    }
+
+    /// Whether the host's interface does not take the next packet now; it wakes the sender later. The SYN
+    /// it always takes.
+    #[inline]
+    pub(in crate::transport) fn is_pushed_back<P: Probe>(&mut self, env: &mut Env<'_, P>) -> bool {
+        env.fabric.pushes_back() && self.must_wait(env)
+    }
+
+    #[cold]
+    fn must_wait<P: Probe>(&mut self, env: &mut Env<'_, P>) -> bool {
+        let waits = self.acked >= 0 && !env.fabric.takes(self.flow, env.connection.size(self.next), env.now);
+        if waits {
+            self.note(env, Limit::SenderRate);
+        }
+        waits
+    }
+
+    /// Limited transmit (RFC 3042): a new packet for each of the first two duplicate ACKs.
+    pub fn send_one_new<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+        let tcp = &env.connection.tcp;
+        let next = f64::from(self.next);
+        let acked = f64::from(self.acked);
+        let allowed =
+            next <= acked + tcp.window_packets && next <= acked + self.window.cwnd + f64::from(self.duplicates);
+        if tcp.limited_transmit && allowed && self.next < self.limit && (env.ns2() || self.next > self.highest) {
+            self.transmit(env, self.next);
+            self.next += 1;
+        }
+    }
+
+    /// Sends one packet, new or again.
+    pub fn transmit<P: Probe>(&mut self, env: &mut Env<'_, P>, seq: i32) {
+        let now = env.now.time;
+        let again = seq <= self.highest;
+        let size = env.connection.size(seq);
+        let packet = Packet::new(Kind::Segment, self.flow, seq as u32, size, now.seconds());
+        self.totals.packets_sent += 1;
+        self.totals.bytes_sent += u64::from(size);
+        self.totals.packets_retransmitted += u64::from(again);
+        let idle = self.acked == self.highest;
+        if !again {
+            self.highest = seq;
+            if !self.timing {
+                self.timing = true;
+                if seq > self.timed_seq {
+                    self.timed_seq = seq;
+                    self.timed_at = now;
+                }
+            }
+        }
+        env.fabric.send(packet, env.now);
+        if idle || !self.rto.is_armed() {
+            self.arm_rto(env);
+        }
+    }
+
+    /// Takes note of why nothing more is sent now.
+    #[inline]
+    pub(crate) fn note_limit<P>(&mut self, env: &mut Env<'_, P>) {
+        let limit = if self.acked < 0 {
+            Limit::Handshake
+        } else if self.next >= self.limit {
+            Limit::Application
+        } else if self.next - self.acked > env.connection.window
+            && self.window.cwnd + f64::from(self.inflation) >= env.connection.tcp.window_packets
+        {
+            Limit::ReceiverWindow
+        } else {
+            Limit::CongestionWindow
+        };
+        self.note(env, limit);
+    }
+
+    #[inline]
+    fn note<P>(&mut self, env: &mut Env<'_, P>, limit: Limit) {
+        let server = &env.fabric.links[self.bottleneck as usize].server;
+        self.account.note(limit, env.now.time, self.acked, self.highest, server);
+    }
+}
