@@ -51,8 +51,8 @@ def findings(runs: Mapping[str, Run]) -> Findings:
         for sweep in (TCP_OUT, TCP_BOTH)
     }
     claims = [
-        *statements.claims(found, runs),
         *readings.claims(found),
+        *statements.claims(found, runs),
         *other_links.claims(runs),
         *branching.claims(found, runs),
         *shared.claims(runs, found.table),
@@ -85,16 +85,17 @@ def _lead(found: Found, claims: list[Claim]) -> str:
     critical = law.critical_bytes.value
     smallest = found.table.row(0, named=True)
     return (
-        "R. Smith's *Data Traffic Dynamics and Saturation on a Single Link* (2009), simulated again: UDP of 25 to 1450 B "
-        "over a 100 Mbit/s cable between two hosts. **Why is a link slow with small packets?**\n\n"
-        f"Because each packet costs its sender {PER_PACKET_S * 1e6:.1f} µs, and each byte {PER_BYTE_S * 1e9:.1f} ns. Above "
-        f"a frame of {critical:.0f} B ({critical - HEADER_BYTES:.0f} B of payload) the line is the slower of the two and is "
-        f"full; below, the interface is, and packets of 25 B bring {smallest['goodput_bps'] / 1e6:.1f} Mbit/s. Two numbers, "
-        "taken from the two packet rates that the document prints, and Ethernet's framing give its plateau, its erosion, its "
-        "step at the fragmentation limit and the rise of the packet rate in saturation, which it calls a contradiction.\n\n"
-        f"{failed} claims do not hold. Each says why: slips of the document (7 thousand packets/s, a fragment without its IP "
-        "header, 6 % that is goodput and not throughput), one effect put down to another cause, or a law that is simpler "
-        "than the document's own data."
+        "R. Smith's *Data Traffic Dynamics and Saturation on a Single Link* (2009), simulated again: UDP of 25 to "
+        "1450 B over a 100 Mbit/s cable between two hosts. **Why is a link slow with small packets?**\n\n"
+        f"Because each packet costs its sender {PER_PACKET_S * 1e6:.1f} µs, and each byte {PER_BYTE_S * 1e9:.1f} ns. "
+        f"Above a frame of {critical:.0f} B ({critical - HEADER_BYTES:.0f} B of payload) the line is the slower of "
+        "the two and is full; below, the interface is, and packets of 25 B bring "
+        f"{smallest['goodput_bps'] / 1e6:.1f} Mbit/s. Two numbers, taken from the two packet rates that the document "
+        "prints, and Ethernet's framing give its plateau, its erosion, its step at the fragmentation limit and the "
+        "rise of the packet rate in saturation, which it calls a contradiction.\n\n"
+        f"{failed} claims do not hold. Each says why: slips of the document (7 thousand packets/s, a fragment "
+        "without its IP header, 6 % that is goodput and not throughput), one effect put down to another cause, or a "
+        "law that is simpler than the document's own data."
     )
 
 

@@ -29,7 +29,7 @@ _LINE_BPS: Final = 100e6
 _COUNTED: Final = 1e-3
 #: Sizes of frames at which branches are drawn.
 _SIZES: Final = range(20, 1521, 20)
-_SHOWN: Final = (100, 300, 400, 1000)
+_SHOWN: Final = (100, 400, 1000)
 
 
 def branches(found: Found) -> pl.DataFrame:
@@ -61,14 +61,14 @@ def claims(found: Found, runs: Mapping[str, Run]) -> Iterator[Claim]:
     right = int((nearest["nearest"] == nearest["stable"]).sum())
     yield holds_if(
         "bifurcation.branches", "Two regimes exchange their stability at the critical size", _PLACE,
-        f"{right} of {nearest.height} sizes on the stable branch", right == nearest.height,
-        "Eq. 8–10 in frames: free flow is stable above p_c, saturation below. The nearer branch of each measured size is "
-        f"the stable one; the two cross at {critical:.0f} B.",
+        f"{right} of {nearest.height} sizes", right == nearest.height,
+        "Eq. 8–10 in frames: free flow is stable above p_c, saturation below. The nearer branch of each measured "
+        f"size is the stable one; the two cross at {critical:.0f} B.",
     )  # fmt: skip
     back = int(table["returned"].sum())
     yield holds_if(
         "bifurcation.stable", "The stable regime is the one that the throughput returns to", _PLACE,
-        f"{back} of {table.height} disturbed simulations return", back == table.height,
+        f"{back} of {table.height} return", back == table.height,
         "Nine sizes on both sides of p_c, three disturbances each; returned: the last third lies within "
         f"{_PERCENT * disturbed.WITHIN:.0f} % of the branch.",
     )  # fmt: skip
@@ -78,14 +78,16 @@ def claims(found: Found, runs: Mapping[str, Run]) -> Iterator[Claim]:
     yield holds_if(
         "bifurcation.unstable", "Below the critical size the plateau is unstable", _PLACE,
         f"{left.height} of {left.height} leave it" if leaves else "some stay", leaves,
-        f"With a full queue small packets fill the line, up to {1 + highest:.1f} times the stable goodput, for as long as "
-        "the queue lasts; then throughput falls to the saturated branch and stays.",
+        f"With a full queue small packets fill the line, up to {1 + highest:.1f} times the stable goodput, for as "
+        "long as the queue lasts; then throughput falls to the saturated branch and stays.",
     )  # fmt: skip
     yield from _form(found, runs)
     yield untestable(
-        "bifurcation.no-phase-transition", "It is a bifurcation and no phase transition, as packets do not interact", _PLACE,
-        "One link has no collective behaviour that a run could show or fail to show: the statement is one on words. What "
-        "can be said: nothing in the model interacts, and all of the document's figure 2 follows from two costs.",
+        "bifurcation.no-phase-transition",
+        "It is a bifurcation and no phase transition, as packets do not interact", _PLACE,
+        "One link has no collective behaviour that a run could show or fail to show: the statement is one on words. "
+        "What can be said: nothing in the model interacts, and all of the document's figure 2 follows from two "
+        "costs.",
     )  # fmt: skip
 
 
@@ -95,10 +97,10 @@ def _form(found: Found, runs: Mapping[str, Run]) -> Iterator[Claim]:
     yield holds_if(
         "bifurcation.normal-form", "T follows the stable branch of the transcritical normal form (eq. 8–10)", _PLACE,
         f"off by {_PERCENT * real:.0f} % at most", real < _COUNTED,
-        "In bytes of line time, in which the plateau is flat. The normal form is exact "
-        f"({_PERCENT * exact:.2f} %, what counting whole packets leaves) for an interface that costs nothing per byte, a "
-        "simulation of its own here; the document's packet rate, which rises in saturation, bends the lower branch, and "
-        "two smooth curves that cross remain: the kind of the bifurcation does not change, its normal form holds near p_c.",
+        f"In bytes of line time, in which the plateau is flat. The normal form is exact ({_PERCENT * exact:.2f} %, "
+        "what counting whole packets leaves) for an interface that costs nothing per byte, a simulation of its own "
+        "here; the document's packet rate, which rises in saturation, bends the lower branch, and two smooth curves "
+        "that cross remain: the kind of the bifurcation does not change, its normal form holds near p_c.",
     )  # fmt: skip
 
 
@@ -140,18 +142,19 @@ def section(found: Found, runs: Mapping[str, Run]) -> Section:
     slow = table.filter(pl.col("drained_s").is_not_null()).sort("payload_bytes")
     last = slow.row(-1, named=True)
     finding = (
-        f"{back} of {table.height} disturbed links return to the branch that the bifurcation calls stable; the nearer to "
-        f"the critical size, the longer it takes: {slow['settled_s'].to_list()[0]:.2f} s at "
-        f"{slow['payload_bytes'].to_list()[0]} B, {last['settled_s'] or float('nan'):.2f} s at {last['payload_bytes']} B."
+        f"{back} of {table.height} disturbed links return to the branch that the bifurcation calls stable; the "
+        f"nearer to the critical size, the longer it takes: {slow['settled_s'].to_list()[0]:.2f} s at "
+        f"{slow['payload_bytes'].to_list()[0]} B, {last['settled_s'] or float('nan'):.2f} s at "
+        f"{last['payload_bytes']} B."
     )
     text = (
-        "With y = T_max − T and r = T_max (1 − p / p_c) the regimes are the fixed points of dy/dt = r y − y²: y = 0, "
-        "free flow, and y = r, saturation. They cross at p_c and exchange their stability: a transcritical "
+        "With y = T_max − T and r = T_max (1 − p / p_c) the regimes are the fixed points of dy/dt = r y − y²: y = "
+        "0, free flow, and y = r, saturation. They cross at p_c and exchange their stability: a transcritical "
         "bifurcation. As the document does, the diagram runs from large packets to small ones.\n\n"
-        "The equation says where a link returns to, not how fast: its time is none that can be measured. A simulated "
-        "link returns as its queue empties, in a straight line and not in an exponential. Still it knows the critical "
-        "slowing down that belongs to a bifurcation: a queue of N packets is empty after N / (rate of the line − rate of "
-        "the interface), which grows without bound towards p_c."
+        "The equation says where a link returns to, not how fast: its time is none that can be measured. A "
+        "simulated link returns as its queue empties, in a straight line and not in an exponential. Still it knows "
+        "the critical slowing down that belongs to a bifurcation: a queue of N packets is empty after N / (rate of "
+        "the line − rate of the interface), which grows without bound towards p_c."
     )
     return Section(
         "A transcritical bifurcation",
@@ -160,14 +163,15 @@ def section(found: Found, runs: Mapping[str, Run]) -> Section:
             Text(text),
             Chart(_diagram(found), "Branches in frames, from the cost law's T_max and p_c; points: the main sweep."),
             Row(_returns(found, runs), _CAPTION),
-            Table(_shown(table), "Distances from the branch are relative; samples are 10 ms apart.", _FORMATS),
+            Table(_shown(table), "Links that began with a full queue, sampled every 10 ms.", _FORMATS),
         ],
     )
 
 
 _CAPTION: Final = (
-    "Goodput after each disturbance. With a full queue: of the whole link below p_c (it starts on the unstable plateau), "
-    "of the sender alone above (it starts crowded out)."
+    "Goodput after each disturbance: silence (the source starts late), a rival at the same interface until 0.1 s, a "
+    "full queue. With the queue it is that of the whole link below p_c, which starts on the unstable plateau, and "
+    "that of the sender above, which starts crowded out."
 )
 _FORMATS: Final[dict[str, Any]] = {
     "starts %": "+.0f", "ends %": "+.2f", "back after s": ".2f", "queue empty after s": ".2f",
@@ -175,8 +179,7 @@ _FORMATS: Final[dict[str, Any]] = {
 
 
 def _shown(table: pl.DataFrame) -> pl.DataFrame:
-    return table.select(
-        "disturbance",
+    return table.filter(pl.col("disturbance") == disturbed.QUEUE).select(
         pl.col("payload_bytes").alias("payload B"),
         pl.col("branch").alias("stable branch"),
         (_PERCENT * pl.col("start")).alias("starts %"),
@@ -189,20 +192,19 @@ def _shown(table: pl.DataFrame) -> pl.DataFrame:
 
 def _diagram(found: Found) -> Any:
     table = branches(found)
+    # Both halves meet at the critical size, so each is one line.
     lines = pl.concat(
-        table.filter((pl.col("branch") == name) & (pl.col("stable").is_null() | (pl.col("stable") == stable))).select(
-            "packet_bytes", "throughput_bps", branch=pl.lit(f"{name}, {'stable' if stable else 'unstable'}")
+        table.filter(pl.col("stable").is_null() | (pl.col("stable") == stable)).select(
+            "packet_bytes", "throughput_bps", branch=pl.lit("stable" if stable else "unstable")
         )
-        for name in ("free flow", "saturated")
         for stable in (True, False)
     )
     lines = lines.filter(pl.col("throughput_bps") <= 150 * _MBIT)
     measured = found.table.select(packet_bytes=pl.col("frame_bytes"), throughput_bps=pl.col("frame_throughput_bps"))
-    chart = charts.points(
-        measured, "packet_bytes", "throughput_bps", curves=lines, curve="branch", x_title="frame (B), from large to small",
-        height=320, x_domain=(1520, 0), y_domain=(0, 150 * _MBIT),
+    return charts.points(
+        measured, "packet_bytes", "throughput_bps", curves=lines, curve="branch", height=320,
+        x_title="frame (B), from large to small", x_domain=(1520, 0), y_domain=(0, 150 * _MBIT),
     )  # fmt: skip
-    return chart
 
 
 def _returns(found: Found, runs: Mapping[str, Run]) -> list[Any]:

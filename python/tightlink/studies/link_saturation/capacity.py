@@ -46,11 +46,13 @@ def claims(runs: Mapping[str, Run]) -> Iterator[Claim]:
     over = found["links"] / found["throughput_bps"]
     right = float((found["both"] / found["throughput_bps"] - 1).abs().max())  # type: ignore[arg-type]
     yield holds_if(
-        "maxflow.wrong", "Max-flow min-cut by bandwidth gives incorrect answers where packets limit", f"{DOCUMENT}, section 6",
-        f"{over.to_list()[0]:.1f} times too much at {SMALLEST_BYTES} B, {over.to_list()[-1]:.2f} at {LARGEST_BYTES} B",
+        "maxflow.wrong", "Max-flow min-cut by bandwidth gives incorrect answers where packets limit",
+        f"{DOCUMENT}, section 6",
+        f"× {over.to_list()[0]:.1f}, × {over.to_list()[-1]:.2f}",
         over.to_list()[0] > 1 + _NEAR and abs(over.to_list()[-1] - 1) < _NEAR,
-        "The theorem is not wrong, its capacities are: with the interface as a capacity of its node, in packets/s, it gives "
-        f"the simulated throughput within {_PERCENT * right:.2f} % at every size (`tightlink maxflow`).",
+        f"What it promises over what arrives, at {SMALLEST_BYTES} and at {LARGEST_BYTES} B. The theorem is not "
+        "wrong, its capacities are: with the interface as a capacity of its node, in packets/s, it gives the "
+        f"simulated throughput within {_PERCENT * right:.2f} % at every size (`tightlink maxflow`).",
     )  # fmt: skip
 
 
@@ -60,13 +62,13 @@ def section(runs: Mapping[str, Run]) -> Section:
     right = float((found["both"] / found["throughput_bps"] - 1).abs().max())  # type: ignore[arg-type]
     over = (found["links"] / found["throughput_bps"]).to_list()[0]
     finding = (
-        f"The cut by bandwidth promises {over:.1f} times what arrives at {SMALLEST_BYTES} B; with packets/s as the capacity "
-        f"of the node that sends, max-flow is right within {_PERCENT * right:.2f} % at every size."
+        f"The cut by bandwidth promises {over:.1f} times what arrives at {SMALLEST_BYTES} B; with packets/s as the "
+        f"capacity of the node that sends, max-flow is right within {_PERCENT * right:.2f} % at every size."
     )
     text = (
-        "What the document concludes for networks: flows in them are not those of an incompressible fluid that runs freely "
-        "up to the capacity of its pipes. `tightlink maxflow FILE.toml` cuts any network three times, by its links, by its "
-        "processors and by both, and simulates the answer."
+        "What the document concludes for networks: flows in them are not those of an incompressible fluid that runs "
+        "freely up to the capacity of its pipes. `tightlink maxflow FILE.toml` cuts any network three times, by its "
+        "links, by its processors and by both, and simulates the answer."
     )
     words = {"links": "by the links, bit/s", "both": "by links and interface"}
     curves = pl.concat(

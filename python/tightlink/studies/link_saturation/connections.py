@@ -114,7 +114,8 @@ def claims(runs: Mapping[str, Run], found: Mapping[str, Saturation]) -> Iterator
     share = both["goodput_bps"] / both["udp"]
     yield holds_if(
         "tcp.lower", "TCP delivers lower throughput than UDP", f"{DOCUMENT}, section 3",
-        f"{_PERCENT * (1 - float(share.max())):.1f} to {_PERCENT * (1 - float(share.min())):.1f} % less",  # type: ignore[arg-type]
+        f"{_PERCENT * (1 - float(share.max())):.1f} to {_PERCENT * (1 - float(share.min())):.1f} % "
+        "less",  # type: ignore[arg-type]
         bool((share < 1).all()),
         "Goodput at equal payloads. Not congestion control makes the difference here, but headers: 24 B more in each "
         "packet. Nothing is lost, as the interface pushes back.",
@@ -122,9 +123,11 @@ def claims(runs: Mapping[str, Run], found: Mapping[str, Saturation]) -> Iterator
     acks, out = (found[sweep.name].better.critical_bytes.value for sweep in (TCP_BOTH, TCP_OUT))
     yield holds_if(
         "tcp.acks", "TCP's acknowledgements cost throughput of their own", f"{DOCUMENT}, section 3",
-        f"critical frame {out:.0f} B, {acks:.0f} B if arrivals cost as much", acks > out,
-        "The document names the handshake, ACKs and congestion control without telling them apart. Every second packet "
-        "brings an ACK, which costs the sender's processor as much as a packet of its own where it takes arrivals, too.",
+        f"{out:.0f} B, {acks:.0f} B", acks > out,
+        "Critical frames: if only sending costs, and if arrivals cost as much. The document names the handshake, ACKs "
+        "and congestion control without telling them apart. Every second packet "
+        "brings an ACK, which costs the sender's processor as much as a packet of its own where it takes arrivals, "
+        "too.",
     )  # fmt: skip
     yield from _density(table(runs))
 
@@ -136,17 +139,20 @@ def _density(frame: pl.DataFrame) -> Iterator[Claim]:
         own = frame.filter(pl.col("bottleneck") == kind.name)
         flow, each = own["packets_per_s"], own["each_packets_per_s"]
         free = own.filter(each >= (1 - _NEAR) * each.to_list()[0])
-        ends.append(int(free["connections"].max()))  # type: ignore[call-overload]
+        ends.append(int(free["connections"].to_list()[-1]))
         rises = rises and free.height > 2
         later = later and float(flow.to_list()[-1]) < (1 - _NEAR) * float(flow.max())  # type: ignore[arg-type]
     yield holds_if(
-        "density.free-flow", "Over the number of connections flow has a free branch that ends at a critical density", place,
-        f"in proportion up to {ends[0]} connections of 1448 B, {ends[1]} of 100 B", rises,
-        f"Each connection within {_PERCENT * _NEAR:.0f} % of what it has alone. With windows that one connection does not "
+        "density.free-flow", "Over the number of connections flow has a free branch that ends at a critical density",
+        place,
+        f"up to {ends[0]} and {ends[1]} connections", rises,
+        f"With packets of 1448 and of 100 B. In proportion: each connection within {_PERCENT * _NEAR:.0f} % of what "
+        "it has alone. With windows that one connection does not "
         "fill the link with; with open windows the free branch is less than one connection long.",
     )  # fmt: skip
     yield holds_if(
-        "density.congested", "Beyond the critical density flow falls, as the fundamental diagram of vehicles does", place,
+        "density.congested", "Beyond the critical density flow falls, as the fundamental diagram of vehicles does",
+        place,
         "flow stays at its maximum", later,
         "A queue conserves work: however many connections wait, the link sends at its full rate, and TCP's losses at a "
         "router cost a few per cent where connections are few. Vehicles slow each other down; packets do not, which is "
@@ -168,15 +174,16 @@ def _sweep_section(runs: Mapping[str, Run], found: Mapping[str, Saturation]) -> 
     laws = {sweep.name: found[sweep.name].better for sweep in (TCP_OUT, TCP_BOTH)}
     out, both = laws[TCP_OUT.name], laws[TCP_BOTH.name]
     finding = (
-        f"TCP saturates at the same frame as UDP, {out.critical_bytes.value:.0f} B, as long as only sending costs; where "
-        f"ACKs that arrive cost the processor, too, at {both.critical_bytes.value:.0f} B and "
+        f"TCP saturates at the same frame as UDP, {out.critical_bytes.value:.0f} B, as long as only sending costs; "
+        f"where ACKs that arrive cost the processor, too, at {both.critical_bytes.value:.0f} B and "
         f"{both.packets_per_s_max.value:,.0f} packets/s."
     )
     text = (
-        "One connection, with timestamps and delayed ACKs, 52 B of headers in each packet, the same interface in both "
-        "hosts. Counted in frames the law is UDP's. If packets that arrive cost as much as those that leave, each pair of "
-        "packets and its ACK are three packets' work: a packet's cost appears to be half as large again, which is what "
-        f"the fit finds, {both.per_packet_s.value * 1e6:.1f} instead of {out.per_packet_s.value * 1e6:.1f} µs."
+        "One connection, with timestamps and delayed ACKs, 52 B of headers in each packet, the same interface in "
+        "both hosts. Counted in frames the law is UDP's. If packets that arrive cost as much as those that leave, "
+        "each pair of packets and its ACK are three packets' work: a packet's cost appears to be half as large "
+        f"again, which is what the fit finds, {both.per_packet_s.value * 1e6:.1f} instead of "
+        f"{out.per_packet_s.value * 1e6:.1f} µs."
     )
     row = [
         charts.points(
@@ -193,14 +200,15 @@ def _sweep_section(runs: Mapping[str, Run], found: Mapping[str, Saturation]) -> 
 def _density_section(runs: Mapping[str, Run]) -> Section:
     frame = table(runs)
     finding = (
-        "With the number of TCP connections as density the free branch is that of vehicles, flow in proportion to density; "
-        "the congested branch is missing: a full link stays full."
+        "With the number of TCP connections as density the free branch is that of vehicles, flow in proportion to "
+        "density; the congested branch is missing: a full link stays full."
     )
     text = (
-        "Both hosts are 10 ms apart, and a connection's window is Windows XP's 12 packets, so that one alone does not fill "
-        "the link. Flow is density × speed in both diagrams (eq. 11). On a road more vehicles drive more slowly than they "
-        "gain by being more. On a link the speed of each connection falls just as its share does, and flow stays. With "
-        "open windows and a router that drops, a single connection is enough for nine tenths of the link, and 64 fill it."
+        "Both hosts are 10 ms apart, and a connection's window is Windows XP's 12 packets, so that one alone does "
+        "not fill the link. Flow is density × speed in both diagrams (eq. 11). On a road more vehicles drive more "
+        "slowly than they gain by being more. On a link the speed of each connection falls just as its share does, "
+        "and flow stays. With open windows and a router that drops, a single connection is enough for nine tenths "
+        "of the link, and 64 fill it."
     )
     left = charts.points(
         frame, "connections", "packets_per_s", by="bottleneck", title="Packets: flow over TCP connections",

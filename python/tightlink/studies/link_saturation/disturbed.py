@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 #: Payloads below and above the critical one.
 SIZES: Final = (50, 100, 200, 300, 400, 500, 700, 1000, 1450)
-NOTHING: Final = "starts from nothing"
-RIVAL: Final = "shares its interface"
-QUEUE: Final = "queue full"
-KINDS: Final = (NOTHING, RIVAL, QUEUE)
+SILENCE: Final = "silence"
+RIVAL: Final = "rival"
+QUEUE: Final = "full queue"
+KINDS: Final = (SILENCE, RIVAL, QUEUE)
 _END: Final = "2 s"
 _INTERVAL: Final = "10 ms"
 _START: Final = "50 ms"
@@ -54,7 +54,7 @@ def scenario(kind: str, payload: int) -> Scenario:
     probe = Saturate(from_=SENDER, to=RECEIVER, udp=Udp(payload=f"{payload} B"))
     traffic: dict[str, Saturate] = {PROBE: probe}
     links: dict[str, Link] = dict(usual.link)
-    if kind == NOTHING:
+    if kind == SILENCE:
         traffic = {PROBE: Saturate(from_=SENDER, to=RECEIVER, start=_START, udp=probe.udp)}
     elif kind == RIVAL:
         traffic["rival"] = Saturate(from_=SENDER, to=RECEIVER, stop=_RIVAL_STOPS, udp=probe.udp)

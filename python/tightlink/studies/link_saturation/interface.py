@@ -14,14 +14,11 @@ Example:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink import units
 from tightlink.scenario import Bulk, Framing, Link, Node, Processor, Saturate, Scenario, Tcp, Udp
 from tightlink.studies.link_saturation.document import CRITICAL_BYTES, CRITICAL_RATE, LARGEST_RATE, SMALLEST_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 SENDER: Final = "sender"
 RECEIVER: Final = "receiver"
@@ -111,7 +108,7 @@ def tcp(payload: int, *, both_ways: bool) -> Scenario:
     )
 
 
-def nodes(sender: Processor | None, receiver: Processor | None = None) -> Mapping[str, Node]:
+def nodes(sender: Processor | None, receiver: Processor | None = None) -> dict[str, Node]:
     """The hosts that have an interface that counts."""
     given = {SENDER: sender, RECEIVER: receiver}
     return {name: Node(processor=processor) for name, processor in given.items() if processor is not None}

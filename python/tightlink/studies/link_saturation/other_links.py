@@ -72,7 +72,7 @@ def _fragments(runs: Mapping[str, Run]) -> Iterator[Claim]:
     yield within(
         "fragments.mean", "The average frame payload drops to about 750 B", _SETUP, MEAN_FRAGMENT_BYTES, mean,
         tolerance=half_digit(MEAN_FRAGMENT_BYTES), unit="B",
-        reason="The same slip: (1500 + 23) / 2 instead of (1500 + 3) / 2. \"About\": half of the last digit.",
+        reason='The same slip: (1500 + 23) / 2 instead of (1500 + 3) / 2. "About": half of the last digit.',
     )  # fmt: skip
     step = 1 - cut["goodput_bps"] / whole["goodput_bps"]
     before = MAIN.table(runs)["goodput_bps"].to_list()
@@ -99,7 +99,7 @@ def _jumbo(runs: Mapping[str, Run]) -> Iterator[Claim]:
     )  # fmt: skip
     yield holds_if(
         "jumbo.cause", "They do because of the per-packet processing overhead (100 Mbit/s)", _RESULTS,
-        f"interface busy {_PERCENT * normal['load']:.0f} % of the time at 1450 B", normal["load"] >= 1,
+        f"interface busy {_PERCENT * normal['load']:.0f} %", normal["load"] >= 1,
         "Not on this link: at 1450 B the interface waits for the line. What jumbo frames save here is the line time of "
         f"headers, preamble and gap, {_PERCENT * (jumbo['goodput_bps'] / normal['goodput_bps'] - 1):.1f} %.",
     )  # fmt: skip
@@ -116,8 +116,9 @@ def _bandwidths(runs: Mapping[str, Run]) -> Iterator[Claim]:
     slow, usual, fast = (_row(sweep.table(runs), SMALLEST_BYTES) for sweep in (SLOW, MAIN, GIGABIT))
     rates = [row["packets_per_s"] for row in (slow, usual, fast)]
     yield holds_if(
-        "bandwidth.any", "Whatever its bandwidth, 10, 100 or 1000 Mbit/s, an adapter has a largest packet rate", _RESULTS,
-        ", ".join(f"{rate:,.0f}" for rate in rates) + " packets/s",
+        "bandwidth.any", "Whatever its bandwidth, 10, 100 or 1000 Mbit/s, an adapter has a largest packet rate",
+        _RESULTS,
+        ", ".join(f"{rate / 1e3:.1f}" for rate in rates) + " thousand/s",
         abs(rates[1] / rates[2] - 1) < _SAME and slow["load"] < 1,
         "At 25 B. The rate is the interface's own and the same at 100 and 1000 Mbit/s; at 10 Mbit/s the line is full "
         f"first, and the interface is busy for {_PERCENT * slow['load']:.0f} % of the time: it never saturates.",
@@ -133,25 +134,23 @@ def _large_section(runs: Mapping[str, Run]) -> Section:
     whole, cut = MAIN.table(runs), FRAGMENTS.table(runs)
     jumbo = JUMBO_FRAMES.table(runs)
     lost = 1 - _row(cut, FRAGMENT_LIMIT_BYTES)["goodput_bps"] / _row(whole, LARGEST_BYTES)["goodput_bps"]
+    won = jumbo["goodput_bps"].to_list()[-1] / _row(whole, LARGEST_BYTES)["goodput_bps"] - 1
     finding = (
         f"One byte above 1472 B costs {_PERCENT * lost:.1f} % of the goodput, the line time of a second frame that is "
-        "almost empty; frames of 9000 B win back 3.8 %, all of it headers and gaps."
-    ).replace(
-        "3.8 %",
-        f"{_PERCENT * (jumbo['goodput_bps'].to_list()[-1] / _row(whole, LARGEST_BYTES)['goodput_bps'] - 1):.1f} %",
+        f"almost empty; frames of 9000 B win {_PERCENT * won:.1f} %, all of it headers and gaps."
     )
     text = (
         "A datagram that does not fit is cut into fragments, each with an IP header of its own and a frame of its own. "
         "At 1475 B the second one carries 3 B of data and 20 B of header, padded to the smallest frame of 64 B, not "
-        "the 3 B that the document has. The interface processes twice the packets and is still faster than the line."
+        "the 3 B that the document has. The interface processes twice the packets and is still faster than the line. A "
+        "third frame begins the same way at 2953 B."
     )
     near = pl.concat(
-        [
-            whole.filter(pl.col("datagram_bytes") >= 1000).select("datagram_bytes", "goodput_bps", mtu=pl.lit("1500 B, whole")),
-            cut.select("datagram_bytes", "goodput_bps", mtu=pl.lit("1500 B, in fragments")),
-            jumbo.filter(pl.col("datagram_bytes").is_between(1000, 3000)).select("datagram_bytes", "goodput_bps", mtu=pl.lit("9000 B")),
-        ]
-    )  # fmt: skip
+        table.filter(pl.col("datagram_bytes").is_between(1000, 3000)).select(
+            "datagram_bytes", "goodput_bps", mtu=pl.lit(words)
+        )
+        for table, words in ((whole, "1500 B, whole"), (cut, "1500 B, in fragments"), (jumbo, "9000 B"))
+    )
     chart = charts.points(
         near, "datagram_bytes", "goodput_bps", by="mtu", x_title="payload of a datagram (B)", height=280,
         x_domain=(1000, 3050), y_domain=(85 * _MBIT, 100 * _MBIT),
@@ -210,10 +209,10 @@ def _smallest_section(runs: Mapping[str, Run]) -> Section:
         f"{SMALLEST_FRAME_BYTES} B: below 18 B of payload it looks saturated, and no processor is."
     )
     text = (
-        "Frames of less than 64 B are padded; with preamble and gap each takes at least 84 B of line time, "
-        "6.72 µs at 100 Mbit/s. The same analysis finds the kink where it is: "
-        f"{found.better.critical_bytes.value:.0f} B of IP packet, 18 B of payload. The document's smallest frame, 71 B, "
-        "is just above it, so padding plays no part in its figures; a sweep that goes lower would mix two causes."
+        "Frames of less than 64 B are padded; with preamble and gap each takes at least 84 B of line time, 6.72 µs "
+        f"at 100 Mbit/s. The same analysis finds the kink where it is: {found.better.critical_bytes.value:.0f} B of "
+        "IP packet, 18 B of payload. The document's smallest frame, 71 B, is just above it, so padding plays no "
+        "part in its figures; a sweep that goes lower would mix two causes."
     )
     chart = charts.points(
         table.filter(pl.col("datagram_bytes") <= 150).select("datagram_bytes", "packets_per_s", "goodput_bps"),

@@ -13,7 +13,7 @@ import polars as pl
 
 from tightlink.analysis.saturation import find
 from tightlink.experiment.claims import Claim, holds_if, within
-from tightlink.report import Chart, Row, Section, Table, Text, charts
+from tightlink.report import Row, Section, Table, Text, charts
 from tightlink.studies.link_saturation.document import (
     CRITICAL_BYTES,
     CRITICAL_RATE,
@@ -132,13 +132,14 @@ def _plateau(found: Found) -> Iterator[Claim]:
         "plateau.erodes", "Free flow never reaches the bandwidth and erodes steadily with smaller packets", _RESULTS,
         f"{throughput.to_list()[-1] / _MBIT:.1f} to {throughput.to_list()[0] / _MBIT:.1f} Mbit/s",
         erodes and float(throughput.max()) < 100 * _MBIT,  # type: ignore[arg-type]
-        "Not \"various processes and imperfections\": the line is busy all the time, and each frame takes 20 B more "
+        'Not "various processes and imperfections": the line is busy all the time, and each frame takes 20 B more '
         f"of it for preamble and gap; frame / (frame + 20) gives every point within {100 * apart:.2f} %.",
     )  # fmt: skip
     for key, reading, words in (("frame", FRAME, "throughput with headers"), ("payload", PAYLOAD, "goodput")):
         least = float(free[reading.throughput].min()) / _MBIT  # type: ignore[arg-type]
         yield holds_if(
-            f"free-flow.flat-{key}", f"Free flow does not affect throughput: all of it rounds to T_max or more ({words})",
+            f"free-flow.flat-{key}",
+            f"Free flow does not affect throughput: all of it rounds to T_max or more ({words})",
             _RESULTS, least, least >= PLATEAU_MBIT - near,
             "Least of free flow." if key == "frame" else "Least of free flow. Payload carries its headers with it: "
             "the smaller the packet, the larger their share. The statement is one on throughput with headers.",
@@ -177,21 +178,24 @@ def _critical(found: Found) -> Iterator[Claim]:
         "critical.rate", "At the critical size about 25 thousand packets/s pass", _RESULTS,
         CRITICAL_RATE / 1e3, found.law(FRAME, "cost").packets_per_s_max.value / 1e3,
         tolerance=half_digit(CRITICAL_RATE, 2) / 1e3, unit="thousand/s",
-        reason="By the cost per packet and byte; the cost is fitted to 25 thousand/s at 451 B, so this confirms nothing.",
+        reason="By the cost per packet and byte; the cost is fitted to 25 thousand/s at 451 B, so this confirms "
+        "nothing.",
     )  # fmt: skip
     specific = ", ".join(f"{size:.0f} B with {name.partition(', ')[2]}" for name, size in found.critical.items())
     usual = found.law(FRAME, "cost").critical_bytes.value
     fast = found.critical[TWICE_AS_FAST.name]
     yield holds_if(
         "critical.specific", "The critical size is specific to the equipment and has no general value", _RESULTS,
-        f"{usual:.0f} B; {specific}", fast < usual / 2, "Frames, by the cost per packet and byte.",
+        f"{usual:.0f} B, {fast:.0f} "
+        f"B", fast < usual / 2, f"Frames, with this interface and with one that is twice as fast; also: {specific}.",
     )  # fmt: skip
     yield holds_if(
         "law.better", "Eq. 7, a constant packet rate in saturation, describes the data", _RESULTS,
-        f"AICc {found.law(FRAME, 'ideal').fit.aicc:.0f}, with a cost per byte {found.law(FRAME, 'cost').fit.aicc:.0f}",
+        f"{found.law(FRAME, 'ideal').fit.aicc:.0f} against {found.law(FRAME, 'cost').fit.aicc:.0f}",
         found.law(FRAME, "ideal").fit.aicc <= found.law(FRAME, "cost").fit.aicc,
-        "Less is better. Our interface has a cost per byte because the document's rates rise from 25 to 30 thousand; "
-        "that the fit finds it says that 58 sizes suffice to tell the laws apart, and nothing of that interface.",
+        "AICc of the two laws, less is better. Our interface has a cost per byte because the document's rates rise "
+        "from 25 to 30 thousand; that the fit finds it says that 58 sizes suffice to tell the laws apart, and "
+        "nothing of that interface.",
     )  # fmt: skip
 
 
@@ -258,7 +262,8 @@ def section(found: Found) -> Section:
 
 _CAPTION: Final = "Fits to the main sweep. The document prints about 96 Mbit/s, 451 B and 25 thousand packets/s."
 _FORMATS: Final = {
-    "T_max (Mbit/s)": ".2f", "p_c (B)": ".0f", "from": ".0f", "to": ".0f", "packets/s at p_c": ",.0f", "AICc": ".0f",
+    "plateau (Mbit/s)": ".2f", "critical size (B)": ".0f", "from": ".0f", "to": ".0f", "packets/s there": ",.0f",
+    "AICc": ".0f",
     "free-flow slope": ".4f",
 }  # fmt: skip
 
@@ -274,11 +279,11 @@ def laws(found: Found) -> pl.DataFrame:
                 {
                     "p counts": reading.name,
                     "law": _LAWS[law.name],
-                    "T_max (Mbit/s)": law.throughput_max_bps.value / _MBIT,
-                    "p_c (B)": critical.value,
+                    "plateau (Mbit/s)": law.throughput_max_bps.value / _MBIT,
+                    "critical size (B)": critical.value,
                     "from": critical.low,
                     "to": critical.high,
-                    "packets/s at p_c": law.packets_per_s_max.value,
+                    "packets/s there": law.packets_per_s_max.value,
                     "AICc": law.fit.aicc,
                     "free-flow slope": saturation.free_flow.slope.value if saturation.free_flow else None,
                 }

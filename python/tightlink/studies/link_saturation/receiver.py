@@ -26,16 +26,16 @@ def section(runs: Mapping[str, Run]) -> Section:
     most = {name: part["lost_percent"].max() for (name,), part in table.group_by("receiver", maintain_order=True)}
     little, much = (float(most[f"{_PERCENT * share:.0f} % slower"]) for share in (SLOWER[0], SLOWER[-1]))  # type: ignore[arg-type]
     finding = (
-        f"Without flow control a receiver that needs 1 % more time for a packet than the sender loses {little:.1f} % of "
-        f"the small ones, and one that needs 25 % more loses {much:.0f} %: the document's loss of much less than 1 % says "
-        "that its receiver was as fast as its sender."
+        f"Without flow control a receiver that needs 1 % more time for a packet than the sender loses {little:.1f} % "
+        f"of the small ones, and one that needs 25 % more loses {much:.0f} %: the document's loss of much less than "
+        "1 % says that its receiver was as fast as its sender."
     )
     text = (
-        "The document turned Ethernet flow control off, so that throughput is that of the data and not of the signals "
-        "that prevent loss. Then nothing holds the sender back when the receiver's ring is full, and what the receiver "
-        "does not keep up with is lost there. Only where the interface limits, though: large packets arrive at the pace of "
-        "the line, which leaves any of these receivers time. Each receiver here has the sender's interface with all "
-        "costs raised by a share, and packets that arrive pass it."
+        "The document turned Ethernet flow control off, so that throughput is that of the data and not of the "
+        "signals that prevent loss. Then nothing holds the sender back when the receiver's ring is full, and what "
+        "the receiver does not keep up with is lost there. Only where the interface limits, though: large packets "
+        "arrive at the pace of the line, which leaves any of these receivers time. Each receiver here has the "
+        "sender's interface with all costs raised by a share, and packets that arrive pass it."
     )
     both = [
         charts.points(

@@ -106,11 +106,13 @@ def claims(runs: Mapping[str, Run], uniform: pl.DataFrame) -> Iterator[Claim]:
     other = (found["packets_per_s"] / found["uniform_by_bytes"] - 1).abs()
     most = float(wrong.max())  # type: ignore[arg-type]
     yield holds_if(
-        "mixed.mean-size", "Throughput is mean packet size × mean packet rate, whatever the sizes", f"{DOCUMENT}, eq. 1",
-        f"off by {_PERCENT * most:.2f} % at most", most < _NEAR,
-        f"T = p̄ · f̄ itself is arithmetic. What can be tested: {len(MIXES)} mixes of sizes send at the packet rate of equal "
-        "packets of their mean size. The mean is over packets; weighted by bytes it would be off by up to "
-        f"{_PERCENT * float(other.max()):.0f} %. It holds as both costs are linear in the size, and as a ring "  # type: ignore[arg-type]
+        "mixed.mean-size", "Throughput is mean packet size × mean packet rate, whatever the sizes",
+        f"{DOCUMENT}, eq. 1",
+        f"within {_PERCENT * most:.2f} %", most < _NEAR,
+        f"T = p̄ · f̄ itself is arithmetic. What can be tested: {len(MIXES)} mixes of sizes send at the packet rate "
+        "of equal packets of their mean size. The mean is over packets; weighted by bytes it would be off by up to "
+        f"{_PERCENT * float(other.max()):.0f} %. It holds as both costs are linear in the size, and as a ring "
+        ""  # type: ignore[arg-type]
         "stands between the interface and the line.",
     )  # fmt: skip
 
@@ -121,19 +123,21 @@ def section(runs: Mapping[str, Run], uniform: pl.DataFrame) -> Section:
     most = float((found["packets_per_s"] / found["uniform"] - 1).abs().max())  # type: ignore[arg-type]
     jitter = float(found["jitter_rfc3550_s"].max())  # type: ignore[arg-type]
     finding = (
-        f"Mixed packets go at the rate of equal packets of their mean size, within {_PERCENT * most:.2f} %; what mixing "
-        f"adds is jitter, up to {jitter * 1e6:.0f} µs."
+        f"Mixed packets go at the rate of equal packets of their mean size, within {_PERCENT * most:.2f} %; what "
+        f"mixing adds is jitter, up to {jitter * 1e6:.0f} µs."
     )
     text = (
-        "Ten sources take turns at the interface: small and large packets in all proportions, and three sizes at once, "
-        "as on the Internet. The mean of eq. 1 is over packets. Jitter is that of RFC 3550, which Iperf reports and the "
-        "document does not use: equal packets at a steady rate have none."
+        "Ten sources take turns at the interface: small and large packets in all proportions, and three sizes at "
+        "once, as on the Internet. The mean of eq. 1 is over packets. Jitter is that of RFC 3550, which Iperf "
+        "reports and the document does not use: equal packets at a steady rate have none."
     )
     frame = pl.concat(
         [
             uniform.select("payload_bytes", "packets_per_s", sizes=pl.lit("equal packets")),
             found.select("payload_bytes", "packets_per_s", sizes=pl.lit("mixed, at their mean size")),
-            found.select(pl.col("by_bytes").alias("payload_bytes"), "packets_per_s", sizes=pl.lit("mixed, at the mean weighted by bytes")),
+            found.select(
+                pl.col("by_bytes").alias("payload_bytes"), "packets_per_s", sizes=pl.lit("mixed, at the mean by bytes")
+            ),
         ]
     )  # fmt: skip
     chart = charts.points(
@@ -141,7 +145,8 @@ def section(runs: Mapping[str, Run], uniform: pl.DataFrame) -> Section:
         y_domain=(0, 35_000), x_domain=(0, 1500),
     )  # fmt: skip
     formats: dict[str, Any] = {
-        "mean payload B": ".1f", "packets/s": ",.0f", "equal packets/s": ",.0f", "goodput Mbit/s": ".2f", "jitter µs": ".1f",
+        "mean payload B": ".1f", "packets/s": ",.0f", "equal packets/s": ",.0f", "goodput Mbit/s": ".2f",
+        "jitter µs": ".1f",
     }  # fmt: skip
     shown = found.select(
         "mix",

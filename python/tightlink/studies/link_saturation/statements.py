@@ -74,7 +74,8 @@ def _rates(found: Found, runs: Mapping[str, Run]) -> Iterator[Claim]:
     flat = NO_BYTES.table(runs).filter(pl.col("frame_bytes") < found.critical[NO_BYTES.name])["packets_per_s"]
     rates = saturated["packets_per_s"]
     yield holds_if(
-        "rate.keeps-rising", "The packet rate does not stagnate in saturation, as ideal theory says it should", _RESULTS,
+        "rate.keeps-rising", "The packet rate does not stagnate in saturation, as ideal theory says it should",
+        _RESULTS,
         f"{last:.1f} to {fastest:.1f} thousand/s", bool((rates.diff().drop_nulls() < 0).all()),
         "The document calls it a glaring contradiction. It is none: an interface moves bytes as well as packets, and a "
         f"cost of {PER_BYTE_S * 1e9:.1f} ns a byte beside {PER_PACKET_S * 1e6:.1f} µs a packet makes it (fitted to the "
@@ -83,7 +84,7 @@ def _rates(found: Found, runs: Mapping[str, Run]) -> Iterator[Claim]:
     )  # fmt: skip
     yield holds_if(
         "rate.small-rise", "That rise is small beside the rise in free flow", _RESULTS,
-        f"{fastest / last:.2f} times against {last / slowest:.2f} times", fastest / last < last / slowest,
+        f"× {fastest / last:.2f}, free flow × {last / slowest:.2f}", fastest / last < last / slowest,
     )  # fmt: skip
 
 
@@ -114,8 +115,7 @@ def _shapes(found: Found) -> Iterator[Claim]:
     rates, bits = (saturated[name] for name in ("packets_per_s", "frame_throughput_bps"))
     yield holds_if(
         "throughput.over-rate", "In saturation throughput falls over a fairly short range of packet rates", _RESULTS,
-        f"to 1/{bits.to_list()[-1] / bits.to_list()[0]:.1f} while the rate rises by "
-        f"{_PERCENT * (rates.to_list()[0] / rates.to_list()[-1] - 1):.0f} %",
+        f"÷ {bits.to_list()[-1] / bits.to_list()[0]:.1f}, rate × {rates.to_list()[0] / rates.to_list()[-1]:.2f}",
         bits.to_list()[-1] / bits.to_list()[0] > rates.to_list()[0] / rates.to_list()[-1],
         "So the packet rate is what limits.",
     )  # fmt: skip
@@ -124,8 +124,9 @@ def _shapes(found: Found) -> Iterator[Claim]:
     high = float(limits.filter(~pl.col("low"))["limited_by_network"].min())  # type: ignore[arg-type]
     yield holds_if(
         "cause", "Saturation is the interface's packet processing, not the link", _RESULTS,
-        f"interface {_PERCENT * low:.1f} % of the time below p_c, link {_PERCENT * high:.1f} % above",
-        low > _NEARLY_ALL and high > _NEARLY_ALL, "Least share of the time limited by each, over all sizes.",
+        f"{_PERCENT * low:.1f} %, {_PERCENT * high:.1f} %",
+        low > _NEARLY_ALL and high > _NEARLY_ALL,
+        "Least share of the time limited by the interface below p_c, by the link above it, over all sizes.",
     )  # fmt: skip
     for key, reading, critical in (("payload", PAYLOAD, CRITICAL_BYTES), ("frame", FRAME, CRITICAL_BYTES)):
         own = saturated.filter(pl.col(reading.size) < critical)
@@ -134,11 +135,14 @@ def _shapes(found: Found) -> Iterator[Claim]:
         good = float((errors <= _ACCURATE).mean())  # type: ignore[arg-type]
         yield holds_if(
             f"law.document-{key}",
-            f"Eq. 7 with 96 Mbit/s and 451 B is accurate in almost the entire saturated region, counted as {reading.name}",
-            _RESULTS, f"within {_PERCENT * _ACCURATE:.0f} % at {_PERCENT * good:.0f} % of the sizes", good >= _NEARLY_ALL,
+            f"Eq. 7 with 96 Mbit/s and 451 B is accurate in almost the entire saturated region, counted as "
+            f"{reading.name}",
+            _RESULTS, f"at {_PERCENT * good:.0f} % of the sizes", good >= _NEARLY_ALL,
             f"Largest error {_PERCENT * float(errors.max()):.0f} %, at the smallest packets. "  # type: ignore[arg-type]
-            "A straight line through the origin cannot follow a rate that rises by a fifth. On a plot it looks accurate: "
-            f"nowhere does it miss by more than {float((law - own[reading.throughput]).abs().max()) / _MBIT:.1f} Mbit/s. "  # type: ignore[arg-type]
+            "A straight line through the origin cannot follow a rate that rises by a fifth. On a plot it looks "
+            "accurate: nowhere does it miss by more than "
+            f"{float((law - own[reading.throughput]).abs().max()) / _MBIT:.1f} "
+            "Mbit/s. "  # type: ignore[arg-type]
             f"Accurate: within {_PERCENT * _ACCURATE:.0f} % at {_PERCENT * _NEARLY_ALL:.0f} % of the sizes, ours.",
         )  # fmt: skip
 
@@ -152,7 +156,8 @@ def _loss(found: Found, runs: Mapping[str, Run]) -> Claim:
     )
     return holds_if(
         "loss", "Loss is much less than 1 % at all packet sizes", _RESULTS, _PERCENT * most, most < _SMALL_LOSS,
-        f"Below {_PERCENT * _SMALL_LOSS:g} %. The sender's interface pushes its source back instead of dropping, and the "
+        f"Below {_PERCENT * _SMALL_LOSS:g} %. The sender's interface pushes its source back instead of dropping, and "
+        "the "
         f"receiver keeps up. It must have kept up in the document, too: {losses}.", unit="%",
     )  # fmt: skip
 
@@ -163,9 +168,9 @@ def section(found: Found) -> Section:
     frame = found.law(FRAME, "cost").critical_bytes.value
     row, last = table.row(0, named=True), table.row(-1, named=True)
     finding = (
-        f"From 1450 B down to {frame - HEADER_BYTES:.0f} B the line is full; below, the interface spends all its time on packets, "
-        f"and throughput falls to {row['goodput_bps'] / _MBIT:.1f} Mbit/s of payload although the line is idle for "
-        f"{_PERCENT * (1 - row['utilization']):.0f} % of the time."
+        f"From 1450 B down to {frame - HEADER_BYTES:.0f} B the line is full; below, the interface spends all its "
+        f"time on packets, and throughput falls to {row['goodput_bps'] / _MBIT:.1f} Mbit/s of payload although the "
+        f"line is idle for {_PERCENT * (1 - row['utilization']):.0f} % of the time."
     )
     rate = charts.points(
         pl.concat([_points(table, "payload_bytes", "packets_per_s"), _printed_rates()], how="diagonal"),
@@ -178,13 +183,16 @@ def section(found: Found) -> Section:
         x_title="payload (B)", title="Throughput over payload", y_domain=(0, 105 * _MBIT), x_domain=(0, 1500),
     )  # fmt: skip
     over = charts.points(
-        pl.concat([_over_rate(table, PAYLOAD.throughput, "goodput"), _over_rate(table, FRAME.throughput, "with headers")]),
+        pl.concat(
+            _over_rate(table, reading.throughput, words)
+            for reading, words in ((PAYLOAD, "goodput"), (FRAME, "with headers"))
+        ),
         "packets_per_s", "throughput_bps", by="counted as", title="Throughput over packet rate",
         x_domain=(0, 35_000), y_domain=(0, 105 * _MBIT),
     )  # fmt: skip
     caption = (
-        "Hover for values. Orange and green marks are figures that the document prints; its curves were not published "
-        "as numbers. Grey lines are what the line carries and what the interface can process: the lower one is the rate."
+        'Hover for values. "Document" are the figures that it prints; its curves were not published as numbers. Grey '
+        "lines are what the line carries and what the interface processes: the lower one is the rate."
     )
     return Section(
         "Packets, not bits",
@@ -211,14 +219,15 @@ _SHOWN: Final = (SMALLEST_BYTES, 100, 200, 300, 400, 425, 450, 475, 600, 800, 10
 def _model(found: Found, last: Mapping[str, float]) -> str:
     return (
         "**The model.** Two hosts, a 100 Mbit/s Ethernet cable, and UDP as fast as the sender's interface takes it "
-        "(Iperf told to send 100 Mbit/s does that: payload at that rate is more than the line carries at any size). A "
-        "frame is payload + {HEADER_BYTES} B (UDP 8, IP 20, Ethernet 18) and takes 20 B more of line time for preamble and gap. The "
-        f"interface spends **{PER_PACKET_S * 1e6:.2f} µs on each packet and {PER_BYTE_S * 1e9:.2f} ns on each byte of "
-        "it**. That is all that is fitted, from the two rates that the document prints for saturation, 30 thousand/s "
-        "at 25 B and 25 thousand/s at 451 B: the difference of the two times over the difference of the two sizes is "
-        "the cost per byte, the rest the cost per packet. All else follows.\n\n"
-        f"At 1450 B the interface is busy for {_PERCENT * last['load']:.0f} % of the time and the line always; at 25 B "
-        f"it is the other way round, {_PERCENT * found.table['utilization'].to_list()[0]:.0f} % for the line."
+        "(Iperf told to send 100 Mbit/s does that: payload at that rate is more than the line carries at any size). "
+        f"A frame is payload + {HEADER_BYTES} B (UDP 8, IP 20, Ethernet 18) and takes 20 B more of line time for "
+        f"preamble and gap. The interface spends **{PER_PACKET_S * 1e6:.2f} µs on each packet and "
+        f"{PER_BYTE_S * 1e9:.2f} ns on each byte of it**. That is all that is fitted, from the two rates that the "
+        "document prints for saturation, 30 thousand/s at 25 B and 25 thousand/s at 451 B: the difference of the "
+        "two times over the difference of the two sizes is the cost per byte, the rest the cost per packet. All "
+        "else follows.\n\n"
+        f"At 1450 B the interface is busy for {_PERCENT * last['load']:.0f} % of the time and the line always; at 25 "
+        f"B it is the other way round, {_PERCENT * found.table['utilization'].to_list()[0]:.0f} % for the line."
     )
 
 
