@@ -12,6 +12,7 @@ from tightlink.report import Chart, Row, Section, Table, Text, charts
 from tightlink.studies.link_saturation import disturbed
 from tightlink.studies.link_saturation.document import DOCUMENT
 from tightlink.studies.link_saturation.interface import GAP_BYTES, HEADER_BYTES
+from tightlink.studies.link_saturation.measures import most
 from tightlink.studies.link_saturation.readings import FRAME
 from tightlink.studies.link_saturation.sweeps import NO_BYTES
 
@@ -67,14 +68,14 @@ def claims(found: Found, runs: Mapping[str, Run]) -> Iterator[Claim]:
     )  # fmt: skip
     back = int(table["returned"].sum())
     yield holds_if(
-        "bifurcation.stable", "The stable regime is the one that the throughput returns to", _PLACE,
+        "bifurcation.stable", "The stable regime is the one that throughput returns to", _PLACE,
         f"{back} of {table.height} return", back == table.height,
         "Nine sizes on both sides of p_c, three disturbances each; returned: the last third lies within "
         f"{_PERCENT * disturbed.WITHIN:.0f} % of the branch.",
     )  # fmt: skip
     left = table.filter((pl.col("disturbance") == disturbed.QUEUE) & (pl.col("branch") == "saturated"))
     leaves = bool((left["returned"] & (left["start"] > disturbed.WITHIN)).all())
-    highest = float(left["start"].max())  # type: ignore[arg-type]
+    highest = most(left["start"])
     yield holds_if(
         "bifurcation.unstable", "Below the critical size the plateau is unstable", _PLACE,
         f"{left.height} of {left.height} leave it" if leaves else "some stay", leaves,
@@ -84,7 +85,7 @@ def claims(found: Found, runs: Mapping[str, Run]) -> Iterator[Claim]:
     yield from _form(found, runs)
     yield untestable(
         "bifurcation.no-phase-transition",
-        "It is a bifurcation and no phase transition, as packets do not interact", _PLACE,
+        "It is no phase transition, as packets do not interact", _PLACE,
         "One link has no collective behaviour that a run could show or fail to show: the statement is one on words. "
         "What can be said: nothing in the model interacts, and all of the document's figure 2 follows from two "
         "costs.",
@@ -95,7 +96,7 @@ def _form(found: Found, runs: Mapping[str, Run]) -> Iterator[Claim]:
     exact = _misfit(NO_BYTES.table(runs).with_columns(size=pl.col("frame_bytes") + GAP_BYTES))
     real = _misfit(found.table.with_columns(size=pl.col("frame_bytes") + GAP_BYTES))
     yield holds_if(
-        "bifurcation.normal-form", "T follows the stable branch of the transcritical normal form (eq. 8–10)", _PLACE,
+        "bifurcation.normal-form", "T follows the stable branch of the normal form, eq. 8–10", _PLACE,
         f"off by {_PERCENT * real:.0f} % at most", real < _COUNTED,
         f"In bytes of line time, in which the plateau is flat. The normal form is exact ({_PERCENT * exact:.2f} %, "
         "what counting whole packets leaves) for an interface that costs nothing per byte, a simulation of its own "
@@ -112,7 +113,7 @@ def _misfit(table: pl.DataFrame) -> float:
     low = table.filter(pl.col("utilization") < 1 - _COUNTED).filter(pl.col("datagram_bytes") < 1000)
     fastest = float(low.sort("size")["packets_per_s"].to_list()[-1])
     critical = _LINE_BPS / 8 / fastest
-    errors = []
+    errors: list[float] = []
     for size, rate in table.select("size", "packets_per_s").iter_rows():
         model = bifurcation.stable_throughput_bps(_LINE_BPS, critical, size)
         errors.append(abs(model / (8 * size * rate) - 1))

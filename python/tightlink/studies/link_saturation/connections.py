@@ -18,6 +18,7 @@ from tightlink.report import Chart, Row, Section, Text, charts
 from tightlink.scenario import Bulk, Link, Scenario, Starts, Tcp
 from tightlink.studies.link_saturation.document import DOCUMENT
 from tightlink.studies.link_saturation.interface import FAST_ETHERNET, NIC, RECEIVER, SENDER, Wire, nodes
+from tightlink.studies.link_saturation.measures import least, most
 from tightlink.studies.link_saturation.sweeps import MAIN, TCP_BOTH, TCP_OUT
 
 if TYPE_CHECKING:
@@ -114,8 +115,8 @@ def claims(runs: Mapping[str, Run], found: Mapping[str, Saturation]) -> Iterator
     share = both["goodput_bps"] / both["udp"]
     yield holds_if(
         "tcp.lower", "TCP delivers lower throughput than UDP", f"{DOCUMENT}, section 3",
-        f"{_PERCENT * (1 - float(share.max())):.1f} to {_PERCENT * (1 - float(share.min())):.1f} % "
-        "less",  # type: ignore[arg-type]
+        f"{_PERCENT * (1 - most(share)):.1f} to {_PERCENT * (1 - least(share)):.1f} % "
+        "less",
         bool((share < 1).all()),
         "Goodput at equal payloads. Not congestion control makes the difference here, but headers: 24 B more in each "
         "packet. Nothing is lost, as the interface pushes back.",
@@ -134,16 +135,17 @@ def claims(runs: Mapping[str, Run], found: Mapping[str, Saturation]) -> Iterator
 
 def _density(frame: pl.DataFrame) -> Iterator[Claim]:
     place = f"{DOCUMENT}, section 1, after Gábor and Csabai"
-    ends, rises, later = [], True, True
+    ends: list[int] = []
+    rises, left = True, []
     for kind in (LARGE, SMALL):
         own = frame.filter(pl.col("bottleneck") == kind.name)
         flow, each = own["packets_per_s"], own["each_packets_per_s"]
         free = own.filter(each >= (1 - _NEAR) * each.to_list()[0])
         ends.append(int(free["connections"].to_list()[-1]))
         rises = rises and free.height > 2
-        later = later and float(flow.to_list()[-1]) < (1 - _NEAR) * float(flow.max())  # type: ignore[arg-type]
+        left.append(float(flow.to_list()[-1]) / most(flow))
     yield holds_if(
-        "density.free-flow", "Over the number of connections flow has a free branch that ends at a critical density",
+        "density.free-flow", "TCP connections as density: free flow up to a critical one",
         place,
         f"up to {ends[0]} and {ends[1]} connections", rises,
         f"With packets of 1448 and of 100 B. In proportion: each connection within {_PERCENT * _NEAR:.0f} % of what "
@@ -151,9 +153,9 @@ def _density(frame: pl.DataFrame) -> Iterator[Claim]:
         "fill the link with; with open windows the free branch is less than one connection long.",
     )  # fmt: skip
     yield holds_if(
-        "density.congested", "Beyond the critical density flow falls, as the fundamental diagram of vehicles does",
+        "density.congested", "Beyond the critical density flow falls, as that of vehicles",
         place,
-        "flow stays at its maximum", later,
+        f"{_PERCENT * min(left):.1f} % is left at {DENSITIES[-1]}", min(left) < 1 - _NEAR,
         "A queue conserves work: however many connections wait, the link sends at its full rate, and TCP's losses at a "
         "router cost a few per cent where connections are few. Vehicles slow each other down; packets do not, which is "
         "the document's own point. A path that loses work with load, such as a router in receive livelock, could fall.",

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Final
 from tightlink.studies.link_saturation.interface import ETHERNET_BYTES, SENDER
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from tightlink.run import Run
 
 _BITS: Final = 8
@@ -52,6 +54,16 @@ def measure(run: Run) -> dict[str, float]:
         "limited_by_sender_rate": float(flows["limited_by_sender_rate"].to_list()[0]),
         "limited_by_network": float(flows["limited_by_network"].to_list()[0]),
     }
+
+
+def least(values: pl.Series) -> float:
+    """The smallest of some numbers."""
+    return float(min(values.to_list()))
+
+
+def most(values: pl.Series) -> float:
+    """The largest of some numbers."""
+    return float(max(values.to_list()))
 
 
 def _load(run: Run) -> float:

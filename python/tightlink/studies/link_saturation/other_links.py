@@ -77,7 +77,7 @@ def _fragments(runs: Mapping[str, Run]) -> Iterator[Claim]:
     step = 1 - cut["goodput_bps"] / whole["goodput_bps"]
     before = MAIN.table(runs)["goodput_bps"].to_list()
     yield holds_if(
-        "fragments.step", "Throughput changes suddenly at the limit of fragmentation", _SETUP,
+        "fragments.step", "Throughput changes suddenly at the fragmentation limit", _SETUP,
         f"{whole['goodput_bps'] / _MBIT:.1f} to {cut['goodput_bps'] / _MBIT:.1f} Mbit/s",
         cut["goodput_bps"] < whole["goodput_bps"] and step > 10 * abs(before[-1] / before[-2] - 1),
         f"Goodput falls by {_PERCENT * step:.1f} % from 1450 to 1475 B, after rising by "
@@ -98,13 +98,13 @@ def _jumbo(runs: Mapping[str, Run]) -> Iterator[Claim]:
         jumbo["goodput_bps"] > normal["goodput_bps"], "Goodput of 1450 and 8950 B at 100 Mbit/s.",
     )  # fmt: skip
     yield holds_if(
-        "jumbo.cause", "They do because of the per-packet processing overhead (100 Mbit/s)", _RESULTS,
+        "jumbo.cause", "Jumbo frames do so by sparing per-packet work: at 100 Mbit/s", _RESULTS,
         f"interface busy {_PERCENT * normal['load']:.0f} %", normal["load"] >= 1,
         "Not on this link: at 1450 B the interface waits for the line. What jumbo frames save here is the line time of "
         f"headers, preamble and gap, {_PERCENT * (jumbo['goodput_bps'] / normal['goodput_bps'] - 1):.1f} %.",
     )  # fmt: skip
     yield holds_if(
-        "jumbo.cause-gigabit", "They do because of the per-packet processing overhead (1 Gbit/s)", _RESULTS,
+        "jumbo.cause-gigabit", "Jumbo frames do so by sparing per-packet work: at 1 Gbit/s", _RESULTS,
         f"{fast['goodput_bps'] / _MBIT:.0f} to {fast_jumbo['goodput_bps'] / _MBIT:.0f} Mbit/s",
         fast["load"] >= 1 and fast_jumbo["goodput_bps"] > fast["goodput_bps"],
         "There the same interface is what limits, and six times the packet is "
@@ -116,7 +116,7 @@ def _bandwidths(runs: Mapping[str, Run]) -> Iterator[Claim]:
     slow, usual, fast = (_row(sweep.table(runs), SMALLEST_BYTES) for sweep in (SLOW, MAIN, GIGABIT))
     rates = [row["packets_per_s"] for row in (slow, usual, fast)]
     yield holds_if(
-        "bandwidth.any", "Whatever its bandwidth, 10, 100 or 1000 Mbit/s, an adapter has a largest packet rate",
+        "bandwidth.any", "An adapter of 10, 100, 1000 Mbit/s has a largest packet rate",
         _RESULTS,
         ", ".join(f"{rate / 1e3:.1f}" for rate in rates) + " thousand/s",
         abs(rates[1] / rates[2] - 1) < _SAME and slow["load"] < 1,

@@ -7,6 +7,7 @@ payload and packet overhead", and does not say which of the two its critical siz
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
@@ -23,6 +24,7 @@ from tightlink.studies.link_saturation.document import (
     half_digit,
 )
 from tightlink.studies.link_saturation.interface import GAP_BYTES
+from tightlink.studies.link_saturation.measures import least, most
 from tightlink.studies.link_saturation.sweeps import MAIN, NO_BYTES, TWICE_AS_FAST
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 _MBIT: Final = 1e6
 _BITS: Final = 8
 _RESULTS: Final = f"{DOCUMENT}, section 4"
+_SHORT: Final = {"ideal": "ideal law", "cost": "cost law"}
 _LAWS: Final = {"ideal": "ideal law", "cost": "cost per packet and byte"}
 #: Sizes at which the laws are drawn.
 _CURVE: Final = range(60, 1501, 10)
@@ -97,8 +100,8 @@ def documents_method(found: Found) -> tuple[float, float]:
 
     p_c = T_max · p / T = T_max / f: payloads and frames give the same, as only the packet rate is left.
     """
-    each = PLATEAU_MBIT * _MBIT / _BITS / found.saturated["packets_per_s"]
-    return float(each.mean()), float(each.max() - each.min()) / 2  # type: ignore[arg-type,operator]
+    each = [PLATEAU_MBIT * _MBIT / _BITS / rate for rate in found.saturated["packets_per_s"].to_list()]
+    return fmean(each), (max(each) - min(each)) / 2
 
 
 def claims(found: Found) -> Iterator[Claim]:
@@ -113,34 +116,34 @@ def _plateau(found: Found) -> Iterator[Claim]:
     law = found.law(FRAME, "cost")
     largest = found.table.row(-1, named=True)
     yield within(
-        "plateau.frame", "T_max is about 96 Mbit/s: throughput with headers where saturation begins", _RESULTS,
+        "plateau.frame", "As frame, where saturation begins: T_max is about 96 Mbit/s", _RESULTS,
         PLATEAU_MBIT, law.throughput_max_bps.value / _MBIT, tolerance=near, unit="Mbit/s",
         reason="Nothing is fitted to it: it is what preamble and gap leave at the critical frame.",
     )  # fmt: skip
     yield within(
-        "plateau.payload", "T_max is about 96 Mbit/s: goodput of the largest packets", _RESULTS,
+        "plateau.payload", "As payload, with the largest packets: T_max is about 96 Mbit/s", _RESULTS,
         PLATEAU_MBIT, largest["goodput_bps"] / _MBIT, tolerance=near, unit="Mbit/s",
         reason="Nothing is fitted to it: 1450 B of payload take 1516 B of line time. Both readings give 96, at "
         "different sizes.",
     )  # fmt: skip
     free = found.free
     line = free["frame_bytes"] / (free["frame_bytes"] + GAP_BYTES)
-    apart = float((free["frame_throughput_bps"] / (100 * _MBIT) / line - 1).abs().max())  # type: ignore[arg-type]
+    apart = most((free["frame_throughput_bps"] / (100 * _MBIT) / line - 1).abs())
     throughput = free["frame_throughput_bps"]
     erodes = bool((throughput.diff().drop_nulls() > 0).all())
     yield holds_if(
         "plateau.erodes", "Free flow never reaches the bandwidth and erodes steadily with smaller packets", _RESULTS,
         f"{throughput.to_list()[-1] / _MBIT:.1f} to {throughput.to_list()[0] / _MBIT:.1f} Mbit/s",
-        erodes and float(throughput.max()) < 100 * _MBIT,  # type: ignore[arg-type]
+        erodes and most(throughput) < 100 * _MBIT,
         'Not "various processes and imperfections": the line is busy all the time, and each frame takes 20 B more '
         f"of it for preamble and gap; frame / (frame + 20) gives every point within {100 * apart:.2f} %.",
     )  # fmt: skip
     for key, reading, words in (("frame", FRAME, "throughput with headers"), ("payload", PAYLOAD, "goodput")):
-        least = float(free[reading.throughput].min()) / _MBIT  # type: ignore[arg-type]
+        bottom = least(free[reading.throughput]) / _MBIT
         yield holds_if(
             f"free-flow.flat-{key}",
-            f"Free flow does not affect throughput: all of it rounds to T_max or more ({words})",
-            _RESULTS, least, least >= PLATEAU_MBIT - near,
+            f"Free flow leaves {words} alone: all of it rounds to T_max or more",
+            _RESULTS, bottom, bottom >= PLATEAU_MBIT - near,
             "Least of free flow." if key == "frame" else "Least of free flow. Payload carries its headers with it: "
             "the smaller the packet, the larger their share. The statement is one on throughput with headers.",
             unit="Mbit/s",
@@ -161,13 +164,13 @@ def _critical(found: Found) -> Iterator[Claim]:
             fits = " It is within the grid." if abs(law.critical_bytes.value - CRITICAL_BYTES) <= SIZE_TOLERANCE else ""
             yield within(
                 f"critical.{key}-{name}",
-                f"Saturation begins at about 451 B, counted as {reading.name}, by the {_LAWS[name]}",
+                f"As {reading.name}, by the {_SHORT[name]}: saturation begins at about 451 B",
                 _RESULTS, CRITICAL_BYTES, law.critical_bytes.value, tolerance=SIZE_TOLERANCE, unit="B",
                 reason=f"Half of the document's 25 B between sizes.{fits} {neither}",
             )  # fmt: skip
     mean, spread = documents_method(found)
     yield within(
-        "critical.document", "Saturation begins at about 451 B: eq. 7 solved for p_c in the saturated region",
+        "critical.document", "By eq. 7 at saturated sizes: saturation begins at about 451 B",
         _RESULTS, CRITICAL_BYTES, mean, tolerance=SIZE_TOLERANCE, unit="B",
         reason=f"Mean over the saturated sizes; each size gives another value, ± {spread:.0f} B, as the packet rate is "
         "not constant. The method sees only the packet rate: payload and frame give the same, so it cannot tell the "
@@ -204,13 +207,13 @@ def _slopes(found: Found) -> Iterator[Claim]:
     for key, words, slope in (
         ("payload", "payload", found.by_reading[PAYLOAD.name].free_flow),
         ("frame", "frame", found.by_reading[FRAME.name].free_flow),
-        ("line", "bytes of line time, preamble and gap included", found.line.free_flow),
+        ("line", "line time with preamble and gap", found.line.free_flow),
     ):
         if slope is None:
             continue
         yield holds_if(
-            f"slope.{key}", f"In free flow d ln f = −d ln p: a slope of −1, with p the {words}", place,
-            slope.slope.value, abs(slope.slope.value + 1) <= _RESOLUTION, _slope_reason(key, slope),
+            f"slope.{key}", f"As {words}: d ln f = −d ln p in free flow, a slope of −1", place,
+            round(slope.slope.value, 4), abs(slope.slope.value + 1) <= _RESOLUTION, _slope_reason(key, slope),
         )  # fmt: skip
 
 

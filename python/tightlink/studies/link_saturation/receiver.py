@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from tightlink.report import Row, Section, Text, charts
+from tightlink.studies.link_saturation.measures import most
 from tightlink.studies.link_saturation.sweeps import MAIN, SLOW_RECEIVERS, SLOWER
 
 if TYPE_CHECKING:
@@ -23,12 +24,11 @@ def section(runs: Mapping[str, Run]) -> Section:
     for sweep, share in zip(SLOW_RECEIVERS, SLOWER, strict=True):
         parts.append(sweep.table(runs).with_columns(receiver=pl.lit(f"{_PERCENT * share:.0f} % slower")))
     table = pl.concat(parts).with_columns(lost_percent=_PERCENT * pl.col("loss"))
-    most = {name: part["lost_percent"].max() for (name,), part in table.group_by("receiver", maintain_order=True)}
-    little, much = (float(most[f"{_PERCENT * share:.0f} % slower"]) for share in (SLOWER[0], SLOWER[-1]))  # type: ignore[arg-type]
+    little, much = (most(sweep.table(runs)["loss"]) for sweep in (SLOW_RECEIVERS[0], SLOW_RECEIVERS[-1]))
     finding = (
-        f"Without flow control a receiver that needs 1 % more time for a packet than the sender loses {little:.1f} % "
-        f"of the small ones, and one that needs 25 % more loses {much:.0f} %: the document's loss of much less than "
-        "1 % says that its receiver was as fast as its sender."
+        "Without flow control a receiver that needs 1 % more time for a packet than the sender loses "
+        f"{_PERCENT * little:.1f} % of the small ones, and one that needs 25 % more loses {_PERCENT * much:.0f} %: "
+        "the document's loss of much less than 1 % says that its receiver was as fast as its sender."
     )
     text = (
         "The document turned Ethernet flow control off, so that throughput is that of the data and not of the "

@@ -22,6 +22,7 @@ from tightlink.studies.link_saturation.document import (
     half_digit,
 )
 from tightlink.studies.link_saturation.interface import HEADER_BYTES, PER_BYTE_S, PER_PACKET_S
+from tightlink.studies.link_saturation.measures import least, most
 from tightlink.studies.link_saturation.readings import FRAME, PAYLOAD
 from tightlink.studies.link_saturation.sweeps import NO_BYTES, SLOW_RECEIVERS
 
@@ -74,7 +75,7 @@ def _rates(found: Found, runs: Mapping[str, Run]) -> Iterator[Claim]:
     flat = NO_BYTES.table(runs).filter(pl.col("frame_bytes") < found.critical[NO_BYTES.name])["packets_per_s"]
     rates = saturated["packets_per_s"]
     yield holds_if(
-        "rate.keeps-rising", "The packet rate does not stagnate in saturation, as ideal theory says it should",
+        "rate.keeps-rising", "In saturation the packet rate does not stagnate, as it should",
         _RESULTS,
         f"{last:.1f} to {fastest:.1f} thousand/s", bool((rates.diff().drop_nulls() < 0).all()),
         "The document calls it a glaring contradiction. It is none: an interface moves bytes as well as packets, and a "
@@ -100,7 +101,7 @@ def _shares(found: Found) -> Iterator[Claim]:
             "goodput's. With 46 B of headers beside 25 B of payload the two differ by almost three."
         )
         yield within(
-            f"share.{key}", f"At 25 B throughput is about 6 % of the bandwidth, counted as {words}", _RESULTS,
+            f"share.{key}", f"As {words}: at 25 B about 6 % of the bandwidth", _RESULTS,
             SMALLEST_SHARE_PERCENT, share, tolerance=near, unit="%", reason=reason,
         )  # fmt: skip
 
@@ -114,48 +115,47 @@ def _shapes(found: Found) -> Iterator[Claim]:
     )  # fmt: skip
     rates, bits = (saturated[name] for name in ("packets_per_s", "frame_throughput_bps"))
     yield holds_if(
-        "throughput.over-rate", "In saturation throughput falls over a fairly short range of packet rates", _RESULTS,
+        "throughput.over-rate", "In saturation throughput falls over a short range of rates", _RESULTS,
         f"÷ {bits.to_list()[-1] / bits.to_list()[0]:.1f}, rate × {rates.to_list()[0] / rates.to_list()[-1]:.2f}",
         bits.to_list()[-1] / bits.to_list()[0] > rates.to_list()[0] / rates.to_list()[-1],
         "So the packet rate is what limits.",
     )  # fmt: skip
     limits = table.with_columns(low=pl.col("frame_bytes") < found.law(FRAME, "cost").critical_bytes.value)
-    low = float(limits.filter("low")["limited_by_sender_rate"].min())  # type: ignore[arg-type]
-    high = float(limits.filter(~pl.col("low"))["limited_by_network"].min())  # type: ignore[arg-type]
+    low = least(limits.filter("low")["limited_by_sender_rate"])
+    high = least(limits.filter(~pl.col("low"))["limited_by_network"])
     yield holds_if(
         "cause", "Saturation is the interface's packet processing, not the link", _RESULTS,
         f"{_PERCENT * low:.1f} %, {_PERCENT * high:.1f} %",
         low > _NEARLY_ALL and high > _NEARLY_ALL,
         "Least share of the time limited by the interface below p_c, by the link above it, over all sizes.",
     )  # fmt: skip
-    for key, reading, critical in (("payload", PAYLOAD, CRITICAL_BYTES), ("frame", FRAME, CRITICAL_BYTES)):
-        own = saturated.filter(pl.col(reading.size) < critical)
-        law = own[reading.size] / critical * PLATEAU_MBIT * _MBIT
+    for key, reading in (("payload", PAYLOAD), ("frame", FRAME)):
+        own = saturated.filter(pl.col(reading.size) < CRITICAL_BYTES)
+        law = own[reading.size] / CRITICAL_BYTES * PLATEAU_MBIT * _MBIT
         errors = (law / own[reading.throughput] - 1).abs()
-        good = float((errors <= _ACCURATE).mean())  # type: ignore[arg-type]
+        good = sum(error <= _ACCURATE for error in errors.to_list()) / errors.len()
         yield holds_if(
             f"law.document-{key}",
-            f"Eq. 7 with 96 Mbit/s and 451 B is accurate in almost the entire saturated region, counted as "
-            f"{reading.name}",
+            f"As {reading.name}: eq. 7 is accurate in almost all of saturation",
             _RESULTS, f"at {_PERCENT * good:.0f} % of the sizes", good >= _NEARLY_ALL,
-            f"Largest error {_PERCENT * float(errors.max()):.0f} %, at the smallest packets. "  # type: ignore[arg-type]
+            f"Largest error {_PERCENT * most(errors):.0f} %, at the smallest packets. "
             "A straight line through the origin cannot follow a rate that rises by a fifth. On a plot it looks "
             "accurate: nowhere does it miss by more than "
-            f"{float((law - own[reading.throughput]).abs().max()) / _MBIT:.1f} "
-            "Mbit/s. "  # type: ignore[arg-type]
+            f"{most((law - own[reading.throughput]).abs()) / _MBIT:.1f} "
+            "Mbit/s. "
             f"Accurate: within {_PERCENT * _ACCURATE:.0f} % at {_PERCENT * _NEARLY_ALL:.0f} % of the sizes, ours.",
         )  # fmt: skip
 
 
 def _loss(found: Found, runs: Mapping[str, Run]) -> Claim:
-    most = float(found.table["loss"].max())  # type: ignore[arg-type]
-    slow = [float(sweep.table(runs)["loss"].max()) for sweep in SLOW_RECEIVERS]  # type: ignore[arg-type]
+    worst = most(found.table["loss"])
+    slow = [most(sweep.table(runs)["loss"]) for sweep in SLOW_RECEIVERS]
     losses = ", ".join(
         f"{_PERCENT * loss:.1f} % with a {sweep.name.partition(', ')[2]}"
         for sweep, loss in zip(SLOW_RECEIVERS, slow, strict=True)
     )
     return holds_if(
-        "loss", "Loss is much less than 1 % at all packet sizes", _RESULTS, _PERCENT * most, most < _SMALL_LOSS,
+        "loss", "Loss is much less than 1 % at all packet sizes", _RESULTS, _PERCENT * worst, worst < _SMALL_LOSS,
         f"Below {_PERCENT * _SMALL_LOSS:g} %. The sender's interface pushes its source back instead of dropping, and "
         "the "
         f"receiver keeps up. It must have kept up in the document, too: {losses}.", unit="%",
