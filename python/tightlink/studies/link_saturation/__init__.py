@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tightlink.analysis.saturation import find
 from tightlink.studies.link_saturation import (
     branching,
     capacity,
@@ -46,10 +45,8 @@ def tasks() -> list[Task]:
 def findings(runs: Mapping[str, Run]) -> Findings:
     """Claims, report and figures, all from the runs."""
     found = readings.read(runs)
-    over_tcp = {
-        sweep.name: find(sweep.table(runs), size=FRAME.size, throughput=FRAME.throughput)
-        for sweep in (TCP_OUT, TCP_BOTH)
-    }
+    over_tcp = {sweep.name: readings.in_frames(sweep, runs) for sweep in (TCP_OUT, TCP_BOTH)}
+    flows = capacity.table(runs)
     claims = [
         *readings.claims(found),
         *statements.claims(found, runs),
@@ -57,7 +54,7 @@ def findings(runs: Mapping[str, Run]) -> Findings:
         *branching.claims(found, runs),
         *shared.claims(runs, found.table),
         *connections.claims(runs, over_tcp),
-        *capacity.claims(runs),
+        *capacity.claims(flows),
     ]
     sections = [
         statements.section(found),
@@ -68,7 +65,7 @@ def findings(runs: Mapping[str, Run]) -> Findings:
         receiver.section(runs),
         shared.section(runs, found.table),
         *connections.sections(runs, over_tcp),
-        capacity.section(runs),
+        capacity.section(flows),
     ]
     return Findings(
         "When a link runs out of packets, not bits",

@@ -41,9 +41,8 @@ def table(runs: Mapping[str, Run]) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def claims(runs: Mapping[str, Run]) -> Iterator[Claim]:
-    """The document's warning."""
-    found = table(runs)
+def claims(found: pl.DataFrame) -> Iterator[Claim]:
+    """The document's warning, of what `table` gives."""
     over = found["links"] / found["throughput_bps"]
     right = most((found["both"] / found["throughput_bps"] - 1).abs())
     yield holds_if(
@@ -57,9 +56,8 @@ def claims(runs: Mapping[str, Run]) -> Iterator[Claim]:
     )  # fmt: skip
 
 
-def section(runs: Mapping[str, Run]) -> Section:
+def section(found: pl.DataFrame) -> Section:
     """The part of the report."""
-    found = table(runs)
     right = most((found["both"] / found["throughput_bps"] - 1).abs())
     over = (found["links"] / found["throughput_bps"]).to_list()[0]
     finding = (

@@ -72,9 +72,9 @@ class Density:
         return Scenario(duration=units.format_time(_DURATION_S), link=links, node=own, traffic={"tcp": bulk})
 
 
-LARGE: Final = Density("1448 B, the link limits", 1448, _XP_WINDOW)
-SMALL: Final = Density("100 B, the interface limits", 100, _XP_WINDOW)
-LOSSY: Final = Density("1448 B, open windows, a router drops", 1448, _OPEN, router=True)
+LARGE: Final = Density("1448 B, link", 1448, _XP_WINDOW)
+SMALL: Final = Density("100 B, interface", 100, _XP_WINDOW)
+LOSSY: Final = Density("1448 B, router", 1448, _OPEN, router=True)
 KINDS: Final = (LARGE, SMALL, LOSSY)
 
 
@@ -220,7 +220,10 @@ def _density_section(runs: Mapping[str, Run]) -> Section:
         _vehicles(), "vehicles", "flow", by="regime", title="Vehicles: flow over density",
         x_title="density (vehicles/km)", y_title="flow (vehicles/h)", height=300, x_domain=(0, 140), y_domain=(0, 2500),
     )  # fmt: skip
-    caption = "Right: a lane of road, free at 100 km/h up to 2200 vehicles/h, jammed at 140 vehicles/km (Daganzo 1994)."
+    caption = (
+        "Left, by packets and by what limits: the link, the interface, or a router's queue, there with open windows. "
+        "Right: a lane of road, free at 100 km/h up to 2200 vehicles/h, jammed at 140 vehicles/km (Daganzo 1994)."
+    )
     speed = charts.points(
         frame, "connections", "each_packets_per_s", by="bottleneck", title="Speed: packets/s of each connection",
         x_title="connections", y_title="packets/s each", height=240, x_scale="log", y_scale="log",

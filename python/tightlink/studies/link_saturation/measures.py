@@ -14,6 +14,7 @@ Example:
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from tightlink.studies.link_saturation.interface import ETHERNET_BYTES, SENDER
@@ -24,8 +25,11 @@ if TYPE_CHECKING:
     from tightlink.run import Run
 
 _BITS: Final = 8
+#: More than the study has: each is asked for several times.
+_MOST_RUNS: Final = 1024
 
 
+@lru_cache(maxsize=_MOST_RUNS)
 def measure(run: Run) -> dict[str, float]:
     """Sizes, rates, loss, jitter and the load of the sender's interface, over all flows of a run.
 

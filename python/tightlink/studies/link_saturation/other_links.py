@@ -19,7 +19,7 @@ from tightlink.studies.link_saturation.document import (
     half_digit,
 )
 from tightlink.studies.link_saturation.interface import SMALLEST_FRAME_BYTES
-from tightlink.studies.link_saturation.readings import FRAME
+from tightlink.studies.link_saturation.readings import in_frames
 from tightlink.studies.link_saturation.sweeps import (
     BARE_LINE,
     FRAGMENTS,
@@ -42,6 +42,8 @@ _SETUP: Final = f"{DOCUMENT}, section 3"
 _RESULTS: Final = f"{DOCUMENT}, section 4"
 #: Rates that are the same, but for what counting whole packets leaves.
 _SAME: Final = 0.001
+#: Resamples where intervals are not shown.
+_FEW: Final = 19
 _LARGEST_WHOLE: Final = 1472
 
 
@@ -169,7 +171,7 @@ def _bandwidth_section(runs: Mapping[str, Run]) -> Section:
     )
     rows = []
     for sweep in (SLOW, MAIN, GIGABIT):
-        found = find(tables[sweep.name], size=FRAME.size, throughput=FRAME.throughput)
+        found = in_frames(sweep, runs)
         small, large = _row(tables[sweep.name], SMALLEST_BYTES), _row(tables[sweep.name], LARGEST_BYTES)
         rows.append(
             {
@@ -202,7 +204,7 @@ def _bandwidth_section(runs: Mapping[str, Run]) -> Section:
 
 def _smallest_section(runs: Mapping[str, Run]) -> Section:
     table = BARE_LINE.table(runs)
-    found = find(table)
+    found = find(table, resamples=_FEW)
     top = table["packets_per_s"].to_list()[0]
     finding = (
         f"Without any interface the line alone has a largest packet rate, {top:,.0f}/s, as no frame is shorter than "

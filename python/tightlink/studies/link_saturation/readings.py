@@ -32,9 +32,12 @@ if TYPE_CHECKING:
 
     from tightlink.analysis.saturation import Law, Saturation, Slope
     from tightlink.run import Run
+    from tightlink.studies.link_saturation.sweeps import Sweep
 
 _MBIT: Final = 1e6
 _BITS: Final = 8
+#: Resamples where intervals are not shown.
+_FEW: Final = 19
 _RESULTS: Final = f"{DOCUMENT}, section 4"
 _SHORT: Final = {"ideal": "ideal law", "cost": "cost law"}
 _LAWS: Final = {"ideal": "ideal law", "cost": "cost per packet and byte"}
@@ -88,11 +91,13 @@ def read(runs: Mapping[str, Run]) -> Found:
     table = MAIN.table(runs)
     by_reading = {reading.name: find(table, size=reading.size, throughput=reading.throughput) for reading in READINGS}
     line = table.select(packet_bytes=pl.col("frame_bytes") + GAP_BYTES, packets_per_s=pl.col("packets_per_s"))
-    critical = {
-        sweep.name: find(sweep.table(runs), size=FRAME.size, throughput=FRAME.throughput).better.critical_bytes.value
-        for sweep in (NO_BYTES, TWICE_AS_FAST)
-    }
-    return Found(table, by_reading, find(line), critical)
+    critical = {sweep.name: in_frames(sweep, runs).better.critical_bytes.value for sweep in (NO_BYTES, TWICE_AS_FAST)}
+    return Found(table, by_reading, find(line, resamples=_FEW), critical)
+
+
+def in_frames(sweep: Sweep, runs: Mapping[str, Run]) -> Saturation:
+    """What is found in a sweep whose sizes count frames; of intervals no more than a glimpse, as none is shown."""
+    return find(sweep.table(runs), size=FRAME.size, throughput=FRAME.throughput, resamples=_FEW)
 
 
 def documents_method(found: Found) -> tuple[float, float]:

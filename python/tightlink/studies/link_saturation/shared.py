@@ -122,8 +122,8 @@ def section(runs: Mapping[str, Run], uniform: pl.DataFrame) -> Section:
     off = most((found["packets_per_s"] / found["uniform"] - 1).abs())
     jitter = most(found["jitter_rfc3550_s"])
     finding = (
-        f"Mixed packets go at the rate of equal packets of their mean size, within {_PERCENT * off:.2f} %; what "
-        f"mixing adds is jitter, up to {jitter * 1e6:.0f} µs."
+        f"Mixed packets go at the rate of equal packets of their mean size, within {_PERCENT * off:.2f} %; "
+        f"jitter is {jitter * 1e6:.0f} µs at most, as sources that take turns keep their pace."
     )
     text = (
         "Ten sources take turns at the interface: small and large packets in all proportions, and three sizes at "
