@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from tightlink.scenario import Processor, Scenario
 
 DOCUMENTED: Final = tuple(range(SMALLEST_BYTES, LARGEST_BYTES + 1, STEP_BYTES))
+#: For what is only compared with it: every second size.
+_COMPARED: Final = (SMALLEST_BYTES, *range(2 * STEP_BYTES, LARGEST_BYTES + 1, 2 * STEP_BYTES))
 #: Beyond the largest datagram that a frame takes, and the two sizes at that edge.
 FRAGMENTED: Final = (1472, 1473, *range(LARGEST_BYTES + STEP_BYTES, 3001, STEP_BYTES))
 #: As far as an Ethernet of jumbo frames goes.
@@ -74,26 +76,26 @@ class Sweep:
 MAIN: Final = Sweep("100 Mbit/s", DOCUMENTED)
 FRAGMENTS: Final = Sweep("100 Mbit/s, fragments", FRAGMENTED)
 JUMBO_FRAMES: Final = Sweep("100 Mbit/s, jumbo frames", JUMBO, Wire(mtu=_JUMBO_MTU))
-SLOW: Final = Sweep("10 Mbit/s", DOCUMENTED, Wire("10 Mbit/s"))
-GIGABIT: Final = Sweep("1 Gbit/s", DOCUMENTED, Wire("1 Gbit/s"))
+SLOW: Final = Sweep("10 Mbit/s", _COMPARED, Wire("10 Mbit/s"))
+GIGABIT: Final = Sweep("1 Gbit/s", _COMPARED, Wire("1 Gbit/s"))
 GIGABIT_JUMBO: Final = Sweep("1 Gbit/s, jumbo frames", JUMBO, Wire("1 Gbit/s", _JUMBO_MTU))
-NO_BYTES: Final = Sweep("100 Mbit/s, no cost per byte", DOCUMENTED, sender=interface(1 / 25_000, 0.0))
+NO_BYTES: Final = Sweep("100 Mbit/s, no cost per byte", _COMPARED, sender=interface(1 / 25_000, 0.0))
 TWICE_AS_FAST: Final = Sweep(
-    "100 Mbit/s, interface twice as fast", DOCUMENTED, sender=interface(PER_PACKET_S / 2, PER_BYTE_S / 2)
+    "100 Mbit/s, interface twice as fast", _COMPARED, sender=interface(PER_PACKET_S / 2, PER_BYTE_S / 2)
 )
-BARE_LINE: Final = Sweep("100 Mbit/s, line alone", (*SMALL, *DOCUMENTED[2:]), sender=None)
+BARE_LINE: Final = Sweep("100 Mbit/s, line alone", (*SMALL, *_COMPARED[2:]), sender=None)
 #: How much slower than the sender a receiver is, as a share of the sender's costs.
 SLOWER: Final = (0.01, 0.1, 0.25)
 SLOW_RECEIVERS: Final = tuple(
     Sweep(
         f"100 Mbit/s, receiver {share:.0%} slower",
-        DOCUMENTED[::2],
+        _COMPARED,
         receiver=interface(PER_PACKET_S * (1 + share), PER_BYTE_S * (1 + share), receive=True),
     )
     for share in SLOWER
 )
 #: With 52 B of headers and timestamps a segment has at most 1448 B.
-_SEGMENTS: Final = (*DOCUMENTED[:-1], 1448)
+_SEGMENTS: Final = (*_COMPARED[:-1], 1448)
 TCP_OUT: Final = Sweep("100 Mbit/s, TCP", _SEGMENTS, tcp_both_ways=False)
 TCP_BOTH: Final = Sweep("100 Mbit/s, TCP, arrivals cost too", _SEGMENTS, tcp_both_ways=True)
 SWEEPS: Final = (
