@@ -126,10 +126,10 @@ def section(runs: Mapping[str, Run], uniform: pl.DataFrame) -> Section:
         f"jitter is {jitter * 1e6:.0f} µs at most, as sources that take turns keep their pace."
     )
     text = (
-        "Ten sources take turns at the interface: small and large packets in all proportions, and three sizes at once, "
-        "as on the Internet. The mean of eq. 1 is over packets. Jitter is that of RFC 3550, which Iperf reports and the "
-        "document does not use: packets in a steady order have none, whatever their sizes. What a real Iperf reports here "
-        "comes from its hosts."
+        "Ten sources take turns at the interface: small and large packets in all proportions, and three sizes at once. "
+        "The mean of eq. 1 is over packets. Jitter is that of RFC 3550, which Iperf reports and the document does not "
+        "use: packets in a steady order have none, whatever their sizes. What a real Iperf reports here comes from its "
+        "hosts."
     )
     frame = pl.concat(
         [
