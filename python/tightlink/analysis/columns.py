@@ -17,7 +17,7 @@ from tightlink.errors import closest
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_BIT_RATES: Final = ("throughput", "goodput", "offered")
+_BIT_RATES: Final = ("throughput", "goodput", "frame_throughput", "offered")
 _SHARES: Final = ("load", "load_true", "load_reported", "loss")
 _SIZES: Final = ("packet_bytes", "payload_bytes", "frame_bytes")
 #: "mbps" could be milli, and "MBps" bytes: neither is here.

@@ -131,6 +131,32 @@ class Saturation:
         )
 
 
+def each(frame: pl.DataFrame, *, by: str = "link", **options: Any) -> dict[str, Saturation]:
+    """Find the regimes of each link of a table; one without a name where no column names links.
+
+    Args:
+        frame: A row a measurement; rows whose cell in ``by`` is empty belong to no link and are left out.
+        by: Column that tells several links apart.
+        options: As `find` takes them.
+
+    Raises:
+        MeasurementError: The table cannot be analysed; the message names the link.
+    """
+    if by not in frame.columns:
+        return {"": find(frame, **options)}
+    found = {}
+    for (name,), part in frame.group_by(by, maintain_order=True):
+        if name is None or not str(name).strip():
+            continue
+        try:
+            found[str(name)] = find(part, **options)
+        except MeasurementError as error:
+            raise MeasurementError(f"{by} {name}: {error}") from None
+    if not found:
+        raise MeasurementError(f"{by}: expected the name of a link in some row")
+    return found
+
+
 def find(  # noqa: PLR0913
     frame: pl.DataFrame,
     *,

@@ -57,7 +57,8 @@ def saturation(
     Parameters
     ----------
     table
-        Measurements: packet_bytes, and packets_per_s or throughput_bps.
+        Measurements: packet_bytes, and packets_per_s or throughput_bps; a column "link" tells several links
+        apart.
     size
         Column of the packet size (default: packet_bytes).
     throughput
@@ -72,21 +73,24 @@ def saturation(
         File for a figure: .png, .svg or .pdf.
     """
     from tightlink.analysis import measurements
-    from tightlink.analysis.saturation import find
+    from tightlink.analysis.saturation import each
 
     _free(output)
     frame = measurements.read(table)
     with measurements.of_file(table):
-        found = find(frame, size=size, throughput=throughput, largest_bytes=largest, overhead_bytes=overhead)
+        links = each(frame, size=size, throughput=throughput, largest_bytes=largest, overhead_bytes=overhead)
     if json_:
-        _print_json({"finding": found.sentence()} | _plain(found))
+        answers = {name: {"finding": found.sentence()} | _plain(found) for name, found in links.items()}
+        _print_json(answers.get("", answers))
     else:
-        _print_saturation(found)
+        for place, (name, found) in enumerate(links.items()):
+            print(("\n" if place else "") + (f"{name}: " if name else ""), end="")
+            _print_saturation(found)
     if output is not None:
         from tightlink import plots
 
         panels = (plots.throughput_over_size, plots.rate_over_size, plots.throughput_over_rate)
-        _draw(output, {"": [partial(draw, found) for draw in panels]})
+        _draw(output, {name: [partial(draw, found) for draw in panels] for name, found in links.items()})
 
 
 @app.command

@@ -59,7 +59,9 @@ def metrics(run: Run) -> dict[str, float]:
 
 
 def results(
-    scenarios: Mapping[str, Scenario], runs: Mapping[str, Run], measure: Callable[[Run], Mapping[str, float]] = metrics
+    scenarios: Mapping[str, Scenario],
+    runs: Mapping[str, Run],
+    measure: Callable[[Run], Mapping[str, float | str]] = metrics,
 ) -> dict[str, list[Any]]:
     """The columns of ``runs.parquet``: run, replication, seed, status, what was varied, metrics.
 

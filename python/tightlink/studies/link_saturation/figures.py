@@ -1,0 +1,55 @@
+"""The figures for papers, as SVG and PNG."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from tightlink import plots
+from tightlink.studies.link_saturation import branching, connections
+from tightlink.studies.link_saturation.readings import FRAME, PAYLOAD
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+    from tightlink.run import Run
+    from tightlink.studies.link_saturation.readings import Found
+
+
+def draw(folder: Path, found: Found, runs: Mapping[str, Run]) -> list[Path]:
+    """Draw them all and return where they are."""
+    written: list[Path] = []
+    for reading in (PAYLOAD, FRAME):
+        own = found.by_reading[reading.name]
+        written += _saved(plots.throughput_over_size(own), folder, f"throughput-over-size-{reading.name}")
+    frames = found.by_reading[FRAME.name]
+    written += _saved(plots.rate_over_size(frames), folder, "rate-over-size")
+    written += _saved(plots.throughput_over_rate(frames), folder, "throughput-over-rate")
+    measured = found.table.select(packet_bytes=pl.col("frame_bytes"), throughput_bps=pl.col("frame_throughput_bps"))
+    branches = branching.branches(found)
+    for reduced, name in ((False, "bifurcation"), (True, "bifurcation-reduced")):
+        written += _saved(plots.bifurcation(branches, measured, reduced=reduced), folder, name)
+    return [*written, *_fundamental(folder, connections.table(runs))]
+
+
+def _fundamental(folder: Path, density: pl.DataFrame) -> list[Path]:
+    """Packets and vehicles beside each other."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(plots.STYLE):
+        figure = Figure(figsize=(2 * plots.SIZE[0], plots.SIZE[1]), layout="constrained")
+        left, right = figure.subplots(1, 2)
+        large = density.filter(pl.col("bottleneck") == connections.LARGE.name)
+        plots.fundamental_diagram(large, density="connections", flow="packets_per_s", title="TCP connections", ax=left)
+        plots.vehicle_traffic(ax=right)
+    return plots.save(figure, folder, "fundamental-diagrams")
+
+
+def _saved(ax: Axes, folder: Path, name: str) -> list[Path]:
+    figure: Any = ax.figure
+    return plots.save(figure, folder, name)

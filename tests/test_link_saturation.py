@@ -1,0 +1,178 @@
+"""The study of one link: its model, its sweeps, its claims, its report, most runs as they are."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import tightlink as tl
+from tightlink import report
+from tightlink.analysis import bifurcation
+from tightlink.analysis.saturation import find
+from tightlink.experiment.claims import Claim
+from tightlink.experiment.results import results, write_results
+from tightlink.studies.link_saturation import STUDY, connections, disturbed, interface, readings, sweeps
+from tightlink.studies.link_saturation.document import half_digit
+from tightlink.studies.link_saturation.measures import measure
+from tightlink.studies.study import Findings
+
+#: Ids never change: scripts rely on them.
+IDS = {
+    "plateau.frame", "plateau.payload", "plateau.erodes", "free-flow.flat-frame", "free-flow.flat-payload",
+    "critical.payload-cost", "critical.payload-ideal", "critical.frame-cost", "critical.frame-ideal",
+    "critical.document", "critical.rate", "critical.specific", "law.better", "slope.payload", "slope.frame",
+    "slope.line", "rate.largest-packets", "rate.free-flow-end", "rate.smallest-packets", "rate.keeps-rising",
+    "rate.small-rise", "share.payload", "share.frame", "throughput.falls", "throughput.over-rate", "cause",
+    "law.document-payload", "law.document-frame", "loss", "fragments.limit", "fragments.second", "fragments.mean",
+    "fragments.step", "jumbo.higher", "jumbo.cause", "jumbo.cause-gigabit", "bandwidth.any",
+    "bifurcation.branches", "bifurcation.stable", "bifurcation.unstable", "bifurcation.normal-form",
+    "bifurcation.no-phase-transition", "mixed.mean-size", "tcp.lower", "tcp.acks", "density.free-flow",
+    "density.congested", "maxflow.wrong",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def runs() -> dict[str, tl.Run]:
+    """Every run of the study, but for most numbers of connections."""
+    with pytest.MonkeyPatch.context() as patch:
+        _reduce(patch)
+        return {task.name: tl.simulate(task.scenario) for task in STUDY.tasks()}
+
+
+@pytest.fixture(scope="module")
+def found(runs: dict[str, tl.Run]) -> Findings:
+    """What the study makes of them, with few resamples."""
+    with pytest.MonkeyPatch.context() as patch:
+        _reduce(patch)
+        patch.setattr(readings, "find", lambda frame, **options: find(frame, **options | {"resamples": 19}))
+        return STUDY.findings(runs)
+
+
+def _reduce(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(connections, "_DURATION_S", 2.0)
+    patch.setattr(connections, "DENSITIES", (1, 2, 4, 8, 12, 16, 32, 64))
+
+
+@pytest.fixture(scope="module")
+def claims(found: Findings) -> dict[str, Claim]:
+    return {claim.id: claim for claim in found.claims}
+
+
+def test_every_claim_is_there_and_says_why_it_fails(claims: dict[str, Claim]) -> None:
+    assert set(claims) == IDS
+    assert all(claim.reason for claim in claims.values() if claim.holds is not True)
+    assert [name for name, claim in claims.items() if claim.holds is None] == ["bifurcation.no-phase-transition"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "plateau.frame", "plateau.payload", "plateau.erodes", "critical.frame-ideal", "critical.specific",
+        "rate.keeps-rising", "share.payload", "throughput.falls", "cause", "loss", "fragments.limit",
+        "fragments.step", "jumbo.higher", "jumbo.cause-gigabit", "bifurcation.branches", "bifurcation.stable",
+        "bifurcation.unstable", "mixed.mean-size", "tcp.lower", "tcp.acks", "maxflow.wrong",
+    ],
+)  # fmt: skip
+def test_what_holds(claims: dict[str, Claim], name: str) -> None:
+    assert claims[name].holds is True
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "critical.payload-cost", "critical.frame-cost", "rate.largest-packets", "share.frame", "fragments.second",
+        "fragments.mean", "free-flow.flat-payload", "jumbo.cause", "law.better", "slope.frame", "density.congested",
+        "bifurcation.normal-form",
+    ],
+)  # fmt: skip
+def test_slips_of_the_document(claims: dict[str, Claim], name: str) -> None:
+    assert claims[name].holds is False
+
+
+def test_what_was_fitted_says_so(claims: dict[str, Claim]) -> None:
+    for name in ("rate.smallest-packets", "rate.free-flow-end", "share.payload", "critical.rate"):
+        assert "fitted" in claims[name].reason.lower()
+        assert "confirms nothing" in claims[name].reason
+
+
+def test_the_report_has_every_part(found: Findings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _reduce(monkeypatch)
+    sections = {section.title: section for section in found.sections}
+    assert list(sections) == [
+        "Packets, not bits", "What the document gets wrong", "Where saturation begins", "A transcritical bifurcation",
+        "Fragments and jumbo frames", "10 Mbit/s and 1 Gbit/s", "The smallest frame", "A slower receiver", "Mixed sizes",
+        "TCP over the same sizes", "The fundamental diagram", "Max-flow, min-cut",
+    ]  # fmt: skip
+    page = report.write(
+        tmp_path / "report.html", title=found.title, lead=found.lead, claims=found.claims, sections=found.sections
+    ).read_text(encoding="utf-8")
+    assert page.count('<div class="chart"') == 22
+    drawn = {file.name for file in found.draw(tmp_path / "figures")}
+    assert {"throughput-over-size-payload.svg", "bifurcation.png", "fundamental-diagrams.svg"} <= drawn
+
+
+def test_the_table_of_runs_can_be_analysed(runs: dict[str, tl.Run], tmp_path: Path) -> None:
+    chosen = (sweeps.MAIN, sweeps.SLOW, sweeps.GIGABIT, sweeps.FRAGMENTS)
+    own = {sweep.key(size): sweep.scenario(size) for sweep in chosen for size in sweep.payloads}
+    write_results(tmp_path / "runs.parquet", results(own, runs, STUDY.measure))
+    command = [sys.executable, "-m", "tightlink", "analyze", "saturation", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    links = dict(line.split(": ", 1) for line in done.stdout.splitlines() if "bit/s: " in line)
+    assert links == {
+        "100 Mbit/s": "saturated below 458 B, from 25,206 packets/s and 92.33 Mbit/s on",
+        "10 Mbit/s": "no saturation seen between 53 B and 1,478 B: throughput stays near its plateau",
+        "1 Gbit/s": "saturated everywhere between 53 B and 1,478 B: no plateau of throughput seen",
+    }
+    table = pl.read_parquet(tmp_path / "runs.parquet").filter(pl.col("link") == "100 Mbit/s")
+    assert table.height == 58
+    for size, bits in (("payload_bytes", "goodput_bps"), ("frame_bytes", "frame_throughput_bps")):
+        assert table[size].to_list() == pytest.approx((table[bits] / table["packets_per_s"] / 8).to_list())
+
+
+def test_the_interface_gives_the_two_rates_of_the_document() -> None:
+    """25 thousand/s at 451 B is what the interface alone would send: the line of 100 Mbit/s carries less."""
+    fast = interface.Wire("10 Gbit/s")
+    for payload, rate in ((25, 30_000), (451, 25_000)):
+        assert measure(tl.simulate(interface.udp(payload, wire=fast)))["packets_per_s"] == pytest.approx(rate, rel=1e-3)
+    assert measure(tl.simulate(interface.udp(451)))["packets_per_s"] == pytest.approx(24_178, abs=2)
+
+
+def test_without_a_cost_per_byte_the_rate_is_constant() -> None:
+    rates = [measure(tl.simulate(sweeps.NO_BYTES.scenario(payload)))["packets_per_s"] for payload in (25, 200, 400)]
+    assert max(rates) - min(rates) <= 1
+    usual = [measure(tl.simulate(sweeps.MAIN.scenario(payload)))["packets_per_s"] for payload in (25, 400)]
+    assert usual[0] > 1.15 * usual[1]
+
+
+def test_a_slower_receiver_loses_what_it_cannot_take() -> None:
+    slow = sweeps.SLOW_RECEIVERS[-1]
+    assert measure(tl.simulate(slow.scenario(25)))["loss"] == pytest.approx(1 - 1 / 1.25, abs=0.005)
+    assert measure(tl.simulate(slow.scenario(1425)))["loss"] == 0
+
+
+def test_a_full_queue_puts_small_packets_on_the_unstable_branch() -> None:
+    """They fill the line until the queue is empty, which takes its length over the difference of two rates."""
+    run = tl.simulate(disturbed.scenario(disturbed.QUEUE, 200))
+    found = bifurcation.returns_to_branch(disturbed.series(run, disturbed.QUEUE, plateau=True), 44.3536e6)
+    line, own = 100e6 / 8 / (200 + 66), 27_721
+    assert found.returned
+    assert found.start == pytest.approx(line / own - 1, rel=0.01)
+    drained = disturbed.FILLED_S + disturbed.QUEUE_PACKETS / (line - own)
+    assert found.settled_s == pytest.approx(drained, abs=0.015)
+
+
+def test_names_are_unique_and_sweeps_are_known() -> None:
+    tasks = STUDY.tasks()
+    assert len({task.name for task in tasks}) == len(tasks)
+    assert sweeps.sweep_of(sweeps.MAIN.scenario(25)) == "100 Mbit/s"
+    assert sweeps.link_of(sweeps.FRAGMENTS.scenario(1475)) == ""
+    assert sweeps.sweep_of(disturbed.scenario(disturbed.SILENCE, 50)) == ""
+
+
+def test_a_figure_is_met_within_half_of_its_last_digit() -> None:
+    assert [half_digit(value) for value in (96, 451, 750, 30_000)] == [0.5, 0.5, 5.0, 5_000.0]
+    assert half_digit(30_000, 2) == 500.0
