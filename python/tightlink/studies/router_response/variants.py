@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tightlink.scenario import Scenario
 
 _LONGEST: Final = LENGTHS[-1]
+_ENDS: Final = (SHORTEST, _LONGEST)
 _US: Final = 1e-6
 #: Enough to tell what governs; the analysis of the document's own probes draws more.
 RESAMPLES: Final = 100
@@ -99,12 +100,12 @@ BY_NAME: Final = {setting.name: setting for setting in (DOCUMENTED, *VARIANTS)}
 
 
 def tasks() -> list[Task]:
-    """Every variant, with the lengths whose onset the document prints."""
+    """Every variant, with the shortest and the longest packets."""
     every = [f"{interval:g} ms" for interval in INTERVALS_MS] + [probes.interval(rate) for rate in RATES_PER_S]
     return [
         Task(f"{setting.name}/{length}/{interval}", setting.probe(length, interval, probes.SHORT_S))
         for setting in VARIANTS
-        for length in probes.REFINED
+        for length in _ENDS
         for interval in every
     ]
 
