@@ -59,7 +59,9 @@ def metrics(run: Run) -> dict[str, float]:
 
 
 def results(
-    scenarios: Mapping[str, Scenario], runs: Mapping[str, Run], measure: Callable[[Run], Mapping[str, float]] = metrics
+    scenarios: Mapping[str, Scenario],
+    runs: Mapping[str, Run],
+    measure: Callable[[Run], Mapping[str, float | str]] = metrics,
 ) -> dict[str, list[Any]]:
     """The columns of ``runs.parquet``: run, replication, seed, status, what was varied, metrics.
 
@@ -68,7 +70,7 @@ def results(
     Args:
         scenarios: By the names of the runs.
         runs: What came out, by the same names.
-        measure: What to say of a run, the same for all.
+        measure: What to say of a run, numbers and words, the same for all.
     """
     seen: dict[str, int] = {}
     columns: dict[str, list[Any]] = {"run": list(scenarios), "replication": [], "seed": [], "status": []}

@@ -2,7 +2,7 @@
 
 Example:
     >>> [name for name, _ in names()]
-    ['one-flow']
+    ['one-flow', 'router-response']
 """
 
 from __future__ import annotations
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 #: Every study: its name, a line of help, and the module that defines it as STUDY.
 _STUDIES: Final = {
     "one-flow": ("one TCP or UDP flow over one link, then with company (Balliache 2003)", "one_flow"),
+    "router-response": (
+        "a router's load over packet rate, bit rate and packet length (Paredes-Farrera et al. 2006)",
+        "router_response",
+    ),
 }
 
 

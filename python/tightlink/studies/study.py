@@ -48,7 +48,7 @@ class Study:
     help: str
     tasks: Callable[[], Sequence[Task]]
     findings: Callable[[Mapping[str, Run]], Findings]
-    measure: Callable[[Run], Mapping[str, float]] = metrics
+    measure: Callable[[Run], Mapping[str, float | str]] = metrics
     """What ``runs.parquet`` says of a run."""
 
 

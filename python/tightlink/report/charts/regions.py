@@ -90,7 +90,7 @@ def shaded(  # noqa: PLR0913
     }
     names = {x: axes[x].title, y: axes[y].title}
     kinds = alt.value(palette.SERIES[0]) if by is None else color(shown, by)
-    layers = [layer for shade in shades for layer in _ground(shade, encoding["x"], axes[x], ends)]
+    layers = [layer for shade in shades for layer in _ground(shade, axes[x], ends, x_scale)]
     layers += [
         alt.Chart(shown).mark_line(**_LINE, clip=True).encode(**encoding, color=kinds),
         alt.Chart(shown)
@@ -102,7 +102,7 @@ def shaded(  # noqa: PLR0913
     return finished(alt.LayerChart(layer=layers), title, height, width, {})
 
 
-def _ground(shade: Shade, along: Any, axis: Axis, ends: Domain) -> list[Any]:
+def _ground(shade: Shade, axis: Axis, ends: Domain, kind: Kind) -> list[Any]:
     """A rectangle of the chart's height, with its name at the top; nothing where it is out of sight."""
     import altair as alt
     import polars as pl
@@ -111,7 +111,7 @@ def _ground(shade: Shade, along: Any, axis: Axis, ends: Domain) -> list[Any]:
     if low >= high:
         return []
     place = pl.DataFrame({"low": [low * axis.factor], "high": [high * axis.factor], "name": [shade.name]})
-    begin = alt.X("low", type="quantitative", title=along.title, scale=along.scale)
+    begin = channel(alt.X, place, "low", axis, kind=kind, domain=ends)
     base = alt.Chart(place)
     return [
         base.mark_rect(color=shade.color, opacity=_SHADE).encode(x=begin, x2="high", tooltip=alt.value(None)),

@@ -43,6 +43,8 @@ class Evidence:
     """What the document could find with its probes."""
     found: Regimes
     """What all probes show, of the lengths that have extra ones."""
+    control: Regimes
+    """As `found`, with no more probes than the variants have."""
     variants: Mapping[str, Regimes]
     variant_tables: Mapping[str, pl.DataFrame]
     film: pl.DataFrame
@@ -88,6 +90,7 @@ def gather(runs: Mapping[str, Run]) -> Evidence:
         every=every,
         of_grid=regimes.find(grid),
         found=found,
+        control=variants.unchanged(every),
         variants=variants.found(runs),
         variant_tables={setting.name: probes.table(runs, setting.name) for setting in variants.VARIANTS},
         film=video.table(runs, limit),

@@ -41,6 +41,9 @@ _FITTED: Final = "Fitted to this figure."
 _POINT: Final = 0.01
 #: The reading is at its level, to half of what the document prints.
 _AT_LEVEL: Final = 0.005
+#: Beyond the onset by this share nothing of it is left to doubt.
+_BEYOND: Final = 1.2
+_STRAIGHT: Final = 0.99
 
 
 def claims(found: Evidence) -> Iterator[Claim]:
@@ -135,7 +138,7 @@ def reported(found: Evidence) -> Iterator[Claim]:
         f"to {percent(low)}–{percent(high)}", high < level - _POINT,
         "At inter-arrival times of 0.1 ms; 1500 B reach 8,202 packets/s there, so they fall less.",
     )  # fmt: skip
-    busy = short.filter(pl.col("load") < level - _POINT).filter(pl.col("offered_packets_per_s") > found.onset * 1.2)
+    busy = short.filter(pl.col("load") < level - _POINT).filter(pl.col("offered_packets_per_s") > found.onset * _BEYOND)
     yield holds_if(
         "load.no-reduction", "There is no actual reduction in CPU load as the recorded results imply", _BITS,
         float(busy["load_busy"].min()), float(busy["load_busy"].min()) > 1 - _POINT,  # type: ignore[arg-type]
@@ -172,7 +175,7 @@ def router_b(found: Evidence) -> Iterator[Claim]:
     alike = float(np.corrcoef(rates, loads)[0, 1] ** 2)
     yield holds_if(
         "b.portion", "Router B's curves are a portion of the stable region: one line for all lengths", _RATE, alike,
-        alike > 0.99, "R² of its reading over the packets/s that reach it.",  # noqa: PLR2004
+        alike > _STRAIGHT, "R² of its reading over the packets/s that reach it.",
     )  # fmt: skip
     above = float((found.grid["b_load"] - found.grid["load"]).max())  # type: ignore[arg-type]
     yield holds_if(

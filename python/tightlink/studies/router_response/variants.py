@@ -10,6 +10,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+import polars as pl
+
 from tightlink.analysis import regimes
 from tightlink.experiment.execute import Task
 from tightlink.studies.router_response import costs, probes
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 _LONGEST: Final = LENGTHS[-1]
 _ENDS: Final = (SHORTEST, _LONGEST)
 _US: Final = 1e-6
+#: Packet rates that differ by less are one.
+_SAME: Final = 1e-6
 #: Enough to tell what governs; the analysis of the document's own probes draws more.
 RESAMPLES: Final = 100
 #: A thinner grid than the document's, with probes about the onset and in the fall.
@@ -118,6 +122,17 @@ def found(runs: Mapping[str, Run]) -> dict[str, Regimes]:
 def find(runs: Mapping[str, Run], name: str) -> Regimes:
     """The regions of one variant."""
     return regimes.find(probes.table(runs, name), resamples=RESAMPLES)
+
+
+def unchanged(every: pl.DataFrame) -> Regimes:
+    """The regions of the routers as they are, seen with the variants' few probes: what to compare these with.
+
+    Args:
+        every: All probes of the routers as they are, the variants' among them.
+    """
+    rates = [1e3 / interval for interval in INTERVALS_MS] + list(RATES_PER_S)
+    near = pl.any_horizontal((pl.col("nominal_packets_per_s") / rate - 1).abs() < _SAME for rate in rates)
+    return regimes.find(every.filter(pl.col("packet_bytes").is_in(_ENDS) & near), resamples=RESAMPLES)
 
 
 def setting_of(scenario: Scenario) -> Setting | None:
