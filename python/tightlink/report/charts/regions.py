@@ -21,8 +21,9 @@ _SHADE: Final = 0.13
 _LINE: Final[dict[str, Any]] = {"strokeWidth": 1.4, "strokeJoin": "round"}
 _MARK: Final[dict[str, Any]] = {"shape": "diamond", "size": 130, "strokeWidth": 2, "filled": False}
 _TEXT: Final[dict[str, Any]] = {"align": "left", "fontSize": 11, "color": palette.NEUTRAL}
-#: Names of regions stand this far below the top, in pixels.
+#: Names of regions stand this far below the top, and below each other, in pixels.
 _TOP: Final = 4
+_ROW: Final = 14
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def shaded(  # noqa: PLR0913
     }
     names = {x: axes[x].title, y: axes[y].title}
     kinds = alt.value(palette.SERIES[0]) if by is None else color(shown, by)
-    layers = [layer for shade in shades for layer in _ground(shade, axes[x], ends, x_scale)]
+    layers = [layer for place, shade in enumerate(shades) for layer in _ground(shade, place, axes[x], ends, x_scale)]
     layers += [
         alt.Chart(shown).mark_line(**_LINE, clip=True).encode(**encoding, color=kinds),
         alt.Chart(shown)
@@ -98,12 +99,12 @@ def shaded(  # noqa: PLR0913
         .encode(**encoding, color=kinds, tooltip=tooltip(shown, names)),
     ]
     if marks is not None:
-        layers += _printed(scaled(marks, axes), x, y, mark, encoding)
+        layers += _printed(scaled(marks, axes), y, mark, encoding)
     return finished(alt.LayerChart(layer=layers), title, height, width, {})
 
 
-def _ground(shade: Shade, axis: Axis, ends: Domain, kind: Kind) -> list[Any]:
-    """A rectangle of the chart's height, with its name at the top; nothing where it is out of sight."""
+def _ground(shade: Shade, row: int, axis: Axis, ends: Domain, kind: Kind) -> list[Any]:
+    """A rectangle of the chart's height, with its name in a row of its own; nothing where it is out of sight."""
     import altair as alt
     import polars as pl
 
@@ -116,12 +117,12 @@ def _ground(shade: Shade, axis: Axis, ends: Domain, kind: Kind) -> list[Any]:
     return [
         base.mark_rect(color=shade.color, opacity=_SHADE).encode(x=begin, x2="high", tooltip=alt.value(None)),
         base.mark_text(**_TEXT, baseline="top", dx=4).encode(
-            x=begin, y=alt.value(_TOP), text=alt.Text("name", type="nominal"), tooltip=alt.value(None)
+            x=begin, y=alt.value(_TOP + row * _ROW), text=alt.Text("name", type="nominal"), tooltip=alt.value(None)
         ),
     ]
 
 
-def _printed(marks: pl.DataFrame, x: str, y: str, mark: str, encoding: dict[str, Any]) -> list[Any]:
+def _printed(marks: pl.DataFrame, y: str, mark: str, encoding: dict[str, Any]) -> list[Any]:
     import altair as alt
     import polars as pl
 

@@ -22,6 +22,7 @@ from tightlink.studies.router_response import (
     variants,
     video,
 )
+from tightlink.studies.router_response.network import DOCUMENTED
 from tightlink.studies.router_response.words import per_s, percent
 from tightlink.studies.study import Findings, Study
 
@@ -65,14 +66,15 @@ def findings(runs: Mapping[str, Run]) -> Findings:
 def measure(run: Run) -> dict[str, float | str]:
     """A row of the table of runs, which ``tightlink analyze regimes`` takes as it is.
 
-    ``router`` names router A in its setting; rows of the videos, and of the meter that was watched,
-    have none, and no load.
+    ``router`` names router A in its setting. It is empty for what is no probe of the grid or about the
+    onset: the probes of the fall, the videos, and the meter that was watched.
     """
     setting = variants.setting_of(run.scenario)
     own = metrics(run)
     if setting is None or run.series["time_s"].n_unique() > 1:
-        return {"router": ""} | {name: own.get(name, math.nan) for name in {**dict.fromkeys(_MEASURED), **own}}
-    return {"router": setting.name} | own | probes.measured(run)
+        return {"router": "", **dict.fromkeys(_MEASURED, math.nan), **own}
+    apart = setting is DOCUMENTED and probes.is_of_fall(run)
+    return {"router": "" if apart else setting.name, **own, **probes.measured(run)}
 
 
 def _lead(found: Evidence, failed: int) -> str:
@@ -83,7 +85,7 @@ def _lead(found: Evidence, failed: int) -> str:
         "two Cisco 2600 routers, joined by a 2 Mbit/s serial link, with 140 streams of constant rate (2006); here "
         "they are simulated again.\n\n"
         f"**Packets.** The load of router A follows the packet rate alike for packets of 65 to 1500 B, and leaves it "
-        f"{onset} packets/s, the document's \"about 4000\". The 72 % that the router then reports is saturation, seen "
+        f'{onset} packets/s, the document\'s "about 4000". The 72 % that the router then reports is saturation, seen '
         "through a one-minute average; that the reading falls at still higher rates, to "
         f"{percent(float(short['load'][-1]))} at {per_s(float(short['offered_packets_per_s'][-1]))}, shows a meter "
         "that gets no turn, not a router at rest. It is the CPU's time for each packet that does it, not, as the "

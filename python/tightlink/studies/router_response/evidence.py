@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from tightlink.analysis import regimes
+from tightlink.analysis.estimates import Bracket
 from tightlink.experiment.execute import Task
-from tightlink.studies.router_response import probes, variants, video
+from tightlink.studies.router_response import document, probes, variants, video
 from tightlink.studies.router_response.network import DOCUMENTED, ROUTER_A
 
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 #: Packet rates whose meters are watched second by second: stable, unstable, highly unstable.
 WATCHED_PER_S: Final = (2000, 5000, 8000)
 _WATCH: Final = "meter"
+#: Enough for shares and brackets of loads that hardly vary.
+_RESAMPLES: Final = 200
+#: A reading that is lower by this share has left its level, as in the analysis.
+_LEFT: Final = 0.05
 
 
 def tasks() -> list[Task]:
@@ -42,7 +47,7 @@ class Evidence:
     of_grid: Regimes
     """What the document could find with its probes."""
     found: Regimes
-    """What all probes show, of the lengths that have extra ones."""
+    """What the grid shows with extra probes about the onset, of the lengths that have some."""
     control: Regimes
     """As `found`, with no more probes than the variants have."""
     variants: Mapping[str, Regimes]
@@ -60,6 +65,14 @@ class Evidence:
     def onset_per_s(self, packet_bytes: int) -> float:
         """Where the unstable region of a length begins: the middle of the two probes."""
         return middle(self.length(packet_bytes))
+
+    @property
+    def fall(self) -> Bracket:
+        """The probes between which the shortest packets' reading leaves its level downwards."""
+        own = self.of(document.SHORTEST).filter(pl.col("offered_packets_per_s") > self.onset)
+        rates, loads = own["offered_packets_per_s"].to_list(), own["load"].to_list()
+        place = next(place for place, load in enumerate(loads) if load < (1 - _LEFT) * max(loads))
+        return Bracket(rates[place - 1], rates[place])
 
     @property
     def onset(self) -> float:
@@ -83,12 +96,13 @@ def gather(runs: Mapping[str, Run]) -> Evidence:
     every = probes.table(runs, probes.GRID, "onset", "fall").unique(
         ["packet_bytes", "nominal_packets_per_s"], keep="first", maintain_order=True
     )
-    found = regimes.find(every.filter(pl.col("packet_bytes").is_in(probes.REFINED)))
+    about = probes.table(runs, probes.GRID, "onset").filter(pl.col("packet_bytes").is_in(probes.REFINED))
+    found = regimes.find(about, resamples=_RESAMPLES)
     limit = (found.onset.low if found.onset is not None else None) or 0.0
     return Evidence(
         grid=grid,
         every=every,
-        of_grid=regimes.find(grid),
+        of_grid=regimes.find(grid, resamples=_RESAMPLES),
         found=found,
         control=variants.unchanged(every),
         variants=variants.found(runs),

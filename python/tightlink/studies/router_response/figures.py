@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def draw(folder: Path, found: Evidence) -> list[Path]:
     """Draw them all and return where they are."""
     own = found.found
-    written = [
+    return [
         *_saved(plots.load_over(own, "throughput_bps", log=True), folder, "load-over-bit-rate-a"),
         *_saved(_router_b(found, "b_bps", "bit rate at router B (Mbit/s)", 1e-6), folder, "load-over-bit-rate-b"),
         *_saved(plots.load_over(own, "packets_per_s"), folder, "load-over-packet-rate-a"),
@@ -28,7 +28,6 @@ def draw(folder: Path, found: Evidence) -> list[Path]:
         *_saved(plots.loss_over(own, "throughput_bps", log=True), folder, "loss-over-bit-rate"),
         *_saved(plots.loss_over(own, "packets_per_s"), folder, "loss-over-packet-rate"),
     ]  # fmt: skip
-    return written
 
 
 def _router_b(found: Evidence, x: str, title: str, factor: float) -> Axes:

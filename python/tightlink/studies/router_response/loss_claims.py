@@ -150,7 +150,7 @@ def readings(found: Evidence) -> Iterator[Claim]:
     yield holds_if(
         "reading.linear.onset", "Read as the true load, it also gives an onset between 3,333 and 5,000 packets/s",
         f"{_HERE}, 187 µs a packet", follows, follows < 1 - _CLEARLY,
-        "How far the load has followed the rate from one probe to the other: 1 is all the way. It saturates at 5,348/s.",
+        "How far the load followed the rate from one probe to the other: 1 is all the way. It saturates at 5,348/s.",
     )  # fmt: skip
 
 
@@ -166,7 +166,7 @@ def designer(found: Evidence) -> Iterator[Claim]:
     )  # fmt: skip
     calm = found.film.filter((pl.col("frames sent") == "spread") & pl.col("clear") & (pl.col("payload_bytes") >= _LONG))
     yield holds_if(
-        "video.clear", f"What packetize calls clear, in payloads of {_LONG} B or more and with frames spread, loses nothing", _HERE,
+        "video.clear", f"Payloads of {_LONG} B or more that packetize calls clear lose nothing, frames spread", _HERE,
         float(calm["loss"].max()), float(calm["loss"].max()) == 0, f"The most of {calm.height} videos.",  # type: ignore[arg-type]
     )  # fmt: skip
     alone = film.filter((pl.col("background_per_s") == 0) & (pl.col("payload_bytes") == _SHORT))["loss"][0]

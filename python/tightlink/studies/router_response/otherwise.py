@@ -104,8 +104,8 @@ def _readings(found: Evidence) -> Section:
     )
     text = (
         "The simple reading, a load in proportion to the rate and a plain mean over a minute, meets the 72 % at "
-        "2 Mbit/s and nothing that follows: at 5,000 packets/s it reads far above 72 %, and as nothing is guaranteed to "
-        "the meter, the reading drops to nothing at once."
+        "2 Mbit/s and nothing that follows: at 5,000 packets/s it reads far above 72 %, and as nothing is guaranteed "
+        "to the meter, the reading drops to nothing at once."
     )
     return Section("Two readings of 72 %", finding, [Text(text), Table(pl.DataFrame(statements | columns))])
 
@@ -155,7 +155,9 @@ def _designer(found: Evidence) -> Section:
         [
             Text(text),
             Row(pictures.film(found)),
-            Table(pl.DataFrame(rows), f"packetize with a limit of {limit:,.0f} packets/s, and what the simulation says"),
+            Table(
+                pl.DataFrame(rows), f"packetize with a limit of {limit:,.0f} packets/s, and what the simulation says"
+            ),
             Table(table, "No other traffic, a frame's packets at once", formats),
         ],
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -50,12 +49,11 @@ def _named(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def shades(found: Evidence, factor: float = 1.0, end: float = _MOST_PER_S, ending: str = "") -> list[Shade]:
-    """The regions as the analysis finds them for the lengths with extra probes."""
+    """The regions: the onset as the analysis finds it for the lengths with extra probes, and the fall."""
     onset = found.found.onset
     if onset is None or onset.low is None:
         return []
-    declines = [length.decline.low or 0.0 for length in found.found.lengths if length.decline is not None]
-    fall = min(declines, default=math.inf)
+    fall = found.fall.low or end
     return [
         Shade(f"unstable{ending}", onset.low * factor, min(fall * factor, end), palette.SERIES[4]),
         Shade(f"highly unstable{ending}", fall * factor, end, palette.SERIES[1]),
@@ -135,9 +133,7 @@ def true_and_reported(found: Evidence) -> list[Any]:
     """What was asked of the CPU, what it did, and what it says; and the reading while it builds up."""
     own = found.of(SHORTEST).sort("offered_packets_per_s")
     long = pl.concat(
-        own.select(
-            rate="offered_packets_per_s", load=100 * pl.col(column), what=pl.lit(words)
-        )
+        own.select(rate="offered_packets_per_s", load=100 * pl.col(column), what=pl.lit(words))
         for words, column in (("reported", "load"), ("CPU busy", "load_busy"), ("CPU time asked for", "load_true"))
     )
     three = charts.shaded(
@@ -171,7 +167,7 @@ def film(found: Evidence) -> list[Any]:
     drawn = []
     for sent, words in (("at once", "a frame's packets at once"), ("spread", "a frame's packets spread")):
         own = found.film.filter(pl.col("frames sent") == sent).select(
-            pl.format("{} B of payload", "payload_bytes").alias("payload"),
+            pl.format("{} B", "payload_bytes").alias("payload"),
             pl.col("background_per_s").cast(pl.Float64).alias("others"),
             (100 * pl.col("frames_hit")).alias("frames hit"),
             (100 * pl.col("loss")).alias("packets lost (%)"),
@@ -181,7 +177,7 @@ def film(found: Evidence) -> list[Any]:
         )
         drawn.append(
             charts.shaded(
-                own, "others", "frames hit", by="payload", title=f"1 Mbit/s of video, {words}",
+                own, "others", "frames hit", by="payload", title=f"Video in payloads of 90 to 1440 B, {words}",
                 x_title="other packets/s through router A", y_title="frames that lose a packet (%)",
                 x_domain=(0, 4500), y_domain=(0, 100),
             )

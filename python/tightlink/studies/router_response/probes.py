@@ -2,7 +2,7 @@
 
 Example:
     >>> len(grid()), len(onset()), len(fall())
-    (140, 78, 27)
+    (140, 78, 39)
 """
 
 from __future__ import annotations
@@ -12,9 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from tightlink.experiment.execute import Task
-from tightlink.experiment.results import metrics
-from tightlink.studies.router_response.document import DURATION_S, INTERVALS_MS, LENGTHS, ONSETS_PER_S
-from tightlink.studies.router_response.network import DOCUMENTED, PROBE, ROUTER_A, ROUTER_B, Setting
+from tightlink.studies.router_response.document import (
+    DURATION_S,
+    ETHERNET_HEADER,
+    INTERVALS_MS,
+    LENGTHS,
+    ONSETS_PER_S,
+)
+from tightlink.studies.router_response.network import DOCUMENTED, PROBE, ROUTER_A, ROUTER_B
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,13 +29,13 @@ if TYPE_CHECKING:
 #: The lengths whose onset the document prints.
 REFINED: Final = tuple(ONSETS_PER_S)
 _ONSET_PER_S: Final = range(3000, 5501, 100)
-_FALL_PER_S: Final = range(6000, 10_001, 500)
+_FALL_PER_S: Final = (*range(5600, 6000, 100), *range(6000, 10_001, 500))
 #: Of probes that are not the document's: what is read is read by then.
 SHORT_S: Final = 80
 _BITS: Final = 8
 _US: Final = 1e-6
 _MS: Final = 1e-3
-#: What is typed in front of the name of a task; what follows says length and interval.
+#: The first part of the names of the grid's tasks.
 GRID: Final = "probe"
 
 
@@ -120,7 +125,7 @@ def asked(run: Run) -> tuple[int, float, float]:
     scenario = run.manifest["scenario"]
     probe: Mapping[str, Any] = scenario["traffic"][PROBE]
     return (
-        int(probe["udp"]["datagram"].split()[0]) + 14,
+        int(probe["udp"]["datagram"].split()[0]) + ETHERNET_HEADER,
         _seconds(probe["interval"]),
         _seconds(scenario["duration"]),
     )
@@ -129,6 +134,12 @@ def asked(run: Run) -> tuple[int, float, float]:
 def _seconds(text: str) -> float:
     number, unit = text.split()
     return float(number) * {"us": _US, "ms": _MS, "s": 1.0}[unit]
+
+
+def is_of_fall(run: Run) -> bool:
+    """Whether a probe is one of `fall`: these show the fall itself, which is no straight line."""
+    _, every_s, duration_s = asked(run)
+    return duration_s == SHORT_S and round(1 / every_s) in _FALL_PER_S
 
 
 def table(runs: Mapping[str, Run], *prefixes: str) -> pl.DataFrame:

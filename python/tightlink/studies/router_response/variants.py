@@ -42,7 +42,7 @@ _US: Final = 1e-6
 #: Packet rates that differ by less are one.
 _SAME: Final = 1e-6
 #: Enough to tell what governs; the analysis of the document's own probes draws more.
-RESAMPLES: Final = 100
+RESAMPLES: Final = 60
 #: A thinner grid than the document's, with probes about the onset and in the fall.
 INTERVALS_MS: Final = (0.1, 0.2, 0.3, 0.4, 0.6, 1.0, 2.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0)
 RATES_PER_S: Final = (3800, 4000, 4200, 4400, 7000)
@@ -60,9 +60,7 @@ def _rings_in_bytes() -> Setting:
 
 def _without_interrupts() -> Setting:
     """The same cost of a packet, and none of one that is dropped."""
-    a, b = (
-        processor(own, interrupt=None, per_packet=f"{own.packet_s / _US:g} us") for own in (costs.A, costs.B)
-    )
+    a, b = (processor(own, interrupt=None, per_packet=f"{own.packet_s / _US:g} us") for own in (costs.A, costs.B))
     return Setting("A, no interrupts", "no interrupts: what is dropped costs nothing", a, b)
 
 

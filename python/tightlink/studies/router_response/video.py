@@ -134,9 +134,7 @@ def clear(limit_per_s: float, others_per_s: int) -> Packetization:
         link_bps=Fraction(SERIAL_BPS),
         ring_packets=INPUT_RING,
     )
-    film = Stream(
-        bitrate_bps=Fraction(BITRATE_BPS), headers_bytes=_HEADERS, frames_per_s=Fraction(FRAMES_PER_S)
-    )
+    film = Stream(bitrate_bps=Fraction(BITRATE_BPS), headers_bytes=_HEADERS, frames_per_s=Fraction(FRAMES_PER_S))
     return packetize(film, bottleneck, mtu_bytes=_MTU)
 
 
