@@ -150,10 +150,16 @@ class Regimes:
 
 
 def each(frame: pl.DataFrame, *, by: str = "router", load: str = "load") -> dict[str, Regimes]:
-    """Find the regimes of each router of a table; one without a name where no column names routers."""
-    checked(frame, load)
+    """Find the regimes of each router of a table; one without a name where no column names routers.
+
+    Rows whose column ``by`` is empty are left out: they are measurements of something else.
+    """
     if by not in frame.columns:
         return {"": find(frame, load=load)}
+    import polars as pl
+
+    frame = frame.filter(pl.col(by).is_not_null() & (pl.col(by).cast(pl.String) != ""))
+    checked(frame, load)
     found = {}
     for (name,), part in frame.group_by(by, maintain_order=True):
         try:

@@ -70,7 +70,7 @@ def results(
     Args:
         scenarios: By the names of the runs.
         runs: What came out, by the same names.
-        measure: What to say of a run, the same for all.
+        measure: What to say of a run, numbers and words, the same for all.
     """
     seen: dict[str, int] = {}
     columns: dict[str, list[Any]] = {"run": list(scenarios), "replication": [], "seed": [], "status": []}

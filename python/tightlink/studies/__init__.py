@@ -2,7 +2,7 @@
 
 Example:
     >>> [name for name, _ in names()]
-    ['one-flow', 'link-saturation']
+    ['one-flow', 'link-saturation', 'router-response']
 """
 
 from __future__ import annotations
@@ -25,6 +25,10 @@ _STUDIES: Final = {
     "link-saturation": (
         "UDP of all packet sizes over one link: limited by bits, then by packets (Smith 2009)",
         "link_saturation",
+    ),
+    "router-response": (
+        "a router's load over packet rate, bit rate and packet length (Paredes-Farrera et al. 2006)",
+        "router_response",
     ),
 }
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from tightlink.report.charts.lines import line, shared_domains, small_multiples
 from tightlink.report.charts.marks import bars_stacked, points
+from tightlink.report.charts.regions import Shade, shaded
 from tightlink.report.thin import thin
 
-__all__ = ["bars_stacked", "line", "points", "shared_domains", "small_multiples", "thin"]
+__all__ = ["Shade", "bars_stacked", "line", "points", "shaded", "shared_domains", "small_multiples", "thin"]

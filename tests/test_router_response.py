@@ -1,0 +1,188 @@
+"""The study of a router's response: what its costs give, a reduced run of it, and its report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import tightlink as tl
+from tightlink.analysis import measurements, regimes
+from tightlink.analysis.estimates import Bracket
+from tightlink.report import charts
+from tightlink.studies.router_response import STUDY, costs, document, probes, variants, video
+from tightlink.studies.router_response.network import DOCUMENTED
+from tightlink.studies.study import run_study
+
+#: Every claim of the study, by the first part of its id: these never change.
+CLAIMS = {
+    "onset.65.grid", "onset.130.grid", "onset.1500.grid", "onset.65", "onset.130", "onset.1500",
+    "onset.65.bit-rate", "onset.130.bit-rate", "onset.1500.bit-rate", "onset.1500.bit-rate-46",
+    "document.65", "document.130", "document.1500", "onset.smaller-earlier", "onset.conclusion",
+    "load.level", "load.at-2-mbit", "load.flat", "load.falls", "load.no-reduction", "load.routing-slows",
+    "b.end.65", "b.end.130", "b.load", "b.portion", "b.less", "governs", "governs.onsets",
+    "statement.constant-interval", "probes.number", "probes.achieved",
+    "loss.onset.65", "loss.onset.90", "loss.onset.130", "loss.onset.1200", "loss.onset.1500", "loss.small-more",
+    "loss.interval-constant", "best.1500", "figure-4", "cause.slots", "cause.interrupts", "governs.bytes",
+    "variant.t1.onset", "variant.satellite.onset", "variant.t1.loss", "reading.mean", "reading.linear.at-2-mbit",
+    "reading.linear.level", "reading.linear.onset", "video.short-lose", "video.clear", "video.slots",
+}  # fmt: skip
+#: The document's slips, what contradicts it, and the reading that does not fit.
+FAILING = {
+    "onset.1500.bit-rate", "document.65", "document.1500", "statement.constant-interval", "probes.number",
+    "probes.achieved", "loss.interval-constant", "cause.slots", "reading.linear.level", "reading.linear.onset",
+}  # fmt: skip
+
+
+def probe(length: int, rate: float, setting: Any = DOCUMENTED) -> dict[str, float]:
+    return probes.measured(tl.simulate(setting.probe(length, probes.interval(rate), probes.SHORT_S)))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The study with fewer and shorter probes."""
+    place = tmp_path_factory.mktemp("study") / "router-response"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(probes, "INTERVALS_MS", (0.1, 0.2, 0.3, 0.4, 0.6, 1.0, 4.0, 6.0, 10.0))
+        patch.setattr(probes, "DURATION_S", 72)
+        patch.setattr(probes, "SHORT_S", 71)
+        patch.setattr(probes, "_ONSET_PER_S", (3700, 4000, 4100, 4200, 4500, 5400))
+        patch.setattr(probes, "_FALL_PER_S", (5700, 6000))
+        patch.setattr(variants, "INTERVALS_MS", (0.2, 0.3, 0.6, 1.0, 4.0, 6.0, 7.0, 8.0, 10.0))
+        patch.setattr(variants, "RATES_PER_S", (4000, 4200))
+        patch.setattr(video, "PAYLOADS", (90, 1440))
+        patch.setattr(video, "BACKGROUNDS_PER_S", (0, 4400))
+        patch.setattr(video, "_DURATION_S", 10)
+        assert run_study(STUDY, place, 2, lambda _: None) == 3
+    return place
+
+
+@pytest.fixture(scope="module")
+def claims(folder: Path) -> dict[str, dict[str, Any]]:
+    listed = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
+    return {claim["id"]: claim for claim in listed}
+
+
+def test_the_claims_are_these_and_say_why_they_fail(claims: dict[str, dict[str, Any]]) -> None:
+    assert set(claims) == CLAIMS
+    failed = {name for name, claim in claims.items() if claim["holds"] is False}
+    assert failed == FAILING
+    assert all(claims[name]["reason"] for name in failed)
+    assert [name for name, claim in claims.items() if claim["holds"] is None] == ["figure-4"]
+    assert claims["governs"]["observed"] == "packets_per_s"
+    assert claims["cause.slots"]["observed"] == 0
+
+
+def test_what_the_costs_were_fitted_to_is_marked(claims: dict[str, dict[str, Any]]) -> None:
+    for name in ("onset.65", "onset.conclusion", "load.level", "load.flat", "b.end.65", "b.load"):
+        assert "itted to" in claims[name]["reason"], name
+
+
+def test_the_report_has_its_charts(folder: Path) -> None:
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    for title in (
+        "Router A: load over packet rate", "Router A: load over bit rate", "Router B: load over packet rate",
+        "Router B: load over bit rate", "Loss over bit rate", "Loss over packet rate", "highly unstable",
+        "65 B: reported load with another router", "Two readings of 72 %", "What the document gets wrong",
+    ):  # fmt: skip
+        assert title in page, title
+    figures = {file.stem for file in (folder / "figures").iterdir()}
+    assert {"load-over-packet-rate-a", "load-over-bit-rate-b", "loss-over-bit-rate"} <= figures
+
+
+def test_analyze_takes_the_table_of_runs(folder: Path) -> None:
+    frame = measurements.read(folder)
+    assert set(frame["router"]) == {"", *variants.BY_NAME}
+    found = regimes.each(frame)
+    assert set(found) == set(variants.BY_NAME)
+    assert found["A"].governs == "packets_per_s"
+    assert found["A, cost per byte"].governs == "throughput_bps"
+    onset = found["A"].onset
+    assert onset is not None
+    assert onset.overlaps(Bracket(4100, 4200))
+
+
+def test_the_costs_give_what_they_were_derived_from() -> None:
+    assert costs.A.packet_s * costs.ONSET_PER_S + costs.LOW_LOAD == pytest.approx(1, abs=1e-3)
+    assert costs.A.forwards_per_s(5000) == pytest.approx(document.SERIAL_BPS / 8 / 59, rel=2e-3)
+    assert costs.reading(1.0) == pytest.approx(document.LEVEL, abs=0.005)
+    at_end = costs.LOW_LOAD + costs.B.packet_s * document.B_END_PER_S
+    assert costs.reading(at_end) == pytest.approx(document.B_READING, abs=1e-3)
+    share = costs.GUARANTEED * (1 - costs.A.interrupt_us * 1e-6 * document.FALL_PER_S)
+    assert (costs.BACKGROUND_MS + costs.METER_MS) / share == pytest.approx(1e3 * costs.METER_EVERY_S, rel=0.01)
+
+
+def test_the_simulation_reads_what_the_formula_says() -> None:
+    for rate in (1000, 3000):
+        load = costs.LOW_LOAD + rate * costs.A.packet_s
+        found = probe(130, rate)
+        assert found["load"] == pytest.approx(costs.reading(load), abs=0.01)
+        assert found["load_true"] == pytest.approx(load, abs=0.01)
+
+
+def test_the_reading_falls_while_the_cpu_is_busy() -> None:
+    level, fallen = probe(65, 5000), probe(65, 9000)
+    assert level["load"] == pytest.approx(document.LEVEL, abs=0.01)
+    assert fallen["load"] < 0.6 * level["load"]
+    assert fallen["load_busy"] == pytest.approx(1, abs=1e-3)
+    assert fallen["load_true"] > 2
+    assert fallen["forwarded_packets_per_s"] < 0.5 * level["forwarded_packets_per_s"]
+
+
+def test_router_b_sees_what_the_serial_link_lets_through() -> None:
+    end = probe(65, 5000)
+    assert end["b_packets_per_s"] == pytest.approx(document.B_END_PER_S, rel=0.005)
+    assert end["b_load"] == pytest.approx(document.B_READING, abs=0.01)
+    assert probe(130, 4000)["b_packets_per_s"] == pytest.approx(document.B_END_130_PER_S, abs=50)
+
+
+def test_the_sender_cannot_send_all_of_it() -> None:
+    fastest = probe(1500, 10_000)
+    assert fastest["nominal_packets_per_s"] == pytest.approx(10_000)
+    assert fastest["offered_packets_per_s"] == pytest.approx(1e8 / 8 / (1500 - 14 + 38), rel=1e-4)
+
+
+def test_rings_that_count_bytes_leave_the_load_alone_and_save_bursts() -> None:
+    in_bytes = variants.BY_NAME["A, rings in bytes"]
+    for rate in (3900, 5000):
+        assert probe(65, rate, in_bytes)["load"] == pytest.approx(probe(65, rate)["load"], abs=0.005)
+    lost = [
+        tl.simulate(video.scenario(180, 0, spread=False, setting=setting)).flows["packets_dropped"][0]
+        for setting in (DOCUMENTED, in_bytes)
+    ]
+    assert lost[0] > 2 * lost[1]
+
+
+def test_without_interrupts_nothing_falls() -> None:
+    still = variants.BY_NAME["A, no interrupts"]
+    found = probe(65, 9000, still)
+    assert found["load"] == pytest.approx(document.LEVEL, abs=0.01)
+    assert found["forwarded_packets_per_s"] > 4200
+
+
+def test_the_study_names_its_probes() -> None:
+    tasks = STUDY.tasks()
+    assert len({task.name for task in tasks}) == len(tasks)
+    assert sum(task.name.startswith("probe/") for task in tasks) == 5 * 28
+    named = {task.name: variants.setting_of(task.scenario) for task in tasks}
+    for name, setting in named.items():
+        first = name.split("/")[0]
+        if first.startswith("video"):
+            assert setting is None
+        else:
+            assert setting is not None
+            assert setting.name == (first if first in variants.BY_NAME else "A")
+
+
+def test_shaded_ground_has_its_names() -> None:
+    frame = pl.DataFrame({"packets_per_s": [1000.0, 5000.0], "load": [0.2, 0.7]})
+    marks = pl.DataFrame({"packets_per_s": [4000.0, 4500.0], "load": [None, 0.7], "document": ["onset", "level"]})
+    shades = [charts.Shade("unstable", 4000, 4800), charts.Shade("out of sight", 6000, 7000)]
+    spec = charts.shaded(frame, "packets_per_s", "load", shades=shades, marks=marks).to_dict()
+    text = json.dumps(spec)
+    assert "unstable" in text
+    assert "out of sight" not in text
+    assert [layer["mark"]["type"] for layer in spec["layer"]] == ["rect", "text", "line", "point", "point", "rule"]
