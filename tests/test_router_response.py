@@ -46,7 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The study with fewer and shorter probes."""
     place = tmp_path_factory.mktemp("study") / "router-response"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(probes, "INTERVALS_MS", (0.1, 0.2, 0.3, 0.4, 1.0, 4.0, 6.0, 10.0))
+        patch.setattr(probes, "INTERVALS_MS", (0.1, 0.2, 0.3, 0.4, 1.0, 4.0, 6.0, 7.0, 8.0, 10.0))
         patch.setattr(probes, "DURATION_S", 72)
         patch.setattr(probes, "SHORT_S", 71)
         patch.setattr(probes, "_ONSET_PER_S", (3700, 4000, 4100, 4200, 4500, 5400))
