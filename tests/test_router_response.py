@@ -46,12 +46,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The study with fewer and shorter probes."""
     place = tmp_path_factory.mktemp("study") / "router-response"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(probes, "INTERVALS_MS", (0.1, 0.2, 0.3, 0.4, 0.6, 1.0, 4.0, 6.0, 10.0))
+        patch.setattr(probes, "INTERVALS_MS", (0.1, 0.2, 0.3, 0.4, 1.0, 4.0, 6.0, 7.0, 8.0, 10.0))
         patch.setattr(probes, "DURATION_S", 72)
         patch.setattr(probes, "SHORT_S", 71)
         patch.setattr(probes, "_ONSET_PER_S", (3700, 4000, 4100, 4200, 4500, 5400))
         patch.setattr(probes, "_FALL_PER_S", (5700, 6000))
-        patch.setattr(variants, "INTERVALS_MS", (0.2, 0.3, 0.6, 1.0, 4.0, 6.0, 7.0, 8.0, 10.0))
+        patch.setattr(variants, "INTERVALS_MS", (0.2, 0.3, 1.0, 4.0, 6.0, 7.0, 8.0, 10.0))
         patch.setattr(variants, "RATES_PER_S", (4000, 4200))
         patch.setattr(video, "PAYLOADS", (90, 1440))
         patch.setattr(video, "BACKGROUNDS_PER_S", (0, 4400))

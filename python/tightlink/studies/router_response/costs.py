@@ -83,7 +83,7 @@ def interrupt_s(background_ms: float = BACKGROUND_MS) -> float:
         background_ms: Of background every 100 ms.
 
     >>> [round(interrupt_s(background_ms) * 1e6, 1) for background_ms in (7, 9, 10)]
-    [48.9, 73.9, 86.3]
+    [48.9, 73.8, 86.3]
     """
     serial_per_s = SERIAL_BPS / (8 * serial_bytes(SHORTEST))
     idle, slope = 1 - _low_load(0.0, background_ms), GUARANTEED * FALL_PER_S

@@ -54,7 +54,7 @@ def _onset(found: Evidence) -> Section:
         f"packets/s. The document prints an onset for three lengths (dashed), but its probes step from 3,333 to 5,000 "
         "packets/s and then to 10,000: its onsets are interpolations, and each of its unstable and highly unstable "
         f"regions is a single probe. With probes every 100 packets/s the unstable region begins {found.found.onset} "
-        f"packets/s, and with more beyond the reading falls {found.fall} packets/s, for all lengths."
+        f"packets/s for each length, and with more beyond the reading of 65 B falls {found.fall} packets/s."
     )
     return Section(
         "Where the router gives way",
