@@ -164,7 +164,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     row = next(line for line in out.splitlines() if line.startswith("1472 B"))
     assert row.split() == ["1472", "B", "150", "1150", "71.25", "%", "2.19", "%", "1.534", "Mbit/s", "6", "2.96", "%", "clear"]  # fmt: skip
     assert "clear from 100 B of payload; recommended 1472 B, packets of 1500 B: 1150 packets/s" in out
-    assert "below 100 B a frame is more than the ring's 75 packets" in out
+    assert "below 100 B the largest frame is more than the ring's 75 packets" in out
     assert "supposes that packets are lost independently" in out
 
 
@@ -224,3 +224,14 @@ def test_options_that_are_needed_or_no_numbers(capsys: pytest.CaptureFixture[str
     assert "--bitrate" in capsys.readouterr().err
     assert cli.main(arguments(limit_pps="many")) == 2
     assert "--limit-pps" in capsys.readouterr().err
+
+
+def test_the_ring_must_hold_a_key_frame(capsys: pytest.CaptureFixture[str]) -> None:
+    # 1.5 Mbit/s at 25 frames/s: 7500 B a frame, 30,000 B a key frame of four times that, in 40 packets of 750 B.
+    command = ["packetize", "--bitrate", "1.5 Mbit/s", "--limit-pps", "8000", "--frame-rate", "25"]
+    assert cli.main([*command, "--ring", "40 packets", "--key-frame", "4"]) == 0
+    assert "clear from 750 B" in capsys.readouterr().out
+    assert cli.main([*command, "--key-frame", "4"]) == 2
+    assert "--key-frame = 4: expected --ring" in capsys.readouterr().err
+    assert cli.main([*command, "--ring", "40 packets", "--key-frame", "0.5"]) == 2
+    assert "at least 1" in capsys.readouterr().err

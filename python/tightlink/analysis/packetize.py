@@ -34,7 +34,7 @@ Constraint = Literal["limit", "link", "ring", "mtu", "delay"]
 
 @dataclass(frozen=True, kw_only=True)
 class Stream:
-    """What is to be sent: a constant bit rate or, with a frame rate, video in frames of equal size."""
+    """What is to be sent: a constant bit rate or, with a frame rate, video in frames."""
 
     #: Bit rate of the payload.
     bitrate_bps: Fraction
@@ -42,15 +42,21 @@ class Stream:
     headers_bytes: int
     #: Frames a second; a packet never holds parts of two. Nothing: a stream without frames.
     frames_per_s: Fraction | None = None
+    #: The largest frame, such as a key frame, over the mean; the burst that it makes is what a ring must hold.
+    largest_frame: Fraction = Fraction(1)
 
     @property
     def frame_bytes(self) -> Fraction | None:
-        """Payload of a frame."""
+        """Payload of a mean frame."""
         return None if self.frames_per_s is None else self.bitrate_bps / (_BITS * self.frames_per_s)
 
     def packets_per_frame(self, payload: int) -> int | None:
         """Packets that carry a frame: ⌈frame / payload⌉."""
         return None if self.frame_bytes is None else math.ceil(self.frame_bytes / payload)
+
+    def burst_packets(self, payload: int) -> int:
+        """Packets that carry the largest frame; one packet in a stream without frames."""
+        return 1 if self.frame_bytes is None else math.ceil(self.largest_frame * self.frame_bytes / payload)
 
     def packets_per_s(self, payload: int) -> Fraction:
         """Packets a second at a payload length in bytes."""
@@ -168,7 +174,7 @@ def _wishes(stream: Stream, bottleneck: Bottleneck) -> dict[Constraint, Callable
     if link is not None:
         wishes["link"] = lambda length: stream.rate_on_link_bps(length) <= link
     if ring is not None:
-        wishes["ring"] = lambda length: (stream.packets_per_frame(length) or 1) <= ring
+        wishes["ring"] = lambda length: stream.burst_packets(length) <= ring
     return wishes
 
 

@@ -74,7 +74,7 @@ def remedies(
                 case "link":
                     wanted.append(Remedy("link", {"link": stream.rate_on_link_bps(length)}))
                 case "ring":
-                    wanted.append(Remedy("ring", {"ring": Fraction(stream.packets_per_frame(length) or 1)}))
+                    wanted.append(Remedy("ring", {"ring": Fraction(stream.burst_packets(length))}))
     return [*wanted, *_longer(stream, bottleneck, mtu_bytes, max_delay_s)]
 
 

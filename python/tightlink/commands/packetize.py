@@ -20,6 +20,7 @@ def packetize(
     link: str | None = None,
     max_delay: str | None = None,
     frame_rate: float | None = None,
+    key_frame: float | None = None,
     ring: str | None = None,
     loss: str | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
@@ -44,8 +45,10 @@ def packetize(
         Longest time to fill a packet, such as "30 ms"; without it any time will do.
     frame_rate
         Frames per second, if it is video; packets do not hold parts of two frames.
+    key_frame
+        Size of the largest frame over that of a mean one, such as 4, for --ring (default: 1).
     ring
-        What the router's input ring holds, such as "75 packets", for the burst of a frame.
+        What the ring holds where packets wait, such as "75 packets", for the burst of a frame.
     loss
         Share of packets lost, such as "0.5 %", for the share of frames that it hits.
     json_
@@ -59,6 +62,12 @@ def packetize(
     for name, value in (("--ring", ring), ("--loss", loss)):
         if value is not None and frame_rate is None:
             raise ScenarioError("--frame-rate beside it: it is frames that it is about", key=name, value=value)
+    if key_frame is not None and ring is None:
+        raise ScenarioError(
+            "--ring beside it: it is what must hold such a frame", key="--key-frame", value=plain(key_frame)
+        )
+    if key_frame is not None and key_frame < 1:
+        raise ScenarioError("at least 1: no largest frame is below the mean", key="--key-frame", value=plain(key_frame))
     limit, background = number("--limit-pps", limit_pps), number("--background-pps", background_pps, zero=True)
     if background >= limit:
         expected = f"less than --limit-pps, which is {plain(limit_pps)}: the router is unstable without the stream"
@@ -67,6 +76,7 @@ def packetize(
         bitrate_bps=option("--bitrate", bitrate, units.RATE),
         headers_bytes=int(option("--headers", headers, units.SIZE, zero=True)),
         frames_per_s=None if frame_rate is None else number("--frame-rate", frame_rate),
+        largest_frame=number("--key-frame", 1 if key_frame is None else key_frame),
     )
     mtu_bytes = int(option("--mtu", mtu, units.SIZE))
     if mtu_bytes <= stream.headers_bytes:

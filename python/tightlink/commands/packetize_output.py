@@ -22,7 +22,7 @@ _USUAL: Final = (20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240, 20480, 4096
 #: Significant digits of what would help.
 _DIGITS: Final = 4
 _INDEPENDENT: Final = "frame hit supposes that packets are lost independently; losses in bursts hit fewer frames"
-_BURST: Final = "the ring must hold a whole frame, as if it came at once"
+_BURST: Final = "the ring must hold the largest frame whole, as if it came at once"
 #: What a length fails on, in the table.
 _MISSED: Final[dict[Constraint, str]] = {
     "limit": "too many packets",
@@ -153,7 +153,8 @@ def _reason(answer: Answer, bound: Bound) -> str:
             rate = units.format_rate(float(bottleneck.link_bps or 0))
             return f"{below} headers make the stream more than the link's {rate}"
         case "ring":
-            return f"{below} a frame is more than the ring's {units.format_packets(bottleneck.ring_packets or 0)}"
+            ring = units.format_packets(bottleneck.ring_packets or 0)
+            return f"{below} the largest frame is more than the ring's {ring}"
         case "mtu":
             return f"above {payload} B the packet with its headers exceeds the MTU of {answer.mtu_bytes} B"
         case "delay":
@@ -170,7 +171,11 @@ def _would_help(remedy: Remedy) -> str:
 def _assumptions(answer: Answer) -> list[str]:
     lines = []
     if answer.stream.frames_per_s is not None:
-        lines.append("all frames are of the mean size; a key frame is several times that")
+        lines.append(
+            "all frames are taken as of the mean size; a key frame is several times that"
+            if answer.stream.largest_frame == 1
+            else f"frames are of the mean size but for key frames of {_count(answer.stream.largest_frame)} times that"
+        )
     if answer.loss is not None:
         lines.append(_INDEPENDENT)
     if answer.bottleneck.ring_packets is not None:
