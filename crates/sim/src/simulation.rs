@@ -33,7 +33,8 @@ const RETRANSMISSION: u32 = 0;
 const DELAYED_ACK: u32 = 1;
 const APPLICATION: u32 = 2;
 
-/// The numbers of entities: the sampler, starts and stops, links, processors, timers, sources that wait.
+/// The numbers of entities: the sampler, starts and stops, links, gates, processors, timers, sources that
+/// wait.
 #[derive(Clone, Copy, Debug)]
 struct Entities {
     first_link: Entity,
@@ -46,8 +47,9 @@ const SAMPLER: Entity = 0;
 impl Entities {
     fn new(scenario: &Scenario) -> Self {
         let first_link = events::first_link(scenario.flows.len());
+        let gates = scenario.links.iter().filter(|link| link.flow_control).count();
         let processors = scenario.nodes.iter().filter(|node| node.processor.is_some()).count();
-        let first_timer = first_link + (scenario.links.len() + processors) as u32;
+        let first_timer = first_link + (scenario.links.len() + gates + processors) as u32;
         Self { first_link, first_timer, first_source: first_timer + TIMERS * scenario.flows.len() as u32 }
     }
 

@@ -54,11 +54,11 @@ impl<P: Probe> Simulation<'_, P> {
     }
 
     fn sample_link(&mut self, now: Key, index: usize, interval_s: f64) {
-        let link = &mut self.fabric.links[index];
         let (time_s, entity) = (now.time.seconds(), index as u32);
-        let waiting = link.server.waiting(now);
+        let waiting = self.fabric.waiting(entity, now);
+        let link = &self.fabric.links[index];
         let busy_s = link.server.busy_until(now.time);
-        let dropped = link.server.dropped() + link.packets_lost();
+        let dropped = self.fabric.refused(entity) + link.packets_lost();
         self.series.push(time_s, entity, Metric::QueuePackets, waiting as f64);
         self.series.push(time_s, entity, Metric::Utilization, (busy_s - self.sampled.busy_s[index]) / interval_s);
         self.series.push(time_s, entity, Metric::PacketsDropped, (dropped - self.sampled.dropped[index]) as f64);
