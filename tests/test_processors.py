@@ -166,3 +166,48 @@ def test_a_queue_that_takes_no_packet_cannot_be_saturated() -> None:
 def test_the_summary_has_a_line_for_each_processor(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(EXAMPLE), "--set", "duration=1s"]) == 0
     assert "router_a   18.7 %" in capsys.readouterr().out
+
+
+RECEIVER = 'node.b.processor = { per_packet = "200 us", input_ring = "32 packets", receive = true }\n'
+
+
+def test_flow_control_pauses_instead_of_dropping() -> None:
+    scenario = tl.loads(WIRE + RECEIVER + SATURATE)
+    rate = 1 / (1516 * 8e-8)
+    lossy = tl.simulate(scenario).flows.row(0, named=True)
+    assert lossy["packets_sent"] == pytest.approx(5 * rate, rel=0.01)
+    assert lossy["packets_dropped"] == pytest.approx(5 * (rate - 5000), rel=0.01)
+    run = tl.simulate(scenario.set("link.wire.flow_control", value=True))
+    row = run.flows.row(0, named=True)
+    assert row["packets_dropped"] == 0
+    assert row["packets_delivered"] == pytest.approx(25000, abs=2)
+    assert row["limited_by_network"] > 0.999
+    wire = run.links.row(0, named=True)
+    assert wire["queue_mean_packets"] == pytest.approx(100, abs=1)
+    assert wire["utilization"] == pytest.approx(5000 / rate, abs=0.01)
+
+
+def test_flow_control_holds_where_a_processor_can_pause() -> None:
+    # The reverse direction ends at a host that has no processor to be full.
+    text = WIRE.replace("queue =", "flow_control = true, queue =") + RECEIVER + SATURATE
+    assert [link["flow_control"] for link in tl.loads(text).resolve()["links"]] == [True, False]
+    off = tl.loads(text).set("link.wire.reverse.flow_control", value=True).set("link.wire.flow_control", value=False)
+    with pytest.raises(tl.ScenarioError, match=r"link\.wire\.reverse\.flow_control = true: expected a to have"):
+        off.resolve()
+    # A host's processor does not see what it receives, unless receive = true.
+    deaf = tl.loads(text).set("node.b.processor.receive", value=False)
+    with pytest.raises(tl.ScenarioError, match=r"link\.wire\.flow_control = true: expected b to have a processor"):
+        deaf.resolve()
+
+
+def test_flow_control_of_a_group_holds_at_the_routers_that_have_a_processor() -> None:
+    text = """
+duration = "1 s"
+topology.net = { kind = "dumbbell", pairs = 2, bottleneck.rate = "10 Mbit/s", access = { rate = "1 Gbit/s", flow_control = true } }
+node."net.left_router".processor = { per_packet = "5 us" }
+traffic.ftp = { kind = "bulk", flows = 2, from = "net.left[*]", to = "net.right[*]" }
+"""
+    paused = [link["name"] for link in tl.loads(text).resolve()["links"] if link["flow_control"]]
+    assert paused == ["net.access_left[0]", "net.access_left[1]"]
+    with pytest.raises(tl.ScenarioError, match=r"topology\.net\.access\.flow_control = true: expected net\."):
+        tl.loads(text.replace("left_router", "right[1]")).resolve()

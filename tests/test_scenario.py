@@ -35,6 +35,7 @@ def test_one_flow_resolves_to_what_the_engine_reads(one_flow: str) -> None:
         "framing": {"overhead_bytes": 0, "smallest_bytes": 0},
         "loss": 0.0,
         "mtu_bytes": None,
+        "flow_control": False,
     }
     back = {"name": "bottleneck.reverse", "from": 1, "to": 0}
     assert resolved == {

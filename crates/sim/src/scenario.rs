@@ -72,6 +72,8 @@ pub struct LinkSpec {
     pub loss: f64,
     /// Largest IP packet that the link carries, in bytes; none: any.
     pub mtu_bytes: Option<u32>,
+    /// Whether the transmitter pauses while the input ring at the far end is full (IEEE 802.3x).
+    pub flow_control: bool,
 }
 
 /// The size of a queue. The packet in service counts.

@@ -9,7 +9,7 @@ use crate::network::queue::{Arrival, Queue, QueueSpec};
 use crate::network::topology::{Paths, flows_alone_at_their_host};
 use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
-use crate::probe::series::{Metric, Series};
+use crate::probe::series::Series;
 use crate::scenario::{FlowSpec, Profile, QueueLimit, Scenario, TrafficSpec, TransportSpec};
 use crate::time::Time;
 use crate::traffic::pulse::Pulse;
@@ -18,6 +18,10 @@ use crate::transport::datagram::{DatagramFlow, Fragments};
 use crate::transport::ns2;
 use crate::transport::receiver::Receiver;
 use crate::transport::sender::{Env, Sender};
+
+mod sampler;
+
+use sampler::Sampled;
 
 /// A number that changes whenever a change of the engine changes results: stored runs of another
 /// number are not reused.
@@ -29,7 +33,8 @@ const RETRANSMISSION: u32 = 0;
 const DELAYED_ACK: u32 = 1;
 const APPLICATION: u32 = 2;
 
-/// The numbers of entities: the sampler, starts and stops, links, processors, timers, sources that wait.
+/// The numbers of entities: the sampler, starts and stops, links, gates, processors, timers, sources that
+/// wait.
 #[derive(Clone, Copy, Debug)]
 struct Entities {
     first_link: Entity,
@@ -42,8 +47,9 @@ const SAMPLER: Entity = 0;
 impl Entities {
     fn new(scenario: &Scenario) -> Self {
         let first_link = events::first_link(scenario.flows.len());
+        let gates = scenario.links.iter().filter(|link| link.flow_control).count();
         let processors = scenario.nodes.iter().filter(|node| node.processor.is_some()).count();
-        let first_timer = first_link + (scenario.links.len() + processors) as u32;
+        let first_timer = first_link + (scenario.links.len() + gates + processors) as u32;
         Self { first_link, first_timer, first_source: first_timer + TIMERS * scenario.flows.len() as u32 }
     }
 
@@ -103,18 +109,6 @@ pub struct Simulation<'a, P> {
     end: Time,
     events: u64,
     sampled: Sampled,
-}
-
-/// What the sampler saw last.
-#[derive(Clone, Debug, Default)]
-struct Sampled {
-    samples: u64,
-    busy_s: Vec<f64>,
-    dropped: Vec<u64>,
-    payload: Vec<u64>,
-    bytes: Vec<u64>,
-    /// Of each processor, time busy and packets dropped.
-    nodes: Vec<(f64, u64)>,
 }
 
 impl<'a, P: Probe> Simulation<'a, P> {
@@ -388,92 +382,6 @@ impl<'a, P: Probe> Simulation<'a, P> {
             let entity = self.entities.timer(flow, APPLICATION);
             self.fabric.queue.push(Key::new(next, now.time, now.precedence_of_effects(), entity));
         }
-    }
-
-    fn schedule_samples(&mut self) {
-        let Some(interval_s) = self.scenario.observe.interval_s else { return };
-        let (links, flows) = (self.scenario.links.len(), self.scenario.flows.len());
-        self.sampled = Sampled {
-            samples: 0,
-            busy_s: vec![0.0; links],
-            dropped: vec![0; links],
-            payload: vec![0; flows],
-            bytes: vec![0; flows],
-            nodes: vec![(0.0, 0); self.fabric.nodes.list.len()],
-        };
-        self.fabric.queue.push(Key::planned(Time::new(interval_s), SAMPLER));
-    }
-
-    fn sample(&mut self, now: Key) {
-        let Some(interval_s) = self.scenario.observe.interval_s else { return };
-        let time_s = now.time.seconds();
-        for index in 0..self.fabric.links.len() {
-            self.sample_link(now, index, interval_s);
-        }
-        for flow in 0..self.endpoints.len() {
-            self.sample_flow(time_s, flow, interval_s);
-        }
-        for node in 0..self.fabric.nodes.list.len() {
-            self.sample_processor(time_s, node, interval_s);
-        }
-        self.sampled.samples += 1;
-        // Multiples of the interval, not a sum of it: the thousandth sample lies where it should.
-        let next = Time::new(interval_s * (self.sampled.samples + 1) as f64);
-        self.fabric.queue.push(Key::planned(next, SAMPLER));
-    }
-
-    fn sample_link(&mut self, now: Key, index: usize, interval_s: f64) {
-        let link = &mut self.fabric.links[index];
-        let (time_s, entity) = (now.time.seconds(), index as u32);
-        let waiting = link.server.waiting(now);
-        let busy_s = link.server.busy_until(now.time);
-        let dropped = link.server.dropped() + link.packets_lost();
-        self.series.push(time_s, entity, Metric::QueuePackets, waiting as f64);
-        self.series.push(time_s, entity, Metric::Utilization, (busy_s - self.sampled.busy_s[index]) / interval_s);
-        self.series.push(time_s, entity, Metric::PacketsDropped, (dropped - self.sampled.dropped[index]) as f64);
-        self.sampled.busy_s[index] = busy_s;
-        self.sampled.dropped[index] = dropped;
-    }
-
-    fn sample_flow(&mut self, time_s: f64, flow: usize, interval_s: f64) {
-        let entity = (self.fabric.links.len() + flow) as u32;
-        let (payload, bytes) = match self.endpoints[flow] {
-            Endpoint::Tcp(index) => {
-                let flow = &self.tcp[index as usize];
-                let connection = &self.connections[flow.connection as usize];
-                (connection.payload_through(flow.receiver.in_order()), flow.receiver.totals.bytes)
-            }
-            Endpoint::Udp(index) => {
-                let flow = &self.udp[index as usize];
-                (flow.payload_delivered, flow.bytes_delivered)
-            }
-        };
-        let rate = |now: u64, before: u64| (now - before) as f64 * 8.0 / interval_s;
-        self.series.push(time_s, entity, Metric::GoodputBps, rate(payload, self.sampled.payload[flow]));
-        self.series.push(time_s, entity, Metric::ThroughputBps, rate(bytes, self.sampled.bytes[flow]));
-        self.sampled.payload[flow] = payload;
-        self.sampled.bytes[flow] = bytes;
-        if let Endpoint::Tcp(index) = self.endpoints[flow] {
-            let sender = &self.tcp[index as usize].sender;
-            self.series.push(time_s, entity, Metric::CwndPackets, sender.window.cwnd);
-            if sender.window.ssthresh < f64::MAX {
-                self.series.push(time_s, entity, Metric::SsthreshPackets, sender.window.ssthresh);
-            }
-            self.series.push(time_s, entity, Metric::InFlightPackets, sender.in_flight());
-        }
-    }
-
-    fn sample_processor(&mut self, time_s: f64, index: usize, interval_s: f64) {
-        let processor = &self.fabric.nodes.list[index].processor;
-        let entity = (self.fabric.links.len() + self.endpoints.len() + index) as u32;
-        let (busy_s, dropped) = (processor.busy_s(time_s), processor.totals().packets_dropped);
-        let (busy_before_s, dropped_before) = std::mem::replace(&mut self.sampled.nodes[index], (busy_s, dropped));
-        self.series.push(time_s, entity, Metric::Load, (busy_s - busy_before_s) / interval_s);
-        if let Some(reading) = processor.reading(time_s) {
-            self.series.push(time_s, entity, Metric::LoadReported, reading);
-        }
-        self.series.push(time_s, entity, Metric::RingPackets, processor.packets() as f64);
-        self.series.push(time_s, entity, Metric::PacketsDropped, (dropped - dropped_before) as f64);
     }
 
     /// Events handled.

@@ -253,9 +253,9 @@ fn congestion_name(spec: &FlowSpec) -> &str {
 /// The `links` table: a row for each direction of each link.
 #[must_use]
 pub fn links<P: Probe>(simulation: &Simulation<'_, P>) -> Table {
-    let scenario = simulation.scenario;
+    let (scenario, fabric) = (simulation.scenario, &simulation.fabric);
     let totals: Vec<(ServerTotals, u64)> =
-        simulation.fabric.links.iter().map(|link| (link.server.totals(), link.packets_lost())).collect();
+        (0..).zip(&fabric.links).map(|(index, link)| (fabric.totals(index), link.packets_lost())).collect();
     let duration_s = scenario.duration_s;
     let node = |index: u32| scenario.nodes[index as usize].name.clone();
     let mut table = Table::default();
@@ -291,9 +291,9 @@ pub fn nodes<P: Probe>(simulation: &Simulation<'_, P>) -> Table {
     let scenario = simulation.scenario;
     let mut arrived = vec![0u64; scenario.nodes.len()];
     let mut refused = vec![0u64; scenario.nodes.len()];
-    for (spec, link) in scenario.links.iter().zip(&simulation.fabric.links) {
+    for ((index, spec), link) in (0..).zip(&scenario.links).zip(&simulation.fabric.links) {
         arrived[spec.to as usize] += link.packets_delivered();
-        refused[spec.from as usize] += link.server.dropped();
+        refused[spec.from as usize] += simulation.fabric.refused(index);
     }
     let without = |packets| NodeTotals {
         packets_in: packets,

@@ -5,7 +5,7 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use common::networks::{chains, closed_loop, dumbbells, open_loop, with_processors};
+use common::networks::{chains, closed_loop, dumbbells, open_loop, with_flow_control, with_processors};
 use common::reference::shortest_path;
 use common::{column, floats, flow, integers, packets, run, run_with, scenario, tcp, trace, wire};
 use proptest::prelude::*;
@@ -51,7 +51,10 @@ fn count_links(scenario: &Scenario, records: &[Record]) -> Vec<LinkCount> {
                 link.lost += 1;
                 link.arrived.push((record.uid, at_s));
             }
-            Event::Drop(DropReason::InputRing) => link.refused += 1,
+            Event::Drop(DropReason::InputRing) => {
+                // Else the socket of its own host refused it.
+                link.refused += usize::from(link.arrived.last().is_some_and(|&(uid, _)| uid == record.uid));
+            }
             Event::Drop(DropReason::Queue | DropReason::OutputRing) => {
                 // A drop is noted as an arrival at the queue, too.
                 let refused = link.admitted.pop().map(|packet| packet.uid);
@@ -68,8 +71,8 @@ fn transmission_s(link: &LinkSpec, size: u32) -> f64 {
     8.0 * f64::from(frame) / link.rate_bps
 }
 
-/// Every link serves what it admits in order, without a pause and without overlap, and its row of the
-/// table says so.
+/// Every link serves what it admits in order, without overlap, and without a pause unless it has flow control;
+/// and its row of the table says so.
 fn links_conserve(scenario: &Scenario, table: &Table, records: &[Record]) -> Result<(), TestCaseError> {
     let end_s = scenario.duration_s;
     for (index, (link, count)) in scenario.links.iter().zip(count_links(scenario, records)).enumerate() {
@@ -79,7 +82,13 @@ fn links_conserve(scenario: &Scenario, table: &Table, records: &[Record]) -> Res
         let mut sizes = 0u64;
         for (place, packet) in count.admitted.iter().enumerate() {
             let transmission_s = transmission_s(link, packet.size);
-            let start_s = packet.at_s.max(free_s);
+            let mut start_s = packet.at_s.max(free_s);
+            if link.flow_control {
+                // When the ring at its far end let it.
+                let begun = count.dequeued.get(place).map_or(end_s, |&(_, begun_s)| begun_s);
+                prop_assert!(begun >= start_s.min(end_s), "{} overlaps at {:?}", link.name, packet);
+                start_s = begun;
+            }
             free_s = start_s + transmission_s;
             let delivery_s = start_s + (transmission_s + link.delay_s);
             // First in, first out; what happens after the end does not happen.
@@ -106,7 +115,9 @@ fn links_conserve(scenario: &Scenario, table: &Table, records: &[Record]) -> Res
         let QueueSpec::DropTail(queue) = &link.queue;
         match queue.limit {
             QueueLimit::Packets(limit) => {
-                prop_assert!(inside <= limit as usize && row("queue_max_packets") < limit.max(1) as usize)
+                // While it pauses, none is in service.
+                let waiting = if link.flow_control { limit } else { limit.max(1) - 1 };
+                prop_assert!(inside <= limit as usize && row("queue_max_packets") <= waiting as usize)
             }
             QueueLimit::Bytes(limit) => prop_assert!(sizes <= limit),
             QueueLimit::Unlimited => prop_assert_eq!(count.dropped, 0),
@@ -310,6 +321,9 @@ fn processors_conserve(scenario: &Scenario) -> Result<(), TestCaseError> {
         let reported = floats(&tables.nodes, "load_reported")[index];
         prop_assert!(reported.is_nan() || reported >= 0.0, "reported {}", reported);
     }
+    for (link, count) in scenario.links.iter().zip(count_links(scenario, &records)) {
+        prop_assert!(!link.flow_control || count.refused == 0, "the ring behind {} dropped", link.name);
+    }
     let refused: i64 = refused.iter().sum();
     let noted = records.iter().filter(|record| record.event == Event::Drop(DropReason::InputRing)).count();
     prop_assert_eq!(refused, noted as i64);
@@ -350,6 +364,16 @@ proptest! {
 
     #[test]
     fn processors_conserve_packets(scenario in with_processors(open_loop())) {
+        processors_conserve(&scenario)?;
+    }
+
+    #[test]
+    fn flow_control_conserves_packets(scenario in with_flow_control(with_processors(open_loop()))) {
+        processors_conserve(&scenario)?;
+    }
+
+    #[test]
+    fn flow_control_conserves_packets_of_tcp_too(scenario in with_flow_control(with_processors(closed_loop()))) {
         processors_conserve(&scenario)?;
     }
 

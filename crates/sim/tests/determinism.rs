@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::networks::{closed_loop, open_loop, with_processors};
+use common::networks::{closed_loop, open_loop, with_flow_control, with_processors};
 use common::{flow, integers, packets, run, scenario, trace, udp, wire};
 use proptest::prelude::*;
 use tightlink_sim::Scenario;
@@ -34,6 +34,11 @@ proptest! {
 
     #[test]
     fn processors_run_twice_alike(scenario in with_processors(closed_loop())) {
+        runs_twice_alike(&scenario)?;
+    }
+
+    #[test]
+    fn flow_control_runs_twice_alike(scenario in with_flow_control(with_processors(closed_loop()))) {
         runs_twice_alike(&scenario)?;
     }
 

@@ -52,7 +52,7 @@ def filled(scenario: Scenario) -> dict[str, Any]:
 
 def _links(profile: Profile) -> dict[str, Any]:
     framing = {"overhead": "0 B", "smallest": "0 B"}
-    defaults = {"delay": "0 s", "queue": profile.queue, "framing": framing, "loss": 0.0}
+    defaults = {"delay": "0 s", "queue": profile.queue, "framing": framing, "loss": 0.0, "flow_control": False}
     return defaults if profile.mtu is None else defaults | {"mtu": profile.mtu}
 
 

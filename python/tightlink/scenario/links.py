@@ -1,4 +1,4 @@
-"""Links and their queues: rate, delay, queue, framing, loss and MTU of a wire.
+"""Links and their queues: rate, delay, queue, framing, loss, MTU and flow control of a wire.
 
 Example:
     >>> Link(ends=("a", "b"), rate="2Mbps", queue="20 packets").rate
@@ -69,6 +69,8 @@ class Medium(Table):
     """Share of packets lost on the wire, after their transmission (default 0)."""
     mtu: Mtu | None = None
     """Largest IP packet that fits (default: the profile's)."""
+    flow_control: StrictBool | None = None
+    """Whether the transmitter pauses while the input ring of the processor at the far end is full (default false)."""
 
 
 class Wire(Medium):

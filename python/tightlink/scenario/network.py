@@ -71,6 +71,8 @@ class Network:
         #: Nodes with a processor, and the key of its table.
         self.processors: dict[int, tuple[str, Processor]] = {}
         self._place(scenario.node)
+        #: Links with flow control that a processor at their far end can pause.
+        self.paused: set[int] = self._find_paused()
 
     def _place(self, nodes: dict[str, Node]) -> None:
         """Gives nodes their processors: those named singly have theirs rather than their group's."""
@@ -84,6 +86,37 @@ class Network:
             if processor is not None and processor.output_ring is not None:
                 wire = hop.wire.model_copy(update={"queue": processor.output_ring})
                 self.hops[index] = replace(hop, wire=wire)
+
+    def _find_paused(self) -> set[int]:
+        """The links whose transmitters pause: of a wire with flow control, or of a group, those that can be paused.
+
+        Raises:
+            ScenarioError: A table asks for flow control, and nothing pauses any of its links.
+        """
+        wanted = [index for index, hop in enumerate(self.hops) if hop.wire.flow_control]
+        if not wanted:
+            return set()
+        onward: dict[int, set[int]] = {}
+        for hop in self.hops:
+            onward.setdefault(hop.origin, set()).add(hop.target)
+
+        def pauses(hop: Hop) -> bool:
+            _, processor = self.processors.get(hop.target, (None, None))
+            forwards = onward.get(hop.target, set()) - {hop.origin}
+            return processor is not None and (bool(processor.receive) or bool(forwards))
+
+        paused = {index for index in wanted if pauses(self.hops[index])}
+        tables = {self.hops[index].key.removesuffix(".reverse") for index in paused}
+        for hop in (self.hops[index] for index in wanted):
+            if hop.key.removesuffix(".reverse") not in tables:
+                name = next(name for name, node in self.nodes.items() if node == hop.target)
+                raise ScenarioError(
+                    f"{name} to have a processor that serves packets from this link: only a router's processor, or a "
+                    "host's with receive = true, pauses who sends to it",
+                    key=f"{hop.key}.flow_control",
+                    value=True,
+                )
+        return paused
 
     def _add(self, span: Span) -> None:
         origin, target = (self.nodes[end] for end in span.ends)
@@ -146,6 +179,7 @@ class Network:
                 "framing": _framing(hop.wire),
                 "loss": units.fraction(given(hop.wire.loss)),
                 "mtu_bytes": hop.mtu,
+                "flow_control": index in self.paused,
             }
             for index, hop in enumerate(self.hops)
         ]

@@ -16,7 +16,7 @@ mod queue;
 pub use queue::EventQueue;
 
 /// Who an event belongs to. Numbers follow the order of the scenario: samples first, then the starts
-/// and stops of flows, then links, processors, timers, and sources that wait.
+/// and stops of flows, then links, gates, processors, timers, and sources that wait.
 pub type Entity = u32;
 
 /// The first link's number in a scenario with so many flows: before it come the sampler and, for each

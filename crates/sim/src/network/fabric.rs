@@ -2,6 +2,7 @@
 
 use crate::error::ScenarioError;
 use crate::events::{Entity, EventQueue, Key};
+use crate::network::gate::Gates;
 use crate::network::link::Link;
 use crate::network::node::Nodes;
 use crate::network::topology::{Paths, links_to_answering_hosts};
@@ -11,11 +12,21 @@ use crate::scenario::Scenario;
 use crate::time::Time;
 use crate::transport::sack::SackSlab;
 
+/// A stop of a path, with its index among its like.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place {
+    Link(usize),
+    Gate(usize),
+    Processor(usize),
+}
+
 /// All links, the packets in them and the events that they cause.
 #[derive(Debug)]
 pub struct Fabric<P> {
     /// Links, in the order of the scenario.
     pub links: Vec<Link>,
+    /// The queues of links with flow control.
+    pub gates: Gates,
     /// Processors, and the sources that they and links push back.
     pub nodes: Nodes,
     /// The way of each flow.
@@ -34,7 +45,7 @@ pub struct Fabric<P> {
     pub(super) first_link: Entity,
     /// The event of the first flow's source, if it waits.
     pub(super) first_source: Entity,
-    end: Time,
+    pub(super) end: Time,
 }
 
 impl<P: Probe> Fabric<P> {
@@ -42,7 +53,7 @@ impl<P: Probe> Fabric<P> {
     /// sources from `first_source` on. Links in `unfused` keep events of their own.
     ///
     /// # Errors
-    /// A path that does not exist.
+    /// A path that does not exist, or flow control towards a node that cannot pause.
     pub fn new(
         scenario: &Scenario,
         (first_link, first_source): (Entity, Entity),
@@ -69,9 +80,11 @@ impl<P: Probe> Fabric<P> {
             }
         }
         paths.mark_fused(|link| feeders[link as usize].is_some());
+        let nodes = Nodes::new(scenario);
         Ok(Self {
             arrived: Vec::new(),
-            nodes: Nodes::new(scenario),
+            gates: Gates::new(scenario, &nodes)?,
+            nodes,
             links,
             paths,
             queue: EventQueue::for_size(scenario.links.len() + scenario.flows.len()),
@@ -93,7 +106,7 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// Offers a packet to a link at `now`, and on through the links fused to it; or to a processor.
+    /// Offers a packet to a link at `now`, and on through the links fused to it; or to another stop.
     #[inline]
     pub(super) fn offer(&mut self, index: u32, packet: Packet, now: Key) {
         let ((stamp, identity, state), (time, caused_at, rank)) = (packet.words(), now.words());
@@ -116,7 +129,7 @@ impl<P: Probe> Fabric<P> {
         let mut now = Key::from_words((time, caused_at, rank));
         loop {
             let Some(link) = self.links.get_mut(index as usize) else {
-                return self.offer_processor(index, packet, now);
+                return self.offer_beyond_links(index, packet, now);
             };
             let Some(service) = link.server.offer(now, packet.size()) else {
                 let reason = self.nodes.drop_reason(index);
@@ -156,12 +169,12 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// The event of a link or of a processor: takes the packet off it and puts it to the next stop; returns
+    /// The event of a link or of another stop: takes the packet off it and puts it to the next stop; returns
     /// it where its path ends.
     #[inline]
     pub fn deliver(&mut self, key: Key) -> Option<Packet> {
         let index = key.entity() - self.first_link;
-        let Some(link) = self.links.get_mut(index as usize) else { return self.serve(key) };
+        let Some(link) = self.links.get_mut(index as usize) else { return self.happen_beyond_links(key) };
         let packet = link.flight.pop_front()?;
         if let Some(next) = link.next_delivery() {
             self.queue.push(next);
@@ -180,6 +193,34 @@ impl<P: Probe> Fabric<P> {
             self.offer(next, packet.forwarded(), key);
         }
         None
+    }
+
+    #[cold]
+    fn offer_beyond_links(&mut self, stop: u32, packet: Packet, now: Key) {
+        match self.place(stop) {
+            Place::Gate(index) => self.offer_gate(index, packet, now),
+            _ => self.offer_processor(stop, packet, now),
+        }
+    }
+
+    #[cold]
+    fn happen_beyond_links(&mut self, key: Key) -> Option<Packet> {
+        match self.place(key.entity() - self.first_link) {
+            Place::Gate(index) => {
+                self.departed(index, key);
+                None
+            }
+            _ => self.serve(key),
+        }
+    }
+
+    /// What a stop is: the links come first, then the gates, then the processors.
+    pub(super) fn place(&self, stop: u32) -> Place {
+        let stop = stop as usize;
+        match stop.checked_sub(self.links.len()) {
+            None => Place::Link(stop),
+            Some(index) => index.checked_sub(self.gates.len()).map_or(Place::Gate(index), Place::Processor),
+        }
     }
 
     /// Counts a lost packet; `blocks` is where an ACK's SACK blocks are.

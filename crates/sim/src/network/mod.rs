@@ -3,6 +3,7 @@
 
 pub mod background;
 pub mod fabric;
+pub mod gate;
 pub mod link;
 pub mod meter;
 pub mod node;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::events::{Entity, EventQueue, Key, Precedence};
-use crate::network::fabric::Fabric;
+use crate::network::fabric::{Fabric, Place};
 use crate::network::processor::Processor;
 use crate::network::sources::{Sources, Waiting};
 use crate::packet::{Kind, Packet};
@@ -42,9 +42,9 @@ impl Node {
         }
     }
 
-    /// Whether its own ring takes a packet; an empty one takes every packet.
-    fn takes(&self, size: u32) -> bool {
-        self.processor.is_empty(Self::OWN) || self.processor.has_room(Self::OWN, size)
+    /// Whether a ring takes a packet that would rather wait than be dropped; an empty one takes every packet.
+    pub(super) fn takes(&self, ring: u32, size: u32) -> bool {
+        self.processor.is_empty(ring) || self.processor.has_room(ring, size)
     }
 }
 
@@ -97,6 +97,13 @@ impl Nodes {
         nodes
     }
 
+    /// The ring at the end of a link that ends at node `end`: of which processor in the list, and which of
+    /// its rings; nothing if that node has no processor.
+    pub(super) fn ring_at_end(&self, link: u32, end: u32) -> Option<(usize, u32)> {
+        let node = self.list.iter().position(|node| node.index == end)?;
+        Some((node, self.inputs[link as usize]))
+    }
+
     /// Why the queue of a link drops a packet.
     #[cold]
     #[must_use]
@@ -107,30 +114,31 @@ impl Nodes {
 }
 
 impl<P: Probe> Fabric<P> {
-    /// Offers a packet to a processor: the stop with this index, beyond all links.
-    #[cold]
+    /// Offers a packet to a processor.
     pub(super) fn offer_processor(&mut self, stop: u32, packet: Packet, now: Key) {
-        let (entity, node) = (self.first_link + stop, &mut self.nodes.list[stop as usize - self.links.len()]);
+        let (entity, index) = (self.first_link + stop, self.processor(stop));
+        let node = &mut self.nodes.list[index];
         let (at, size) = (now.time.seconds(), packet.size());
         let from = self.paths.before(packet.position());
         let input = from.map_or(Node::OWN, |link| self.nodes.inputs[link as usize]);
         let admitted = if from.is_none() {
             // The socket refuses a datagram; what TCP must send waits in the kernel's memory.
-            packet.kind() != Kind::Datagram || node.takes(size)
+            packet.kind() != Kind::Datagram || node.takes(Node::OWN, size)
         } else {
-            node.processor.interrupt(at, input, size)
+            // What a transmitter sent before it was paused is taken, too.
+            node.processor.interrupt(at, input, size) || from.is_some_and(|link| self.gates.index_of(link).is_some())
         };
         if !admitted {
             node.processor.refuse(size);
             // Of a packet that never joins its first link, the trace says where it would have.
-            let next = || self.paths.at(packet.position() + 1).server();
+            let next = || self.paths.at(packet.position() + 1).server().map(|stop| self.link_behind(stop));
             let link = from.or_else(next).unwrap_or_default();
             self.probe.dropped(now, link, Seen::new(&packet, &self.paths), DropReason::InputRing);
             self.lose(packet.position(), packet.is_reverse(), packet.blocks());
             return;
         }
         node.packets.push_back(packet);
-        self.probe.joined_processor(stop, Seen::new(&packet, &self.paths));
+        self.probe.joined(stop, Seen::new(&packet, &self.paths));
         if node.processor.take(at, input, size) {
             node.cause = (now.time, now.precedence_of_effects());
             node.schedule(&mut self.queue, entity);
@@ -139,10 +147,10 @@ impl<P: Probe> Fabric<P> {
 
     /// The event of a processor: the packet in service has left, unless interrupts have delayed it.
     /// Returns the packet where its path ends.
-    #[cold]
     pub(super) fn serve(&mut self, key: Key) -> Option<Packet> {
         let stop = key.entity() - self.first_link;
-        let node = &mut self.nodes.list[stop as usize - self.links.len()];
+        let index = self.processor(stop);
+        let node = &mut self.nodes.list[index];
         if let Some(departure) = node.departure(key.entity())
             && departure.time > key.time
         {
@@ -150,23 +158,25 @@ impl<P: Probe> Fabric<P> {
             return None;
         }
         let (at, packet) = (key.time.seconds(), *node.packets.front()?);
-        let next = self.paths.at(packet.position() + 1);
+        let (from, next) = (self.paths.before(packet.position()), self.paths.at(packet.position() + 1));
         // A host does not drop its own packets at its own link: they wait until there is room.
-        if self.paths.before(packet.position()).is_none()
-            && let Some(link) = next.server().and_then(|next| self.links.get_mut(next as usize))
-            && let Some(room) = link.server.next_room(key, packet.size())
+        if from.is_none()
+            && let Some(next) = next.server()
+            && self.waits(index, next, packet.size(), key)
         {
-            node.processor.hold(at);
-            self.queue.push(room.with_entity(key.entity()));
             return None;
         }
+        let node = &mut self.nodes.list[index];
         node.packets.pop_front();
         if node.processor.release(at) {
             node.cause = (key.time, key.precedence_of_effects());
             node.schedule(&mut self.queue, key.entity());
         }
-        self.probe.left_processor(stop);
+        self.probe.left(stop);
         self.wake(stop, key);
+        if let Some(link) = from {
+            self.end_pause(link, key);
+        }
         if let Some(flow) = next.flow() {
             return Some(packet.arriving(flow));
         }
@@ -182,10 +192,53 @@ impl<P: Probe> Fabric<P> {
         !self.nodes.list.is_empty()
     }
 
+    /// Whether the packet at the head of a processor must wait for its first link, whose stop is `next`.
+    fn waits(&mut self, index: usize, next: u32, size: u32, key: Key) -> bool {
+        let (room, place, at) = (self.room(next, size, key), self.place(next), key.time.seconds());
+        let node = &mut self.nodes.list[index];
+        match (room, place) {
+            (Room::At(departure), _) => {
+                node.processor.hold(at);
+                self.queue.push(departure.with_entity(key.entity()));
+                true
+            }
+            (Room::Unknown, Place::Gate(gate)) if self.gates.get_mut(gate).sets_aside() => {
+                // A pause may last: what the host receives must not wait for its end, or two hosts that
+                // pause each other would do so for ever.
+                if let Some(packet) = node.packets.pop_front() {
+                    if node.processor.set_aside(at) {
+                        node.cause = (key.time, key.precedence_of_effects());
+                        node.schedule(&mut self.queue, key.entity());
+                    }
+                    self.probe.left(key.entity() - self.first_link);
+                    self.set_aside(gate, packet.forwarded());
+                }
+                true
+            }
+            (Room::Unknown, Place::Gate(gate)) => {
+                node.processor.hold(at);
+                self.gates.get_mut(gate).holder = Some(key.entity());
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// A packet that was set aside joins its gate.
+    pub(super) fn let_go(&mut self, gate: usize, packet: Packet, key: Key) {
+        self.probe.left((self.links.len() + gate) as u32);
+        if let Some(stop) = self.paths.before(packet.position()) {
+            let index = self.processor(stop);
+            self.nodes.list[index].processor.let_go(Node::OWN, packet.size());
+            self.offer_gate(gate, packet, key);
+            self.wake(stop, key);
+        }
+    }
+
     /// Whether the first stop of a flow takes a packet of `size` bytes from its source at `now`. If not,
     /// the source's event comes when it is its turn.
     pub fn takes(&mut self, flow: u32, size: u32, now: Key) -> bool {
-        self.first_stop(flow) < self.links.len() as u32 || self.takes_or_wakes(flow, size, now)
+        !matches!(self.place(self.first_stop(flow)), Place::Processor(_)) || self.takes_or_wakes(flow, size, now)
     }
 
     /// The same for a source that the queue of its first link pushes back, too.
@@ -213,24 +266,36 @@ impl<P: Probe> Fabric<P> {
         self.wake(stop, now);
     }
 
+    /// The index of a processor in the list.
+    fn processor(&self, stop: u32) -> usize {
+        stop as usize - self.links.len() - self.gates.len()
+    }
+
+    /// The link that a host's packets take behind its processor: its stop, or the one behind its gate.
+    fn link_behind(&self, stop: u32) -> u32 {
+        if let Place::Gate(gate) = self.place(stop) { self.gates.link(gate) } else { stop }
+    }
+
     /// The first stop of a flow's way: every way has a link.
     fn first_stop(&self, flow: u32) -> u32 {
         self.paths.at(self.paths.begin(flow, false)).server().unwrap_or_default()
     }
 
     fn sources(&mut self, stop: u32) -> &mut Sources {
-        match (stop as usize).checked_sub(self.links.len()) {
-            Some(node) => &mut self.nodes.list[node].sources,
-            None => self.nodes.sources.entry(stop).or_default(),
+        match self.place(stop) {
+            Place::Link(_) => self.nodes.sources.entry(stop).or_default(),
+            Place::Gate(gate) => &mut self.gates.get_mut(gate).sources,
+            Place::Processor(node) => &mut self.nodes.list[node].sources,
         }
     }
 
     fn room(&mut self, stop: u32, size: u32, now: Key) -> Room {
-        match (stop as usize).checked_sub(self.links.len()) {
-            Some(node) if self.nodes.list[node].takes(size) => Room::Now,
-            Some(_) => Room::Unknown,
-            None => self.links[stop as usize].server.next_room(now, size).map_or(Room::Now, Room::At),
-        }
+        let takes = match self.place(stop) {
+            Place::Link(link) => return self.links[link].server.next_room(now, size).map_or(Room::Now, Room::At),
+            Place::Gate(gate) => self.gate_takes(gate, size, now),
+            Place::Processor(node) => self.nodes.list[node].takes(Node::OWN, size),
+        };
+        if takes { Room::Now } else { Room::Unknown }
     }
 
     /// Wakes the source that waits longest at a stop, as soon as there is room for its packet.

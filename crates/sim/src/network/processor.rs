@@ -116,6 +116,8 @@ pub struct Processor {
     rings: Vec<u64>,
     /// Packets in all rings in order of arrival, the one in service first.
     line: Ring<Job>,
+    /// Packets that were served and are still in a ring.
+    aside: usize,
     state: State,
     /// When the packet in service leaves, unless an interrupt delays it.
     departure: f64,
@@ -140,6 +142,7 @@ impl Processor {
             limit: spec.input_ring,
             rings: vec![0; inputs],
             line: Ring::default(),
+            aside: 0,
             state: State::Idle,
             departure: 0.0,
             interrupts_until: 0.0,
@@ -216,10 +219,29 @@ impl Processor {
         self.advance(now);
         self.state = State::Idle;
         if let Some(job) = self.line.pop_front() {
-            self.rings[job.input as usize] -= self.weight(job.size);
-            self.totals.packets_served += 1;
+            self.leave(job.input, job.size);
         }
         self.begin(now)
+    }
+
+    /// The packet at the head was served, stays in its ring, and lets others pass. True if the next one's
+    /// service begins now.
+    pub fn set_aside(&mut self, now: f64) -> bool {
+        self.advance(now);
+        self.state = State::Idle;
+        self.aside += usize::from(self.line.pop_front().is_some());
+        self.begin(now)
+    }
+
+    /// A packet of the ring of an input that was set aside leaves.
+    pub fn let_go(&mut self, input: u32, size: u32) {
+        self.aside -= 1;
+        self.leave(input, size);
+    }
+
+    fn leave(&mut self, input: u32, size: u32) {
+        self.rings[input as usize] -= self.weight(size);
+        self.totals.packets_served += 1;
     }
 
     fn begin(&mut self, now: f64) -> bool {
@@ -275,7 +297,7 @@ impl Processor {
     /// Packets in all rings.
     #[must_use]
     pub fn packets(&self) -> usize {
-        self.line.len()
+        self.line.len() + self.aside
     }
 
     /// Time that it was busy before `now`, of any work, in seconds. Looking changes nothing.

@@ -232,6 +232,12 @@ impl Server {
         Some(self.grant(now, packets, size))
     }
 
+    /// A packet of `size` bytes enters the line at `now`, whatever the queue says: it has waited elsewhere.
+    pub fn transmit(&mut self, now: Key, size: u32) -> Service {
+        let packets = self.advance(now);
+        self.grant(now, packets, size)
+    }
+
     /// Bytes of the `packets` packets ahead.
     #[cold]
     fn bytes_ahead(&mut self, packets: usize) -> u64 {

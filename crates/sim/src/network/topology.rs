@@ -1,10 +1,10 @@
-//! Paths: shortest by number of links, or as the scenario spells them out; the processors on them; and
+//! Paths: shortest by number of links, or as the scenario spells them out; gates and processors on them; and
 //! what of a path can be evaluated as soon as what precedes it is.
 
 use std::collections::{HashMap, VecDeque};
 
 use crate::error::ScenarioError;
-use crate::scenario::{FlowSpec, LinkSpec, NodeSpec, Scenario, TrafficSpec, TransportSpec};
+use crate::scenario::{FlowSpec, LinkSpec, Scenario, TrafficSpec, TransportSpec};
 
 /// One entry of a path: a link, or the end of the path of some flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl Stop {
         (self.0 & FUSED != 0).then_some(self.0 & !FUSED)
     }
 
-    /// The link, or a processor, which are numbered behind the links; nothing at the end of the path.
+    /// The link, or a gate or a processor, which are numbered behind the links; nothing at the end of the path.
     #[inline]
     #[must_use]
     pub fn server(self) -> Option<u32> {
@@ -43,7 +43,7 @@ impl Stop {
 #[derive(Clone, Debug, Default)]
 pub struct Paths {
     stops: Vec<Stop>,
-    /// Number of links: stops from here on are processors.
+    /// Number of links: stops from here on are gates and processors.
     links: u32,
     /// Where the lists of flow f begin: forward at 2f, reverse at 2f + 1.
     first: Vec<u32>,
@@ -56,17 +56,17 @@ impl Paths {
     /// A destination that cannot be reached, or a spelled-out path that does not connect.
     pub fn new(scenario: &Scenario) -> Result<Self, ScenarioError> {
         let mut router = Router::new(scenario);
-        let mut processors = Processors::new(scenario);
+        let beyond = BeyondLinks::new(scenario);
         let mut paths = Self { links: scenario.links.len() as u32, ..Self::default() };
         for (index, flow) in (0..).zip(&scenario.flows) {
             let forward = router.path(flow, flow.from, flow.to, flow.path.as_deref())?;
-            paths.add(index, processors.with(forward));
+            paths.add(index, beyond.with(forward));
             // Datagrams need no way back.
             let reverse = match flow.transport {
                 TransportSpec::Tcp(_) => router.path(flow, flow.to, flow.from, flow.reverse_path.as_deref())?,
                 TransportSpec::Udp(_) => Vec::new(),
             };
-            paths.add(index, processors.with(reverse));
+            paths.add(index, beyond.with(reverse));
         }
         Ok(paths)
     }
@@ -208,40 +208,51 @@ pub fn flows_alone_at_their_host(scenario: &Scenario, paths: &Paths) -> Vec<bool
     let reacts =
         |flow: &FlowSpec| matches!((&flow.transport, &flow.traffic), (TransportSpec::Tcp(_), TrafficSpec::Bulk { .. }));
     let alone = |node: u32| flows_at[node as usize] == 1 && scenario.nodes[node as usize].processor.is_none();
-    scenario.flows.iter().map(|flow| reacts(flow) && alone(flow.from)).collect()
+    // What a pause does is not known ahead.
+    let on_a_link = |flow: u32| paths.stops(flow, false).next().is_some_and(|stop| stop < paths.links);
+    (0..).zip(&scenario.flows).map(|(index, flow)| reacts(flow) && alone(flow.from) && on_a_link(index)).collect()
 }
 
 /// No link.
 const NONE: u32 = u32::MAX;
-/// Where packets pass a processor: at the node where they begin, at all nodes that forward them, and at
-/// the node where they end if it says so.
-struct Processors<'a> {
+
+/// The stops that are no links: a gate before each link with flow control; and a processor at the node where
+/// packets begin, at all nodes that forward them, and at the node where they end if it says so.
+struct BeyondLinks<'a> {
     scenario: &'a Scenario,
-    /// The stop of each node's processor.
-    stops: Vec<Option<u32>>,
+    /// The gate of each link.
+    gates: Vec<Option<u32>>,
+    /// The processor of each node.
+    processors: Vec<Option<u32>>,
 }
 
-impl<'a> Processors<'a> {
+impl<'a> BeyondLinks<'a> {
     fn new(scenario: &'a Scenario) -> Self {
         let mut numbers = scenario.links.len() as u32..;
-        let stop = |node: &NodeSpec| node.processor.as_ref().and_then(|_| numbers.next());
-        Self { scenario, stops: scenario.nodes.iter().map(stop).collect() }
+        let mut stop = |there: bool| if there { numbers.next() } else { None };
+        Self {
+            scenario,
+            gates: scenario.links.iter().map(|link| stop(link.flow_control)).collect(),
+            processors: scenario.nodes.iter().map(|node| stop(node.processor.is_some())).collect(),
+        }
     }
 
-    /// A path with the processors on it.
-    fn with(&mut self, path: Vec<u32>) -> Vec<u32> {
-        if self.stops.iter().all(Option::is_none) {
+    /// A path with the gates and processors on it.
+    fn with(&self, path: Vec<u32>) -> Vec<u32> {
+        // Flow control needs a processor, too.
+        if self.processors.iter().all(Option::is_none) {
             return path;
         }
         let mut stops = Vec::new();
         for &link in &path {
-            stops.extend(self.stops[self.scenario.links[link as usize].from as usize]);
+            stops.extend(self.processors[self.scenario.links[link as usize].from as usize]);
+            stops.extend(self.gates[link as usize]);
             stops.push(link);
         }
         if let Some(&last) = path.last() {
             let node = self.scenario.links[last as usize].to as usize;
             let receives = self.scenario.nodes[node].processor.as_ref().is_some_and(|processor| processor.receive);
-            stops.extend(self.stops[node].filter(|_| receives));
+            stops.extend(self.processors[node].filter(|_| receives));
         }
         stops
     }

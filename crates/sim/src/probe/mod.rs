@@ -71,14 +71,20 @@ pub trait Probe {
     /// A packet joined a queue, or went straight into service.
     fn enqueued(&mut self, _key: Key, _link: u32, _packet: Seen<'_>, _service: Service) {}
 
+    /// A packet joined the queue of a link with flow control; when it will be served is not known yet.
+    fn queued(&mut self, _key: Key, _link: u32, _packet: Seen<'_>) {}
+
+    /// The transmission of the first packet of that queue begins.
+    fn dequeued(&mut self, _key: Key, _link: u32) {}
+
     /// A packet came out at the other end of a link.
     fn received(&mut self, _key: Key, _link: u32, _packet: Seen<'_>) {}
 
-    /// A packet came into the ring of a processor, the stop `stop` of its path.
-    fn joined_processor(&mut self, _stop: u32, _packet: Seen<'_>) {}
+    /// A packet came into the ring of a processor, or was set aside before a gate: the stop `stop` of its path.
+    fn joined(&mut self, _stop: u32, _packet: Seen<'_>) {}
 
-    /// The packet that came first of those in the rings of a processor has left it.
-    fn left_processor(&mut self, _stop: u32) {}
+    /// Of the packets that came there, the first has left.
+    fn left(&mut self, _stop: u32) {}
 
     /// A packet was lost: at a link, or at the ring at its far end. Of a packet that its own host refuses,
     /// the link is the one that it would have taken.

@@ -4,7 +4,7 @@
 //! wait in a heap and leave it when the simulation reaches their place in the order of events.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use super::{DropReason, Probe, Seen};
 use crate::events::{Key, first_link};
@@ -84,8 +84,10 @@ pub struct Trace<W> {
     ahead: BinaryHeap<Reverse<Place>>,
     parked: Vec<Record>,
     free: Vec<u32>,
-    /// Numbers of the packets in each link and each processor, in order.
+    /// Numbers of the packets in each link and each other stop, in order.
     uids: Vec<Ring<u64>>,
+    /// Of links with flow control, the records of packets whose transmission has not begun.
+    queued: BTreeMap<u32, VecDeque<Record>>,
     /// Number of the packet that the current event carries from link to link.
     carried: u64,
     next_uid: u64,
@@ -104,6 +106,7 @@ impl<W: FnMut(&Record)> Trace<W> {
             parked: Vec::new(),
             free: Vec::new(),
             uids: vec![Ring::default(); links],
+            queued: BTreeMap::new(),
             carried: 0,
             next_uid: 0,
             last_departure: vec![Key::FIRST; links],
@@ -173,13 +176,28 @@ impl<W: FnMut(&Record)> Probe for Trace<W> {
             Key::new(service.departure, service.start, service.precedence, self.first_link + link);
     }
 
+    fn queued(&mut self, key: Key, link: u32, packet: Seen<'_>) {
+        self.catch_up(key);
+        let uid = self.uid(packet);
+        self.uids[link as usize].push_back(uid);
+        (self.write)(&record(Event::Enqueue, key.time, link, packet, uid));
+        self.queued.entry(link).or_default().push_back(record(Event::Dequeue, key.time, link, packet, uid));
+    }
+
+    fn dequeued(&mut self, key: Key, link: u32) {
+        self.catch_up(key);
+        if let Some(record) = self.queued.get_mut(&link).and_then(VecDeque::pop_front) {
+            (self.write)(&Record { time: key.time, ..record });
+        }
+    }
+
     fn received(&mut self, key: Key, link: u32, packet: Seen<'_>) {
         self.catch_up(key);
         self.carried = self.uids[link as usize].pop_front().unwrap_or_default();
         (self.write)(&record(Event::Receive, key.time, link, packet, self.carried));
     }
 
-    fn joined_processor(&mut self, stop: u32, packet: Seen<'_>) {
+    fn joined(&mut self, stop: u32, packet: Seen<'_>) {
         let uid = self.uid(packet);
         if self.uids.len() <= stop as usize {
             self.uids.resize_with(stop as usize + 1, Ring::default);
@@ -187,7 +205,7 @@ impl<W: FnMut(&Record)> Probe for Trace<W> {
         self.uids[stop as usize].push_back(uid);
     }
 
-    fn left_processor(&mut self, stop: u32) {
+    fn left(&mut self, stop: u32) {
         self.carried = self.uids[stop as usize].pop_front().unwrap_or_default();
     }
 

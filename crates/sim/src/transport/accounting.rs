@@ -6,7 +6,6 @@
 //! then a larger window would have lengthened the queue and not raised the goodput. So does the time for
 //! which the sender's interface pushed back while the bottleneck was never idle, packet by packet.
 
-use crate::network::server::Server;
 use crate::time::Time;
 
 /// What holds a flow back. The order is that of the columns `limited_by_*`, and of precedence.
@@ -65,13 +64,13 @@ impl Account {
     }
 
     /// The send loop stopped at `now` because of `limit`. `acked` and `sent` are the highest sequence
-    /// numbers acknowledged and sent.
+    /// numbers acknowledged and sent; `busy` says whether the bottleneck was busy throughout an interval.
     #[inline]
-    pub fn note(&mut self, limit: Limit, now: Time, acked: i32, sent: i32, bottleneck: &Server) {
+    pub fn note(&mut self, limit: Limit, now: Time, (acked, sent): (i32, i32), busy: impl Fn(Time, Time) -> bool) {
         if self.closed || limit == self.limit && !self.renews(limit, acked) {
             return;
         }
-        self.close(now, bottleneck);
+        self.close(now, busy);
         self.limit = limit;
         self.round_end = sent;
     }
@@ -96,14 +95,14 @@ impl Account {
     }
 
     /// The flow stops: what comes after does not count.
-    pub fn stop(&mut self, now: Time, bottleneck: &Server) {
-        self.close(now, bottleneck);
+    pub fn stop(&mut self, now: Time, busy: impl Fn(Time, Time) -> bool) {
+        self.close(now, busy);
         self.closed = true;
     }
 
     /// Books the time since the last change.
-    fn close(&mut self, now: Time, bottleneck: &Server) {
-        let full = self.is_outside() && bottleneck.busy_throughout(self.since, now);
+    fn close(&mut self, now: Time, busy: impl Fn(Time, Time) -> bool) {
+        let full = self.is_outside() && busy(self.since, now);
         let limit = if full { Limit::Network } else { self.limit };
         self.spent_s[limit as usize] += now.since(self.since);
         self.since = now;
@@ -111,9 +110,9 @@ impl Account {
 
     /// The shares of the time from the start to `stop`; all zero for a flow that had no time.
     #[must_use]
-    pub fn shares(mut self, stop: Time, bottleneck: &Server) -> [f64; LIMITS] {
+    pub fn shares(mut self, stop: Time, busy: impl Fn(Time, Time) -> bool) -> [f64; LIMITS] {
         if !self.closed && stop > self.since {
-            self.close(stop, bottleneck);
+            self.close(stop, busy);
         }
         let total: f64 = self.spent_s.iter().sum();
         self.spent_s.map(|spent| if total > 0.0 { spent / total } else { 0.0 })

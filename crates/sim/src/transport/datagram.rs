@@ -141,14 +141,14 @@ impl DatagramFlow {
             self.send_packet(fabric, now);
         }
         if let Some((account, link)) = self.pushed_back.as_deref_mut() {
-            account.note(Limit::SenderRate, now.time, 0, 0, &fabric.links[*link as usize].server);
+            account.note(Limit::SenderRate, now.time, (0, 0), |since, now| fabric.busy_throughout(*link, since, now));
         }
     }
 
     /// The application of a saturating flow stops.
     pub fn stop<P: Probe>(&mut self, fabric: &Fabric<P>, now: Key) {
         if let Some((account, link)) = self.pushed_back.as_deref_mut() {
-            account.stop(now.time, &fabric.links[*link as usize].server);
+            account.stop(now.time, |since, now| fabric.busy_throughout(*link, since, now));
         }
     }
 
@@ -179,7 +179,7 @@ impl DatagramFlow {
     #[must_use]
     pub fn limit_shares<P>(&self, fabric: &Fabric<P>, stop: Time) -> [f64; LIMITS] {
         match self.pushed_back.as_deref() {
-            Some((account, link)) => account.shares(stop, &fabric.links[*link as usize].server),
+            Some((account, link)) => account.shares(stop, |since, now| fabric.busy_throughout(*link, since, now)),
             None => {
                 // A source without feedback sends what its application offers, and nothing holds it back.
                 let mut shares = [0.0; LIMITS];

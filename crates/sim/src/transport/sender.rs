@@ -183,7 +183,8 @@ impl Sender {
     pub fn stop<P: Probe>(&mut self, env: &mut Env<'_, P>) {
         self.limit = self.limit.min(self.highest + 1);
         self.next = self.next.min(self.limit);
-        self.account.stop(env.now.time, &env.fabric.links[self.bottleneck as usize].server);
+        let fabric = &*env.fabric;
+        self.account.stop(env.now.time, |since, now| fabric.busy_throughout(self.bottleneck, since, now));
     }
 
     /// Packets outstanding.
@@ -338,6 +339,6 @@ impl Sender {
     /// The shares of its time that each limit took, from the start to `stop`.
     #[must_use]
     pub fn limit_shares<P>(&self, fabric: &Fabric<P>, stop: Time) -> [f64; crate::transport::accounting::LIMITS] {
-        self.account.shares(stop, &fabric.links[self.bottleneck as usize].server)
+        self.account.shares(stop, |since, now| fabric.busy_throughout(self.bottleneck, since, now))
     }
 }

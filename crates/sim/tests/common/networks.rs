@@ -418,3 +418,13 @@ pub fn with_processors(networks: impl Strategy<Value = Scenario>) -> impl Strate
         scenario
     })
 }
+
+/// The same networks with flow control on some of the links that end at a processor.
+pub fn with_flow_control(networks: impl Strategy<Value = Scenario>) -> impl Strategy<Value = Scenario> {
+    (networks, prop::collection::vec(prop::bool::weighted(0.7), 12)).prop_map(|(mut scenario, wanted)| {
+        for (link, wanted) in scenario.links.iter_mut().zip(wanted) {
+            link.flow_control = wanted && scenario.nodes[link.to as usize].processor.is_some();
+        }
+        scenario
+    })
+}

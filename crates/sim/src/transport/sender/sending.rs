@@ -124,7 +124,8 @@ impl Sender {
 
     #[inline]
     fn note<P>(&mut self, env: &mut Env<'_, P>, limit: Limit) {
-        let server = &env.fabric.links[self.bottleneck as usize].server;
-        self.account.note(limit, env.now.time, self.acked, self.highest, server);
+        let (fabric, bottleneck) = (&*env.fabric, self.bottleneck);
+        let busy = |since, now| fabric.busy_throughout(bottleneck, since, now);
+        self.account.note(limit, env.now.time, (self.acked, self.highest), busy);
     }
 }
