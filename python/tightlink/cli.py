@@ -16,7 +16,7 @@ from cyclopts import App, CycloptsError, Parameter
 from tightlink.commands import analyze
 from tightlink.commands.maxflow import maxflow
 from tightlink.commands.packetize import packetize
-from tightlink.console import progress, say, warned
+from tightlink.console import progress, say, warned, watching
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.scenario import PROFILES, TOPOLOGIES, Scenario, load, parse_option, understood
 
@@ -162,6 +162,7 @@ def study(
     *,
     output: Folder = None,
     jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
+    cluster: str | None = None,
 ) -> int:
     """Redo a study: its runs, its analysis, its claims and its report.
 
@@ -173,6 +174,8 @@ def study(
         Folder for runs, claims, figures and report (default: results/NAME).
     jobs
         Runs to execute at a time.
+    cluster
+        Address of a Dask scheduler to execute them instead, such as tcp://10.0.0.1:8786.
     """
     studies = _part("studies")
     names = [known for known, _ in studies.names()]
@@ -182,7 +185,12 @@ def study(
     if jobs < 1:
         raise ScenarioError("a whole number of at least 1", key="--jobs", value=jobs)
     folder = output or Path("results") / name
-    studies.run(name, folder, jobs, say)
+    try:
+        with watching() as watch:
+            studies.run(name, folder, jobs, say, cluster=cluster, watch=watch)
+    except KeyboardInterrupt:
+        say("interrupted; what is finished is kept, and the same command goes on from there")
+        return INTERRUPTED
     from tightlink.experiment import claims
 
     found = claims.load(folder / "claims.json")
@@ -222,11 +230,10 @@ def _with_seed(scenario: Scenario, seed: int) -> Scenario:
 def _already_there(scenario: Scenario, output: Path, *, trace: bool) -> bool:
     """Looked at before the simulation: a wrong folder is not worth waiting for."""
     from tightlink.run import is_there
-    from tightlink.simulate import identified
+    from tightlink.simulate import prepare
 
-    resolved = scenario.resolve()
     wanted = ["links", *(["packets"] if trace else [])]
-    return is_there(output, identified(scenario, resolved), wanted)
+    return is_there(output, prepare(scenario).identified, wanted)
 
 
 def _engine(name: str) -> Callable[[], list[tuple[str, str]]]:

@@ -17,6 +17,7 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from tightlink.errors import ScenarioError, closest
@@ -34,7 +35,7 @@ _LARGEST_BARE = 10**18
 _PLAIN_EXPONENTS = range(-12, 19)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kind:
     """One kind of quantity: how to speak of it, and its units with their factors to SI."""
 
@@ -155,6 +156,10 @@ def parse(text: object, *kinds: Kind) -> tuple[Kind, Quantity]:
         tightlink.errors.ScenarioError: "10 mbps": expected a rate such as "2 Mbit/s"; did you mean \
 "10 Mbit/s"?
     """
+    return _parse(text, kinds) if isinstance(text, str) else _read(text, kinds)
+
+
+def _read(text: object, kinds: tuple[Kind, ...]) -> tuple[Kind, Quantity]:
     number, unit = _split(text)
     if number is None or unit is None:
         raise _wrong(text, kinds, _suggest(number, unit, kinds))
@@ -169,6 +174,10 @@ def parse(text: object, *kinds: Kind) -> tuple[Kind, Quantity]:
             canonical = "packet"
         return kind, Quantity(number, canonical, exact)
     raise _wrong(text, kinds, _suggest(number, unit, kinds))
+
+
+#: The links of a scenario, and the runs of an experiment, have most of their quantities in common.
+_parse = lru_cache(maxsize=4096)(_read)
 
 
 def rate(text: object) -> float:

@@ -113,6 +113,8 @@ def _column(values: Sequence[Any]) -> list[Any]:
     """Numbers, or words where some value is no number."""
     there = [value for value in values if value is not None]
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in there):
+        if all(isinstance(value, int) for value in values):
+            return list(values)
         return [math.nan if value is None else float(value) for value in values]
     return ["" if value is None else str(value) for value in values]
 
