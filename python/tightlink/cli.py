@@ -16,6 +16,8 @@ from cyclopts import App, CycloptsError, Parameter
 from tightlink.commands import analyze
 from tightlink.commands.maxflow import maxflow
 from tightlink.commands.packetize import packetize
+from tightlink.commands.sql import sql
+from tightlink.commands.sweep import sweep
 from tightlink.console import progress, say, warned, watching
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.scenario import PROFILES, TOPOLOGIES, Scenario, load, parse_option, understood
@@ -80,13 +82,14 @@ def run(  # noqa: PLR0913
     show_config: Annotated[bool, Parameter(negative="")] = False,
     trace: Annotated[bool, Parameter(negative="")] = False,
     tr: Path | None = None,
+    replay: Path | None = None,
 ) -> int:
     """Simulate a scenario and print what came out.
 
     Parameters
     ----------
     file
-        Scenario, a TOML file.
+        Scenario, a TOML file; with --replay the name of a run.
     output
         Folder to write the tables to; without it nothing is written.
     set_
@@ -103,8 +106,11 @@ def run(  # noqa: PLR0913
         Record what happens to every packet.
     tr
         File to write the packets to in ns-2's trace format.
+    replay
+        Folder of a sweep or a study of which to simulate one run again, even one that failed.
     """
-    scenario = load(file, set=dict(map(parse_option, set_ or [])))
+    changes = dict(map(parse_option, set_ or []))
+    scenario = load(file, set=changes) if replay is None else _replayed(replay, str(file)).set_all(changes)
     if seed is not None:
         scenario = _with_seed(scenario, seed)
     if show_config:
@@ -137,6 +143,8 @@ def run(  # noqa: PLR0913
 app.command(analyze.app)
 app.command(maxflow)
 app.command(packetize)
+app.command(sweep)
+app.command(sql)
 
 
 @app.command(name="list")
@@ -218,6 +226,12 @@ def _part(name: str) -> Any:
     except ModuleNotFoundError as error:
         message = f'this command needs {error.name}, which is not installed: pip install "tightlink[report]"'
         raise TightlinkError(message) from None
+
+
+def _replayed(folder: Path, name: str) -> Scenario:
+    from tightlink.experiment import open as open_folder
+
+    return open_folder(folder).scenario(name)
 
 
 def _with_seed(scenario: Scenario, seed: int) -> Scenario:

@@ -15,7 +15,7 @@ from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.experiment.work import Done, Failed, Work, perform
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable
 
 
 class Engine(Protocol):
@@ -29,11 +29,14 @@ class Engine(Protocol):
     def places(self) -> int:
         """How many runs it simulates at a time."""
 
-    def perform(self, works: Iterable[Work]) -> Iterator[tuple[Work, Done | Failed]]:
+    def perform(self, works: Iterable[Work]) -> Generator[tuple[Work, Done | Failed]]:
         """Simulate runs, which are asked for as there is room, and give back each when it is done.
 
         Closing the iterator ends what is running.
         """
+
+    def close(self) -> None:
+        """Let go of what it holds."""
 
 
 def engine(jobs: int = 1, cluster: str | None = None) -> Engine:
@@ -65,13 +68,16 @@ class InProcess:
         self.running = 0
         self.places = 1
 
-    def perform(self, works: Iterable[Work]) -> Iterator[tuple[Work, Done | Failed]]:
+    def perform(self, works: Iterable[Work]) -> Generator[tuple[Work, Done | Failed]]:
         """See `Engine`."""
         for work in works:
             self.running = 1
             done = perform(work)
             self.running = 0
             yield work, done
+
+    def close(self) -> None:
+        """See `Engine`."""
 
 
 class Threads:
@@ -86,7 +92,7 @@ class Threads:
         """See `Engine`."""
         return min(self.places, len(self._waiting))
 
-    def perform(self, works: Iterable[Work]) -> Iterator[tuple[Work, Done | Failed]]:
+    def perform(self, works: Iterable[Work]) -> Generator[tuple[Work, Done | Failed]]:
         """See `Engine`."""
         pool = ThreadPoolExecutor(self.places)
         upcoming = iter(works)
@@ -101,6 +107,9 @@ class Threads:
                     yield self._waiting.pop(future), future.result()
         finally:
             self._end(pool)
+
+    def close(self) -> None:
+        """See `Engine`."""
 
     def _end(self, pool: ThreadPoolExecutor) -> None:
         from tightlink import _core

@@ -21,6 +21,7 @@ Example:
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -32,7 +33,7 @@ from tightlink.run import Run
 from tightlink.simulate import prepare
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     from tightlink.experiment.progress import Progress
     from tightlink.experiment.store import Store
@@ -74,7 +75,8 @@ def execute(
     Raises:
         TightlinkError: Some runs failed; all others were finished and kept.
     """
-    found = dict(attempt(tasks, store, engine(jobs, cluster), progress))
+    with closing(engine(jobs, cluster)) as on:
+        found = dict(attempt(tasks, store, on, progress))
     failures = {name: run.error for name, run in found.items() if isinstance(run, Failed)}
     if failures:
         raise TightlinkError(failed(failures, len(tasks)))
@@ -83,7 +85,7 @@ def execute(
 
 def attempt(
     tasks: Sequence[Task], store: Store, on: Engine, progress: Callable[[Progress], None] | None = None
-) -> Iterator[tuple[str, Run | Failed]]:
+) -> Generator[tuple[str, Run | Failed]]:
     """The runs of tasks as they come, by name; one that fails does not take others with it.
 
     Args:
@@ -119,13 +121,14 @@ def attempt(
             counter.found(failed=isinstance(run, Failed))
             yield name, run
 
-    for work, done in on.perform(works()):
-        yield from settled()
-        first, *others = waiting.pop((work.prepared.identity, work.trace))
-        run = done if isinstance(done, Failed) else store.keep(first.scenario, work, done)
-        counter.simulated(done)
-        yield first.name, run
-        ready += [(task.name, run) for task in others]
+    with closing(on.perform(works())) as finished:
+        for work, done in finished:
+            yield from settled()
+            first, *others = waiting.pop((work.prepared.identity, work.trace))
+            run = done if isinstance(done, Failed) else store.keep(first.scenario, work, done)
+            counter.simulated(done)
+            yield first.name, run
+            ready += [(task.name, run) for task in others]
     yield from settled()
 
 

@@ -1,0 +1,250 @@
+"""Running an experiment into a folder: runs, tables, what failed; resumed where it was interrupted."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import tempfile
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
+from tightlink.experiment import designs
+from tightlink.experiment.engines import engine
+from tightlink.experiment.execute import Task, attempt
+from tightlink.experiment.factors import value_at
+from tightlink.experiment.folder import COMPACT, FAILURES, MARKER, RUNS, Experiment, named
+from tightlink.experiment.results import column, metrics_of, write_results
+from tightlink.experiment.store import Store
+from tightlink.experiment.stored import FORMAT, check_format, table_of
+from tightlink.experiment.work import Failed
+from tightlink.files import write_text
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping, Sequence
+
+    from tightlink.experiment.cells import Cell
+    from tightlink.experiment.engines import Engine
+    from tightlink.experiment.plan import Plan
+    from tightlink.experiment.progress import Progress
+
+_COMPACTED: Final = ("flows", "links", "nodes", "series")
+
+
+def run(
+    plan: Plan,
+    output: str | os.PathLike[str] | None = None,
+    *,
+    jobs: int = 1,
+    cluster: str | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Experiment:
+    """Run an experiment, or finish one that was interrupted: runs that are in its folder are not run again.
+
+    Args:
+        plan: What to run.
+        output: Folder for the results; without it, one that goes when the experiment that is returned goes.
+        jobs: Runs to simulate at a time.
+        cluster: Address of a Dask scheduler to simulate them instead.
+        progress: Told after every run how far it is.
+
+    Raises:
+        TightlinkError: The folder holds something else.
+    """
+    _ = plan.cells  # Made and checked before anything is written.
+    kept = None
+    if output is None:
+        kept = tempfile.TemporaryDirectory(prefix="tightlink-")
+        output = kept.name
+    folder = Path(output)
+    _claim(folder, plan)
+    with closing(engine(jobs, cluster)) as on:
+        sweep = _Sweep(plan, Store(folder / "runs"), on, progress)
+        sweep.run()
+    sweep.write(folder)
+    experiment = Experiment(folder)
+    experiment.kept = kept
+    return experiment
+
+
+def of_scenario(plan: Plan) -> str:
+    """A hash of the scenario that a plan varies, with its defaults."""
+    text = json.dumps(plan.scenario.explicit().written(), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class _Sweep:
+    def __init__(self, plan: Plan, store: Store, on: Engine, progress: Callable[[Progress], None] | None) -> None:
+        self._plan, self._store, self._on, self._progress = plan, store, on, progress
+        self._identities: dict[str, str | Failed] = {}
+        self._tasks: dict[str, tuple[Cell, int, Task]] = {}
+        self._metrics: dict[str, dict[str, float]] = {}
+        self._unsettled: list[str] = []
+        self._random = False
+
+    def run(self) -> None:
+        plan = self._plan
+        upcoming = [(cell, 0, plan.replications) for cell in plan.cells]
+        while upcoming:
+            self._execute([
+                (cell, number, task)
+                for cell, first, last in upcoming
+                for number, task in enumerate(plan.tasks_of(cell, first, last), start=first)
+            ])  # fmt: skip
+            upcoming = self._further() if plan.precision is not None else []
+
+    def _execute(self, runs: Sequence[tuple[Cell, int, Task]]) -> None:
+        self._tasks |= {task.name: (cell, number, task) for cell, number, task in runs}
+        tasks = [task for _, _, task in runs]
+        with closing(attempt(tasks, self._store, self._on, self._progress)) as finished:
+            for name, run in finished:
+                if isinstance(run, Failed):
+                    self._identities[name] = run
+                else:
+                    self._identities[name] = run.manifest["identity"]
+                    self._random = self._random or run.manifest["random_draws"] > 0
+        self._measure()
+
+    def _measure(self) -> None:
+        """The metrics of all runs that have none yet, read in one go."""
+        names: dict[str, list[str]] = {}
+        for name, identity in self._identities.items():
+            if name not in self._metrics and isinstance(identity, str):
+                names.setdefault(identity, []).append(name)
+        if not names:
+            return
+        files = [self._store.file(identity) for identity in names]
+        flows, links = (
+            table_of(files, table).collect().partition_by("identity", as_dict=True, include_key=False)
+            for table in ("flows", "links")
+        )
+        none = table_of(files[:1], "flows").head(0).collect().drop("identity")
+        for identity, same in names.items():
+            found = metrics_of(flows.get((identity,), none), links[identity,])
+            self._metrics |= dict.fromkeys(same, found)
+
+    def _further(self) -> list[tuple[Cell, int, int]]:
+        """The replications that cells need which are not known well enough."""
+        precision = self._plan.precision
+        if precision is None:
+            return []
+        values: dict[int, list[float]] = {}
+        there: dict[int, int] = {}
+        for name, (cell, _, _) in self._tasks.items():
+            there[cell.number] = there.get(cell.number, 0) + 1
+            if name in self._metrics:
+                values.setdefault(cell.number, []).append(_metric(self._metrics[name], precision.metric))
+        upcoming, self._unsettled = [], []
+        for cell in self._plan.cells:
+            known = values.get(cell.number, [])
+            if precision.enough(known):
+                continue
+            count = there[cell.number]
+            more = min(precision.further(known) if known else 0, precision.most - count)
+            if more > 0:
+                upcoming.append((cell, count, count + more))
+            else:
+                self._unsettled.append(str(cell.number))
+        return upcoming
+
+    def write(self, folder: Path) -> None:
+        """The table of the runs, the tables of all runs, what failed, and the design."""
+        plan = self._plan
+        order = sorted(self._tasks, key=lambda name: (self._tasks[name][0].number, self._tasks[name][1]))
+        columns: dict[str, list[Any]] = {"run": order, "replication": [], "seed": [], "status": []}
+        for name in order:
+            _, number, task = self._tasks[name]
+            columns["replication"].append(number)
+            columns["seed"].append(task.scenario.seed)
+            columns["status"].append("done" if isinstance(self._identities[name], str) else "failed")
+        for key, own in self._own().items():
+            columns[key] = column([self._tasks[name][0].values.get(key, own) for name in order])
+        for name in next(iter(self._metrics.values()), {}):
+            columns[name] = [self._metrics.get(run, {}).get(name, math.nan) for run in order]
+        identities = [self._identities[name] for name in order]
+        columns["identity"] = ["" if isinstance(identity, Failed) else identity for identity in identities]
+        self._write_failures(folder, order)
+        write_text(folder / "design.csv", designs.write(plan.design, plan.scenario))
+        write_results(folder / RUNS, columns)
+        self._compact(folder)
+        write_text(folder / MARKER, json.dumps(self._described(), indent=2, ensure_ascii=False) + "\n")
+
+    def _own(self) -> dict[str, Any]:
+        keys = (key for factor in self._plan.design.factors for key in factor.keys if key != "seed")
+        return {key: value_at(self._plan.scenario, key) for key in keys}
+
+    def _write_failures(self, folder: Path, order: Sequence[str]) -> None:
+        listed = [
+            {
+                "run": name,
+                "seed": self._tasks[name][2].scenario.seed,
+                "error": failure.error,
+                "scenario": self._tasks[name][2].scenario.to_toml(),
+            }
+            for name in order
+            if isinstance(failure := self._identities[name], Failed)
+        ]
+        if listed:
+            write_text(folder / FAILURES, json.dumps(listed, indent=2, ensure_ascii=False) + "\n")
+        else:
+            (folder / FAILURES).unlink(missing_ok=True)
+
+    def _compact(self, folder: Path) -> None:
+        """All runs' tables below each other, as thousands of small files are slow to search."""
+        import polars as pl
+
+        target = folder / COMPACT
+        target.mkdir(exist_ok=True)
+        runs = pl.scan_parquet(folder / RUNS).filter(pl.col("status") == "done")
+        for name in _COMPACTED:
+            temporary = target / f".{name}.tmp"
+            try:
+                named(runs, self._store, name).sink_parquet(temporary)
+                temporary.replace(target / f"{name}.parquet")
+            finally:
+                temporary.unlink(missing_ok=True)
+
+    def _described(self) -> dict[str, Any]:
+        plan = self._plan
+        return _marker(plan) | {
+            "design": plan.design.kind,
+            "factors": [list(factor.keys) for factor in plan.design.factors],
+            "notes": list(plan.design.notes),
+            "aliases": [list(group) for group in plan.design.aliases],
+            "precision": None if plan.precision is None else str(plan.precision),
+            "not_precise": self._unsettled,
+            "same_replications": not self._random and len(self._tasks) > len(plan.cells),
+        }
+
+
+def _marker(plan: Plan) -> dict[str, Any]:
+    return {"format": FORMAT, "identity": of_scenario(plan), "scenario": plan.scenario.to_toml()}
+
+
+def _metric(values: Mapping[str, float], name: str) -> float:
+    if name not in values:
+        raise ScenarioError(one_of(values), key="precision", value=name, suggestion=closest(name, values))
+    return values[name]
+
+
+def _claim(folder: Path, plan: Plan) -> None:
+    """Make the folder this experiment's, unless it holds something else."""
+    marker = folder / MARKER
+    if folder.exists() and not folder.is_dir():
+        raise TightlinkError(f"{folder}: expected a folder, and it is a file")
+    if not marker.exists():
+        if folder.exists() and any(folder.iterdir()):
+            raise TightlinkError(f"{folder}: the folder is not empty and holds no sweep; choose another one")
+        write_text(marker, json.dumps(_marker(plan), indent=2, ensure_ascii=False) + "\n")
+        return
+    try:
+        held = json.loads(marker.read_text(encoding="utf-8"))
+        version, identity = int(held["format"]), held["identity"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise TightlinkError(f"{marker}: cannot be read; choose another folder") from None
+    check_format(version, str(folder))
+    if identity != of_scenario(plan):
+        raise TightlinkError(f"{folder}: holds the sweep of another scenario; choose another folder")
