@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 import time
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
@@ -30,6 +31,7 @@ _TOGETHER_S: Final = 0.2
 _MOST_TOGETHER: Final = 64
 #: Parcels for each place of a worker, so that none waits for the next.
 _AHEAD: Final = 2
+_COUNTED_EVERY_S: Final = 1
 
 
 class Cluster:
@@ -57,12 +59,9 @@ class Cluster:
                 "dask scheduler, and workers with dask worker ADDRESS"
             ) from None
         self._check_workers()
-
-    @property
-    def places(self) -> int:
-        """See `Engine`."""
-        threads: dict[str, int] = self._client.nthreads()
-        return max(1, sum(threads.values()))
+        self.places = 1
+        self._counted_at = -math.inf
+        self._count()
 
     @property
     def running(self) -> int:
@@ -76,6 +75,7 @@ class Cluster:
         together = 1
         try:
             while True:
+                self._count()
                 while len(self._sent) < _AHEAD * self.places and (parcel := list(islice(upcoming, together))):
                     self._send(parcel, finished)
                 if not self._sent:
@@ -100,6 +100,13 @@ class Cluster:
         """See `Engine`. What the workers have in hand is dropped."""
         with contextlib.suppress(OSError, asyncio.TimeoutError, RuntimeError):
             self._client.close(timeout=_REACHED_WITHIN_S)
+
+    def _count(self) -> None:
+        """Workers come and go; to ask takes a message."""
+        now = time.monotonic()
+        if now - self._counted_at > _COUNTED_EVERY_S:
+            self.places = max(1, sum(self._client.nthreads().values()))
+            self._counted_at = now
 
     def _send(self, parcel: list[Work], finished: Any) -> None:
         future = self._client.submit(_each, parcel, pure=False)

@@ -54,8 +54,6 @@ class Experiment:
         self.description = self._described()
         """What the sweep was: its design, factors, notes; empty of a study."""
         self.store = Store(self.folder / "runs")
-        self.kept: object = None
-        """What the folder lives as long as, if it is a temporary one."""
 
     def _described(self) -> dict[str, Any]:
         marker = self.folder / MARKER

@@ -78,7 +78,7 @@ class Fraction:
 
 
 def fraction(factors: int, resolution: int | None, runs: int | None = None) -> Fraction:
-    """The smallest design of a resolution, or the best one of at most so many runs.
+    """The smallest design of a resolution, or the one of the highest resolution with at most so many runs.
 
     Args:
         factors: How many there are.
@@ -94,16 +94,18 @@ def fraction(factors: int, resolution: int | None, runs: int | None = None) -> F
         raise ScenarioError(f"a resolution of at least {LOWEST}", value=resolution)
     if resolution is None and runs is None:
         raise ScenarioError("a resolution, or the most runs", statement=False)
-    tried = [resolution] if resolution is not None else range(factors, LOWEST - 1, -1)
-    found = None
-    for wanted in tried:
-        found = _of_resolution(factors, wanted)
-        if runs is None or len(found.signs) <= runs:
-            return found
-    if found is None:
-        raise AssertionError("no resolution was tried")
-    needed = f"resolution {found.resolution or resolution or LOWEST} of {factors} factors takes {len(found.signs)} runs"
-    raise ScenarioError(f"at least {len(found.signs)}: {needed}", key="runs", value=runs)
+    found = _of_resolution(factors, resolution or LOWEST)
+    if runs is not None and len(found.signs) > runs:
+        needed = f"resolution {resolution or LOWEST} of {factors} factors takes {len(found.signs)} runs"
+        raise ScenarioError(f"at least {len(found.signs)}: {needed}", key="runs", value=runs)
+    if resolution is not None or runs is None:
+        return found
+    for higher in range(LOWEST + 1, factors + 1):
+        better = _of_resolution(factors, higher)
+        if len(better.signs) > runs:
+            break
+        found = better
+    return found
 
 
 def _of_resolution(factors: int, resolution: int) -> Fraction:
@@ -124,20 +126,22 @@ def _of_resolution(factors: int, resolution: int) -> Fraction:
 
 def of_signs(signs: NDArray[np.int64]) -> Fraction:
     """A design of which the columns are known."""
-    import numpy as np
-
+    ones = (1 << len(signs)) - 1
     base: list[int] = []
-    products: dict[bytes, int] = {np.ones(len(signs), dtype=np.int64).tobytes(): 0}
+    # Columns as numbers of a bit for each run, reduced, and the base factors that they are products of.
+    reduced: list[tuple[int, int]] = []
     vectors = []
     for factor in range(signs.shape[1]):
-        column = signs[:, factor]
-        vector = products.get(column.tobytes())
-        if vector is None:
-            vector = 1 << len(base)
+        column = int("".join("1" if sign < 0 else "0" for sign in signs[:, factor]), 2)
+        vector = 0
+        for other, bits in reduced:
+            if min(column ^ other, column ^ other ^ ones) < min(column, column ^ ones):
+                column, vector = column ^ other, vector ^ bits
+        if column not in {0, ones}:
+            own = 1 << len(base)
             base.append(factor)
-            products |= {
-                (np.frombuffer(known, dtype=np.int64) * column).tobytes(): bits | vector
-                for known, bits in products.items()
-            }
+            reduced.append((min(column, column ^ ones), vector ^ own))
+            reduced.sort(reverse=True)
+            vector = own
         vectors.append(vector)
     return Fraction(signs, tuple(vectors), tuple(base))

@@ -58,7 +58,9 @@ class Interval:
             what = "is below the first" if kind is other else "is of another kind"
             raise ScenarioError(f"{_EXAMPLE}: the second value {what}", value=f"{low}..{high}")
         whole = kind is units.PACKETS or (kind is None and isinstance(low, int) and isinstance(high, int))
-        return cls(first.exact, last.exact, first.unit, whole)
+        # One packet is written by itself.
+        unit = "packets" if kind is units.PACKETS else first.unit
+        return cls(first.exact, last.exact, unit, whole)
 
     def at(self, share: float) -> int | float | str:
         """The value at a share of the way from the lower end to the upper one, both included."""
@@ -73,7 +75,7 @@ class Interval:
             return int(value) if self.whole else float(value)
         number = value / next(kind.units[self.unit] for kind in KINDS if self.unit in kind.units)
         shown = str(number.numerator) if number.denominator == 1 else f"{float(number):.12g}"
-        return f"{shown} {self.unit}"
+        return str(units.parse(f"{shown} {self.unit}", *KINDS)[1])
 
 
 def levels(text: str) -> list[object] | Interval:

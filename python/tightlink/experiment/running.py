@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import shutil
 import tempfile
+import weakref
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -55,18 +57,15 @@ def run(
         TightlinkError: The folder holds something else.
     """
     _ = plan.cells  # Made and checked before anything is written.
-    kept = None
-    if output is None:
-        kept = tempfile.TemporaryDirectory(prefix="tightlink-")
-        output = kept.name
-    folder = Path(output)
+    folder = Path(tempfile.mkdtemp(prefix="tightlink-") if output is None else output)
     _claim(folder, plan)
     with closing(engine(jobs, cluster)) as on:
         sweep = _Sweep(plan, Store(folder / "runs"), on, progress)
         sweep.run()
     sweep.write(folder)
     experiment = Experiment(folder)
-    experiment.kept = kept
+    if output is None:
+        weakref.finalize(experiment, shutil.rmtree, folder, ignore_errors=True)
     return experiment
 
 
