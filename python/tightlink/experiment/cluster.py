@@ -11,6 +11,7 @@ import contextlib
 import logging
 import math
 import time
+from concurrent.futures import CancelledError
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -89,7 +90,7 @@ class Cluster:
                     continue
                 together = max(1, min(_MOST_TOGETHER, int(_TOGETHER_S * len(parcel) / max(took_s, 1e-6))))
                 yield from zip(parcel, results, strict=True)
-        except (TimeoutError, OSError, asyncio.CancelledError) as error:
+        except (TimeoutError, OSError, CancelledError) as error:
             if isinstance(error, OSError) and error.filename is not None:
                 raise
             raise self._gone() from None
