@@ -107,7 +107,7 @@ class Experiment:
         compact = self.folder / COMPACT / f"{name}.parquet"
         if compact.is_file():
             return pl.scan_parquet(compact)
-        return named(self.runs.filter(pl.col("status") == "done"), self.store, name)
+        return stored(self.runs.filter(pl.col("status") == "done"), self.store, name)
 
     def connect(self) -> duckdb.DuckDBPyConnection:
         """A DuckDB connection with a view for each table: ``runs``, ``flows``, ``links``, ``nodes``, ``series``.
@@ -195,18 +195,24 @@ class Experiment:
         return f"<Experiment in {self.folder}>"
 
 
-def named(runs: pl.LazyFrame, store: Store, name: str) -> pl.LazyFrame:
+def stored(runs: pl.LazyFrame, store: Store, name: str) -> pl.LazyFrame:
     """A table of the runs in a store, with the names that ``runs`` gives them, in its order."""
     import polars as pl
 
-    names = runs.select("run", "identity").with_row_index("_place")
-    identities = names.select("identity").unique().collect()["identity"]
+    identities = runs.select("identity").unique().collect()["identity"].sort()
     files = [file for identity in identities if (file := store.file(identity)).exists()]
-    if not files:
-        types = {"text": pl.String, "integer": pl.Int64, "number": pl.Float64}
-        return pl.LazyFrame(schema={"run": pl.String} | {c.name: types[c.type] for c in TABLES[name]})
-    rows = table_of(sorted(files), name).with_row_index("_row")
-    joined = names.join(rows, on="identity", how="inner").sort("_place", "_row")
+    if files:
+        return named(runs, table_of(files, name))
+    types = {"text": pl.String, "integer": pl.Int64, "number": pl.Float64}
+    return pl.LazyFrame(schema={"run": pl.String} | {c.name: types[c.type] for c in TABLES[name]})
+
+
+def named(runs: pl.LazyFrame, rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Rows with identities, with the names that ``runs`` gives them instead, in its order."""
+    import polars as pl
+
+    names = runs.select("run", "identity").with_row_index("_place")
+    joined = names.join(rows.with_row_index("_row"), on="identity", how="inner").sort("_place", "_row")
     return joined.select("run", pl.exclude("run", "identity", "_place", "_row"))
 
 

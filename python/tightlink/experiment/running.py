@@ -17,10 +17,10 @@ from tightlink.experiment import designs
 from tightlink.experiment.engines import engine
 from tightlink.experiment.execute import Task, attempt
 from tightlink.experiment.factors import value_at
-from tightlink.experiment.folder import COMPACT, FAILURES, MARKER, RUNS, Experiment, named
+from tightlink.experiment.folder import COMPACT, FAILURES, MARKER, RUNS, Experiment, named, stored
 from tightlink.experiment.results import column, metrics_of, write_results
 from tightlink.experiment.store import Store
-from tightlink.experiment.stored import FORMAT, check_format, table_of
+from tightlink.experiment.stored import FORMAT, check_format, tables_of
 from tightlink.experiment.work import Failed
 from tightlink.files import write_text
 
@@ -28,12 +28,15 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping, Sequence
 
+    import polars as pl
+
     from tightlink.experiment.cells import Cell
     from tightlink.experiment.engines import Engine
     from tightlink.experiment.plan import Plan
     from tightlink.experiment.progress import Progress
 
-_COMPACTED: Final = ("flows", "links", "nodes", "series")
+#: Tables with a few rows for each run.
+_SMALL: Final = ("flows", "links", "nodes")
 
 
 def run(
@@ -80,7 +83,10 @@ class _Sweep:
         self._plan, self._store, self._on, self._progress = plan, store, on, progress
         self._identities: dict[str, str | Failed] = {}
         self._tasks: dict[str, tuple[Cell, int, Task]] = {}
+        #: By identity.
         self._metrics: dict[str, dict[str, float]] = {}
+        self._tables: dict[str, list[pl.DataFrame]] = {}
+        self._series = False
         self._unsettled: list[str] = []
         self._random = False
 
@@ -105,25 +111,28 @@ class _Sweep:
                 else:
                     self._identities[name] = run.manifest["identity"]
                     self._random = self._random or run.manifest["random_draws"] > 0
+                    self._series = self._series or "series" in run.tables
         self._measure()
 
     def _measure(self) -> None:
-        """The metrics of all runs that have none yet, read in one go."""
-        names: dict[str, list[str]] = {}
-        for name, identity in self._identities.items():
-            if name not in self._metrics and isinstance(identity, str):
-                names.setdefault(identity, []).append(name)
-        if not names:
+        """The metrics and the small tables of all runs that are new, read in one go."""
+        names = {identity: name for name, identity in self._identities.items() if isinstance(identity, str)}
+        new = [identity for identity in names if identity not in self._metrics]
+        if not new:
             return
-        files = [self._store.file(identity) for identity in names]
+        tables = tables_of([self._store.file(identity) for identity in new], _SMALL)
+        for table, frame in tables.items():
+            self._tables.setdefault(table, []).append(frame)
         flows, links = (
-            table_of(files, table).collect().partition_by("identity", as_dict=True, include_key=False)
-            for table in ("flows", "links")
+            tables[table].partition_by("identity", as_dict=True, include_key=False) for table in ("flows", "links")
         )
-        none = table_of(files[:1], "flows").head(0).collect().drop("identity")
-        for identity, same in names.items():
-            found = metrics_of(flows.get((identity,), none), links[identity,])
-            self._metrics |= dict.fromkeys(same, found)
+        none = tables["flows"].head(0).drop("identity")
+        self._metrics |= {identity: metrics_of(flows.get((identity,), none), links[identity,]) for identity in new}
+
+    def _metrics_of(self, name: str) -> dict[str, float]:
+        """What came out of a run; nothing of one that failed."""
+        identity = self._identities[name]
+        return {} if isinstance(identity, Failed) else self._metrics[identity]
 
     def _further(self) -> list[tuple[Cell, int, int]]:
         """The replications that cells need which are not known well enough."""
@@ -134,8 +143,8 @@ class _Sweep:
         there: dict[int, int] = {}
         for name, (cell, _, _) in self._tasks.items():
             there[cell.number] = there.get(cell.number, 0) + 1
-            if name in self._metrics:
-                values.setdefault(cell.number, []).append(_metric(self._metrics[name], precision.metric))
+            if found := self._metrics_of(name):
+                values.setdefault(cell.number, []).append(_metric(found, precision.metric))
         upcoming, self._unsettled = [], []
         for cell in self._plan.cells:
             known = values.get(cell.number, [])
@@ -162,7 +171,7 @@ class _Sweep:
         for key, own in self._own().items():
             columns[key] = column([self._tasks[name][0].values.get(key, own) for name in order])
         for name in next(iter(self._metrics.values()), {}):
-            columns[name] = [self._metrics.get(run, {}).get(name, math.nan) for run in order]
+            columns[name] = [self._metrics_of(run).get(name, math.nan) for run in order]
         identities = [self._identities[name] for name in order]
         columns["identity"] = ["" if isinstance(identity, Failed) else identity for identity in identities]
         self._write_failures(folder, order)
@@ -198,10 +207,16 @@ class _Sweep:
         target = folder / COMPACT
         target.mkdir(exist_ok=True)
         runs = pl.scan_parquet(folder / RUNS).filter(pl.col("status") == "done")
-        for name in _COMPACTED:
+        frames = {name: named(runs, pl.concat(parts).lazy()) for name, parts in self._tables.items()}
+        if self._series:
+            frames["series"] = stored(runs, self._store, "series")
+        for name in (*_SMALL, "series"):
+            if name not in frames:
+                (target / f"{name}.parquet").unlink(missing_ok=True)
+                continue
             temporary = target / f".{name}.tmp"
             try:
-                named(runs, self._store, name).sink_parquet(temporary)
+                frames[name].sink_parquet(temporary)
                 temporary.replace(target / f"{name}.parquet")
             finally:
                 temporary.unlink(missing_ok=True)

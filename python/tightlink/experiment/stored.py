@@ -103,25 +103,29 @@ def check_format(found: int, place: str) -> None:
 
 def table_of(files: Sequence[Path], name: str) -> pl.LazyFrame:
     """A table of many runs below each other, with a first column ``identity``; empty where no run has it."""
-    import polars as pl
-
-    rows = pl.scan_parquet(list(files), missing_columns="insert", extra_columns="ignore", schema=_schema(name))
-    nested = rows.filter(pl.col(name).list.len() > 0).explode(name)
-    return nested.select("identity", pl.col(name).struct.unnest())
+    return _unnested(_scanned(files, [name]), name)
 
 
-def heads(files: Sequence[Path]) -> pl.LazyFrame:
-    """Identity, manifest and scenario of many runs, a row each."""
-    import polars as pl
+def tables_of(files: Sequence[Path], names: Sequence[str]) -> dict[str, pl.DataFrame]:
+    """Several of them, as each file takes its time to open."""
+    rows = _scanned(files, names).collect()
+    return {name: _unnested(rows.lazy(), name).collect() for name in names}
 
-    return pl.scan_parquet(list(files), extra_columns="ignore", schema=dict.fromkeys(_HEAD, pl.String))
 
-
-def _schema(name: str) -> Any:
+def _scanned(files: Sequence[Path], names: Sequence[str]) -> pl.LazyFrame:
     import polars as pl
 
     types = {"text": pl.String, "integer": pl.Int64, "number": pl.Float64}
-    return {"identity": pl.String, name: pl.List(pl.Struct({c.name: types[c.type] for c in TABLES[name]}))}
+    lists = {name: pl.List(pl.Struct({c.name: types[c.type] for c in TABLES[name]})) for name in names}
+    schema: Any = {"identity": pl.String} | lists
+    return pl.scan_parquet(list(files), missing_columns="insert", extra_columns="ignore", schema=schema)
+
+
+def _unnested(rows: pl.LazyFrame, name: str) -> pl.LazyFrame:
+    import polars as pl
+
+    nested = rows.select("identity", name).filter(pl.col(name).list.len() > 0).explode(name)
+    return nested.select("identity", pl.col(name).struct.unnest())
 
 
 class _Stored:
