@@ -122,3 +122,41 @@ def test_the_scheduler_goes(one_flow: str, tmp_path: Path, capfd: pytest.Capture
     run(plan, tmp_path / "out", jobs=2, progress=told.append)
     assert told[-1].found >= 3
     assert "Traceback" not in capfd.readouterr().err
+
+
+def test_the_recipe_for_slurm(one_flow: str, tmp_path: Path) -> None:
+    """The job of the guide, with an srun that starts two tasks here."""
+    guide = (Path(__file__).parent.parent / "docs/guides/experiments.md").read_text(encoding="utf-8")
+    (job,) = re.findall(r"```text\n(#!/bin/bash\n#SBATCH.*?)```", guide, re.DOTALL)
+    (tmp_path / "dumbbell.toml").write_text(one_flow.replace("traffic.ftp", "traffic.bulk"))
+    (tmp_path / "job.sh").write_text(job)
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    commands = {
+        "srun": 'trap "kill \\$(jobs -p)" TERM EXIT\n"$@" &\n"$@" &\nwait\n',
+        "hostname": "echo 127.0.0.1\n",
+        "tightlink": f'exec {sys.executable} -m tightlink "$@"\n',
+        "dask": f'name=$1; shift; exec {sys.executable} -m distributed.cli.dask_$name "$@"\n',
+    }
+    for name, text in commands.items():
+        (tools / name).write_text(f"#!/bin/bash\n{text}")
+        (tools / name).chmod(0o755)
+    changed = os.environ | {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "PORT": str(_free_port())}
+    process = subprocess.Popen(
+        ["bash", "job.sh"], cwd=tmp_path, env=changed, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        start_new_session=True, text=True,
+    )  # fmt: skip
+    try:
+        out, _ = process.communicate(timeout=120)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == 0
+    assert "report: results/slurm/report.html" in out
+    run(
+        Plan.of(tl.load(tmp_path / "dumbbell.toml"), {"traffic.bulk.flows": range(1, 5)}),
+        tmp_path / "here",
+    )
+    report = tmp_path / "results/slurm/report.html"
+    report.unlink()
+    assert _bytes(tmp_path / "results/slurm") == _bytes(tmp_path / "here")

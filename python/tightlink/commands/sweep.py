@@ -165,7 +165,11 @@ def _print_cells(experiment: Experiment, plan: Plan) -> None:
         header += [name, "±"] if several else [name]
     rows = []
     for row in frame.iter_rows(named=True):
-        cells = [row["cell"], *(shown(row[key]) for key in keys), *([str(row["runs"])] if several else [])]
+        cells = [
+            row["cell"] if several else f"{row['cell']}/0",
+            *(shown(row[key]) for key in keys),
+            *([str(row["runs"])] if several else []),
+        ]
         for _, metric, write in columns:
             cells.append(rounded(row[metric], write))
             if several:

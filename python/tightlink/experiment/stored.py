@@ -69,12 +69,14 @@ def opened(file: Path, scenario: Scenario | None = None) -> Run | None:
     Raises:
         TightlinkError: A newer version wrote the file.
     """
+    if not file.exists():
+        return None
     import polars as pl
 
     try:
         schema = pl.read_parquet_schema(file)
         row = pl.read_parquet(file, columns=list(_HEAD)).row(0, named=True)
-    except (FileNotFoundError, pl.exceptions.PolarsError):
+    except (OSError, pl.exceptions.PolarsError):
         return None
     check_format(int(row["format"]), str(file))
     scenario = scenario or loads(row["scenario"], file=str(file))
