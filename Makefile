@@ -80,7 +80,7 @@ $(VENV)/.created:
 $(VENV)/.installed: $(VENV)/.created pyproject.toml
 	@echo "installing dependencies"
 	@$(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-		extras = project["optional-dependencies"]; needed = project["dependencies"] + extras["report"] + extras["dev"]; \
+		extras = project["optional-dependencies"]; needed = project["dependencies"] + sum(extras.values(), []); \
 		print(*(name for name in needed if not name.startswith("tightlink")), sep="\n")' > $(VENV)/requirements.txt
 	@$(BIN)/python -m pip install --requirement $(VENV)/requirements.txt
 	@touch $@

@@ -14,7 +14,7 @@ import pytest
 import tightlink as tl
 from tightlink import studies
 from tightlink.analysis import response as theory
-from tightlink.experiment import store
+from tightlink.experiment.progress import Progress
 from tightlink.experiment.store import Store
 from tightlink.studies import study as machinery
 from tightlink.studies.one_flow import cases, counts, measures, phase, response, verdicts, window
@@ -115,7 +115,7 @@ def test_the_report_draws_in_a_browser(folder: Path, tmp_path: Path) -> None:
     assert all('data-state="drawn"' in chart[:200] for chart in charts)
 
 
-def test_again_and_alone_gives_the_same_bytes(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_again_and_alone_gives_the_same_bytes(folder: Path, tmp_path: Path) -> None:
     """From an interrupted study, with one job: what is there is kept, the rest is made, and all is equal."""
     place = tmp_path / "other"
     (place / "runs").mkdir(parents=True)
@@ -123,15 +123,9 @@ def test_again_and_alone_gives_the_same_bytes(folder: Path, tmp_path: Path, monk
     kept = sorted((folder / "runs").iterdir())
     for file in kept[::2]:
         (place / "runs" / file.name).write_bytes(file.read_bytes())
-    simulated = []
-
-    def simulate(scenario: tl.Scenario, **options: Any) -> tl.Run:
-        simulated.append(scenario)
-        return tl.simulate(scenario, **options)
-
-    monkeypatch.setattr(store, "simulate", simulate)
-    assert studies.run("one-flow", place, jobs=1) == 3
-    assert len(simulated) == len(kept[1::2])
+    told: list[Progress] = []
+    assert studies.run("one-flow", place, jobs=1, watch=told.append) == 3
+    assert told[-1].done - told[-1].found == len(kept[1::2])
     files = {file.relative_to(folder) for file in folder.rglob("*") if file.is_file()}
     assert files == {file.relative_to(place) for file in place.rglob("*") if file.is_file()}
     for name in sorted(files):

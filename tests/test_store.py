@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import tightlink as tl
 from tightlink.experiment.execute import Task, execute
+from tightlink.experiment.progress import Progress
 from tightlink.experiment.results import metrics, results, varied
 from tightlink.experiment.store import Store
 
@@ -24,11 +29,13 @@ def _bytes(folder: Path) -> dict[str, bytes]:
 
 
 def test_equal_files_for_any_number_of_jobs(tasks: list[Task], tmp_path: Path) -> None:
-    told: list[str] = []
+    told: list[Progress] = []
     execute(tasks, Store(tmp_path / "one"), jobs=1, progress=told.append)
     execute(tasks, Store(tmp_path / "two"), jobs=2)
     assert _bytes(tmp_path / "one") == _bytes(tmp_path / "two")
-    assert told == ["1 of 3 runs", "2 of 3 runs", "3 of 3 runs"]
+    assert [(now.done, now.total, now.failed) for now in told] == [(1, 3, 0), (2, 3, 0), (3, 3, 0)]
+    assert told[-1].packet_hops > 0
+    assert told[-1].left_s == 0
 
 
 def test_what_is_there_is_not_simulated_again(tasks: list[Task], tmp_path: Path) -> None:
@@ -57,7 +64,7 @@ def test_a_damaged_file_is_replaced(tasks: list[Task], tmp_path: Path) -> None:
     store.run(tasks[0].scenario)
     (file,) = tmp_path.iterdir()
     whole = file.read_bytes()
-    for damaged in (b"", whole[: len(whole) // 2], b"no zip at all"):
+    for damaged in (b"", whole[: len(whole) // 2], b"no Parquet at all"):
         file.write_bytes(damaged)
         store.run(tasks[0].scenario)
         assert file.read_bytes() == whole
@@ -75,10 +82,65 @@ def test_a_stored_run_can_be_saved(tasks: list[Task], tmp_path: Path) -> None:
     assert tl.open_run(run.save(tmp_path / "saved")).flows.equals(run.flows)
 
 
-def test_an_error_of_one_run_ends_all(tasks: list[Task], tmp_path: Path) -> None:
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_run_that_fails_takes_no_other_with_it(tasks: list[Task], tmp_path: Path, jobs: int) -> None:
     wrong = Task("wrong", tasks[0].scenario.set("traffic.ftp.to", "nowhere"))
-    with pytest.raises(tl.ScenarioError, match="nowhere"):
-        execute([wrong, *tasks], Store(tmp_path), jobs=2)
+    told: list[Progress] = []
+    with pytest.raises(tl.TightlinkError, match=r'1 of 4 runs failed(.|\n)*wrong: .*"nowhere"'):
+        execute([wrong, *tasks], Store(tmp_path), jobs=jobs, progress=told.append)
+    assert Store(tmp_path).count() == 3
+    assert (told[-1].done, told[-1].failed) == (4, 1)
+
+
+def test_equal_scenarios_are_simulated_once(tasks: list[Task], tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    runs = execute([tasks[0], Task("again", tasks[0].scenario, trace=True)], store, jobs=2)
+    assert store.simulated == 1
+    assert runs["again"].flows.equals(runs[tasks[0].name].flows)
+
+
+def test_an_error_ends_what_is_running(tasks: list[Task], tmp_path: Path) -> None:
+    """As Ctrl-C does: the runs on other threads end at once, and what was finished is kept."""
+    long = [Task(f"{seed}", tasks[0].scenario.set_all({"duration": "1000000 s", "seed": seed})) for seed in (1, 2)]
+
+    def stop(_: Progress) -> None:
+        raise KeyboardInterrupt
+
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        execute([tasks[0], *long], Store(tmp_path), jobs=2, progress=stop)
+    assert time.monotonic() - begin < 20
+    assert Store(tmp_path).count() == 1
+    assert execute(tasks, Store(tmp_path), jobs=2)
+
+
+def test_a_run_of_a_newer_version(tasks: list[Task], tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.run(tasks[0].scenario)
+    (file,) = store.files()
+    pl.read_parquet(file).with_columns(format=pl.lit("2")).write_parquet(file)
+    with pytest.raises(tl.TightlinkError, match="written by a newer version of Tightlink"):
+        store.run(tasks[0].scenario)
+
+
+def test_a_full_disk(tasks: list[Task], tmp_path: Path) -> None:
+    """No space is left for the second run: one clear error, and the first is kept."""
+    store = Store(tmp_path)
+    store.run(tasks[0].scenario)
+    program = (
+        "import resource, signal, sys, tightlink as tl\n"
+        "from tightlink.experiment.store import Store\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+        "Store(sys.argv[1]).run(tl.loads(sys.argv[2]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path), tasks[1].scenario.to_toml()],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert f"File too large: '{tmp_path}" in done.stderr
+    assert [file.name for file in tmp_path.iterdir()] == [file.name for file in store.files()]
+    assert store.count() == 1
 
 
 def test_the_table_of_results(tasks: list[Task], tmp_path: Path) -> None:

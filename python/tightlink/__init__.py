@@ -17,6 +17,8 @@ Example:
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.run import Run, open_run
 from tightlink.scenario import (
@@ -46,6 +48,9 @@ from tightlink.scenario import (
     loads,
 )
 from tightlink.simulate import simulate
+
+if TYPE_CHECKING:
+    from tightlink.experiment import sweep
 
 __all__ = [
     "Background",
@@ -77,13 +82,19 @@ __all__ = [
     "loads",
     "open_run",
     "simulate",
+    "sweep",
 ]
 
 
-def __getattr__(name: str) -> str:
+def __getattr__(name: str) -> Any:
     if name == "__version__":
         # Looked up when it is asked for: it takes longer than all else here.
         from importlib.metadata import version
 
         return version("tightlink")
+    if name == "sweep":
+        # As an experiment needs more than the scenario model.
+        from tightlink.experiment import sweep
+
+        return sweep
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

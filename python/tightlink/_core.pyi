@@ -12,6 +12,7 @@ __all__ = [
     "congestion",
     "digest",
     "engine_behaviour",
+    "interrupt",
     "metrics",
     "queues",
     "recoveries",
@@ -43,8 +44,14 @@ class Outcome:
     def write(self, directory: str) -> None:
         """Write each table to DIRECTORY/NAME.parquet, by way of a temporary name."""
 
+    def row(self, texts: Mapping[str, str]) -> bytes:
+        """A Parquet file of one row: the texts as columns, then each table as a list of structs."""
+
 def simulate(scenario: str, *, trace: bool = False, tr: str | None = None, threads: int = 1) -> Outcome:
     """Simulate a resolved scenario, given as JSON."""
+
+def interrupt(on: bool) -> None:
+    """End the runs of all threads, which raise KeyboardInterrupt, until it is called with False."""
 
 def write_parquet(path: str, columns: Mapping[str, _Values]) -> None:
     """Write columns as a Parquet file, by way of a temporary name."""

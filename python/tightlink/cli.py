@@ -16,7 +16,9 @@ from cyclopts import App, CycloptsError, Parameter
 from tightlink.commands import analyze
 from tightlink.commands.maxflow import maxflow
 from tightlink.commands.packetize import packetize
-from tightlink.console import progress, say, warned
+from tightlink.commands.sql import sql
+from tightlink.commands.sweep import sweep
+from tightlink.console import progress, say, warned, watching
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.scenario import PROFILES, TOPOLOGIES, Scenario, load, parse_option, understood
 
@@ -80,13 +82,14 @@ def run(  # noqa: PLR0913
     show_config: Annotated[bool, Parameter(negative="")] = False,
     trace: Annotated[bool, Parameter(negative="")] = False,
     tr: Path | None = None,
+    replay: Path | None = None,
 ) -> int:
     """Simulate a scenario and print what came out.
 
     Parameters
     ----------
     file
-        Scenario, a TOML file.
+        Scenario, a TOML file; with --replay the name of a run.
     output
         Folder to write the tables to; without it nothing is written.
     set_
@@ -103,8 +106,11 @@ def run(  # noqa: PLR0913
         Record what happens to every packet.
     tr
         File to write the packets to in ns-2's trace format.
+    replay
+        Folder of a sweep or a study of which to simulate one run again, even one that failed.
     """
-    scenario = load(file, set=dict(map(parse_option, set_ or [])))
+    changes = dict(map(parse_option, set_ or []))
+    scenario = load(file, set=changes) if replay is None else _replayed(replay, str(file)).set_all(changes)
     if seed is not None:
         scenario = _with_seed(scenario, seed)
     if show_config:
@@ -137,6 +143,8 @@ def run(  # noqa: PLR0913
 app.command(analyze.app)
 app.command(maxflow)
 app.command(packetize)
+app.command(sweep)
+app.command(sql)
 
 
 @app.command(name="list")
@@ -162,6 +170,7 @@ def study(
     *,
     output: Folder = None,
     jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
+    cluster: str | None = None,
 ) -> int:
     """Redo a study: its runs, its analysis, its claims and its report.
 
@@ -173,6 +182,8 @@ def study(
         Folder for runs, claims, figures and report (default: results/NAME).
     jobs
         Runs to execute at a time.
+    cluster
+        Address of a Dask scheduler to execute them instead, such as tcp://10.0.0.1:8786.
     """
     studies = _part("studies")
     names = [known for known, _ in studies.names()]
@@ -182,7 +193,12 @@ def study(
     if jobs < 1:
         raise ScenarioError("a whole number of at least 1", key="--jobs", value=jobs)
     folder = output or Path("results") / name
-    studies.run(name, folder, jobs, say)
+    try:
+        with watching() as watch:
+            studies.run(name, folder, jobs, say, cluster=cluster, watch=watch)
+    except KeyboardInterrupt:
+        say("interrupted; what is finished is kept, and the same command goes on from there")
+        return INTERRUPTED
     from tightlink.experiment import claims
 
     found = claims.load(folder / "claims.json")
@@ -212,6 +228,12 @@ def _part(name: str) -> Any:
         raise TightlinkError(message) from None
 
 
+def _replayed(folder: Path, name: str) -> Scenario:
+    from tightlink.experiment import open as open_folder
+
+    return open_folder(folder).scenario(name)
+
+
 def _with_seed(scenario: Scenario, seed: int) -> Scenario:
     try:
         return scenario.set("seed", seed)
@@ -222,11 +244,10 @@ def _with_seed(scenario: Scenario, seed: int) -> Scenario:
 def _already_there(scenario: Scenario, output: Path, *, trace: bool) -> bool:
     """Looked at before the simulation: a wrong folder is not worth waiting for."""
     from tightlink.run import is_there
-    from tightlink.simulate import identified
+    from tightlink.simulate import prepare
 
-    resolved = scenario.resolve()
     wanted = ["links", *(["packets"] if trace else [])]
-    return is_there(output, identified(scenario, resolved), wanted)
+    return is_there(output, prepare(scenario).identified, wanted)
 
 
 def _engine(name: str) -> Callable[[], list[tuple[str, str]]]:

@@ -95,6 +95,18 @@ def progress(text: str) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def watching() -> Iterator[Callable[[object], None] | None]:
+    """A line on standard error that says how far something is: on a terminal, nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("starting") as status:
+        yield lambda now: status.update(str(now))
+
+
 def rounded(value: float | None, write: Callable[[float], str]) -> str:
     """A number rounded for reading, or a dash where there is none."""
     if value is None or not math.isfinite(value):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-import tempfile
 from pathlib import Path
+from typing import Final
+
+#: Tells apart what several threads write at once.
+_NUMBERS: Final = itertools.count()
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> Path:
@@ -13,6 +17,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> Path:
     Missing folders are made. A process that is killed meanwhile leaves no half file.
 
     Example:
+        >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     write_text(Path(folder) / "new" / "a.txt", "hello").read_text()
         'hello'
@@ -24,20 +29,13 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
     """Write a file of any kind in the same way."""
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
-    temporary = Path(name)
+    temporary = target.parent / f".{target.name}.{os.getpid()}-{next(_NUMBERS)}.tmp"
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with temporary.open("xb") as file:
             file.write(content)
-        temporary.chmod(_permissions())
         temporary.replace(target)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(target)) from None
     finally:
         temporary.unlink(missing_ok=True)
     return target
-
-
-def _permissions() -> int:
-    """Those that a new file gets; temporary ones get less."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

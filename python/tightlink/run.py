@@ -263,8 +263,8 @@ class Simulated:
         import polars as pl
 
         columns = self._outcome.table(name).items()
-        frame = pl.DataFrame({key: _words(*values) if isinstance(values, tuple) else values for key, values in columns})
-        return frame.fill_nan(None)
+        data = {key: _words(*values) if isinstance(values, tuple) else values for key, values in columns}
+        return pl.DataFrame(data, nan_to_null=True)
 
     def write(self, folder: Path) -> None:
         """Put all of them into a folder, a Parquet file each."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from tightlink.run import Run, Simulated
 if TYPE_CHECKING:
     import os
 
+    from tightlink import _core
     from tightlink.scenario import Scenario
 
 
@@ -49,38 +51,74 @@ def simulate(
         ScenarioError: The scenario cannot be simulated.
         TightlinkError: An option is wrong, or the file ``tr`` exists.
     """
-    from tightlink import _core
-
     if seed is not None:
         scenario = scenario.set("seed", seed)
     if threads < 1:
         raise TightlinkError(f"threads = {threads}: expected a whole number of at least 1")
-    resolved = scenario.resolve()
+    prepared = prepare(scenario)
     target = None if tr is None else str(new_file(tr))
     try:
-        outcome = _core.simulate(json.dumps(resolved, allow_nan=False), trace=trace, tr=target, threads=threads)
-    except _core.ScenarioError as error:
-        raise ScenarioError(str(error), file=scenario.file, statement=True) from None
-    manifest = {"source": "simulation"} | identified(scenario, resolved) | json.loads(outcome.manifest())
-    return Run(scenario, manifest, Simulated(outcome))
+        outcome = prepared.simulate(trace=trace, tr=target, threads=threads)
+    except ScenarioError as error:
+        raise error.located(scenario.file) from None
+    return Run(scenario, prepared.manifest(outcome), Simulated(outcome))
 
 
-def identified(scenario: Scenario, resolved: dict[str, Any]) -> dict[str, Any]:
-    """The part of a manifest that is known before the run.
+@dataclass(frozen=True)
+class Prepared:
+    """A scenario as the engine gets it, and what is known of its run beforehand; cheap to send elsewhere."""
 
-    ``identity`` is a hash of everything that the tables depend on: the scenario as the engine gets
-    it, its seed and the engine's behaviour.
+    identity: str
+    """Hash of everything that the tables depend on: the resolved scenario, its seed, the engine's behaviour."""
+    understood: dict[str, Any]
+    """The scenario with its defaults."""
+    seed: int
+    engine_behaviour: int
+    resolved: str
+    """What the engine simulates, as JSON."""
+
+    @property
+    def identified(self) -> dict[str, Any]:
+        """The part of the manifest that is known before the run."""
+        return {
+            "identity": self.identity,
+            "scenario": self.understood,
+            "seed": self.seed,
+            "engine_behaviour": self.engine_behaviour,
+        }
+
+    def simulate(self, *, trace: bool = False, tr: str | None = None, threads: int = 1) -> _core.Outcome:
+        """Run the engine.
+
+        Raises:
+            ScenarioError: Only the engine sees what is wrong.
+        """
+        from tightlink import _core
+
+        try:
+            return _core.simulate(self.resolved, trace=trace, tr=tr, threads=threads)
+        except _core.ScenarioError as error:
+            raise ScenarioError(str(error), statement=True) from None
+
+    def manifest(self, outcome: _core.Outcome) -> dict[str, Any]:
+        """The manifest of a run."""
+        found: dict[str, Any] = json.loads(outcome.manifest())
+        return {"source": "simulation"} | self.identified | found
+
+
+def prepare(scenario: Scenario) -> Prepared:
+    """Resolve a scenario, once for all that a run needs of it.
+
+    Raises:
+        ScenarioError: The scenario cannot be simulated.
     """
     from tightlink import _core
 
-    inputs = {"engine_behaviour": _core.engine_behaviour, "scenario": resolved}
-    text = json.dumps(inputs, sort_keys=True, allow_nan=False)
-    return {
-        "identity": hashlib.sha256(text.encode()).hexdigest(),
-        "scenario": scenario.explicit().written(),
-        "seed": scenario.seed,
-        "engine_behaviour": _core.engine_behaviour,
-    }
+    behaviour = _core.engine_behaviour
+    resolved = json.dumps(scenario.resolve(), sort_keys=True, allow_nan=False)
+    inputs = f'{{"engine_behaviour": {behaviour}, "scenario": {resolved}}}'
+    identity = hashlib.sha256(inputs.encode()).hexdigest()
+    return Prepared(identity, scenario.explicit().written(), scenario.seed, behaviour, resolved)
 
 
 def new_file(path: str | os.PathLike[str]) -> Path:

@@ -17,12 +17,15 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from functools import lru_cache, wraps
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from tightlink.errors import ScenarioError, closest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+T = TypeVar("T")
 
 _QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*)", re.DOTALL | re.ASCII)
 _LONGEST_NUMBER = 60
@@ -34,7 +37,7 @@ _LARGEST_BARE = 10**18
 _PLAIN_EXPONENTS = range(-12, 19)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kind:
     """One kind of quantity: how to speak of it, and its units with their factors to SI."""
 
@@ -155,6 +158,10 @@ def parse(text: object, *kinds: Kind) -> tuple[Kind, Quantity]:
         tightlink.errors.ScenarioError: "10 mbps": expected a rate such as "2 Mbit/s"; did you mean \
 "10 Mbit/s"?
     """
+    return _parse(text, kinds) if isinstance(text, str) else _read(text, kinds)
+
+
+def _read(text: object, kinds: tuple[Kind, ...]) -> tuple[Kind, Quantity]:
     number, unit = _split(text)
     if number is None or unit is None:
         raise _wrong(text, kinds, _suggest(number, unit, kinds))
@@ -171,21 +178,40 @@ def parse(text: object, *kinds: Kind) -> tuple[Kind, Quantity]:
     raise _wrong(text, kinds, _suggest(number, unit, kinds))
 
 
+#: The links of a scenario, and the runs of an experiment, have most of their quantities in common.
+_parse = lru_cache(maxsize=4096)(_read)
+
+
+def remembered(read: Callable[[object], T]) -> Callable[[object], T]:
+    """A function of text that is called with the same texts again and again."""
+    known = lru_cache(maxsize=4096)(read)
+
+    @wraps(read)
+    def look_up(text: object) -> T:
+        return known(text) if isinstance(text, str) else read(text)
+
+    return look_up
+
+
+@remembered
 def rate(text: object) -> float:
     """Bits per second. ``rate("1.544 Mbit/s")`` is 1544000.0."""
     return float(parse(text, RATE)[1].exact)
 
 
+@remembered
 def time(text: object) -> float:
     """Seconds. ``time("0.1 s")`` is 0.1."""
     return float(parse(text, TIME)[1].exact)
 
 
+@remembered
 def size(text: object) -> int:
     """Bytes. ``size("64 KiB")`` is 65536."""
     return int(parse(text, SIZE)[1].exact)
 
 
+@remembered
 def packets(text: object) -> int:
     """A number of packets. ``packets("20 packets")`` is 20."""
     return int(parse(text, PACKETS)[1].exact)

@@ -17,6 +17,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("engine_behaviour", tightlink_sim::ENGINE_BEHAVIOUR)?;
     module.add_class::<outcome::Outcome>()?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::interrupt, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::congestion, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::queues, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::recoveries, module)?)?;

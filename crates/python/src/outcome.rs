@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use pyo3::exceptions::{PyKeyError, PyOSError, PyTypeError};
+use pyo3::exceptions::{PyKeyError, PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use tightlink_sim::tables::Table;
 
 use crate::digest::columns_digest;
@@ -56,6 +56,16 @@ impl Outcome {
             }
             Ok(())
         })
+    }
+
+    /// A Parquet file of one row: the texts as columns, then each table as a list of structs.
+    fn row<'py>(&self, py: Python<'py>, texts: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyBytes>> {
+        let texts: Vec<(String, String)> =
+            texts.iter().map(|(name, text)| Ok((name.extract()?, text.extract()?))).collect::<PyResult<_>>()?;
+        let tables: Vec<(&str, &Table)> = self.tables.iter().map(|(name, table)| (*name, table)).collect();
+        let content = py.detach(|| parquet_file::row(&texts, &tables));
+        let content = content.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(PyBytes::new(py, &content))
     }
 }
 

@@ -8,10 +8,12 @@ use std::sync::Arc;
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::{Type, TypePtr};
-use tightlink_sim::tables::Column;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::types::{ColumnPath, Type, TypePtr};
+use tightlink_sim::tables::{Column, Table};
+
+use crate::tables::length;
 
 /// Why a file was not written.
 #[derive(Debug)]
@@ -65,24 +67,11 @@ fn write_file(path: &Path, columns: &[(impl AsRef<str>, Column)]) -> Result<(), 
     let mut group = writer.next_row_group()?;
     for (_, column) in columns {
         let Some(mut sink) = group.next_column()? else { break };
-        match column {
-            Column::Float(values) => {
-                let levels: Vec<i16> = values.iter().map(|value| i16::from(!value.is_nan())).collect();
-                let present: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
-                sink.typed::<DoubleType>().write_batch(&present, Some(&levels), None)?;
-            }
-            Column::Integer(values) => {
-                sink.typed::<Int64Type>().write_batch(values, None, None)?;
-            }
-            Column::Text(values) => {
-                let values: Vec<ByteArray> = values.iter().map(|value| ByteArray::from(value.as_str())).collect();
-                sink.typed::<ByteArrayType>().write_batch(&values, None, None)?;
-            }
-            Column::Category(codes, names) => {
-                let names: Vec<ByteArray> = names.iter().map(|name| ByteArray::from(name.as_str())).collect();
-                let values: Vec<ByteArray> = codes.iter().map(|&code| names[code as usize].clone()).collect();
-                sink.typed::<ByteArrayType>().write_batch(&values, None, None)?;
-            }
+        if let Column::Float(values) = column {
+            let levels: Vec<i16> = values.iter().map(|value| i16::from(!value.is_nan())).collect();
+            write_values(&mut sink, column, Some(&levels), None)?;
+        } else {
+            write_values(&mut sink, column, None, None)?;
         }
         sink.close()?;
     }
@@ -91,7 +80,95 @@ fn write_file(path: &Path, columns: &[(impl AsRef<str>, Column)]) -> Result<(), 
     Ok(())
 }
 
+/// The values of a column that are there, NaN left out.
+fn write_values(
+    sink: &mut SerializedColumnWriter<'_>,
+    column: &Column,
+    definition: Option<&[i16]>,
+    repetition: Option<&[i16]>,
+) -> Result<(), ParquetError> {
+    match column {
+        Column::Float(values) => {
+            let present: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
+            sink.typed::<DoubleType>().write_batch(&present, definition, repetition)?;
+        }
+        Column::Integer(values) => {
+            sink.typed::<Int64Type>().write_batch(values, definition, repetition)?;
+        }
+        Column::Text(values) => {
+            let values: Vec<ByteArray> = values.iter().map(|value| ByteArray::from(value.as_str())).collect();
+            sink.typed::<ByteArrayType>().write_batch(&values, definition, repetition)?;
+        }
+        Column::Category(codes, names) => {
+            let names: Vec<ByteArray> = names.iter().map(|name| ByteArray::from(name.as_str())).collect();
+            let values: Vec<ByteArray> = codes.iter().map(|&code| names[code as usize].clone()).collect();
+            sink.typed::<ByteArrayType>().write_batch(&values, definition, repetition)?;
+        }
+    }
+    Ok(())
+}
+
+/// A run as a Parquet file of one row: texts, then each table as a list of structs.
+pub fn row(texts: &[(String, String)], tables: &[(&str, &Table)]) -> Result<Vec<u8>, ParquetError> {
+    let mut properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_statistics_enabled(EnabledStatistics::None)
+        .set_dictionary_enabled(false);
+    for (name, table) in tables {
+        for (column, _) in table.columns.iter().filter(|(_, column)| matches!(column, Column::Category(..))) {
+            let parts = [name, "list", "element", column].map(str::to_owned);
+            properties = properties.set_column_dictionary_enabled(ColumnPath::from(parts.to_vec()), true);
+        }
+    }
+    let mut writer = SerializedFileWriter::new(Vec::new(), row_schema(texts, tables)?, Arc::new(properties.build()))?;
+    let mut group = writer.next_row_group()?;
+    for (_, text) in texts {
+        let Some(mut sink) = group.next_column()? else { break };
+        sink.typed::<ByteArrayType>().write_batch(&[ByteArray::from(text.as_str())], None, None)?;
+        sink.close()?;
+    }
+    for (_, column) in tables.iter().flat_map(|(_, table)| &table.columns) {
+        let Some(mut sink) = group.next_column()? else { break };
+        let rows = length(column);
+        // An empty list is one level of its own.
+        let mut repetition = vec![1; rows.max(1)];
+        repetition[0] = 0;
+        let definition: Vec<i16> = match column {
+            _ if rows == 0 => vec![0],
+            Column::Float(values) => values.iter().map(|value| if value.is_nan() { 1 } else { 2 }).collect(),
+            _ => vec![1; rows],
+        };
+        write_values(&mut sink, column, Some(&definition), Some(&repetition))?;
+        sink.close()?;
+    }
+    group.close()?;
+    writer.into_inner()
+}
+
+fn row_schema(texts: &[(String, String)], tables: &[(&str, &Table)]) -> Result<TypePtr, ParquetError> {
+    let text = |(name, _): &(String, String)| {
+        let field = Type::primitive_type_builder(name, Physical::BYTE_ARRAY)
+            .with_repetition(Repetition::REQUIRED)
+            .with_converted_type(ConvertedType::UTF8);
+        Ok(Arc::new(field.build()?))
+    };
+    let list = |(name, table): &(&str, &Table)| {
+        let element = Type::group_type_builder("element").with_repetition(Repetition::REQUIRED);
+        let element = Arc::new(element.with_fields(fields(&table.columns)?).build()?);
+        let list = Type::group_type_builder("list").with_repetition(Repetition::REPEATED);
+        let list = Arc::new(list.with_fields(vec![element]).build()?);
+        let outer = Type::group_type_builder(name).with_repetition(Repetition::REQUIRED);
+        Ok(Arc::new(outer.with_converted_type(ConvertedType::LIST).with_fields(vec![list]).build()?))
+    };
+    let fields = texts.iter().map(text).chain(tables.iter().map(list)).collect::<Result<Vec<_>, ParquetError>>()?;
+    Ok(Arc::new(Type::group_type_builder("run").with_fields(fields).build()?))
+}
+
 fn schema(columns: &[(impl AsRef<str>, Column)]) -> Result<TypePtr, ParquetError> {
+    Ok(Arc::new(Type::group_type_builder("table").with_fields(fields(columns)?).build()?))
+}
+
+fn fields(columns: &[(impl AsRef<str>, Column)]) -> Result<Vec<TypePtr>, ParquetError> {
     let fields = columns.iter().map(|(name, column)| {
         let (physical, converted, repetition) = match column {
             Column::Float(_) => (Physical::DOUBLE, ConvertedType::NONE, Repetition::OPTIONAL),
@@ -103,6 +180,5 @@ fn schema(columns: &[(impl AsRef<str>, Column)]) -> Result<TypePtr, ParquetError
             .with_converted_type(converted);
         Ok(Arc::new(field.build()?))
     });
-    let fields = fields.collect::<Result<Vec<_>, ParquetError>>()?;
-    Ok(Arc::new(Type::group_type_builder("table").with_fields(fields).build()?))
+    fields.collect()
 }

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
@@ -21,6 +22,9 @@ use crate::ScenarioError;
 use crate::digest::tables_digest;
 use crate::outcome::Outcome;
 use crate::parquet_file::temporary_name;
+
+/// Whether runs on other threads than the main one must end: only the main one hears of signals.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// What can go wrong in a run.
 enum Failure {
@@ -127,7 +131,7 @@ pub const PACKETS: &str = "packets";
 fn run_with<P: Probe>(scenario: &Scenario, probe: P) -> Result<Outcome, Failure> {
     let mut simulation = Simulation::new(scenario, probe)?;
     let begin = Instant::now();
-    simulation.run(|| Python::attach(|py| py.check_signals().is_err()))?;
+    simulation.run(|| INTERRUPTED.load(Ordering::Relaxed) || Python::attach(|py| py.check_signals().is_err()))?;
     let wall_s = begin.elapsed().as_secs_f64();
     let mut tables: Vec<(&'static str, Table)> = vec![
         ("flows", tables::flows(&simulation)),
@@ -152,6 +156,12 @@ fn run_with<P: Probe>(scenario: &Scenario, probe: P) -> Result<Outcome, Failure>
         },
     });
     Ok(Outcome::new(tables, manifest.to_string()))
+}
+
+/// Ends the runs of all threads, which raise `KeyboardInterrupt`, until it is called with `false`.
+#[pyfunction]
+pub fn interrupt(on: bool) {
+    INTERRUPTED.store(on, Ordering::Relaxed);
 }
 
 /// The largest resident set of this process so far, in bytes, where the system tells.

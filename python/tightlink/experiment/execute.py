@@ -1,6 +1,6 @@
-"""Many scenarios, several at a time.
+"""Many scenarios, several at a time, each simulated once and kept.
 
-The engine runs without Python's lock, so threads suffice. The results do not depend on how many.
+The results do not depend on how many run at a time, nor on where.
 
 Example:
     >>> import tempfile
@@ -21,18 +21,25 @@ Example:
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from tightlink.errors import TightlinkError
+from tightlink.experiment.engines import Engine, engine
+from tightlink.experiment.progress import Counter
+from tightlink.experiment.work import Failed, Work
+from tightlink.run import Run
+from tightlink.simulate import prepare
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+
+    from tightlink.experiment.progress import Progress
     from tightlink.experiment.store import Store
-    from tightlink.run import Run
     from tightlink.scenario import Scenario
 
-_REPORTS: Final = 10
+_MOST_FAILURES: Final = 10
 
 
 @dataclass(frozen=True)
@@ -46,7 +53,12 @@ class Task:
 
 
 def execute(
-    tasks: Sequence[Task], store: Store, *, jobs: int = 1, progress: Callable[[str], None] | None = None
+    tasks: Sequence[Task],
+    store: Store,
+    *,
+    jobs: int = 1,
+    cluster: str | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> dict[str, Run]:
     """Run every task, or find its run in the store.
 
@@ -54,20 +66,80 @@ def execute(
         tasks: Scenarios, with names.
         store: Where runs are kept.
         jobs: How many to run at a time.
-        progress: Told in a line how far it is, about ten times.
+        cluster: Address of a Dask scheduler to run them instead.
+        progress: Told after every run how far it is.
 
     Returns:
         The runs by the names of their tasks, in the order of the tasks.
+
+    Raises:
+        TightlinkError: Some runs failed; all others were finished and kept.
     """
-    done: dict[str, Run] = {}
-    step = max(1, len(tasks) // _REPORTS)
-    pool = ThreadPoolExecutor(jobs)
-    try:
-        waiting = {pool.submit(store.run, task.scenario, trace=task.trace): task.name for task in tasks}
-        for count, future in enumerate(as_completed(waiting), start=1):
-            done[waiting[future]] = future.result()
-            if progress is not None and (count % step == 0 or count == len(tasks)):
-                progress(f"{count} of {len(tasks)} runs")
-    finally:
-        pool.shutdown(cancel_futures=True)
-    return {task.name: done[task.name] for task in tasks}
+    with closing(engine(jobs, cluster)) as on:
+        found = dict(attempt(tasks, store, on, progress))
+    failures = {name: run.error for name, run in found.items() if isinstance(run, Failed)}
+    if failures:
+        raise TightlinkError(failed(failures, len(tasks)))
+    return {task.name: run for task in tasks if isinstance(run := found[task.name], Run)}
+
+
+def attempt(
+    tasks: Sequence[Task], store: Store, on: Engine, progress: Callable[[Progress], None] | None = None
+) -> Generator[tuple[str, Run | Failed]]:
+    """The runs of tasks as they come, by name; one that fails does not take others with it.
+
+    Args:
+        tasks: Scenarios, with names.
+        store: Where runs are kept.
+        on: What simulates those that are not in the store.
+        progress: Told after every run how far it is.
+    """
+    counter = Counter(len(tasks), on, progress)
+    #: Those of equal scenarios are simulated once.
+    waiting: dict[tuple[str, bool], list[Task]] = {}
+    ready: list[tuple[str, Run | Failed]] = []
+
+    def works() -> Iterator[Work]:
+        for task in tasks:
+            try:
+                prepared = prepare(task.scenario)
+                run = store.find(task.scenario, prepared, trace=task.trace)
+            except TightlinkError as error:
+                ready.append((task.name, Failed(str(error))))
+                continue
+            if run is not None:
+                ready.append((task.name, run))
+                continue
+            same = waiting.setdefault((prepared.identity, task.trace), [])
+            same.append(task)
+            if len(same) == 1:
+                yield Work(prepared, task.scenario.to_toml(), task.trace)
+
+    def settled() -> Iterator[tuple[str, Run | Failed]]:
+        while ready:
+            name, run = ready.pop(0)
+            counter.found(failed=isinstance(run, Failed))
+            yield name, run
+
+    with closing(on.perform(works())) as finished:
+        for work, done in finished:
+            yield from settled()
+            first, *others = waiting.pop((work.prepared.identity, work.trace))
+            run = done if isinstance(done, Failed) else store.keep(first.scenario, work, done)
+            counter.simulated(done)
+            yield first.name, run
+            ready += [(task.name, run) for task in others]
+    yield from settled()
+
+
+def failed(failures: Mapping[str, str], total: int) -> str:
+    """What to say of runs that failed: how many, and the first of them with their errors."""
+    lines = [f"{name}: {error}" for name, error in list(failures.items())[:_MOST_FAILURES]]
+    rest = len(failures) - len(lines)
+    return "\n".join(
+        [
+            f"{len(failures)} of {total} runs failed; the others are finished and kept",
+            *lines,
+            *([f"… and {rest} more"] if rest else []),
+        ]
+    )

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    import polars as pl
+
     from tightlink.run import Run
     from tightlink.scenario import Scenario
 
@@ -46,7 +48,11 @@ def metrics(run: Run) -> dict[str, float]:
     ``loss`` is packets dropped / packets sent; ``utilization`` and ``queue_mean_packets`` are those of
     the busiest link.
     """
-    flows, links = run.flows, run.links
+    return metrics_of(run.flows, run.links)
+
+
+def metrics_of(flows: pl.DataFrame, links: pl.DataFrame) -> dict[str, float]:
+    """The same from the tables of a run."""
     busiest = links.sort("utilization", descending=True, maintain_order=True).row(0, named=True)
     values = {name: float(flows[name].sum()) for name in _SUMS}
     values["loss"] = values["packets_dropped"] / values["packets_sent"] if values["packets_sent"] else math.nan
@@ -63,7 +69,7 @@ def results(
     runs: Mapping[str, Run],
     measure: Callable[[Run], Mapping[str, float | str]] = metrics,
 ) -> dict[str, list[Any]]:
-    """The columns of ``runs.parquet``: run, replication, seed, status, what was varied, metrics.
+    """The columns of ``runs.parquet``: run, replication, seed, status, what was varied, metrics, identity.
 
     Runs whose scenarios differ in nothing but the seed are replications, numbered from 0.
 
@@ -82,10 +88,11 @@ def results(
         seen[key] = seen.get(key, 0) + 1
     # Of the manifests: to fill in the defaults again takes longer than to read the runs.
     for key, values in _differing([runs[name].manifest["scenario"] for name in scenarios]).items():
-        columns[key] = _column(values)
+        columns[key] = column(values)
     rows = [measure(runs[name]) for name in scenarios]
     for name in rows[0] if rows else ():
         columns[name] = [row[name] for row in rows]
+    columns["identity"] = [runs[name].manifest["identity"] for name in scenarios]
     return columns
 
 
@@ -111,10 +118,12 @@ def _differing(written: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     return columns
 
 
-def _column(values: Sequence[Any]) -> list[Any]:
-    """Numbers, or words where some value is no number."""
+def column(values: Sequence[Any]) -> list[Any]:
+    """Values of a key as a column: numbers, or words where some value is no number."""
     there = [value for value in values if value is not None]
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in there):
+        if all(isinstance(value, int) for value in values):
+            return list(values)
         return [math.nan if value is None else float(value) for value in values]
     return ["" if value is None else str(value) for value in values]
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from tightlink.errors import TightlinkError
 from tightlink.experiment import claims
+from tightlink.experiment.folder import MARKER, RUNS
 from tightlink.report.blocks import Block, Section, Table, Text
 from tightlink.report.page import write
 from tightlink.report.runs import lead, sections
+from tightlink.report.sweep import write_sweep
 from tightlink.run import open_run
 
 if TYPE_CHECKING:
@@ -48,19 +50,23 @@ def run_report(folder: str | os.PathLike[str]) -> Path:
             seeds=[run.manifest["seed"]],
             warnings=run.warnings,
         )
-    if not any((place / name).exists() for name in ("claims.json", "runs.parquet")):
+    if not any((place / name).exists() for name in ("claims.json", RUNS)):
         raise TightlinkError(
             f"{place}: expected the folder of a run (it has manifest.json; tightlink run FILE -o DIR writes one) "
             "or of a study or a sweep (it has claims.json or runs.parquet)"
         )
-    return target if target.exists() else _of_study(place, target)
+    if target.exists():
+        return target
+    if (place / MARKER).exists() and (place / RUNS).exists():
+        return write_sweep(place)
+    return _of_study(place, target)
 
 
 def _of_study(place: Path, target: Path) -> Path:
     """What can be said without the study itself: its claims, its runs, its figures."""
     parts = []
     seeds: list[int] = []
-    runs = place / "runs.parquet"
+    runs = place / RUNS
     if runs.exists():
         import polars as pl
 

@@ -6,7 +6,7 @@ from tightlink.scenario.links import DropTail, Framing, Link, Reverse
 from tightlink.scenario.load import load, loads, understood
 from tightlink.scenario.model import Observe, Scenario
 from tightlink.scenario.nodes import Background, Meter, Node, Processor
-from tightlink.scenario.overrides import parse_option
+from tightlink.scenario.overrides import parse_option, parse_value
 from tightlink.scenario.profiles import PROFILES, Profile
 from tightlink.scenario.topologies import TOPOLOGIES, Chain, Dumbbell, Spread
 from tightlink.scenario.traffic import Bulk, Cbr, OnOff, Rto, Saturate, Starts, Tcp, Udp, Video
@@ -40,5 +40,6 @@ __all__ = [
     "load",
     "loads",
     "parse_option",
+    "parse_value",
     "understood",
 ]

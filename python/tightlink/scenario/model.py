@@ -85,6 +85,7 @@ class Scenario(Table):
 
     _file: str | None = PrivateAttr(default=None)
     _changed: tuple[str, ...] = PrivateAttr(default=())
+    _explicit: Self | None = PrivateAttr(default=None)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, file: str | None = None, changed: tuple[str, ...] = ()) -> Self:
@@ -131,10 +132,14 @@ class Scenario(Table):
 
     def explicit(self) -> Self:
         """The same scenario with every default of its profile filled in."""
-        from tightlink.scenario.defaults import filled
+        if self._explicit is None:
+            from tightlink.scenario.defaults import filled
 
-        with self._placed():
-            return self.from_dict(filled(self))._stamped(self._file, self._changed)  # noqa: SLF001
+            with self._placed():
+                made = self.from_dict(filled(self))._stamped(self._file, self._changed)  # noqa: SLF001
+            # Kept, as nothing of a scenario changes: a run asks for it twice.
+            self._explicit = made  # type: ignore[misc]
+        return self._explicit
 
     def resolve(self) -> dict[str, Any]:
         """What the engine simulates: SI units, groups expanded, defaults filled in.

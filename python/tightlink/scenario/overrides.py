@@ -29,7 +29,20 @@ def parse_option(text: str) -> tuple[str, object]:
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise ScenarioError('key=value, such as link.bottleneck.rate="20 Mbit/s"', value=text, file="--set")
-    return key.strip(), _value(value.strip())
+    return key.strip(), parse_value(value.strip())
+
+
+def parse_value(text: str) -> object:
+    """A value as it stands in an option: TOML if it parses as such, and text otherwise.
+
+    >>> parse_value("7"), parse_value("20 Mbit/s"), parse_value("[1, 2]")
+    (7, '20 Mbit/s', [1, 2])
+    """
+    try:
+        parsed = tomllib.loads(f"value = {text}")
+    except (ValueError, RecursionError):
+        return text
+    return parsed["value"] if list(parsed) == ["value"] else text
 
 
 def override(data: dict[str, Any], path: str, value: object) -> dict[str, Any]:
@@ -107,14 +120,6 @@ def _steps(path: str, nodes: list[str]) -> list[tuple[str, str | None]]:
             raise ScenarioError("a dotted key, such as link.bottleneck.rate", value=path, file="--set")
         steps.append((match[1], match[2]))
     return steps
-
-
-def _value(text: str) -> object:
-    try:
-        parsed = tomllib.loads(f"value = {text}")
-    except (ValueError, RecursionError):
-        return text
-    return parsed["value"] if list(parsed) == ["value"] else text
 
 
 def _error(path: str, statement: str, suggestion: str | None = None) -> ScenarioError:

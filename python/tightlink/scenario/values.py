@@ -31,6 +31,7 @@ def _quantity(
     expected = " or ".join([*(kind.expected for kind in kinds), *(f'"{word}"' for word in words)])
     least = units.parse(smallest, *kinds)[1].exact if smallest else 0
 
+    @units.remembered
     def check(value: object) -> str:
         if isinstance(value, str) and value in words:
             return value

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
+    from tightlink.experiment.progress import Progress
     from tightlink.studies.study import Study
 
 #: Every study: its name, a line of help, and the module that defines it as STUDY.
@@ -38,14 +39,24 @@ def names() -> list[tuple[str, str]]:
     return [(name, text) for name, (text, _) in _STUDIES.items()]
 
 
-def run(name: str, out: str | os.PathLike[str], jobs: int = 1, progress: Callable[[str], None] | None = None) -> int:
+def run(
+    name: str,
+    out: str | os.PathLike[str],
+    jobs: int = 1,
+    progress: Callable[[str], None] | None = None,
+    *,
+    cluster: str | None = None,
+    watch: Callable[[Progress], None] | None = None,
+) -> int:
     """Redo a study and leave its results in a folder.
 
     Args:
         name: As `names` lists it.
         out: Folder for runs, table, claims, figures and report; an interrupted study goes on where it was.
         jobs: Runs to simulate at a time; the results do not depend on it.
-        progress: Told, line by line, how far it is.
+        progress: Told, line by line, what it is doing.
+        cluster: Address of a Dask scheduler to simulate the runs instead.
+        watch: Told after every run how far it is.
 
     Returns:
         0, or 3 if a claim of the document does not hold.
@@ -59,4 +70,4 @@ def run(name: str, out: str | os.PathLike[str], jobs: int = 1, progress: Callabl
     from tightlink.studies.study import run_study
 
     study: Study = import_module(f"tightlink.studies.{_STUDIES[name][1]}").STUDY
-    return run_study(study, Path(out), jobs, progress or (lambda _: None))
+    return run_study(study, Path(out), jobs, progress or (lambda _: None), cluster=cluster, watch=watch)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from tightlink.experiment.claims import Claim
     from tightlink.experiment.execute import Task
+    from tightlink.experiment.progress import Progress
     from tightlink.report import Section
     from tightlink.run import Run
 
@@ -52,8 +53,24 @@ class Study:
     """What ``runs.parquet`` says of a run."""
 
 
-def run_study(study: Study, folder: Path, jobs: int, progress: Callable[[str], None]) -> int:
+def run_study(
+    study: Study,
+    folder: Path,
+    jobs: int,
+    progress: Callable[[str], None],
+    *,
+    cluster: str | None = None,
+    watch: Callable[[Progress], None] | None = None,
+) -> int:
     """Run a study, or finish one that was interrupted: runs that are there are not run again.
+
+    Args:
+        study: What to run.
+        folder: For its results.
+        jobs: Runs to simulate at a time.
+        progress: Told, line by line, what it is doing.
+        cluster: Address of a Dask scheduler to simulate the runs instead.
+        watch: Told after every run how far it is.
 
     Returns:
         The exit code: 0, or 3 if a claim does not hold.
@@ -66,7 +83,7 @@ def run_study(study: Study, folder: Path, jobs: int, progress: Callable[[str], N
     store = Store(folder / "runs")
     if store.count():
         progress(f"{store.count()} runs are in {store.folder} already")
-    runs = execute(tasks, store, jobs=jobs, progress=progress)
+    runs = execute(tasks, store, jobs=jobs, cluster=cluster, progress=watch)
     scenarios = {task.name: task.scenario for task in tasks}
     write_results(folder / "runs.parquet", results(scenarios, runs, study.measure))
     progress("analysing")

@@ -1,0 +1,45 @@
+"""The command ``tightlink sql``: the runs of a sweep or a study, queried."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from tightlink.commands.sweep import shown
+from tightlink.errors import TightlinkError
+
+
+def sql(
+    folder: Path,
+    query: str,
+    *,
+    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> None:
+    """Query the runs of a sweep or a study in SQL: tables runs, flows, links, nodes and series.
+
+    Parameters
+    ----------
+    folder
+        Folder of the sweep or the study.
+    query
+        Statement for DuckDB, such as "select * from runs order by goodput_bps".
+    json_
+        Print the rows as JSON.
+    """
+    from tightlink.console import print_table
+    from tightlink.experiment import open as open_folder
+
+    connection = open_folder(folder).connect()
+    import duckdb
+
+    try:
+        found = connection.execute(query)
+        header = [column[0] for column in found.description or []]
+        rows = found.fetchall() if header else []
+    except duckdb.Error as error:
+        raise TightlinkError(f"{folder}: {str(error).strip()}") from None
+    if json_:
+        print(json.dumps([dict(zip(header, row, strict=True)) for row in rows], indent=2, default=str))
+    elif header:
+        print_table(header, [[shown(value) for value in row] for row in rows])

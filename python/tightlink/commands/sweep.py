@@ -1,0 +1,220 @@
+"""The command ``tightlink sweep``: a scenario at many levels of what is varied."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from cyclopts import Parameter
+
+from tightlink.scenario import parse_option
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tightlink.experiment.folder import Experiment
+    from tightlink.experiment.plan import Plan
+    from tightlink.experiment.progress import Progress
+
+_FAILED: Final = 1
+_CAUTION: Final = 3
+_INTERRUPTED: Final = 130
+_MOST_SHOWN: Final = 20
+_MOST_ALIASES: Final = 20
+
+
+def sweep(
+    file: Path,
+    *,
+    vary: Annotated[list[str] | None, Parameter(negative="")] = None,
+    design: str | None = None,
+    replications: int | None = None,
+    resolution: int | None = None,
+    runs: int | None = None,
+    design_seed: int | None = None,
+    precision: str | None = None,
+    max_replications: int | None = None,
+    set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
+    jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
+    cluster: str | None = None,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    dry_run: Annotated[bool, Parameter(name=["--dry-run", "-n"], negative="")] = False,
+) -> int:
+    """Simulate a scenario at many levels of what is varied, and print what came out.
+
+    Parameters
+    ----------
+    file
+        Scenario or experiment, a TOML file.
+    vary
+        key=v1,v2,… or a range key=1..20, of a key by its dotted path; may be repeated.
+    design
+        Which combinations: full, two-level, fractional, one-at-a-time, latin-hypercube, or a CSV file (default: full).
+    replications
+        Runs of each combination, with seeds from the scenario's on (default: 1).
+    resolution
+        Resolution of a fractional design, such as 4.
+    runs
+        Combinations of a Latin hypercube; the most of a fractional design.
+    design_seed
+        Seed of the choice that a Latin hypercube makes (default: 1).
+    precision
+        metric=SHARE, such as "goodput_bps=5 %": replicate until half the 95 % confidence interval is that narrow.
+    max_replications
+        Replications of a combination at most, with --precision (default: 100).
+    set_
+        key=value, to change a key of the scenario by its dotted path; may be repeated.
+    jobs
+        Runs to execute at a time; the results do not depend on it.
+    cluster
+        Address of a Dask scheduler to execute them instead, such as tcp://10.0.0.1:8786.
+    output
+        Folder for the results, in which an interrupted sweep goes on (default: results/FILE).
+    dry_run
+        Print the combinations and how long they will take, and stop.
+    """
+    from tightlink.experiment.factors import Factor
+    from tightlink.experiment.plan import Plan
+
+    plan = Plan.load(
+        file,
+        [Factor.parse(text) for text in vary or []],
+        dict(map(parse_option, set_ or [])),
+        design=design,
+        replications=replications,
+        resolution=resolution,
+        runs=runs,
+        design_seed=design_seed,
+        precision=precision,
+        max_replications=max_replications,
+    )
+    if dry_run:
+        _print_plan(plan, jobs)
+        return 0
+    return _run(plan, output or Path("results") / file.stem, jobs, cluster)
+
+
+def _run(plan: Plan, folder: Path, jobs: int, cluster: str | None) -> int:
+    from tightlink.console import say, watching
+    from tightlink.experiment.running import run
+
+    last: list[Progress] = []
+    try:
+        with watching() as show:
+
+            def told(now: Progress) -> None:
+                last[:] = [now]
+                if show is not None:
+                    show(now)
+
+            experiment = run(plan, folder, jobs=jobs, cluster=cluster, progress=told)
+    except KeyboardInterrupt:
+        say("interrupted; what is finished is kept, and the same command goes on from there")
+        return _INTERRUPTED
+    if last and last[0].found > last[0].failed:
+        say(f"{last[0].found - last[0].failed} of {last[0].total} runs were there already")
+    _print_cells(experiment, plan)
+    _report(folder)
+    return _warned(experiment, plan)
+
+
+def _print_plan(plan: Plan, jobs: int) -> None:
+    from tightlink.console import print_table, say
+    from tightlink.experiment.engines import engine
+    from tightlink.experiment.estimate import of_runs
+    from tightlink.experiment.factors import value_at
+    from tightlink.experiment.progress import duration
+
+    on = engine(jobs)
+    keys = [key for factor in plan.design.factors for key in factor.keys]
+    own = {key: value_at(plan.scenario, key) for key in keys}
+    rows = [[str(cell.number), *(shown(cell.values.get(key, own[key])) for key in keys)] for cell in plan.cells]
+    print_table(["cell", *keys], rows)
+    for note in plan.design.notes:
+        say(note)
+    for group in plan.design.aliases[:_MOST_ALIASES]:
+        say(f"cannot be told apart: {' = '.join(group)}")
+    if len(plan.design.aliases) > _MOST_ALIASES:
+        say(f"… and {len(plan.design.aliases) - _MOST_ALIASES} more groups")
+    count = len(plan.cells) * plan.replications
+    seconds = of_runs([cell.scenario for cell in plan.cells], on.places)
+    about = "" if seconds is None else f", about {duration(seconds * plan.replications)}"
+    more = "" if plan.precision is None else f", and more until {plan.precision} is met"
+    times = "" if plan.replications == 1 else f" of {len(plan.cells)} combinations"
+    say(f"{count} runs{times}{about}{more}")
+
+
+def _print_cells(experiment: Experiment, plan: Plan) -> None:
+    """A row for each combination: means over its replications, with confidence intervals where there are several."""
+    from tightlink import units
+    from tightlink.console import print_table, rounded
+    from tightlink.experiment.summary import summary, width_of
+
+    frame: pl.DataFrame = summary(experiment.runs.collect(), [key for f in plan.design.factors for key in f.keys])
+    columns: list[tuple[str, str, Any]] = [
+        ("goodput", "goodput_bps", units.format_rate),
+        ("loss", "loss", lambda value: units.format_fraction(round(value, 6))),
+        ("latency", "latency_mean_s", units.format_time),
+        ("utilization", "utilization", lambda value: units.format_fraction(round(value, 4))),
+        ("queue mean", "queue_mean_packets", lambda value: f"{value:.4g}"),
+    ]
+    keys = [key for factor in plan.design.factors for key in factor.keys if key in frame.columns]
+    several = frame["runs"].max() != 1
+    header = ["run" if not several else "cell", *keys, *(["runs"] if several else [])]
+    for name, _, _ in columns:
+        header += [name, "±"] if several else [name]
+    rows = []
+    for row in frame.iter_rows(named=True):
+        cells = [
+            row["cell"] if several else f"{row['cell']}/0",
+            *(shown(row[key]) for key in keys),
+            *([str(row["runs"])] if several else []),
+        ]
+        for _, metric, write in columns:
+            cells.append(rounded(row[metric], write))
+            if several:
+                cells.append(rounded(row[width_of(metric)], write))
+        rows.append(cells)
+    print_table(header, rows)
+
+
+def _report(folder: Path) -> None:
+    from tightlink.console import say
+
+    try:
+        from tightlink.report.sweep import write_sweep
+    except ModuleNotFoundError as error:
+        say(f'no report, as {error.name} is not installed: pip install "tightlink[report]"')
+        return
+    print(f"\nreport: {write_sweep(folder)}")
+
+
+def _warned(experiment: Experiment, plan: Plan) -> int:
+    from tightlink.console import say
+    from tightlink.experiment.execute import failed
+
+    code = 0
+    unsettled = experiment.description.get("not_precise", [])
+    if unsettled:
+        cells = ", ".join(unsettled[:_MOST_SHOWN]) + (", …" if len(unsettled) > _MOST_SHOWN else "")
+        say(
+            f"warning: {len(unsettled)} of {len(plan.cells)} combinations did not get to {plan.precision} "
+            f"within {plan.settings.max_replications} replications: {cells}"
+        )
+        code = _CAUTION
+    if experiment.description.get("same_replications"):
+        say("nothing in this scenario is random: its replications are all the same")
+    failures = {name: entry["error"] for name, entry in experiment.failures.items()}
+    if failures:
+        say(failed(failures, len(plan.cells) * plan.replications))
+        name = next(iter(failures))
+        say(f"to see one alone: tightlink run --replay {experiment.folder} {name}")
+        code = _FAILED
+    return code
+
+
+def shown(value: object) -> str:
+    """A value of a table for people."""
+    if value is None:
+        return "-"
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,111 @@
+"""Cells: the scenarios of a design's combinations, checked before anything is run.
+
+Example:
+    >>> import tightlink as tl
+    >>> from tightlink.experiment import designs
+    >>> from tightlink.experiment.factors import Factor
+    >>> base = tl.loads('''
+    ... profile = "ns2"
+    ... duration = "1 s"
+    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
+    ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
+    ... ''')
+    >>> [cell.values for cell in cells(base, designs.make([Factor.parse("link.wire.queue=5 packets,20 packets")]))]
+    [{'link.wire.queue': '5 packets'}, {'link.wire.queue': '20 packets'}]
+    >>> cells(base, designs.make([Factor.parse("link.wire.rate=5 packets,20 packets")]))
+    Traceback (most recent call last):
+    tightlink.errors.ScenarioError: --vary: link.wire.rate = "5 packets": expected a rate such as "2 Mbit/s"
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.errors import ScenarioError
+from tightlink.experiment.designs import ONE_AT_A_TIME
+from tightlink.experiment.factors import same, value_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tightlink.experiment.designs import Design
+    from tightlink.experiment.factors import Factor
+    from tightlink.scenario import Scenario
+
+_LARGEST_SEED: Final = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A combination of levels, and its scenario."""
+
+    number: int
+    values: dict[str, Any]
+    """What differs from the experiment's scenario, by key."""
+    scenario: Scenario
+
+    def replication(self, number: int) -> Scenario:
+        """The scenario of a replication, from 0 on.
+
+        Its seed is the same in every cell, so that cells differ by their levels, not by their luck (common
+        random numbers).
+        """
+        if number == 0:
+            return self.scenario
+        return self.scenario.set("seed", (self.scenario.seed + number) % (_LARGEST_SEED + 1))
+
+
+def cells(base: Scenario, design: Design) -> list[Cell]:
+    """The cells of a design, in its order; combinations that come out the same are one.
+
+    Raises:
+        ScenarioError: A factor hits nothing, or a level is wrong; the message names the factor.
+    """
+    _check_conditions(base, design.factors)
+    found: dict[str, Cell] = {}
+    for row in design.rows:
+        levels = {
+            key: value
+            for factor, level in zip(design.factors, row, strict=True)
+            if level is not None
+            for key, value in zip(factor.keys, level, strict=True)
+        }
+        if design.kind == ONE_AT_A_TIME:
+            # A level that the scenario has already is the scenario itself.
+            levels = {key: value for key, value in levels.items() if not same(value, value_at(base, key))}
+        for factor in design.factors:
+            if factor.only and not factor.matters(levels, base):
+                levels = {key: value for key, value in levels.items() if key not in factor.keys}
+        text = json.dumps(levels, sort_keys=True, default=str)
+        if text not in found:
+            with _of_factors():
+                found[text] = Cell(len(found), levels, base.set_all(levels))
+    listed = list(found.values())
+    # What takes the whole scenario to see is found here if it is the same everywhere, and else with its run.
+    with _of_factors():
+        listed[0].scenario.resolve()
+    return listed
+
+
+@contextmanager
+def _of_factors() -> Iterator[None]:
+    """Errors of keys that were changed are of factors."""
+    try:
+        yield
+    except ScenarioError as error:
+        for problem in (error, *error.others):
+            if problem.file == "--set":
+                problem.file = "--vary"
+        raise
+
+
+def _check_conditions(base: Scenario, factors: tuple[Factor, ...]) -> None:
+    keys = {key for factor in factors for key in factor.keys}
+    for factor in factors:
+        for key in factor.only:
+            if key not in keys and value_at(base, key) is None:
+                message = f"the key of another factor or of the scenario after if, not {key}"
+                raise ScenarioError(message, key=factor.name)

@@ -1,0 +1,157 @@
+"""Runs on a Dask cluster: many processes on many machines, over TCP.
+
+Workers need Tightlink and no files: a run goes to them resolved, and its file comes back. A worker that is
+lost costs the runs that it had in hand, which go to others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import math
+import time
+from concurrent.futures import CancelledError
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+import distributed
+from distributed.scheduler import KilledWorker
+
+from tightlink.errors import TightlinkError
+from tightlink.experiment.work import Done, Failed, Work, perform
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Iterator
+
+#: Its types are those of a part of it.
+_DASK: Final[Any] = distributed
+_REACHED_WITHIN_S: Final = 10
+#: Runs are sent together until they take about this long: a message costs a few milliseconds.
+_TOGETHER_S: Final = 0.2
+_MOST_TOGETHER: Final = 64
+#: Parcels for each place of a worker, so that none waits for the next.
+_AHEAD: Final = 2
+_COUNTED_EVERY_S: Final = 1
+
+
+class Cluster:
+    """The workers of a Dask scheduler."""
+
+    def __init__(self, address: str) -> None:
+        """Connect.
+
+        Args:
+            address: Of the scheduler, such as ``tcp://10.0.0.1:8786``.
+
+        Raises:
+            TightlinkError: No scheduler answers there, or its workers have another Tightlink.
+        """
+        self._address = address
+        self._sent: dict[Any, list[Work]] = {}
+        # What it has to say of lost connections is said here, in a sentence.
+        for name in ("distributed", "distributed.client", "distributed.comm"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        try:
+            self._client = _DASK.Client(address, timeout=_REACHED_WITHIN_S, set_as_default=False)
+        except (TimeoutError, OSError, ValueError, TypeError):
+            raise TightlinkError(
+                f"{address}: no Dask scheduler answers there within {_REACHED_WITHIN_S} s: start one with "
+                "dask scheduler, and workers with dask worker ADDRESS"
+            ) from None
+        self._check_workers()
+        self.places = 1
+        self._counted_at = -math.inf
+        self._count()
+
+    @property
+    def running(self) -> int:
+        """See `Engine`."""
+        return min(self.places, sum(map(len, self._sent.values())))
+
+    def perform(self, works: Iterable[Work]) -> Generator[tuple[Work, Done | Failed]]:
+        """See `Engine`."""
+        upcoming = iter(works)
+        finished = _DASK.as_completed(loop=self._client.loop)
+        together = 1
+        try:
+            while True:
+                self._count()
+                while len(self._sent) < _AHEAD * self.places and (parcel := list(islice(upcoming, together))):
+                    self._send(parcel, finished)
+                if not self._sent:
+                    return
+                future = next(finished)
+                parcel = self._sent.pop(future.key)
+                try:
+                    results, took_s = future.result()
+                except KilledWorker as error:
+                    yield from self._lost(parcel, finished, error)
+                    continue
+                together = max(1, min(_MOST_TOGETHER, int(_TOGETHER_S * len(parcel) / max(took_s, 1e-6))))
+                yield from zip(parcel, results, strict=True)
+        except (TimeoutError, OSError, CancelledError) as error:
+            if isinstance(error, OSError) and error.filename is not None:
+                raise
+            raise self._gone() from None
+        finally:
+            self._sent.clear()
+
+    def close(self) -> None:
+        """See `Engine`. What the workers have in hand is dropped."""
+        with contextlib.suppress(OSError, asyncio.TimeoutError, RuntimeError):
+            self._client.close(timeout=_REACHED_WITHIN_S)
+
+    def _count(self) -> None:
+        """Workers come and go; to ask takes a message."""
+        now = time.monotonic()
+        if now - self._counted_at > _COUNTED_EVERY_S:
+            self.places = max(1, sum(self._client.nthreads().values()))
+            self._counted_at = now
+
+    def _send(self, parcel: list[Work], finished: Any) -> None:
+        future = self._client.submit(_each, parcel, pure=False)
+        self._sent[future.key] = parcel
+        finished.add(future)
+
+    def _lost(self, parcel: list[Work], finished: Any, error: KilledWorker) -> Iterator[tuple[Work, Failed]]:
+        """Workers died again and again of a parcel: of which run shows when they go one by one."""
+        if len(parcel) == 1:
+            attempts = error.allowed_failures + 1
+            yield parcel[0], Failed(f"the worker that ran it was lost, {attempts} times in a row")
+            return
+        for work in parcel:
+            self._send([work], finished)
+
+    def _gone(self) -> TightlinkError:
+        return TightlinkError(
+            f"{self._address}: the scheduler is gone; what is finished is kept, and the same command goes on from there"
+        )
+
+    def _check_workers(self) -> None:
+        """Before anything is sent: workers need the same engine."""
+        from tightlink import _core
+
+        found = self._client.run(_behaviour, on_error="return")
+        for worker, behaviour in found.items():
+            if isinstance(behaviour, BaseException):
+                self.close()
+                raise TightlinkError(f"{worker}: this worker cannot load Tightlink: {behaviour}")
+            if behaviour != _core.engine_behaviour:
+                self.close()
+                raise TightlinkError(
+                    f"{worker}: this worker's engine has behaviour {behaviour} instead of {_core.engine_behaviour}: "
+                    "install the same version of Tightlink there"
+                )
+
+
+def _behaviour() -> int:
+    from tightlink import _core
+
+    return _core.engine_behaviour
+
+
+def _each(parcel: list[Work]) -> tuple[list[Done | Failed], float]:
+    begin = time.perf_counter()
+    results = [perform(work) for work in parcel]
+    return results, time.perf_counter() - begin

@@ -1,0 +1,218 @@
+"""Designs: which combinations of levels an experiment runs.
+
+Example:
+    >>> from tightlink.experiment.factors import Factor
+    >>> queue = Factor.parse("link.wire.queue=5 packets,20 packets")
+    >>> flows = Factor.parse("traffic.ftp.flows=1..3")
+    >>> [len(make([queue, flows], kind).rows) for kind in ("full", "one-at-a-time")]
+    [6, 6]
+    >>> make([queue, flows], "two-level")
+    Traceback (most recent call last):
+    tightlink.errors.ScenarioError: traffic.ftp.flows: expected two levels for design two-level, not 3
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from tightlink.errors import ScenarioError, closest, one_of
+from tightlink.experiment.factors import Factor, Level, value_at
+from tightlink.experiment.fractional import fraction
+from tightlink.scenario import parse_value
+from tightlink.scenario.toml import read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tightlink.scenario import Scenario
+
+#: The level of each factor; nothing where its keys stay as the scenario has them.
+Row: TypeAlias = tuple[Level | None, ...]
+
+FULL: Final = "full"
+ONE_AT_A_TIME: Final = "one-at-a-time"
+_CSV: Final = ".csv"
+_TWO: Final = 2
+
+
+@dataclass(frozen=True)
+class Design:
+    """The combinations to run."""
+
+    kind: str
+    factors: tuple[Factor, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+    """What must be known to read the results, such as generators."""
+    aliases: tuple[tuple[str, ...], ...] = ()
+    """Effects that the design cannot tell apart, a group each."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What some designs ask for."""
+
+    resolution: int | None = None
+    """Of a fractional design: single effects are told apart from products of fewer than this minus one."""
+    runs: int | None = None
+    """Combinations of a Latin hypercube; the most that a fractional design may have."""
+    seed: int = 1
+    """Of the choice that a Latin hypercube makes."""
+
+
+def make(factors: Sequence[Factor], kind: str = FULL, options: Options | None = None) -> Design:
+    """The design of some factors.
+
+    Args:
+        factors: What is varied.
+        kind: As `KINDS` names it, or the name of a CSV file.
+        options: What the kind asks for.
+
+    Raises:
+        ScenarioError: The kind does not exist, or does not suit the factors.
+    """
+    if kind.endswith(_CSV):
+        return _read(Path(kind), factors)
+    if kind not in KINDS:
+        expected = f"{one_of(KINDS)}, or a file such as design.csv"
+        raise ScenarioError(expected, key="design", value=kind, suggestion=closest(kind, KINDS))
+    if not factors:
+        raise ScenarioError("at least one factor, such as traffic.bulk.flows=1..20", key="--vary")
+    _refuse_repeated(factors)
+    chosen = options or Options()
+    for name, value, users in (
+        ("resolution", chosen.resolution, ("fractional",)),
+        ("runs", chosen.runs, ("fractional", "latin-hypercube")),
+    ):
+        if value is not None and kind not in users:
+            message = f"nothing here: only design {' and '.join(users)} has it"
+            raise ScenarioError(message, key=name, value=value)
+    return KINDS[kind](kind, tuple(factors), chosen)
+
+
+def _full(kind: str, factors: tuple[Factor, ...], _: Options) -> Design:
+    return Design(kind, factors, tuple(product(*(_listed(kind, factor) for factor in factors))))
+
+
+def _two_level(kind: str, factors: tuple[Factor, ...], _: Options) -> Design:
+    return Design(kind, factors, tuple(product(*(_two(kind, factor) for factor in factors))))
+
+
+def _fractional(kind: str, factors: tuple[Factor, ...], options: Options) -> Design:
+    pairs = [_two(kind, factor) for factor in factors]
+    names = [factor.name for factor in factors]
+    found = fraction(len(factors), options.resolution, options.runs)
+    rows = tuple(
+        tuple(pair[0 if sign < 0 else 1] for pair, sign in zip(pairs, row, strict=True)) for row in found.signs.tolist()
+    )
+    told = "every combination" if found.resolution is None else f"resolution {found.resolution}"
+    notes = (f"{len(rows)} of {2 ** len(factors)} combinations: {told}", *found.generators(names))
+    return Design(kind, factors, rows, notes, tuple(map(tuple, found.aliases(names))))
+
+
+def _one_at_a_time(kind: str, factors: tuple[Factor, ...], _: Options) -> Design:
+    """The scenario as it stands, then each level of each factor by itself."""
+    nothing: Row = (None,) * len(factors)
+    alone = [
+        (*nothing[:place], level, *nothing[place + 1 :])
+        for place, factor in enumerate(factors)
+        for level in _listed(kind, factor)
+    ]
+    return Design(kind, factors, (nothing, *alone))
+
+
+def _latin_hypercube(kind: str, factors: tuple[Factor, ...], options: Options) -> Design:
+    import pydoe
+
+    if options.runs is None or options.runs < 1:
+        raise ScenarioError("how many combinations to choose, at least 1", key="runs", value=options.runs)
+    shares = pydoe.lhs(len(factors), samples=options.runs, seed=options.seed).tolist()
+    rows = tuple(tuple(_at(factor, share) for factor, share in zip(factors, row, strict=True)) for row in shares)
+    return Design(kind, factors, rows)
+
+
+#: The kinds of designs.
+KINDS: Final[dict[str, Callable[[str, tuple[Factor, ...], Options], Design]]] = {
+    FULL: _full,
+    "two-level": _two_level,
+    "fractional": _fractional,
+    ONE_AT_A_TIME: _one_at_a_time,
+    "latin-hypercube": _latin_hypercube,
+}
+
+
+def _at(factor: Factor, share: float) -> Level:
+    if factor.interval is not None:
+        return (factor.interval.at(share),)
+    return factor.levels[min(int(share * len(factor.levels)), len(factor.levels) - 1)]
+
+
+def _listed(kind: str, factor: Factor) -> tuple[Level, ...]:
+    if factor.interval is not None:
+        low, high = factor.interval.at(0.0), factor.interval.at(1.0)
+        expected = f'a step for design {kind}, such as "{low}..{high}:STEP"'
+        raise ScenarioError(expected, key=factor.name, value=f"{low}..{high}")
+    return factor.levels
+
+
+def _two(kind: str, factor: Factor) -> tuple[Level, ...]:
+    if factor.interval is not None:
+        return ((factor.interval.at(0.0),), (factor.interval.at(1.0),))
+    if len(factor.levels) != _TWO:
+        raise ScenarioError(f"two levels for design {kind}, not {len(factor.levels)}", key=factor.name)
+    return factor.levels
+
+
+def _refuse_repeated(factors: Sequence[Factor]) -> None:
+    seen: set[str] = set()
+    for factor in factors:
+        for key in factor.keys:
+            if key in seen:
+                raise ScenarioError("each key in one factor only", key=key)
+            seen.add(key)
+
+
+def _read(file: Path, factors: Sequence[Factor]) -> Design:
+    """A design of which each line is a combination: the header names the keys."""
+    if factors:
+        raise ScenarioError("no factors beside a design from a file, which has its own", key=factors[0].name)
+    lines = list(csv.reader(io.StringIO(read(file)), skipinitialspace=True))
+    header, *rest = [line for line in lines if any(line)] or [[]]
+    if not header or not rest:
+        raise ScenarioError("a line of keys, and a line for each combination", file=str(file))
+    for number, line in enumerate(rest, start=1):
+        if len(line) != len(header):
+            raise ScenarioError(f"{len(header)} values in combination {number}, not {len(line)}", file=str(file))
+    values = [[parse_value(cell.strip()) if cell.strip() else None for cell in line] for line in rest]
+    columns = list(zip(*values, strict=True))
+    made = [
+        Factor((key.strip(),), tuple((value,) for value in _distinct(column)))
+        for key, column in zip(header, columns, strict=True)
+    ]
+    _refuse_repeated(made)
+    rows = tuple(tuple(None if value is None else (value,) for value in line) for line in values)
+    return Design(file.name, tuple(made), rows)
+
+
+def _distinct(values: Sequence[Any]) -> list[Any]:
+    """Each value once, in the order in which they come; tables cannot be told apart by their hash."""
+    return list({repr(value): value for value in values if value is not None}.values())
+
+
+def write(design: Design, base: Scenario) -> str:
+    """The design as CSV, as `make` reads it; what a combination leaves alone has the scenario's own value."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([key for factor in design.factors for key in factor.keys])
+    own = {key: value_at(base, key) for factor in design.factors for key in factor.keys}
+    for row in design.rows:
+        cells: list[Any] = []
+        for factor, level in zip(design.factors, row, strict=True):
+            cells += [own[key] for key in factor.keys] if level is None else list(level)
+        writer.writerow(["" if cell is None else cell for cell in cells])
+    return out.getvalue()

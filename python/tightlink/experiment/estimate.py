@@ -1,0 +1,87 @@
+"""How long an experiment will take, from short beginnings of some of its runs.
+
+Example:
+    >>> import tightlink as tl
+    >>> scenario = tl.loads('''
+    ... profile = "ns2"
+    ... duration = "10 s"
+    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
+    ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
+    ... ''')
+    >>> 0 < of_run(scenario) < 1
+    True
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.errors import TightlinkError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tightlink.scenario import Scenario
+
+#: Beginnings are made longer until they take as long as this.
+_LONG_ENOUGH_S: Final = 0.05
+_FIRST_SHARE: Final = 1 / 256
+_STEP: Final = 4
+_PROBES: Final = 8
+#: What a run takes beside the simulation.
+_BESIDE_S: Final = 0.003
+
+
+def of_runs(scenarios: Sequence[Scenario], jobs: int = 1) -> float | None:
+    """Seconds that all runs of an experiment will take; nothing where none of some that were tried can be run.
+
+    Args:
+        scenarios: One for each run.
+        jobs: Runs at a time.
+    """
+    step = max(1, len(scenarios) // _PROBES)
+    tried = []
+    for scenario in scenarios[::step]:
+        try:
+            tried.append(of_run(scenario))
+        except TightlinkError:
+            continue
+    if not tried:
+        return None
+    return sum(tried) / len(tried) * len(scenarios) / min(jobs, len(scenarios))
+
+
+def of_run(scenario: Scenario) -> float:
+    """Seconds that a run will take."""
+    begin = time.perf_counter()
+    resolved = scenario.resolve()
+    beside = time.perf_counter() - begin + _BESIDE_S
+    share, before, took_before = _FIRST_SHARE, 0.0, 0.0
+    while True:
+        took = _simulated(_beginning(resolved, share))
+        if took >= _LONG_ENOUGH_S or share >= 1:
+            # The last part counts: flows that have not begun yet cost nothing.
+            return beside + took + (took - took_before) / (share - before) * (1 - share)
+        before, took_before = share, took
+        share = min(1.0, share * _STEP)
+
+
+def _beginning(resolved: dict[str, Any], share: float) -> str:
+    """The same up to a share of its duration, without what begins later."""
+    end = resolved["duration_s"] * share
+    flows = [flow | {"stop_s": min(flow["stop_s"], end)} for flow in resolved["flows"] if flow["start_s"] < end]
+    observe = resolved["observe"] | {"interval_s": None}
+    return json.dumps(resolved | {"duration_s": end, "flows": flows, "observe": observe}, allow_nan=False)
+
+
+def _simulated(resolved: str) -> float:
+    from tightlink import _core
+
+    begin = time.perf_counter()
+    try:
+        _core.simulate(resolved)
+    except _core.ScenarioError as error:
+        raise TightlinkError(str(error)) from None
+    return time.perf_counter() - begin

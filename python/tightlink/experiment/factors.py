@@ -1,0 +1,161 @@
+"""Factors: what an experiment varies. Each is a key of the scenario, or several that change together.
+
+Example:
+    >>> Factor.parse("link.bottleneck.queue=5 packets,20 packets").levels
+    (('5 packets',), ('20 packets',))
+    >>> Factor.parse("link.a.rate & link.a.delay = 1 Mbit/s & 10 ms, 2 Mbit/s & 20 ms").levels
+    (('1 Mbit/s', '10 ms'), ('2 Mbit/s', '20 ms'))
+    >>> Factor.parse("traffic.a.tcp.window=4 packets,8 packets if traffic.a.tcp.recovery=sack").only
+    {'traffic.a.tcp.recovery': ('sack',)}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from tightlink import units
+from tightlink.errors import ScenarioError
+from tightlink.experiment.levels import KINDS, Interval, levels, split
+from tightlink.scenario import parse_value
+
+if TYPE_CHECKING:
+    from tightlink.scenario import Scenario
+
+#: The values of a factor's keys at one of its levels.
+Level: TypeAlias = tuple[Any, ...]
+
+_KEYS: Final = ("levels", "if")
+_EXAMPLE: Final = 'key=v1,v2,…, such as "link.bottleneck.queue=5 packets,20 packets" or traffic.bulk.flows=1..20'
+_ONLY: Final = re.compile(r"(.*)\sif\s+([^=\s]+)\s*=\s*(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A key that is varied, or several that change together, with its levels."""
+
+    keys: tuple[str, ...]
+    levels: tuple[Level, ...] = ()
+    interval: Interval | None = None
+    """Instead of levels: values to choose among, for Latin hypercubes."""
+    only: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    """Values that other keys must have for this factor to matter; elsewhere its keys stay as they are."""
+
+    @property
+    def name(self) -> str:
+        """How the factor is called: its keys."""
+        return " & ".join(self.keys)
+
+    @classmethod
+    def parse(cls, text: str) -> Factor:
+        """A factor as it stands in ``--vary``: ``key=v1,v2,…``, a range, with ``if key=value`` at the end.
+
+        Raises:
+            ScenarioError: It cannot be understood.
+        """
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip() or not value.strip():
+            raise ScenarioError(_EXAMPLE, value=text, file="--vary")
+        only: dict[str, Any] = {}
+        if match := _ONLY.fullmatch(value):
+            value, only = match[1], {match[2]: [parse_value(match[3].strip())]}
+        return cls.of(key, value, only)
+
+    @classmethod
+    def of(cls, keys: str | Iterable[str], given: object, only: Mapping[str, object] | None = None) -> Factor:
+        """A factor from Python or TOML.
+
+        Args:
+            keys: Dotted path; several that change together as a tuple, or with ``&`` between them.
+            given: Levels: a list, a text as in `parse`, or a table with ``levels`` and ``if``. Of several
+                keys each level is a list of their values.
+            only: Values that other keys must have for it to matter.
+        """
+        names = tuple(part.strip() for part in keys.split("&")) if isinstance(keys, str) else tuple(keys)
+        name = " & ".join(names)
+        if isinstance(given, Mapping):
+            unknown = [key for key in given if key not in _KEYS]
+            if unknown or "levels" not in given:
+                raise ScenarioError("levels, or a table with levels and if", key=name, value=dict(given))
+            table: Mapping[str, Any] = given
+            given, only = table["levels"], table.get("if", only)
+        try:
+            found = _levels(names, given)
+        except ScenarioError as error:
+            raise ScenarioError(error.expected, key=name, value=error.value) from None
+        conditions = {
+            key: tuple(value) if isinstance(value, list | tuple) else (value,) for key, value in (only or {}).items()
+        }
+        if isinstance(found, Interval):
+            return cls(names, interval=found, only=conditions)
+        for place, level in enumerate(found):
+            if any(same(level, other) for other in found[:place]):
+                raise ScenarioError("levels that differ", key=name, value=_shown(level))
+        return cls(names, tuple(found), only=conditions)
+
+    def matters(self, values: Mapping[str, Any], base: Scenario) -> bool:
+        """Whether the other keys have the values that this factor asks for."""
+        return all(
+            any(same(values[key] if key in values else value_at(base, key), wanted) for wanted in listed)
+            for key, listed in self.only.items()
+        )
+
+
+def value_at(scenario: Scenario, key: str) -> Any:
+    """The value of a key of a scenario with its defaults; nothing where there is none, or several that differ."""
+    found: list[Any] = [scenario.explicit().written()]
+    for part in key.split("."):
+        name = part.removesuffix("[*]")
+        found = [table.get(name) for table in found if isinstance(table, dict)]
+        if name != part:
+            found = [item for group in found for item in (group.values() if isinstance(group, dict) else group or ())]
+    return found[0] if found and all(value == found[0] for value in found) else None
+
+
+def same(one: object, other: object) -> bool:
+    """Whether two values are equal, as quantities if they are some.
+
+    >>> same("10 Mbit/s", "10000kbit/s"), same("10 ms", "10 packets"), same(("1 s", 1), ("1000 ms", 1))
+    (True, False, True)
+    """
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    return _canonical(one) == _canonical(other)
+
+
+def _canonical(value: object) -> object:
+    if not isinstance(value, str):
+        return (type(value) is bool, value)
+    try:
+        kind, quantity = units.parse(value, *KINDS)
+    except ScenarioError:
+        return value
+    return kind.name, quantity.exact
+
+
+def _levels(names: tuple[str, ...], given: object) -> list[Level] | Interval:
+    if isinstance(given, str):
+        if len(names) == 1:
+            found = levels(given)
+            return found if isinstance(found, Interval) else [(value,) for value in found]
+        listed: list[Any] = [[parse_value(part) for part in split(level, "&")] for level in split(given)]
+    elif isinstance(given, Interval):
+        return given
+    elif isinstance(given, Iterable):
+        listed = list(given)
+    else:
+        raise ScenarioError("a list of levels", value=given)
+    if not listed:
+        raise ScenarioError("at least one level", value=listed)
+    if len(names) == 1:
+        return [(value,) for value in listed]
+    for level in listed:
+        if not isinstance(level, list | tuple) or len(level) != len(names):
+            raise ScenarioError(f"{len(names)} values for each level, one for each key", value=level)
+    return [tuple(level) for level in listed]
+
+
+def _shown(level: Level) -> object:
+    return level[0] if len(level) == 1 else list(level)

@@ -1,0 +1,220 @@
+"""The folder of a sweep or a study, as tables: lazy polars frames, SQL, single runs.
+
+Example:
+    >>> import tempfile
+    >>> import tightlink as tl
+    >>> base = tl.loads('''
+    ... profile = "ns2"
+    ... duration = "1 s"
+    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
+    ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
+    ... ''')
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = tl.sweep(base, {"link.wire.queue": ["5 packets", "20 packets"]}, output=f"{folder}/queues")
+    ...     found.flows.select("run", "label").collect().rows()
+    ...     found.run("1/0").scenario.link["wire"].queue
+    [('0/0', 'ftp'), ('1/0', 'ftp')]
+    '20 packets'
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.errors import TightlinkError, closest
+from tightlink.experiment.store import Store
+from tightlink.experiment.stored import check_format, opened, table_of
+from tightlink.scenario import loads
+from tightlink.tables import TABLES
+
+if TYPE_CHECKING:
+    import os
+
+    import duckdb
+    import polars as pl
+
+    from tightlink.run import Run
+    from tightlink.scenario import Scenario
+
+RUNS: Final = "runs.parquet"
+FAILURES: Final = "failures.json"
+MARKER: Final = "sweep.json"
+COMPACT: Final = "tables"
+
+
+class Experiment:
+    """The results in a folder. Nothing is read before it is asked for."""
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+        if not (self.folder / RUNS).is_file():
+            raise TightlinkError(f"{self.folder}: expected the folder of a finished sweep or study (it has {RUNS})")
+        self.description = self._described()
+        """What the sweep was: its design, factors, notes; empty of a study."""
+        self.store = Store(self.folder / "runs")
+
+    def _described(self) -> dict[str, Any]:
+        marker = self.folder / MARKER
+        if not marker.is_file():
+            return {}
+        try:
+            found: dict[str, Any] = json.loads(marker.read_text(encoding="utf-8"))
+            version = int(found["format"])
+        except (OSError, ValueError, KeyError, TypeError):
+            raise TightlinkError(f"{marker}: cannot be read") from None
+        check_format(version, str(self.folder))
+        return found
+
+    @property
+    def runs(self) -> pl.LazyFrame:
+        """A row for each run: what was varied, and what came out."""
+        import polars as pl
+
+        return pl.scan_parquet(self.folder / RUNS)
+
+    @property
+    def flows(self) -> pl.LazyFrame:
+        """The flows of all runs; the first column says of which."""
+        return self.table("flows")
+
+    @property
+    def links(self) -> pl.LazyFrame:
+        """The links of all runs."""
+        return self.table("links")
+
+    @property
+    def nodes(self) -> pl.LazyFrame:
+        """The nodes of all runs."""
+        return self.table("nodes")
+
+    @property
+    def series(self) -> pl.LazyFrame:
+        """The series of all runs that have them."""
+        return self.table("series")
+
+    def table(self, name: str) -> pl.LazyFrame:
+        """A table of all runs, below each other, with a first column ``run``.
+
+        Raises:
+            TightlinkError: No table has this name.
+        """
+        import polars as pl
+
+        if name not in TABLES:
+            raise TightlinkError(f'no table is called "{name}"; there are {", ".join(TABLES)}')
+        compact = self.folder / COMPACT / f"{name}.parquet"
+        if compact.is_file():
+            return pl.scan_parquet(compact)
+        return stored(self.runs.filter(pl.col("status") == "done"), self.store, name)
+
+    def connect(self) -> duckdb.DuckDBPyConnection:
+        """A DuckDB connection with a view for each table: ``runs``, ``flows``, ``links``, ``nodes``, ``series``.
+
+        Raises:
+            TightlinkError: DuckDB is not installed.
+        """
+        try:
+            import duckdb
+        except ModuleNotFoundError:
+            raise TightlinkError('SQL needs duckdb, which is not installed: pip install "tightlink[sql]"') from None
+        connection = duckdb.connect()
+        connection.read_parquet(str(self.folder / RUNS)).create_view("runs")
+        for name in TABLES:
+            compact = self.folder / COMPACT / f"{name}.parquet"
+            if compact.is_file():
+                connection.read_parquet(str(compact)).create_view(name)
+            else:
+                connection.sql(self._select(name)).create_view(name)
+        return connection
+
+    def _select(self, name: str) -> str:
+        """The table in the files of the runs, which are lists of rows."""
+        types = {"text": "varchar", "integer": "bigint", "number": "double"}
+        there = self._files_with(name)
+        if not there:
+            columns = (f'null::{types[column.type]} as "{column.name}"' for column in TABLES[name])
+            return f"select null::varchar as run, {', '.join(columns)} where false"
+        files = ", ".join(map(_quoted, there))
+        return (
+            f'select run, unnest("{name}", recursive := true) '  # noqa: S608
+            f"from read_parquet([{files}], union_by_name = true) join runs using (identity)"
+        )
+
+    def _files_with(self, name: str) -> list[Path]:
+        import polars as pl
+
+        return [file for file in self.store.files() if name in pl.read_parquet_schema(file)]
+
+    @property
+    def failures(self) -> dict[str, dict[str, Any]]:
+        """The runs that failed, by name: their ``error`` and their ``scenario`` as TOML."""
+        file = self.folder / FAILURES
+        if not file.is_file():
+            return {}
+        try:
+            listed = json.loads(file.read_text(encoding="utf-8"))
+            return {entry["run"]: entry for entry in listed}
+        except (OSError, ValueError, TypeError, KeyError):
+            raise TightlinkError(f"{file}: cannot be read") from None
+
+    def run(self, name: str) -> Run:
+        """A run by its name.
+
+        Raises:
+            TightlinkError: There is none, or it failed.
+        """
+        identity = self._identity(name)
+        failure = self.failures.get(name)
+        if failure is not None:
+            raise TightlinkError(f"{self.folder}: run {name} failed: {failure['error']}")
+        run = opened(self.store.file(identity))
+        if run is None:
+            raise TightlinkError(f"{self.store.file(identity)}: the file of run {name} is missing or damaged")
+        return run
+
+    def scenario(self, name: str) -> Scenario:
+        """The scenario of a run by its name, whether it failed or not."""
+        failure = self.failures.get(name)
+        return self.run(name).scenario if failure is None else loads(failure["scenario"], file=f"run {name}")
+
+    def _identity(self, name: str) -> str:
+        import polars as pl
+
+        found = self.runs.filter(pl.col("run") == name).select("identity").collect()
+        if found.height == 0:
+            names = self.runs.select("run").collect()["run"].to_list()
+            meant = closest(name, names)
+            hint = f'; did you mean "{meant}"?' if meant else f", among {len(names)} from {names[0]} to {names[-1]}"
+            raise TightlinkError(f'{self.folder}: no run is called "{name}"{hint}')
+        identity: str = found.item()
+        return identity
+
+    def __repr__(self) -> str:
+        return f"<Experiment in {self.folder}>"
+
+
+def stored(runs: pl.LazyFrame, store: Store, name: str) -> pl.LazyFrame:
+    """A table of the runs in a store, with the names that ``runs`` gives them, in its order."""
+    import polars as pl
+
+    identities = runs.select("identity").unique().collect()["identity"].sort()
+    files = [file for identity in identities if (file := store.file(identity)).exists()]
+    if files:
+        return named(runs, table_of(files, name))
+    types = {"text": pl.String, "integer": pl.Int64, "number": pl.Float64}
+    return pl.LazyFrame(schema={"run": pl.String} | {c.name: types[c.type] for c in TABLES[name]})
+
+
+def named(runs: pl.LazyFrame, rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Rows with identities, with the names that ``runs`` gives them instead, in its order."""
+    import polars as pl
+
+    names = runs.select("run", "identity").with_row_index("_place")
+    joined = names.join(rows.with_row_index("_row"), on="identity", how="inner").sort("_place", "_row")
+    return joined.select("run", pl.exclude("run", "identity", "_place", "_row"))
+
+
+def _quoted(path: Path) -> str:
+    return "'" + str(path).replace("'", "''") + "'"

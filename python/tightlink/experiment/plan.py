@@ -1,0 +1,216 @@
+"""The plan of an experiment: a scenario, what is varied, how, and how often; from Python or from TOML.
+
+The file of an experiment stands beside the scenario that it names::
+
+    scenario = "dumbbell.toml"
+    replications = 5
+    [vary]
+    "topology.net.bottleneck.queue" = ["5 packets", "20 packets"]
+    "traffic.bulk.flows" = "1..20"
+
+Example:
+    >>> import tightlink as tl
+    >>> base = tl.loads('''
+    ... profile = "ns2"
+    ... duration = "1 s"
+    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
+    ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
+    ... ''')
+    >>> plan = Plan.of(base, {"link.wire.queue": ["5 packets", "20 packets"]}, replications=3)
+    >>> [task.name for task in plan.tasks()]
+    ['0/0', '0/1', '0/2', '1/0', '1/1', '1/2']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
+from tightlink.experiment import designs
+from tightlink.experiment.cells import Cell, cells
+from tightlink.experiment.execute import Task
+from tightlink.experiment.factors import Factor
+from tightlink.experiment.precision import FEWEST, Precision
+from tightlink.scenario import load
+from tightlink.scenario.toml import parse, read
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Iterator
+
+    from tightlink.experiment.designs import Design
+    from tightlink.scenario import Scenario
+
+#: Keys of the file of an experiment, beside those of `Settings`.
+_SCENARIO: Final = "scenario"
+_VARY: Final = "vary"
+_SET: Final = "set"
+_SMALLEST: Final = {"replications": 1, "runs": 1, "resolution": 3, "max_replications": 2, "design_seed": 0}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What an experiment does beyond its factors; keys of its file and options of the command."""
+
+    design: str = designs.FULL
+    """Kind of design, or the name of a CSV file with the combinations."""
+    replications: int | None = None
+    """Runs of each cell, with seeds from the scenario's on (default 1; with a precision, 5 to begin with)."""
+    resolution: int | None = None
+    """Resolution of a fractional design."""
+    runs: int | None = None
+    """Combinations of a Latin hypercube; the most of a fractional design."""
+    design_seed: int = 1
+    """Seed of the choice that a Latin hypercube makes."""
+    precision: str | None = None
+    """Metric and half width of its confidence interval, such as "goodput_bps=5 %", to replicate until it is met."""
+    max_replications: int = 100
+    """Replications of a cell at most where a precision is asked for."""
+
+    def __post_init__(self) -> None:
+        for name, smallest in (
+            ("replications", 1),
+            ("runs", 1),
+            ("resolution", 3),
+            ("max_replications", 2),
+            ("design_seed", 0),
+        ):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < smallest):
+                raise ScenarioError(f"a whole number of at least {smallest}", key=name, value=value)
+        for name in ("design", "precision"):
+            text = getattr(self, name)
+            if text is not None and not isinstance(text, str):
+                raise ScenarioError("text", key=name, value=text)
+
+
+class Plan:
+    """What an experiment will run: its cells are made and checked at once."""
+
+    def __init__(self, scenario: Scenario, factors: Iterable[Factor], settings: Settings) -> None:
+        self.scenario = scenario
+        self.settings = settings
+        self.precision = (
+            None if settings.precision is None else Precision.parse(settings.precision, settings.max_replications)
+        )
+        first = 1 if self.precision is None else min(FEWEST, self.precision.most)
+        self.replications = settings.replications or first
+        options = designs.Options(settings.resolution, settings.runs, settings.design_seed)
+        self.design: Design = designs.make(list(factors), settings.design, options)
+        if self.replications > 1 or self.precision is not None:
+            for factor in self.design.factors:
+                if "seed" in factor.keys:
+                    message = "no factor seed beside replications, which are runs with other seeds"
+                    raise ScenarioError(message, key="seed", file="--vary")
+
+    @classmethod
+    def of(
+        cls, scenario: Scenario, vary: Mapping[Any, object] | Iterable[Factor] | None = None, **settings: Any
+    ) -> Plan:
+        """A plan from Python.
+
+        Args:
+            scenario: What is varied.
+            vary: Levels by key, as `Factor.of` takes them; or factors.
+            settings: See `Settings`.
+        """
+        names = [field.name for field in fields(Settings)]
+        for name in settings:
+            if name not in names:
+                raise ScenarioError(f"unknown option; expected {one_of(names)}", key=name,
+                                    suggestion=closest(name, names), statement=True)  # fmt: skip
+        if vary is None:
+            factors = []
+        elif isinstance(vary, Mapping):
+            factors = [Factor.of(key, given) for key, given in vary.items()]
+        else:
+            factors = list(vary)
+        return cls(scenario, factors, Settings(**settings))
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        vary: Iterable[Factor] = (),
+        changes: Mapping[str, object] | None = None,
+        **settings: Any,
+    ) -> Plan:
+        """A plan from the file of an experiment, or from that of a scenario.
+
+        Args:
+            path: TOML file.
+            vary: Factors, beside or instead of those of the file.
+            changes: Keys of the scenario to change, by dotted path.
+            settings: Of `Settings`, instead of those of the file; None leaves them as they are.
+        """
+        file = Path(path)
+        chosen = {name: value for name, value in settings.items() if value is not None}
+        try:
+            data = parse(read(file))
+        except ScenarioError as error:
+            raise error.located(str(file)) from None
+        if _SCENARIO not in data:
+            return cls.of(load(file, set=changes), list(vary), **chosen)
+        try:
+            own, factors = _settings(data), _factors(data)
+        except ScenarioError as error:
+            raise error.located(str(file)) from None
+        if str(own.design).endswith(".csv"):
+            own = replace(own, design=str(file.parent / own.design))
+        scenario = load(file.parent / str(data[_SCENARIO]), set={**data.get(_SET, {}), **(changes or {})})
+        given = list(vary)
+        replaced = {key for factor in given for key in factor.keys}
+        kept = [factor for factor in factors if not replaced & set(factor.keys)]
+        try:
+            return cls(scenario, [*kept, *given], replace(own, **chosen))
+        except ScenarioError as error:
+            raise error if error.file else error.located(str(file)) from None
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """The combinations, each with its scenario.
+
+        Raises:
+            ScenarioError: A factor hits nothing, or a level is wrong.
+        """
+        return cells(self.scenario, self.design)
+
+    def tasks(self) -> Iterator[Task]:
+        """The runs, cell by cell, without those that a precision adds."""
+        for cell in self.cells:
+            yield from self.tasks_of(cell, 0, self.replications)
+
+    @staticmethod
+    def tasks_of(cell: Cell, first: int, last: int) -> Iterator[Task]:
+        """The runs of some replications of a cell; the last one is not among them."""
+        for number in range(first, last):
+            yield Task(f"{cell.number}/{number}", cell.replication(number))
+
+
+def _settings(data: Mapping[str, Any]) -> Settings:
+    names = [field.name for field in fields(Settings)]
+    known = [_SCENARIO, _SET, _VARY, *names]
+    for key in data:
+        if key not in known:
+            meant = closest(key, known)
+            raise ScenarioError(f"unknown key; expected {one_of(known)}", key=key,
+                                suggestion=f'"{meant}"' if meant else None, statement=True)  # fmt: skip
+    if not isinstance(data[_SCENARIO], str):
+        raise ScenarioError('the file of a scenario, such as "dumbbell.toml"', key=_SCENARIO, value=data[_SCENARIO])
+    for key in (_SET, _VARY):
+        if not isinstance(data.get(key, {}), dict):
+            raise ScenarioError("a table of dotted keys in quotes", key=key, value=data[key])
+    return Settings(**{name: data[name] for name in names if name in data})
+
+
+def _factors(data: Mapping[str, Any]) -> list[Factor]:
+    try:
+        return [Factor.of(key, given) for key, given in data.get(_VARY, {}).items()]
+    except TightlinkError as error:
+        if isinstance(error, ScenarioError) and error.key:
+            error.key = f"{_VARY}.{error.key}"
+        raise

@@ -1,0 +1,92 @@
+"""Enough replications: how many it takes until the mean of a metric is known well enough.
+
+The half width of the confidence interval of a mean is t·s/√n (Law and Kelton, Simulation Modeling and
+Analysis, section 9.4). As n is chosen by looking at s, intervals are a little narrower than they say; few
+first replications make that worse.
+
+Example:
+    >>> wanted = Precision.parse("goodput_bps=5 %")
+    >>> wanted.enough([9.0, 10.0, 11.0, 10.0, 10.0]), wanted.further([9.0, 10.0, 11.0, 10.0, 10.0])
+    (False, 6)
+    >>> round(half_width([9.0, 10.0, 11.0, 10.0, 10.0]), 3)
+    0.878
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tightlink import units
+from tightlink.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+CONFIDENCE: Final = 0.95
+#: With fewer, the first guess of the spread is too rough to stop at.
+FEWEST: Final = 5
+
+
+@dataclass(frozen=True)
+class Precision:
+    """How narrow the confidence interval of a metric's mean shall be."""
+
+    metric: str
+    half_width: float
+    relative: bool
+    """Whether that is a share of the mean, rather than in the metric's unit."""
+    most: int = 100
+    """Replications of a cell at most."""
+
+    @classmethod
+    def parse(cls, text: str, most: int = 100) -> Precision:
+        """A precision as it stands in ``--precision``: ``metric=5 %``, or ``metric=NUMBER`` in the metric's unit.
+
+        Raises:
+            ScenarioError: It cannot be understood.
+        """
+        metric, _, value = (part.strip() for part in text.partition("="))
+        relative = value.endswith("%")
+        try:
+            number = units.fraction(value) if relative else float(value)
+        except (ScenarioError, ValueError):
+            number = math.nan
+        if not metric or not (number > 0 and math.isfinite(number)):
+            expected = 'metric=SHARE or metric=NUMBER, such as "goodput_bps=5 %"'
+            raise ScenarioError(expected, key="--precision", value=text)
+        return cls(metric, number, relative, most)
+
+    def allowed(self, values: Sequence[float]) -> float:
+        """The largest half width that is narrow enough for these replications."""
+        return self.half_width * abs(statistics.fmean(values)) if self.relative else self.half_width
+
+    def enough(self, values: Sequence[float]) -> bool:
+        """Whether the interval is narrow enough."""
+        return len(values) > 1 and half_width(values) <= self.allowed(values)
+
+    def further(self, values: Sequence[float]) -> int:
+        """How many more replications it will probably take; at most as many as there are, plus one."""
+        there = len(values)
+        allowed = self.allowed(values)
+        guess = math.inf if allowed == 0 else there * (half_width(values) / allowed) ** 2
+        wanted = math.ceil(guess) if math.isfinite(guess) else 2 * there
+        return max(1, min(wanted - there, there + 1))
+
+    def __str__(self) -> str:
+        width = f"{100 * self.half_width:g} %" if self.relative else f"{self.half_width:g}"
+        return f"{self.metric} ± {width}"
+
+
+def half_width(values: Sequence[float], confidence: float = CONFIDENCE) -> float:
+    """Half the confidence interval of the mean of independent replications, by Student's t; NaN of fewer than two."""
+    if len(values) < 2:  # noqa: PLR2004
+        return math.nan
+    deviation = statistics.stdev(values)
+    if deviation == 0:
+        return 0.0
+    from scipy.special import stdtrit
+
+    return float(stdtrit(len(values) - 1, (1 + confidence) / 2)) * deviation / math.sqrt(len(values))

@@ -1,0 +1,264 @@
+"""Running an experiment into a folder: runs, tables, what failed; resumed where it was interrupted."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import shutil
+import tempfile
+import weakref
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
+from tightlink.experiment import designs
+from tightlink.experiment.engines import engine
+from tightlink.experiment.execute import Task, attempt
+from tightlink.experiment.factors import value_at
+from tightlink.experiment.folder import COMPACT, FAILURES, MARKER, RUNS, Experiment, named, stored
+from tightlink.experiment.results import column, metrics_of, write_results
+from tightlink.experiment.store import Store
+from tightlink.experiment.stored import FORMAT, check_format, tables_of
+from tightlink.experiment.work import Failed
+from tightlink.files import write_text
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping, Sequence
+
+    import polars as pl
+
+    from tightlink.experiment.cells import Cell
+    from tightlink.experiment.engines import Engine
+    from tightlink.experiment.plan import Plan
+    from tightlink.experiment.progress import Progress
+
+#: Tables with a few rows for each run.
+_SMALL: Final = ("flows", "links", "nodes")
+
+
+def run(
+    plan: Plan,
+    output: str | os.PathLike[str] | None = None,
+    *,
+    jobs: int = 1,
+    cluster: str | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Experiment:
+    """Run an experiment, or finish one that was interrupted: runs that are in its folder are not run again.
+
+    Args:
+        plan: What to run.
+        output: Folder for the results; without it, one that goes when the experiment that is returned goes.
+        jobs: Runs to simulate at a time.
+        cluster: Address of a Dask scheduler to simulate them instead.
+        progress: Told after every run how far it is.
+
+    Raises:
+        TightlinkError: The folder holds something else.
+    """
+    _ = plan.cells  # Made and checked before anything is written.
+    folder = Path(tempfile.mkdtemp(prefix="tightlink-") if output is None else output)
+    _claim(folder, plan)
+    with closing(engine(jobs, cluster)) as on:
+        sweep = _Sweep(plan, Store(folder / "runs"), on, progress)
+        sweep.run()
+    sweep.write(folder)
+    experiment = Experiment(folder)
+    if output is None:
+        weakref.finalize(experiment, shutil.rmtree, folder, ignore_errors=True)
+    return experiment
+
+
+def of_scenario(plan: Plan) -> str:
+    """A hash of the scenario that a plan varies, with its defaults."""
+    text = json.dumps(plan.scenario.explicit().written(), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class _Sweep:
+    def __init__(self, plan: Plan, store: Store, on: Engine, progress: Callable[[Progress], None] | None) -> None:
+        self._plan, self._store, self._on, self._progress = plan, store, on, progress
+        self._identities: dict[str, str | Failed] = {}
+        self._tasks: dict[str, tuple[Cell, int, Task]] = {}
+        #: By identity.
+        self._metrics: dict[str, dict[str, float]] = {}
+        self._tables: dict[str, list[pl.DataFrame]] = {}
+        self._series = False
+        self._unsettled: list[str] = []
+        self._random = False
+
+    def run(self) -> None:
+        plan = self._plan
+        upcoming = [(cell, 0, plan.replications) for cell in plan.cells]
+        while upcoming:
+            self._execute([
+                (cell, number, task)
+                for cell, first, last in upcoming
+                for number, task in enumerate(plan.tasks_of(cell, first, last), start=first)
+            ])  # fmt: skip
+            upcoming = self._further() if plan.precision is not None else []
+
+    def _execute(self, runs: Sequence[tuple[Cell, int, Task]]) -> None:
+        self._tasks |= {task.name: (cell, number, task) for cell, number, task in runs}
+        tasks = [task for _, _, task in runs]
+        with closing(attempt(tasks, self._store, self._on, self._progress)) as finished:
+            for name, run in finished:
+                if isinstance(run, Failed):
+                    self._identities[name] = run
+                else:
+                    self._identities[name] = run.manifest["identity"]
+                    self._random = self._random or run.manifest["random_draws"] > 0
+                    self._series = self._series or "series" in run.tables
+        self._measure()
+
+    def _measure(self) -> None:
+        """The metrics and the small tables of all runs that are new, read in one go."""
+        names = {identity: name for name, identity in self._identities.items() if isinstance(identity, str)}
+        new = [identity for identity in names if identity not in self._metrics]
+        if not new:
+            return
+        tables = tables_of([self._store.file(identity) for identity in new], _SMALL)
+        for table, frame in tables.items():
+            self._tables.setdefault(table, []).append(frame)
+        flows, links = (
+            tables[table].partition_by("identity", as_dict=True, include_key=False) for table in ("flows", "links")
+        )
+        none = tables["flows"].head(0).drop("identity")
+        self._metrics |= {identity: metrics_of(flows.get((identity,), none), links[identity,]) for identity in new}
+
+    def _metrics_of(self, name: str) -> dict[str, float]:
+        """What came out of a run; nothing of one that failed."""
+        identity = self._identities[name]
+        return {} if isinstance(identity, Failed) else self._metrics[identity]
+
+    def _further(self) -> list[tuple[Cell, int, int]]:
+        """The replications that cells need which are not known well enough."""
+        precision = self._plan.precision
+        if precision is None:
+            return []
+        values: dict[int, list[float]] = {}
+        there: dict[int, int] = {}
+        for name, (cell, _, _) in self._tasks.items():
+            there[cell.number] = there.get(cell.number, 0) + 1
+            if found := self._metrics_of(name):
+                values.setdefault(cell.number, []).append(_metric(found, precision.metric))
+        upcoming, self._unsettled = [], []
+        for cell in self._plan.cells:
+            known = values.get(cell.number, [])
+            if precision.enough(known):
+                continue
+            count = there[cell.number]
+            more = min(precision.further(known) if known else 0, precision.most - count)
+            if more > 0:
+                upcoming.append((cell, count, count + more))
+            else:
+                self._unsettled.append(str(cell.number))
+        return upcoming
+
+    def write(self, folder: Path) -> None:
+        """The table of the runs, the tables of all runs, what failed, and the design."""
+        plan = self._plan
+        order = sorted(self._tasks, key=lambda name: (self._tasks[name][0].number, self._tasks[name][1]))
+        columns: dict[str, list[Any]] = {"run": order, "replication": [], "seed": [], "status": []}
+        for name in order:
+            _, number, task = self._tasks[name]
+            columns["replication"].append(number)
+            columns["seed"].append(task.scenario.seed)
+            columns["status"].append("done" if isinstance(self._identities[name], str) else "failed")
+        for key, own in self._own().items():
+            columns[key] = column([self._tasks[name][0].values.get(key, own) for name in order])
+        for name in next(iter(self._metrics.values()), {}):
+            columns[name] = [self._metrics_of(run).get(name, math.nan) for run in order]
+        identities = [self._identities[name] for name in order]
+        columns["identity"] = ["" if isinstance(identity, Failed) else identity for identity in identities]
+        self._write_failures(folder, order)
+        write_text(folder / "design.csv", designs.write(plan.design, plan.scenario))
+        write_results(folder / RUNS, columns)
+        self._compact(folder)
+        write_text(folder / MARKER, json.dumps(self._described(), indent=2, ensure_ascii=False) + "\n")
+
+    def _own(self) -> dict[str, Any]:
+        keys = (key for factor in self._plan.design.factors for key in factor.keys if key != "seed")
+        return {key: value_at(self._plan.scenario, key) for key in keys}
+
+    def _write_failures(self, folder: Path, order: Sequence[str]) -> None:
+        listed = [
+            {
+                "run": name,
+                "seed": self._tasks[name][2].scenario.seed,
+                "error": failure.error,
+                "scenario": self._tasks[name][2].scenario.to_toml(),
+            }
+            for name in order
+            if isinstance(failure := self._identities[name], Failed)
+        ]
+        if listed:
+            write_text(folder / FAILURES, json.dumps(listed, indent=2, ensure_ascii=False) + "\n")
+        else:
+            (folder / FAILURES).unlink(missing_ok=True)
+
+    def _compact(self, folder: Path) -> None:
+        """All runs' tables below each other, as thousands of small files are slow to search."""
+        import polars as pl
+
+        target = folder / COMPACT
+        target.mkdir(exist_ok=True)
+        runs = pl.scan_parquet(folder / RUNS).filter(pl.col("status") == "done")
+        frames = {name: named(runs, pl.concat(parts).lazy()) for name, parts in self._tables.items()}
+        if self._series:
+            frames["series"] = stored(runs, self._store, "series")
+        for name in (*_SMALL, "series"):
+            if name not in frames:
+                (target / f"{name}.parquet").unlink(missing_ok=True)
+                continue
+            temporary = target / f".{name}.tmp"
+            try:
+                frames[name].sink_parquet(temporary)
+                temporary.replace(target / f"{name}.parquet")
+            finally:
+                temporary.unlink(missing_ok=True)
+
+    def _described(self) -> dict[str, Any]:
+        plan = self._plan
+        return _marker(plan) | {
+            "design": plan.design.kind,
+            "factors": [list(factor.keys) for factor in plan.design.factors],
+            "notes": list(plan.design.notes),
+            "aliases": [list(group) for group in plan.design.aliases],
+            "precision": None if plan.precision is None else str(plan.precision),
+            "not_precise": self._unsettled,
+            "same_replications": not self._random and len(self._tasks) > len(plan.cells),
+        }
+
+
+def _marker(plan: Plan) -> dict[str, Any]:
+    return {"format": FORMAT, "identity": of_scenario(plan), "scenario": plan.scenario.to_toml()}
+
+
+def _metric(values: Mapping[str, float], name: str) -> float:
+    if name not in values:
+        raise ScenarioError(one_of(values), key="precision", value=name, suggestion=closest(name, values))
+    return values[name]
+
+
+def _claim(folder: Path, plan: Plan) -> None:
+    """Make the folder this experiment's, unless it holds something else."""
+    marker = folder / MARKER
+    if folder.exists() and not folder.is_dir():
+        raise TightlinkError(f"{folder}: expected a folder, and it is a file")
+    if not marker.exists():
+        if folder.exists() and any(folder.iterdir()):
+            raise TightlinkError(f"{folder}: the folder is not empty and holds no sweep; choose another one")
+        write_text(marker, json.dumps(_marker(plan), indent=2, ensure_ascii=False) + "\n")
+        return
+    try:
+        held = json.loads(marker.read_text(encoding="utf-8"))
+        version, identity = int(held["format"]), held["identity"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise TightlinkError(f"{marker}: cannot be read; choose another folder") from None
+    check_format(version, str(folder))
+    if identity != of_scenario(plan):
+        raise TightlinkError(f"{folder}: holds the sweep of another scenario; choose another folder")

@@ -1,0 +1,156 @@
+"""A run as one Parquet file of one row, so that many runs are one table for polars and DuckDB.
+
+Columns: ``format``, ``identity``, ``manifest`` (JSON, without ``timing``, so that equal runs are equal
+files), ``scenario`` (TOML); then each table of the run as a list of its rows.
+
+Example:
+    >>> import tempfile, pathlib
+    >>> import tightlink as tl
+    >>> from tightlink.simulate import prepare
+    >>> scenario = tl.loads('''
+    ... profile = "ns2"
+    ... duration = "1 s"
+    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
+    ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
+    ... ''')
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "run.parquet"
+    ...     prepared = prepare(scenario)
+    ...     outcome = prepared.simulate()
+    ...     _ = file.write_bytes(packed(outcome, prepared.manifest(outcome), scenario.to_toml()))
+    ...     run = opened(file, scenario)
+    ...     run.tables, run.flows["label"].to_list()
+    (['flows', 'links', 'nodes'], ['ftp'])
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.errors import TightlinkError
+from tightlink.run import Run
+from tightlink.scenario import loads
+from tightlink.tables import TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+    from tightlink import _core
+    from tightlink.scenario import Scenario
+
+#: Raised with every change that older versions cannot read.
+FORMAT: Final = 1
+_HEAD: Final = ("format", "identity", "manifest", "scenario")
+
+
+def packed(outcome: _core.Outcome, manifest: Mapping[str, Any], scenario: str) -> bytes:
+    """The content of the file of a run.
+
+    Args:
+        outcome: What came out.
+        manifest: Of the run; its ``timing`` is left out.
+        scenario: As it was given, as TOML.
+    """
+    text = json.dumps({key: value for key, value in manifest.items() if key != "timing"}, ensure_ascii=False)
+    return outcome.row(dict(zip(_HEAD, (str(FORMAT), manifest["identity"], text, scenario), strict=True)))
+
+
+def opened(file: Path, scenario: Scenario | None = None) -> Run | None:
+    """The run in a file; nothing where there is none, or what is there is damaged.
+
+    Args:
+        file: Written from `packed`.
+        scenario: What was simulated, if it is known; otherwise it is read from the file.
+
+    Raises:
+        TightlinkError: A newer version wrote the file.
+    """
+    if not file.exists():
+        return None
+    import polars as pl
+
+    try:
+        schema = pl.read_parquet_schema(file)
+        row = pl.read_parquet(file, columns=list(_HEAD)).row(0, named=True)
+    except (OSError, pl.exceptions.PolarsError):
+        return None
+    check_format(int(row["format"]), str(file))
+    scenario = scenario or loads(row["scenario"], file=str(file))
+    return of_file(file, scenario, json.loads(row["manifest"]), list(schema))
+
+
+def of_file(file: Path, scenario: Scenario, manifest: Mapping[str, Any], tables: Collection[str]) -> Run:
+    """The run in a file of which these are the manifest and the tables."""
+    return Run(scenario, manifest, _Stored(file, [name for name in TABLES if name in tables]))
+
+
+def check_format(found: int, place: str) -> None:
+    """Refuse what only a newer version understands.
+
+    >>> check_format(FORMAT + 1, "results/runs/0.parquet")
+    Traceback (most recent call last):
+    tightlink.errors.TightlinkError: results/runs/0.parquet: written by a newer version of Tightlink \
+(format 2, this one reads 1): update Tightlink, or choose another folder
+    """
+    if found > FORMAT:
+        raise TightlinkError(
+            f"{place}: written by a newer version of Tightlink (format {found}, this one reads {FORMAT}): "
+            "update Tightlink, or choose another folder"
+        )
+
+
+def table_of(files: Sequence[Path], name: str) -> pl.LazyFrame:
+    """A table of many runs below each other, with a first column ``identity``; empty where no run has it."""
+    return _unnested(_scanned(files, [name]), name)
+
+
+def tables_of(files: Sequence[Path], names: Sequence[str]) -> dict[str, pl.DataFrame]:
+    """Several of them, as each file takes its time to open."""
+    rows = _scanned(files, names).collect()
+    return {name: _unnested(rows.lazy(), name).collect() for name in names}
+
+
+def _scanned(files: Sequence[Path], names: Sequence[str]) -> pl.LazyFrame:
+    import polars as pl
+
+    types = {"text": pl.String, "integer": pl.Int64, "number": pl.Float64}
+    lists = {name: pl.List(pl.Struct({c.name: types[c.type] for c in TABLES[name]})) for name in names}
+    schema: Any = {"identity": pl.String} | lists
+    return pl.scan_parquet(list(files), missing_columns="insert", extra_columns="ignore", schema=schema)
+
+
+def _unnested(rows: pl.LazyFrame, name: str) -> pl.LazyFrame:
+    import polars as pl
+
+    nested = rows.select("identity", name).filter(pl.col(name).list.len() > 0).explode(name)
+    return nested.select("identity", pl.col(name).struct.unnest())
+
+
+class _Stored:
+    """Tables in such a file."""
+
+    def __init__(self, file: Path, names: list[str]) -> None:
+        self._file = file
+        self.names = names
+
+    def read(self, name: str) -> pl.DataFrame:
+        import polars as pl
+
+        rows: pl.Series = pl.read_parquet(self._file, columns=[name])[name][0]
+        return rows.struct.unnest()
+
+    def write(self, folder: Path) -> None:
+        import polars as pl
+
+        from tightlink import _core
+
+        for name in self.names:
+            frame = self.read(name)
+            columns = {
+                series.name: series.to_list() if series.dtype == pl.String else series.to_numpy() for series in frame
+            }
+            _core.write_parquet(str(folder / f"{name}.parquet"), columns)

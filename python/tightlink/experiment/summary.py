@@ -1,0 +1,75 @@
+"""The cells of an experiment: means over replications, with confidence intervals.
+
+Example:
+    >>> import polars as pl
+    >>> runs = pl.DataFrame({
+    ...     "run": ["0/0", "0/1", "1/0", "1/1"], "replication": [0, 1, 0, 1], "seed": [1, 2, 1, 2],
+    ...     "status": ["done"] * 4, "queue": ["5 packets"] * 2 + ["20 packets"] * 2, "loss": [0.1, 0.3, 0.0, 0.0],
+    ...     "identity": list("abcd"),
+    ... })
+    >>> summary(runs, ["queue"]).select("cell", "queue", "runs", "loss").rows()
+    [('0', '5 packets', 2, 0.2), ('1', '20 packets', 2, 0.0)]
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from tightlink.experiment.precision import CONFIDENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+_UNITS: Final = ("bps", "s", "packets", "bytes")
+_FIRST: Final = ("run", "replication", "seed", "status", "identity")
+
+
+def metric_names(runs: pl.DataFrame, keys: Sequence[str]) -> list[str]:
+    """The columns of the table of runs that are metrics."""
+    return [name for name in runs.columns if name not in {*_FIRST, *keys}]
+
+
+def width_of(metric: str) -> str:
+    """The column with half the confidence interval of a metric's mean.
+
+    >>> width_of("goodput_bps"), width_of("loss")
+    ('goodput_half_width_bps', 'loss_half_width')
+    """
+    name, _, unit = metric.rpartition("_")
+    return f"{name}_half_width_{unit}" if name and unit in _UNITS else f"{metric}_half_width"
+
+
+def summary(runs: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """A row for each cell: its means, and half their confidence intervals.
+
+    Columns are ``cell``, the keys, ``runs`` that are done, then each metric and what `width_of` names.
+
+    Args:
+        runs: The table of runs of a sweep, of which names are CELL/REPLICATION.
+        keys: Columns of what was varied.
+    """
+    import polars as pl
+    from scipy.special import stdtrit
+
+    metrics = metric_names(runs, keys)
+    done = pl.col("status") == "done"
+    found = (
+        runs.with_columns(cell=pl.col("run").str.split("/").list.first())
+        .group_by("cell", maintain_order=True)
+        .agg(
+            *(pl.col(key).first() for key in keys if key in runs.columns),
+            done.sum().cast(pl.Int64).alias("runs"),
+            *(pl.col(name).mean() for name in metrics),
+            *(pl.col(name).std().alias(width_of(name)) for name in metrics),
+            *(pl.col(name).count().alias(f"_{name}") for name in metrics),
+        )
+    )
+    most = max((count for name in metrics for count in found[f"_{name}"].to_list()), default=0)
+    factors = pl.Series([math.nan, math.nan, *(
+        float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) / math.sqrt(n) for n in range(2, most + 1)
+    )])  # fmt: skip
+    widths = (pl.col(width_of(name)) * pl.lit(factors).gather(pl.col(f"_{name}")) for name in metrics)
+    return found.with_columns(*widths).select(pl.exclude(*(f"_{name}" for name in metrics)))

@@ -1,0 +1,162 @@
+"""A Dask cluster over TCP: a real scheduler and two worker processes, of which one is killed half way."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import tightlink as tl
+from tightlink import cli
+from tightlink.experiment.plan import Plan
+from tightlink.experiment.progress import Progress
+from tightlink.experiment.running import run
+
+pytest.importorskip("distributed")
+
+NOISY = """\
+traffic.noise = { kind = "on-off", from = "sender", to = "receiver", rate = "1 Mbit/s", on = "50 ms", off = "100 ms" }
+"""
+
+
+def _free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        port: int = listening.getsockname()[1]
+        return port
+
+
+@contextlib.contextmanager
+def _process(name: str, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+    command = [sys.executable, "-m", f"distributed.cli.dask_{name}", *options, "--no-dashboard"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait(10)
+
+
+@contextlib.contextmanager
+def _worker(address: str) -> Iterator[subprocess.Popen[bytes]]:
+    with _process("worker", address, "--nthreads", "1", "--no-nanny") as process:
+        yield process
+
+
+@pytest.fixture
+def scheduler() -> Iterator[str]:
+    address = f"tcp://127.0.0.1:{_free_port()}"
+    with _process("scheduler", "--host", "127.0.0.1", "--port", address.rpartition(":")[2]):
+        yield address
+
+
+def _bytes(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+
+
+def test_a_worker_is_killed_half_way(one_flow: str, tmp_path: Path, scheduler: str) -> None:
+    """Its runs go to the other one, and everything is the same, byte by byte, as without a cluster."""
+    base = tl.loads(one_flow + NOISY).set("duration", "100 s")
+    plan = Plan.of(base, {"link.bottleneck.queue": ["5 packets", "20 packets"]}, replications=20)
+    with _worker(scheduler), _worker(scheduler) as second:
+
+        def watch(now: Progress) -> None:
+            if now.done >= now.total // 2 and second.poll() is None:
+                os.kill(second.pid, signal.SIGKILL)
+                second.wait(10)
+
+        run(plan, tmp_path / "cluster", cluster=scheduler, progress=watch)
+        assert second.returncode == -signal.SIGKILL
+    run(plan, tmp_path / "threads", jobs=2)
+    run(plan, tmp_path / "alone")
+    assert _bytes(tmp_path / "cluster") == _bytes(tmp_path / "threads") == _bytes(tmp_path / "alone")
+
+
+def test_a_failed_run_stays_alone(one_flow: str, tmp_path: Path, scheduler: str) -> None:
+    plan = Plan.of(tl.loads(one_flow), {"traffic.ftp.to": ["receiver", "nowhere"], "duration": ["1 s", "2 s"]})
+    with _worker(scheduler):
+        found = run(plan, tmp_path / "out", cluster=scheduler)
+    assert list(found.failures) == ["2/0", "3/0"]
+    assert found.flows.collect().height == 2
+
+
+def test_no_scheduler(one_flow: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "base.toml"
+    file.write_text(one_flow)
+    address = f"tcp://127.0.0.1:{_free_port()}"
+    command = ["sweep", str(file), "--vary", "duration=1 s,2 s", "--cluster", address, "-o", str(tmp_path / "out")]
+    assert cli.main(command) == 2
+    said = capfd.readouterr().err
+    assert re.fullmatch(rf"tightlink: {address}: no Dask scheduler answers there within 10 s: .*\n", said)
+
+
+def test_the_scheduler_goes(one_flow: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """What is finished is kept, and the same command goes on from there."""
+    base = tl.loads(one_flow + NOISY).set("duration", "1000 s")
+    plan = Plan.of(base, replications=12, vary={"link.bottleneck.queue": ["5 packets"]})
+    address = f"tcp://127.0.0.1:{_free_port()}"
+    told: list[Progress] = []
+    with (
+        _process("scheduler", "--host", "127.0.0.1", "--port", address.rpartition(":")[2]) as process,
+        _worker(address),
+    ):
+
+        def watch(now: Progress) -> None:
+            told.append(now)
+            if now.done == 3:
+                process.kill()
+
+        begin = time.monotonic()
+        with pytest.raises(tl.TightlinkError, match="the scheduler is gone; what is finished is kept"):
+            run(plan, tmp_path / "out", cluster=address, progress=watch)
+        assert time.monotonic() - begin < 90
+    run(plan, tmp_path / "out", jobs=2, progress=told.append)
+    assert told[-1].found >= 3
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_the_recipe_for_slurm(one_flow: str, tmp_path: Path) -> None:
+    """The job of the guide, with an srun that starts two tasks here."""
+    guide = (Path(__file__).parent.parent / "docs/guides/experiments.md").read_text(encoding="utf-8")
+    (job,) = re.findall(r"```text\n(#!/bin/bash\n#SBATCH.*?)```", guide, re.DOTALL)
+    (tmp_path / "dumbbell.toml").write_text(one_flow.replace("traffic.ftp", "traffic.bulk"))
+    (tmp_path / "job.sh").write_text(job)
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    commands = {
+        "srun": 'trap "kill \\$(jobs -p)" TERM EXIT\n"$@" &\n"$@" &\nwait\n',
+        "hostname": "echo 127.0.0.1\n",
+        "tightlink": f'exec {sys.executable} -m tightlink "$@"\n',
+        "dask": f'name=$1; shift; exec {sys.executable} -m distributed.cli.dask_$name "$@"\n',
+    }
+    for name, text in commands.items():
+        (tools / name).write_text(f"#!/bin/bash\n{text}")
+        (tools / name).chmod(0o755)
+    changed = os.environ | {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "PORT": str(_free_port())}
+    process = subprocess.Popen(
+        ["bash", "job.sh"], cwd=tmp_path, env=changed, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        start_new_session=True, text=True,
+    )  # fmt: skip
+    try:
+        out, _ = process.communicate(timeout=120)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == 0
+    assert "report: results/slurm/report.html" in out
+    run(
+        Plan.of(tl.load(tmp_path / "dumbbell.toml"), {"traffic.bulk.flows": range(1, 5)}),
+        tmp_path / "here",
+    )
+    report = tmp_path / "results/slurm/report.html"
+    report.unlink()
+    assert _bytes(tmp_path / "results/slurm") == _bytes(tmp_path / "here")

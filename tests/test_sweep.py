@@ -1,0 +1,320 @@
+"""Sweeps: the folder, going on after a kill, what fails, enough replications, SQL, replay."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import tightlink as tl
+from tightlink import cli, experiment, report
+from tightlink.experiment.plan import Plan
+from tightlink.experiment.precision import Precision, half_width
+from tightlink.experiment.running import run
+from tightlink.experiment.store import Store
+from tightlink.experiment.summary import summary
+
+QUEUE = "link.bottleneck.queue"
+WINDOW = "traffic.ftp.tcp.window"
+NOISY = """\
+traffic.noise = { kind = "on-off", from = "sender", to = "receiver", rate = "1 Mbit/s", on = "50 ms", off = "100 ms" }
+"""
+
+
+@pytest.fixture
+def file(one_flow: str, tmp_path: Path) -> Path:
+    path = tmp_path / "base.toml"
+    path.write_text(one_flow)
+    return path
+
+
+@pytest.fixture
+def noisy(one_flow: str, tmp_path: Path) -> Path:
+    path = tmp_path / "noisy.toml"
+    path.write_text(one_flow + NOISY)
+    return path
+
+
+def _bytes(folder: Path) -> dict[str, bytes]:
+    return {
+        str(file.relative_to(folder)): file.read_bytes()
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() and file.name != "report.html"
+    }
+
+
+def test_a_sweep_from_the_command_line(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    command = ["sweep", str(file), "--vary", f"{QUEUE}=5 packets,20 packets", "--vary", "traffic.ftp.flows=1..3"]
+    assert cli.main([*command, "-j", "2", "-o", str(out)]) == 0
+    printed = capsys.readouterr()
+    lines = printed.out.splitlines()
+    assert lines[0].split()[:3] == ["run", QUEUE, "traffic.ftp.flows"]
+    assert len(lines) == 9
+    assert lines[-1] == f"report: {out / 'report.html'}"
+    assert printed.err == ""
+    assert {path.name for path in out.iterdir()} == {
+        "design.csv", "report.html", "runs", "runs.parquet", "sweep.json", "tables",
+    }  # fmt: skip
+    runs = pl.read_parquet(out / "runs.parquet")
+    assert runs.columns[:6] == ["run", "replication", "seed", "status", QUEUE, "traffic.ftp.flows"]
+    assert runs["traffic.ftp.flows"].to_list() == [1, 2, 3, 1, 2, 3]
+    alone = tl.simulate(tl.load(file, set={QUEUE: "5 packets", "traffic.ftp.flows": 2}))
+    assert runs["goodput_bps"][1] == alone.flows["goodput_bps"].sum()
+    assert len(list((out / "runs").glob("*.parquet"))) == 6
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert f"Effect of {QUEUE}" in page
+    assert cli.main([*command, "-o", str(out)]) == 0
+    again = capsys.readouterr()
+    assert again.out == printed.out
+    assert again.err == "tightlink: 6 of 6 runs were there already\n"
+    (out / "report.html").unlink()
+    assert report.run_report(out) == out / "report.html"
+
+
+def test_the_same_bytes_for_any_number_of_jobs(file: Path, tmp_path: Path) -> None:
+    plan = Plan.of(tl.load(file, set={"duration": "1 s"}), {WINDOW: "1 packet..6 packets"}, replications=2)
+    for jobs in (1, 2, 3):
+        run(plan, tmp_path / f"{jobs}", jobs=jobs)
+    assert _bytes(tmp_path / "1") == _bytes(tmp_path / "2") == _bytes(tmp_path / "3")
+
+
+def test_killed_and_started_again(noisy: Path, tmp_path: Path) -> None:
+    """kill -9 half way: what was finished is not simulated again, and the end is the same."""
+    options = ["--vary", f"{QUEUE}=5 packets,20 packets", "--replications", "8", "--set", "duration=200 s"]
+    out = tmp_path / "killed"
+    command = [sys.executable, "-m", "tightlink", "sweep", str(noisy), *options, "-j", "2", "-o", str(out)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    end = time.monotonic() + 60
+    while Store(out / "runs").count() < 4 and time.monotonic() < end and process.poll() is None:
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait(10)
+    there = {path: path.stat().st_mtime_ns for path in Store(out / "runs").files()}
+    assert 4 <= len(there) < 16
+    assert not (out / "runs.parquet").exists()
+    with pytest.raises(tl.TightlinkError, match="expected the folder of a finished sweep"):
+        experiment.open(out)
+    assert cli.main(["sweep", str(noisy), *options, "-j", "2", "-o", str(out)]) == 0
+    assert {path: path.stat().st_mtime_ns for path in there} == there
+    assert cli.main(["sweep", str(noisy), *options, "-o", str(tmp_path / "whole")]) == 0
+    assert _bytes(out) == _bytes(tmp_path / "whole")
+
+
+def test_another_scenario_never_takes_old_runs(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    command = ["sweep", str(file), "--vary", f"{WINDOW}=2 packets,4 packets", "-o", str(out)]
+    assert cli.main([*command, "--set", "duration=1 s"]) == 0
+    before = _bytes(out)
+    assert cli.main([*command, "--set", "duration=2 s"]) == 2
+    assert "holds the sweep of another scenario; choose another folder" in capsys.readouterr().err
+    assert _bytes(out) == before
+    # More of the same is more of the same: what is there is used.
+    more = ["sweep", str(file), "--vary", f"{WINDOW}=2 packets,4 packets,8 packets", "-o", str(out)]
+    assert cli.main([*more, "--set", "duration=1 s"]) == 0
+    assert "2 of 3 runs were there already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"a.txt": "mine"}, "is not empty and holds no sweep"),
+        ({"sweep.json": "[]"}, "cannot be read; choose another folder"),
+        ({"sweep.json": '{"format": 99, "identity": ""}'}, "written by a newer version of Tightlink"),
+    ],
+)
+def test_a_folder_of_something_else(
+    file: Path, tmp_path: Path, content: dict[str, str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    for name, text in content.items():
+        (out / name).write_text(text)
+    assert cli.main(["sweep", str(file), "--vary", f"{WINDOW}=2 packets,4 packets", "-o", str(out)]) == 2
+    assert message in capsys.readouterr().err
+    assert {path.name for path in out.iterdir()} == set(content)
+
+
+def test_one_failed_run(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    vary = ["--vary", "traffic.ftp.to=receiver,nowhere", "--vary", f"{QUEUE}=5 packets,20 packets"]
+    assert cli.main(["sweep", str(file), *vary, "-j", "2", "-o", str(out)]) == 1
+    said = capsys.readouterr().err
+    assert "2 of 4 runs failed; the others are finished and kept" in said
+    assert 'traffic.ftp.to = "nowhere": expected the name of a node' in said
+    assert f"tightlink run --replay {out} 2/0" in said
+    found = experiment.open(out)
+    assert found.runs.collect()["status"].to_list() == ["done", "done", "failed", "failed"]
+    assert list(found.failures) == ["2/0", "3/0"]
+    assert found.scenario("2/0").traffic["ftp"].to == "nowhere"
+    with pytest.raises(tl.TightlinkError, match=r"run 2/0 failed: .*nowhere"):
+        found.run("2/0")
+    assert cli.main(["run", "--replay", str(out), "2/0"]) == 2
+    assert '"nowhere"' in capsys.readouterr().err
+    assert cli.main(["run", "--replay", str(out), "1/0", "--json"]) == 0
+    replayed = json.loads(capsys.readouterr().out)
+    assert replayed["manifest"]["digest"] == found.run("1/0").manifest["digest"]
+    assert cli.main(["run", "--replay", str(out), "7/0"]) == 2
+    assert 'no run is called "7/0"' in capsys.readouterr().err
+    assert "Failed" in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_tables_of_all_runs(file: Path, tmp_path: Path) -> None:
+    base = tl.load(file, set={"observe.interval": "1 s"})
+    found = tl.sweep(base, {WINDOW: ["2 packets", "20 packets"]}, output=tmp_path / "out")
+    flows = found.flows.collect()
+    assert flows["run"].to_list() == ["0/0", "1/0"]
+    assert flows.drop("run").row(1) == found.run("1/0").flows.row(0)
+    assert found.links.collect().height == 4
+    assert found.series.filter(pl.col("metric") == "queue_packets").collect().height == 36
+    connection = found.connect()
+    rows = connection.sql(
+        f"select \"{WINDOW}\", l.utilization from links l join runs using (run) where link = 'bottleneck'"
+    )
+    assert (
+        rows.fetchall()
+        == found.links.join(found.runs, on="run")
+        .filter(pl.col("link") == "bottleneck")
+        .select(WINDOW, "utilization")
+        .collect()
+        .rows()
+    )
+    # The same from the files of the runs, as in the folder of a study.
+    for path in (tmp_path / "out" / "tables").iterdir():
+        path.unlink()
+    again = experiment.open(tmp_path / "out")
+    assert again.flows.collect().equals(flows)
+    assert again.connect().sql("select * from flows order by run").fetchall() == flows.rows()
+    assert again.connect().sql("select count(*) from packets").fetchall() == [(0,)]
+    with pytest.raises(tl.TightlinkError, match='no table is called "flow"'):
+        again.table("flow")
+
+
+def test_a_temporary_folder_goes_with_its_experiment(file: Path) -> None:
+    found = tl.sweep(tl.load(file), {WINDOW: ["2 packets"]})
+    folder = found.folder
+    assert folder.exists()
+    del found
+    assert not folder.exists()
+
+
+def test_sql(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    tl.sweep(tl.load(file), {WINDOW: ["2 packets", "20 packets"]}, output=out)
+    assert cli.main(["sql", str(out), "select run, packets_sent from runs order by run desc"]) == 0
+    assert capsys.readouterr().out.split() == ["run", "packets_sent", "1/0", "2385", "0/0", "815"]
+    assert cli.main(["sql", str(out), "select count(*) as n from flows", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == [{"n": 2}]
+    assert cli.main(["sql", str(out), "select nothing from runs"]) == 2
+    assert '"nothing" not found' in capsys.readouterr().err
+    assert cli.main(["sql", str(tmp_path), "select 1"]) == 2
+    assert "expected the folder of a finished sweep or study" in capsys.readouterr().err
+
+
+def test_the_file_of_an_experiment(noisy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plan = tmp_path / "queues.toml"
+    plan.write_text(
+        f'scenario = "{noisy.name}"\nreplications = 2\nset = {{ "duration" = "1 s" }}\n'
+        f'[vary]\n"{QUEUE}" = ["5 packets", "20 packets"]\n"{WINDOW}" = "1 packet..4 packets:x2"\n'
+        '"link.bottleneck.rate & link.bottleneck.delay" = [["1 Mbit/s", "1 ms"], ["2 Mbit/s", "2 ms"]]\n'
+    )
+    assert cli.main(["sweep", str(plan), "--dry-run"]) == 0
+    printed = capsys.readouterr()
+    assert len(printed.out.splitlines()) == 13
+    assert "24 runs of 12 combinations, about 1 s" in printed.err
+    assert not (tmp_path / "results").exists()
+    made = Plan.load(plan, [], None, replications=3)
+    assert (len(made.cells), made.replications, made.scenario.duration) == (12, 3, "1 s")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("replication = 2", 'replication: unknown key.*did you mean "replications"'),
+        ("replications = 0", "replications = 0: expected a whole number of at least 1"),
+        ("vary = 3", "vary = 3: expected a table of dotted keys"),
+        (f'vary = {{ "{QUEUE}" = [] }}', f"vary.{QUEUE} = .*: expected at least one level"),
+        (f'vary = {{ "{QUEUE}" = ["5 ms"] }}', f'{QUEUE} = "5 ms": expected a number of packets'),
+        ('design = "fractional"', "at least one factor"),
+        ("[vary", "not valid TOML"),
+    ],
+)
+def test_files_that_are_no_experiment(
+    file: Path, tmp_path: Path, text: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(f'scenario = "{file.name}"\n{text}\n')
+    with pytest.raises(tl.ScenarioError, match=message):
+        _ = Plan.load(plan).cells
+    assert cli.main(["sweep", str(plan), "-o", str(tmp_path / "out")]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_enough_replications(noisy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Cells get as many replications as they need; those that cannot are named."""
+    command = [
+        "sweep",
+        str(noisy),
+        "--vary",
+        f"{QUEUE}=5 packets,20 packets",
+        "--precision",
+        "goodput_bps=2 %",
+        "-j",
+        "2",
+    ]
+    out = tmp_path / "out"
+    assert cli.main([*command, "-o", str(out)]) == 0
+    runs = pl.read_parquet(out / "runs.parquet")
+    wanted = Precision.parse("goodput_bps=2 %")
+    counts = []
+    for _, rows in runs.group_by(QUEUE, maintain_order=True):
+        values = rows["goodput_bps"].to_list()
+        assert wanted.enough(values)
+        assert rows["replication"].to_list() == list(range(rows.height))
+        counts.append(rows.height)
+    assert min(counts) >= 5
+    assert max(counts) > 5
+    capsys.readouterr()
+    capped = [*command, "--max-replications", "5", "-o", str(out)]
+    assert cli.main(capped) == 3
+    assert "1 of 2 combinations did not get to goodput_bps ± 2 % within 5 replications: " in capsys.readouterr().err
+    assert cli.main([*command[:-4], "--precision", "goodput=2 %", "-o", str(tmp_path / "other")]) == 2
+    assert "did you mean goodput_bps" in capsys.readouterr().err
+
+
+def test_intervals_cover_what_they_should() -> None:
+    """Student's t: 95 % of intervals of normal samples hold the mean."""
+    import numpy as np
+
+    draws = np.random.default_rng(1).normal(size=(4000, 5))
+    covered = [abs(float(np.mean(row))) <= half_width(list(row)) for row in draws]
+    assert sum(covered) / len(covered) == pytest.approx(0.95, abs=0.012)
+
+
+def test_the_summary_of_cells(noisy: Path) -> None:
+    found = tl.sweep(tl.load(noisy, set={"duration": "2 s"}), {QUEUE: ["5 packets", "20 packets"]}, replications=4)
+    cells = summary(found.runs.collect(), [QUEUE])
+    values = found.runs.filter(pl.col(QUEUE) == "20 packets").collect()["goodput_bps"].to_list()
+    assert cells["runs"].to_list() == [4, 4]
+    assert cells["goodput_bps"][1] == pytest.approx(sum(values) / 4)
+    assert cells["goodput_half_width_bps"][1] == pytest.approx(half_width(values))
+
+
+def test_nothing_random_is_said(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["sweep", str(file), "--vary", f"{WINDOW}=2 packets,4 packets", "--replications", "2"]
+    assert cli.main([*command, "-o", str(tmp_path / "out")]) == 0
+    assert "nothing in this scenario is random" in capsys.readouterr().err
+
+
+def test_no_place_for_jobs(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["sweep", str(file), "--vary", f"{WINDOW}=2 packets,4 packets", "-o", str(tmp_path / "out"), "-j", "0"]
+    assert cli.main(command) == 2
+    assert "--jobs = 0: expected a whole number of at least 1" in capsys.readouterr().err
