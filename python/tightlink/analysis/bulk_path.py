@@ -21,6 +21,8 @@ from tightlink.scenario import Bulk, Dumbbell, Observe, OnOff, Scenario, Tcp, Ud
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tightlink.run import Run
+
 BOTTLENECK: Final = "net.bottleneck"
 GROUP: Final = "bulk"
 _BITS: Final = 8
@@ -36,8 +38,19 @@ _FAST_BPS: Final = 1e9
 _TIMES: Final = 10
 #: Decimals of delays, below which there is only rounding.
 _DIGITS: Final = 12
+_CROSS: Final = "cross"
 #: Sources of the cross traffic: many enough that none of them is seen, few enough to be bursty.
-CROSS_SOURCES: Final = 10
+_CROSS_SOURCES: Final = 10
+_CROSS_ON: Final = "0.5 s"
+
+
+def company(flows: int) -> dict[str, str]:
+    """The ends of other traffic than so many flows: hosts of its own, with fast links.
+
+    >>> company(4)
+    {'from_': 'net.left[4]', 'to': 'net.right[4]'}
+    """
+    return {"from_": f"net.left[{flows}]", "to": f"net.right[{flows}]"}
 
 
 @dataclass(frozen=True)
@@ -93,6 +106,28 @@ class BulkPath:
         """How many packets fit into a window in bytes; at least one."""
         return max(1, int(size_bytes // self.payload_bytes))
 
+    @classmethod
+    def of(cls, run: Run) -> BulkPath:
+        """The path of a run that `scenario` made."""
+        scenario = run.manifest["scenario"]
+        net, bulk = scenario["topology"]["net"], scenario["traffic"][GROUP]
+        wire, pairs = net["bottleneck"], int(bulk["flows"])
+        slow = net["access_left"]["rate"]
+        rate = units.rate(wire["rate"])
+        cross = scenario["traffic"].get(_CROSS)
+        return cls(
+            bandwidth_bps=rate,
+            rtt_s=round(2 * (units.time(wire["delay"]) + 2 * units.time(net["access"]["delay"])), _DIGITS),
+            queue_packets=units.packets(wire["queue"]),
+            factor=round(units.rate(slow if isinstance(slow, str) else slow[0]) * pairs / rate, 9),
+            cross=0.0 if cross is None else round(units.rate(cross["rate"]) * _CROSS_SOURCES / 2 / rate, 9),
+            duration_s=units.time(scenario["duration"]),
+            recovery=bulk["tcp"]["recovery"],
+            congestion=bulk["tcp"]["congestion"],
+            payload_bytes=units.size(bulk["tcp"]["payload"]),
+            profile=scenario["profile"],
+        )
+
     def changed(self, **changes: Any) -> BulkPath:
         """The same path but for what is given."""
         return replace(self, **changes)
@@ -114,7 +149,7 @@ class BulkPath:
             flows: In parallel, all from time 0 on.
             seed: Of the cross traffic.
             bytes_each: What each flow sends; without it, data never end.
-            traffic: More traffic, by name, such as pings from ``net.left[0]`` to ``net.right[0]``.
+            traffic: More traffic, by name, between the hosts of its own that `company` names.
             sample_s: Interval of the table ``series``.
         """
         own = _ACCESS_S if self.rtt_s > _ACCESS_S * _PARTS else self.rtt_s / _PARTS
@@ -125,13 +160,13 @@ class BulkPath:
             "reverse": {"queue": _AMPLE},
         }
         fast = units.format_rate(self._fast_bps)
-        crossing = CROSS_SOURCES if self.cross > 0 else 0
+        others = self.cross > 0 or bool(traffic)
         slow = units.format_rate(self.bandwidth_bps / flows * self.factor)
         net = Dumbbell.model_validate({
-            "pairs": flows + crossing,
+            "pairs": flows + others,
             "bottleneck": wire,
             "access": {"delay": units.format_time(own), "queue": _AMPLE},
-            "access_left": {"rate": [slow] * flows + [fast] * crossing if crossing else slow},
+            "access_left": {"rate": [slow] * flows + [fast] if others else slow},
             "access_right": {"rate": fast},
         })  # fmt: skip
         tcp = Tcp(
@@ -160,16 +195,16 @@ class BulkPath:
         """Sources that send half of the time, for times with a heavy tail, at twice their mean rate."""
         if not self.cross > 0:
             return {}
-        rate = units.format_rate(2 * self.cross * self.bandwidth_bps / CROSS_SOURCES)
-        return {
-            f"cross{index}": OnOff(
-                from_=f"net.left[{flows + index}]",
-                to=f"net.right[{flows + index}]",
-                rate=rate,
-                on="0.5 s",
-                off="0.5 s",
-                distribution="pareto",
-                udp=Udp(payload="1000 B"),
-            )
-            for index in range(CROSS_SOURCES)
-        }
+        rate = units.format_rate(2 * self.cross * self.bandwidth_bps / _CROSS_SOURCES)
+        noise = OnOff(
+            flows=_CROSS_SOURCES,
+            rate=rate,
+            on=_CROSS_ON,
+            off=_CROSS_ON,
+            # A source begins with an on-time: not all at once.
+            start=[f"{index / _CROSS_SOURCES} s" for index in range(_CROSS_SOURCES)],
+            distribution="pareto",
+            udp=Udp(payload="1000 B"),
+            **company(flows),
+        )
+        return {_CROSS: noise}

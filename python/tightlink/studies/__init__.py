@@ -2,7 +2,7 @@
 
 Example:
     >>> [name for name, _ in names()]
-    ['one-flow']
+    ['bulk-throughput', 'one-flow']
 """
 
 from __future__ import annotations
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 #: Every study: its name, a line of help, and the module that defines it as STUDY.
 _STUDIES: Final = {
+    "bulk-throughput": (
+        "windows and flows on four wide-area paths: what to expect, what to choose (SLAC 2000)",
+        "bulk_throughput",
+    ),
     "one-flow": ("one TCP or UDP flow over one link, then with company (Balliache 2003)", "one_flow"),
 }
 

@@ -26,7 +26,7 @@ from tightlink.studies.one_flow import (
     window,
 )
 from tightlink.studies.one_flow.measures import Measured, measure
-from tightlink.studies.one_flow.words import ms, percent
+from tightlink.studies.words import ms, percent
 from tightlink.studies.study import Findings, Study
 
 if TYPE_CHECKING:
