@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 BOTTLENECK: Final = "net.bottleneck"
 GROUP: Final = "bulk"
 _BITS: Final = 8
+_HEADER: Final = 40
 #: ACKs of 40 bytes, as the profile ns2 has them.
 _ACK_BITS: Final = 320
 #: Queues in front of which nothing is meant to be lost.
@@ -75,7 +76,7 @@ class BulkPath:
     @property
     def packet_bytes(self) -> int:
         """A full packet on the wire: with 40 bytes of headers, as the profile ns2 has them."""
-        return self.payload_bytes + 40
+        return self.payload_bytes + _HEADER
 
     @property
     def packet_s(self) -> float:
@@ -113,18 +114,18 @@ class BulkPath:
         net, bulk = scenario["topology"]["net"], scenario["traffic"][GROUP]
         wire, pairs = net["bottleneck"], int(bulk["flows"])
         slow = net["access_left"]["rate"]
-        rate = units.rate(wire["rate"])
+        rate, payload = units.rate(wire["rate"]), units.size(bulk["tcp"]["payload"])
         cross = scenario["traffic"].get(_CROSS)
         return cls(
             bandwidth_bps=rate,
             rtt_s=round(2 * (units.time(wire["delay"]) + 2 * units.time(net["access"]["delay"])), _DIGITS),
-            queue_packets=units.packets(wire["queue"]),
+            queue_packets=_packets(wire["queue"], payload),
             factor=round(units.rate(slow if isinstance(slow, str) else slow[0]) * pairs / rate, 9),
             cross=0.0 if cross is None else round(units.rate(cross["rate"]) * _CROSS_SOURCES / 2 / rate, 9),
             duration_s=units.time(scenario["duration"]),
             recovery=bulk["tcp"]["recovery"],
             congestion=bulk["tcp"]["congestion"],
-            payload_bytes=units.size(bulk["tcp"]["payload"]),
+            payload_bytes=payload,
             profile=scenario["profile"],
         )
 
@@ -208,3 +209,9 @@ class BulkPath:
             **company(flows),
         )
         return {_CROSS: noise}
+
+
+def _packets(queue: str, payload_bytes: int) -> int:
+    """A queue in full packets."""
+    counts = queue.endswith(("packet", "packets"))
+    return units.packets(queue) if counts else units.size(queue) // (payload_bytes + _HEADER)
