@@ -63,24 +63,24 @@ def _seventy(grid: pl.DataFrame) -> Iterator[Claim]:
     smallest = grid.filter((pl.col("flows") == max(enough)) & (pl.col("window_packets") == 6)).row(0, named=True)
     yield holds_if(
         "daresbury.seventy-without-loss", "Over 70 % utilization with no loss, for every number of flows from 4 on",
-        _PLACE, min(enough.values()), min(enough.values()) > 0.7,
+        _PLACE, _percent(min(enough.values())), min(enough.values()) > 0.7,
         f"Holds for {_FEW} to {max(flows for flows in enough if flows not in lossy)} flows, where the least is "
         f"{percent(min(share for share in enough.values() if share))}. {_and(lossy)} flows lose "
-        f"{percent(smallest['loss'], 2)} even with the smallest window, at {percent(smallest['goodput_share'])}.",
+        f"{percent(smallest['loss'], 2)} even with the smallest window, at {percent(smallest['goodput_share'])}.", unit="%",
     )  # fmt: skip
     below = max(share for flows, share in clean.items() if flows < _FEW)
     yield holds_if(
-        "daresbury.four-needed", "Over 70 % with no loss needs 4 flows", _PLACE, below, below <= 0.7,
+        "daresbury.four-needed", "Over 70 % with no loss needs 4 flows", _PLACE, _percent(below), below <= 0.7,
         f"One flow with the window nearest to the bandwidth-delay product reaches {percent(clean[1])} without loss, "
-        f"two {percent(clean[2])}; so does ns-2.35.",
+        f"two {percent(clean[2])}; so does ns-2.35.", unit="%",
     )  # fmt: skip
     most = float(grid.filter(pl.col("flows") <= _FEW)["goodput_share"].max())  # type: ignore[arg-type]
     yield holds_if(
         "daresbury.seventy-at-most", "With 4 flows or fewer utilization never exceeds 70 %, whatever the window",
-        _PLACE, most, most <= 0.7,
+        _PLACE, _percent(most), most <= 0.7,
         "Contradicts the statement that 4 flows reach over 70 % without loss. ns-2.35's NewReno does as here. The "
         "document's ns-2 perhaps had another slow-start threshold: one flow whose slow start overshoots loses "
-        f"{percent(_worst(grid, 1)[1], 1)} and stays at {percent(_worst(grid, 1)[0])}.",
+        f"{percent(_worst(grid, 1)[1], 1)} and stays at {percent(_worst(grid, 1)[0])}.", unit="%",
     )  # fmt: skip
 
 
@@ -89,7 +89,7 @@ def _ninety(grid: pl.DataFrame) -> Iterator[Claim]:
     top = best(clean)
     yield holds_if(
         "daresbury.ninety-without-loss", "The optimum is over 90 % utilization with no loss", _PLACE,
-        top["goodput_share"], top["goodput_share"] > 0.9,
+        _percent(top["goodput_share"]), top["goodput_share"] > 0.9, unit="%",
     )  # fmt: skip
     yield holds_if(
         "daresbury.optimum", "It is reached with windows of 64 kB or less and 25 flows or more", _PLACE,
@@ -114,9 +114,9 @@ def _maxima(grid: pl.DataFrame) -> Iterator[Claim]:
     many = max(drop for flows, drop in drops.items() if flows > _FEW)
     yield holds_if(
         "daresbury.flat-beyond", "Beyond it the goodput does not decrease markedly", _PLACE,
-        max(drops.values()), max(drops.values()) <= _MARKED,
+        _percent(max(drops.values())), max(drops.values()) <= _MARKED,
         f"The largest decrease is {percent(max(drops.values()))}, with few flows: those over "
-        f"{percent(_MARKED)} are {_and(few)} flows; with more than {_FEW} flows it is at most {percent(many)}.",
+        f"{percent(_MARKED)} are {_and(few)} flows; with more than {_FEW} flows it is at most {percent(many)}.", unit="%",
     )  # fmt: skip
 
 
@@ -126,13 +126,13 @@ def _windows(grid: pl.DataFrame) -> Iterator[Claim]:
     packets = DARESBURY.path.bdp_bytes / DARESBURY.path.payload_bytes
     yield exact(
         "daresbury.best-window", "With 4 flows or fewer the best window is the one nearest to the BDP of 200 kB",
-        _PLACE, _kilobytes(dict.fromkeys(few, nearest_window(packets))), _kilobytes(few), unit="kB",
-        reason="Per flow: it is the BDP over the number of flows, as the next claim says; the flows share the path.",
+        _PLACE, _kilobytes(dict.fromkeys(few, nearest_window(packets))), _kilobytes(few),
+        reason="In kB, for 1 to 4 flows: it is the BDP over the number of flows, as the next claim says.",
     )  # fmt: skip
     yield exact(
         "daresbury.best-window-shared", "With 4 flows or fewer the best window is the one nearest to BDP / flows",
         "this study", _kilobytes({flows: nearest_window(packets / flows) for flows in few}), _kilobytes(few),
-        unit="kB",
+        reason="In kB, for 1 to 4 flows.",
     )  # fmt: skip
     more = [window for flows, window in found.items() if flows >= _FEW]
     rising = [flows for flows, before, after in zip([f for f in found if f > _FEW], more, more[1:], strict=False)
@@ -152,11 +152,11 @@ def _run_time(grid: pl.DataFrame, runs: Mapping[str, Run]) -> Iterator[Claim]:
     short, most = float(grid["goodput_bps"].max()), float(long["goodput_bps"].max())  # type: ignore[arg-type]
     yield holds_if(
         "daresbury.run-time", "The goodput available in 10 s is within 1 % of that in 50 s", _PLACE,
-        short / most - 1, abs(short / most - 1) <= _WITHIN,
+        _percent(short / most - 1), abs(short / most - 1) <= _WITHIN,
         f"Highest goodputs: {short / 1e6:.2f} and {most / 1e6:.2f} Mbit/s. Cell by cell the median difference is "
         f"{percent(float(ratio.abs().median()), 1)}, "  # type: ignore[arg-type]
         f"and {int((ratio.abs() <= _WITHIN).sum())} of {joined.height} cells are within 1 %: the handshake and slow "
-        "start take a few round trips of 162 ms, some per cent of 10 s.",
+        "start take a few round trips of 162 ms, some per cent of 10 s.", unit="%",
     )  # fmt: skip
 
 
@@ -184,7 +184,12 @@ def _rises(grid: pl.DataFrame, rising: list[int]) -> str:
 
 
 def _kilobytes(windows: Mapping[int, int]) -> str:
-    return ", ".join(f"{flows}: {KILOBYTES[window]}" for flows, window in windows.items())
+    return ", ".join(str(KILOBYTES[window]) for window in windows.values())
+
+
+def _percent(share: float) -> float:
+    """A share in percent, as claims show it."""
+    return round(100 * share, 2)
 
 
 def _and(numbers: list[int]) -> str:

@@ -77,8 +77,8 @@ def claims(runs: Mapping[str, Run]) -> Iterator[Claim]:
             largest <= _UNNOTICED,
             f"Goodputs differ by up to {percent(largest)}, on average {_NAMES[one]} by "
             f"{percent(float(found['difference'].mean()), 1)} from {_NAMES[other]}. The cells without loss "  # type: ignore[arg-type]
-            f"({int(found['lossless'].sum())}) cannot differ, all others do. The document suspects that its option "
-            "had no effect, with good reason.",
+            f"({int(found['lossless'].sum())}) cannot differ; of the others {int((found['equal'] & ~found['lossless']).sum())} "
+            "are equal. The document suspects that its option had no effect, with good reason.",
         )  # fmt: skip
     yield holds_if(
         "variants.hidden", "Where the window prevents loss, all recoveries are equal to the packet", "this study",
