@@ -16,6 +16,7 @@ from cyclopts import App, CycloptsError, Parameter
 from tightlink.commands import analyze
 from tightlink.commands.maxflow import maxflow
 from tightlink.commands.packetize import packetize
+from tightlink.commands.predict import predict
 from tightlink.console import progress, say, warned
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.scenario import PROFILES, TOPOLOGIES, Scenario, load, parse_option, understood
@@ -137,6 +138,7 @@ def run(  # noqa: PLR0913
 app.command(analyze.app)
 app.command(maxflow)
 app.command(packetize)
+app.command(predict)
 
 
 @app.command(name="list")
