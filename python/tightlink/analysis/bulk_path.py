@@ -45,7 +45,7 @@ _CROSS_SOURCES: Final = 10
 _CROSS_ON: Final = "0.5 s"
 
 
-def company(flows: int) -> dict[str, str]:
+def company(flows: int) -> dict[str, Any]:
     """The ends of other traffic than so many flows: hosts of its own, with fast links.
 
     >>> company(4)
@@ -178,7 +178,7 @@ class BulkPath:
         )
         data: dict[str, Any] = {} if bytes_each is None else {"bytes": f"{bytes_each} B"}
         bulk: dict[str, Any] = {GROUP: Bulk(flows=flows, from_="net.left[*]", to="net.right[*]", tcp=tcp, **data)}
-        observe = {} if sample_s is None else {"interval": f"{sample_s!r} s"}
+        observe: dict[str, Any] = {} if sample_s is None else {"interval": f"{sample_s!r} s"}
         return Scenario(
             profile=self.profile,
             duration=units.format_time(self.duration_s),

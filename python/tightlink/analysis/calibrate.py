@@ -29,7 +29,6 @@ from tightlink.errors import TightlinkError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
     import polars as pl
     from numpy.typing import NDArray
 
@@ -49,6 +48,10 @@ _UNKNOWN: Final = 0.5
 _TIED: Final = 0.95
 _MOST_STEPS: Final = 25
 _TOLERANCE: Final = 1e-3
+#: What counts as no change at all, squared.
+_NOTHING: Final = 1e-9
+#: A value as near to an end of its range is at the end, in logarithms.
+_EDGE: Final = 0.1
 
 
 @dataclass(frozen=True)
@@ -115,9 +118,7 @@ def calibrate(
     )  # fmt: skip
     best = min([found.x, *starts], key=lambda place: _rms(model(place)))
     fitted = model.path(best)
-    return Calibration(
-        fitted, _parameters(model, best, ranges), _rms(model(best)), before, model.simulated
-    )
+    return Calibration(fitted, _parameters(model, best, ranges), _rms(model(best)), before, model.simulated)
 
 
 class _Model:
@@ -129,17 +130,19 @@ class _Model:
         self._path = path
         self._names = names
         self._jobs = jobs
-        self._known: dict[BulkPath, NDArray[np.float64]] = {}
+        self._known: dict[BulkPath, NDArray[Any]] = {}
         self.simulated = 0
 
-    def path(self, logs: NDArray[np.float64]) -> BulkPath:
+    def path(self, logs: NDArray[Any]) -> BulkPath:
         """The path with these parameters."""
-        values: dict[str, Any] = {name: float(f"{math.exp(log):.6g}") for name, log in zip(self._names, logs, strict=True)}
+        values: dict[str, Any] = {
+            name: float(f"{math.exp(log):.6g}") for name, log in zip(self._names, logs, strict=True)
+        }
         if "queue_packets" in values:
             values["queue_packets"] = max(2, round(values["queue_packets"]))
         return self._path.changed(**values)
 
-    def __call__(self, logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    def __call__(self, logs: NDArray[Any]) -> NDArray[Any]:
         path = self.path(logs)
         if path not in self._known:
             cells = simulate_cells(path, self._cells, jobs=self._jobs)
@@ -151,7 +154,7 @@ class _Model:
             self._known[path] = (joined["predicted"] / joined["goodput_bps"] - 1).to_numpy()
         return self._known[path]
 
-    def slopes(self, logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    def slopes(self, logs: NDArray[Any]) -> NDArray[Any]:
         """How the residuals change with the logarithm of each parameter: differences over wide steps."""
         import numpy as np
 
@@ -163,14 +166,15 @@ class _Model:
         return np.column_stack(columns)
 
 
-def _parameters(model: _Model, best: NDArray[np.float64], ranges: Mapping[str, tuple[float, float]]) -> dict[str, Parameter]:
+def _parameters(model: _Model, best: NDArray[Any], ranges: Mapping[str, tuple[float, float]]) -> dict[str, Parameter]:
     import numpy as np
     from scipy import stats
 
     slopes, left = model.slopes(best), model(best)
     freedom = max(len(left) - len(best), 1)
     variance = max(float((left**2).sum()) / freedom, _TOLERANCE**2)
-    covariance = variance * np.linalg.pinv(slopes.T @ slopes, rcond=_TOLERANCE**2, hermitian=True)
+    # A direction that changes nothing gets a huge variance, not none as a pseudo-inverse would have it.
+    covariance = variance * np.linalg.inv(slopes.T @ slopes + _NOTHING * np.eye(len(best)))
     wide = float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom))
     found = {}
     for place, (name, (low, high)) in enumerate(ranges.items()):
@@ -184,20 +188,26 @@ def _parameters(model: _Model, best: NDArray[np.float64], ranges: Mapping[str, t
         why = ""
         if flat:
             why = "no observation depends on it"
+        elif min(math.log(value / low), math.log(high / value)) < _EDGE:
+            why = "it lies at an end of the range that was searched"
         elif share >= _UNKNOWN:
             why = "its interval is most of the range that was searched"
         else:
-            tied = [other for index, other in enumerate(ranges) if index != place and _correlation(covariance, place, index) > _TIED]
+            tied = [
+                other
+                for index, other in enumerate(ranges)
+                if index != place and _correlation(covariance, place, index) > _TIED
+            ]
             if tied:
                 why = f"it cannot be told apart from {tied[0]}"
         found[name] = Parameter(Estimate(value, *ends), not why, why)
     return found
 
 
-def _correlation(covariance: NDArray[np.float64], one: int, other: int) -> float:
+def _correlation(covariance: NDArray[Any], one: int, other: int) -> float:
     scale = math.sqrt(covariance[one, one] * covariance[other, other])
     return abs(float(covariance[one, other])) / scale if scale > 0 else 0.0
 
 
-def _rms(residuals: NDArray[np.float64]) -> float:
+def _rms(residuals: NDArray[Any]) -> float:
     return math.sqrt(float((residuals**2).mean()))

@@ -42,7 +42,9 @@ class Choice:
     """Whether the loss is as little as asked; otherwise both have the least loss that there is."""
 
 
-def choose(cells: pl.DataFrame, *, little: float = LITTLE, nearly: float = NEARLY, most_bps: float | None = None) -> Choice:
+def choose(
+    cells: pl.DataFrame, *, little: float = LITTLE, nearly: float = NEARLY, most_bps: float | None = None
+) -> Choice:
     """Choose by both rules.
 
     Args:

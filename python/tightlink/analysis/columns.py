@@ -41,7 +41,10 @@ _PREFIX: Final = re.compile(r"_?([kmg]?)", re.IGNORECASE)
 
 
 def _spellings() -> dict[str, tuple[str, float]]:
-    table = {name: (name, 1.0) for name in (*_SIZES, *_COUNTS)} | {"time_s": ("time_s", 1.0), "time_ms": ("time_s", 1e-3)}
+    table = {name: (name, 1.0) for name in (*_SIZES, *_COUNTS)} | {
+        "time_s": ("time_s", 1.0),
+        "time_ms": ("time_s", 1e-3),
+    }
     for stem in _BIT_RATES:
         table |= {f"{stem}_{unit}": (f"{stem}_bps", factor) for unit, factor in _BIT_UNITS.items()}
     for stem in ("", "offered_"):

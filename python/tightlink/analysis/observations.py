@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tightlink.analysis.bulk_path import BulkPath
 
 COLUMNS: Final = ("window_packets", "flows", "goodput_bps")
-_BITS: Final = 8
+_NEEDED: Final = {"flows": "the number of flows", "goodput_bps": "a goodput such as goodput_mbit_per_s"}
 #: What a study's table says of the path of each row, by the name that `BulkPath` has for it.
 _PATH: Final = {
     "bandwidth_bps": "bandwidth_bps",
@@ -71,17 +71,18 @@ def points(frame: pl.DataFrame, *, payload_bytes: int) -> pl.DataFrame:
     window = next((name for name in ("window_packets", "window_bytes") if name in names), None)
     if window is None:
         raise MeasurementError("no column window_packets or window_bytes: expected the window of each flow")
-    for name in ("flows", "goodput_bps"):
+    for name, what in _NEEDED.items():
         if name not in names:
-            raise MeasurementError(f"no column {name}: expected {'the number of flows' if name == 'flows' else 'a goodput such as goodput_mbit_per_s'}")
+            raise MeasurementError(f"no column {name}: expected {what}")
     rows = []
     for place, row in enumerate(frame.iter_rows(named=True)):
         at = f"line {row[measurements.LINE]}" if measurements.LINE in names else f"row {place + 1}"
         size, flows, goodput = (_positive(row[name], name, at) for name in (window, "flows", "goodput_bps"))
         packets = size if window == "window_packets" else size // payload_bytes
-        if packets < 1 or flows != int(flows):
-            what = f"window_bytes = {size:g}: expected at least a packet of {payload_bytes} B" if packets < 1 else f"flows = {flows:g}: expected a whole number"
-            raise MeasurementError(f"{at}: {what}")
+        if packets < 1:
+            raise MeasurementError(f"{at}: {window} = {size:g}: expected at least a packet of {payload_bytes} B")
+        if flows != int(flows):
+            raise MeasurementError(f"{at}: flows = {flows:g}: expected a whole number")
         rows.append((int(packets), int(flows), goodput))
     return pl.DataFrame(rows, schema=list(COLUMNS), orient="row")
 
@@ -110,7 +111,7 @@ def _of_path(table: pl.DataFrame, path: BulkPath) -> pl.DataFrame:
             kept = table.filter((pl.col(column).cast(pl.Float64) - wanted).abs() <= _ALIKE * max(1.0, abs(wanted)))
         if kept.is_empty():
             there = ", ".join(f"{value}" for value in table[column].unique().sort().head(5))
-            raise MeasurementError(f"no row matches {column} = {wanted:g}: there is {there}" if not isinstance(wanted, str) else f"no row matches {column} = {wanted}: there is {there}")
+            raise MeasurementError(f"no row matches {column} = {wanted}: there is {there}")
         table = kept
     return table
 

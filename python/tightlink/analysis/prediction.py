@@ -67,7 +67,7 @@ class Prediction:
     little: float
 
 
-def predict(
+def predict(  # noqa: PLR0913
     path: BulkPath,
     *,
     flows: Sequence[int] = FLOWS,
@@ -121,8 +121,7 @@ def windows(path: BulkPath, flows: int, most: int | None = None) -> list[int]:
     """
     product = path.bdp_bytes / path.payload_bytes
     found = {
-        max(_LEAST_WINDOW, math.ceil((share * product + part * path.queue_packets) / flows))
-        for share, part in _WINDOWS
+        max(_LEAST_WINDOW, math.ceil((share * product + part * path.queue_packets) / flows)) for share, part in _WINDOWS
     }
     return sorted({min(window, most or window) for window in found})
 
@@ -180,9 +179,7 @@ def _controls() -> list[str]:
 def _with_p95(path: BulkPath, row: dict[str, Any]) -> dict[str, Any]:
     import polars as pl
 
-    scenario = path.scenario(
-        row["window_packets"], row["flows"], seed=row["seed"], sample_s=path.duration_s / _SAMPLES
-    )
+    scenario = path.scenario(row["window_packets"], row["flows"], seed=row["seed"], sample_s=path.duration_s / _SAMPLES)
     series = simulate(scenario).series
     queue = series.filter((pl.col("entity") == BOTTLENECK) & (pl.col("metric") == "queue_packets"))["value"]
     waiting = queue.quantile(_QUANTILE, "nearest")

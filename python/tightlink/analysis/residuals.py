@@ -92,7 +92,7 @@ def agreement(frame: pl.DataFrame) -> Agreement:
 def by_flows(frame: pl.DataFrame) -> dict[int, Agreement]:
     """The same for each number of flows."""
     parts = frame.sort("flows").group_by("flows", maintain_order=True)
-    return {int(flows): agreement(part) for (flows,), part in parts}  # type: ignore[call-overload]
+    return {int(flows): agreement(part) for (flows,), part in parts}
 
 
 def _intervals(observed: NDArray[np.float64], predicted: NDArray[np.float64]) -> tuple[Estimate, Estimate]:

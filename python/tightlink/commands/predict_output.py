@@ -10,6 +10,7 @@ from tightlink import units
 from tightlink.console import print_table, rounded
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     import polars as pl
@@ -27,8 +28,12 @@ _MINUTE_S: Final = 60.0
 _PANEL: Final = (4.8, 3.6)
 _PERCENT: Final = 100
 _ROW: Final = ("window_packets", "flows", "goodput_bps", "goodput_share", "loss", "rtt_loaded_s", "rtt_p95_s", "limit")
-_UNITS: Final = {"bandwidth_bps": units.format_rate, "rtt_s": units.format_time,
-                 "queue_packets": lambda value: units.format_packets(round(value)), "cross": units.format_fraction}  # fmt: skip
+_UNITS: Final[dict[str, Callable[[float], str]]] = {
+    "bandwidth_bps": units.format_rate,
+    "rtt_s": units.format_time,
+    "queue_packets": lambda value: units.format_packets(round(value)),
+    "cross": units.format_fraction,
+}
 
 
 @dataclass(frozen=True)
@@ -157,7 +162,7 @@ def sentences(answer: Answer) -> list[str]:
         found_best = answer.intervals["best"]
         lines.append(
             f"With {_percent(path.cross)} of cross traffic over the week, one measurement of the best setting lies "
-            f"between {_rate(found_best.low)} and {_rate(found_best.high)} (95 %), by an assumed profile of day and week."
+            f"between {_rate(found_best.low)} and {_rate(found_best.high)} (95 %); its profile of day and week is assumed."
         )
     return lines
 
@@ -166,7 +171,8 @@ def as_json(answer: Answer) -> dict[str, Any]:
     """All of it, in SI units."""
     found = answer.found
     return {
-        "path": dataclasses.asdict(found.path) | {"bdp_bytes": found.path.bdp_bytes, "bdp_packets": found.path.bdp_packets},
+        "path": dataclasses.asdict(found.path)
+        | {"bdp_bytes": found.path.bdp_bytes, "bdp_packets": found.path.bdp_packets},
         "finding": " ".join(sentences(answer)),
         "clean": found.choice.clean,
         "settings": {
@@ -193,7 +199,9 @@ def draw(answer: Answer, file: Path) -> None:
     from tightlink import plots
 
     flows = answer.found.cells["flows"].unique().sort().to_list()
-    shown = flows if len(flows) <= _LINES else [flows[place * (len(flows) - 1) // (_LINES - 1)] for place in range(_LINES)]
+    shown = (
+        flows if len(flows) <= _LINES else [flows[place * (len(flows) - 1) // (_LINES - 1)] for place in range(_LINES)]
+    )
     cells = answer.found.cells.filter(pl.col("flows").is_in(shown)).sort("flows", "window_packets").with_columns(
         line=pl.col("flows").cast(pl.String) + " flows",
         share=pl.col("goodput_share") * _PERCENT,
@@ -218,7 +226,12 @@ def _draw_points(points: pl.DataFrame, scatter: Axes, residuals: Axes) -> None:
     named = points.with_columns(line=pl.col("flows").cast(pl.String) + " flows")
     kept = named.rename({"predicted_bps": "predicted goodput_bps", "observed_bps": "observed goodput_bps"})
     plots.scatter_with_curves(
-        kept, x="predicted goodput_bps", y="observed goodput_bps", by="line", curves={"equality": lambda s: s}, ax=scatter
+        kept,
+        x="predicted goodput_bps",
+        y="observed goodput_bps",
+        by="line",
+        curves={"equality": lambda s: s},
+        ax=scatter,
     )
     wide = named.sort("flows", "window_packets").with_columns(pl.col("residual") * _PERCENT)
     wide = wide.rename({"window_packets": "window (packets)", "residual": "(o − s) / o (%)"})
@@ -248,7 +261,15 @@ def _show_points(points: pl.DataFrame) -> None:
         for name, value in found.items()
     ]  # fmt: skip
     print_table(
-        ["observed: flows", "points", "(o − s) / o, median", "largest", "o − s, mean", "R² through origin", "R² of a free line"],
+        [
+            "observed: flows",
+            "points",
+            "(o − s) / o, median",
+            "largest",
+            "o − s, mean",
+            "R² through origin",
+            "R² of a free line",
+        ],
         rows,
     )
 
@@ -260,10 +281,7 @@ def _show_fit(fitted: Calibration) -> None:
         for name, value in fitted.parameters.items()
     ]  # fmt: skip
     print_table(["fitted", "value", "from", "to", "bound by the observations"], rows)
-    print(
-        f"residuals {_percent(fitted.before)} before, {_percent(fitted.residual)} after "
-        f"({fitted.simulated} runs)\n"
-    )
+    print(f"residuals {_percent(fitted.before)} before, {_percent(fitted.residual)} after ({fitted.simulated} runs)\n")
 
 
 _HEADER: Final = ("window", "goodput", "of the bandwidth", "loss", "RTT mean", "limited by", "RTT p95")

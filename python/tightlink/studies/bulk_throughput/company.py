@@ -116,7 +116,8 @@ def section(runs: Mapping[str, Run]) -> Section:
     )  # fmt: skip
     widening = [
         charts.line(part.select("share", "goodput_bps", "edge"), "share", "goodput_bps", by="edge", title=str(setting),
-                    x_title="cross traffic (% of the bandwidth)", y_domain=(0, DARESBURY.path.bandwidth_bps), height=180)
+                    x_title="cross traffic (% of the bandwidth)", y_domain=(0, DARESBURY.path.bandwidth_bps),
+                    height=180)
         for (setting,), part in long.group_by("setting", maintain_order=True)
     ]  # fmt: skip
     return Section(

@@ -66,7 +66,8 @@ def _seventy(grid: pl.DataFrame) -> Iterator[Claim]:
         _PLACE, _percent(min(enough.values())), min(enough.values()) > 0.7,
         f"Holds for {_FEW} to {max(flows for flows in enough if flows not in lossy)} flows, where the least is "
         f"{percent(min(share for share in enough.values() if share))}. {_and(lossy)} flows lose "
-        f"{percent(smallest['loss'], 2)} even with the smallest window, at {percent(smallest['goodput_share'])}.", unit="%",
+        f"{percent(smallest['loss'], 2)} even with the smallest window, at {percent(smallest['goodput_share'])}.",
+        unit="%",
     )  # fmt: skip
     below = max(share for flows, share in clean.items() if flows < _FEW)
     yield holds_if(
@@ -96,7 +97,7 @@ def _ninety(grid: pl.DataFrame) -> Iterator[Claim]:
         f"{top['flows']} flows, {KILOBYTES[top['window_packets']]} kB",
         top["flows"] >= 25 and KILOBYTES[top["window_packets"]] <= 64,
         f"The highest goodput without loss; over 90 % are reached from "
-        f"{clean.filter(pl.col('goodput_share') > 0.9)['flows'].min()} flows on.",
+        f"{min(clean.filter(pl.col('goodput_share') > 0.9)['flows'].to_list())} flows on.",
     )  # fmt: skip
 
 
@@ -116,7 +117,8 @@ def _maxima(grid: pl.DataFrame) -> Iterator[Claim]:
         "daresbury.flat-beyond", "Beyond it the goodput does not decrease markedly", _PLACE,
         _percent(max(drops.values())), max(drops.values()) <= _MARKED,
         f"The largest decrease is {percent(max(drops.values()))}, with few flows: those over "
-        f"{percent(_MARKED)} are {_and(few)} flows; with more than {_FEW} flows it is at most {percent(many)}.", unit="%",
+        f"{percent(_MARKED)} are {_and(few)} flows; with more than {_FEW} flows it is at most {percent(many)}.",
+        unit="%",
     )  # fmt: skip
 
 

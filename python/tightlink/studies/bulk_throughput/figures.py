@@ -10,6 +10,7 @@ import polars as pl
 
 from tightlink import plots
 from tightlink.analysis.bulk_vary import FACTORS
+from tightlink.plots.palette import SERIES
 from tightlink.studies.bulk_throughput import company, one_property, pings
 from tightlink.studies.bulk_throughput.grids import shown
 from tightlink.studies.bulk_throughput.paths import PATHS
@@ -33,7 +34,7 @@ def draw(folder: Path, grids: Mapping[str, pl.DataFrame], runs: Mapping[str, Run
     """Draw them all and return where they are."""
     return [
         *_panels(folder, "goodput", [(place.title, partial(_goodput, grids[place.name])) for place in PATHS]),
-        *_panels(folder, "utilization-over-loss", [(place.title, partial(_loss, grids[place.name])) for place in PATHS]),
+        *_panels(folder, "over-loss", [(place.title, partial(_loss, grids[place.name])) for place in PATHS]),
         *_panels(
             folder, "one-property",
             [(title, partial(_property, one_property.table(runs), name, title)) for name, title in FACTORS.items()],
@@ -45,10 +46,11 @@ def draw(folder: Path, grids: Mapping[str, pl.DataFrame], runs: Mapping[str, Run
 def _panels(folder: Path, name: str, panels: list[tuple[str, Callable[[Axes], Axes]]]) -> list[Path]:
     """One figure of several panels, of which the first alone has a legend."""
     import matplotlib as mpl
+    from cycler import cycler
     from matplotlib.figure import Figure
 
     rows = math.ceil(len(panels) / _ACROSS)
-    with mpl.rc_context(plots.STYLE):
+    with mpl.rc_context({**plots.STYLE, "axes.prop_cycle": cycler(color=SERIES)}):
         figure = Figure(figsize=(_WIDE * min(len(panels), _ACROSS), _HIGH * rows), layout="constrained")
         for place, (title, fill) in enumerate(panels, start=1):
             ax = fill(figure.add_subplot(rows, min(len(panels), _ACROSS), place))

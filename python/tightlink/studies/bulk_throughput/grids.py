@@ -75,8 +75,8 @@ def sections(grids: Mapping[str, pl.DataFrame]) -> list[Section]:
 def _site(place: Place, grid: pl.DataFrame) -> Section:
     top, chosen = best(grid), choose(grid)
     finding = (
-        f"At most {top['goodput_bps'] / 1e6:.1f} Mbit/s ({percent(top['goodput_share'])}), with {top['flows']} flows of "
-        f"{KILOBYTES[top['window_packets']]} kB and {percent(top['loss'], 1)} loss; with a loss of at most "
+        f"At most {top['goodput_bps'] / 1e6:.1f} Mbit/s ({percent(top['goodput_share'])}), with {top['flows']} flows "
+        f"of {KILOBYTES[top['window_packets']]} kB and {percent(top['loss'], 1)} loss; with a loss of at most "
         f"{percent(LITTLE, 1)}, {percent(chosen.best['goodput_share'])}."
     )
     return Section(place.title, finding, [_row(place.title, grid)])
@@ -117,9 +117,9 @@ def _factor(grids: Mapping[str, pl.DataFrame]) -> Section:
         + ". The document found the simulation not very sensitive to it."
     )  # fmt: skip
     text = (
-        "At factor 1 the access links offer exactly what the bottleneck carries: nothing is lost there, and all waiting "
-        "is at the senders. From factor 2 on, slow start sends twice what the bottleneck takes, and overflows its queue "
-        "by hundreds of packets, from which it takes seconds to recover at 180 ms."
+        "At factor 1 the access links offer exactly what the bottleneck carries: nothing is lost there, and all the "
+        "waiting is at the senders. From factor 2 on, slow start sends twice what the bottleneck takes, and overflows its "
+        "queue by hundreds of packets, from which it takes seconds to recover at 180 ms."
     )
     row = [
         charts.line(frame.select("window_kb", "goodput_bps", "line"), "window_kb", "goodput_bps", by="line",

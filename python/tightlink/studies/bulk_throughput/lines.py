@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def lines(grid: pl.DataFrame) -> Iterator[tuple[int, pl.DataFrame]]:
     """Each number of flows with its rows, by window."""
     for (flows,), part in grid.sort("flows", "window_packets").group_by("flows", maintain_order=True):
-        yield int(flows), part  # type: ignore[call-overload]
+        yield int(flows), part
 
 
 def best(part: pl.DataFrame) -> dict[str, Any]:

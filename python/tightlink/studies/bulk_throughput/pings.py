@@ -94,8 +94,8 @@ def claims(runs: Mapping[str, Run]) -> Iterator[Claim]:
     yield holds_if(
         "caltech.ping-below-tcp-bytes", "Pings lose much less than TCP does, at a queue that counts bytes",
         "this study", ping_bytes / tcp_bytes, ping_bytes < _MUCH * tcp_bytes,
-        f"A queue of {_SIZE}, which is no multiple of 1500 B: pings lose {percent(ping_bytes, 2)}, TCP {percent(tcp_bytes, 2)}. "
-        "Packets of 100 B fit where ones of 1500 B do not: the different packet sizes, as the document suspects.",
+        f"A queue of {_SIZE}, which is no multiple of 1500 B: pings lose {percent(ping_bytes, 2)}, TCP "
+        f"{percent(tcp_bytes, 2)}. Packets of 100 B fit where ones of 1500 B do not: the different packet sizes, as the document suspects.",
     )  # fmt: skip
     for kind, words in (("tcp", "TCP's loss"), ("ping", "the loss of pings")):
         over = _over(found, "flows", kind, line="window_packets")
@@ -103,11 +103,11 @@ def claims(runs: Mapping[str, Run]) -> Iterator[Claim]:
             f"caltech.{kind}-over-flows", f"Caltech, with pings: {words} grows with the number of flows", _PLACE,
             over, over > _GROWS, "Mean rank correlation over the windows.",
         )  # fmt: skip
-    over = {kind: _over(found, "window_packets", kind, line="flows") for kind in ("tcp", "ping")}
+    windows = {kind: _over(found, "window_packets", kind, line="flows") for kind in ("tcp", "ping")}
     yield holds_if(
         "caltech.ping-over-windows", "How the loss of pings depends on the window is less clear than on the flows",
-        _PLACE, over["ping"], over["ping"] < _over(found, "flows", "ping", line="window_packets"),
-        f"Mean rank correlation with the window; TCP's is {over['tcp']:.2f}.",
+        _PLACE, windows["ping"], windows["ping"] < _over(found, "flows", "ping", line="window_packets"),
+        f"Mean rank correlation with the window; TCP's is {windows['tcp']:.2f}.",
     )  # fmt: skip
 
 

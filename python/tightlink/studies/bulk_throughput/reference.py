@@ -8,19 +8,20 @@ sender, not what arrived at the receiver; both are compared as ns-2 counts.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
 import polars as pl
 
 from tightlink.experiment.claims import exact, holds_if
-from tightlink.report import Section, Table, Text, charts
 from tightlink.report import Chart as Figure
+from tightlink.report import Section, Table, Text, charts
 from tightlink.studies.bulk_throughput.cells import acked_packets
 from tightlink.studies.bulk_throughput.paths import PATHS, Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
 
     from tightlink.experiment.claims import Claim
     from tightlink.run import Run
@@ -148,5 +149,5 @@ def section(runs: Mapping[str, Run]) -> Section:
     return Section("Beside ns-2.35", finding, [Text(text), Figure(chart), Table(table, "", formats)])
 
 
-def _r2(here: np.ndarray, theirs: np.ndarray) -> float:
+def _r2(here: NDArray[Any], theirs: NDArray[Any]) -> float:
     return 1 - float(((here - theirs) ** 2).sum() / ((theirs - theirs.mean()) ** 2).sum())

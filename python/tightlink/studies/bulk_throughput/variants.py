@@ -55,10 +55,14 @@ def compared(place: Place, one: str, other: str, runs: Mapping[str, Run]) -> pl.
         for recovery in (one, other)
     ]
     equal = pl.all_horizontal(pl.col(name) == pl.col(f"{name}_other") for name in _COUNTS)
-    return both[0].join(both[1], on=["window_packets", "flows"], suffix="_other").with_columns(
-        equal=equal,
-        difference=pl.col("goodput_bps") / pl.col("goodput_bps_other") - 1,
-        lossless=(pl.col("packets_dropped") == 0) & (pl.col("packets_dropped_other") == 0),
+    return (
+        both[0]
+        .join(both[1], on=["window_packets", "flows"], suffix="_other")
+        .with_columns(
+            equal=equal,
+            difference=pl.col("goodput_bps") / pl.col("goodput_bps_other") - 1,
+            lossless=(pl.col("packets_dropped") == 0) & (pl.col("packets_dropped_other") == 0),
+        )
     )
 
 
@@ -70,6 +74,7 @@ def claims(runs: Mapping[str, Run]) -> Iterator[Claim]:
         hidden += int(found.filter("lossless")["equal"].sum())
         clean += found.filter("lossless").height
         statement, where = _SAID[place.name]
+        others = int((found["equal"] & ~found["lossless"]).sum())
         largest = float(found["difference"].abs().max())  # type: ignore[arg-type]
         yield holds_if(
             f"{place.name}.{one}-{other}", f"{place.title}: {statement}", f"{DOCUMENT}, {where}",
@@ -77,7 +82,7 @@ def claims(runs: Mapping[str, Run]) -> Iterator[Claim]:
             largest <= _UNNOTICED,
             f"Goodputs differ by up to {percent(largest)}, on average {_NAMES[one]} by "
             f"{percent(float(found['difference'].mean()), 1)} from {_NAMES[other]}. The cells without loss "  # type: ignore[arg-type]
-            f"({int(found['lossless'].sum())}) cannot differ; of the others {int((found['equal'] & ~found['lossless']).sum())} "
+            f"({int(found['lossless'].sum())}) cannot differ; of the others {others} "
             "are equal. The document suspects that its option had no effect, with good reason.",
         )  # fmt: skip
     yield holds_if(
