@@ -103,19 +103,21 @@ def test_the_number_of_jobs_changes_nothing(capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--rtt", "162"], "did you mean"),
-        (["--queue", "many"], "a number of packets"),
-        (["--flows", "1,two"], "whole numbers from 1"),
-        (["--leave", "100 %"], "--leave"),
-        (["--fit", "rtt"], "nothing to fit to"),
-        (["--max-window", "100 B"], "at least a packet of 1460 B"),
-        (["--rtt", "2 s"], "at least 10 round trips"),
-        (["--factor", "0.5"], "from 1 to"),
-        (["--observed", "nowhere.csv"], "nowhere.csv: cannot be read"),
+        ({"--rtt": "162"}, "did you mean"),
+        ({"--queue": "many"}, "a number of packets"),
+        ({"--flows": "1,two"}, "whole numbers from 1"),
+        ({"--leave": "100 %"}, "--leave"),
+        ({"--fit": "rtt"}, "nothing to fit to"),
+        ({"--max-window": "100 B"}, "at least a packet of 1460 B"),
+        ({"--rtt": "2 s"}, "at least 10 round trips"),
+        ({"--factor": "0.5"}, "from 1 to"),
+        ({"--observed": "nowhere.csv"}, "nowhere.csv: cannot be read"),
+        ({"--observed": __file__, "--fit": "delay"}, "test_predict.py"),
     ],
 )
-def test_bad_options(options: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main([*PATH, *options]) == 2
+def test_bad_options(options: dict[str, str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    given = {"--bandwidth": "10 Mbit/s", "--rtt": "162 ms"} | options
+    assert cli.main(["predict", *(word for pair in given.items() for word in pair)]) == 2
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1

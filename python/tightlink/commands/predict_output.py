@@ -162,7 +162,8 @@ def sentences(answer: Answer) -> list[str]:
         found_best = answer.intervals["best"]
         lines.append(
             f"With {_percent(path.cross)} of cross traffic over the week, one measurement of the best setting lies "
-            f"between {_rate(found_best.low)} and {_rate(found_best.high)} (95 %); its profile of day and week is assumed."
+            f"between {_rate(found_best.low)} and {_rate(found_best.high)} (95 %); the profile of day and week is an "
+            "assumption."
         )
     return lines
 

@@ -118,8 +118,8 @@ def _factor(grids: Mapping[str, pl.DataFrame]) -> Section:
     )  # fmt: skip
     text = (
         "At factor 1 the access links offer exactly what the bottleneck carries: nothing is lost there, and all the "
-        "waiting is at the senders. From factor 2 on, slow start sends twice what the bottleneck takes, and overflows its "
-        "queue by hundreds of packets, from which it takes seconds to recover at 180 ms."
+        "waiting is at the senders. From factor 2 on, slow start sends twice what the bottleneck takes, and overflows "
+        "its queue by hundreds of packets, from which it takes seconds to recover at 180 ms."
     )
     row = [
         charts.line(frame.select("window_kb", "goodput_bps", "line"), "window_kb", "goodput_bps", by="line",

@@ -95,7 +95,8 @@ def claims(runs: Mapping[str, Run]) -> Iterator[Claim]:
         "caltech.ping-below-tcp-bytes", "Pings lose much less than TCP does, at a queue that counts bytes",
         "this study", ping_bytes / tcp_bytes, ping_bytes < _MUCH * tcp_bytes,
         f"A queue of {_SIZE}, which is no multiple of 1500 B: pings lose {percent(ping_bytes, 2)}, TCP "
-        f"{percent(tcp_bytes, 2)}. Packets of 100 B fit where ones of 1500 B do not: the different packet sizes, as the document suspects.",
+        f"{percent(tcp_bytes, 2)}. Packets of 100 B fit where ones of 1500 B do not: the packets' sizes, "
+        "as the document suspects.",
     )  # fmt: skip
     for kind, words in (("tcp", "TCP's loss"), ("ping", "the loss of pings")):
         over = _over(found, "flows", kind, line="window_packets")
