@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 #: As many lines as there are colours, of the numbers of flows that all paths have.
 SHOWN: Final = (1, 2, 4, 7, 10, 15, 20, 40)
+_SPAN_KB: Final = (8, 1024)
 _SHARES: Final[dict[str, Format]] = {"utilization %": ".1f", "lost %": ".2f"}
 
 
@@ -24,9 +25,7 @@ def shown(grid: pl.DataFrame) -> pl.DataFrame:
     """The lines that are drawn, named."""
     kept = grid.filter(pl.col("flows").is_in(SHOWN)).sort("flows", "window_packets")
     return kept.with_columns(
-        line=pl.col("flows").cast(pl.String) + pl.when(pl.col("flows") == 1).then(pl.lit(" flow")).otherwise(
-            pl.lit(" flows")
-        ),
+        line=pl.col("flows").cast(pl.String),
         window_kb=pl.col("window_packets").replace_strict(KILOBYTES),
         utilization=pl.col("goodput_share") * 100,
     )  # fmt: skip
@@ -86,14 +85,13 @@ def _row(title: str, grid: pl.DataFrame) -> Row:
     kept = shown(grid)
     over_windows = charts.line(
         kept.select("window_kb", "goodput_bps", "line"), "window_kb", "goodput_bps", by="line", x_scale="log",
-        x_title="window (kB)", title=title, height=300,
+        x_domain=_SPAN_KB, x_title="window (kB)", title="goodput over the window", height=300,
     )  # fmt: skip
-    over_loss = charts.points(
-        kept.select("loss", "utilization", "line", "window_kb"), "loss", "utilization", by="line",
-        curves=kept.select("loss", "utilization", "line"), x_title=None, y_title="goodput / bandwidth (%)",
+    over_loss = charts.line(
+        kept.select("loss", "utilization", "line"), "loss", "utilization", by="line", y_title="goodput / bandwidth (%)",
         title="utilization over loss", height=300,
     )  # fmt: skip
-    return Row([over_windows, over_loss], "One line a number of flows; to the right, the points of a line are windows.")
+    return Row([over_windows, over_loss], f"{title}. One line a number of flows.")
 
 
 def _tenms(grids: Mapping[str, pl.DataFrame]) -> Section:
@@ -123,7 +121,7 @@ def _factor(grids: Mapping[str, pl.DataFrame]) -> Section:
     )
     row = [
         charts.line(frame.select("window_kb", "goodput_bps", "line"), "window_kb", "goodput_bps", by="line",
-                    x_scale="log", x_title="window (kB)", title=f"factor {place.path.factor:g}", height=240,
+                    x_scale="log", x_domain=_SPAN_KB, x_title="window (kB)", title=f"factor {place.path.factor:g}", height=240,
                     y_domain=(0, place.path.bandwidth_bps))
         for place, frame in zip(IN2P3, frames, strict=True)
     ]  # fmt: skip

@@ -134,7 +134,7 @@ def section(runs: Mapping[str, Run]) -> Section:
         "scatter around it."
     )
     text = (
-        "ns-2.35 ran the same grids, apart from the document's, whose numbers were not published. Flows that start "
+        "ns-2.35 ran the same grids, as the document's own numbers were not published. Flows that start "
         "together over equal paths stay in step, so that packets of several flows reach the bottleneck at the same "
         "instant, to the last bit of the time; which is first decides which is lost, and everything after. Single "
         "cells can therefore differ for no reason that a network would know; distributions may not."

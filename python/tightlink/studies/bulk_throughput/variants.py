@@ -112,7 +112,7 @@ def section(runs: Mapping[str, Run]) -> Section:
     table = pl.DataFrame(rows)
     clean, lossy_all = int(table["cells without loss"].sum()), int(table["cells with loss"].sum())
     finding = (
-        f"The doubt is justified: recoveries are equal to the packet in all {int(table['equal'].sum())} of {clean} "
+        f"The doubt is justified: recoveries are equal to the packet in {int(table['equal'].sum())} of {clean} "
         f"cells without loss, and differ in all but {int(table['equal there'].sum())} of the {lossy_all} with loss, by "
         f"up to {percent(float(table['largest %'].max()) / 100)}. Identical results with loss mean that the option had "  # type: ignore[arg-type]
         "no effect."
