@@ -121,8 +121,8 @@ def _factor(grids: Mapping[str, pl.DataFrame]) -> Section:
     )
     row = [
         charts.line(frame.select("window_kb", "goodput_bps", "line"), "window_kb", "goodput_bps", by="line",
-                    x_scale="log", x_domain=_SPAN_KB, x_title="window (kB)", title=f"factor {place.path.factor:g}", height=240,
-                    y_domain=(0, place.path.bandwidth_bps))
+                    x_scale="log", x_domain=_SPAN_KB, x_title="window (kB)", title=f"factor {place.path.factor:g}",
+                    height=240, y_domain=(0, place.path.bandwidth_bps))
         for place, frame in zip(IN2P3, frames, strict=True)
     ]  # fmt: skip
     return Section("The bottleneck factor", finding, [Text(text), Row(row)])

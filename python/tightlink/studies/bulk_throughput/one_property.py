@@ -74,6 +74,9 @@ def section(runs: Mapping[str, Run]) -> Section:
         )
         for name, title in FACTORS.items()
     ]  # fmt: skip
-    text = "The path of Daresbury; one property is changed at a time, all others stay. Axes along are logarithmic; lines are named by flows × window."
+    text = (
+        "The path of Daresbury; one property is changed at a time, all others stay. Axes along are logarithmic; "
+        "lines are named by flows × window."
+    )
     rows = [Row(drawn[place : place + _WIDE]) for place in range(0, len(drawn), _WIDE)]
     return Section("One property at a time", finding, [Text(text), *rows])

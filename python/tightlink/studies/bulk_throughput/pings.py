@@ -138,7 +138,7 @@ def section(runs: Mapping[str, Run]) -> Section:
         "The document found far less loss with pings than its simulator predicts for TCP, and suspects the packets' "
         "sizes and the ways of measuring. Both play a part. TCP's packets are clocked by ACKs into the places that "
         "others leave, and are lost when the window grows; a ping comes at any time, and finds the queue full as often "
-        "as it is full. But where a queue counts bytes, 100 of them mostly fit in when 1500 do not."
+        "as it is full. But where a queue counts bytes, 100 bytes mostly fit in when 1500 do not."
     )
     chart = charts.line(by_flows(runs), "flows", "loss", by="of", x_title="flows")
     return Section("Pings beside TCP", finding, [Text(text), Chart(chart, "Means over the windows, Caltech.")])
