@@ -16,6 +16,7 @@ from cyclopts import App, CycloptsError, Parameter
 from tightlink.commands import analyze
 from tightlink.commands.maxflow import maxflow
 from tightlink.commands.packetize import packetize
+from tightlink.commands.predict import predict
 from tightlink.commands.sql import sql
 from tightlink.commands.sweep import sweep
 from tightlink.console import progress, say, warned, watching
@@ -145,6 +146,7 @@ app.command(maxflow)
 app.command(packetize)
 app.command(sweep)
 app.command(sql)
+app.command(predict)
 
 
 @app.command(name="list")

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 _BIT_RATES: Final = ("throughput", "goodput", "frame_throughput", "offered")
 _SHARES: Final = ("load", "load_true", "load_reported", "loss")
-_SIZES: Final = ("packet_bytes", "payload_bytes", "frame_bytes")
+_SIZES: Final = ("packet_bytes", "payload_bytes", "frame_bytes", "window_bytes")
+_COUNTS: Final = ("window_packets", "flows")
 #: "mbps" could be milli, and "MBps" bytes: neither is here.
 _BIT_UNITS: Final = {
     "bps": 1.0,
@@ -40,7 +41,10 @@ _PREFIX: Final = re.compile(r"_?([kmg]?)", re.IGNORECASE)
 
 
 def _spellings() -> dict[str, tuple[str, float]]:
-    table = {size: (size, 1.0) for size in _SIZES} | {"time_s": ("time_s", 1.0), "time_ms": ("time_s", 1e-3)}
+    table = {name: (name, 1.0) for name in (*_SIZES, *_COUNTS)} | {
+        "time_s": ("time_s", 1.0),
+        "time_ms": ("time_s", 1e-3),
+    }
     for stem in _BIT_RATES:
         table |= {f"{stem}_{unit}": (f"{stem}_bps", factor) for unit, factor in _BIT_UNITS.items()}
     for stem in ("", "offered_"):

@@ -2,7 +2,7 @@
 
 Example:
     >>> [name for name, _ in names()]
-    ['one-flow', 'link-saturation', 'router-response']
+    ['one-flow', 'link-saturation', 'router-response', 'bulk-throughput']
 """
 
 from __future__ import annotations
@@ -30,6 +30,10 @@ _STUDIES: Final = {
     "router-response": (
         "a router's load over packet rate, bit rate and packet length (Paredes-Farrera et al. 2006)",
         "router_response",
+    ),
+    "bulk-throughput": (
+        "windows and flows on four wide-area paths: what to expect, what to choose (SLAC 2000)",
+        "bulk_throughput",
     ),
 }
 

@@ -26,8 +26,8 @@ from tightlink.studies.one_flow import (
     window,
 )
 from tightlink.studies.one_flow.measures import Measured, measure
-from tightlink.studies.one_flow.words import ms, percent
 from tightlink.studies.study import Findings, Study
+from tightlink.studies.words import ms, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,7 @@ from tightlink.report import Row, Section, Table, Text, charts
 from tightlink.studies.one_flow.cases import CASES, STOP_S
 from tightlink.studies.one_flow.counts import PUBLISHED
 from tightlink.studies.one_flow.measures import KEEP
-from tightlink.studies.one_flow.words import kbit, ms, percent
+from tightlink.studies.words import kbit, ms, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ import polars as pl
 from tightlink.report import Block, Chart, Format, Row, Section, Table, Text, charts
 from tightlink.studies.one_flow import company_tables
 from tightlink.studies.one_flow.company import COMPANY_X
-from tightlink.studies.one_flow.words import kbit, percent
+from tightlink.studies.words import kbit, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from tightlink.experiment.claims import Claim, exact, holds_if, within
 from tightlink.studies.one_flow.cases import DOCUMENT, START_S, STOP_S
-from tightlink.studies.one_flow.words import percent
+from tightlink.studies.words import percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

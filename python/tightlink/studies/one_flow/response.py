@@ -15,7 +15,7 @@ from tightlink.experiment.execute import Task
 from tightlink.report import Chart, Format, Section, Table, Text, charts
 from tightlink.scenario import Bulk, Link, Reverse, Scenario, Tcp
 from tightlink.studies.one_flow.cases import DOCUMENT, RECEIVER, SENDER
-from tightlink.studies.one_flow.words import percent
+from tightlink.studies.words import percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -9,7 +9,7 @@ from tightlink.experiment.claims import Claim, holds_if, untestable, within
 from tightlink.studies.one_flow import queue_statements
 from tightlink.studies.one_flow.cases import BY_NAME, DOCUMENT, OLD_TIMER, START_S, STOP_S
 from tightlink.studies.one_flow.measures import Measured, measure
-from tightlink.studies.one_flow.words import percent
+from tightlink.studies.words import percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -18,7 +18,7 @@ import polars as pl
 from tightlink.experiment.claims import Claim, holds_if
 from tightlink.report import Section, Table, Text
 from tightlink.studies.one_flow.cases import CASES, DOCUMENT
-from tightlink.studies.one_flow.words import percent
+from tightlink.studies.words import percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

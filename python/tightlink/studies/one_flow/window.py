@@ -15,7 +15,7 @@ from tightlink.experiment.claims import Claim, holds_if, within
 from tightlink.experiment.execute import Task
 from tightlink.report import Chart, Section, Table, Text, charts
 from tightlink.studies.one_flow.cases import CASES, Case, tcp
-from tightlink.studies.one_flow.words import percent
+from tightlink.studies.words import percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -1,0 +1,184 @@
+"""The command ``tightlink predict``."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from cyclopts import Parameter
+
+from tightlink import units
+from tightlink.commands.options import option, plain, share
+from tightlink.errors import ScenarioError, closest, one_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tightlink.analysis.bulk_path import BulkPath
+    from tightlink.analysis.calibrate import Calibration
+
+_FITTED: Final = {"bandwidth": "bandwidth_bps", "rtt": "rtt_s", "queue": "queue_packets", "cross": "cross"}
+_MOST_FACTOR: Final = 1000
+_MOST_CROSS: Final = 0.9
+_MOST_FLOWS: Final = 1000
+#: Of which most would be the start, in fewer.
+_ROUND_TRIPS: Final = 10
+
+
+def predict(
+    *,
+    bandwidth: str,
+    rtt: str,
+    queue: str = "80",
+    factor: float = 2.0,
+    flows: str | None = None,
+    leave: str = "0 %",
+    max_window: str | None = None,
+    default_window: str = "64 KiB",
+    loss: str = "0.1 %",
+    bytes_: Annotated[str | None, Parameter(name="--bytes")] = None,
+    cross: str = "0 %",
+    duration: str = "10 s",
+    recovery: Literal["tahoe", "reno", "newreno", "sack"] = "newreno",
+    observed: Annotated[list[Path] | None, Parameter(negative="", consume_multiple=True)] = None,
+    fit: str | None = None,
+    jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
+    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+) -> int:
+    """Say what a path will carry, which window and how many flows to take, and what would change it.
+
+    Parameters
+    ----------
+    bandwidth
+        Rate of the bottleneck, such as "10 Mbit/s".
+    rtt
+        Round-trip time of the empty path, such as "162 ms".
+    queue
+        Queue at the bottleneck in packets (default: 80).
+    factor
+        What the senders' access links carry together, over the bandwidth (default: 2).
+    flows
+        Numbers of parallel flows to choose from, such as "1,2,4,8".
+    leave
+        Share of the bandwidth to leave unused, such as "20 %".
+    max_window
+        Largest window that the hosts allow, such as "64 KiB".
+    default_window
+        Window of the single flow that all is compared with (default: 64 KiB).
+    loss
+        Largest loss that counts as little (default: 0.1 %).
+    bytes_
+        How much to transfer, such as "1 TB", to learn how long it takes.
+    cross
+        Share of the bandwidth that other traffic takes over the week, such as "20 %".
+    duration
+        How long to simulate (default: 10 s).
+    recovery
+        Loss recovery of the hosts' TCP (default: newreno).
+    observed
+        Measurements to compare with: CSV, iperf3's JSON, or the folder of a run or a study.
+    fit
+        What of bandwidth, rtt, queue and cross to fit to the measurements first, such as "bandwidth,rtt".
+    jobs
+        Runs to simulate at a time.
+    json_
+        Print everything as JSON.
+    output
+        File for a figure: .png, .svg or .pdf.
+    """
+    from tightlink.analysis.observations import read
+    from tightlink.analysis.prediction import FLOWS
+    from tightlink.analysis.prediction import predict as predicted
+    from tightlink.commands.predict_output import answered, as_json, draw, show
+    from tightlink.console import CAUTION, progress
+    from tightlink.simulate import new_file
+
+    if output is not None:
+        new_file(output)
+    if jobs < 1:
+        raise ScenarioError("a whole number of at least 1", key="--jobs", value=jobs)
+    if fit is not None and observed is None:
+        raise ScenarioError("--observed beside it: there is nothing to fit to", key="--fit", value=fit)
+    path = _path(bandwidth, rtt, queue, factor, cross, duration, recovery)
+    usual = _window("--default-window", default_window, path)
+    most = None if max_window is None else _window("--max-window", max_window, path)
+    counts = FLOWS if flows is None else _flows(flows)
+    left, little = _below("--leave", leave, 1.0), float(share("--loss", loss))
+    size = None if bytes_ is None else int(option("--bytes", bytes_, units.SIZE))
+    points = None if observed is None else read(observed, path)
+    with progress("simulating the path"):
+        fitted = None if points is None or fit is None else _fit(points, path, fit, jobs)
+        path = path if fitted is None else fitted.path
+        found = predicted(
+            path, flows=counts, default_window=usual, max_window=most, leave=left, little=little, jobs=jobs
+        )
+        answer = answered(found, size=size, observed=points, fitted=fitted, jobs=jobs)
+    if json_:
+        print(json.dumps(as_json(answer), indent=2))
+    else:
+        show(answer)
+    if output is not None:
+        draw(answer, output)
+    return 0 if found.choice.clean else CAUTION
+
+
+def _path(  # noqa: PLR0917
+    bandwidth: str, rtt: str, queue: str, factor: float, cross: str, duration: str, recovery: str
+) -> "BulkPath":
+    from tightlink.analysis.bulk_path import BulkPath
+
+    if not 1 <= factor <= _MOST_FACTOR:
+        raise ScenarioError(f"a number from 1 to {_MOST_FACTOR}", key="--factor", value=plain(factor))
+    packets = f"{queue} packets" if queue.isdecimal() else queue
+    path = BulkPath(
+        bandwidth_bps=float(option("--bandwidth", bandwidth, units.RATE)),
+        rtt_s=float(option("--rtt", rtt, units.TIME)),
+        queue_packets=int(option("--queue", packets, units.PACKETS)),
+        factor=factor,
+        cross=_below("--cross", cross, _MOST_CROSS),
+        duration_s=float(option("--duration", duration, units.TIME)),
+        recovery=recovery,
+    )
+    if path.duration_s < _ROUND_TRIPS * path.rtt_s:
+        raise ScenarioError(f"at least {_ROUND_TRIPS} round trips", key="--duration", value=duration)
+    return path
+
+
+def _fit(points: "pl.DataFrame", path: "BulkPath", words: str, jobs: int) -> "Calibration":
+    from tightlink.analysis.calibrate import CROSS, RANGES, calibrate
+
+    ranges: dict[str, tuple[float, float]] = {}
+    for word in words.split(","):
+        name = _FITTED.get(word.strip())
+        if name is None:
+            meant = closest(word, _FITTED)
+            raise ScenarioError(f"{one_of(_FITTED)}, or several", key="--fit", value=words, suggestion=meant)
+        low, high = RANGES.get(name, (1.0, 1.0))
+        value = float(getattr(path, name))
+        ranges[name] = CROSS if name == "cross" else (value * low, value * high)
+    return calibrate(points, path, ranges, jobs=jobs)
+
+
+def _flows(text: str) -> list[int]:
+    """Numbers of flows, separated by commas."""
+    words = [word.strip() for word in text.split(",")]
+    if not all(word.isdecimal() and 1 <= int(word) <= _MOST_FLOWS for word in words):
+        raise ScenarioError(f'whole numbers from 1 to {_MOST_FLOWS}, such as "1,2,4,8"', key="--flows", value=text)
+    return sorted({int(word) for word in words})
+
+
+def _window(name: str, text: str, path: "BulkPath") -> int:
+    """A window in packets, given in bytes or packets."""
+    if text.endswith(("packet", "packets")):
+        return int(option(name, text, units.PACKETS))
+    size = option(name, text, units.SIZE)
+    if size < path.payload_bytes:
+        raise ScenarioError(f"at least a packet of {path.payload_bytes} B", key=name, value=text)
+    return path.window_packets(float(size))
+
+
+def _below(name: str, text: str, most: float) -> float:
+    found = float(share(name, text))
+    if found >= most:
+        raise ScenarioError(f"less than {units.format_fraction(most)}", key=name, value=text)
+    return found

@@ -1,0 +1,368 @@
+"""What ``tightlink predict`` shows: a table, and sentences with reasons."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink import units
+from tightlink.console import print_table, rounded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import polars as pl
+    from matplotlib.axes import Axes
+
+    from tightlink.analysis.calibrate import Calibration
+    from tightlink.analysis.estimates import Estimate
+    from tightlink.analysis.prediction import Prediction
+
+_LINES: Final = 8
+_HOUR_S: Final = 3600.0
+_DAY_S: Final = 86_400.0
+_MINUTE_S: Final = 60.0
+#: A figure's panels, in inches.
+_PANEL: Final = (4.8, 3.6)
+_PERCENT: Final = 100
+_ROW: Final = ("window_packets", "flows", "goodput_bps", "goodput_share", "loss", "rtt_loaded_s", "rtt_p95_s", "limit")
+_UNITS: Final[dict[str, Callable[[float], str]]] = {
+    "bandwidth_bps": units.format_rate,
+    "rtt_s": units.format_time,
+    "queue_packets": lambda value: units.format_packets(round(value)),
+    "cross": units.format_fraction,
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A prediction, and what else was asked."""
+
+    found: Prediction
+    times: dict[str, float]
+    """Seconds for the transfer, by setting; empty where no size was given."""
+    size: int | None
+    intervals: dict[str, Estimate]
+    """Goodput at an unknown time of the week, by setting; empty without cross traffic."""
+    points: pl.DataFrame | None
+    fitted: Calibration | None
+
+    @property
+    def settings(self) -> dict[str, dict[str, Any]]:
+        """The three settings that are compared."""
+        return {
+            "default": self.found.baseline,
+            "cheapest": self.found.choice.cheapest,
+            "best": self.found.choice.best,
+        }
+
+
+def answered(
+    found: Prediction, *, size: int | None, observed: pl.DataFrame | None, fitted: Calibration | None, jobs: int
+) -> Answer:
+    """A prediction with times, intervals and residuals, as far as they were asked for."""
+    from tightlink.analysis.cross_traffic import predicted
+    from tightlink.analysis.prediction import transfer_s
+    from tightlink.analysis.residuals import beside
+
+    answer = Answer(found, {}, size, {}, None, fitted)
+    rows = answer.settings
+    return dataclasses.replace(
+        answer,
+        times={} if size is None else {name: transfer_s(found.path, row, size) for name, row in rows.items()},
+        intervals={
+            name: predicted(found.path, row["window_packets"], row["flows"], jobs=jobs) for name, row in rows.items()
+        }
+        if found.path.cross > 0
+        else {},
+        points=None if observed is None else beside(observed, found.path, jobs=jobs),
+    )
+
+
+def show(answer: Answer) -> None:
+    """Print it for reading."""
+    found, path = answer.found, answer.found.path
+    if answer.fitted is not None:
+        _show_fit(answer.fitted)
+    print(
+        f"{units.format_rate(path.bandwidth_bps)}, {units.format_time(path.rtt_s)}, queue "
+        f"{units.format_packets(path.queue_packets)}: a bandwidth-delay product of {path.bdp_bytes / 1e3:.4g} kB, "
+        f"which is a window of {path.bdp_packets} packets\n"
+    )
+    lines = [_line(str(row["flows"]), row) for row in _by_flows(found)]
+    print_table(["flows", *_HEADER[:-1]], lines)
+    print()
+    more = (["time"] if answer.times else []) + (["95 % of the week"] if answer.intervals else [])
+    rows = [
+        [*_line(f"{name}: {row['flows']}", row), _time(row["rtt_p95_s"]), *_extra(answer, name)]
+        for name, row in answer.settings.items()
+    ]
+    print_table(["setting: flows", *_HEADER, *more], rows)
+    print()
+    base = found.upgrades[0]
+    print_table(
+        ["change", "default flow", f"{found.choice.cheapest['flows']} flows", "window", "loss"],
+        [[upgrade.name, _gain(upgrade.default_bps, base.default_bps), _gain(upgrade.chosen_bps, base.chosen_bps),
+          units.format_packets(upgrade.window_packets), _percent(upgrade.loss)] for upgrade in found.upgrades],
+    )  # fmt: skip
+    print()
+    for sentence in sentences(answer):
+        print(sentence)
+    if answer.points is not None:
+        _show_points(answer.points)
+
+
+def sentences(answer: Answer) -> list[str]:
+    """What to do, and why."""
+    found, path = answer.found, answer.found.path
+    baseline, best, cheapest = found.baseline, found.choice.best, found.choice.cheapest
+    base = f"One flow with {_window(answer, baseline)} carries {_rate(baseline['goodput_bps'])}: "
+    if baseline["limit"] == "receiver's window" and baseline["window_packets"] < path.bdp_packets:
+        base += (
+            f"it is window-limited below {path.bdp_packets} packets × {path.payload_bytes} B, the bandwidth-delay "
+            "product."
+        )
+    else:
+        base += f"it is limited by the {baseline['limit'].removeprefix('the ')}."
+    lines = [base]
+    if found.max_window is not None:
+        needed = -(-path.bdp_packets // found.max_window)
+        lines.append(
+            f"Hosts that allow windows of {found.max_window} packets need {needed} flow{'s' if needed > 1 else ''} "
+            "to fill the path."
+        )
+    lost = f"{_percent(best['loss'])} loss" if best["loss"] > 0 else "no loss"
+    lines.append(
+        f"Best: {_flows(best)} with {_window(answer, best)}, {_rate(best['goodput_bps'])} at {lost}. "
+        + (
+            "Nothing cheaper comes within 5 %."
+            if cheapest["flows"] == best["flows"] and cheapest["window_packets"] == best["window_packets"]
+            else f"Within 5 % of that, at the least cost: {_flows(cheapest)} with {_window(answer, cheapest)}, "
+            f"{_rate(cheapest['goodput_bps'])}, {_percent(cheapest['goodput_share'])} of the bandwidth."
+        )
+    )
+    if not found.choice.clean:
+        lines.append(f"No setting keeps the loss at {_percent(found.little)} or less; these have the least.")
+    if found.leave:
+        left = 1 - best["goodput_bps"] / path.most_bps
+        lines.append(f"It leaves {_percent(left)} of the bandwidth unused; {_percent(found.leave)} were asked.")
+    lines.append(
+        f"Meanwhile everybody on the path has a round trip of {_time(best['rtt_loaded_s'])} on average and "
+        f"{_time(best['rtt_p95_s'])} at the 95 % quantile, instead of {_time(path.rtt_s)}; at the least cost "
+        f"{_time(cheapest['rtt_loaded_s'])} and {_time(cheapest['rtt_p95_s'])}."
+    )
+    if answer.size is not None:
+        lines.append(
+            f"{_size(answer.size)} take {_long(answer.times['best'])}, at the least cost "
+            f"{_long(answer.times['cheapest'])}, with one default flow {_long(answer.times['default'])}."
+        )
+    if answer.intervals:
+        found_best = answer.intervals["best"]
+        lines.append(
+            f"With {_percent(path.cross)} of cross traffic over the week, one measurement of the best setting lies "
+            f"between {_rate(found_best.low)} and {_rate(found_best.high)} (95 %); the profile of day and week is an "
+            "assumption."
+        )
+    return lines
+
+
+def as_json(answer: Answer) -> dict[str, Any]:
+    """All of it, in SI units."""
+    found = answer.found
+    return {
+        "path": dataclasses.asdict(found.path)
+        | {"bdp_bytes": found.path.bdp_bytes, "bdp_packets": found.path.bdp_packets},
+        "finding": " ".join(sentences(answer)),
+        "clean": found.choice.clean,
+        "settings": {
+            name: {key: row[key] for key in _ROW}
+            | ({"transfer_s": answer.times[name]} if answer.times else {})
+            | ({"interval_bps": dataclasses.asdict(answer.intervals[name])} if answer.intervals else {})
+            for name, row in answer.settings.items()
+        },
+        "upgrades": [dataclasses.asdict(upgrade) for upgrade in found.upgrades],
+        "cells": found.cells.select([name for name in _ROW if name in found.cells.columns]).to_dicts(),
+        "fitted": None
+        if answer.fitted is None
+        else {name: dataclasses.asdict(value) for name, value in answer.fitted.parameters.items()},
+        "observed": None if answer.points is None else _agreements(answer.points),
+    }
+
+
+def draw(answer: Answer, file: Path) -> None:
+    """A figure: goodput over windows, utilization over loss; with observations, these and their residuals."""
+    import matplotlib as mpl
+    import polars as pl
+    from matplotlib.figure import Figure
+
+    from tightlink import plots
+
+    flows = answer.found.cells["flows"].unique().sort().to_list()
+    shown = (
+        flows if len(flows) <= _LINES else [flows[place * (len(flows) - 1) // (_LINES - 1)] for place in range(_LINES)]
+    )
+    cells = answer.found.cells.filter(pl.col("flows").is_in(shown)).sort("flows", "window_packets").with_columns(
+        line=pl.col("flows").cast(pl.String) + " flows",
+        share=pl.col("goodput_share") * _PERCENT,
+    ).rename({"window_packets": "window (packets)", "share": "goodput / bandwidth (%)"})  # fmt: skip
+    panels = 2 if answer.points is None else 4
+    with mpl.rc_context(plots.STYLE):
+        figure = Figure(figsize=(_PANEL[0] * 2, _PANEL[1] * panels // 2), layout="constrained")
+        axes = figure.subplots(panels // 2, 2, squeeze=False).ravel()
+        plots.line(cells, x="window (packets)", y="goodput_bps", by="line", ax=axes[0], marker="o", markersize=3)
+        axes[0].set_xscale("log")
+        plots.line(cells, x="loss", y="goodput / bandwidth (%)", by="line", ax=axes[1], marker="o", markersize=3)
+        if answer.points is not None:
+            _draw_points(answer.points, axes[2], axes[3])
+    plots.write(figure, file)
+
+
+def _draw_points(points: pl.DataFrame, scatter: Axes, residuals: Axes) -> None:
+    import polars as pl
+
+    from tightlink import plots
+
+    named = points.with_columns(line=pl.col("flows").cast(pl.String) + " flows")
+    kept = named.rename({"predicted_bps": "predicted goodput_bps", "observed_bps": "observed goodput_bps"})
+    plots.scatter_with_curves(
+        kept,
+        x="predicted goodput_bps",
+        y="observed goodput_bps",
+        by="line",
+        curves={"equality": lambda s: s},
+        ax=scatter,
+    )
+    wide = named.sort("flows", "window_packets").with_columns(pl.col("residual") * _PERCENT)
+    wide = wide.rename({"window_packets": "window (packets)", "residual": "(o − s) / o (%)"})
+    plots.line(wide, x="window (packets)", y="(o − s) / o (%)", by="line", ax=residuals, marker="o", markersize=3)
+    residuals.set_xscale("log")
+    residuals.axhline(0, linewidth=0.8, color="0.5")
+
+
+def _agreements(points: pl.DataFrame) -> dict[str, Any]:
+    from tightlink.analysis.residuals import agreement, by_flows
+
+    return {
+        "all": dataclasses.asdict(agreement(points)),
+        "by_flows": {str(flows): dataclasses.asdict(found) for flows, found in by_flows(points).items()},
+        "points": points.to_dicts(),
+    }
+
+
+def _show_points(points: pl.DataFrame) -> None:
+    from tightlink.analysis.residuals import agreement, by_flows
+
+    print()
+    found = {"all": agreement(points)} | {str(flows): value for flows, value in by_flows(points).items()}
+    rows = [
+        [name, str(value.points), _percent(value.median), _percent(value.largest), _signed(value.mean_bps),
+         _r2(value.origin), _r2(value.free)]
+        for name, value in found.items()
+    ]  # fmt: skip
+    print_table(
+        [
+            "observed: flows",
+            "points",
+            "(o − s) / o, median",
+            "largest",
+            "o − s, mean",
+            "R² through origin",
+            "R² of a free line",
+        ],
+        rows,
+    )
+
+
+def _show_fit(fitted: Calibration) -> None:
+    rows = [
+        [name, rounded(value.estimate.value, _UNITS[name]), rounded(value.estimate.low, _UNITS[name]),
+         rounded(value.estimate.high, _UNITS[name]), "yes" if value.bound else f"no: {value.why}"]
+        for name, value in fitted.parameters.items()
+    ]  # fmt: skip
+    print_table(["fitted", "value", "from", "to", "bound by the observations"], rows)
+    print(f"residuals {_percent(fitted.before)} before, {_percent(fitted.residual)} after ({fitted.simulated} runs)\n")
+
+
+_HEADER: Final = ("window", "goodput", "of the bandwidth", "loss", "RTT mean", "limited by", "RTT p95")
+
+
+def _by_flows(found: Prediction) -> list[dict[str, Any]]:
+    """For each number of flows the setting that the first rule chooses."""
+    from tightlink.analysis.choice import choose
+
+    parts = found.cells.sort("flows").group_by("flows", maintain_order=True)
+    return [choose(part, little=found.little).best for _, part in parts]
+
+
+def _line(name: str, row: dict[str, Any]) -> list[str]:
+    return [
+        name,
+        units.format_packets(row["window_packets"]),
+        _rate(row["goodput_bps"]),
+        _percent(row["goodput_share"]),
+        _percent(row["loss"]),
+        _time(row["rtt_loaded_s"]),
+        row["limit"],
+    ]
+
+
+def _extra(answer: Answer, name: str) -> list[str]:
+    cells = [_long(answer.times[name])] if answer.times else []
+    if answer.intervals:
+        found = answer.intervals[name]
+        cells.append(f"{_rate(found.low)} to {_rate(found.high)}")
+    return cells
+
+
+def _window(answer: Answer, row: dict[str, Any]) -> str:
+    size = row["window_packets"] * answer.found.path.payload_bytes
+    return f"{units.format_packets(row['window_packets'])} ({size / 1e3:.4g} kB)"
+
+
+def _flows(row: dict[str, Any]) -> str:
+    return f"{row['flows']} flow{'s' if row['flows'] > 1 else ''}"
+
+
+def _rate(bps: float) -> str:
+    return rounded(bps, units.format_rate)
+
+
+def _signed(bps: float) -> str:
+    return f"−{_rate(-bps)}" if bps < 0 else _rate(bps)
+
+
+def _gain(bps: float, base: float) -> str:
+    change = bps / base - 1
+    return _rate(bps) if change == 0 else f"{_rate(bps)} ({change:+.0%})".replace("%", " %")
+
+
+def _percent(value: float) -> str:
+    return f"{_PERCENT * value:.3g} %"
+
+
+def _time(seconds: float) -> str:
+    return rounded(seconds, units.format_time)
+
+
+def _long(seconds: float) -> str:
+    """A time that may be long: "12 s", "3.5 min", "1.2 h", "9.3 days"."""
+    for size, unit in ((_DAY_S, "days"), (_HOUR_S, "h"), (_MINUTE_S, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.3g} s"
+
+
+def _size(count: int) -> str:
+    """Bytes as links count them, in powers of 1000: "1 TB"."""
+    for exponent, prefix in ((12, "T"), (9, "G"), (6, "M"), (3, "k")):
+        if count >= 10**exponent:
+            return f"{count / 10**exponent:.4g} {prefix}B"
+    return f"{count} B"
+
+
+def _r2(estimate: Estimate | None) -> str:
+    if estimate is None:
+        return "-"
+    return f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"
