@@ -214,14 +214,14 @@ impl<P: Probe> Fabric<P> {
         gate.waiting.pop_front();
         gate.waiting_bytes -= u64::from(size);
         gate.waiting_s += now.time.seconds() - since_s;
+        self.probe.dequeued(now, gate.link);
+        let gate_entity = self.first_link + (self.links.len() + index) as u32;
         let link = &mut self.links[gate.link as usize];
         let service = link.server.transmit(now, size);
-        self.probe.dequeued(now, gate.link);
         gate.on_line_bytes = size;
         gate.departure = service.departure.seconds();
         let key = |time, entity| Key::new(time, service.start, service.precedence, entity);
-        self.queue.push(key(service.departure, self.first_link + (self.links.len() + index) as u32));
-        let link = &mut self.links[gate.link as usize];
+        self.queue.push(key(service.departure, gate_entity));
         let mut packet = packet.forwarded().served(service.start, service.precedence);
         if service.delivery >= self.end {
             link.note_late();
