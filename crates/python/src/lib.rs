@@ -18,6 +18,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<outcome::Outcome>()?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::congestion, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::congestion_options, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::queues, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::recoveries, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::metrics, module)?)?;
