@@ -3,9 +3,24 @@
 
 use crate::time::Time;
 
+pub mod bic;
+pub mod compound;
+pub mod cubic;
+pub mod fast;
+pub mod fast_at;
+pub mod highspeed;
+pub mod htcp;
+pub mod hybla;
+pub mod illinois;
+pub mod ledbat;
 pub mod options;
 pub mod reno;
 pub mod rounds;
+pub mod scalable;
+pub mod vegas;
+pub mod veno;
+pub mod westwood;
+pub mod yeah;
 
 pub use options::{ControlOption, ControlSpec, Options};
 
@@ -202,6 +217,21 @@ macro_rules! controls {
 
 controls! {
     "reno" => reno::Reno in reno,
+    "cubic" => cubic::Cubic in cubic,
+    "bic" => bic::Bic in bic,
+    "highspeed" => highspeed::HighSpeed in highspeed,
+    "scalable" => scalable::Scalable in scalable,
+    "htcp" => htcp::HTcp in htcp,
+    "compound" => compound::Compound in compound,
+    "vegas" => vegas::Vegas in vegas,
+    "westwood" => westwood::Westwood in westwood,
+    "veno" => veno::Veno in veno,
+    "illinois" => illinois::Illinois in illinois,
+    "yeah" => yeah::Yeah in yeah,
+    "hybla" => hybla::Hybla in hybla,
+    "fast" => fast::Fast in fast,
+    "fast-at" => fast_at::FastAt in fast_at,
+    "ledbat" => ledbat::Ledbat in ledbat,
 }
 
 #[cfg(test)]
