@@ -30,8 +30,9 @@ pub struct HTcp {
     rtt_scaling: bool,
     bandwidth_switch: bool,
     rounds: Rounds,
-    round_start: Time,
-    delivered: f64,
+    /// When the measurement of the throughput began; none in recovery, whose ACKs come in jumps.
+    round_start: Option<Time>,
+    acked: f64,
     /// Packets per second: the most of this epoch and of the one before.
     fastest: [f64; 2],
     last_loss: Option<Time>,
@@ -56,7 +57,21 @@ impl HTcp {
         2.0 * (1.0 - self.beta) * alpha
     }
 
+    /// One value for each round trip.
+    fn measure_throughput(&mut self, ack: &Ack) {
+        let start = *self.round_start.get_or_insert(ack.now);
+        let past_s = ack.now.since(start);
+        if past_s >= ack.rtt_s && past_s > 0.0 {
+            self.fastest[0] = self.fastest[0].max(self.acked / past_s);
+            self.acked = 0.0;
+            self.round_start = Some(ack.now);
+        }
+        self.acked += ack.delivered;
+    }
+
     fn adapt_beta(&mut self) {
+        self.round_start = None;
+        self.acked = 0.0;
         let [new, old] = self.fastest;
         let changed = self.bandwidth_switch && (new - old).abs() > CHANGE * old;
         self.fastest = [0.0, new];
@@ -88,8 +103,8 @@ impl CongestionControl for HTcp {
             rtt_scaling: rtt_scaling > 0.5,
             bandwidth_switch: bandwidth_switch > 0.5,
             rounds: Rounds::new(),
-            round_start: Time::ZERO,
-            delivered: 0.0,
+            round_start: None,
+            acked: 0.0,
             fastest: [0.0; 2],
             last_loss: None,
             beta: BETA[0],
@@ -100,19 +115,10 @@ impl CongestionControl for HTcp {
     #[inline]
     fn measure(&mut self, ack: &Ack) {
         self.rounds.sample(ack);
-        self.delivered += ack.delivered;
-        if self.rounds.is_over(ack) {
-            let round_s = ack.now.since(self.round_start);
-            if round_s > 0.0 {
-                self.fastest[0] = self.fastest[0].max(self.delivered / round_s);
-            }
-            self.delivered = 0.0;
-            self.round_start = ack.now;
-            self.rounds.begin(ack);
-        }
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        self.measure_throughput(ack);
         if window.in_slow_start() {
             window.slow_start(ack.acked);
         } else {
@@ -132,6 +138,8 @@ impl CongestionControl for HTcp {
         self.beta = BETA[0];
         self.adaptive = false;
         self.fastest = [0.0; 2];
+        self.round_start = None;
+        self.acked = 0.0;
         self.last_loss = Some(loss.now);
         self.beta * loss.in_use
     }
