@@ -36,11 +36,11 @@ class Option(NamedTuple):
             case "switch":
                 return "true" if value else "false"
             case "packets":
-                return f'"{value:g} packets"'
+                return f'"{value:.10g} packets"'
             case "seconds":
-                return f'"{1e3 * value:g} ms"' if value < 1 else f'"{value:g} s"'
+                return f'"{units.format_time(value)}"'
             case _:
-                return f"{value:g}"
+                return f"{value:.10g}"
 
     def read(self, key: str, value: object) -> float:
         """The number that a scenario gives.

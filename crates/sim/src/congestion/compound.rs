@@ -72,7 +72,7 @@ impl CongestionControl for Compound {
             tuning: tuning > 0.5,
             forgetting,
             low_window,
-            rounds: Rounds::new(),
+            rounds: Rounds::default(),
             dwnd: 0.0,
             queueing: 0.0,
         }

@@ -49,7 +49,7 @@ impl Fast {
             alpha,
             gamma,
             mi_threshold_s,
-            rounds: Rounds::new(),
+            rounds: Rounds::default(),
             srtt_s: 0.0,
             window_before: 0.0,
             updates: false,

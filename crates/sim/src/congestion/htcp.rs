@@ -102,7 +102,7 @@ impl CongestionControl for HTcp {
         Self {
             rtt_scaling: rtt_scaling > 0.5,
             bandwidth_switch: bandwidth_switch > 0.5,
-            rounds: Rounds::new(),
+            rounds: Rounds::default(),
             round_start: None,
             acked: 0.0,
             fastest: [0.0; 2],

@@ -82,7 +82,7 @@ impl CongestionControl for Illinois {
         Self {
             alpha_range: [alpha_min, alpha_max],
             beta_range: [beta_min, beta_max],
-            rounds: Rounds::new(),
+            rounds: Rounds::default(),
             alpha: 1.0,
             beta: beta_max,
             was_high: false,

@@ -17,13 +17,14 @@ pub struct Rounds {
     last: i32,
 }
 
-impl Rounds {
+impl Default for Rounds {
     /// Nothing measured yet.
-    #[must_use]
-    pub fn new() -> Self {
+    fn default() -> Self {
         Self { base_s: f64::INFINITY, max_s: 0.0, least_s: f64::INFINITY, samples: 0, sum_s: 0.0, last: -1 }
     }
+}
 
+impl Rounds {
     /// Takes a sample.
     #[inline]
     pub fn sample(&mut self, ack: &Ack) {
@@ -69,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_round_ends_with_the_packet_that_was_newest_at_its_begin() {
-        let mut rounds = Rounds::new();
+        let mut rounds = Rounds::default();
         let first = Ack { through: 1, highest: 10, ..ack(0.1) };
         rounds.sample(&first);
         assert!(rounds.is_over(&first));

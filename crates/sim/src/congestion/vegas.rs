@@ -37,7 +37,7 @@ impl CongestionControl for Vegas {
     fn new(options: &Options<'_>) -> Self {
         let [alpha, beta, gamma, every_other_round] = options.values();
         let every_other_round = every_other_round > 0.5;
-        Self { alpha, beta: beta.max(alpha), gamma, every_other_round, rounds: Rounds::new(), grows: true }
+        Self { alpha, beta: beta.max(alpha), gamma, every_other_round, rounds: Rounds::default(), grows: true }
     }
 
     #[inline]

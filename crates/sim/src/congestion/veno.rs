@@ -23,7 +23,7 @@ impl CongestionControl for Veno {
 
     fn new(options: &Options<'_>) -> Self {
         let [beta] = options.values();
-        Self { beta, rounds: Rounds::new(), backlog: 0.0 }
+        Self { beta, rounds: Rounds::default(), backlog: 0.0 }
     }
 
     #[inline]

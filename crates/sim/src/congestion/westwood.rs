@@ -31,7 +31,7 @@ impl CongestionControl for Westwood {
     const HELP: &'static str = "Westwood+: after a loss, what the measured bandwidth fills (Grieco, Mascolo 2004)";
 
     fn new(_options: &Options<'_>) -> Self {
-        Self { rounds: Rounds::new(), round_start: Time::ZERO, delivered: 0.0, bandwidth: 0.0 }
+        Self { rounds: Rounds::default(), round_start: Time::ZERO, delivered: 0.0, bandwidth: 0.0 }
     }
 
     #[inline]

@@ -70,7 +70,7 @@ impl CongestionControl for Yeah {
 
     fn new(options: &Options<'_>) -> Self {
         let [most_queued] = options.values();
-        Self { most_queued, rounds: Rounds::new(), queued: 0.0, reno: SMALLEST, fast_rounds: 0, slow_rounds: 0 }
+        Self { most_queued, rounds: Rounds::default(), queued: 0.0, reno: SMALLEST, fast_rounds: 0, slow_rounds: 0 }
     }
 
     #[inline]
