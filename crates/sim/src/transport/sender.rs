@@ -285,10 +285,12 @@ impl Sender {
             self.restart_rto(env);
         }
         if grow {
-            env.controls.on_ack(self.control, &mut self.window, &news);
             if env.ns2() && self.acked == 0 {
-                // ns-2's delay_growth_: the initial window opens when the SYN is acknowledged.
+                // ns-2's delay_growth_: the initial window opens when the SYN is acknowledged. The small
+                // packet's round trip tells a control nothing about those of data.
                 self.window.cwnd = self.initial_window(env);
+            } else {
+                env.controls.on_ack(self.control, &mut self.window, &news);
             }
         } else {
             env.controls.measure(self.control, &news);
