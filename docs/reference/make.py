@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink import _core, units
 from tightlink.cli import app
 from tightlink.scenario import PROFILES, Scenario
+from tightlink.scenario.congestion import Option, options
 from tightlink.studies import names as studies
 from tightlink.tables import TABLES
 
@@ -213,6 +214,23 @@ def listed(name: str) -> str:
     return table(["name", "what"], ([code(key), text] for key, text in lists[name]()))
 
 
+def _range(option: Option) -> str:
+    if option.unit == "switch":
+        return "`true`, `false`"
+    return f"{code(option.written(option.least))} to {code(option.written(option.most))}"
+
+
+def congestion_options(_: str) -> str:
+    """Every option of every congestion control."""
+    rows = [
+        [code(name), code(option.name), code(option.written(option.default)),
+         _range(option), option.help]
+        for name, _ in _core.congestion()
+        for option in options(name).values()
+    ]  # fmt: skip
+    return table(["kind", "option", "default", "range", "meaning"], rows)
+
+
 def command(name: str) -> str:
     """What a command takes."""
     rows = []
@@ -266,6 +284,7 @@ _MAKERS: Final = {
     "units": unit_table,
     "columns": columns,
     "list": listed,
+    "congestion-options": congestion_options,
     "command": command,
     "profiles": profiles,
     "headers": profile_headers,

@@ -10,6 +10,7 @@ __all__ = [
     "Outcome",
     "ScenarioError",
     "congestion",
+    "congestion_options",
     "digest",
     "engine_behaviour",
     "interrupt",
@@ -61,6 +62,9 @@ def digest(columns: Mapping[str, _Values]) -> str:
 
 def congestion() -> list[tuple[str, str]]:
     """Names of the congestion controls, with a line of help each."""
+
+def congestion_options(name: str) -> list[tuple[str, str, float, float, float, str]]:
+    """Options of a congestion control: name, unit, default, smallest and largest value, help."""
 
 def queues() -> list[tuple[str, str]]:
     """Names of the queue disciplines, with a line of help each."""

@@ -10,6 +10,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
 use serde_json::json;
 use tightlink_capture::tr::TrWriter;
+use tightlink_sim::congestion::CONTROLS;
 use tightlink_sim::network::queue::QUEUES;
 use tightlink_sim::probe::series::Metric;
 use tightlink_sim::probe::trace::{Record, Trace};
@@ -178,7 +179,17 @@ fn named(list: &[(&str, &str)]) -> Vec<(String, String)> {
 /// Names and descriptions of all congestion controls.
 #[pyfunction]
 pub fn congestion() -> Vec<(String, String)> {
-    named(tightlink_sim::congestion::CONTROLS)
+    CONTROLS.iter().map(|control| (control.name.to_owned(), control.help.to_owned())).collect()
+}
+
+/// An option of a congestion control: name, unit, default, smallest and largest value, help.
+type ControlOption = (&'static str, &'static str, f64, f64, f64, &'static str);
+
+/// The options of a congestion control; none of a name that is not known.
+#[pyfunction]
+pub fn congestion_options(name: &str) -> Vec<ControlOption> {
+    let known = CONTROLS.iter().filter(|control| control.name == name).flat_map(|control| control.options);
+    known.map(|o| (o.name, o.unit.name(), o.default, o.least, o.most, o.help)).collect()
 }
 
 /// Names and descriptions of all queue disciplines.

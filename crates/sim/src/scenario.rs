@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::congestion::ControlSpec;
 use crate::network::processor::ProcessorSpec;
 use crate::network::queue::QueueSpec;
 
@@ -205,8 +206,8 @@ pub enum TransportSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TcpSpec {
-    /// Congestion control, by name (see `congestion/`).
-    pub congestion: String,
+    /// Congestion control (see `congestion/`).
+    pub congestion: ControlSpec,
     /// Loss recovery.
     pub recovery: Recovery,
     /// Application bytes in a full segment.

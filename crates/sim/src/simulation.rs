@@ -161,11 +161,11 @@ impl<'a, P: Probe> Simulation<'a, P> {
                 )?;
                 let bytes = if let TrafficSpec::Bulk { bytes } = flow.traffic { bytes } else { None };
                 let connection = Connection::new(tcp, self.scenario.profile, bytes);
-                let control = self.controls.add(&tcp.congestion).ok_or_else(|| ScenarioError::Flow {
+                let control = self.controls.add(&tcp.congestion).map_err(|expected| ScenarioError::Flow {
                     flow: flow.label.clone(),
                     key: "tcp.congestion",
-                    value: format!("{:?}", tcp.congestion),
-                    expected: "no such congestion control".into(),
+                    value: format!("{:?}", tcp.congestion.kind),
+                    expected,
                 })?;
                 let bottleneck = slowest(self.scenario, &self.fabric.paths.links(index, false));
                 let retransmission = self.entities.timer(index, RETRANSMISSION);
@@ -278,8 +278,9 @@ impl<'a, P: Probe> Simulation<'a, P> {
                 };
                 let flow = &mut self.tcp[index as usize];
                 let connection = &self.connections[flow.connection as usize];
-                let mut env = Env { fabric: &mut self.fabric, controls: &mut self.controls, connection, now: now() };
-                flow.sender.receive(&mut env, packet.seq(), blocks, echo);
+                let mut env =
+                    Env { fabric: &mut self.fabric, controls: &mut self.controls, connection, now: now(), echo };
+                flow.sender.receive(&mut env, packet.seq(), blocks);
                 flow.tell_reaction(&mut self.fabric, Time::new(time));
             }
             (Endpoint::Tcp(index), _) => {
@@ -330,7 +331,8 @@ impl<'a, P: Probe> Simulation<'a, P> {
     fn with_sender(&mut self, index: u32, now: Key, act: impl FnOnce(&mut Sender, &mut Env<'_, P>)) {
         let flow = &mut self.tcp[index as usize];
         let connection = &self.connections[flow.connection as usize];
-        let mut env = Env { fabric: &mut self.fabric, controls: &mut self.controls, connection, now };
+        let echo = Time::ZERO;
+        let mut env = Env { fabric: &mut self.fabric, controls: &mut self.controls, connection, now, echo };
         act(&mut flow.sender, &mut env);
         flow.tell_reaction(&mut self.fabric, now.time);
     }

@@ -245,7 +245,7 @@ fn transport_name(spec: &FlowSpec) -> &'static str {
 
 fn congestion_name(spec: &FlowSpec) -> &str {
     match &spec.transport {
-        TransportSpec::Tcp(tcp) => &tcp.congestion,
+        TransportSpec::Tcp(tcp) => &tcp.congestion.kind,
         TransportSpec::Udp(_) => "",
     }
 }

@@ -25,6 +25,8 @@ else:
 
 #: What names of links, traffic and topologies look like: no dots, which separate the keys of a path.
 NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+#: Tables of which the kind says what else they hold.
+_WHOLE: Final = ("queue", "congestion")
 #: What a reader wants to see first; the other keys follow in the order of their definition.
 _FIRST: Final = (
     "kind",
@@ -130,11 +132,11 @@ def key_of(field: str) -> str:
 
 
 def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Nested tables merged, the second winning; a queue is replaced as a whole."""
+    """Nested tables merged, the second winning; queues and congestion controls are replaced as a whole."""
     result = dict(base)
     for key, value in over.items():
         below = result.get(key)
-        if isinstance(below, dict) and isinstance(value, dict) and key != "queue":
+        if isinstance(below, dict) and isinstance(value, dict) and key not in _WHOLE:
             result[key] = merged(below, value)
         else:
             result[key] = value

@@ -14,7 +14,19 @@ from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag, mod
 
 from tightlink.scenario.links import NODE
 from tightlink.scenario.table import NAME, Table, known_kind, tag_of_kind, wrong
-from tightlink.scenario.values import Amount, Delay, Period, Rate, Size, Threshold, Window, choice, number, whole
+from tightlink.scenario.values import (
+    Amount,
+    Congestion,
+    Delay,
+    Period,
+    Rate,
+    Size,
+    Threshold,
+    Window,
+    choice,
+    number,
+    whole,
+)
 
 _MOST_FLOWS: Final = 1_000_000
 _STEEPEST: Final = 1e6
@@ -46,8 +58,8 @@ class Tcp(Table):
     rounded up.
     """
 
-    congestion: Annotated[str, Field(examples=["reno"])] | None = None
-    """Congestion control, by name (``tightlink list congestion``)."""
+    congestion: Congestion | None = None
+    """Congestion control, by name (``tightlink list congestion``), or a table of its name as ``kind`` and options."""
     recovery: Annotated[str, choice("tahoe", "reno", "newreno", "sack")] | None = None
     """Loss recovery: tahoe, reno, newreno or sack."""
     payload: Size | None = None

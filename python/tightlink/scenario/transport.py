@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tightlink import units
-from tightlink.errors import ScenarioError, closest, one_of
+from tightlink.errors import ScenarioError
+from tightlink.scenario.congestion import congestion_spec
 from tightlink.scenario.network import given
 from tightlink.scenario.values import UNLIMITED
 
@@ -30,9 +31,11 @@ def tcp_spec(key: str, tcp: Tcp, profile: Profile) -> dict[str, Any]:
     """
     payload = units.size(given(tcp.payload))
     header = profile.tcp.header_bytes
+    # The checker joins the two forms to what they have in common.
+    congestion = cast("str | dict[str, object]", given(tcp.congestion))
     _check_datagram(f"{key}.payload", given(tcp.payload), payload, header, profile)
     return {
-        "congestion": _congestion(f"{key}.congestion", given(tcp.congestion)),
+        "congestion": congestion_spec(f"{key}.congestion", congestion),
         "recovery": given(tcp.recovery),
         "payload_bytes": payload,
         "header_bytes": header,
@@ -105,16 +108,6 @@ def _rto(key: str, rto: Rto) -> dict[str, float]:
         "max_s": high,
         "granularity_s": units.time(given(rto.granularity)),
     }
-
-
-def _congestion(key: str, name: str) -> str:
-    from tightlink import _core
-
-    names = [known for known, _ in _core.congestion()]
-    if name not in names:
-        meant = closest(name, names)
-        raise ScenarioError(one_of(names), key=key, value=name, suggestion=f'"{meant}"' if meant else None)
-    return name
 
 
 def _check_datagram(key: str, text: str, payload: int, header: int, profile: Profile) -> None:

@@ -151,3 +151,21 @@ def choice(*names: str) -> BeforeValidator:
         raise wrong(one_of(names), value=value, suggestion=f'"{meant}"' if meant else None)
 
     return BeforeValidator(check)
+
+
+def _check_congestion(value: object) -> str | dict[str, object]:
+    if isinstance(value, dict) and "kind" in value:
+        return value
+    if isinstance(value, str):
+        return value
+    raise wrong("the name of a congestion control, or a table with its name as kind and its options", value=value)
+
+
+#: What it names, and its options, are checked when the scenario is resolved: the engine knows them.
+Congestion = Annotated[
+    str | dict[str, str | float | bool],
+    BeforeValidator(_check_congestion),
+    WithJsonSchema(
+        {"anyOf": [{"type": "string"}, {"type": "object", "required": ["kind"]}], "examples": ["reno", "cubic"]}
+    ),
+]

@@ -3,7 +3,26 @@
 
 use crate::time::Time;
 
+pub mod bic;
+pub mod compound;
+pub mod cubic;
+pub mod fast;
+pub mod fast_at;
+pub mod highspeed;
+pub mod htcp;
+pub mod hybla;
+pub mod illinois;
+pub mod ledbat;
+pub mod options;
 pub mod reno;
+pub mod rounds;
+pub mod scalable;
+pub mod vegas;
+pub mod veno;
+pub mod westwood;
+pub mod yeah;
+
+pub use options::{ControlOption, ControlSpec, Options};
 
 /// The congestion window and the slow-start threshold, in packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,38 +40,85 @@ impl Window {
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
+
+    /// Slow start, RFC 5681 eq. 2: at most one packet per ACK, however much it acknowledges.
+    #[inline]
+    pub fn slow_start(&mut self, acked: f64) {
+        self.cwnd += acked.min(1.0);
+    }
+
+    /// Grows by `packets` per window acknowledged, and no faster than slow start.
+    #[inline]
+    pub fn grow(&mut self, packets: f64, acked: f64) {
+        self.cwnd += (packets * acked / self.cwnd).min(acked);
+    }
 }
 
-/// An ACK that acknowledged new data outside of recovery.
+/// An ACK that acknowledged new data.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
     /// When it arrived.
     pub now: Time,
-    /// Packets that it acknowledged; one, where a profile counts ACKs instead of data.
+    /// Packets that growth counts: those acknowledged; one, where a profile counts ACKs instead of data.
     pub acked: f64,
-    /// The round-trip time that it measured, in seconds.
-    pub rtt_s: Option<f64>,
+    /// Packets acknowledged.
+    pub delivered: f64,
+    /// The round-trip time that its timestamp tells, in seconds.
+    pub rtt_s: f64,
+    /// Packets outstanding before it came.
+    pub in_flight: f64,
+    /// The last packet that it acknowledges.
+    pub through: i32,
+    /// The highest packet sent.
+    pub highest: i32,
+}
+
+impl Ack {
+    /// Whether the window was in use when the ACK came. In slow start half of it is enough: the other half
+    /// the ACKs of this round have only just allowed.
+    #[inline]
+    #[must_use]
+    pub fn finds_in_use(&self, window: &Window) -> bool {
+        let factor = if window.in_slow_start() { 2.0 } else { 1.0 };
+        factor * self.in_flight + 1.0 > window.cwnd
+    }
+}
+
+/// A loss.
+#[derive(Clone, Copy, Debug)]
+pub struct Loss {
+    /// When it was detected.
+    pub now: Time,
+    /// Packets of the window in use then: what a cut starts from.
+    pub in_use: f64,
 }
 
 /// How a window reacts. All windows are in packets.
 pub trait CongestionControl: Sized {
     /// One line of help.
     const HELP: &'static str;
+    /// What a scenario may set.
+    const OPTIONS: &'static [ControlOption] = &[];
+    /// Whether the window grows also where something else limits the sender, so that it tells nothing of
+    /// the path (as RFC 5681 allows and RFC 9438 §5.8 does not).
+    const GROWS_UNUSED: bool = false;
 
     /// The state of a new connection.
-    fn new() -> Self;
+    fn new(options: &Options<'_>) -> Self;
 
-    /// New data was acknowledged: grow.
+    /// New data was acknowledged, in recovery or outside: measure. Comes before [`Self::on_ack`].
+    #[inline]
+    fn measure(&mut self, _ack: &Ack) {}
+
+    /// New data was acknowledged outside of recovery: grow.
     fn on_ack(&mut self, window: &mut Window, ack: &Ack);
 
-    /// A loss was detected by duplicate ACKs or SACK while `in_use` packets were outstanding: the
-    /// window to continue with, before any lower bound.
-    fn on_loss(&mut self, window: &Window, in_use: f64) -> f64;
+    /// A loss was detected by duplicate ACKs or SACK: the window to continue with, before any lower bound.
+    fn on_loss(&mut self, window: &Window, loss: &Loss) -> f64;
 
-    /// The retransmission timer expired while `in_use` packets were outstanding: the new threshold,
-    /// before any lower bound.
-    fn on_timeout(&mut self, window: &Window, in_use: f64) -> f64 {
-        self.on_loss(window, in_use)
+    /// The retransmission timer expired: the new threshold, before any lower bound.
+    fn on_timeout(&mut self, window: &Window, loss: &Loss) -> f64 {
+        self.on_loss(window, loss)
     }
 }
 
@@ -61,6 +127,17 @@ pub trait CongestionControl: Sized {
 pub struct Handle {
     kind: Kind,
     index: u32,
+}
+
+/// A control as others see it.
+#[derive(Clone, Copy, Debug)]
+pub struct Described {
+    /// Its name in a scenario.
+    pub name: &'static str,
+    /// One line of help.
+    pub help: &'static str,
+    /// What a scenario may set.
+    pub options: &'static [ControlOption],
 }
 
 macro_rules! controls {
@@ -78,45 +155,162 @@ macro_rules! controls {
         }
 
         impl Controls {
-            /// Adds a control by name.
-            pub fn add(&mut self, name: &str) -> Option<Handle> {
-                match name {
+            /// Adds a control.
+            ///
+            /// # Errors
+            /// What is wrong with it: an unknown name or option, a value out of its range.
+            pub fn add(&mut self, spec: &ControlSpec) -> Result<Handle, String> {
+                match spec.kind.as_str() {
                     $($name => {
-                        self.$arena.push(CongestionControl::new());
-                        Some(Handle { kind: Kind::$type, index: self.$arena.len() as u32 - 1 })
+                        let options = Options::new(<$module::$type as CongestionControl>::OPTIONS, &spec.options)?;
+                        self.$arena.push(CongestionControl::new(&options));
+                        Ok(Handle { kind: Kind::$type, index: self.$arena.len() as u32 - 1 })
                     })+
-                    _ => None,
+                    _ => Err("no such congestion control".into()),
                 }
             }
 
-            /// See [`CongestionControl::on_ack`].
+            /// Measures and grows: see [`CongestionControl::on_ack`].
             #[inline]
             pub fn on_ack(&mut self, handle: Handle, window: &mut Window, ack: &Ack) {
                 match handle.kind {
-                    $(Kind::$type => self.$arena[handle.index as usize].on_ack(window, ack),)+
+                    $(Kind::$type => {
+                        let control = &mut self.$arena[handle.index as usize];
+                        control.measure(ack);
+                        if <$module::$type as CongestionControl>::GROWS_UNUSED || ack.finds_in_use(window) {
+                            control.on_ack(window, ack);
+                        }
+                    })+
+                }
+            }
+
+            /// See [`CongestionControl::measure`].
+            pub fn measure(&mut self, handle: Handle, ack: &Ack) {
+                match handle.kind {
+                    $(Kind::$type => self.$arena[handle.index as usize].measure(ack),)+
                 }
             }
 
             /// See [`CongestionControl::on_loss`].
-            pub fn on_loss(&mut self, handle: Handle, window: &Window, in_use: f64) -> f64 {
+            pub fn on_loss(&mut self, handle: Handle, window: &Window, loss: &Loss) -> f64 {
                 match handle.kind {
-                    $(Kind::$type => self.$arena[handle.index as usize].on_loss(window, in_use),)+
+                    $(Kind::$type => self.$arena[handle.index as usize].on_loss(window, loss),)+
                 }
             }
 
             /// See [`CongestionControl::on_timeout`].
-            pub fn on_timeout(&mut self, handle: Handle, window: &Window, in_use: f64) -> f64 {
+            pub fn on_timeout(&mut self, handle: Handle, window: &Window, loss: &Loss) -> f64 {
                 match handle.kind {
-                    $(Kind::$type => self.$arena[handle.index as usize].on_timeout(window, in_use),)+
+                    $(Kind::$type => self.$arena[handle.index as usize].on_timeout(window, loss),)+
                 }
             }
         }
 
-        /// Names and one-line descriptions of all controls.
-        pub const CONTROLS: &[(&str, &str)] = &[$(($name, <$module::$type as CongestionControl>::HELP)),+];
+        /// All controls.
+        pub const CONTROLS: &[Described] = &[$(Described {
+            name: $name,
+            help: <$module::$type as CongestionControl>::HELP,
+            options: <$module::$type as CongestionControl>::OPTIONS,
+        }),+];
     };
 }
 
 controls! {
     "reno" => reno::Reno in reno,
+    "cubic" => cubic::Cubic in cubic,
+    "bic" => bic::Bic in bic,
+    "highspeed" => highspeed::HighSpeed in highspeed,
+    "scalable" => scalable::Scalable in scalable,
+    "htcp" => htcp::HTcp in htcp,
+    "compound" => compound::Compound in compound,
+    "vegas" => vegas::Vegas in vegas,
+    "westwood" => westwood::Westwood in westwood,
+    "veno" => veno::Veno in veno,
+    "illinois" => illinois::Illinois in illinois,
+    "yeah" => yeah::Yeah in yeah,
+    "hybla" => hybla::Hybla in hybla,
+    "fast" => fast::Fast in fast,
+    "fast-at" => fast_at::FastAt in fast_at,
+    "ledbat" => ledbat::Ledbat in ledbat,
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// The ACK of one packet after `rtt_s`, at time zero, with all of the window in use.
+    pub(crate) fn ack(rtt_s: f64) -> Ack {
+        Ack { now: Time::ZERO, acked: 1.0, delivered: 1.0, rtt_s, in_flight: 1e9, through: 1, highest: 1 }
+    }
+
+    /// A loss of a window of `in_use` packets.
+    pub(crate) fn loss(in_use: f64) -> Loss {
+        Loss { now: Time::ZERO, in_use }
+    }
+
+    /// A control with its defaults.
+    pub(crate) fn fresh<C: CongestionControl>() -> C {
+        with(&[])
+    }
+
+    /// A control with some of its options set.
+    pub(crate) fn with<C: CongestionControl>(options: &[(&str, f64)]) -> C {
+        let given = options.iter().map(|&(name, value)| (name.to_owned(), value)).collect::<BTreeMap<_, _>>();
+        C::new(&Options::new(C::OPTIONS, &given).expect("the options exist"))
+    }
+
+    /// A path of one connection: every packet takes `rtt_s`; what is in the window comes back in order.
+    pub(crate) struct Path {
+        pub now_s: f64,
+        pub window: Window,
+        through: i32,
+    }
+
+    impl Path {
+        /// In congestion avoidance with `cwnd` packets.
+        pub(crate) fn new(cwnd: f64) -> Self {
+            Self { now_s: 0.0, window: Window { cwnd, ssthresh: 2.0 }, through: 0 }
+        }
+
+        /// One window of ACKs, spread over `rtt_s`, each reporting `rtt_s`.
+        pub(crate) fn round<C: CongestionControl>(&mut self, control: &mut C, rtt_s: f64) {
+            let count = self.window.cwnd as i32;
+            let highest = self.through + count;
+            for place in 1..=count {
+                self.now_s += rtt_s / f64::from(count);
+                self.through += 1;
+                let ack = Ack {
+                    now: Time::new(self.now_s),
+                    in_flight: self.window.cwnd,
+                    through: self.through,
+                    highest: highest + place,
+                    ..ack(rtt_s)
+                };
+                control.measure(&ack);
+                control.on_ack(&mut self.window, &ack);
+            }
+        }
+
+        /// A loss that duplicate ACKs tell.
+        pub(crate) fn lose<C: CongestionControl>(&mut self, control: &mut C) {
+            let loss = Loss { now: Time::new(self.now_s), in_use: self.window.cwnd };
+            self.window.ssthresh = control.on_loss(&self.window, &loss).max(2.0);
+            self.window.cwnd = self.window.ssthresh;
+        }
+    }
+
+    #[test]
+    fn options_are_checked() {
+        let mut controls = Controls::default();
+        for control in CONTROLS {
+            controls.add(&control.name.into()).expect("defaults are good");
+            for option in control.options {
+                assert!((option.least..=option.most).contains(&option.default), "{} {}", control.name, option.name);
+            }
+        }
+        let unknown = ControlSpec { kind: "reno".into(), options: [("alpha".to_owned(), 1.0)].into() };
+        assert_eq!(controls.add(&unknown), Err("no option \"alpha\"; it has none".into()));
+        assert_eq!(controls.add(&"no".into()), Err("no such congestion control".into()));
+    }
 }

@@ -1,6 +1,6 @@
 //! Standard TCP: slow start and congestion avoidance (RFC 5681 §3.1).
 
-use super::{Ack, CongestionControl, Window};
+use super::{Ack, CongestionControl, Loss, Options, Window};
 
 /// Standard TCP. Its only state is the window.
 #[derive(Clone, Copy, Debug)]
@@ -8,49 +8,46 @@ pub struct Reno;
 
 impl CongestionControl for Reno {
     const HELP: &'static str = "standard TCP: slow start, then one packet per round trip (RFC 5681)";
+    // The window of RFC 5681 counts ACKs, whoever limits the sender; so do ns-2's.
+    const GROWS_UNUSED: bool = true;
 
-    fn new() -> Self {
+    fn new(_options: &Options<'_>) -> Self {
         Self
     }
 
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if window.in_slow_start() {
-            // RFC 5681 eq. 2: at most one segment per ACK, however much it acknowledges.
-            window.cwnd += ack.acked.min(1.0);
+            window.slow_start(ack.acked);
         } else {
             // One segment per window acknowledged: eq. 3, counting data as §3.1 recommends.
             window.cwnd += (ack.acked / window.cwnd).min(1.0);
         }
     }
 
-    fn on_loss(&mut self, _window: &Window, in_use: f64) -> f64 {
+    fn on_loss(&mut self, _window: &Window, loss: &Loss) -> f64 {
         // RFC 5681 eq. 4.
-        in_use / 2.0
+        loss.in_use / 2.0
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Time;
-
-    fn ack(acked: f64) -> Ack {
-        Ack { now: Time::ZERO, acked, rtt_s: None }
-    }
+    use crate::congestion::tests::{ack, loss};
 
     #[test]
     fn slow_start_adds_one_packet_per_ack_and_avoidance_one_per_window() {
         let mut window = Window { cwnd: 2.0, ssthresh: 4.0 };
         let mut reno = Reno;
-        reno.on_ack(&mut window, &ack(2.0));
+        reno.on_ack(&mut window, &Ack { acked: 2.0, ..ack(0.1) });
         assert_eq!(window.cwnd, 3.0);
-        reno.on_ack(&mut window, &ack(1.0));
+        reno.on_ack(&mut window, &ack(0.1));
         assert_eq!(window.cwnd, 4.0);
         for _ in 0..4 {
-            reno.on_ack(&mut window, &ack(1.0));
+            reno.on_ack(&mut window, &ack(0.1));
         }
         assert!((window.cwnd - 4.94).abs() < 0.03, "{}", window.cwnd);
-        assert_eq!(reno.on_loss(&window, 8.0), 4.0);
+        assert_eq!(reno.on_loss(&window, &loss(8.0)), 4.0);
     }
 }

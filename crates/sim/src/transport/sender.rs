@@ -112,6 +112,8 @@ pub struct Env<'a, P> {
     pub connection: &'a Connection,
     /// The event being handled.
     pub now: Key,
+    /// When it is an ACK: when the packet was sent that it answers.
+    pub echo: Time,
 }
 
 impl<P> Env<'_, P> {
@@ -214,19 +216,19 @@ impl Sender {
         self.timing = false;
     }
 
-    /// An ACK arrived, with SACK blocks, half-open. `echo` is when the packet that it answers was sent.
-    pub fn receive<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: u32, blocks: &[(u32, u32)], echo: Time) {
+    /// An ACK arrived, with SACK blocks, half-open.
+    pub fn receive<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: u32, blocks: &[(u32, u32)]) {
         let ack = ack as i32;
         if !env.ns2() {
             if self.acked < 0 {
-                self.establish(env, echo);
+                self.establish(env);
                 return;
             }
             if ack > self.acked {
                 // RFC 6298 §5 and RFC 7323 §4: with timestamps every ACK of new data gives a sample, and
                 // a sample ends the backoff.
                 self.rtt.end_backoff(&env.connection.tcp.rto);
-                self.sample_rtt(env, env.now.time.since(echo));
+                self.sample_rtt(env, env.now.time.since(env.echo));
             }
         }
         match env.connection.tcp.recovery {
@@ -239,12 +241,12 @@ impl Sender {
     }
 
     /// The SYN was acknowledged: the third step of the handshake, then data.
-    fn establish<P: Probe>(&mut self, env: &mut Env<'_, P>, echo: Time) {
+    fn establish<P: Probe>(&mut self, env: &mut Env<'_, P>) {
         let tcp = &env.connection.tcp;
         self.acked = 0;
         self.last_ack = 0;
         self.next = 1;
-        self.sample_rtt(env, env.now.time.since(echo));
+        self.sample_rtt(env, env.now.time.since(env.echo));
         // RFC 5681 §3.1 and RFC 6298 §5.7: a lost SYN means one packet and a cautious timer.
         if self.rtt.is_backed_off() {
             self.window.cwnd = 1.0;
@@ -266,7 +268,7 @@ impl Sender {
     /// An ACK acknowledged data that was outstanding, outside of recovery or ending it: advances,
     /// measures, restarts the timer and, with `grow`, opens the window.
     pub fn advance<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32, grow: bool) {
-        let newly = f64::from(ack - self.acked);
+        let news = self.news(env, ack);
         self.duplicates = 0;
         self.last_ack = ack;
         self.acked = ack;
@@ -284,16 +286,40 @@ impl Sender {
             self.restart_rto(env);
         }
         if grow {
-            // ns-2 counts ACKs, whatever they acknowledge.
-            let acked = if env.ns2() { 1.0 } else { newly };
-            let ack = Ack { now: env.now.time, acked, rtt_s: None };
-            env.controls.on_ack(self.control, &mut self.window, &ack);
             if env.ns2() && self.acked == 0 {
-                // ns-2's delay_growth_: the initial window opens when the SYN is acknowledged.
+                // ns-2's delay_growth_: the initial window opens when the SYN is acknowledged. The small
+                // packet's round trip tells a control nothing about those of data.
                 self.window.cwnd = self.initial_window(env);
+            } else {
+                env.controls.on_ack(self.control, &mut self.window, &news);
             }
+        } else {
+            env.controls.measure(self.control, &news);
         }
         self.check_finished(env);
+    }
+
+    /// What an ACK of new data tells a congestion control.
+    #[inline]
+    fn news<P>(&self, env: &Env<'_, P>, ack: i32) -> Ack {
+        let delivered = f64::from(ack - self.acked);
+        Ack {
+            now: env.now.time,
+            // ns-2 counts ACKs, whatever they acknowledge.
+            acked: if env.ns2() { 1.0 } else { delivered },
+            delivered,
+            rtt_s: env.now.time.since(env.echo),
+            in_flight: self.in_flight(),
+            through: ack,
+            highest: self.highest,
+        }
+    }
+
+    /// An ACK acknowledged a part of what was outstanding when recovery began: moves on to it.
+    pub fn acknowledge_part<P>(&mut self, env: &mut Env<'_, P>, ack: i32) {
+        let news = self.news(env, ack);
+        env.controls.measure(self.control, &news);
+        self.acked = ack;
     }
 
     /// RFC 6298 §5.2 and §5.3: off when nothing is outstanding, restarted otherwise.

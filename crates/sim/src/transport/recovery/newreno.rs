@@ -67,7 +67,7 @@ impl Sender {
         }
         self.window.cwnd = self.window.cwnd.max(1.0);
         self.last_ack = ack;
-        self.acked = ack;
+        self.acknowledge_part(env, ack);
         self.next = self.next.max(ack + 1);
         self.end_timing(env, ack);
         self.transmit(env, ack + 1);

@@ -41,7 +41,7 @@ impl Sender {
             self.board().clear();
         } else if ack > self.acked {
             // A partial ACK: `last_ack` stays where recovery began.
-            self.acked = ack;
+            self.acknowledge_part(env, ack);
             self.board().update(ack, blocks);
             self.board().pipe -= 1;
             self.arm_rto(env);

@@ -2,26 +2,28 @@
 //! losses that nothing else does.
 
 use super::{Env, LastCut, Sender};
+use crate::congestion::Loss;
 use crate::probe::Probe;
 use crate::scenario::Recovery;
 
 impl Sender {
-    /// The window as it counts when it is cut, in packets. ns-2 cuts the window, whatever of it is in
+    /// A loss now, and the window as it counts when it is cut. ns-2 cuts the window, whatever of it is in
     /// use. RFC 5681 eq. 4 cuts what is in flight; but what is beyond the congestion window only is in
     /// flight because duplicate ACKs let it out (limited transmit, which §3.2 excludes, and fast
     /// recovery, of which it does not speak: a timeout at its end would set a threshold far too high).
-    fn window_in_use<P>(&self, env: &Env<'_, P>) -> f64 {
-        if env.ns2() {
+    fn loss<P>(&self, env: &Env<'_, P>) -> Loss {
+        let in_use = if env.ns2() {
             (self.window.cwnd + f64::from(self.inflation)).min(env.connection.tcp.window_packets)
         } else {
             self.in_flight().min(self.window.cwnd)
-        }
+        };
+        Loss { now: env.now.time, in_use }
     }
 
     /// A loss was detected without the timer: cuts window and threshold.
     pub fn cut<P: Probe>(&mut self, env: &mut Env<'_, P>) {
-        let in_use = self.window_in_use(env);
-        let window = env.controls.on_loss(self.control, &self.window, in_use);
+        let loss = self.loss(env);
+        let window = env.controls.on_loss(self.control, &self.window, &loss);
         self.set_threshold(env, window);
         self.window.cwnd = if env.ns2() { window } else { self.window.ssthresh };
     }
@@ -68,8 +70,8 @@ impl Sender {
             self.totals.timeouts += 1;
             // RFC 5681 §3.1: the threshold is cut once per loss, not again by every backoff.
             if env.ns2() || !self.rtt.is_backed_off() {
-                let in_use = self.window_in_use(env);
-                let threshold = env.controls.on_timeout(self.control, &self.window, in_use);
+                let loss = self.loss(env);
+                let threshold = env.controls.on_timeout(self.control, &self.window, &loss);
                 self.set_threshold(env, threshold);
             }
             self.rtt.back_off(&env.connection.tcp.rto, env.connection.profile);

@@ -1,0 +1,115 @@
+//! BIC (L. Xu, K. Harfoush, I. Rhee: Binary Increase Congestion Control for Fast Long-Distance Networks,
+//! INFOCOM 2004): searches for the window of the last loss by bisection.
+//!
+//! The constants are those of the authors' Linux module, which differ from the paper's: it searches in
+//! quarters, not halves; its largest increment is 16 packets, the paper's 32.
+
+use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
+
+/// The search goes this part of the way to the window of the last loss, per round (the paper: 2).
+const SEARCH: f64 = 4.0;
+/// Rounds to cross the last `SEARCH` packets to it, and as many beyond (module: smooth_part).
+const SMOOTH: f64 = 20.0;
+/// Before the first loss, the window grows by at least this share per round (module).
+const SHARE_BEFORE_LOSS: f64 = 1.0 / 20.0;
+
+/// BIC.
+#[derive(Clone, Copy, Debug)]
+pub struct Bic {
+    low_window: f64,
+    max_increment: f64,
+    beta: f64,
+    fast_convergence: bool,
+    /// The window of the last loss, lowered by fast convergence; zero before the first.
+    top: f64,
+}
+
+impl Bic {
+    /// Packets per round trip at a window of `cwnd`.
+    fn increment(&self, cwnd: f64) -> f64 {
+        if cwnd <= self.low_window {
+            return 1.0;
+        }
+        let smooth = SEARCH / SMOOTH;
+        let increment = if cwnd < self.top {
+            let distance = (self.top - cwnd) / SEARCH;
+            if distance <= 1.0 { smooth } else { distance.min(self.max_increment) }
+        } else if cwnd < self.top + SEARCH {
+            smooth
+        } else {
+            ((cwnd - self.top) / (SEARCH - 1.0)).min(self.max_increment)
+        };
+        if self.top == 0.0 { increment.max(cwnd * SHARE_BEFORE_LOSS) } else { increment }
+    }
+}
+
+impl CongestionControl for Bic {
+    const HELP: &'static str = "BIC: bisects its way back to the window of the last loss (Xu, Harfoush, Rhee 2004)";
+    const OPTIONS: &'static [ControlOption] = &[
+        ControlOption::packets("low_window", 14.0, "as Reno up to this window"),
+        ControlOption::packets("max_increment", 16.0, "most packets per round trip; the paper has 32"),
+        ControlOption::number("beta", 0.8, [0.1, 0.99], "share of the window kept after a loss"),
+        ControlOption::switch("fast_convergence", true, "give way to new flows"),
+    ];
+
+    fn new(options: &Options<'_>) -> Self {
+        let [low_window, max_increment, beta, fast_convergence] = options.values();
+        Self { low_window, max_increment, beta, fast_convergence: fast_convergence > 0.5, top: 0.0 }
+    }
+
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if window.in_slow_start() {
+            window.slow_start(ack.acked);
+        } else {
+            window.grow(self.increment(window.cwnd), ack.acked);
+        }
+    }
+
+    fn on_loss(&mut self, _window: &Window, loss: &Loss) -> f64 {
+        let gives_way = self.fast_convergence && loss.in_use < self.top;
+        self.top = if gives_way { loss.in_use * (1.0 + self.beta) / 2.0 } else { loss.in_use };
+        loss.in_use * if loss.in_use <= self.low_window { 0.5 } else { self.beta }
+    }
+
+    fn on_timeout(&mut self, window: &Window, loss: &Loss) -> f64 {
+        let threshold = self.on_loss(window, loss);
+        self.top = 0.0;
+        threshold
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::tests::{Path, fresh};
+
+    #[test]
+    fn it_climbs_searches_and_probes() {
+        let mut bic: Bic = fresh();
+        let mut path = Path::new(1000.0);
+        path.lose(&mut bic);
+        assert_eq!(path.window.cwnd, 800.0);
+        let mut grown = |rounds: u32| {
+            let before = path.window.cwnd;
+            (0..rounds).for_each(|_| path.round(&mut bic, 0.1));
+            path.window.cwnd - before
+        };
+        // Additive, as long as a quarter of the distance is more than that.
+        assert!((grown(8) - 8.0 * 16.0).abs() < 2.0);
+        // Then a quarter of the distance each round, 20 rounds for the last packets, and as many beyond.
+        let searched = grown(40);
+        assert!((70.0..76.0).contains(&searched), "{searched}");
+        assert!(grown(40) > 30.0);
+    }
+
+    #[test]
+    fn small_windows_are_renos() {
+        let mut bic: Bic = fresh();
+        let mut path = Path::new(10.0);
+        path.round(&mut bic, 0.1);
+        assert!((path.window.cwnd - 11.0).abs() < 0.1, "{}", path.window.cwnd);
+        path.window.cwnd = 12.0;
+        path.lose(&mut bic);
+        assert_eq!(path.window.cwnd, 6.0);
+    }
+}

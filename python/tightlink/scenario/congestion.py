@@ -1,0 +1,126 @@
+"""Congestion controls as the engine reads them: a name, or a kind and its options as numbers.
+
+Example:
+    >>> congestion_spec("tcp.congestion", {"kind": "veno", "beta": "5 packets"})
+    {'kind': 'veno', 'beta': 5.0}
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from tightlink import units
+from tightlink.errors import ScenarioError, closest, one_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Option(NamedTuple):
+    """An option of a congestion control; numbers are in packets, seconds, or 0 and 1 for a switch."""
+
+    name: str
+    unit: str
+    default: float
+    least: float
+    most: float
+    help: str
+
+    def written(self, value: float) -> str:
+        """A value as a scenario gives it.
+
+        >>> Option("alpha", "packets", 200.0, 1.0, 1e6, "packets kept in queues").written(200.0)
+        '"200 packets"'
+        """
+        match self.unit:
+            case "switch":
+                return "true" if value else "false"
+            case "packets":
+                return f'"{value:.10g} packets"'
+            case "seconds":
+                return f'"{units.format_time(value)}"'
+            case _:
+                return f"{value:.10g}"
+
+    def read(self, key: str, value: object) -> float:
+        """The number that a scenario gives.
+
+        Args:
+            key: Dotted path of the table, for errors.
+            value: What stands there.
+
+        Raises:
+            ScenarioError: It is of another form, or out of the range.
+        """
+        number = self._number(value)
+        if number is None or not self.least <= number <= self.most:
+            example = self.written(self.default)
+            bounds = f" from {self.written(self.least)} to {self.written(self.most)}"
+            expected = "true or false" if self.unit == "switch" else f"a value{bounds}, such as {example}"
+            raise ScenarioError(expected, key=f"{key}.{self.name}", value=value)
+        return number
+
+    def _number(self, value: object) -> float | None:
+        if self.unit == "switch" or isinstance(value, bool):
+            return float(value) if self.unit == "switch" and isinstance(value, bool) else None
+        kind = {"packets": units.PACKETS, "seconds": units.TIME}.get(self.unit)
+        if kind is None:
+            return float(value) if isinstance(value, int | float) else None
+        try:
+            return float(units.parse(value, kind)[1].exact)
+        except ScenarioError:
+            return None
+
+
+def options(name: str) -> dict[str, Option]:
+    """The options of a congestion control, by name; none of a control that is not known.
+
+    >>> options("veno")["beta"].written(3.0)
+    '"3 packets"'
+    """
+    from tightlink import _core
+
+    return {option[0]: Option(*option) for option in _core.congestion_options(name)}
+
+
+def congestion_spec(key: str, value: str | Mapping[str, object]) -> str | dict[str, str | float]:
+    """The control with all of its options; its name alone if it has none, or all have their defaults.
+
+    Args:
+        key: Dotted path of the value, for errors.
+        value: A name, or a table with a kind and options.
+
+    Raises:
+        ScenarioError: There is no such control or option, or a value is wrong.
+    """
+    if isinstance(value, str):
+        _check(key, value)
+        return value
+    given = dict(value)
+    kind = given.pop("kind")
+    if not isinstance(kind, str):
+        raise ScenarioError("the name of a congestion control", key=f"{key}.kind", value=kind)
+    _check(f"{key}.kind", kind)
+    known = options(kind)
+    for name in given:
+        if name not in known:
+            meant = closest(name, known)
+            expected = f"expected {one_of(known)}" if known else f"{kind} has no options"
+            suggestion = f'"{meant}"' if meant else None
+            raise ScenarioError(f"unknown key; {expected}", key=f"{key}.{name}", suggestion=suggestion, statement=True)
+    filled = {
+        name: option.read(key, given[name]) if name in given else option.default for name, option in known.items()
+    }
+    if all(filled[name] == option.default for name, option in known.items()):
+        # Two ways to write one scenario must not be two runs.
+        return kind
+    return {"kind": kind, **filled}
+
+
+def _check(key: str, name: str) -> None:
+    from tightlink import _core
+
+    names = [known for known, _ in _core.congestion()]
+    if name not in names:
+        meant = closest(name, names)
+        raise ScenarioError(one_of(names), key=key, value=name, suggestion=f'"{meant}"' if meant else None)
