@@ -181,8 +181,8 @@ def test_measures_name_the_path_and_what_analyses_want(runs: Mapping[str, Run]) 
         "packet_bytes": 1500,
     }
     assert {name: found[name] for name in wanted} == wanted
-    assert found["packets_per_s"] * 12000 == pytest.approx(found["throughput_bps"])
-    assert found["goodput_bps"] == pytest.approx(found["throughput_bps"] * 1460 / 1500, rel=0.01)
+    assert float(found["packets_per_s"]) * 12000 == pytest.approx(found["throughput_bps"])
+    assert found["goodput_bps"] == pytest.approx(float(found["throughput_bps"]) * 1460 / 1500, rel=0.01)
     assert json.dumps(found)
 
 
