@@ -152,6 +152,9 @@ def test_a_slower_receiver_loses_what_it_cannot_take() -> None:
     slow = sweeps.SLOW_RECEIVERS[-1]
     assert measure(tl.simulate(slow.scenario(25)))["loss"] == pytest.approx(1 - 1 / 1.25, abs=0.005)
     assert measure(tl.simulate(slow.scenario(1425)))["loss"] == 0
+    lost, paused = (measure(tl.simulate(sweep.scenario(25))) for sweep in (slow, sweeps.PAUSED))
+    assert paused["loss"] == 0
+    assert paused["packets_per_s"] == pytest.approx(lost["packets_per_s"], rel=0.005)
 
 
 def test_a_full_queue_puts_small_packets_on_the_unstable_branch() -> None:

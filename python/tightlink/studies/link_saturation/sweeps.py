@@ -94,6 +94,10 @@ SLOW_RECEIVERS: Final = tuple(
     )
     for share in SLOWER
 )
+#: The slowest of them again, and its full ring pauses the sender.
+PAUSED: Final = Sweep(
+    f"{SLOW_RECEIVERS[-1].name}, flow control", _COMPARED, Wire(flow_control=True), receiver=SLOW_RECEIVERS[-1].receiver
+)
 #: With 52 B of headers and timestamps a segment has at most 1448 B.
 _SEGMENTS: Final = (*_COMPARED[:-1], 1448)
 TCP_OUT: Final = Sweep("100 Mbit/s, TCP", _SEGMENTS, tcp_both_ways=False)
@@ -109,6 +113,7 @@ SWEEPS: Final = (
     TWICE_AS_FAST,
     BARE_LINE,
     *SLOW_RECEIVERS,
+    PAUSED,
     TCP_OUT,
     TCP_BOTH,
 )
