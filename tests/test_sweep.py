@@ -176,12 +176,13 @@ def test_tables_of_all_runs(file: Path, tmp_path: Path) -> None:
     assert found.series.filter(pl.col("metric") == "queue_packets").collect().height == 36
     connection = found.connect()
     rows = connection.sql(
-        f"select \"{WINDOW}\", l.utilization from links l join runs using (run) where link = 'bottleneck'"
+        f"select \"{WINDOW}\", l.utilization from links l join runs using (run) where link = 'bottleneck' order by run"
     )
     assert (
         rows.fetchall()
         == found.links.join(found.runs, on="run")
         .filter(pl.col("link") == "bottleneck")
+        .sort("run")
         .select(WINDOW, "utilization")
         .collect()
         .rows()

@@ -66,8 +66,7 @@ impl CongestionControl for Bic {
     }
 
     fn on_loss(&mut self, _window: &Window, loss: &Loss) -> f64 {
-        let gives_way = self.fast_convergence && loss.in_use < self.top;
-        self.top = if gives_way { loss.in_use * (1.0 + self.beta) / 2.0 } else { loss.in_use };
+        self.top = loss.top(self.top, self.beta, self.fast_convergence);
         loss.in_use * if loss.in_use <= self.low_window { 0.5 } else { self.beta }
     }
 

@@ -104,9 +104,7 @@ impl CongestionControl for Cubic {
 
     fn on_loss(&mut self, _window: &Window, loss: &Loss) -> f64 {
         self.prior = loss.in_use;
-        // §4.7.
-        let gives_way = self.fast_convergence && loss.in_use < self.top;
-        self.top = if gives_way { loss.in_use * (1.0 + self.beta) / 2.0 } else { loss.in_use };
+        self.top = loss.top(self.top, self.beta, self.fast_convergence);
         self.epoch = None;
         self.beta * loss.in_use
     }

@@ -93,6 +93,15 @@ pub struct Loss {
     pub in_use: f64,
 }
 
+impl Loss {
+    /// The window to search for next (BIC's and CUBIC's W_max) after `top` was it. With `fast_convergence`, a
+    /// window that did not come back to `top` gives way to new flows (RFC 9438 §4.7).
+    #[must_use]
+    pub fn top(&self, top: f64, beta: f64, fast_convergence: bool) -> f64 {
+        if fast_convergence && self.in_use < top { self.in_use * (1.0 + beta) / 2.0 } else { self.in_use }
+    }
+}
+
 /// How a window reacts. All windows are in packets.
 pub trait CongestionControl: Sized {
     /// One line of help.
