@@ -37,6 +37,9 @@ const KIND: u64 = 0b11 << TAG;
 const BARE: u64 = 1 << (TAG + 2);
 const LOST: u64 = 1 << (TAG + 3);
 const BLOCKS: u64 = 1 << (TAG + 4);
+const CAPABLE: u64 = 1 << (TAG + 5);
+const MARKED: u64 = 1 << (TAG + 6);
+const REDUCED: u64 = 1 << (TAG + 7);
 
 /// Where the parts of `state` begin: the size in bytes at 0, then these.
 const TAG: u32 = 24;
@@ -182,6 +185,48 @@ impl Packet {
         self.state & BARE != 0
     }
 
+    /// Says that its transport understands congestion marks (RFC 3168: ECT).
+    #[inline]
+    #[must_use]
+    pub fn capable(self) -> Self {
+        Self { state: self.state | CAPABLE, ..self }
+    }
+
+    /// Whether a queue may mark it instead of dropping it.
+    #[inline]
+    #[must_use]
+    pub fn is_capable(&self) -> bool {
+        self.state & CAPABLE != 0
+    }
+
+    /// Marks congestion (RFC 3168): CE on a data packet; on an ACK, ECE.
+    #[inline]
+    #[must_use]
+    pub fn marked(self) -> Self {
+        Self { state: self.state | MARKED, ..self }
+    }
+
+    /// Whether it tells of congestion.
+    #[inline]
+    #[must_use]
+    pub fn is_marked(&self) -> bool {
+        self.state & MARKED != 0
+    }
+
+    /// Says that the sender has reduced its window because of a mark (RFC 3168: CWR).
+    #[inline]
+    #[must_use]
+    pub fn reduced(self) -> Self {
+        Self { state: self.state | REDUCED, ..self }
+    }
+
+    /// Whether the sender says that it has reduced its window.
+    #[inline]
+    #[must_use]
+    pub fn is_reduced(&self) -> bool {
+        self.state & REDUCED != 0
+    }
+
     /// Marks a packet that the wire will lose.
     #[inline]
     #[must_use]
@@ -226,6 +271,10 @@ mod tests {
                 prop_assert_eq!((ack.blocks(), ack.size(), ack.position()), (Some(7), size + 24, begin + hops));
                 prop_assert_eq!((packet.arriving(flow).flow(), packet.arriving(flow).seq()), (flow, seq));
                 prop_assert!(packet.lost().is_lost());
+                let told = packet.capable().marked().reduced();
+                prop_assert!(told.is_capable() && told.is_marked() && told.is_reduced() && !told.is_lost());
+                prop_assert_eq!((told.size(), told.kind(), told.precedence()), (size, kind, packet.precedence()));
+                prop_assert!(!packet.is_capable() && !packet.is_marked() && !packet.is_reduced());
             }
         }
     }
