@@ -12,7 +12,7 @@ Example:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -90,9 +90,11 @@ class Factor:
         }
         if isinstance(found, Interval):
             return cls(names, interval=found, only=conditions)
-        for place, level in enumerate(found):
-            if any(same(level, other) for other in found[:place]):
+        seen = set()
+        for level in found:
+            if (value := _canonical(level)) in seen:
                 raise ScenarioError("levels that differ", key=name, value=_shown(level))
+            seen.add(value)
         return cls(names, tuple(found), only=conditions)
 
     def matters(self, values: Mapping[str, Any], base: Scenario) -> bool:
@@ -120,12 +122,15 @@ def same(one: object, other: object) -> bool:
     >>> same("10 Mbit/s", "10000kbit/s"), same("10 ms", "10 packets"), same(("1 s", 1), ("1000 ms", 1))
     (True, False, True)
     """
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(same, one, other))
     return _canonical(one) == _canonical(other)
 
 
-def _canonical(value: object) -> object:
+def _canonical(value: object) -> Hashable:
+    """What equal values have in common and others have not."""
+    if isinstance(value, list | tuple):
+        return tuple(map(_canonical, value))
+    if isinstance(value, Mapping):
+        return frozenset((key, _canonical(item)) for key, item in value.items())
     if not isinstance(value, str):
         return (type(value) is bool, value)
     try:

@@ -7,6 +7,7 @@ when it is resolved.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar, dataclass_transform
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
@@ -90,6 +91,18 @@ class Table(BaseModel, metaclass=_TableType):
         """The keys of this table as they are written in TOML."""
         return [key_of(name) for name in cls.model_fields]
 
+    @classmethod
+    @cache
+    def _accepted(cls) -> frozenset[str]:
+        return frozenset((*cls.model_fields, *cls.keys()))
+
+    @classmethod
+    @cache
+    def _in_order(cls) -> list[tuple[str, str]]:
+        """Fields and their keys, in the order in which they are written."""
+        fields = sorted(cls.model_fields, key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST))
+        return [(name, key_of(name)) for name in fields]
+
     @model_validator(mode="before")
     @classmethod
     def _known_keys(cls, data: object) -> object:
@@ -97,9 +110,8 @@ class Table(BaseModel, metaclass=_TableType):
             return data
         if not isinstance(data, dict):
             raise wrong("a table", value=data)
-        accepted = {*cls.model_fields, *cls.keys()}
         for key in data:
-            if key not in accepted:
+            if key not in cls._accepted():
                 meant = closest(str(key), cls.keys())
                 message = f"unknown key; expected {one_of(sorted(cls.keys()))}"
                 suggestion = f'"{meant}"' if meant else None
@@ -108,22 +120,24 @@ class Table(BaseModel, metaclass=_TableType):
 
     def written(self) -> dict[str, Any]:
         """The table as nested dictionaries of what was set, as TOML would give them."""
-        fields = [name for name in type(self).model_fields if name in self.model_fields_set or name == "kind"]
-        fields.sort(key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST))
-        values = ((key_of(name), getattr(self, name)) for name in fields)
-        return {key: _written(value) for key, value in values if value is not None}
+        given = self.model_fields_set
+        return {
+            key: _written(value)
+            for name, key in self._in_order()
+            if (name in given or name == "kind") and (value := getattr(self, name)) is not None
+        }
 
 
 def _written(value: Any) -> Any:
-    match value:
-        case Table():
-            return value.written()
-        case dict():
-            return {key: _written(item) for key, item in value.items()}
-        case list() | tuple():
-            return [_written(item) for item in value]
-        case _:
-            return value
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Table):
+        return value.written()
+    if isinstance(value, dict):
+        return {key: _written(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_written(item) for item in value]
+    return value
 
 
 def key_of(field: str) -> str:
