@@ -20,6 +20,7 @@ from tightlink.studies.bulk_throughput import (
     company,
     daresbury,
     grids,
+    observed,
     one_property,
     paths,
     pings,
@@ -199,3 +200,22 @@ def test_the_report_of_a_grid(grid: pl.DataFrame) -> None:
     kept = grids.shown(grid)
     assert kept["line"].unique(maintain_order=True).to_list()[:2] == ["1", "2"]
     assert table(grid.to_dicts())["limit"].to_list() == grid["limit"].to_list()
+
+
+def test_unknown_traffic_costs_a_prediction_its_accuracy(runs: Mapping[str, Run]) -> None:
+    found = observed.points(paths.LBNL, runs)
+    assert found.height == 32
+    # Nobody gains by the company of others but by chance, and whoever fills the path loses their share.
+    assert (found["residual"] < 0.05).all()
+    full = found.filter(pl.col("window_packets") >= 88)
+    assert float(full["residual_bps"].mean()) < -0.1 * paths.LBNL.path.bandwidth_bps  # type: ignore[arg-type]
+    # Hours and windows are in no step: small windows meet busy hours, too.
+    moments = [path.cross for _, window, _, path in observed._measurements(paths.LBNL) if window <= 22]
+    assert max(moments) > 0.3 and min(moments) < 0.1
+
+
+def test_the_residuals_in_the_report(runs: Mapping[str, Run]) -> None:
+    section = observed.section(runs)
+    assert section.finding.count("(the document:") == 4
+    (table,) = (block for block in section.blocks if isinstance(block, tl.report.Table))
+    assert table.frame["points"].to_list() == [32, 8, 8, 8, 8] * 4

@@ -55,6 +55,14 @@ class Estimate:
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
 
+    def __format__(self, spec: str) -> str:
+        """The value and its interval, each in the same format.
+
+        >>> f"{Estimate(1.0, 0.5, 2.0):.1f}"
+        '1.0 (0.5 to 2.0)'
+        """
+        return f"{self.value:{spec}} ({self.low:{spec}} to {self.high:{spec}})"
+
 
 @dataclass(frozen=True)
 class Bracket:

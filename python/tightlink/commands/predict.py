@@ -89,7 +89,8 @@ def predict(
     from tightlink.analysis.observations import read
     from tightlink.analysis.prediction import FLOWS
     from tightlink.analysis.prediction import predict as predicted
-    from tightlink.commands.predict_output import answered, as_json, draw, show
+    from tightlink.commands.predict_figure import draw
+    from tightlink.commands.predict_output import answered, as_json, show
     from tightlink.console import CAUTION, progress
     from tightlink.simulate import new_file
 

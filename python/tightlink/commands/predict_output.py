@@ -11,21 +11,16 @@ from tightlink.console import print_table, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     import polars as pl
-    from matplotlib.axes import Axes
 
     from tightlink.analysis.calibrate import Calibration
     from tightlink.analysis.estimates import Estimate
     from tightlink.analysis.prediction import Prediction
 
-_LINES: Final = 8
 _HOUR_S: Final = 3600.0
 _DAY_S: Final = 86_400.0
 _MINUTE_S: Final = 60.0
-#: A figure's panels, in inches.
-_PANEL: Final = (4.8, 3.6)
 _PERCENT: Final = 100
 _ROW: Final = ("window_packets", "flows", "goodput_bps", "goodput_share", "loss", "rtt_loaded_s", "rtt_p95_s", "limit")
 _UNITS: Final[dict[str, Callable[[float], str]]] = {
@@ -191,56 +186,6 @@ def as_json(answer: Answer) -> dict[str, Any]:
     }
 
 
-def draw(answer: Answer, file: Path) -> None:
-    """A figure: goodput over windows, utilization over loss; with observations, these and their residuals."""
-    import matplotlib as mpl
-    import polars as pl
-    from matplotlib.figure import Figure
-
-    from tightlink import plots
-
-    flows = answer.found.cells["flows"].unique().sort().to_list()
-    shown = (
-        flows if len(flows) <= _LINES else [flows[place * (len(flows) - 1) // (_LINES - 1)] for place in range(_LINES)]
-    )
-    cells = answer.found.cells.filter(pl.col("flows").is_in(shown)).sort("flows", "window_packets").with_columns(
-        line=pl.col("flows").cast(pl.String) + " flows",
-        share=pl.col("goodput_share") * _PERCENT,
-    ).rename({"window_packets": "window (packets)", "share": "goodput / bandwidth (%)"})  # fmt: skip
-    panels = 2 if answer.points is None else 4
-    with mpl.rc_context(plots.STYLE):
-        figure = Figure(figsize=(_PANEL[0] * 2, _PANEL[1] * panels // 2), layout="constrained")
-        axes = figure.subplots(panels // 2, 2, squeeze=False).ravel()
-        plots.line(cells, x="window (packets)", y="goodput_bps", by="line", ax=axes[0], marker="o", markersize=3)
-        axes[0].set_xscale("log")
-        plots.line(cells, x="loss", y="goodput / bandwidth (%)", by="line", ax=axes[1], marker="o", markersize=3)
-        if answer.points is not None:
-            _draw_points(answer.points, axes[2], axes[3])
-    plots.write(figure, file)
-
-
-def _draw_points(points: pl.DataFrame, scatter: Axes, residuals: Axes) -> None:
-    import polars as pl
-
-    from tightlink import plots
-
-    named = points.with_columns(line=pl.col("flows").cast(pl.String) + " flows")
-    kept = named.rename({"predicted_bps": "predicted goodput_bps", "observed_bps": "observed goodput_bps"})
-    plots.scatter_with_curves(
-        kept,
-        x="predicted goodput_bps",
-        y="observed goodput_bps",
-        by="line",
-        curves={"equality": lambda s: s},
-        ax=scatter,
-    )
-    wide = named.sort("flows", "window_packets").with_columns(pl.col("residual") * _PERCENT)
-    wide = wide.rename({"window_packets": "window (packets)", "residual": "(o − s) / o (%)"})
-    plots.line(wide, x="window (packets)", y="(o − s) / o (%)", by="line", ax=residuals, marker="o", markersize=3)
-    residuals.set_xscale("log")
-    residuals.axhline(0, linewidth=0.8, color="0.5")
-
-
 def _agreements(points: pl.DataFrame) -> dict[str, Any]:
     from tightlink.analysis.residuals import agreement, by_flows
 
@@ -363,6 +308,4 @@ def _size(count: int) -> str:
 
 
 def _r2(estimate: Estimate | None) -> str:
-    if estimate is None:
-        return "-"
-    return f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"
+    return "-" if estimate is None else f"{estimate:.3f}"

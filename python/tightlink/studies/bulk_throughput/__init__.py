@@ -16,6 +16,7 @@ from tightlink.studies.bulk_throughput import (
     daresbury,
     figures,
     grids,
+    observed,
     one_property,
     paths,
     pings,
@@ -46,6 +47,7 @@ def tasks() -> list[Task]:
         *pings.tasks(),
         *one_property.tasks(),
         *company.tasks(),
+        *observed.tasks(),
     ]
 
 
@@ -68,6 +70,7 @@ def findings(runs: Mapping[str, Run]) -> Findings:
         variants.section(runs),
         pings.section(runs),
         company.section(runs),
+        observed.section(runs),
         reference.section(runs),
     ]
     return Findings(

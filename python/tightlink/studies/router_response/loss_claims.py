@@ -64,9 +64,9 @@ def loss(found: Evidence) -> Iterator[Claim]:
             f"loss.onset.{size}", f"{size} B: loss starts at the 2 Mbit/s of the serial link", _LOSS,
             SERIAL_BPS / MBIT, full / MBIT, tolerance=_LINK_TOLERANCE, unit="Mbit/s",
             reason=f"What a full link delivers; loss begins {seen} Mbit/s on the document's grid. The tolerance is "
-            "what the document rounds: it calls 2.08 and 2.2 Mbit/s the link's limit, too. On the serial "
-            f"line such a packet is a frame of {serial_bytes(size)} B: the link carries {size / serial_bytes(size):.3f} "
-            "of its rate as the document counts, most where packets are short.",
+            "what the document rounds: it calls 2.08 and 2.2 Mbit/s the link's limit, too. On the serial line such a "
+            f"packet is a frame of {serial_bytes(size)} B: as the document counts, the link carries "
+            f"{size / serial_bytes(size):.3f} times its rate, most where packets are short.",
         )  # fmt: skip
         yield claim if inside else holds_if(claim.id, claim.statement, claim.source, seen, False, claim.reason)  # noqa: FBT003
     small, large = (_at(found, size, _EQUAL_BPS, "loss") for size in (SHORTEST, _LONGEST))
