@@ -4,7 +4,8 @@ On each page blocks run in order, in one folder, and share their names:
 
 - ``toml`` must be a scenario. ``# file: NAME`` in its first line writes it to that file, for the blocks that
   follow; ``# with: NAME`` says that it is added to the scenario of that file.
-- ``python`` is run; with ``>>>`` as a doctest.
+- ``python`` is run; with ``>>>`` as a doctest; with ``# file: NAME`` in its first line,
+  written to that file as well.
 - ``console`` runs the lines that begin with ``$`` and compares what is printed; ``...`` stands for anything.
   Of ``make``, which would take minutes, it is checked that the target exists; ``git clone`` is taken as read.
 - ``rust`` is run by ``cargo test``, as part of the engine's own documentation.
@@ -101,6 +102,8 @@ class Reader:
             (self.folder / head[2]).write_text(block.text, encoding="utf-8")
 
     def _python(self, block: Block) -> None:
+        if head := re.match(r"# file: (\S+)\n", block.text):
+            (self.folder / head[1]).write_text(block.text, encoding="utf-8")
         if not block.text.startswith(">>>"):
             with contextlib.redirect_stdout(io.StringIO()):
                 exec(compile("\n" * (block.line - 1) + block.text, str(self.page), "exec"), self.names)

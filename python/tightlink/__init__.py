@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tightlink.control import CongestionControl
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.run import Run, open_run
 from tightlink.scenario import (
@@ -50,22 +51,27 @@ from tightlink.scenario import (
 from tightlink.simulate import simulate
 
 if TYPE_CHECKING:
+    from tightlink._core import Ack, Loss, Report
     from tightlink.experiment import sweep
 
 __all__ = [
+    "Ack",
     "Background",
     "Bulk",
     "Cbr",
     "Chain",
+    "CongestionControl",
     "DropTail",
     "Dumbbell",
     "Framing",
     "Link",
+    "Loss",
     "Meter",
     "Node",
     "Observe",
     "OnOff",
     "Processor",
+    "Report",
     "Reverse",
     "Rto",
     "Run",
@@ -97,4 +103,8 @@ def __getattr__(name: str) -> Any:
         from tightlink.experiment import sweep
 
         return sweep
+    if name in {"Ack", "Loss", "Report"}:
+        from tightlink import _core
+
+        return getattr(_core, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

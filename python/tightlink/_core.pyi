@@ -1,13 +1,17 @@
 """The compiled engine."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "Ack",
+    "ControlError",
+    "Loss",
     "Outcome",
+    "Report",
     "ScenarioError",
     "congestion",
     "congestion_options",
@@ -27,6 +31,54 @@ engine_behaviour: int
 
 class ScenarioError(ValueError):
     """What only the engine can see to be wrong with a scenario."""
+
+class ControlError(RuntimeError):
+    """What went wrong in a congestion control written in Python, and where; the cause says why."""
+
+@final
+class Report:
+    """What happened to a connection since the last report: a round trip, or less after a loss."""
+
+    now_s: float
+    """When, in seconds."""
+    interval_s: float
+    """Since the last report, in seconds."""
+    delivered: float
+    """Packets acknowledged since then."""
+    in_flight: float
+    """Packets outstanding."""
+    rtt_s: float
+    """The mean round-trip time of the ACKs since then, in seconds."""
+    rtt_min_s: float
+    """The smallest of them, in seconds."""
+    rtt_base_s: float
+    """The smallest of the connection, in seconds."""
+    in_use: bool
+    """Whether the window was in use, so that its size tells something of the path."""
+
+@final
+class Ack:
+    """An ACK that acknowledged new data."""
+
+    now_s: float
+    """When it arrived, in seconds."""
+    acked: float
+    """Packets that it acknowledges; 1 under profile ns2, which counts ACKs."""
+    rtt_s: float
+    """The round-trip time that its timestamp tells, in seconds."""
+    in_flight: float
+    """Packets outstanding before it came."""
+    in_use: bool
+    """Whether the window was in use."""
+
+@final
+class Loss:
+    """A loss."""
+
+    now_s: float
+    """When it was detected, in seconds."""
+    in_use: float
+    """Packets of the window in use then: what a cut starts from."""
 
 @final
 class Outcome:
@@ -48,8 +100,18 @@ class Outcome:
     def row(self, texts: Mapping[str, str]) -> bytes:
         """A Parquet file of one row: the texts as columns, then each table as a list of structs."""
 
-def simulate(scenario: str, *, trace: bool = False, tr: str | None = None, threads: int = 1) -> Outcome:
-    """Simulate a resolved scenario, given as JSON."""
+def simulate(
+    scenario: str,
+    *,
+    trace: bool = False,
+    tr: str | None = None,
+    threads: int = 1,
+    make: Callable[[str, str, dict[str, float]], object] | None = None,
+) -> Outcome:
+    """Simulate a resolved scenario, given as JSON.
+
+    ``make`` makes the congestion controls that are written in Python, of a name, the label of the flow and options.
+    """
 
 def interrupt(on: bool) -> None:
     """End the runs of all threads, which raise KeyboardInterrupt, until it is called with False."""

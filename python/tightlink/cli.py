@@ -14,6 +14,7 @@ from typing import Annotated, Any, Final, Literal
 from cyclopts import App, CycloptsError, Parameter
 
 from tightlink.commands import analyze
+from tightlink.commands.controls import Controls, define
 from tightlink.commands.maxflow import maxflow
 from tightlink.commands.packetize import packetize
 from tightlink.commands.predict import predict
@@ -84,6 +85,7 @@ def run(  # noqa: PLR0913
     trace: Annotated[bool, Parameter(negative="")] = False,
     tr: Path | None = None,
     replay: Path | None = None,
+    controls: Controls = None,
 ) -> int:
     """Simulate a scenario and print what came out.
 
@@ -109,7 +111,10 @@ def run(  # noqa: PLR0913
         File to write the packets to in ns-2's trace format.
     replay
         Folder of a sweep or a study of which to simulate one run again, even one that failed.
+    controls
+        Python file with congestion controls of your own, which it runs; may be repeated.
     """
+    define(controls)
     changes = dict(map(parse_option, set_ or []))
     scenario = load(file, set=changes) if replay is None else _replayed(replay, str(file)).set_all(changes)
     if seed is not None:

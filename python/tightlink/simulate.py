@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tightlink import control
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.run import Run, Simulated
 
@@ -92,13 +93,16 @@ class Prepared:
 
         Raises:
             ScenarioError: Only the engine sees what is wrong.
+            TightlinkError: A congestion control written in Python failed.
         """
         from tightlink import _core
 
         try:
-            return _core.simulate(self.resolved, trace=trace, tr=tr, threads=threads)
+            return _core.simulate(self.resolved, trace=trace, tr=tr, threads=threads, make=control.make)
         except _core.ScenarioError as error:
             raise ScenarioError(str(error), statement=True) from None
+        except _core.ControlError as error:
+            raise TightlinkError(control.trouble(error)) from error.__cause__
 
     def manifest(self, outcome: _core.Outcome) -> dict[str, Any]:
         """The manifest of a run."""

@@ -3,6 +3,7 @@
 
 use pyo3::prelude::*;
 
+mod control;
 mod digest;
 mod outcome;
 mod parquet_file;
@@ -10,12 +11,22 @@ mod simulate;
 mod tables;
 
 pyo3::create_exception!(_core, ScenarioError, pyo3::exceptions::PyValueError, "A scenario that cannot be simulated.");
+pyo3::create_exception!(
+    _core,
+    ControlError,
+    pyo3::exceptions::PyRuntimeError,
+    "What went wrong in a congestion control written in Python, and where; the cause says why."
+);
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("engine_behaviour", tightlink_sim::ENGINE_BEHAVIOUR)?;
+    module.add("ControlError", module.py().get_type::<ControlError>())?;
     module.add_class::<outcome::Outcome>()?;
+    module.add_class::<control::Report>()?;
+    module.add_class::<control::Ack>()?;
+    module.add_class::<control::Loss>()?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::interrupt, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::congestion, module)?)?;

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -19,10 +20,11 @@ use tightlink_sim::scenario::Recovery;
 use tightlink_sim::tables::{self, Table};
 use tightlink_sim::{ENGINE_BEHAVIOUR, Interrupted, Scenario, Simulation};
 
-use crate::ScenarioError;
+use crate::control::{InPython, Trouble};
 use crate::digest::tables_digest;
 use crate::outcome::Outcome;
 use crate::parquet_file::temporary_name;
+use crate::{ControlError, ScenarioError};
 
 /// Whether runs on other threads than the main one must end: only the main one hears of signals.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -32,6 +34,7 @@ enum Failure {
     Scenario(String),
     Output(PathBuf, std::io::Error),
     Interrupted,
+    Control(String, PyErr),
 }
 
 impl From<tightlink_sim::ScenarioError> for Failure {
@@ -52,15 +55,31 @@ impl From<Failure> for PyErr {
             Failure::Scenario(message) => ScenarioError::new_err(message),
             Failure::Output(path, error) => PyOSError::new_err((error.raw_os_error(), error.to_string(), path)),
             Failure::Interrupted => PyKeyboardInterrupt::new_err(()),
+            Failure::Control(place, cause) => Python::attach(|py| {
+                if cause.is_instance_of::<PyKeyboardInterrupt>(py) {
+                    return cause;
+                }
+                let error = ControlError::new_err(place);
+                error.set_cause(py, Some(cause));
+                error
+            }),
         }
     }
 }
 
 /// Simulates a resolved scenario, given as JSON. With `trace` the outcome has a table `packets`; with
-/// `tr` the trace is written to that file in ns-2's format.
+/// `tr` the trace is written to that file in ns-2's format. `make` makes the controls that are written in
+/// Python.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, trace = false, tr = None, threads = 1))]
-pub fn simulate(py: Python<'_>, scenario: &str, trace: bool, tr: Option<PathBuf>, threads: u32) -> PyResult<Outcome> {
+#[pyo3(signature = (scenario, *, trace = false, tr = None, threads = 1, make = None))]
+pub fn simulate(
+    py: Python<'_>,
+    scenario: &str,
+    trace: bool,
+    tr: Option<PathBuf>,
+    threads: u32,
+    make: Option<Py<PyAny>>,
+) -> PyResult<Outcome> {
     let scenario: Scenario = serde_json::from_str(scenario)
         .map_err(|error| ScenarioError::new_err(format!("resolved scenario: {error}")))?;
     if threads != 1 {
@@ -70,15 +89,15 @@ pub fn simulate(py: Python<'_>, scenario: &str, trace: bool, tr: Option<PathBuf>
         return Err(ScenarioError::new_err(message));
     }
     // The Python side may be asked for anything while the engine runs.
-    Ok(py.detach(|| run(&scenario, trace, tr.as_deref()))?)
+    Ok(py.detach(|| run(&scenario, trace, tr.as_deref(), make))?)
 }
 
-fn run(scenario: &Scenario, trace: bool, tr: Option<&Path>) -> Result<Outcome, Failure> {
+fn run(scenario: &Scenario, trace: bool, tr: Option<&Path>, make: Option<Py<PyAny>>) -> Result<Outcome, Failure> {
     if !trace && tr.is_none() {
         return if scenario.observe.interval_s.is_some() {
-            run_with(scenario, Sampled)
+            run_with(scenario, Sampled, make)
         } else {
-            run_with(scenario, Totals)
+            run_with(scenario, Totals, make)
         };
     }
     let mut records = Vec::new();
@@ -101,7 +120,7 @@ fn run(scenario: &Scenario, trace: bool, tr: Option<&Path>) -> Result<Outcome, F
             failed = writer.write(record).err();
         }
     });
-    let mut outcome = match run_with(scenario, probe) {
+    let mut outcome = match run_with(scenario, probe, make) {
         Ok(outcome) => outcome,
         Err(failure) => {
             if let Some(path) = &temporary {
@@ -129,10 +148,20 @@ fn run(scenario: &Scenario, trace: bool, tr: Option<&Path>) -> Result<Outcome, F
 /// Name of the table that `trace` adds. It is not part of the digest: it repeats what the totals say.
 pub const PACKETS: &str = "packets";
 
-fn run_with<P: Probe>(scenario: &Scenario, probe: P) -> Result<Outcome, Failure> {
-    let mut simulation = Simulation::new(scenario, probe)?;
+fn run_with<P: Probe>(scenario: &Scenario, probe: P, make: Option<Py<PyAny>>) -> Result<Outcome, Failure> {
+    let trouble = Arc::new(Trouble::default());
+    let mut simulation = match make {
+        None => Simulation::new(scenario, probe)?,
+        Some(make) => Simulation::with_controls(scenario, probe, &mut InPython::new(make, Arc::clone(&trouble)))?,
+    };
     let begin = Instant::now();
-    simulation.run(|| INTERRUPTED.load(Ordering::Relaxed) || Python::attach(|py| py.check_signals().is_err()))?;
+    let ended = simulation.run(|| {
+        trouble.happened() || INTERRUPTED.load(Ordering::Relaxed) || Python::attach(|py| py.check_signals().is_err())
+    });
+    if let Some((place, cause)) = trouble.take() {
+        return Err(Failure::Control(place, cause));
+    }
+    ended?;
     let wall_s = begin.elapsed().as_secs_f64();
     let mut tables: Vec<(&'static str, Table)> = vec![
         ("flows", tables::flows(&simulation)),

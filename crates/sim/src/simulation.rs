@@ -1,6 +1,7 @@
 //! The loop: takes the next event, lets it happen, until the end.
 
-use crate::congestion::Controls;
+use crate::congestion::external::NoMaker;
+use crate::congestion::{Controls, Maker};
 use crate::error::ScenarioError;
 use crate::events::{self, Entity, Key};
 use crate::network::fabric::Fabric;
@@ -118,6 +119,14 @@ impl<'a, P: Probe> Simulation<'a, P> {
     /// What only the engine can see to be wrong: unreachable destinations, broken paths, packets that
     /// no link on the path carries, an unknown congestion control.
     pub fn new(scenario: &'a Scenario, probe: P) -> Result<Self, ScenarioError> {
+        Self::with_controls(scenario, probe, &mut NoMaker)
+    }
+
+    /// The same, of a scenario with congestion controls that live outside of the engine.
+    ///
+    /// # Errors
+    /// As above, and what `maker` finds to be wrong.
+    pub fn with_controls(scenario: &'a Scenario, probe: P, maker: &mut dyn Maker) -> Result<Self, ScenarioError> {
         let entities = Entities::new(scenario);
         let first = (entities.first_link, entities.first_source);
         let fabric = Fabric::new(scenario, first, probe, |paths| watched(scenario, paths))?;
@@ -143,13 +152,20 @@ impl<'a, P: Probe> Simulation<'a, P> {
         };
         let alone = flows_alone_at_their_host(scenario, &simulation.fabric.paths);
         for (index, (flow, phase_s)) in scenario.flows.iter().zip(phases).enumerate() {
-            simulation.add_flow(index as u32, flow, phase_s, alone[index] && P::ALLOWS_FUSION)?;
+            simulation.add_flow(index as u32, flow, phase_s, alone[index] && P::ALLOWS_FUSION, maker)?;
         }
         simulation.schedule_samples();
         Ok(simulation)
     }
 
-    fn add_flow(&mut self, index: u32, flow: &FlowSpec, phase_s: f64, alone: bool) -> Result<(), ScenarioError> {
+    fn add_flow(
+        &mut self,
+        index: u32,
+        flow: &FlowSpec,
+        phase_s: f64,
+        alone: bool,
+        maker: &mut dyn Maker,
+    ) -> Result<(), ScenarioError> {
         let start = Time::planned(flow.start_s);
         let endpoint = match &flow.transport {
             TransportSpec::Tcp(tcp) => {
@@ -161,7 +177,11 @@ impl<'a, P: Probe> Simulation<'a, P> {
                 )?;
                 let bytes = if let TrafficSpec::Bulk { bytes } = flow.traffic { bytes } else { None };
                 let connection = Connection::new(tcp, self.scenario.profile, bytes);
-                let control = self.controls.add(&tcp.congestion).map_err(|expected| ScenarioError::Flow {
+                let control = match tcp.congestion.external {
+                    None => self.controls.add(&tcp.congestion),
+                    Some(_) => maker.make(&tcp.congestion, &flow.label).map(|made| self.controls.connect(made)),
+                };
+                let control = control.map_err(|expected| ScenarioError::Flow {
                     flow: flow.label.clone(),
                     key: "tcp.congestion",
                     value: format!("{:?}", tcp.congestion.kind),

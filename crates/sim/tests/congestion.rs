@@ -184,8 +184,11 @@ fn alone(spec: ControlSpec) -> Scenario {
 /// FAST keeps alpha packets in the queue, Vegas two to four, LEDBAT its target: mean queues of a run of the network.
 #[test]
 fn delay_based_controls_keep_the_queue_that_they_aim_at() {
-    let option =
-        |kind: &str, name: &str, value| ControlSpec { kind: kind.into(), options: [(name.to_owned(), value)].into() };
+    let option = |kind: &str, name: &str, value| ControlSpec {
+        kind: kind.into(),
+        external: None,
+        options: [(name.to_owned(), value)].into(),
+    };
     // LEDBAT's 30 ms of 1052 bytes at 10 Mbit/s.
     let ledbat = 0.03 * 10e6 / (8.0 * 1052.0);
     for (spec, least, most) in [

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
+from tightlink.commands.controls import Controls, define
 from tightlink.scenario import parse_option
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def sweep(
     cluster: str | None = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     dry_run: Annotated[bool, Parameter(name=["--dry-run", "-n"], negative="")] = False,
+    controls: Controls = None,
 ) -> int:
     """Simulate a scenario at many levels of what is varied, and print what came out.
 
@@ -72,10 +74,13 @@ def sweep(
         Folder for the results, in which an interrupted sweep goes on (default: results/FILE).
     dry_run
         Print the combinations and how long they will take, and stop.
+    controls
+        Python file with congestion controls of your own, which it runs; may be repeated.
     """
     from tightlink.experiment.factors import Factor
     from tightlink.experiment.plan import Plan
 
+    define(controls)
     plan = Plan.load(
         file,
         [Factor.parse(text) for text in vary or []],

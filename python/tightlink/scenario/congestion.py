@@ -7,13 +7,17 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import sys
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from tightlink import units
+from tightlink import control, units
 from tightlink.errors import ScenarioError, closest, one_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+_ANY: Final = sys.float_info.max
 
 
 class Option(NamedTuple):
@@ -75,16 +79,25 @@ class Option(NamedTuple):
 def options(name: str) -> dict[str, Option]:
     """The options of a congestion control, by name; none of a control that is not known.
 
+    Those of a control written in Python are the parameters of its class: numbers of any size, or switches.
+
     >>> options("veno")["beta"].written(3.0)
     '"3 packets"'
     """
     from tightlink import _core
 
+    if (written := control.find(name)) is not None:
+        return {
+            key: Option(key, "switch" if isinstance(default, bool) else "number", float(default), -_ANY, _ANY, "")
+            for key, default in written.options().items()
+        }
     return {option[0]: Option(*option) for option in _core.congestion_options(name)}
 
 
 def congestion_spec(key: str, value: str | Mapping[str, object]) -> str | dict[str, str | float]:
     """The control with all of its options; its name alone if it has none, or all have their defaults.
+
+    A control written in Python has a digest of its code beside them: other code is another scenario.
 
     Args:
         key: Dotted path of the value, for errors.
@@ -93,14 +106,11 @@ def congestion_spec(key: str, value: str | Mapping[str, object]) -> str | dict[s
     Raises:
         ScenarioError: There is no such control or option, or a value is wrong.
     """
-    if isinstance(value, str):
-        _check(key, value)
-        return value
-    given = dict(value)
+    given: dict[str, object] = {"kind": value} if isinstance(value, str) else dict(value)
     kind = given.pop("kind")
     if not isinstance(kind, str):
         raise ScenarioError("the name of a congestion control", key=f"{key}.kind", value=kind)
-    _check(f"{key}.kind", kind)
+    _check(key if isinstance(value, str) else f"{key}.kind", kind)
     known = options(kind)
     for name in given:
         if name not in known:
@@ -111,6 +121,9 @@ def congestion_spec(key: str, value: str | Mapping[str, object]) -> str | dict[s
     filled = {
         name: option.read(key, given[name]) if name in given else option.default for name, option in known.items()
     }
+    written = control.find(kind)
+    if written is not None:
+        return {"kind": kind, "external": control.digest(written), **filled}
     if all(filled[name] == option.default for name, option in known.items()):
         # Two ways to write one scenario must not be two runs.
         return kind
@@ -120,7 +133,7 @@ def congestion_spec(key: str, value: str | Mapping[str, object]) -> str | dict[s
 def _check(key: str, name: str) -> None:
     from tightlink import _core
 
-    names = [known for known, _ in _core.congestion()]
+    names = [*(known for known, _ in _core.congestion()), *control.names()]
     if name not in names:
         meant = closest(name, names)
         raise ScenarioError(one_of(names), key=key, value=name, suggestion=f'"{meant}"' if meant else None)

@@ -6,11 +6,12 @@ so that what was understood can be printed; `resolve` turns it into a number.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, TypeGuard
 
 from pydantic import BeforeValidator, WithJsonSchema
 
 from tightlink import units
+from tightlink.control import CongestionControl
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.scenario.table import wrong
 
@@ -153,11 +154,17 @@ def choice(*names: str) -> BeforeValidator:
     return BeforeValidator(check)
 
 
+def _is_control(value: object) -> TypeGuard[type[CongestionControl]]:
+    return isinstance(value, type) and issubclass(value, CongestionControl)
+
+
 def _check_congestion(value: object) -> str | dict[str, object]:
     if isinstance(value, dict) and "kind" in value:
-        return value
+        return value | {"kind": value["kind"].name} if _is_control(value["kind"]) else value
     if isinstance(value, str):
         return value
+    if _is_control(value):
+        return value.name
     raise wrong("the name of a congestion control, or a table with its name as kind and its options", value=value)
 
 

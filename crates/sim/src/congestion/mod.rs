@@ -6,6 +6,7 @@ use crate::time::Time;
 pub mod bic;
 pub mod compound;
 pub mod cubic;
+pub mod external;
 pub mod fast;
 pub mod fast_at;
 pub mod highspeed;
@@ -22,6 +23,7 @@ pub mod veno;
 pub mod westwood;
 pub mod yeah;
 
+pub use external::{External, Maker, Report};
 pub use options::{ControlOption, ControlSpec, Options};
 
 /// The congestion window and the slow-start threshold, in packets.
@@ -150,7 +152,7 @@ pub struct Described {
 }
 
 macro_rules! controls {
-    ($($name:literal => $module:ident :: $type:ident in $arena:ident),+ $(,)?) => {
+    ($($($name:literal)? => $module:ident :: $type:ident in $arena:ident),+ $(,)?) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         enum Kind {
             $($type,)+
@@ -170,11 +172,11 @@ macro_rules! controls {
             /// What is wrong with it: an unknown name or option, a value out of its range.
             pub fn add(&mut self, spec: &ControlSpec) -> Result<Handle, String> {
                 match spec.kind.as_str() {
-                    $($name => {
+                    $($($name => {
                         let options = Options::new(<$module::$type as CongestionControl>::OPTIONS, &spec.options)?;
                         self.$arena.push(CongestionControl::new(&options));
                         Ok(Handle { kind: Kind::$type, index: self.$arena.len() as u32 - 1 })
-                    })+
+                    })?)+
                     _ => Err("no such congestion control".into()),
                 }
             }
@@ -215,12 +217,12 @@ macro_rules! controls {
             }
         }
 
-        /// All controls.
-        pub const CONTROLS: &[Described] = &[$(Described {
+        /// All controls that have a name.
+        pub const CONTROLS: &[Described] = &[$($(Described {
             name: $name,
             help: <$module::$type as CongestionControl>::HELP,
             options: <$module::$type as CongestionControl>::OPTIONS,
-        }),+];
+        },)?)+];
     };
 }
 
@@ -241,6 +243,15 @@ controls! {
     "fast" => fast::Fast in fast,
     "fast-at" => fast_at::FastAt in fast_at,
     "ledbat" => ledbat::Ledbat in ledbat,
+    => external::Connected in external,
+}
+
+impl Controls {
+    /// Adds a control that lives outside of the engine.
+    pub fn connect(&mut self, control: Box<dyn External>) -> Handle {
+        self.external.push(external::Connected::to(control));
+        Handle { kind: Kind::Connected, index: self.external.len() as u32 - 1 }
+    }
 }
 
 #[cfg(test)]
@@ -318,7 +329,7 @@ pub(crate) mod tests {
                 assert!((option.least..=option.most).contains(&option.default), "{} {}", control.name, option.name);
             }
         }
-        let unknown = ControlSpec { kind: "reno".into(), options: [("alpha".to_owned(), 1.0)].into() };
+        let unknown = ControlSpec { kind: "reno".into(), external: None, options: [("alpha".to_owned(), 1.0)].into() };
         assert_eq!(controls.add(&unknown), Err("no option \"alpha\"; it has none".into()));
         assert_eq!(controls.add(&"no".into()), Err("no such congestion control".into()));
     }

@@ -81,6 +81,8 @@ impl ControlOption {
 pub struct ControlSpec {
     /// Its name.
     pub kind: String,
+    /// Of a control outside of the engine: a digest of its code, so that other code is another scenario.
+    pub external: Option<String>,
     /// Options by name; those not given have their defaults.
     pub options: BTreeMap<String, f64>,
 }
@@ -91,6 +93,8 @@ enum Form {
     Name(String),
     Table {
         kind: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        external: Option<String>,
         #[serde(flatten)]
         options: BTreeMap<String, f64>,
     },
@@ -99,25 +103,25 @@ enum Form {
 impl From<Form> for ControlSpec {
     fn from(form: Form) -> Self {
         match form {
-            Form::Name(kind) => Self { kind, options: BTreeMap::new() },
-            Form::Table { kind, options } => Self { kind, options },
+            Form::Name(kind) => Self { kind, external: None, options: BTreeMap::new() },
+            Form::Table { kind, external, options } => Self { kind, external, options },
         }
     }
 }
 
 impl From<ControlSpec> for Form {
     fn from(spec: ControlSpec) -> Self {
-        if spec.options.is_empty() {
+        if spec.options.is_empty() && spec.external.is_none() {
             Self::Name(spec.kind)
         } else {
-            Self::Table { kind: spec.kind, options: spec.options }
+            Self::Table { kind: spec.kind, external: spec.external, options: spec.options }
         }
     }
 }
 
 impl From<&str> for ControlSpec {
     fn from(kind: &str) -> Self {
-        Self { kind: kind.to_owned(), options: BTreeMap::new() }
+        Self { kind: kind.to_owned(), external: None, options: BTreeMap::new() }
     }
 }
 

@@ -1,0 +1,182 @@
+//! Congestion controls written in Python.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use tightlink_sim::congestion::{self, ControlSpec, External, Maker, Window};
+
+/// What happened to a connection since the last report: a round trip, or less after a loss.
+#[pyclass(frozen, get_all, module = "tightlink._core")]
+#[derive(Debug)]
+pub struct Report {
+    now_s: f64,
+    interval_s: f64,
+    delivered: f64,
+    in_flight: f64,
+    rtt_s: f64,
+    rtt_min_s: f64,
+    rtt_base_s: f64,
+    in_use: bool,
+}
+
+/// An ACK that acknowledged new data.
+#[pyclass(frozen, get_all, module = "tightlink._core")]
+#[derive(Debug)]
+pub struct Ack {
+    now_s: f64,
+    acked: f64,
+    rtt_s: f64,
+    in_flight: f64,
+    in_use: bool,
+}
+
+/// A loss.
+#[pyclass(frozen, get_all, module = "tightlink._core")]
+#[derive(Debug)]
+pub struct Loss {
+    now_s: f64,
+    in_use: f64,
+}
+
+/// What went wrong first in a control, after which the run ends.
+#[derive(Debug, Default)]
+pub struct Trouble {
+    happened: AtomicBool,
+    first: Mutex<Option<(String, PyErr)>>,
+}
+
+impl Trouble {
+    /// Whether something went wrong.
+    pub fn happened(&self) -> bool {
+        self.happened.load(Ordering::Relaxed)
+    }
+
+    /// Where it happened, and what.
+    pub fn take(&self) -> Option<(String, PyErr)> {
+        self.first.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn note(&self, place: String, error: PyErr) {
+        self.first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert((place, error));
+        self.happened.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Makes controls by calling Python with a name, the label of the flow and the options.
+#[derive(Debug)]
+pub struct InPython {
+    make: Py<PyAny>,
+    trouble: Arc<Trouble>,
+}
+
+impl InPython {
+    /// Calls `make`; what goes wrong in a control is noted in `trouble`.
+    pub fn new(make: Py<PyAny>, trouble: Arc<Trouble>) -> Self {
+        Self { make, trouble }
+    }
+}
+
+impl Maker for InPython {
+    fn make(&mut self, spec: &ControlSpec, flow: &str) -> Result<Box<dyn External>, String> {
+        let made = Python::attach(|py| {
+            let options = PyDict::new(py);
+            for (name, value) in &spec.options {
+                options.set_item(name, value)?;
+            }
+            let object = self.make.call1(py, (&spec.kind, flow, options))?;
+            let wants_acks = object.bind(py).hasattr(intern!(py, "on_ack"))?;
+            PyResult::Ok((object, wants_acks))
+        });
+        let (object, wants_acks) = made.map_err(|error| Python::attach(|py| error.value(py).to_string()))?;
+        let (flow, trouble) = (flow.to_owned(), Arc::clone(&self.trouble));
+        Ok(Box::new(Control { object, wants_acks, flow, trouble }))
+    }
+}
+
+/// A control of one connection.
+#[derive(Debug)]
+struct Control {
+    object: Py<PyAny>,
+    wants_acks: bool,
+    flow: String,
+    trouble: Arc<Trouble>,
+}
+
+impl Control {
+    /// Sets the window, calls a method and reads the window; what the method returns is read by `read`.
+    fn call<T>(
+        &self,
+        method: &'static str,
+        now_s: f64,
+        window: &mut Window,
+        argument: impl for<'py> FnOnce(Python<'py>) -> PyResult<Bound<'py, PyAny>>,
+        read: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> Option<T> {
+        if self.trouble.happened() {
+            return None;
+        }
+        let called = Python::attach(|py| {
+            let object = self.object.bind(py);
+            let (cwnd, ssthresh) = (intern!(py, "cwnd"), intern!(py, "ssthresh"));
+            object.setattr(cwnd, window.cwnd)?;
+            object.setattr(ssthresh, if window.ssthresh == f64::MAX { f64::INFINITY } else { window.ssthresh })?;
+            let answer = object.call_method1(PyString::intern(py, method), (argument(py)?,))?;
+            window.cwnd = packets(&object.getattr(cwnd)?, "cwnd")?;
+            let threshold = object.getattr(ssthresh)?;
+            let unlimited = threshold.extract::<f64>().is_ok_and(|packets| packets == f64::INFINITY);
+            window.ssthresh = if unlimited { f64::MAX } else { packets(&threshold, "ssthresh")? };
+            read(&answer)
+        });
+        called.map_err(|error| self.trouble.note(format!("{method} of {} at {now_s:.6} s", self.flow), error)).ok()
+    }
+
+    fn cut(&self, method: &'static str, window: &Window, loss: &congestion::Loss) -> f64 {
+        let now_s = loss.now.seconds();
+        let argument = Loss { now_s, in_use: loss.in_use };
+        let mut window = *window;
+        let read = |answer: &Bound<'_, PyAny>| packets(answer, "what it returns");
+        let answer = self.call(method, now_s, &mut window, |py| Ok(Bound::new(py, argument)?.into_any()), read);
+        answer.unwrap_or(loss.in_use)
+    }
+}
+
+/// A number of packets.
+fn packets(value: &Bound<'_, PyAny>, what: &str) -> PyResult<f64> {
+    match value.extract::<f64>() {
+        Ok(packets) if packets.is_finite() && packets > 0.0 => Ok(packets.max(1.0)),
+        _ => {
+            let message = format!("{what} is {}: expected packets, a number above zero", value.repr()?);
+            Err(pyo3::exceptions::PyValueError::new_err(message))
+        }
+    }
+}
+
+impl External for Control {
+    fn wants_acks(&self) -> bool {
+        self.wants_acks
+    }
+
+    fn on_report(&mut self, window: &mut Window, report: &congestion::Report) {
+        let &congestion::Report { now_s, interval_s, delivered, in_flight, rtt_s, rtt_min_s, rtt_base_s, in_use } =
+            report;
+        let argument = Report { now_s, interval_s, delivered, in_flight, rtt_s, rtt_min_s, rtt_base_s, in_use };
+        self.call("on_report", now_s, window, |py| Ok(Bound::new(py, argument)?.into_any()), |_| Ok(()));
+    }
+
+    fn on_ack(&mut self, window: &mut Window, ack: &congestion::Ack, in_use: bool) {
+        let now_s = ack.now.seconds();
+        let argument = Ack { now_s, acked: ack.acked, rtt_s: ack.rtt_s, in_flight: ack.in_flight, in_use };
+        self.call("on_ack", now_s, window, |py| Ok(Bound::new(py, argument)?.into_any()), |_| Ok(()));
+    }
+
+    fn on_loss(&mut self, window: &Window, loss: &congestion::Loss) -> f64 {
+        self.cut("on_loss", window, loss)
+    }
+
+    fn on_timeout(&mut self, window: &Window, loss: &congestion::Loss) -> f64 {
+        self.cut("on_timeout", window, loss)
+    }
+}

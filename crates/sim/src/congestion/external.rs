@@ -1,0 +1,199 @@
+//! Controls that live outside of the engine, such as those written in Python: they hear of a connection once a
+//! round trip, or of each ACK if they ask to.
+
+use std::fmt::Debug;
+
+use super::rounds::Rounds;
+use super::{Ack, CongestionControl, ControlSpec, Loss, Options, Window};
+use crate::time::Time;
+
+/// What happened since the last report: a round trip, or less after a loss.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Report {
+    /// When, in seconds.
+    pub now_s: f64,
+    /// Since the last report, or since the connection was established, in seconds.
+    pub interval_s: f64,
+    /// Packets acknowledged since then.
+    pub delivered: f64,
+    /// Packets outstanding.
+    pub in_flight: f64,
+    /// The mean round-trip time of the ACKs since then, in seconds.
+    pub rtt_s: f64,
+    /// The smallest of them, in seconds.
+    pub rtt_min_s: f64,
+    /// The smallest of the connection, in seconds.
+    pub rtt_base_s: f64,
+    /// Whether the window was in use, so that its size tells something of the path.
+    pub in_use: bool,
+}
+
+/// A control outside of the engine. All windows are in packets.
+pub trait External: Debug + Send {
+    /// Whether it hears of each ACK by [`Self::on_ack`]. If not, the engine doubles the window in slow start.
+    fn wants_acks(&self) -> bool;
+    /// A round trip is over.
+    fn on_report(&mut self, window: &mut Window, report: &Report);
+    /// An ACK acknowledged new data outside of recovery; the window was in use or not.
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack, in_use: bool);
+    /// A loss was detected: the window to continue with.
+    fn on_loss(&mut self, window: &Window, loss: &Loss) -> f64;
+    /// The retransmission timer expired: the new threshold.
+    fn on_timeout(&mut self, window: &Window, loss: &Loss) -> f64;
+}
+
+/// Makes the external controls of a scenario.
+pub trait Maker: Debug {
+    /// The control of the connection `flow`.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn make(&mut self, spec: &ControlSpec, flow: &str) -> Result<Box<dyn External>, String>;
+}
+
+/// Of a scenario without any.
+#[derive(Debug)]
+pub struct NoMaker;
+
+impl Maker for NoMaker {
+    fn make(&mut self, _spec: &ControlSpec, _flow: &str) -> Result<Box<dyn External>, String> {
+        Err("a congestion control of the engine: there is none outside of it here".into())
+    }
+}
+
+/// The engine's side of an external control.
+#[derive(Debug)]
+pub struct Connected {
+    control: Box<dyn External>,
+    wants_acks: bool,
+    rounds: Rounds,
+    delivered: f64,
+    since: Option<Time>,
+}
+
+impl Connected {
+    pub(super) fn to(control: Box<dyn External>) -> Self {
+        let wants_acks = control.wants_acks();
+        Self { control, wants_acks, rounds: Rounds::default(), delivered: 0.0, since: None }
+    }
+
+    fn report(&self, ack: &Ack, in_use: bool) -> Report {
+        Report {
+            now_s: ack.now.seconds(),
+            interval_s: ack.now.since(self.since.unwrap_or(ack.now)),
+            delivered: self.delivered,
+            in_flight: ack.in_flight,
+            rtt_s: self.rounds.mean_s().unwrap_or(ack.rtt_s),
+            rtt_min_s: self.rounds.least_s,
+            rtt_base_s: self.rounds.base_s,
+            in_use,
+        }
+    }
+}
+
+impl CongestionControl for Connected {
+    const HELP: &'static str = "outside of the engine";
+    /// It is told whether the window is in use.
+    const GROWS_UNUSED: bool = true;
+
+    fn new(_options: &Options<'_>) -> Self {
+        Self::to(Box::new(Nobody))
+    }
+
+    fn measure(&mut self, ack: &Ack) {
+        self.rounds.sample(ack);
+        self.delivered += ack.delivered;
+        if self.since.is_none() {
+            // The first round began when the packet was sent that the first ACK answers.
+            self.since = Some(Time::new((ack.now.seconds() - ack.rtt_s).max(0.0)));
+        }
+    }
+
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        let in_use = ack.finds_in_use(window);
+        if self.wants_acks {
+            self.control.on_ack(window, ack, in_use);
+        } else if in_use && window.in_slow_start() {
+            window.slow_start(ack.acked);
+        }
+        if self.rounds.is_over(ack) {
+            let report = self.report(ack, in_use);
+            self.control.on_report(window, &report);
+            self.rounds.begin(ack);
+            self.delivered = 0.0;
+            self.since = Some(ack.now);
+        }
+    }
+
+    fn on_loss(&mut self, window: &Window, loss: &Loss) -> f64 {
+        self.control.on_loss(window, loss)
+    }
+
+    fn on_timeout(&mut self, window: &Window, loss: &Loss) -> f64 {
+        self.control.on_timeout(window, loss)
+    }
+}
+
+/// Stands where no control is connected: keeps every window as it is.
+#[derive(Debug)]
+struct Nobody;
+
+impl External for Nobody {
+    fn wants_acks(&self) -> bool {
+        true
+    }
+    fn on_report(&mut self, _window: &mut Window, _report: &Report) {}
+    fn on_ack(&mut self, _window: &mut Window, _ack: &Ack, _in_use: bool) {}
+    fn on_loss(&mut self, window: &Window, _loss: &Loss) -> f64 {
+        window.cwnd
+    }
+    fn on_timeout(&mut self, window: &Window, _loss: &Loss) -> f64 {
+        window.cwnd
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::tests::Path;
+    use std::sync::{Arc, Mutex};
+
+    /// Keeps what it is told.
+    #[derive(Debug, Default)]
+    struct Listening(Arc<Mutex<Vec<Report>>>);
+
+    impl External for Listening {
+        fn wants_acks(&self) -> bool {
+            false
+        }
+        fn on_report(&mut self, window: &mut Window, report: &Report) {
+            window.cwnd += 1.0;
+            self.0.lock().unwrap().push(*report);
+        }
+        fn on_ack(&mut self, _window: &mut Window, _ack: &Ack, _in_use: bool) {
+            unreachable!("it did not ask for ACKs");
+        }
+        fn on_loss(&mut self, _window: &Window, loss: &Loss) -> f64 {
+            loss.in_use / 2.0
+        }
+        fn on_timeout(&mut self, _window: &Window, loss: &Loss) -> f64 {
+            loss.in_use / 2.0
+        }
+    }
+
+    #[test]
+    fn a_report_tells_of_a_round_trip() {
+        let reports = Arc::default();
+        let mut control = Connected::to(Box::new(Listening(Arc::clone(&reports))));
+        let mut path = Path::new(10.0);
+        for rtt_s in [0.1, 0.2, 0.4] {
+            path.round(&mut control, rtt_s);
+        }
+        let reports = reports.lock().unwrap();
+        // The first ACK begins a round; each ends with what had been sent when it began, one packet after the ACK.
+        let rounds: Vec<(f64, f64)> = reports.iter().map(|told| (told.delivered, told.rtt_base_s)).collect();
+        assert_eq!(rounds, [(1.0, 0.1), (11.0, 0.1), (12.0, 0.1)]);
+        assert_eq!(path.window.cwnd, 13.0);
+        assert!(reports.iter().all(|told| told.in_use && told.rtt_min_s <= told.rtt_s));
+    }
+}

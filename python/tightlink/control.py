@@ -1,0 +1,188 @@
+"""Congestion controls written in Python, used by name like those of the engine.
+
+A control hears of its connection once a round trip, or of each ACK if it has a method ``on_ack``, and sets the
+congestion window. It is known by its name from its definition on.
+
+Example:
+    >>> import tightlink as tl
+    >>> class Cautious(tl.CongestionControl):
+    ...     '''Half a packet a round trip more, a quarter less after a loss.'''
+    ...
+    ...     def __init__(self, step: float = 0.5) -> None:
+    ...         self.step = step
+    ...
+    ...     def on_report(self, report: tl.Report) -> None:
+    ...         if report.in_use and self.cwnd >= self.ssthresh:
+    ...             self.cwnd += self.step
+    ...
+    ...     def on_loss(self, loss: tl.Loss) -> float:
+    ...         return 0.75 * loss.in_use
+    >>> run = tl.simulate(tl.loads('''
+    ... duration = "10 s"
+    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "20 ms", queue = "20 packets" }
+    ... traffic.ftp = { kind = "bulk", from = "a", to = "b", tcp = { congestion = "cautious" } }
+    ... '''))
+    >>> run.flows["congestion"].to_list()
+    ['cautious']
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+import math
+import re
+import sys
+import traceback
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from tightlink.errors import TightlinkError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+    from tightlink._core import Ack, Loss, Report
+
+_WORDS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
+_CONTROLS: dict[str, type[CongestionControl]] = {}
+_DIGESTS: dict[type[CongestionControl], str] = {}
+
+
+class CongestionControl:
+    """How a congestion window grows, and how far it shrinks. All windows are in packets.
+
+    A subclass is known by its ``name``, or by its class's name in small letters with hyphens. Parameters of its
+    ``__init__`` are options, which a scenario sets: all need a number or a truth value as default.
+
+    Before each call the engine sets ``cwnd`` and ``ssthresh``; what a call leaves there, it takes over.
+
+    Raises:
+        TypeError: When a subclass is defined: its name is taken by the engine or no name, or an option has no default.
+    """
+
+    name: ClassVar[str]
+    """Its name in scenarios."""
+    cwnd: float
+    """Congestion window."""
+    ssthresh: float
+    """Slow-start threshold; infinite at first, unless the scenario sets one."""
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        super().__init_subclass__(**kwargs)
+        if "name" not in vars(cls):
+            cls.name = _WORDS.sub("-", cls.__name__).lower()
+        if _NAME.fullmatch(cls.name) is None:
+            raise TypeError(f"name = {cls.name!r}: expected small letters, digits and hyphens")
+        from tightlink import _core
+
+        if cls.name in dict(_core.congestion()):
+            raise TypeError(f"name = {cls.name!r}: the engine has a congestion control of that name")
+        cls.options()
+        _CONTROLS[cls.name] = cls
+
+    def on_report(self, report: Report) -> None:
+        """A round trip is over.
+
+        Between reports the window is as this leaves it, but in slow start, where the engine adds a packet for each
+        that is acknowledged. Not called during loss recovery.
+        """
+
+    def on_loss(self, loss: Loss) -> float:
+        """A loss was detected, at most once a round trip: the window to continue with, in packets."""
+        return loss.in_use / 2
+
+    def on_timeout(self, loss: Loss) -> float:
+        """The retransmission timer expired: the new slow-start threshold, in packets; the window is one packet."""
+        return self.on_loss(loss)
+
+    if TYPE_CHECKING:
+
+        def on_ack(self, ack: Ack) -> None:
+            """An ACK acknowledged new data; only if a subclass defines it. Then slow start is its own, too."""
+
+    @classmethod
+    def options(cls) -> dict[str, float]:
+        """Names and defaults of the options."""
+        parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
+        if cls.__init__ is object.__init__:
+            return {}
+        for parameter in parameters:
+            if not isinstance(parameter.default, int | float) or not math.isfinite(parameter.default):
+                raise TypeError(f"{cls.__name__}.__init__: {parameter.name} needs a number as default: it is an option")
+        return {parameter.name: parameter.default for parameter in parameters}
+
+
+def find(name: str) -> type[CongestionControl] | None:
+    """The control of a name, if it is written in Python."""
+    return _CONTROLS.get(name)
+
+
+def names() -> list[str]:
+    """Names of all controls that are written in Python."""
+    return list(_CONTROLS)
+
+
+def load(path: str | os.PathLike[str]) -> list[str]:
+    """Run a Python file for the controls that it defines, and return their names.
+
+    Raises:
+        TightlinkError: There is no such file, it fails, or it defines none.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise TightlinkError(f"{file}: expected a Python file with subclasses of tightlink.CongestionControl")
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    if spec is None or spec.loader is None:
+        raise TightlinkError(f"{file}: expected a file whose name ends with .py")
+    module = importlib.util.module_from_spec(spec)
+    # Pickling and inspect look classes up there.
+    sys.modules[file.stem] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise TightlinkError(f"{file}: {type(error).__name__}: {error}") from error
+    found = [name for name, control in _CONTROLS.items() if control.__module__ == module.__name__]
+    if not found:
+        raise TightlinkError(f"{file}: defines no subclass of tightlink.CongestionControl")
+    return found
+
+
+def digest(control: type[CongestionControl]) -> str:
+    """A digest of a control's code: runs of other code are other runs.
+
+    It is of the file in which the class is defined, as that may hold what the class calls. Where no file is known,
+    it is drawn at random: then no run is ever taken for one of an earlier program.
+    """
+    if control not in _DIGESTS:
+        try:
+            file = inspect.getsourcefile(control)
+            text = inspect.getsource(control).encode() if file is None else Path(file).read_bytes()
+        except (OSError, TypeError):
+            text = uuid.uuid4().bytes
+        _DIGESTS[control] = hashlib.sha256(text).hexdigest()[:16]
+    return _DIGESTS[control]
+
+
+def trouble(error: Exception) -> str:
+    """What went wrong in a control, and where: in the run and in its code."""
+    cause = error.__cause__
+    if cause is None:
+        return str(error)
+    frames = traceback.extract_tb(cause.__traceback__)
+    where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    return f"{error}: {type(cause).__name__}: {cause}{where}"
+
+
+def make(name: str, _flow: str, options: Mapping[str, float]) -> CongestionControl:
+    """The control of a connection, for the engine."""
+    control = _CONTROLS.get(name)
+    if control is None:
+        raise LookupError("a control that is defined here: one written in Python runs where its class is")
+    defaults = control.options()
+    given: dict[str, Any] = {key: type(defaults[key])(value) for key, value in options.items()}
+    return control(**given)

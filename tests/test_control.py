@@ -1,0 +1,186 @@
+"""Congestion controls written in Python: equal to those of the engine where they do the same; every mistake told."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import tightlink as tl
+from tightlink import cli, control
+from tightlink.simulate import prepare
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BASE = """\
+profile = "rfc"
+duration = "10 s"
+link.wire = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "20 ms", queue = "20 packets" }
+traffic.ftp = { kind = "bulk", from = "a", to = "b", tcp = { congestion = "reno" } }
+"""
+KEY = "traffic.ftp.tcp.congestion"
+
+
+@pytest.fixture(autouse=True)
+def _registry() -> Iterator[None]:
+    known = dict(control._CONTROLS)
+    yield
+    control._CONTROLS.clear()
+    control._CONTROLS.update(known)
+
+
+@pytest.fixture
+def base() -> tl.Scenario:
+    return tl.loads(BASE)
+
+
+def test_reno_in_python_is_reno(base: tl.Scenario) -> None:
+    class PythonReno(tl.CongestionControl):
+        def on_ack(self, ack: tl.Ack) -> None:
+            if self.cwnd < self.ssthresh:
+                self.cwnd += min(ack.acked, 1)
+            else:
+                self.cwnd += min(ack.acked / self.cwnd, 1)
+
+    for recovery in ("reno", "newreno", "sack"):
+        mine, theirs = (
+            tl.simulate(base.set_all({KEY: name, "traffic.ftp.tcp.recovery": recovery}))
+            for name in ("python-reno", "reno")
+        )
+        assert mine.flows["congestion"].to_list() == ["python-reno"]
+        assert mine.flows.drop("congestion").equals(theirs.flows.drop("congestion"))
+        assert mine.links.equals(theirs.links)
+
+
+def test_reports_come_once_a_round_trip(base: tl.Scenario) -> None:
+    told: list[tl.Report] = []
+    losses: list[tl.Loss] = []
+
+    class Listening(tl.CongestionControl):
+        def on_report(self, report: tl.Report) -> None:
+            told.append(report)
+            self.ssthresh = min(self.ssthresh, 100.0)
+
+        def on_loss(self, loss: tl.Loss) -> float:
+            losses.append(loss)
+            assert math.isfinite(self.cwnd)
+            return super().on_loss(loss)
+
+    run = tl.simulate(base.set_all({KEY: Listening, "link.wire.queue": "1000 packets"}))
+    # It stays at the threshold, so that nothing is lost.
+    assert losses == []
+    assert run.flows["packets_dropped"].item() == 0
+    times = [report.now_s for report in told]
+    assert times == sorted(times)
+    assert all(
+        report.interval_s == pytest.approx(after - before)
+        for before, after, report in zip(times, times[1:], told[1:], strict=False)
+    )
+    # A round trip holds the window, and takes as long as its packets take on the line.
+    steady = told[len(told) // 2]
+    assert steady.rtt_s == pytest.approx(100 * 1500 * 8 / 10e6, rel=0.02)
+    assert steady.interval_s == pytest.approx(steady.rtt_s, rel=0.05)
+    assert steady.delivered == pytest.approx(100, abs=4)
+    assert 0.04 < steady.rtt_base_s < 0.045 < steady.rtt_min_s <= steady.rtt_s
+    assert sum(report.delivered for report in told) <= run.flows["packets_delivered"].item()
+
+
+def test_options_are_parameters(base: tl.Scenario) -> None:
+    made: list[tuple[float, bool]] = []
+
+    class Choosy(tl.CongestionControl):
+        def __init__(self, share: float = 0.5, *, often: bool = False) -> None:
+            made.append((share, often))
+
+    tl.simulate(base.set(KEY, {"kind": Choosy, "share": 0.25, "often": True}))
+    tl.simulate(base.set(KEY, "choosy"))
+    assert made == [(0.25, True), (0.5, False)]
+    with pytest.raises(tl.ScenarioError, match=r'congestion\.shar: unknown key.*did you mean "share"'):
+        base.set(KEY, {"kind": "choosy", "shar": 1}).resolve()
+    with pytest.raises(tl.ScenarioError, match="often = 2(.0)?: expected true or false"):
+        base.set(KEY, {"kind": "choosy", "often": 2}).resolve()
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("def on_report(self, report): return 1 / 0", r"on_report of ftp at 0\.0\d+ s: ZeroDivisionError: .*line 3\)"),
+        (
+            "def on_loss(self, loss): pass",
+            r"on_loss of ftp at .* s: ValueError: what it returns is None: expected packets",
+        ),
+        ("def on_loss(self, loss): return float('nan')", "what it returns is nan: expected packets"),
+        ("def on_ack(self, ack): self.cwnd = 'x'", "cwnd is 'x': expected packets, a number above zero"),
+        ("def on_ack(self, ack): self.ssthresh = -1", "ssthresh is -1: expected packets"),
+        ("def __init__(self): raise RuntimeError('no')", "no"),
+    ],
+)
+def test_a_mistake_in_a_control_ends_the_run(base: tl.Scenario, tmp_path: Path, body: str, said: str) -> None:
+    file = tmp_path / "mistaken.py"
+    file.write_text(f"import tightlink as tl\nclass Mistaken(tl.CongestionControl):\n    {body}\n")
+    assert control.load(file) == ["mistaken"]
+    scenario = base.set(KEY, "mistaken")
+    with pytest.raises(tl.TightlinkError, match=said):
+        tl.simulate(scenario)
+    sys.modules.pop("mistaken")
+
+
+def test_a_break_of_the_user_stays_one(base: tl.Scenario) -> None:
+    class Breaking(tl.CongestionControl):
+        def on_report(self, report: tl.Report) -> None:
+            raise KeyboardInterrupt(report.now_s)
+
+    with pytest.raises(KeyboardInterrupt):
+        tl.simulate(base.set(KEY, Breaking))
+
+
+def test_what_is_no_control_is_told_at_its_definition() -> None:
+    with pytest.raises(TypeError, match="the engine has a congestion control of that name"):
+        type("Cubic", (tl.CongestionControl,), {})
+    with pytest.raises(TypeError, match="expected small letters, digits and hyphens"):
+        type("Odd", (tl.CongestionControl,), {"name": "Odd name"})
+    with pytest.raises(TypeError, match="share needs a number as default"):
+
+        class Bare(tl.CongestionControl):
+            def __init__(self, share: float) -> None:
+                self.share = share
+
+
+def test_other_code_is_another_run(base: tl.Scenario, tmp_path: Path) -> None:
+    file = tmp_path / "changing.py"
+    scenario = base.set(KEY, "changing")
+    found = []
+    for step in (1, 2, 1):
+        file.write_text(
+            f"import tightlink as tl\nclass Changing(tl.CongestionControl):\n    def on_report(self, report): self.cwnd += {step}\n"
+        )
+        control.load(file)
+        found.append(prepare(scenario).identity)
+    sys.modules.pop("changing")
+    assert found[0] == found[2] != found[1]
+
+
+def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "s.toml").write_text(BASE)
+    (tmp_path / "mine.py").write_text("import tightlink as tl\nclass Mine(tl.CongestionControl): pass\n")
+    (tmp_path / "empty.py").write_text("")
+    (tmp_path / "broken.py").write_text("1 / 0\n")
+    file, mine = str(tmp_path / "s.toml"), str(tmp_path / "mine.py")
+    assert cli.main(["run", file, "--set", f"{KEY}=mine"]) == 2
+    assert 'congestion = "mine": expected one of' in capsys.readouterr().err
+    assert cli.main(["run", file, "--set", f"{KEY}=mine", "--controls", mine]) == 0
+    out = str(tmp_path / "out")
+    assert cli.main(["sweep", file, "--vary", f"{KEY}=reno,mine", "--controls", mine, "-o", out, "-j", "2"]) == 0
+    for name, said in (
+        ("no.py", "expected a Python file"),
+        ("empty.py", "defines no subclass"),
+        ("broken.py", "ZeroDivisionError"),
+    ):
+        capsys.readouterr()
+        assert cli.main(["run", file, "--controls", str(tmp_path / name)]) in {1, 2}
+        assert said in capsys.readouterr().err
+    sys.modules.pop("mine")
