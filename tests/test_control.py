@@ -101,7 +101,7 @@ def test_options_are_parameters(base: tl.Scenario) -> None:
     assert made == [(0.25, True), (0.5, False)]
     with pytest.raises(tl.ScenarioError, match=r'congestion\.shar: unknown key.*did you mean "share"'):
         base.set(KEY, {"kind": "choosy", "shar": 1}).resolve()
-    with pytest.raises(tl.ScenarioError, match="often = 2(.0)?: expected true or false"):
+    with pytest.raises(tl.ScenarioError, match=r"often = 2(.0)?: expected true or false"):
         base.set(KEY, {"kind": "choosy", "often": 2}).resolve()
 
 

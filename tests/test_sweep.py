@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -319,3 +321,29 @@ def test_no_place_for_jobs(file: Path, tmp_path: Path, capsys: pytest.CaptureFix
     command = ["sweep", str(file), "--vary", f"{WINDOW}=2 packets,4 packets", "-o", str(tmp_path / "out"), "-j", "0"]
     assert cli.main(command) == 2
     assert "--jobs = 0: expected a whole number of at least 1" in capsys.readouterr().err
+
+
+def test_on_a_terminal_progress_is_one_line(file: Path, tmp_path: Path) -> None:
+    """Runs done and time left, rewritten in place; nothing of it where stderr is a pipe."""
+    command = [sys.executable, "-m", "tightlink", "sweep", str(file), "--vary", f"{WINDOW}=2 packets,20 packets"]
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*command, "-o", str(tmp_path / "out")],
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+        env=os.environ | {"TERM": "xterm"},
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        # A terminal whose other side has gone reads as an error.
+        with contextlib.suppress(OSError):
+            while part := os.read(ours, 4096):
+                shown += part
+        os.close(ours)
+    assert process.returncode == 0
+    text = shown.decode()
+    assert "2 of 2 runs" in text
+    assert "\x1b[2K" in text
+    assert "\n" not in text.split("2 of 2 runs")[0]
+    piped = subprocess.run([*command, "-o", str(tmp_path / "piped")], capture_output=True, check=True, text=True)
+    assert piped.stderr == ""
