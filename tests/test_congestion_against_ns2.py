@@ -59,6 +59,14 @@ _RECOVERY: Final = "after each loss the module's window goes down to half of the
 _ROW: Final = "the module takes the increase from the next row of RFC 3649's table: it rounds up"
 _WHOLE: Final = "the module computes in whole numbers, rounded down"
 _RENO: Final = "the module halves as Reno does: it waits for an event (CA_EVENT_COMPLETE_CWR) that ns-2 never sends"
+_KEEPS: Final = (
+    "the module of Linux 2.6.22 keeps a share beta of the window where the paper gives it up, which later ones mend: "
+    "with that mistake the difference is 0.0001"
+)
+_STEPS: Final = (
+    "the module's alpha is in 128ths, and its window steps by whole packets: a control that does so, too, is 2.3 round "
+    "trips from it, 2 % of the time from loss to loss"
+)
 KNOWN: Final[dict[tuple[str, str, str], Known]] = {
     ("bic", "fast", "interval"): Known(13.58, _FASTER),
     ("bic", "slow", "interval"): Known(11.00, _FASTER),
@@ -74,8 +82,8 @@ KNOWN: Final[dict[tuple[str, str, str], Known]] = {
     ("vegas", "fast", "delivered"): Known(0.0783, "the module grows every other round trip, not every one"),
     ("westwood", "fast", "delivered"): Known(-0.5245, _RENO),
     ("westwood", "slow", "interval"): Known(3.982, _RENO),
-    ("illinois", "fast", "delivered"): Known(0.0272, "the module leaves slow start with 298 packets; not explained"),
-    ("illinois", "slow", "interval"): Known(-3.777, f"{_WHOLE}: alpha in 128ths; that does not explain all of it"),
+    ("illinois", "fast", "delivered"): Known(0.0272, _KEEPS),
+    ("illinois", "slow", "interval"): Known(-3.777, _STEPS),
     ("hybla", "fast", "delivered"): Known(-0.0592, "slow start overshoots further and costs timeouts"),
     ("hybla", "fast", "interval"): Known(-19.12, f"{_WHOLE}: in 128ths of a packet per ACK"),
     ("hybla", "slow", "interval"): Known(-4.811, f"{_WHOLE}: in 128ths of a packet per ACK"),
