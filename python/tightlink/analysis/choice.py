@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import TightlinkError
+from tightlink.reduce import largest
 
 if TYPE_CHECKING:
     import polars as pl
@@ -68,7 +69,7 @@ def choose(
     few = cells.filter(pl.col("loss") <= little)
     clean = not few.is_empty()
     kept = few if clean else cells.filter(pl.col("loss") <= pl.col("loss").min() * (1 + _SAME))
-    top = float(kept["goodput_bps"].max())  # type: ignore[arg-type]
+    top = largest(kept["goodput_bps"])
     return Choice(_least(kept, top * (1 - _SAME)), _least(kept, top * (1 - nearly)), clean)
 
 

@@ -17,6 +17,7 @@ from tightlink.analysis.bulk_cells import simulate_cells
 from tightlink.analysis.bulk_path import BOTTLENECK
 from tightlink.analysis.choice import LITTLE, Choice, choose
 from tightlink.errors import TightlinkError
+from tightlink.reduce import largest, smallest
 from tightlink.simulate import simulate
 
 if TYPE_CHECKING:
@@ -141,10 +142,10 @@ def transfer_s(path: BulkPath, row: dict[str, Any], size_bytes: int) -> float:
     each = math.ceil(size_bytes / row["flows"])
     run = simulate(patient.scenario(row["window_packets"], row["flows"], bytes_each=each))
     bulk = run.flows.head(row["flows"])
-    delivered = int(bulk["packets_delivered"].min())  # type: ignore[arg-type]
+    delivered = int(smallest(bulk["packets_delivered"]))
     if delivered * path.payload_bytes < each:
         return float(estimate)
-    return float(bulk["stop_s"].max())  # type: ignore[arg-type]
+    return largest(bulk["stop_s"])
 
 
 def _upgrades(  # noqa: PLR0917

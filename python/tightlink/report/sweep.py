@@ -9,6 +9,7 @@ from tightlink.analysis import effects
 from tightlink.experiment import open as open_folder
 from tightlink.experiment.designs import ONE_AT_A_TIME
 from tightlink.experiment.summary import summary, width_of
+from tightlink.reduce import largest, smallest
 from tightlink.report import charts
 from tightlink.report.blocks import Details, Row, Section, Table, Text
 from tightlink.report.page import write
@@ -59,7 +60,7 @@ def _lead(runs: pl.DataFrame, cells: pl.DataFrame, keys: list[str]) -> str:
     from tightlink import units
     from tightlink.console import rounded
 
-    low, high = (rounded(float(value), units.format_rate) for value in (goodput.min(), goodput.max()))  # type: ignore[arg-type]
+    low, high = (rounded(value, units.format_rate) for value in (smallest(goodput), largest(goodput)))
     return f"{counted} Goodput, over all flows, goes from {low} to {high}."
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.plots import palette
+from tightlink.reduce import largest, smallest
 from tightlink.report.encoding import axis_of, channel, color, finished, scaled, tooltip
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def shaded(  # noqa: PLR0913
 
     axes = {x: axis_of(frame, x, x_title, x_domain), y: axis_of(frame, y, y_title, y_domain)}
     shown = scaled(frame, axes)
-    ends = x_domain or (float(frame[x].min()), float(frame[x].max()))  # type: ignore[arg-type]
+    ends = x_domain or (smallest(frame[x]), largest(frame[x]))
     encoding: dict[str, Any] = {
         "x": channel(alt.X, shown, x, axes[x], kind=x_scale, domain=ends),
         "y": channel(alt.Y, shown, y, axes[y], domain=y_domain),

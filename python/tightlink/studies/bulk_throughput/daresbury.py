@@ -11,6 +11,7 @@ import polars as pl
 
 from tightlink.experiment.claims import exact, holds_if
 from tightlink.experiment.execute import Task
+from tightlink.reduce import largest, median_of, smallest
 from tightlink.studies.bulk_throughput.cells import cells
 from tightlink.studies.bulk_throughput.lines import (
     best,
@@ -75,7 +76,7 @@ def _seventy(grid: pl.DataFrame) -> Iterator[Claim]:
         f"One flow with the window nearest to the bandwidth-delay product reaches {percent(clean[1])} without loss, "
         f"two {percent(clean[2])}; so does ns-2.35.", unit="%",
     )  # fmt: skip
-    most = float(grid.filter(pl.col("flows") <= _FEW)["goodput_share"].max())  # type: ignore[arg-type]
+    most = largest(grid.filter(pl.col("flows") <= _FEW)["goodput_share"])
     yield holds_if(
         "daresbury.seventy-at-most", "With 4 flows or fewer utilization never exceeds 70 %, whatever the window",
         _PLACE, _percent(most), most <= 0.7,
@@ -109,7 +110,7 @@ def _maxima(grid: pl.DataFrame) -> Iterator[Claim]:
         f"{sum(more.values())} of {len(more)} numbers of flows", all(more.values()),
         "Every larger window loses more than the one with the highest goodput, and carries less.",
     )  # fmt: skip
-    drops = {flows: 1 - float(rest["goodput_bps"].min()) / top["goodput_bps"]  # type: ignore[arg-type]
+    drops = {flows: 1 - smallest(rest["goodput_bps"]) / top["goodput_bps"]
              for flows, (top, rest) in after.items() if rest.height}  # fmt: skip
     few = [flows for flows, drop in drops.items() if drop > _MARKED]
     many = max(drop for flows, drop in drops.items() if flows > _FEW)
@@ -151,19 +152,19 @@ def _run_time(grid: pl.DataFrame, runs: Mapping[str, Run]) -> Iterator[Claim]:
     long = cells(runs, _LONG, DARESBURY.cells, path)
     joined = grid.join(long, on=["window_packets", "flows"], suffix="_long")
     ratio = joined["goodput_bps"] / joined["goodput_bps_long"] - 1
-    short, most = float(grid["goodput_bps"].max()), float(long["goodput_bps"].max())  # type: ignore[arg-type]
+    short, most = largest(grid["goodput_bps"]), largest(long["goodput_bps"])
     yield holds_if(
         "daresbury.run-time", "The goodput available in 10 s is within 1 % of that in 50 s", _PLACE,
         _percent(short / most - 1), abs(short / most - 1) <= _WITHIN,
         f"Highest goodputs: {short / 1e6:.2f} and {most / 1e6:.2f} Mbit/s. Cell by cell the median difference is "
-        f"{percent(float(ratio.abs().median()), 1)}, "  # type: ignore[arg-type]
+        f"{percent(median_of(ratio.abs()), 1)}, "
         f"and {int((ratio.abs() <= _WITHIN).sum())} of {joined.height} cells are within 1 %: the handshake and slow "
         "start take a few round trips of 162 ms, some per cent of 10 s.", unit="%",
     )  # fmt: skip
 
 
 def _most(part: pl.DataFrame) -> float:
-    return 0.0 if part.is_empty() else float(part["goodput_share"].max())  # type: ignore[arg-type]
+    return 0.0 if part.is_empty() else largest(part["goodput_share"])
 
 
 def _worst(grid: pl.DataFrame, flows: int) -> tuple[float, float]:

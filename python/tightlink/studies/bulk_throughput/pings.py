@@ -16,6 +16,7 @@ from tightlink.analysis.bulk_cells import cell
 from tightlink.analysis.bulk_path import BOTTLENECK, company
 from tightlink.experiment.claims import holds_if
 from tightlink.experiment.execute import Task
+from tightlink.reduce import mean_of
 from tightlink.report import Chart, Section, Text, charts
 from tightlink.scenario import Cbr, Udp
 from tightlink.studies.bulk_throughput.lines import rank_correlation
@@ -145,7 +146,7 @@ def section(runs: Mapping[str, Run]) -> Section:
 
 
 def _means(found: pl.DataFrame) -> tuple[float, float]:
-    return float(found["tcp"].mean()), float(found["ping"].mean())  # type: ignore[arg-type]
+    return mean_of(found["tcp"]), mean_of(found["ping"])
 
 
 def _over(found: pl.DataFrame, x: str, y: str, *, line: str) -> float:

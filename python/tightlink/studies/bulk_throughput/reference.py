@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from tightlink.experiment.claims import exact, holds_if
+from tightlink.reduce import largest, mean_of
 from tightlink.report import Chart as Figure
 from tightlink.report import Section, Table, Text, charts
 from tightlink.studies.bulk_throughput.cells import acked_packets
@@ -98,7 +99,7 @@ def claims(runs: Mapping[str, Run]) -> Iterator[Claim]:
     for name, p in tests.items():
         both = beside(next(place for place in COMPARED if place.name == name), runs)
         lossy = both.filter(pl.col("bottleneck_drops") > 0)
-        mean = float((lossy["here_bps"] / lossy["ns2_bps"] - 1).mean())  # type: ignore[arg-type]
+        mean = mean_of(lossy["here_bps"] / lossy["ns2_bps"] - 1)
         yield holds_if(
             f"ns2.{name}.lossy", f"{name}: goodputs with loss are not distributed otherwise than ns-2.35's", _SOURCE,
             p, p > _SIGNIFICANT / len(tests),
@@ -140,7 +141,7 @@ def section(runs: Mapping[str, Run]) -> Section:
         "cells can therefore differ for no reason that a network would know; distributions may not."
     )
     points = pl.concat(frames)
-    top = float(points["ns2_bps"].max())  # type: ignore[arg-type]
+    top = largest(points["ns2_bps"])
     equality = pl.DataFrame({"ns2_bps": [0.0, top], "here_bps": [0.0, top], "line": ["equality"] * 2})
     chart = charts.points(
         points, "ns2_bps", "here_bps", by="path", curves=equality, curve="line", x_scale="linear",

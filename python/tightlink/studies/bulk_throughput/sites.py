@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from tightlink.experiment.claims import exact, holds_if, within
+from tightlink.reduce import largest, smallest
 from tightlink.studies.bulk_throughput.lines import best, best_windows, lines, nearest_window, rank_correlation
 from tightlink.studies.bulk_throughput.paths import (
     CALTECH,
@@ -74,9 +75,9 @@ def _factor(grids: Mapping[str, pl.DataFrame]) -> Iterator[Claim]:
         yield holds_if(
             f"in2p3.factor-{name}", f"The goodput is not very sensitive to the bottleneck factor, {name[0]} or "
             f"{name[2]}", f"{DOCUMENT}, IN2P3", _percent(ratio.mean()), _percent(ratio.mean()) < 100 * _LITTLE,
-            f"Mean over the grid, largest {percent(float(ratio.max()))}. "  # type: ignore[arg-type]
+            f"Mean over the grid, largest {percent(largest(ratio))}. "
             f"Where nothing is lost at the greater factor ({calm.height} of {joined.height} cells) it is at most "
-            f"{percent(float(calm_ratio.max()), 1)}. At factor 1 nothing can be lost at the bottleneck; from 2 on "  # type: ignore[arg-type]
+            f"{percent(largest(calm_ratio), 1)}. At factor 1 nothing can be lost at the bottleneck; from 2 on "
             "slow start overshoots, and recovery takes a good part of 10 s.", unit="%",
         )  # fmt: skip
 
@@ -102,7 +103,7 @@ def _loss(name: str, title: str, grid: pl.DataFrame) -> Iterator[Claim]:
 
 
 def _lbnl(grid: pl.DataFrame) -> Iterator[Claim]:
-    spreads = {flows: 1 - float(part["goodput_bps"].min()) / float(part["goodput_bps"].max())  # type: ignore[arg-type]
+    spreads = {flows: 1 - smallest(part["goodput_bps"]) / largest(part["goodput_bps"])
                for flows, part in lines(grid)}  # fmt: skip
     rest = max(spread for flows, spread in spreads.items() if flows > 1)
     yield holds_if(
@@ -113,7 +114,7 @@ def _lbnl(grid: pl.DataFrame) -> Iterator[Claim]:
         "fit.", unit="%",
     )  # fmt: skip
     large = grid.filter(pl.col("window_packets") * LBNL.path.payload_bytes >= LBNL.path.bdp_bytes)
-    wide = [1 - float(part["goodput_bps"].min()) / float(part["goodput_bps"].max())  # type: ignore[arg-type]
+    wide = [1 - smallest(part["goodput_bps"]) / largest(part["goodput_bps"])
             for _, part in lines(large)]  # fmt: skip
     yield holds_if(
         "lbnl.window-above-bdp", "LBNL: windows above the BDP of 12.75 kB have little effect",

@@ -8,6 +8,7 @@ import polars as pl
 
 from tightlink.experiment.claims import holds_if
 from tightlink.experiment.execute import Task
+from tightlink.reduce import largest, mean_of
 from tightlink.report import Chart, Section, Table, Text, charts
 from tightlink.studies.bulk_throughput.cells import cells
 from tightlink.studies.bulk_throughput.paths import DARESBURY, DOCUMENT, IN2P3, LBNL, Place
@@ -75,13 +76,13 @@ def claims(runs: Mapping[str, Run]) -> Iterator[Claim]:
         clean += found.filter("lossless").height
         statement, where = _SAID[place.name]
         others = int((found["equal"] & ~found["lossless"]).sum())
-        largest = float(found["difference"].abs().max())  # type: ignore[arg-type]
+        furthest = largest(found["difference"].abs())
         yield holds_if(
             f"{place.name}.{one}-{other}", f"{place.title}: {statement}", f"{DOCUMENT}, {where}",
             f"{int(found['equal'].sum())} of {found.height} cells equal",
-            largest <= _UNNOTICED,
-            f"Goodputs differ by up to {percent(largest)}, on average {_NAMES[one]} by "
-            f"{percent(float(found['difference'].mean()), 1)} from {_NAMES[other]}. The cells without loss "  # type: ignore[arg-type]
+            furthest <= _UNNOTICED,
+            f"Goodputs differ by up to {percent(furthest)}, on average {_NAMES[one]} by "
+            f"{percent(mean_of(found['difference']), 1)} from {_NAMES[other]}. The cells without loss "
             f"({int(found['lossless'].sum())}) cannot differ; of the others {others} "
             "are equal. The document suspects that its option had no effect, with good reason.",
         )  # fmt: skip
@@ -104,8 +105,8 @@ def section(runs: Mapping[str, Run]) -> Section:
             "equal": int(found.filter("lossless")["equal"].sum()),
             "cells with loss": lossy.height,
             "equal there": int(lossy["equal"].sum()),
-            "mean difference %": 100 * float(lossy["difference"].mean()),  # type: ignore[arg-type]
-            "largest %": 100 * float(lossy["difference"].abs().max()),  # type: ignore[arg-type]
+            "mean difference %": 100 * mean_of(lossy["difference"]),
+            "largest %": 100 * largest(lossy["difference"].abs()),
         })  # fmt: skip
         label = f"{place.title.partition(',')[0]}: {_NAMES[one]} with {_NAMES[other]}"
         frames.append(found.select("window_packets", "flows", "loss", pl.col("difference") * 100, path=pl.lit(label)))
@@ -114,7 +115,7 @@ def section(runs: Mapping[str, Run]) -> Section:
     finding = (
         f"The doubt is justified: recoveries are equal to the packet in {int(table['equal'].sum())} of {clean} "
         f"cells without loss, and differ in all but {int(table['equal there'].sum())} of the {lossy_all} with loss, by "
-        f"up to {percent(float(table['largest %'].max()) / 100)}. Identical results with loss mean that the option had "  # type: ignore[arg-type]
+        f"up to {percent(largest(table['largest %']) / 100)}. Identical results with loss mean that the option had "
         "no effect."
     )
     text = (

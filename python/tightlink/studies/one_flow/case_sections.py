@@ -8,6 +8,7 @@ import polars as pl
 
 from tightlink.analysis.trace import smoothed
 from tightlink.plots.palette import SERIES
+from tightlink.reduce import largest, smallest
 from tightlink.report import Row, Section, Table, Text, charts
 from tightlink.studies.one_flow.cases import CASES, STOP_S
 from tightlink.studies.one_flow.counts import PUBLISHED
@@ -70,7 +71,7 @@ def domains(cases: Mapping[str, Measured]) -> Domains:
     found: Domains = {}
     for metric in METRICS:
         values = pl.concat(curves(measured)[metric][metric] for measured in cases.values())
-        least, most = float(values.min()), float(values.max())  # type: ignore[arg-type]
+        least, most = smallest(values), largest(values)
         found[metric] = (min(0.0, 1.05 * least), 1.05 * most)
     return found
 

@@ -10,6 +10,7 @@ import polars as pl
 from tightlink.analysis import trace
 from tightlink.analysis.fairness import jain
 from tightlink.experiment.claims import Claim, holds_if
+from tightlink.reduce import largest, mean_of, smallest
 from tightlink.studies.one_flow.cases import DOCUMENT
 from tightlink.studies.one_flow.company import (
     BACK_S,
@@ -135,7 +136,7 @@ def claims(runs: Mapping[str, Run]) -> Iterator[Claim]:
     network, response = f"{DOCUMENT}, company X", f"{DOCUMENT}, response function"
     udp = udp_table(runs)
     constant = udp.filter(pl.col("kind") == "constant")
-    least = float(constant["utilization"].min())  # type: ignore[arg-type]
+    least = smallest(constant["utilization"])
     yield holds_if(
         "company.aggressive", "Many aggressive flows make the system throughput much lower", network,
         least, least < 0.8,
@@ -143,7 +144,7 @@ def claims(runs: Mapping[str, Run]) -> Iterator[Claim]:
         f"{_percents(constant['loss'])} of their packets, and TCP beside them.",
     )  # fmt: skip
     beside = beside_table(runs)
-    starved = float(beside.filter(pl.col("offered_percent") > _ABOVE)["tcp_bps"].max()) / LINK_BPS  # type: ignore[arg-type]
+    starved = largest(beside.filter(pl.col("offered_percent") > _ABOVE)["tcp_bps"]) / LINK_BPS
     yield holds_if(
         "company.tcp-beside-udp", "Flows without congestion control leave TCP no chance", network, starved,
         starved < 0.05, "TCP's greatest share of the link beside UDP at 120 to 150 %.",
@@ -159,7 +160,7 @@ def claims(runs: Mapping[str, Run]) -> Iterator[Claim]:
         f"Share of the flow whose path is {LONG[-1]} times as long.",
     )  # fmt: skip
     curve, load = company_x_curve(runs), runs[COMPANY_X].links["utilization"][0]
-    peak, mean = float(curve["smoothed_bps"].max()), float(curve["system_bps"][-1])  # type: ignore[arg-type]
+    peak, mean = largest(curve["smoothed_bps"]), float(curve["system_bps"][-1])
     yield holds_if(
         "company.peaks", "Peaks near the link's rate beside a system throughput below a tenth mean congestion", network,
         f"{peak / 1e3:.0f} and {mean / 1e3:.0f} kbit/s", load > 0.5,
@@ -196,7 +197,7 @@ def _peak_over_mean(run: Run) -> float:
     """The mean over the flows of a flow's greatest throughput in 100 ms over its mean."""
     own = run.series.filter(pl.col("metric") == "throughput_bps").group_by("entity", maintain_order=True)
     peaks = own.agg(peak=pl.col("value").max(), mean=pl.col("value").mean())
-    return float((peaks["peak"] / peaks["mean"]).mean())  # type: ignore[arg-type]
+    return mean_of(peaks["peak"] / peaks["mean"])
 
 
 def _link_peak_over_mean(run: Run) -> float:

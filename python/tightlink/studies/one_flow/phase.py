@@ -14,6 +14,7 @@ import polars as pl
 
 from tightlink.experiment.claims import Claim, holds_if
 from tightlink.experiment.execute import Task
+from tightlink.reduce import largest, smallest
 from tightlink.report import Chart, Section, Text, charts
 from tightlink.scenario import Bulk, Dumbbell, OnOff, Scenario, Tcp, Udp
 from tightlink.studies.one_flow.cases import DOCUMENT
@@ -111,5 +112,5 @@ def _spreads(frame: pl.DataFrame) -> tuple[tuple[float, float], ...]:
     spreads = []
     for words in _KINDS.values():
         share = frame.filter(pl.col("kind") == words)["share"]
-        spreads.append((float(share.min()), float(share.max())))  # type: ignore[arg-type]
+        spreads.append((smallest(share), largest(share)))
     return tuple(spreads)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tightlink.experiment.claims import Claim, exact, holds_if, within
+from tightlink.reduce import largest
 from tightlink.studies.one_flow.cases import DOCUMENT, START_S, STOP_S
 from tightlink.studies.words import percent
 
@@ -106,7 +107,7 @@ def short_queue(short: Measured, base: Measured, old: Measured) -> Iterator[Clai
         f"{lost:.1f} % are lost, with the timer's lower bound at 1 s "
         f"{_PERCENT * (1 - old.kilobytes / base.kilobytes):.1f} %.",
     )  # fmt: skip
-    longest = float(short.held["share"].max())  # type: ignore[arg-type]
+    longest = largest(short.held["share"])
     yield holds_if(
         "queue-5.queue", "The queue is very unstable", place,
         _PERCENT * longest, longest < 0.5,

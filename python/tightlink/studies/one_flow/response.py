@@ -12,6 +12,7 @@ import polars as pl
 from tightlink.analysis.response import C_DELAYED, C_EVERY, fitted_c, mathis, pftk
 from tightlink.experiment.claims import Claim, holds_if, within
 from tightlink.experiment.execute import Task
+from tightlink.reduce import largest
 from tightlink.report import Chart, Format, Section, Table, Text, charts
 from tightlink.scenario import Bulk, Link, Reverse, Scenario, Tcp
 from tightlink.studies.one_flow.cases import DOCUMENT, RECEIVER, SENDER
@@ -135,7 +136,7 @@ def claims(runs: Mapping[str, Run]) -> Iterator[Claim]:
             _fitted(random, variant), relative=0.05, reason=few,
         )  # fmt: skip
     reno = random.filter(pl.col("variant") == "Reno")
-    above = float((reno["packets_per_rtt"] / reno["mathis"]).max())  # type: ignore[arg-type]
+    above = largest(reno["packets_per_rtt"] / reno["mathis"])
     yield holds_if(
         "response.bound", "The function is an upper bound of TCP's throughput", _PLACE, above, above < 1.05,
         "Largest ratio of Reno's mean over seeds to C/√p; a bound on the average, single seeds exceed it.",

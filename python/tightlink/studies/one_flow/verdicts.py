@@ -89,7 +89,7 @@ def quality(measured: Measured) -> Quality:
     """The quality of a case."""
     latency = measured.steady(measured.trips, "arrived_s")["latency_s"]
     most, nearly = (float(latency.quantile(share, "nearest") or 0.0) for share in (0.999, 0.99))
-    least = float(pl.Series(latency).min() or 0.0)  # type: ignore[arg-type]
+    least = min(latency, default=0.0)
     carried = measured.case.payload_share if measured.header_bytes else 1.0
     share = measured.flow["goodput_bps"] / (carried * measured.case.rate_bps)
     return Quality(nearly, most - least, measured.loss, share)

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from tightlink.experiment.claims import Claim, exact, holds_if, within
+from tightlink.reduce import largest, smallest
 from tightlink.studies.router_response import document
 from tightlink.studies.router_response.document import (
     B_END_130_PER_S,
@@ -128,11 +129,11 @@ def reported(found: Evidence) -> Iterator[Claim]:
     held = short.filter((pl.col("offered_packets_per_s") > found.onset) & (pl.col("load") > level - _AT_LEVEL))
     yield within(
         "load.flat", "65 B: it stays at that level to about 3 Mbit/s", _BITS, FALL_BPS / MBIT,
-        float(held["offered_bps"].max()) / MBIT, tolerance=0.5, unit="Mbit/s",  # type: ignore[arg-type]
+        largest(held["offered_bps"]) / MBIT, tolerance=0.5, unit="Mbit/s",
         reason=f"{_FITTED} \"About 3\" is printed to a digit; the document's probes are at 2.6 and 5.2 Mbit/s only.",
     )  # fmt: skip
     last = found.grid.group_by("packet_bytes", maintain_order=True).last()
-    low, high = float(last["load"].min()), float(last["load"].max())  # type: ignore[arg-type]
+    low, high = smallest(last["load"]), largest(last["load"])
     yield holds_if(
         "load.falls", "Beyond, the reported load falls, for every packet length", _BITS,
         f"to {percent(low)}–{percent(high)}", high < level - _POINT,
@@ -141,14 +142,14 @@ def reported(found: Evidence) -> Iterator[Claim]:
     busy = short.filter(pl.col("load") < level - _POINT).filter(pl.col("offered_packets_per_s") > found.onset * _BEYOND)
     yield holds_if(
         "load.no-reduction", "There is no actual reduction in CPU load as the recorded results imply", _BITS,
-        float(busy["load_busy"].min()), float(busy["load_busy"].min()) > 1 - _POINT,  # type: ignore[arg-type]
-        f"Share of the time in which the CPU was busy; asked for was up to {percent(float(short['load_true'].max()))}.",  # type: ignore[arg-type]
+        smallest(busy["load_busy"]), smallest(busy["load_busy"]) > 1 - _POINT,
+        f"Share of the time in which the CPU was busy; asked for was up to {percent(largest(short['load_true']))}.",
     )  # fmt: skip
     forwarded = short["forwarded_packets_per_s"]
     yield holds_if(
         "load.routing-slows", "In the highly unstable region routing slows down, too", _BITS,
-        float(forwarded[-1]), float(forwarded[-1]) < 0.5 * float(forwarded.max()),  # type: ignore[arg-type]
-        f"Forwarded at 10,000 packets/s, of {float(forwarded.max()):,.0f} at most: interrupts of packets that are "  # type: ignore[arg-type]
+        float(forwarded[-1]), float(forwarded[-1]) < 0.5 * largest(forwarded),
+        f"Forwarded at 10,000 packets/s, of {largest(forwarded):,.0f} at most: interrupts of packets that are "
         "then dropped take the time.", unit="packets/s",
     )  # fmt: skip
 
@@ -162,7 +163,7 @@ def router_b(found: Evidence) -> Iterator[Claim]:
         tolerance=0.05, unit="Mbit/s",
         reason="The serial frame's 8 B are fitted to this; that router A still fills the link at 5,000/s, too.",
     )  # fmt: skip
-    carried = float(found.of(130, grid=True)["b_packets_per_s"].max())  # type: ignore[arg-type]
+    carried = largest(found.of(130, grid=True)["b_packets_per_s"])
     yield within(
         "b.end.130", "Router B, 130 B: the curve ends at about 2000 packets/s", _RATE, B_END_130_PER_S, carried,
         tolerance=50, unit="packets/s", reason="To the hundred that is printed; the serial link ends it.",
@@ -177,7 +178,7 @@ def router_b(found: Evidence) -> Iterator[Claim]:
         "b.portion", "Router B's curves are a portion of the stable region: one line for all lengths", _RATE, alike,
         alike > _STRAIGHT, "R² of its reading over the packets/s that reach it.",
     )  # fmt: skip
-    above = float((found.grid["b_load"] - found.grid["load"]).max())  # type: ignore[arg-type]
+    above = largest(found.grid["b_load"] - found.grid["load"])
     yield holds_if(
         "b.less", "Router B is less affected by the probes than router A", f"{DOCUMENT}, II-A", above, above < 0,
         "Its reading less router A's, at most.",
@@ -201,7 +202,7 @@ def governing(found: Evidence) -> Iterator[Claim]:
         f"Variation of the onsets in packets/s; in bit/s it is {percent(apart['throughput_bps'])}.",
     )  # fmt: skip
     rates = found.grid.filter((pl.col("nominal_packets_per_s") - 1000).abs() < 1)["offered_packets_per_s"]
-    ratio = float(rates.max()) / float(rates.min())  # type: ignore[arg-type]
+    ratio = largest(rates) / smallest(rates)
     yield holds_if(
         "statement.constant-interval", "For constant inter-arrival time the packet rate is higher for small packets",
         _END, ratio, ratio > 1 + 1e-6,

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from tightlink.experiment.claims import Claim, exact, holds_if, untestable, within
+from tightlink.reduce import largest, smallest
 from tightlink.studies.router_response.document import (
     DOCUMENT,
     LENGTHS,
@@ -57,7 +58,7 @@ def loss(found: Evidence) -> Iterator[Claim]:
     """Where packets are lost, and of which length."""
     for length in found.of_grid.lengths:
         size, bracket = int(length.packet_bytes), length.loss_onset_bps
-        full = float(found.of(size, grid=True)["throughput_bps"].max())  # type: ignore[arg-type]
+        full = largest(found.of(size, grid=True)["throughput_bps"])
         inside = bracket is not None and (bracket.low or 0) <= full * (1 + _TINY) and full <= (bracket.high or 0)
         seen = f"between {(bracket.low or 0) / MBIT:.2f} and {(bracket.high or 0) / MBIT:.2f}" if bracket else "nowhere"
         claim = within(
@@ -123,7 +124,7 @@ def counterfactuals(found: Evidence) -> Iterator[Claim]:
     slow = found.variant_tables["A, T1"].filter(pl.col("packet_bytes") == _LONGEST)
     yield within(
         "variant.t1.loss", "At 1.544 Mbit/s loss starts there", _HERE, _T1_BPS / MBIT,
-        float(slow["throughput_bps"].max()) / MBIT, relative=0.01, unit="Mbit/s",  # type: ignore[arg-type]
+        largest(slow["throughput_bps"]) / MBIT, relative=0.01, unit="Mbit/s",
         reason="1500 B; the bits of Ethernet's header that the serial link replaces are the difference.",
     )  # fmt: skip
 
@@ -133,7 +134,7 @@ def readings(found: Evidence) -> Iterator[Claim]:
     mean = found.variant_tables["A, plain mean"]
     yield holds_if(
         "reading.mean", "A plain mean over a minute would read near 100 %, so the device's mean decays", _HERE,
-        float(mean["load"].max()), float(mean["load"].max()) > 1 - _CLEARLY,  # type: ignore[arg-type]
+        largest(mean["load"]), largest(mean["load"]) > 1 - _CLEARLY,
         "The highest reading; the document's never comes near it.",
     )  # fmt: skip
     linear = found.variant_tables["A, linear"].filter(pl.col("packet_bytes") == SHORTEST)
@@ -142,7 +143,7 @@ def readings(found: Evidence) -> Iterator[Claim]:
         LEVEL, float(np.interp(per_s(LEVEL_BPS, SHORTEST), linear["offered_packets_per_s"], linear["load"])),
         tolerance=0.01, reason="Fitted to this figure.",
     )  # fmt: skip
-    top = float(linear["load"].max())  # type: ignore[arg-type]
+    top = largest(linear["load"])
     yield within(
         "reading.linear.level", "Read as the true load, 72 % is also the level", f"{_HERE}, 187 µs a packet", LEVEL,
         top, tolerance=0.01, reason="It reads on to nearly 100 %, which the document never sees.",
@@ -170,7 +171,7 @@ def designer(found: Evidence) -> Iterator[Claim]:
     calm = found.film.filter((pl.col("frames sent") == "spread") & pl.col("clear") & (pl.col("payload_bytes") >= _LONG))
     yield holds_if(
         "video.clear", f"Payloads of {_LONG} B or more that packetize calls clear lose nothing, frames spread", _HERE,
-        float(calm["loss"].max()), float(calm["loss"].max()) == 0, f"The most of {calm.height} videos.",  # type: ignore[arg-type]
+        largest(calm["loss"]), largest(calm["loss"]) == 0, f"The most of {calm.height} videos.",
     )  # fmt: skip
     alone = film.filter((pl.col("background_per_s") == 0) & (pl.col("payload_bytes") == _SHORT))["loss"][0]
     in_bytes = found.film_in_bytes["loss"][0]
@@ -195,4 +196,4 @@ def _at(found: Evidence, size: int, bits_per_s: float, column: str) -> float:
 def _rates_at(found: Evidence, interval_s: float) -> float:
     """The largest packet rate at an inter-arrival time over the smallest."""
     rates = found.grid.filter((pl.col("nominal_packets_per_s") * interval_s - 1).abs() < _TINY)["offered_packets_per_s"]
-    return float(rates.max()) / float(rates.min())  # type: ignore[arg-type]
+    return largest(rates) / smallest(rates)

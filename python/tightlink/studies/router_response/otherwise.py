@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
+from tightlink.reduce import largest, smallest
 from tightlink.report import Chart, Format, Row, Section, Table, Text
 from tightlink.studies.router_response import pictures, video
 from tightlink.studies.router_response.document import LENGTHS, LEVEL_BPS, SHORTEST, per_s
@@ -46,10 +47,10 @@ def _variants(found: Evidence) -> Section:
                 "unstable from": str(own.onset).removeprefix("between ") if own.onset is not None else "–",
                 "in": "bit/s" if own.governs == "throughput_bps" else "packets/s",
                 "governs": _METRICS[own.governs],
-                "highest reading %": 100 * float(table["load"].max()),  # type: ignore[arg-type]
+                "highest reading %": 100 * largest(table["load"]),
                 "reading falls": "yes" if any(length.decline is not None for length in own.lengths) else "no",
-                "1500 B: link full at Mbit/s": float(long["throughput_bps"].max()) / MBIT,  # type: ignore[arg-type]
-                "1500 B: latency ms, unloaded": 1e3 * float(light["latency_mean_s"].min()),  # type: ignore[arg-type]
+                "1500 B: link full at Mbit/s": largest(long["throughput_bps"]) / MBIT,
+                "1500 B: latency ms, unloaded": 1e3 * smallest(light["latency_mean_s"]),
             }
         )
     formats: dict[str, Format] = {

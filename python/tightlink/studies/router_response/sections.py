@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from tightlink.reduce import largest
 from tightlink.report import Chart, Format, Row, Section, Table, Text
 from tightlink.studies.router_response import costs, document, pictures
 from tightlink.studies.router_response.document import DOCUMENT, LENGTHS, ONSETS_BPS, ONSETS_PER_S, SHORTEST
@@ -67,7 +68,7 @@ def _onset(found: Evidence) -> Section:
 
 def _reading(found: Evidence) -> Section:
     short = found.of(SHORTEST)
-    top = float(short["load"].max())  # type: ignore[arg-type]
+    top = largest(short["load"])
     last = short.row(-1, named=True)
     finding = (
         f"The reading never exceeds {percent(top)} because it has not forgotten the time before the probe, and it "
@@ -111,7 +112,7 @@ def _loss(found: Evidence) -> Section:
         rows.append(
             {
                 "length": f"{size} B",
-                "link full at (Mbit/s)": float(own["throughput_bps"].max()) / MBIT,  # type: ignore[arg-type]
+                "link full at (Mbit/s)": largest(own["throughput_bps"]) / MBIT,
                 "at 0.1 ms: sent by the clock (packets/s)": fastest["nominal_packets_per_s"],
                 "reach router A": fastest["offered_packets_per_s"],
                 "lost at input rings %": 100 * fastest["lost_input_ring"],
