@@ -69,6 +69,7 @@ def test_one_flow_resolves_to_what_the_engine_reads(one_flow: str) -> None:
                         "delayed_ack_s": None,
                         "rto": {"initial_s": 3.0, "min_s": 0.2, "max_s": 60.0, "granularity_s": 0.01},
                         "limited_transmit": True,
+                        "pacing": False,
                     }
                 },
             }
@@ -159,6 +160,7 @@ def test_rfc_defaults() -> None:
         "delayed_ack_s": 0.2,
         "rto": {"initial_s": 1.0, "min_s": 1.0, "max_s": 60.0, "granularity_s": 0.001},
         "limited_transmit": True,
+        "pacing": False,
     }
     udp = {"payload_bytes": 37, "header_bytes": 28, "fragment_header_bytes": 20}
     assert resolved["flows"][1]["transport"] == {"udp": udp}

@@ -228,6 +228,8 @@ pub struct TcpSpec {
     pub rto: RtoSpec,
     /// Whether the first two duplicate ACKs release a new packet each (RFC 3042).
     pub limited_transmit: bool,
+    /// Whether packets are paced; with a congestion control that needs it they always are.
+    pub pacing: bool,
 }
 
 /// The retransmission timer (RFC 6298).

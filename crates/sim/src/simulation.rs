@@ -11,7 +11,8 @@ use crate::network::topology::{Paths, flows_alone_at_their_host};
 use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
 use crate::probe::series::Series;
-use crate::scenario::{FlowSpec, Profile, QueueLimit, Scenario, TrafficSpec, TransportSpec};
+use crate::random::Stream;
+use crate::scenario::{FlowSpec, Profile, QueueLimit, Recovery, Scenario, TcpSpec, TrafficSpec, TransportSpec};
 use crate::time::Time;
 use crate::traffic::pulse::Pulse;
 use crate::transport::connection::Connection;
@@ -29,10 +30,11 @@ use sampler::Sampled;
 pub const ENGINE_BEHAVIOUR: u32 = 2;
 
 /// Timers of a flow, in the order of their entities.
-const TIMERS: u32 = 3;
+const TIMERS: u32 = 4;
 const RETRANSMISSION: u32 = 0;
 const DELAYED_ACK: u32 = 1;
 const APPLICATION: u32 = 2;
+const PACING: u32 = 3;
 
 /// The numbers of entities: the sampler, starts and stops, links, gates, processors, timers, sources that
 /// wait.
@@ -189,7 +191,15 @@ impl<'a, P: Probe> Simulation<'a, P> {
                 })?;
                 let bottleneck = slowest(self.scenario, &self.fabric.paths.links(index, false));
                 let retransmission = self.entities.timer(index, RETRANSMISSION);
-                let sender = Sender::new(&connection, index, retransmission, control, bottleneck, phase_s, start);
+                let mut sender = Sender::new(&connection, index, retransmission, control, bottleneck, phase_s, start);
+                let samples = self.controls.samples_delivery(control);
+                if samples {
+                    check_samples(flow, tcp)?;
+                }
+                if samples || tcp.pacing {
+                    let random = || Stream::new(self.scenario.seed, &flow.group, flow.index, "congestion");
+                    sender.pace(self.entities.timer(index, PACING), samples.then(random));
+                }
                 let receiver =
                     Receiver::new(tcp, self.scenario.profile, index, self.entities.timer(index, DELAYED_ACK));
                 let connection = self.connection(connection);
@@ -330,6 +340,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
                 }
             }
             (APPLICATION, _) => self.pulse(flow, now),
+            (PACING, Endpoint::Tcp(index)) => self.with_sender(index, now, Sender::pacing_timer),
             _ => {}
         }
     }
@@ -423,7 +434,8 @@ impl<'a, P: Probe> Simulation<'a, P> {
     pub fn random_draws(&self) -> u64 {
         let links: u64 = self.fabric.links.iter().map(|link| link.random_draws()).sum();
         let pulses: u64 = self.pulses.iter().flatten().map(Pulse::random_draws).sum();
-        links + pulses
+        let senders: u64 = self.tcp.iter().map(|flow| flow.sender.random_draws()).sum();
+        links + pulses + senders
     }
 
     /// A TCP flow with its parameters, by index of the flow.
@@ -464,6 +476,19 @@ fn check_size(flow: &FlowSpec, key: &'static str, payload: u32, header: u32) -> 
         key,
         value: format!("\"{payload} B\""),
         expected: format!("an IP packet has at most 65535 bytes: at most {largest} B of payload here"),
+    })
+}
+
+/// A control that is told of each delivery needs acknowledgements of each.
+fn check_samples(flow: &FlowSpec, tcp: &TcpSpec) -> Result<(), ScenarioError> {
+    if tcp.recovery == Recovery::Sack {
+        return Ok(());
+    }
+    Err(ScenarioError::Flow {
+        flow: flow.label.clone(),
+        key: "tcp.recovery",
+        value: format!("{:?}", tcp.recovery.name()),
+        expected: format!("\"sack\" with {}, which samples the rate of deliveries", tcp.congestion.kind),
     })
 }
 

@@ -6,8 +6,10 @@ use common::{floats, flow, link, packets, run, scenario, tcp};
 use proptest::prelude::*;
 use tightlink_sim::Scenario;
 use tightlink_sim::congestion::{Ack, CONTROLS, ControlSpec, Controls, Loss, Window};
+use tightlink_sim::random::Stream;
 use tightlink_sim::scenario::{Profile, QueueLimit, Recovery, TrafficSpec, TransportSpec};
 use tightlink_sim::time::Time;
+use tightlink_sim::transport::delivery_rate::Deliveries;
 
 /// What may happen to a sender.
 #[derive(Clone, Debug)]
@@ -18,6 +20,8 @@ enum Event {
     Partial(f64),
     Loss,
     Timeout,
+    /// A window of packets in a round trip of so many seconds, whose first is lost or not.
+    Flight(f64, bool),
     Silence(f64),
 }
 
@@ -25,6 +29,7 @@ fn event() -> impl Strategy<Value = Event> {
     let rtt_s = prop_oneof![Just(0.0), 1e-6..2.0f64, 0.01..0.2f64];
     prop_oneof![
         6 => (1..200u32, 1..4u32, rtt_s.clone()).prop_map(|(count, packets, rtt_s)| Event::Acks(count, packets, rtt_s)),
+        4 => (rtt_s.clone(), prop::bool::weighted(0.3)).prop_map(|(rtt_s, lose)| Event::Flight(rtt_s, lose)),
         1 => rtt_s.prop_map(Event::Partial),
         2 => Just(Event::Loss),
         1 => Just(Event::Timeout),
@@ -39,13 +44,17 @@ struct Driver {
     window: Window,
     now_s: f64,
     through: i32,
+    deliveries: Deliveries,
+    highest: i32,
+    recovering: bool,
 }
 
 impl Driver {
     fn new(spec: &ControlSpec, window: Window) -> Self {
         let mut controls = Controls::default();
         let handle = controls.add(spec).expect("the control is known");
-        Self { controls, handle, window, now_s: 1.0, through: 0 }
+        let deliveries = Deliveries::new(Stream::new(1, "driver", 0, "congestion"));
+        Self { controls, handle, window, now_s: 1.0, through: 0, deliveries, highest: 0, recovering: false }
     }
 
     fn ack(&mut self, packets: u32, rtt_s: f64) -> Ack {
@@ -67,7 +76,47 @@ impl Driver {
         self.controls.on_ack(self.handle, &mut self.window, &ack);
     }
 
+    /// The window is sent, and `rtt_s` later all of it acknowledged: with `lose`, selectively and all but the first.
+    fn sample(&mut self, rtt_s: f64, lose: bool) {
+        if !self.controls.samples_delivery(self.handle) {
+            return;
+        }
+        let first = self.highest + 1;
+        self.highest += self.window.cwnd.min(1000.0) as i32;
+        for seq in first..=self.highest {
+            self.deliveries.note_sent(seq, Time::new(self.now_s));
+        }
+        self.now_s += rtt_s;
+        let now = Time::new(self.now_s);
+        for seq in first..=self.highest {
+            let blocks = [(first as u32 + 1, seq as u32 + 1)];
+            let (acked, blocks) = if lose { (first - 1, &blocks[..usize::from(seq > first)]) } else { (seq, &[][..]) };
+            self.take_sample(now, acked, blocks);
+        }
+        if lose {
+            self.deliveries.note_sent(first, now);
+            self.now_s += rtt_s;
+            self.take_sample(Time::new(self.now_s), self.highest, &[]);
+        }
+    }
+
+    fn take_sample(&mut self, now: Time, acked: i32, blocks: &[(u32, u32)]) {
+        let Some(sample) = self.deliveries.acknowledge(now, acked, blocks, self.recovering) else { return };
+        assert!(sample.rate.is_finite() && sample.rate >= 0.0, "{sample:?}");
+        let (losses, random) = self.deliveries.losses();
+        if self.controls.on_sample(self.handle, &mut self.window, &sample, losses, random) {
+            self.deliveries.mark_app_limited();
+        }
+        self.deliveries.forget_losses();
+    }
+
+    /// Every control can be paced.
+    fn pacing_rate(&self) -> f64 {
+        self.controls.pacing_rate(self.handle, &self.window, self.window.cwnd, 0.1)
+    }
+
     fn lose(&mut self) {
+        self.recovering = true;
         let loss = Loss { now: Time::new(self.now_s), in_use: self.window.cwnd };
         let window = self.controls.on_loss(self.handle, &self.window, &loss);
         assert!(window.is_finite() && window >= 0.0, "{window}");
@@ -76,6 +125,8 @@ impl Driver {
     }
 
     fn time_out(&mut self) {
+        self.recovering = true;
+        self.deliveries.lose_all();
         let loss = Loss { now: Time::new(self.now_s), in_use: self.window.cwnd };
         let threshold = self.controls.on_timeout(self.handle, &self.window, &loss);
         assert!(threshold.is_finite() && threshold >= 0.0, "{threshold}");
@@ -89,6 +140,7 @@ impl Driver {
                     self.now_s += rtt_s / f64::from(count);
                     self.receive(packets, rtt_s);
                 }
+                self.recovering = false;
             }
             Event::Partial(rtt_s) => {
                 let ack = self.ack(1, rtt_s);
@@ -96,7 +148,13 @@ impl Driver {
             }
             Event::Loss => self.lose(),
             Event::Timeout => self.time_out(),
-            Event::Silence(seconds) => self.now_s += seconds,
+            Event::Flight(rtt_s, lose) => self.sample(rtt_s, lose),
+            Event::Silence(seconds) => {
+                self.deliveries.mark_app_limited();
+                self.now_s += seconds;
+                let now = Time::new(self.now_s);
+                self.controls.on_restart(self.handle, &mut self.window, now, self.deliveries.losses().1);
+            }
         }
     }
 }
@@ -114,6 +172,8 @@ proptest! {
                 let Window { cwnd, ssthresh } = driver.window;
                 prop_assert!(cwnd.is_finite() && cwnd >= 1.0, "{}: window {} after {:?}", control.name, cwnd, event);
                 prop_assert!(ssthresh >= 1.0, "{}: threshold {} after {:?}", control.name, ssthresh, event);
+                let rate = driver.pacing_rate();
+                prop_assert!(rate.is_finite() && rate > 0.0, "{}: rate {} after {:?}", control.name, rate, event);
             }
         }
     }

@@ -389,7 +389,8 @@ proptest! {
         recovery in prop::sample::select(Recovery::ALL.to_vec()),
         (window, initial_window, limit) in (1u32..40, 1u32..11, 2u32..30),
         (loss, reverse_loss) in (0.0..0.3, 0.0..0.3),
-        (delayed_acks, limited_transmit) in (any::<bool>(), any::<bool>()),
+        (delayed_acks, limited_transmit, pacing) in (any::<bool>(), any::<bool>(), any::<bool>()),
+        control in prop::sample::select(vec!["reno", "bbr", "bbr3"]),
         seed in any::<u64>(),
     ) {
         const PACKETS: u64 = 80;
@@ -402,6 +403,10 @@ proptest! {
         tcp.initial_window_packets = f64::from(initial_window);
         tcp.delayed_ack_s = delayed_acks.then_some(0.2);
         tcp.limited_transmit = limited_transmit;
+        tcp.pacing = pacing;
+        if recovery == Recovery::Sack {
+            tcp.congestion = control.into();
+        }
         let bytes = PACKETS * u64::from(tcp.payload_bytes);
         let traffic = TrafficSpec::Bulk { bytes: Some(bytes) };
         scenario.flows = vec![flow(&scenario, "tcp", 0, (0, 1), traffic, TransportSpec::Tcp(tcp))];

@@ -37,6 +37,7 @@ class TcpDefaults:
     delayed_acks: bool
     delayed_ack_timeout: str
     limited_transmit: bool
+    pacing: bool
     rto: RtoDefaults
 
 
@@ -82,6 +83,7 @@ NS2: Final = Profile(
         delayed_acks=False,  # Agent/TCPSink acknowledges each packet
         delayed_ack_timeout="100 ms",  # Agent/TCPSink/DelAck set interval_ 100ms
         limited_transmit=True,  # Agent/TCP set singledup_ 1
+        pacing=False,  # the one-way agents send as soon as the window lets them
         rto=RtoDefaults(
             initial="3 s",  # Agent/TCP set rtxcur_init_ 3.0
             min="0.2 s",  # Agent/TCP set minrto_ 0.2
@@ -114,6 +116,7 @@ RFC: Final = Profile(
         delayed_acks=True,  # RFC 5681 §4.2
         delayed_ack_timeout="200 ms",  # RFC 1122 §4.2.3.2 allows up to 500 ms; 200 ms is customary
         limited_transmit=True,  # RFC 3042
+        pacing=False,  # RFC 5681 knows of none
         rto=RtoDefaults(
             initial="1 s",  # RFC 6298 §2.1
             min="1 s",  # RFC 6298 §2.4

@@ -76,6 +76,8 @@ class Tcp(Table):
     """How long the receiver may hold an ACK; needs ``delayed_acks``."""
     limited_transmit: StrictBool | None = None
     """Whether the first two duplicate ACKs release a new packet each (RFC 3042)."""
+    pacing: StrictBool | None = None
+    """Whether packets leave one by one, spread over the round trip; a congestion control that needs it always paces."""
     rto: Rto | None = None
     """Retransmission timer."""
 

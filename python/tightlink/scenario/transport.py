@@ -44,6 +44,7 @@ def tcp_spec(key: str, tcp: Tcp, profile: Profile) -> dict[str, Any]:
         "delayed_ack_s": units.time(given(tcp.delayed_ack_timeout)) if tcp.delayed_acks else None,
         "rto": _rto(f"{key}.rto", given(tcp.rto)),
         "limited_transmit": given(tcp.limited_transmit),
+        "pacing": given(tcp.pacing),
     }
 
 

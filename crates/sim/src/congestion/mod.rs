@@ -1,8 +1,11 @@
 //! Congestion controls, one file each: how the window grows, and how far it shrinks. Loss recovery is
 //! another matter (`transport/recovery`). A new control is a file and a line in the list at the end.
 
+use crate::random::Stream;
 use crate::time::Time;
 
+pub mod bbr;
+pub mod bbr3;
 pub mod bic;
 pub mod compound;
 pub mod cubic;
@@ -15,6 +18,7 @@ pub mod hybla;
 pub mod illinois;
 pub mod ledbat;
 pub mod options;
+pub mod rate_sample;
 pub mod reno;
 pub mod rounds;
 pub mod scalable;
@@ -25,6 +29,7 @@ pub mod yeah;
 
 pub use external::{External, Maker, Report};
 pub use options::{ControlOption, ControlSpec, Options};
+pub use rate_sample::{LostPacket, RateSample};
 
 /// The congestion window and the slow-start threshold, in packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -104,6 +109,10 @@ impl Loss {
     }
 }
 
+/// A paced connection sends this many times its window in a smoothed round-trip time: in slow start up to half
+/// of the threshold, and beyond (Linux, ip-sysctl: tcp_pacing_ss_ratio, tcp_pacing_ca_ratio).
+const PACING: [f64; 2] = [2.0, 1.2];
+
 /// How a window reacts. All windows are in packets.
 pub trait CongestionControl: Sized {
     /// One line of help.
@@ -113,6 +122,8 @@ pub trait CongestionControl: Sized {
     /// Whether the window grows also where something else limits the sender, so that it tells nothing of
     /// the path (as RFC 5681 allows and RFC 9438 §5.8 does not).
     const GROWS_UNUSED: bool = false;
+    /// Whether it is driven by samples of the delivery rate: [`Self::on_sample`]. Its connections are paced.
+    const SAMPLES_DELIVERY: bool = false;
 
     /// The state of a new connection.
     fn new(options: &Options<'_>) -> Self;
@@ -130,6 +141,28 @@ pub trait CongestionControl: Sized {
     /// The retransmission timer expired: the new threshold, before any lower bound.
     fn on_timeout(&mut self, window: &Window, loss: &Loss) -> f64 {
         self.on_loss(window, loss)
+    }
+
+    /// An ACK told of packets for the first time, in recovery or outside, and `losses` were found since the sample
+    /// before: sets the window. Comes before everything else that the ACK brings about. True if samples of what is
+    /// in flight will not tell how fast the path is, as the control itself sends too little.
+    fn on_sample(
+        &mut self,
+        _window: &mut Window,
+        _sample: &RateSample,
+        _losses: &[LostPacket],
+        _random: &mut Stream,
+    ) -> bool {
+        false
+    }
+
+    /// The application has something to send again, with nothing in flight. Only for a control that samples.
+    fn on_restart(&mut self, _window: &mut Window, _now: Time, _random: &mut Stream) {}
+
+    /// Packets per second at which a paced connection sends, with `in_flight` packets outstanding and a smoothed
+    /// round-trip time of `srtt_s` seconds.
+    fn pacing_rate(&self, window: &Window, in_flight: f64, srtt_s: f64) -> f64 {
+        PACING[usize::from(window.cwnd >= window.ssthresh / 2.0)] * window.cwnd.max(in_flight) / srtt_s
     }
 }
 
@@ -149,6 +182,8 @@ pub struct Described {
     pub help: &'static str,
     /// What a scenario may set.
     pub options: &'static [ControlOption],
+    /// Whether it is driven by samples of the delivery rate.
+    pub samples_delivery: bool,
 }
 
 macro_rules! controls {
@@ -215,6 +250,45 @@ macro_rules! controls {
                     $(Kind::$type => self.$arena[handle.index as usize].on_timeout(window, loss),)+
                 }
             }
+
+            /// See [`CongestionControl::SAMPLES_DELIVERY`].
+            #[must_use]
+            pub fn samples_delivery(&self, handle: Handle) -> bool {
+                match handle.kind {
+                    $(Kind::$type => <$module::$type as CongestionControl>::SAMPLES_DELIVERY,)+
+                }
+            }
+
+            /// See [`CongestionControl::on_sample`].
+            pub fn on_sample(
+                &mut self,
+                handle: Handle,
+                window: &mut Window,
+                sample: &RateSample,
+                losses: &[LostPacket],
+                random: &mut Stream,
+            ) -> bool {
+                match handle.kind {
+                    $(Kind::$type => {
+                        self.$arena[handle.index as usize].on_sample(window, sample, losses, random)
+                    })+
+                }
+            }
+
+            /// See [`CongestionControl::on_restart`].
+            pub fn on_restart(&mut self, handle: Handle, window: &mut Window, now: Time, random: &mut Stream) {
+                match handle.kind {
+                    $(Kind::$type => self.$arena[handle.index as usize].on_restart(window, now, random),)+
+                }
+            }
+
+            /// See [`CongestionControl::pacing_rate`].
+            #[must_use]
+            pub fn pacing_rate(&self, handle: Handle, window: &Window, in_flight: f64, srtt_s: f64) -> f64 {
+                match handle.kind {
+                    $(Kind::$type => self.$arena[handle.index as usize].pacing_rate(window, in_flight, srtt_s),)+
+                }
+            }
         }
 
         /// All controls that have a name.
@@ -222,6 +296,7 @@ macro_rules! controls {
             name: $name,
             help: <$module::$type as CongestionControl>::HELP,
             options: <$module::$type as CongestionControl>::OPTIONS,
+            samples_delivery: <$module::$type as CongestionControl>::SAMPLES_DELIVERY,
         },)?)+];
     };
 }
@@ -243,6 +318,8 @@ controls! {
     "fast" => fast::Fast in fast,
     "fast-at" => fast_at::FastAt in fast_at,
     "ledbat" => ledbat::Ledbat in ledbat,
+    "bbr" => bbr::Bbr in bbr,
+    "bbr3" => bbr3::Bbr3 in bbr3,
     => external::Connected in external,
 }
 

@@ -32,6 +32,8 @@ pub enum Metric {
     SsthreshPackets,
     /// Packets outstanding.
     InFlightPackets,
+    /// Rate at which a flow is paced, in bit/s.
+    PacingRateBps,
     /// Share of the past interval during which a processor was busy.
     Load,
     /// Load as a device reports it.
@@ -42,7 +44,7 @@ pub enum Metric {
 
 impl Metric {
     /// All metrics, with a line of help each.
-    pub const ALL: [(Self, &'static str); 11] = [
+    pub const ALL: [(Self, &'static str); 12] = [
         (Self::QueuePackets, "packets waiting at a link, without the one in service"),
         (Self::Utilization, "share of the past interval during which a link transmitted"),
         (
@@ -54,6 +56,7 @@ impl Metric {
         (Self::CwndPackets, "congestion window of a TCP flow"),
         (Self::SsthreshPackets, "slow-start threshold of a TCP flow"),
         (Self::InFlightPackets, "packets of a TCP flow sent and not acknowledged"),
+        (Self::PacingRateBps, "rate at which the packets of a paced TCP flow are sent, headers included, in bit/s"),
         (Self::Load, "share of the past interval during which a processor was busy"),
         (Self::LoadReported, "load of a processor as its meter reports it"),
         (Self::RingPackets, "packets in the input rings of a processor, the one in service included"),
@@ -71,6 +74,7 @@ impl Metric {
             Self::CwndPackets => "cwnd_packets",
             Self::SsthreshPackets => "ssthresh_packets",
             Self::InFlightPackets => "in_flight_packets",
+            Self::PacingRateBps => "pacing_rate_bps",
             Self::Load => "load",
             Self::LoadReported => "load_reported",
             Self::RingPackets => "ring_packets",

@@ -1,6 +1,6 @@
 //! The sampler: looks at every link, flow and processor at a constant interval.
 
-use super::{Endpoint, SAMPLER, Simulation};
+use super::{Endpoint, SAMPLER, Simulation, TcpFlow};
 use crate::events::Key;
 use crate::probe::Probe;
 use crate::probe::series::Metric;
@@ -85,12 +85,17 @@ impl<P: Probe> Simulation<'_, P> {
         self.sampled.payload[flow] = payload;
         self.sampled.bytes[flow] = bytes;
         if let Endpoint::Tcp(index) = self.endpoints[flow] {
-            let sender = &self.tcp[index as usize].sender;
+            let TcpFlow { sender, connection, .. } = &self.tcp[index as usize];
+            let connection = &self.connections[*connection as usize];
             self.series.push(time_s, entity, Metric::CwndPackets, sender.window.cwnd);
             if sender.window.ssthresh < f64::MAX {
                 self.series.push(time_s, entity, Metric::SsthreshPackets, sender.window.ssthresh);
             }
             self.series.push(time_s, entity, Metric::InFlightPackets, sender.in_flight());
+            if let Some(rate) = sender.pacing_rate(&self.controls, connection) {
+                let bits = 8.0 * f64::from(connection.full_size());
+                self.series.push(time_s, entity, Metric::PacingRateBps, rate * bits);
+            }
         }
     }
 

@@ -25,6 +25,12 @@ impl Connection {
         Self { tcp: tcp.clone(), profile, bytes, window: tcp.window_packets as i32 }
     }
 
+    /// Wire bytes of a full packet.
+    #[must_use]
+    pub fn full_size(&self) -> u32 {
+        self.tcp.payload_bytes + self.tcp.header_bytes
+    }
+
     /// Wire bytes of the packet with sequence number `seq`.
     #[inline]
     #[must_use]

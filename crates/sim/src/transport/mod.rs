@@ -3,7 +3,9 @@
 pub mod accounting;
 pub mod connection;
 pub mod datagram;
+pub mod delivery_rate;
 pub mod ns2;
+pub mod pacing;
 pub mod playout;
 pub mod receiver;
 pub mod recovery;

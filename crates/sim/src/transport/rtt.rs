@@ -82,6 +82,16 @@ impl RttEstimator {
         self.timeout_s
     }
 
+    /// The smoothed round-trip time in seconds, if there was a sample.
+    #[must_use]
+    pub fn srtt_s(&self, spec: &RtoSpec, profile: Profile) -> Option<f64> {
+        let unit_s = match profile {
+            Profile::Ns2 => spec.granularity_s / 8.0,
+            Profile::Rfc => 1.0,
+        };
+        (self.srtt > 0.0).then_some(self.srtt * unit_s)
+    }
+
     /// Bounded below before the backoff (RFC 6298 §2.4), above after it (§2.5).
     fn bound(&mut self, spec: &RtoSpec) {
         let timeout = self.unbounded_s.max(spec.min_s) * f64::from(self.backoff);

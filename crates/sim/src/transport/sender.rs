@@ -14,11 +14,13 @@ use crate::scenario::{Profile, Recovery};
 use crate::time::Time;
 use crate::transport::accounting::Account;
 use crate::transport::connection::Connection;
+use crate::transport::pacing::Paced;
 use crate::transport::recovery::scoreboard::Scoreboard;
 use crate::transport::rtt::RttEstimator;
 use crate::transport::timer::Timer;
 
 mod loss;
+mod paced;
 mod sending;
 
 /// Duplicate ACKs that signal a loss (RFC 5681 §3.2).
@@ -98,6 +100,8 @@ pub struct Sender {
     timer_entity: Entity,
     /// What SACK blocks told, where recovery uses them.
     pub scoreboard: Option<Box<Scoreboard>>,
+    /// What a connection that is paced has beyond others.
+    paced: Option<Box<Paced>>,
     /// Totals.
     pub totals: SenderTotals,
 }
@@ -164,6 +168,7 @@ impl Sender {
             flow,
             timer_entity,
             scoreboard: (tcp.recovery == Recovery::Sack).then(Box::default),
+            paced: None,
             totals: SenderTotals::default(),
         }
     }
@@ -201,7 +206,11 @@ impl Sender {
     #[inline]
     #[must_use]
     pub fn reacts_until(&self) -> Time {
-        if self.account.looks_at_bottleneck() { Time::ZERO } else { self.rto.pending() }
+        if self.account.looks_at_bottleneck() {
+            return Time::ZERO;
+        }
+        let until = self.rto.pending();
+        self.paced.as_ref().map_or(until, |paced| until.min(paced.pacer.pending()))
     }
 
     /// (Re)arms the retransmission timer.
@@ -230,6 +239,9 @@ impl Sender {
                 self.rtt.end_backoff(&env.connection.tcp.rto);
                 self.sample_rtt(env, env.now.time.since(env.echo));
             }
+        }
+        if self.paced.is_some() {
+            self.take_sample(env, ack, blocks);
         }
         match env.connection.tcp.recovery {
             Recovery::Tahoe => self.tahoe_ack(env, ack),

@@ -98,6 +98,7 @@ pub fn tcp(profile: Profile, recovery: Recovery) -> TcpSpec {
             RtoSpec { initial_s: 1.0, min_s: 1.0, max_s: 60.0, granularity_s: 0.001 }
         },
         limited_transmit: true,
+        pacing: false,
     }
 }
 

@@ -199,6 +199,8 @@ struct Connection {
     initial_window: u32,
     delayed_acks: bool,
     limited_transmit: bool,
+    pacing: bool,
+    control: &'static str,
     packets: Option<u64>,
     start: u32,
     stop: Option<u32>,
@@ -208,7 +210,9 @@ fn connection() -> impl Strategy<Value = Connection> {
     let ends = (any::<prop::sample::Index>(), any::<prop::sample::Index>());
     let tcp = (prop::sample::select(Recovery::ALL.to_vec()), 1u32..9, 1u32..60, 1u32..11, any::<bool>(), any::<bool>());
     let limits = (prop::option::weighted(0.3, 1u64..200), 0u32..300, prop::option::weighted(0.2, 100u32..1500));
-    (ends, tcp, limits).prop_map(|((from, to), tcp, (packets, start, stop))| {
+    // Half of the connections are what they were before there was pacing.
+    let paced = (prop::bool::weighted(0.3), prop_oneof![4 => Just("reno"), 1 => Just("bbr"), 1 => Just("bbr3")]);
+    (ends, tcp, limits, paced).prop_map(|((from, to), tcp, (packets, start, stop), (pacing, control))| {
         let (recovery, size, window, initial_window, delayed_acks, limited_transmit) = tcp;
         Connection {
             from,
@@ -219,6 +223,9 @@ fn connection() -> impl Strategy<Value = Connection> {
             initial_window,
             delayed_acks,
             limited_transmit,
+            pacing,
+            // Others need the acknowledgement of each packet.
+            control: if recovery == Recovery::Sack { control } else { "reno" },
             packets,
             start,
             stop,
@@ -234,6 +241,8 @@ fn tcp_flow(grid: Grid, scenario: &Scenario, index: u32, connection: &Connection
     tcp.initial_window_packets = f64::from(connection.initial_window);
     tcp.delayed_ack_s = connection.delayed_acks.then_some(grid.seconds * 40.0);
     tcp.limited_transmit = connection.limited_transmit;
+    tcp.pacing = connection.pacing;
+    tcp.congestion = connection.control.into();
     // Short, so that a run of two seconds sees many expiries.
     tcp.rto.min_s = 0.1;
     tcp.rto.initial_s = 0.3;

@@ -86,8 +86,11 @@ impl Sender {
                 (None, None) => break,
             };
             if seq < self.next {
+                if self.is_early(env) {
+                    return;
+                }
                 self.board().resent(seq);
-            } else if self.is_pushed_back(env) {
+            } else if self.is_held_back(env) {
                 return;
             } else {
                 self.next = seq + 1;

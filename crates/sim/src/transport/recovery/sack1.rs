@@ -88,6 +88,9 @@ impl Sender {
             }
             let seq = match self.board().next_to_resend() {
                 Some(seq) if self.recover > 0 && seq <= self.acked.saturating_add(largest) => {
+                    if self.is_early(env) {
+                        return;
+                    }
                     self.board().resent(seq);
                     seq
                 }
@@ -97,7 +100,7 @@ impl Sender {
                     if self.next > last || self.next >= self.limit {
                         break;
                     }
-                    if self.is_pushed_back(env) {
+                    if self.is_held_back(env) {
                         return;
                     }
                     self.next += 1;

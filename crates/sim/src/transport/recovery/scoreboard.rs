@@ -57,6 +57,21 @@ impl Scoreboard {
         self.ranges.splice(begin..end, [merged]);
     }
 
+    /// The parts of `[left, right)` that the receiver was not known to hold.
+    #[must_use]
+    pub fn gaps(&self, left: i32, right: i32) -> Vec<(i32, i32)> {
+        let begin = self.ranges.partition_point(|range| range.1 <= left);
+        let end = self.ranges.partition_point(|range| range.0 < right);
+        let (mut from, mut gaps) = (left, Vec::new());
+        for &(held_from, held_to) in self.ranges.get(begin..end).unwrap_or_default().iter().chain(&[(right, right)]) {
+            if held_from > from {
+                gaps.push((from, held_from));
+            }
+            from = from.max(held_to);
+        }
+        gaps
+    }
+
     /// The first packet from `seq` on that the receiver lacks, if it holds any beyond that one.
     #[must_use]
     pub fn hole(&self, seq: i32) -> Option<i32> {
@@ -128,6 +143,10 @@ mod tests {
                 scoreboard.update(0, &[(left as u32 + 1, (left + 1 + length) as u32)]);
                 held.extend(left + 1..left + 1 + length);
             }
+            let mut gaps = scoreboard.gaps(20, 40).into_iter().flat_map(|(from, to)| from..to).collect::<Vec<_>>();
+            gaps.extend(held.range(20..40));
+            gaps.sort_unstable();
+            prop_assert_eq!(gaps, (20..40).collect::<Vec<_>>());
             scoreboard.update(acked, &[]);
             held.retain(|&seq| seq > acked);
             prop_assert_eq!(scoreboard.held(), held.len() as i32);

@@ -22,7 +22,7 @@ impl Sender {
         self.send_at_most(env, u32::MAX);
     }
 
-    /// The interface has room again.
+    /// The interface has room again, or the next paced packet is due.
     pub fn resume<P: Probe>(&mut self, env: &mut Env<'_, P>) {
         match env.connection.tcp.recovery {
             Recovery::Sack if env.ns2() => self.sack1_send(env),
@@ -36,7 +36,7 @@ impl Sender {
     pub fn send_at_most<P: Probe>(&mut self, env: &mut Env<'_, P>, burst: u32) {
         let mut sent = 0;
         while self.next < self.limit && sent < burst && self.allows(env, self.next) {
-            if self.is_pushed_back(env) {
+            if self.is_held_back(env) {
                 return;
             }
             self.transmit(env, self.next);
@@ -50,10 +50,17 @@ impl Sender {
         self.note_limit(env);
     }
 
+    /// Whether the next packet has to wait, though the windows allow it: for its time, where packets are paced, or
+    /// for room in the interface.
+    #[inline]
+    pub(in crate::transport) fn is_held_back<P: Probe>(&mut self, env: &mut Env<'_, P>) -> bool {
+        self.paced.is_some() && self.is_early(env) || self.is_pushed_back(env)
+    }
+
     /// Whether the host's interface does not take the next packet now; it wakes the sender later. The SYN
     /// it always takes.
     #[inline]
-    pub(in crate::transport) fn is_pushed_back<P: Probe>(&mut self, env: &mut Env<'_, P>) -> bool {
+    fn is_pushed_back<P: Probe>(&mut self, env: &mut Env<'_, P>) -> bool {
         env.fabric.pushes_back() && self.must_wait(env)
     }
 
@@ -99,6 +106,9 @@ impl Sender {
                 }
             }
         }
+        if self.paced.is_some() {
+            self.note_paced(env, seq);
+        }
         env.fabric.send(packet, env.now);
         if idle || !self.rto.is_armed() {
             self.arm_rto(env);
@@ -111,6 +121,9 @@ impl Sender {
         let limit = if self.acked < 0 {
             Limit::Handshake
         } else if self.next >= self.limit {
+            if self.paced.is_some() {
+                self.note_app_limited();
+            }
             Limit::Application
         } else if self.next - self.acked > env.connection.window
             && self.window.cwnd + f64::from(self.inflation) >= env.connection.tcp.window_packets
@@ -123,7 +136,7 @@ impl Sender {
     }
 
     #[inline]
-    fn note<P>(&mut self, env: &mut Env<'_, P>, limit: Limit) {
+    pub(super) fn note<P>(&mut self, env: &mut Env<'_, P>, limit: Limit) {
         let (fabric, bottleneck) = (&*env.fabric, self.bottleneck);
         let busy = |since, now| fabric.busy_throughout(bottleneck, since, now);
         self.account.note(limit, env.now.time, (self.acked, self.highest), busy);

@@ -1,0 +1,327 @@
+//! BBR, version 1 (N. Cardwell et al.: BBR: Congestion-Based Congestion Control, ACM Queue 14(5), 2016, and CACM
+//! 60(2), 2017; draft-cardwell-iccrg-bbr-congestion-control-00, whose sections stand beside): sends at the rate at
+//! which packets are delivered, and keeps about one bandwidth-delay product in flight.
+//!
+//! Beyond the draft, as in Linux: it paces 1 % below the bandwidth, so that queues drain. Without: Linux's long-term
+//! bandwidth of policers, its allowance for aggregated ACKs and its windows in even numbers. Packets leave one by
+//! one, so the send quantum is a packet.
+
+use super::rate_sample::{DeliveryRounds, LostPacket, RateSample, WindowedMax};
+use super::{Ack, CongestionControl, Loss, Options, Window};
+use crate::random::Stream;
+use crate::time::Time;
+
+/// Gain that doubles the rate in each round trip: 2 / ln 2 (§4.3.2.1, BBRHighGain).
+const HIGH_GAIN: f64 = 2.0 / std::f64::consts::LN_2;
+/// Gains of a cycle: probe, drain, cruise (§4.3.4.2).
+const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+/// Bandwidth-delay products in flight that delayed and aggregated ACKs may need (§4.2.3.2).
+const CWND_GAIN: f64 = 2.0;
+/// Round trips that the bandwidth is remembered for (§4.1.1.3, BtlBwFilterLen).
+const BANDWIDTH_ROUNDS: usize = 10;
+/// How long the round-trip time is remembered for (§4.1.2.3, RTpropFilterLen), in seconds.
+const RTPROP_S: f64 = 10.0;
+/// The window that keeps a pipe going (§4.2.3.3, BBRMinPipeCwnd).
+pub(super) const LEAST_WINDOW: f64 = 4.0;
+/// How long the pipe is kept nearly empty (§4.3.5, ProbeRTTDuration), in seconds.
+pub(super) const PROBE_RTT_S: f64 = 0.2;
+/// The pipe is full when the bandwidth grew by less than this (§4.3.2.2) ...
+pub(super) const FULL_GROWTH: f64 = 1.25;
+/// ... in so many round trips.
+pub(super) const FULL_ROUNDS: u32 = 3;
+/// Packets that the sending and the receiving host hold back: three send quanta (§4.2.3.2).
+pub(super) const QUANTA: f64 = 3.0;
+/// Share of the bandwidth that is paced (Linux: bbr_pacing_margin_percent; draft-ietf-ccwg-bbr-04 §5.6.2).
+pub(super) const PACING_MARGIN: f64 = 0.99;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Startup,
+    Drain,
+    /// At this place of the cycle.
+    ProbeBw(usize),
+    ProbeRtt,
+}
+
+/// BBR, version 1.
+#[derive(Clone, Copy, Debug)]
+pub struct Bbr {
+    state: State,
+    rounds: DeliveryRounds,
+    bandwidth: WindowedMax<BANDWIDTH_ROUNDS>,
+    /// Smallest round-trip time, in seconds; infinite before the first.
+    rtprop_s: f64,
+    rtprop_at: Time,
+    /// Packets per second; zero before the first sample.
+    rate: f64,
+    initial_window: f64,
+    /// The pipe was full once.
+    filled: bool,
+    full_bandwidth: f64,
+    full_rounds: u32,
+    cycle_at: Time,
+    /// When the probe of the round-trip time ends, once the pipe is nearly empty.
+    probe_ends: Option<Time>,
+    probe_round_done: bool,
+    restarted: bool,
+    /// The window before recovery or a probe of the round-trip time.
+    window_before: f64,
+    recovering: bool,
+    /// In the first round trip of recovery as many packets leave as arrive.
+    conserves: bool,
+    in_flight: f64,
+    newly_delivered: f64,
+    total_delivered: f64,
+}
+
+impl Bbr {
+    fn gains(&self) -> (f64, f64) {
+        match self.state {
+            State::Startup => (HIGH_GAIN, HIGH_GAIN),
+            State::Drain => (1.0 / HIGH_GAIN, HIGH_GAIN),
+            State::ProbeBw(place) => (CYCLE[place], CWND_GAIN),
+            State::ProbeRtt => (1.0, 1.0),
+        }
+    }
+
+    /// §4.2.3.2, BBRInflight.
+    fn inflight(&self, gain: f64) -> f64 {
+        if self.rtprop_s.is_infinite() {
+            return self.initial_window;
+        }
+        gain * self.bandwidth.get() * self.rtprop_s + QUANTA
+    }
+
+    /// §4.1.1.3, BBRUpdateBtlBw.
+    fn update_bandwidth(&mut self, sample: &RateSample) {
+        self.rounds.update(sample);
+        if self.rounds.begins {
+            self.conserves = false;
+        }
+        if sample.rate >= self.bandwidth.get() || !sample.app_limited {
+            self.bandwidth.update(self.rounds.count, sample.rate);
+        }
+    }
+
+    /// §4.3.4.3, BBRCheckCyclePhase.
+    fn check_cycle(&mut self, sample: &RateSample) {
+        let State::ProbeBw(place) = self.state else { return };
+        let elapsed = sample.now.since(self.cycle_at) > self.rtprop_s;
+        let gain = CYCLE[place];
+        let over = if gain > 1.0 {
+            elapsed && (sample.newly_lost > 0.0 || sample.in_flight_before >= self.inflight(gain))
+        } else {
+            elapsed || gain < 1.0 && sample.in_flight_before <= self.inflight(1.0)
+        };
+        if over {
+            self.enter_cycle((place + 1) % CYCLE.len(), sample.now);
+        }
+    }
+
+    fn enter_cycle(&mut self, place: usize, now: Time) {
+        self.state = State::ProbeBw(place);
+        self.cycle_at = now;
+    }
+
+    /// §4.3.4.3, BBREnterProbeBW: anywhere in the cycle but where it drains, so that flows do not probe together.
+    fn enter_probe_bw(&mut self, now: Time, random: &mut Stream) {
+        let others = (CYCLE.len() - 1) as f64;
+        let back = (random.uniform() * others) as usize;
+        self.enter_cycle((CYCLE.len() - back) % CYCLE.len(), now);
+    }
+
+    /// §4.3.2.2 and §4.3.3, BBRCheckFullPipe and BBRCheckDrain.
+    fn check_full(&mut self, sample: &RateSample, random: &mut Stream) {
+        if !self.filled && self.rounds.begins && !sample.app_limited {
+            if self.bandwidth.get() >= self.full_bandwidth * FULL_GROWTH {
+                self.full_bandwidth = self.bandwidth.get();
+                self.full_rounds = 0;
+            } else {
+                self.full_rounds += 1;
+                self.filled = self.full_rounds >= FULL_ROUNDS;
+            }
+        }
+        if self.state == State::Startup && self.filled {
+            self.state = State::Drain;
+        }
+        if self.state == State::Drain && sample.in_flight <= self.inflight(1.0) {
+            self.enter_probe_bw(sample.now, random);
+        }
+    }
+
+    /// §4.1.2.3 and §4.3.5, BBRUpdateRTprop and BBRCheckProbeRTT.
+    fn check_probe_rtt(&mut self, window: &mut Window, sample: &RateSample, random: &mut Stream) {
+        let expired = sample.now.since(self.rtprop_at) > RTPROP_S;
+        if let Some(rtt_s) = sample.rtt_s
+            && (rtt_s <= self.rtprop_s || expired)
+        {
+            self.rtprop_s = rtt_s;
+            self.rtprop_at = sample.now;
+        }
+        if self.state != State::ProbeRtt && expired && !self.restarted {
+            self.save_window(window);
+            self.state = State::ProbeRtt;
+            self.probe_ends = None;
+        }
+        if self.state == State::ProbeRtt {
+            self.probe_rtt(window, sample, random);
+        }
+        self.restarted = false;
+    }
+
+    /// §4.3.5, BBRHandleProbeRTT.
+    fn probe_rtt(&mut self, window: &mut Window, sample: &RateSample, random: &mut Stream) {
+        let Some(ends) = self.probe_ends else {
+            if sample.in_flight <= LEAST_WINDOW {
+                self.probe_ends = Some(sample.now + PROBE_RTT_S);
+                self.probe_round_done = false;
+                self.rounds.restart(sample.total_delivered);
+            }
+            return;
+        };
+        self.probe_round_done |= self.rounds.begins;
+        if self.probe_round_done && sample.now > ends {
+            self.rtprop_at = sample.now;
+            window.cwnd = window.cwnd.max(self.window_before);
+            if self.filled {
+                self.enter_probe_bw(sample.now, random);
+            } else {
+                self.state = State::Startup;
+            }
+        }
+    }
+
+    /// §4.2.3.4, BBRSaveCwnd.
+    fn save_window(&mut self, window: &Window) {
+        let unmodulated = !self.recovering && self.state != State::ProbeRtt;
+        self.window_before = if unmodulated { window.cwnd } else { self.window_before.max(window.cwnd) };
+    }
+
+    /// §4.2.1, BBRSetPacingRate.
+    fn set_rate(&mut self, gain: f64) {
+        let rate = gain * self.bandwidth.get() * PACING_MARGIN;
+        if rate > 0.0 && (self.filled || rate > self.rate) {
+            self.rate = rate;
+        }
+    }
+
+    /// §4.2.3.6, BBRSetCwnd, with §4.2.3.4 and §4.2.3.5.
+    fn set_window(&mut self, window: &mut Window, sample: &RateSample, gain: f64) {
+        let target = self.inflight(gain);
+        if self.recovering {
+            window.cwnd = (window.cwnd - sample.newly_lost).max(1.0);
+        }
+        if self.conserves {
+            window.cwnd = window.cwnd.max(sample.in_flight + sample.newly_delivered);
+        } else {
+            if self.filled {
+                window.cwnd = (window.cwnd + sample.newly_delivered).min(target);
+            } else if window.cwnd < target || sample.total_delivered < self.initial_window {
+                window.cwnd += sample.newly_delivered;
+            }
+            window.cwnd = window.cwnd.max(LEAST_WINDOW);
+        }
+        if self.state == State::ProbeRtt {
+            window.cwnd = window.cwnd.min(LEAST_WINDOW);
+        }
+    }
+
+    fn begin_recovery(&mut self, window: &Window) {
+        self.save_window(window);
+        self.recovering = true;
+    }
+}
+
+impl CongestionControl for Bbr {
+    const HELP: &'static str = "BBR version 1: the rate of deliveries, a bandwidth-delay product in flight (2016)";
+    const SAMPLES_DELIVERY: bool = true;
+
+    fn new(_options: &Options<'_>) -> Self {
+        Self {
+            state: State::Startup,
+            rounds: DeliveryRounds::default(),
+            bandwidth: WindowedMax::default(),
+            rtprop_s: f64::INFINITY,
+            rtprop_at: Time::ZERO,
+            rate: 0.0,
+            initial_window: 0.0,
+            filled: false,
+            full_bandwidth: 0.0,
+            full_rounds: 0,
+            cycle_at: Time::ZERO,
+            probe_ends: None,
+            probe_round_done: false,
+            restarted: false,
+            window_before: 0.0,
+            recovering: false,
+            conserves: false,
+            in_flight: 0.0,
+            newly_delivered: 0.0,
+            total_delivered: 0.0,
+        }
+    }
+
+    fn on_sample(
+        &mut self,
+        window: &mut Window,
+        sample: &RateSample,
+        _losses: &[LostPacket],
+        random: &mut Stream,
+    ) -> bool {
+        // It has no threshold; recovery and timeouts set one.
+        window.ssthresh = f64::MAX;
+        if self.total_delivered == 0.0 {
+            self.initial_window = window.cwnd;
+            self.rtprop_at = sample.now;
+            self.rate = sample.rtt_s.filter(|&rtt_s| rtt_s > 0.0).map_or(0.0, |rtt_s| HIGH_GAIN * window.cwnd / rtt_s);
+        }
+        (self.in_flight, self.newly_delivered) = (sample.in_flight, sample.newly_delivered);
+        self.total_delivered = sample.total_delivered;
+        if self.recovering && !sample.recovering {
+            self.recovering = false;
+            self.conserves = false;
+            window.cwnd = window.cwnd.max(self.window_before);
+        }
+        self.update_bandwidth(sample);
+        self.check_cycle(sample);
+        self.check_full(sample, random);
+        self.check_probe_rtt(window, sample, random);
+        let (pacing_gain, cwnd_gain) = self.gains();
+        self.set_rate(pacing_gain);
+        self.set_window(window, sample, cwnd_gain);
+        // Slow samples of a probe must not pass for the path's bandwidth.
+        self.state == State::ProbeRtt
+    }
+
+    /// Only samples set the window.
+    fn on_ack(&mut self, _window: &mut Window, _ack: &Ack) {}
+
+    /// §4.2.3.4: what is in flight stays there for a round trip.
+    fn on_loss(&mut self, window: &Window, _loss: &Loss) -> f64 {
+        self.begin_recovery(window);
+        self.conserves = true;
+        self.rounds.restart(self.total_delivered);
+        self.in_flight + self.newly_delivered.max(1.0)
+    }
+
+    fn on_timeout(&mut self, window: &Window, _loss: &Loss) -> f64 {
+        self.begin_recovery(window);
+        self.conserves = false;
+        // The path may be another: Startup looks anew for its bandwidth (Linux: bbr_set_state).
+        self.full_bandwidth = 0.0;
+        window.cwnd
+    }
+
+    /// §4.3.4.4, BBRHandleRestartFromIdle.
+    fn on_restart(&mut self, _window: &mut Window, _now: Time, _random: &mut Stream) {
+        self.restarted = true;
+        if matches!(self.state, State::ProbeBw(_)) {
+            self.set_rate(1.0);
+        }
+    }
+
+    /// §4.2.1, BBRInitPacingRate, before the first sample.
+    fn pacing_rate(&self, window: &Window, _in_flight: f64, srtt_s: f64) -> f64 {
+        if self.rate > 0.0 { self.rate } else { HIGH_GAIN * window.cwnd / srtt_s }
+    }
+}

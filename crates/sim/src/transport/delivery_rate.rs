@@ -1,0 +1,247 @@
+//! How fast the path delivers: each packet in flight remembers what had been delivered when it left, and the ACK
+//! that tells of it compares (draft-cheng-iccrg-delivery-rate-estimation-00 §3; draft-ietf-ccwg-bbr-04 §4.1).
+
+use std::collections::VecDeque;
+
+use crate::congestion::rate_sample::{LostPacket, RateSample};
+use crate::random::Stream;
+use crate::time::Time;
+use crate::transport::recovery::scoreboard::Scoreboard;
+use crate::transport::sender::DUPLICATE_ACKS;
+
+/// A packet in flight, and what was known when it left.
+#[derive(Clone, Copy, Debug)]
+struct InFlight {
+    sent: Time,
+    /// When the first packet of its flight left (`P.first_sent_time`).
+    first_sent: Time,
+    /// When the last delivery before it was known (`P.delivered_time`).
+    delivered_at: Time,
+    delivered: u64,
+    lost: u64,
+    in_flight: u32,
+    app_limited: bool,
+    /// It had been sent before.
+    again: bool,
+    is_lost: bool,
+}
+
+/// The deliveries of a connection. Counts are of packets.
+#[derive(Clone, Debug)]
+pub struct Deliveries {
+    /// Those not acknowledged cumulatively, from `first` on.
+    packets: VecDeque<InFlight>,
+    first: i32,
+    /// What was acknowledged selectively, which a timeout does not undo.
+    held: Scoreboard,
+    /// Packets before this one have been found lost, or not.
+    judged: i32,
+    delivered: u64,
+    delivered_at: Time,
+    first_sent: Time,
+    lost: u64,
+    in_flight: u32,
+    /// Samples are limited by the application until so many packets are delivered; zero: they are not.
+    app_limited: u64,
+    least_rtt_s: f64,
+    losses: Vec<LostPacket>,
+    random: Stream,
+}
+
+impl Deliveries {
+    /// A connection that has sent nothing; its congestion control draws from `random`.
+    #[must_use]
+    pub fn new(random: Stream) -> Self {
+        Self {
+            packets: VecDeque::new(),
+            first: 1,
+            held: Scoreboard::default(),
+            judged: 0,
+            delivered: 0,
+            delivered_at: Time::ZERO,
+            first_sent: Time::ZERO,
+            lost: 0,
+            in_flight: 0,
+            app_limited: 0,
+            least_rtt_s: f64::INFINITY,
+            losses: Vec::new(),
+            random,
+        }
+    }
+
+    /// Packets sent and neither delivered nor lost.
+    #[must_use]
+    pub fn in_flight(&self) -> u32 {
+        self.in_flight
+    }
+
+    /// Whether the next packet ends a silence that the application caused.
+    #[must_use]
+    pub fn is_restart(&self) -> bool {
+        self.in_flight == 0 && self.app_limited > 0
+    }
+
+    /// Random numbers drawn.
+    #[must_use]
+    pub fn random_draws(&self) -> u64 {
+        self.random.draws()
+    }
+
+    /// Samples of what is in flight will not tell how fast the path is, as too little was sent.
+    pub fn mark_app_limited(&mut self) {
+        self.app_limited = (self.delivered + u64::from(self.in_flight)).max(1);
+    }
+
+    /// A packet leaves. The SYN does not count: it is not of the size of the others.
+    pub fn note_sent(&mut self, seq: i32, now: Time) {
+        let Ok(index) = usize::try_from(seq - self.first) else { return };
+        let before = self.packets.get(index).copied();
+        if before.is_some() && self.held.holds(seq) {
+            // After a timeout also those are sent again that were acknowledged selectively: they are delivered.
+            return;
+        }
+        self.in_flight -= u32::from(before.is_some_and(|before| !before.is_lost));
+        if self.in_flight == 0 {
+            self.first_sent = now;
+            self.delivered_at = now;
+        }
+        self.in_flight += 1;
+        let packet = InFlight {
+            sent: now,
+            first_sent: self.first_sent,
+            delivered_at: self.delivered_at,
+            delivered: self.delivered,
+            lost: self.lost,
+            in_flight: self.in_flight,
+            app_limited: self.app_limited > 0,
+            again: before.is_some(),
+            is_lost: false,
+        };
+        match self.packets.get_mut(index) {
+            Some(known) => *known = packet,
+            None => self.packets.push_back(packet),
+        }
+    }
+
+    /// An ACK arrived, of everything through `acked` and of `blocks`: the sample that it gives, if it tells of any
+    /// packet for the first time.
+    pub fn acknowledge(
+        &mut self,
+        now: Time,
+        acked: i32,
+        blocks: &[(u32, u32)],
+        recovering: bool,
+    ) -> Option<RateSample> {
+        let (before, in_flight_before) = (self.delivered, self.in_flight);
+        let mut newest = None;
+        for &(left, right) in blocks {
+            // A block below is of a packet that arrived twice (RFC 2883).
+            let (left, right) = ((left as i32).max(self.first), right as i32);
+            if left < right {
+                let gaps = self.held.gaps(left, right);
+                for &(from, to) in &gaps {
+                    (from..to).for_each(|seq| self.deliver(seq, now, &mut newest));
+                }
+                // ACKs repeat most blocks.
+                if !gaps.is_empty() {
+                    self.held.update(self.first - 1, &[(left as u32, right as u32)]);
+                }
+            }
+        }
+        for seq in self.first..=acked {
+            if !self.held.holds(seq) {
+                self.deliver(seq, now, &mut newest);
+            }
+        }
+        if acked >= self.first {
+            self.packets.drain(..(acked + 1 - self.first) as usize);
+            self.first = acked + 1;
+            self.held.update(acked, &[]);
+        }
+        self.find_losses();
+        let packet = newest?;
+        self.first_sent = packet.sent;
+        if self.delivered > self.app_limited {
+            self.app_limited = 0;
+        }
+        let rtt_s = (!packet.again).then(|| now.since(packet.sent));
+        self.least_rtt_s = rtt_s.map_or(self.least_rtt_s, |rtt_s| rtt_s.min(self.least_rtt_s));
+        // The slower of sending and delivering: ACKs that come together do not make a path faster (§2.2).
+        let interval_s = packet.sent.since(packet.first_sent).max(now.since(packet.delivered_at));
+        let delivered = (self.delivered - packet.delivered) as f64;
+        // Less than a round trip: the ACK is of an earlier transmission (§3.3).
+        let is_valid = interval_s > 0.0 && interval_s >= self.least_rtt_s;
+        Some(RateSample {
+            now,
+            rate: if is_valid { delivered / interval_s } else { 0.0 },
+            delivered,
+            prior_delivered: packet.delivered as f64,
+            total_delivered: self.delivered as f64,
+            rtt_s,
+            newly_delivered: (self.delivered - before) as f64,
+            newly_lost: self.losses.len() as f64,
+            lost: (self.lost - packet.lost) as f64,
+            sent_in_flight: f64::from(packet.in_flight),
+            in_flight: f64::from(self.in_flight),
+            in_flight_before: f64::from(in_flight_before),
+            app_limited: packet.app_limited,
+            recovering,
+        })
+    }
+
+    fn deliver(&mut self, seq: i32, now: Time, newest: &mut Option<InFlight>) {
+        let packet = self.packets[(seq - self.first) as usize];
+        self.delivered += 1;
+        self.delivered_at = now;
+        self.in_flight -= u32::from(!packet.is_lost);
+        if newest.is_none_or(|newest| packet.sent >= newest.sent) {
+            *newest = Some(packet);
+        }
+    }
+
+    /// What is missing below three packets received is lost, once (RFC 6675 IsLost). That a packet was lost again
+    /// only the timer finds out, as in recovery.
+    fn find_losses(&mut self) {
+        let Some(end) = self.held.held_from_top(DUPLICATE_ACKS as i32) else { return };
+        for seq in self.judged.max(self.first)..end {
+            if !self.packets[(seq - self.first) as usize].again {
+                self.lose(seq);
+            }
+        }
+        self.judged = self.judged.max(end);
+    }
+
+    /// The timer expired: everything is lost that is not known to have arrived.
+    pub fn lose_all(&mut self) {
+        for seq in self.first..self.first + self.packets.len() as i32 {
+            self.lose(seq);
+        }
+    }
+
+    /// A packet is lost, if it is in flight.
+    fn lose(&mut self, seq: i32) {
+        let held = self.held.holds(seq);
+        let packet = &mut self.packets[(seq - self.first) as usize];
+        if packet.is_lost || held {
+            return;
+        }
+        packet.is_lost = true;
+        self.lost += 1;
+        self.in_flight -= 1;
+        self.losses.push(LostPacket {
+            sent_in_flight: f64::from(packet.in_flight),
+            lost: (self.lost - packet.lost) as f64,
+            app_limited: packet.app_limited,
+        });
+    }
+
+    /// The packets found lost since [`Self::forget_losses`], and what the control draws random numbers from.
+    pub fn losses(&mut self) -> (&[LostPacket], &mut Stream) {
+        (&self.losses, &mut self.random)
+    }
+
+    /// The control has been told of the losses.
+    pub fn forget_losses(&mut self) {
+        self.losses.clear();
+    }
+}

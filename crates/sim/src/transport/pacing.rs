@@ -1,0 +1,103 @@
+//! Pacing: the packets of a connection leave one by one, at a rate, instead of in bursts.
+//!
+//! Each packet that has to wait costs one event of a timer. A packet never waits inside a link: what waits is the
+//! sender, which may know better when the time has come.
+
+use crate::events::{Entity, EventQueue, Key};
+use crate::time::Time;
+use crate::transport::delivery_rate::Deliveries;
+use crate::transport::timer::Timer;
+
+/// What a sender that paces has beyond others.
+#[derive(Clone, Debug)]
+pub struct Paced {
+    /// When the next packet may leave.
+    pub pacer: Pacer,
+    /// How fast packets are delivered, where the congestion control asks.
+    pub deliveries: Option<Deliveries>,
+}
+
+/// Says when the next packet of a connection may leave.
+#[derive(Clone, Copy, Debug)]
+pub struct Pacer {
+    timer: Timer,
+    entity: Entity,
+    /// The next packet may leave from then on.
+    due: Time,
+}
+
+impl Pacer {
+    /// A pacer whose timer is `entity`, and that lets the next packet go at once.
+    #[must_use]
+    pub fn new(entity: Entity) -> Self {
+        Self { timer: Timer::default(), entity, due: Time::ZERO }
+    }
+
+    /// When the timer's next event comes.
+    #[inline]
+    #[must_use]
+    pub fn pending(&self) -> Time {
+        self.timer.pending()
+    }
+
+    /// Whether the next packet has to wait. If so, the timer will tell when it has waited.
+    pub fn holds_back(&mut self, queue: &mut EventQueue, now: Key) -> bool {
+        if self.due <= now.time {
+            return false;
+        }
+        if !self.timer.is_armed() {
+            self.arm(queue, now);
+        }
+        true
+    }
+
+    /// A packet left: the next one follows `interval_s` seconds after the time at which this one was due, or after
+    /// now if that is past. So there is no credit for time in which nothing was sent.
+    pub fn note_sent(&mut self, queue: &mut EventQueue, now: Key, interval_s: f64) {
+        self.due = self.due.max(now.time) + interval_s;
+        if self.timer.is_armed() {
+            self.arm(queue, now);
+        }
+    }
+
+    fn arm(&mut self, queue: &mut EventQueue, now: Key) {
+        self.timer.arm(queue, self.entity, now, self.due.since(now.time));
+    }
+
+    /// An event of the timer came: whether a packet is due now.
+    pub fn expires(&mut self, queue: &mut EventQueue, key: Key) -> bool {
+        let expires = self.timer.expires(queue, key);
+        if expires {
+            // The sum of now and what was left may be rounded to just before it.
+            self.due = key.time;
+        }
+        expires
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_leave_at_their_interval_and_none_is_made_up_for() {
+        let (mut pacer, mut queue) = (Pacer::new(7), EventQueue::for_size(0));
+        let at = |seconds| Key::planned(Time::new(seconds), 0);
+        assert!(!pacer.holds_back(&mut queue, at(1.0)));
+        pacer.note_sent(&mut queue, at(1.0), 0.3);
+        assert!(pacer.holds_back(&mut queue, at(1.0)));
+        // Sent again out of turn: what waits waits longer.
+        pacer.note_sent(&mut queue, at(1.1), 0.3);
+        let mut expired = Vec::new();
+        while let Some(key) = queue.pop() {
+            if pacer.expires(&mut queue, key) {
+                expired.push(key.time.seconds());
+                assert!(!pacer.holds_back(&mut queue, key));
+            }
+        }
+        assert_eq!(expired, [1.6]);
+        assert!(!pacer.holds_back(&mut queue, at(9.0)));
+        pacer.note_sent(&mut queue, at(9.0), 0.3);
+        assert!(pacer.holds_back(&mut queue, at(9.2)));
+    }
+}

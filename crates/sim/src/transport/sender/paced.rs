@@ -1,0 +1,102 @@
+//! A sender that paces, and whose congestion control may ask how fast packets are delivered.
+
+use super::{Env, Sender};
+use crate::congestion::Controls;
+use crate::events::Entity;
+use crate::probe::Probe;
+use crate::random::Stream;
+use crate::transport::accounting::Limit;
+use crate::transport::connection::Connection;
+use crate::transport::delivery_rate::Deliveries;
+use crate::transport::pacing::{Paced, Pacer};
+
+impl Sender {
+    /// Paces from now on, by the timer `entity`; with `random` the congestion control is told how fast packets are
+    /// delivered, and draws its random numbers from there.
+    pub fn pace(&mut self, entity: Entity, random: Option<Stream>) {
+        let deliveries = random.map(Deliveries::new);
+        self.paced = Some(Box::new(Paced { pacer: Pacer::new(entity), deliveries }));
+    }
+
+    /// The pacing timer's event came.
+    pub fn pacing_timer<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+        if self.paced.as_mut().is_some_and(|paced| paced.pacer.expires(&mut env.fabric.queue, env.now)) {
+            self.resume(env);
+        }
+    }
+
+    /// Whether the next packet is not due yet; the timer resumes.
+    pub(in crate::transport) fn is_early<P: Probe>(&mut self, env: &mut Env<'_, P>) -> bool {
+        let Some(paced) = &mut self.paced else { return false };
+        let early = paced.pacer.holds_back(&mut env.fabric.queue, env.now);
+        if early {
+            self.note(env, Limit::Pacing);
+        }
+        early
+    }
+
+    /// Packet `seq` leaves now.
+    #[cold]
+    pub(super) fn note_paced<P: Probe>(&mut self, env: &mut Env<'_, P>, seq: i32) {
+        let Some(paced) = &mut self.paced else { return };
+        if let Some(deliveries) = &mut paced.deliveries {
+            if deliveries.is_restart() {
+                env.controls.on_restart(self.control, &mut self.window, env.now.time, deliveries.losses().1);
+            }
+            deliveries.note_sent(seq, env.now.time);
+        }
+        // Nothing is known before the first round trip: no pacing.
+        if let Some(rate) = self.pacing_rate(env.controls, env.connection) {
+            let packets = f64::from(env.connection.size(seq)) / f64::from(env.connection.full_size());
+            if let Some(paced) = &mut self.paced {
+                paced.pacer.note_sent(&mut env.fabric.queue, env.now, packets / rate);
+            }
+        }
+    }
+
+    /// The rate in packets per second at which it paces, once a round-trip time is known.
+    #[must_use]
+    pub fn pacing_rate(&self, controls: &Controls, connection: &Connection) -> Option<f64> {
+        self.paced.as_ref()?;
+        let srtt_s = self.rtt.srtt_s(&connection.tcp.rto, connection.profile)?;
+        Some(controls.pacing_rate(self.control, &self.window, self.in_flight(), srtt_s))
+    }
+
+    /// An ACK arrived: the congestion control is told what it says of the rate.
+    #[cold]
+    pub(super) fn take_sample<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32, blocks: &[(u32, u32)]) {
+        let Some(deliveries) = self.paced.as_mut().and_then(|paced| paced.deliveries.as_mut()) else { return };
+        let recovering = self.recovering || self.timed_out;
+        let Some(sample) = deliveries.acknowledge(env.now.time, ack, blocks, recovering) else { return };
+        let (losses, random) = deliveries.losses();
+        let holds_back = env.controls.on_sample(self.control, &mut self.window, &sample, losses, random);
+        deliveries.forget_losses();
+        if holds_back {
+            deliveries.mark_app_limited();
+        }
+    }
+
+    /// The application has nothing more to send: if the window would let it, what is in flight tells little.
+    #[cold]
+    pub(super) fn note_app_limited(&mut self) {
+        let cwnd = self.window.cwnd;
+        if let Some(deliveries) = self.paced.as_mut().and_then(|paced| paced.deliveries.as_mut())
+            && f64::from(deliveries.in_flight()) < cwnd
+        {
+            deliveries.mark_app_limited();
+        }
+    }
+
+    /// The retransmission timer expired.
+    pub(super) fn note_all_lost(&mut self) {
+        if let Some(deliveries) = self.paced.as_mut().and_then(|paced| paced.deliveries.as_mut()) {
+            deliveries.lose_all();
+        }
+    }
+
+    /// Random numbers that its congestion control drew.
+    #[must_use]
+    pub fn random_draws(&self) -> u64 {
+        self.paced.iter().filter_map(|paced| paced.deliveries.as_ref()).map(Deliveries::random_draws).sum()
+    }
+}

@@ -1,0 +1,68 @@
+//! Pacing: packets leave one by one.
+
+mod common;
+
+use common::{floats, flow, integers, link, packets, run, scenario, tcp, trace};
+use tightlink_sim::Scenario;
+use tightlink_sim::probe::trace::Event;
+use tightlink_sim::scenario::{Profile, QueueLimit, Recovery, TrafficSpec, TransportSpec};
+
+/// A flow from a fast host over a path that its window of `window` packets does not fill.
+fn path(profile: Profile, window: f64, pacing: bool) -> Scenario {
+    let mut scenario = scenario(profile, 20.0, 2);
+    scenario.links = vec![
+        link("forward", (0, 1), 10e6, 0.05, packets(1000)),
+        link("back", (1, 0), 1e9, 0.05, QueueLimit::Unlimited),
+    ];
+    let mut tcp = tcp(profile, Recovery::Sack);
+    tcp.window_packets = window;
+    tcp.pacing = pacing;
+    tcp.delayed_ack_s = None;
+    let traffic = TrafficSpec::Bulk { bytes: None };
+    scenario.flows = vec![flow(&scenario, "tcp", 0, (0, 1), traffic, TransportSpec::Tcp(tcp))];
+    scenario
+}
+
+#[test]
+fn bursts_are_gone() {
+    for profile in [Profile::Ns2, Profile::Rfc] {
+        let queue = |pacing| integers(&run(&path(profile, 60.0, pacing)).links, "queue_max_packets")[0];
+        assert!(queue(false) >= 10, "without pacing slow start sends in bursts: {}", queue(false));
+        assert!(queue(true) <= 1, "{profile:?}: {} packets wait in an empty path", queue(true));
+    }
+}
+
+/// In slow start twice the window in a round trip, beyond half the threshold 1.2 times (Linux).
+#[test]
+fn the_rate_is_a_multiple_of_the_window_over_the_round_trip() {
+    let mut scenario = path(Profile::Rfc, 60.0, true);
+    scenario.duration_s = 0.15;
+    let times = |scenario: &Scenario| {
+        let (_, records) = trace(scenario);
+        let sent = records.iter().filter(|record| record.event == Event::Enqueue && record.link == 0);
+        sent.filter(|record| record.size > 1000).map(|record| record.time.seconds()).collect::<Vec<_>>()
+    };
+    // The handshake took 100 ms and the small packets' transmission.
+    let rtt_s = 0.1 + 52.0 * 8.0 / 10e6 + 52.0 * 8.0 / 1e9;
+    for (ssthresh, factor) in [(None, 2.0), (Some(10.0), 1.2)] {
+        let TransportSpec::Tcp(tcp) = &mut scenario.flows[0].transport else { panic!("TCP") };
+        tcp.initial_ssthresh_packets = ssthresh;
+        let times = times(&scenario);
+        let interval_s = rtt_s / (factor * 10.0);
+        assert!(times.len() >= 5, "{times:?}");
+        for pair in times.windows(2) {
+            assert!(
+                (pair[1] - pair[0] - interval_s).abs() < 1e-9,
+                "{factor}: {times:?} instead of every {interval_s} s"
+            );
+        }
+    }
+}
+
+/// What the pacer holds back, though the window would let it go, is limited by pacing; the shares are whole.
+#[test]
+fn time_in_the_pacer_is_accounted_for() {
+    let share = |pacing| floats(&run(&path(Profile::Rfc, 1000.0, pacing)).flows, "limited_by_pacing")[0];
+    assert_eq!(share(false), 0.0);
+    assert!((0.3..0.95).contains(&share(true)), "{}", share(true));
+}
