@@ -3,6 +3,8 @@
 pub mod accounting;
 pub mod connection;
 pub mod datagram;
+pub mod ecn;
+pub mod linux;
 pub mod ns2;
 pub mod playout;
 pub mod receiver;
@@ -11,3 +13,6 @@ pub mod rtt;
 pub mod sack;
 pub mod sender;
 pub mod timer;
+
+#[cfg(test)]
+pub(crate) mod tests;
