@@ -120,7 +120,7 @@ CHANGES = [
     ("observe.interval", "1 us", None),
     ("observe.flows", "eech", 'did you mean "each"?'),
     ("seed", -1, "expected a whole number from 0"),
-    ("profile", "ns3", 'expected one of ns2, rfc; did you mean "ns2"?'),
+    ("profile", "ns3", 'expected one of ns2, rfc, linux; did you mean "ns2"?'),
     ("link.b.rate", "1 Mbit/s", 'there is no link "b" in the scenario; there is a'),
     ("traffic.tt.start", "1 s", 'there is no traffic "tt" in the scenario; did you mean traffic.t?'),
     ("link.a.rate.x", 1, "rate is a single value here"),

@@ -14,8 +14,9 @@ _WORDS = """
 profile duration seed link topology traffic observe ends rate delay queue framing overhead smallest loss mtu one_way
 reverse kind limit drop-tail bulk cbr on-off dumbbell chain pairs hops hop bottleneck access access_left access_right
 from to flows start first every stop path reverse_path tcp udp congestion recovery payload datagram window
-initial_window initial_ssthresh delayed_acks delayed_ack_timeout limited_transmit pacing rto initial min max granularity
-interval on off distribution shape exponential pareto bytes reno sack ns2 rfc each group none unlimited a b x y net
+initial_window initial_ssthresh delayed_acks delayed_ack_timeout limited_transmit pacing slow_start max_ssthresh ecn rto
+initial min max granularity
+interval on off distribution shape exponential pareto bytes reno dctcp sack limited hystart++ ns2 rfc each group none unlimited a b x y net
 """.split()
 _VALUES = r"""
 0 | 1 | -1 | 1.5 | 2 | 20 | 1e999 | nan | inf | true | false | 9223372036854775808 | 2020-01-01 | ["x", "y"] | ["a"]

@@ -66,10 +66,13 @@ def test_one_flow_resolves_to_what_the_engine_reads(one_flow: str) -> None:
                         "window_packets": 20.0,
                         "initial_window_packets": 2.0,
                         "initial_ssthresh_packets": 20.0,
+                        "slow_start": "standard",
+                        "max_ssthresh_packets": None,
                         "delayed_ack_s": None,
                         "rto": {"initial_s": 3.0, "min_s": 0.2, "max_s": 60.0, "granularity_s": 0.01},
                         "limited_transmit": True,
                         "pacing": False,
+                        "ecn": False,
                     }
                 },
             }
@@ -157,10 +160,13 @@ def test_rfc_defaults() -> None:
         "window_packets": 10000.0,
         "initial_window_packets": 10.0,
         "initial_ssthresh_packets": None,
+        "slow_start": "standard",
+        "max_ssthresh_packets": None,
         "delayed_ack_s": 0.2,
         "rto": {"initial_s": 1.0, "min_s": 1.0, "max_s": 60.0, "granularity_s": 0.001},
         "limited_transmit": True,
         "pacing": False,
+        "ecn": False,
     }
     udp = {"payload_bytes": 37, "header_bytes": 28, "fragment_header_bytes": 20}
     assert resolved["flows"][1]["transport"] == {"udp": udp}
@@ -374,7 +380,7 @@ def scenarios(draw: st.DrawFn) -> tl.Scenario:
         tcp=draw(st.none() | st.builds(tl.Tcp, delayed_acks=st.none() | st.booleans())),
     )
     return tl.Scenario(
-        profile=draw(st.sampled_from(["ns2", "rfc"])),
+        profile=draw(st.sampled_from(["ns2", "rfc", "linux"])),
         duration=draw(_times),
         seed=draw(st.integers(0, 2**63 - 1)),
         link={draw(_names): link},

@@ -20,6 +20,7 @@ __all__ = [
     "interrupt",
     "metrics",
     "queues",
+    "reads_marks",
     "recoveries",
     "simulate",
     "write_parquet",
@@ -127,6 +128,9 @@ def congestion() -> list[tuple[str, str]]:
 
 def congestion_options(name: str) -> list[tuple[str, str, float, float, float, str]]:
     """Options of a congestion control: name, unit, default, smallest and largest value, help."""
+
+def reads_marks(name: str) -> bool:
+    """Whether a congestion control needs congestion marks; not, if it is not known."""
 
 def queues() -> list[tuple[str, str]]:
     """Names of the queue disciplines, with a line of help each."""

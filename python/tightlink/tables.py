@@ -43,6 +43,7 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("packets_delivered", "integer", "data packets that reached the destination"),
         ("packets_dropped", "integer", "packets of the flow lost at queues, at rings and on wires"),
         ("packets_retransmitted", "integer", "packets sent again"),
+        ("packets_marked", "integer", "data packets that arrived with a congestion mark (RFC 3168)"),
         ("timeouts", "integer", "expiries of the retransmission timer"),
         ("bytes_sent", "integer", "bytes offered to the first link, headers included"),
         ("bytes_delivered", "integer", "bytes that reached the destination, headers included"),

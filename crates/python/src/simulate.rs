@@ -221,6 +221,12 @@ pub fn congestion_options(name: &str) -> Vec<ControlOption> {
     known.map(|o| (o.name, o.unit.name(), o.default, o.least, o.most, o.help)).collect()
 }
 
+/// Whether a congestion control needs congestion marks; not, if it is not known.
+#[pyfunction]
+pub fn reads_marks(name: &str) -> bool {
+    CONTROLS.iter().any(|control| control.name == name && control.reads_marks)
+}
+
 /// Names and descriptions of all queue disciplines.
 #[pyfunction]
 pub fn queues() -> Vec<(String, String)> {

@@ -31,7 +31,7 @@ pub struct Scenario {
 }
 
 /// A named set of transport defaults. The defaults themselves are in the scenario; the name remains
-/// because a few details are not parameters of any standard (they are listed in `transport/ns2.rs`).
+/// because a few details are not parameters of any standard (they are listed in `transport/ns2.rs` and `linux.rs`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Profile {
@@ -39,6 +39,8 @@ pub enum Profile {
     Ns2,
     /// RFC 5681, 6298, 6582 and 6675.
     Rfc,
+    /// A current Linux kernel (the details that are no parameters are in `transport/linux.rs`).
+    Linux,
 }
 
 /// A host or a router.
@@ -222,6 +224,10 @@ pub struct TcpSpec {
     pub initial_window_packets: f64,
     /// Initial slow-start threshold, in packets; none: unlimited.
     pub initial_ssthresh_packets: Option<f64>,
+    /// How slow start grows and ends.
+    pub slow_start: SlowStartKind,
+    /// Above this window limited slow start is slower, in packets; none: it is not limited.
+    pub max_ssthresh_packets: Option<f64>,
     /// How long the receiver may hold an ACK, in seconds; none: each packet is acknowledged at once.
     pub delayed_ack_s: Option<f64>,
     /// Retransmission timer.
@@ -230,6 +236,24 @@ pub struct TcpSpec {
     pub limited_transmit: bool,
     /// Whether packets are paced; with a congestion control that needs it they always are.
     pub pacing: bool,
+    /// Whether queues may mark packets instead of dropping them (RFC 3168).
+    pub ecn: bool,
+}
+
+/// How slow start grows and ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SlowStartKind {
+    /// Until the threshold (RFC 5681).
+    Standard,
+    /// Until ACKs or delays show a full path (Ha, Rhee 2011).
+    #[serde(rename = "hystart")]
+    HyStart,
+    /// More slowly when delays grow, then not at all (RFC 9406).
+    #[serde(rename = "hystart++")]
+    HyStartPlusPlus,
+    /// More slowly above a limit (RFC 3742).
+    Limited,
 }
 
 /// The retransmission timer (RFC 6298).
@@ -258,6 +282,8 @@ pub enum Recovery {
     Newreno,
     /// Selective acknowledgements (RFC 6675).
     Sack,
+    /// Losses by time, probes at the tail (RFC 8985), proportional rate reduction (RFC 9937).
+    Rack,
 }
 
 /// A UDP flow.
@@ -296,7 +322,7 @@ pub enum ObserveFlows {
 
 impl Recovery {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Tahoe, Self::Reno, Self::Newreno, Self::Sack];
+    pub const ALL: [Self; 5] = [Self::Tahoe, Self::Reno, Self::Newreno, Self::Sack, Self::Rack];
 
     /// The name in a scenario.
     #[must_use]
@@ -306,6 +332,7 @@ impl Recovery {
             Self::Reno => "reno",
             Self::Newreno => "newreno",
             Self::Sack => "sack",
+            Self::Rack => "rack",
         }
     }
 
@@ -317,6 +344,7 @@ impl Recovery {
             Self::Reno => "fast retransmit and fast recovery (RFC 5681)",
             Self::Newreno => "fast recovery through partial ACKs (RFC 6582)",
             Self::Sack => "selective acknowledgements (RFC 6675)",
+            Self::Rack => "losses by time, tail loss probes, proportional rate reduction (RFC 8985, RFC 9937)",
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::time::Time;
 use crate::traffic::pulse::Pulse;
 use crate::transport::connection::Connection;
 use crate::transport::datagram::{DatagramFlow, Fragments};
+use crate::transport::ecn::Feedback;
 use crate::transport::ns2;
 use crate::transport::receiver::Receiver;
 use crate::transport::sender::{Env, Sender};
@@ -27,7 +28,7 @@ use sampler::Sampled;
 
 /// A number that changes whenever a change of the engine changes results: stored runs of another
 /// number are not reused.
-pub const ENGINE_BEHAVIOUR: u32 = 2;
+pub const ENGINE_BEHAVIOUR: u32 = 3;
 
 /// Timers of a flow, in the order of their entities.
 const TIMERS: u32 = 4;
@@ -150,7 +151,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
         };
         let phases = match scenario.profile {
             Profile::Ns2 => ns2::clock_phases(scenario),
-            Profile::Rfc => vec![0.0; scenario.flows.len()],
+            Profile::Rfc | Profile::Linux => vec![0.0; scenario.flows.len()],
         };
         let alone = flows_alone_at_their_host(scenario, &simulation.fabric.paths);
         for (index, (flow, phase_s)) in scenario.flows.iter().zip(phases).enumerate() {
@@ -179,6 +180,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
                 )?;
                 let bytes = if let TrafficSpec::Bulk { bytes } = flow.traffic { bytes } else { None };
                 let connection = Connection::new(tcp, self.scenario.profile, bytes);
+                check_recovery(flow, tcp.recovery, self.scenario.profile)?;
                 let control = match tcp.congestion.external {
                     None => self.controls.add(&tcp.congestion),
                     Some(_) => maker.make(&tcp.congestion, &flow.label).map(|made| self.controls.connect(made)),
@@ -200,8 +202,9 @@ impl<'a, P: Probe> Simulation<'a, P> {
                     let random = || Stream::new(self.scenario.seed, &flow.group, flow.index, "congestion");
                     sender.pace(self.entities.timer(index, PACING), samples.then(random));
                 }
-                let receiver =
-                    Receiver::new(tcp, self.scenario.profile, index, self.entities.timer(index, DELAYED_ACK));
+                let feedback = feedback(flow, tcp.ecn, self.controls.reads_marks(control))?;
+                let delayed_ack = self.entities.timer(index, DELAYED_ACK);
+                let receiver = Receiver::new(tcp, self.scenario.profile, feedback, index, delayed_ack);
                 let connection = self.connection(connection);
                 let acks_on = if alone { self.fabric.paths.links(index, true).last().copied() } else { None };
                 let stop = Time::planned(flow.stop_s);
@@ -308,13 +311,16 @@ impl<'a, P: Probe> Simulation<'a, P> {
                 };
                 let flow = &mut self.tcp[index as usize];
                 let connection = &self.connections[flow.connection as usize];
-                let mut env =
-                    Env { fabric: &mut self.fabric, controls: &mut self.controls, connection, now: now(), echo };
+                let (controls, marked) = (&mut self.controls, packet.is_marked());
+                let mut env = Env { fabric: &mut self.fabric, controls, connection, now: now(), echo, marked };
                 flow.sender.receive(&mut env, packet.seq(), blocks);
                 flow.tell_reaction(&mut self.fabric, Time::new(time));
             }
             (Endpoint::Tcp(index), _) => {
                 let receiver = &mut self.tcp[index as usize].receiver;
+                if let Some(ack) = receiver.owed(packet) {
+                    self.fabric.send(ack, now());
+                }
                 let Fabric { queue, sacks, .. } = &mut self.fabric;
                 if let Some(ack) = receiver.receive(queue, sacks, now(), packet) {
                     self.fabric.send(ack, now());
@@ -362,8 +368,8 @@ impl<'a, P: Probe> Simulation<'a, P> {
     fn with_sender(&mut self, index: u32, now: Key, act: impl FnOnce(&mut Sender, &mut Env<'_, P>)) {
         let flow = &mut self.tcp[index as usize];
         let connection = &self.connections[flow.connection as usize];
-        let echo = Time::ZERO;
-        let mut env = Env { fabric: &mut self.fabric, controls: &mut self.controls, connection, now, echo };
+        let (fabric, controls) = (&mut self.fabric, &mut self.controls);
+        let mut env = Env { fabric, controls, connection, now, echo: Time::ZERO, marked: false };
         act(&mut flow.sender, &mut env);
         flow.tell_reaction(&mut self.fabric, now.time);
     }
@@ -490,6 +496,34 @@ fn check_samples(flow: &FlowSpec, tcp: &TcpSpec) -> Result<(), ScenarioError> {
         value: format!("{:?}", tcp.recovery.name()),
         expected: format!("\"sack\" with {}, which samples the rate of deliveries", tcp.congestion.kind),
     })
+}
+
+/// ns-2.35 has no RACK, and its clock ticks are too coarse for one.
+fn check_recovery(flow: &FlowSpec, recovery: Recovery, profile: Profile) -> Result<(), ScenarioError> {
+    if recovery != Recovery::Rack || profile != Profile::Ns2 {
+        return Ok(());
+    }
+    Err(ScenarioError::Flow {
+        flow: flow.label.clone(),
+        key: "tcp.recovery",
+        value: format!("{:?}", recovery.name()),
+        expected: "profile ns2 has no such recovery: another one, or another profile".into(),
+    })
+}
+
+/// How the receiver tells of congestion marks: exactly, if the control reads them.
+fn feedback(flow: &FlowSpec, ecn: bool, reads_marks: bool) -> Result<Feedback, ScenarioError> {
+    match (ecn, reads_marks) {
+        (false, false) => Ok(Feedback::None),
+        (true, false) => Ok(Feedback::Latched),
+        (true, true) => Ok(Feedback::Accurate),
+        (false, true) => Err(ScenarioError::Flow {
+            flow: flow.label.clone(),
+            key: "tcp.ecn",
+            value: "false".into(),
+            expected: "its congestion control reads congestion marks: true, or another control".into(),
+        }),
+    }
 }
 
 /// A source that sends as fast as it can needs a queue that pushes back, and that takes its packets.

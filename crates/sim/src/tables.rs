@@ -50,6 +50,7 @@ struct FlowTotals {
     packets_delivered: u64,
     packets_dropped: u64,
     packets_retransmitted: u64,
+    packets_marked: u64,
     timeouts: u64,
     bytes_sent: u64,
     bytes_delivered: u64,
@@ -92,6 +93,7 @@ impl FlowTotals {
             totals.packets_sent = sent.packets_sent;
             totals.packets_delivered = received.packets;
             totals.packets_retransmitted = sent.packets_retransmitted;
+            totals.packets_marked = received.packets_marked;
             totals.timeouts = sent.timeouts;
             totals.bytes_sent = sent.bytes_sent;
             totals.bytes_delivered = received.bytes;
@@ -142,6 +144,7 @@ impl FlowTotals {
         self.packets_delivered += other.packets_delivered;
         self.packets_dropped += other.packets_dropped;
         self.packets_retransmitted += other.packets_retransmitted;
+        self.packets_marked += other.packets_marked;
         self.timeouts += other.timeouts;
         self.bytes_sent += other.bytes_sent;
         self.bytes_delivered += other.bytes_delivered;
@@ -215,6 +218,7 @@ pub fn flows<P: Probe>(simulation: &Simulation<'_, P>) -> Table {
     table.integer("packets_delivered", totals().map(|t| t.packets_delivered));
     table.integer("packets_dropped", totals().map(|t| t.packets_dropped));
     table.integer("packets_retransmitted", totals().map(|t| t.packets_retransmitted));
+    table.integer("packets_marked", totals().map(|t| t.packets_marked));
     table.integer("timeouts", totals().map(|t| t.timeouts));
     table.integer("bytes_sent", totals().map(|t| t.bytes_sent));
     table.integer("bytes_delivered", totals().map(|t| t.bytes_delivered));

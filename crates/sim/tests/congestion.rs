@@ -19,6 +19,8 @@ enum Event {
     /// An ACK during recovery.
     Partial(f64),
     Loss,
+    /// An ACK of so many packets, all of them marked.
+    Mark(u32, f64),
     Timeout,
     /// A window of packets in a round trip of so many seconds, whose first is lost or not.
     Flight(f64, bool),
@@ -30,8 +32,9 @@ fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
         6 => (1..200u32, 1..4u32, rtt_s.clone()).prop_map(|(count, packets, rtt_s)| Event::Acks(count, packets, rtt_s)),
         4 => (rtt_s.clone(), prop::bool::weighted(0.3)).prop_map(|(rtt_s, lose)| Event::Flight(rtt_s, lose)),
-        1 => rtt_s.prop_map(Event::Partial),
+        1 => rtt_s.clone().prop_map(Event::Partial),
         2 => Just(Event::Loss),
+        2 => (1..4u32, rtt_s.clone()).prop_map(|(packets, rtt_s)| Event::Mark(packets, rtt_s)),
         1 => Just(Event::Timeout),
         1 => (0.0..100.0f64).prop_map(Event::Silence),
     ]
@@ -64,6 +67,7 @@ impl Driver {
             now: Time::new(self.now_s),
             acked: f64::from(packets),
             delivered: f64::from(packets),
+            marked: 0.0,
             rtt_s,
             in_flight,
             through: self.through,
@@ -124,6 +128,16 @@ impl Driver {
         self.window.cwnd = self.window.ssthresh;
     }
 
+    fn mark(&mut self, packets: u32, rtt_s: f64) {
+        let ack = Ack { marked: f64::from(packets), ..self.ack(packets, rtt_s) };
+        self.controls.measure(self.handle, &ack);
+        let loss = Loss { now: Time::new(self.now_s), in_use: self.window.cwnd };
+        let window = self.controls.on_mark(self.handle, &self.window, &loss);
+        assert!(window.is_finite() && window >= 0.0, "{window}");
+        self.window.ssthresh = window.max(2.0);
+        self.window.cwnd = self.window.ssthresh;
+    }
+
     fn time_out(&mut self) {
         self.recovering = true;
         self.deliveries.lose_all();
@@ -147,6 +161,7 @@ impl Driver {
                 self.controls.measure(self.handle, &ack);
             }
             Event::Loss => self.lose(),
+            Event::Mark(packets, rtt_s) => self.mark(packets, rtt_s),
             Event::Timeout => self.time_out(),
             Event::Flight(rtt_s, lose) => self.sample(rtt_s, lose),
             Event::Silence(seconds) => {

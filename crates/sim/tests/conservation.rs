@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use common::networks::{chains, closed_loop, dumbbells, open_loop, with_flow_control, with_processors};
 use common::reference::shortest_path;
-use common::{column, floats, flow, integers, packets, run, run_with, scenario, tcp, trace, wire};
+use common::{column, floats, flow, integers, known, packets, run, run_with, scenario, tcp, trace, wire};
 use proptest::prelude::*;
 use tightlink_sim::Scenario;
 use tightlink_sim::network::queue::QueueSpec;
@@ -398,7 +398,7 @@ proptest! {
         scenario.seed = seed;
         scenario.links = wire("wire", (0, 1), 1e6, 0.02, packets(limit)).to_vec();
         (scenario.links[0].loss, scenario.links[1].loss) = (loss, reverse_loss);
-        let mut tcp = tcp(profile, recovery);
+        let mut tcp = tcp(profile, known(recovery, profile));
         tcp.window_packets = f64::from(window);
         tcp.initial_window_packets = f64::from(initial_window);
         tcp.delayed_ack_s = delayed_acks.then_some(0.2);

@@ -69,10 +69,15 @@ fn sack() {
     insta::assert_snapshot!(table(&run(&dumbbell(Recovery::Sack))));
 }
 
+#[test]
+fn rack() {
+    insta::assert_snapshot!(table(&run(&dumbbell(Recovery::Rack))));
+}
+
 /// Recoveries that know what is missing hardly need the timer here, and lose nothing but time in queues.
 #[test]
-fn newreno_and_sack_hardly_time_out() {
-    for recovery in [Recovery::Newreno, Recovery::Sack] {
+fn newreno_sack_and_rack_hardly_time_out() {
+    for recovery in [Recovery::Newreno, Recovery::Sack, Recovery::Rack] {
         let tables = run(&dumbbell(recovery));
         let timeouts: i64 = integers(&tables.flows, "timeouts").iter().sum();
         assert!(timeouts <= 2, "{recovery:?}: {timeouts} timeouts");

@@ -94,6 +94,17 @@ def options(name: str) -> dict[str, Option]:
     return {option[0]: Option(*option) for option in _core.congestion_options(name)}
 
 
+def reads_marks(value: str | Mapping[str, object]) -> bool:
+    """Whether a congestion control, as a scenario gives it, needs the congestion marks of ``tcp.ecn``.
+
+    >>> reads_marks("dctcp"), reads_marks({"kind": "reno"})
+    (True, False)
+    """
+    from tightlink import _core
+
+    return _core.reads_marks(value if isinstance(value, str) else str(value.get("kind")))
+
+
 def congestion_spec(key: str, value: str | Mapping[str, object]) -> str | dict[str, str | float]:
     """The control with all of its options; its name alone if it has none, or all have their defaults.
 

@@ -67,7 +67,7 @@ class Scenario(Table):
     """
 
     profile: Annotated[str, choice(*PROFILES)] = DEFAULT_PROFILE
-    """Transport defaults: ns2 or rfc (``tightlink list profiles``)."""
+    """Transport defaults: ns2, rfc or linux (``tightlink list profiles``)."""
     duration: Period
     """The simulated interval is from 0 to here."""
     seed: Annotated[int, whole(0, _LARGEST_SEED, f"a whole number from 0 to {_LARGEST_SEED}")] = 1

@@ -34,10 +34,13 @@ class TcpDefaults:
     initial_window: str
     #: Nothing: the same as the window.
     initial_ssthresh: str | None
+    slow_start: str
+    max_ssthresh: str
     delayed_acks: bool
     delayed_ack_timeout: str
     limited_transmit: bool
     pacing: bool
+    ecn: bool
     rto: RtoDefaults
 
 
@@ -80,10 +83,13 @@ NS2: Final = Profile(
         window="20 packets",  # Agent/TCP set window_ 20
         initial_window="2 packets",  # Agent/TCP set windowInit_ 2
         initial_ssthresh=None,  # TcpAgent::reset_vars: ssthresh_ = int(wnd_)
+        slow_start="standard",  # TcpAgent::opencwnd
+        max_ssthresh="100 packets",  # RFC 3742 §3; ns-2's max_ssthresh_ is off
         delayed_acks=False,  # Agent/TCPSink acknowledges each packet
         delayed_ack_timeout="100 ms",  # Agent/TCPSink/DelAck set interval_ 100ms
         limited_transmit=True,  # Agent/TCP set singledup_ 1
         pacing=False,  # the one-way agents send as soon as the window lets them
+        ecn=False,  # Agent/TCP set ecn_ 0
         rto=RtoDefaults(
             initial="3 s",  # Agent/TCP set rtxcur_init_ 3.0
             min="0.2 s",  # Agent/TCP set minrto_ 0.2
@@ -113,10 +119,13 @@ RFC: Final = Profile(
         window="10000 packets",  # large enough not to limit what is not meant to be limited
         initial_window="10 packets",  # RFC 6928
         initial_ssthresh="unlimited",  # RFC 5681 §3.1: arbitrarily high
+        slow_start="standard",  # RFC 5681 §3.1
+        max_ssthresh="100 packets",  # RFC 3742 §3
         delayed_acks=True,  # RFC 5681 §4.2
         delayed_ack_timeout="200 ms",  # RFC 1122 §4.2.3.2 allows up to 500 ms; 200 ms is customary
         limited_transmit=True,  # RFC 3042
         pacing=False,  # RFC 5681 knows of none
+        ecn=False,  # RFC 3168 leaves it to the user
         rto=RtoDefaults(
             initial="1 s",  # RFC 6298 §2.1
             min="1 s",  # RFC 6298 §2.4
@@ -131,5 +140,36 @@ RFC: Final = Profile(
     ),
 )
 
-PROFILES: Final[dict[str, Profile]] = {profile.name: profile for profile in (NS2, RFC)}
+LINUX: Final = Profile(
+    name="linux",
+    help="TCP as a current Linux sends it: CUBIC with HyStart, RACK-TLP, quick ACKs, a timeout of 200 ms and more",
+    queue="1000 packets",  # txqueuelen of an Ethernet interface
+    mtu="1500 B",  # Ethernet, IEEE 802.3
+    largest_datagram=65535,  # RFC 791: the total length is 16 bits
+    tcp=TcpDefaults(
+        congestion="cubic",  # net.ipv4.tcp_congestion_control
+        recovery="rack",  # net.ipv4.tcp_recovery = 1, tcp_early_retrans = 3
+        payload="1448 B",  # 1500 B less IP, TCP and timestamps
+        header_bytes=52,  # IP 20 + TCP 20 + timestamps 12 (RFC 7323)
+        ack_bytes=52,
+        window="3 MiB",  # net.ipv4.tcp_rmem: at most 6 MiB, of which half is window
+        initial_window="10 packets",  # TCP_INIT_CWND
+        initial_ssthresh="unlimited",  # TCP_INFINITE_SSTHRESH
+        slow_start="hystart",  # hystart of tcp_cubic
+        max_ssthresh="100 packets",  # RFC 3742 §3; Linux has none
+        delayed_acks=True,
+        delayed_ack_timeout="200 ms",  # TCP_DELACK_MAX; it begins with 40 ms
+        limited_transmit=True,
+        ecn=False,  # net.ipv4.tcp_ecn = 2: only if the other end asks
+        rto=RtoDefaults(
+            initial="1 s",  # TCP_TIMEOUT_INIT
+            min="200 ms",  # TCP_RTO_MIN: of the variance, too
+            max="120 s",  # TCP_RTO_MAX
+            granularity="1 ms",  # a timer tick at HZ = 1000
+        ),
+    ),
+    udp=RFC.udp,
+)
+
+PROFILES: Final[dict[str, Profile]] = {profile.name: profile for profile in (NS2, RFC, LINUX)}
 DEFAULT_PROFILE: Final = "rfc"

@@ -60,8 +60,8 @@ class Tcp(Table):
 
     congestion: Congestion | None = None
     """Congestion control, by name (``tightlink list congestion``), or a table of its name as ``kind`` and options."""
-    recovery: Annotated[str, choice("tahoe", "reno", "newreno", "sack")] | None = None
-    """Loss recovery: tahoe, reno, newreno or sack."""
+    recovery: Annotated[str, choice("tahoe", "reno", "newreno", "sack", "rack")] | None = None
+    """Loss recovery: tahoe, reno, newreno, sack or rack."""
     payload: Size | None = None
     """Application bytes in a full segment; the profile adds its headers."""
     window: Window | None = None
@@ -70,6 +70,10 @@ class Tcp(Table):
     """Congestion window at the start."""
     initial_ssthresh: Threshold | None = None
     """Slow-start threshold at the start, or "unlimited"."""
+    slow_start: Annotated[str, choice("standard", "hystart", "hystart++", "limited")] | None = None
+    """Slow start: standard (RFC 5681), hystart (Linux's), hystart++ (RFC 9406) or limited (RFC 3742)."""
+    max_ssthresh: Window | None = None
+    """Window above which limited slow start is slower; needs ``slow_start`` = "limited"."""
     delayed_acks: StrictBool | None = None
     """Whether the receiver acknowledges every second packet only."""
     delayed_ack_timeout: Period | None = None
@@ -78,6 +82,8 @@ class Tcp(Table):
     """Whether the first two duplicate ACKs release a new packet each (RFC 3042)."""
     pacing: StrictBool | None = None
     """Whether packets leave one by one, spread over the round trip; a congestion control that needs it always paces."""
+    ecn: StrictBool | None = None
+    """Whether queues may mark packets instead of dropping them (RFC 3168); a control that reads marks sets it."""
     rto: Rto | None = None
     """Retransmission timer."""
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tightlink.scenario.traffic import Rto, Tcp, Udp
 
 #: Windows, of which some may be in bandwidth-delay products.
-_WINDOWS = ("window", "initial_window", "initial_ssthresh")
+_WINDOWS = ("window", "initial_window", "initial_ssthresh", "max_ssthresh")
 
 
 def tcp_spec(key: str, tcp: Tcp, profile: Profile) -> dict[str, Any]:
@@ -40,11 +40,13 @@ def tcp_spec(key: str, tcp: Tcp, profile: Profile) -> dict[str, Any]:
         "payload_bytes": payload,
         "header_bytes": header,
         "ack_bytes": profile.tcp.ack_bytes,
-        **{f"{name}_packets": _window(f"{key}.{name}", given(getattr(tcp, name)), payload) for name in _WINDOWS},
+        **{f"{name}_packets": _window(f"{key}.{name}", getattr(tcp, name), payload) for name in _WINDOWS},
+        "slow_start": given(tcp.slow_start),
         "delayed_ack_s": units.time(given(tcp.delayed_ack_timeout)) if tcp.delayed_acks else None,
         "rto": _rto(f"{key}.rto", given(tcp.rto)),
         "limited_transmit": given(tcp.limited_transmit),
         "pacing": given(tcp.pacing),
+        "ecn": given(tcp.ecn),
     }
 
 
@@ -83,8 +85,8 @@ def fill_windows(spec: dict[str, Any], bdp_bytes: Fraction) -> dict[str, Any]:
     return filled
 
 
-def _window(key: str, text: str, payload: int) -> float | units.Quantity | None:
-    if text == UNLIMITED:
+def _window(key: str, text: str | None, payload: int) -> float | units.Quantity | None:
+    if text is None or text == UNLIMITED:
         return None
     kind, quantity = units.parse(text, units.PACKETS, units.SIZE, units.BDP)
     if kind is units.BDP:

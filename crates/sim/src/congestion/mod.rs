@@ -9,6 +9,7 @@ pub mod bbr3;
 pub mod bic;
 pub mod compound;
 pub mod cubic;
+pub mod dctcp;
 pub mod external;
 pub mod fast;
 pub mod fast_at;
@@ -22,6 +23,7 @@ pub mod rate_sample;
 pub mod reno;
 pub mod rounds;
 pub mod scalable;
+pub mod slow_start;
 pub mod vegas;
 pub mod veno;
 pub mod westwood;
@@ -70,6 +72,8 @@ pub struct Ack {
     pub acked: f64,
     /// Packets acknowledged.
     pub delivered: f64,
+    /// Of these, packets that carried a congestion mark; exact for controls that read marks.
+    pub marked: f64,
     /// The round-trip time that its timestamp tells, in seconds.
     pub rtt_s: f64,
     /// Packets outstanding before it came.
@@ -91,7 +95,7 @@ impl Ack {
     }
 }
 
-/// A loss.
+/// A loss, or a mark that stands for one.
 #[derive(Clone, Copy, Debug)]
 pub struct Loss {
     /// When it was detected.
@@ -124,6 +128,8 @@ pub trait CongestionControl: Sized {
     const GROWS_UNUSED: bool = false;
     /// Whether it is driven by samples of the delivery rate: [`Self::on_sample`]. Its connections are paced.
     const SAMPLES_DELIVERY: bool = false;
+    /// Whether it reads [`Ack::marked`], so that flows need marks and receivers that tell of each (RFC 8257 §3.2).
+    const READS_MARKS: bool = false;
 
     /// The state of a new connection.
     fn new(options: &Options<'_>) -> Self;
@@ -137,6 +143,12 @@ pub trait CongestionControl: Sized {
 
     /// A loss was detected by duplicate ACKs or SACK: the window to continue with, before any lower bound.
     fn on_loss(&mut self, window: &Window, loss: &Loss) -> f64;
+
+    /// A packet was marked (RFC 3168), the first of its window: the window to continue with, before any lower
+    /// bound. [`Self::measure`] has seen the ACK that tells of it.
+    fn on_mark(&mut self, window: &Window, loss: &Loss) -> f64 {
+        self.on_loss(window, loss)
+    }
 
     /// The retransmission timer expired: the new threshold, before any lower bound.
     fn on_timeout(&mut self, window: &Window, loss: &Loss) -> f64 {
@@ -184,6 +196,8 @@ pub struct Described {
     pub options: &'static [ControlOption],
     /// Whether it is driven by samples of the delivery rate.
     pub samples_delivery: bool,
+    /// Whether flows need congestion marks.
+    pub reads_marks: bool,
 }
 
 macro_rules! controls {
@@ -244,6 +258,21 @@ macro_rules! controls {
                 }
             }
 
+            /// See [`CongestionControl::on_mark`].
+            pub fn on_mark(&mut self, handle: Handle, window: &Window, loss: &Loss) -> f64 {
+                match handle.kind {
+                    $(Kind::$type => self.$arena[handle.index as usize].on_mark(window, loss),)+
+                }
+            }
+
+            /// See [`CongestionControl::READS_MARKS`].
+            #[must_use]
+            pub fn reads_marks(&self, handle: Handle) -> bool {
+                match handle.kind {
+                    $(Kind::$type => <$module::$type as CongestionControl>::READS_MARKS,)+
+                }
+            }
+
             /// See [`CongestionControl::on_timeout`].
             pub fn on_timeout(&mut self, handle: Handle, window: &Window, loss: &Loss) -> f64 {
                 match handle.kind {
@@ -297,6 +326,7 @@ macro_rules! controls {
             help: <$module::$type as CongestionControl>::HELP,
             options: <$module::$type as CongestionControl>::OPTIONS,
             samples_delivery: <$module::$type as CongestionControl>::SAMPLES_DELIVERY,
+            reads_marks: <$module::$type as CongestionControl>::READS_MARKS,
         },)?)+];
     };
 }
@@ -318,6 +348,7 @@ controls! {
     "fast" => fast::Fast in fast,
     "fast-at" => fast_at::FastAt in fast_at,
     "ledbat" => ledbat::Ledbat in ledbat,
+    "dctcp" => dctcp::Dctcp in dctcp,
     "bbr" => bbr::Bbr in bbr,
     "bbr3" => bbr3::Bbr3 in bbr3,
     => external::Connected in external,
@@ -338,7 +369,8 @@ pub(crate) mod tests {
 
     /// The ACK of one packet after `rtt_s`, at time zero, with all of the window in use.
     pub(crate) fn ack(rtt_s: f64) -> Ack {
-        Ack { now: Time::ZERO, acked: 1.0, delivered: 1.0, rtt_s, in_flight: 1e9, through: 1, highest: 1 }
+        let (in_flight, through, highest) = (1e9, 1, 1);
+        Ack { now: Time::ZERO, acked: 1.0, delivered: 1.0, marked: 0.0, rtt_s, in_flight, through, highest }
     }
 
     /// A loss of a window of `in_use` packets.

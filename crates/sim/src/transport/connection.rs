@@ -43,7 +43,7 @@ impl Connection {
     fn payload(&self, seq: i32) -> u32 {
         match self.bytes {
             // ns-2 counts whole packets: its last one is as large as the others.
-            Some(bytes) if self.profile == Profile::Rfc => {
+            Some(bytes) if self.profile != Profile::Ns2 => {
                 let before = (seq as u64 - 1) * u64::from(self.tcp.payload_bytes);
                 bytes.saturating_sub(before).min(u64::from(self.tcp.payload_bytes)) as u32
             }

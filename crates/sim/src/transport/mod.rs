@@ -4,6 +4,8 @@ pub mod accounting;
 pub mod connection;
 pub mod datagram;
 pub mod delivery_rate;
+pub mod ecn;
+pub mod linux;
 pub mod ns2;
 pub mod pacing;
 pub mod playout;
@@ -13,3 +15,6 @@ pub mod rtt;
 pub mod sack;
 pub mod sender;
 pub mod timer;
+
+#[cfg(test)]
+pub(crate) mod tests;

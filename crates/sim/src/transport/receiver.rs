@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use crate::events::{Entity, EventQueue, Key};
 use crate::packet::{Kind, Packet};
 use crate::scenario::{Profile, Recovery, TcpSpec};
+use crate::transport::ecn::{Echo, Feedback};
+use crate::transport::linux::AckDelay;
 use crate::transport::sack::{MOST_BLOCKS, SackBlocks, SackSlab};
 use crate::transport::timer::Timer;
 
@@ -15,6 +17,8 @@ pub struct ReceiverTotals {
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// Packets that arrived with a congestion mark.
+    pub packets_marked: u64,
     /// Latencies.
     pub latency: Latency,
 }
@@ -79,6 +83,9 @@ pub struct Receiver {
     /// Bytes that the SACK option adds to an ACK before its blocks.
     sack_option_bytes: u32,
     delayed_ack_s: Option<f64>,
+    /// Profile `linux`: for how long, up to that.
+    ack_delay: Option<Box<AckDelay>>,
+    echo: Echo,
     ack_bytes: u32,
     delay: Timer,
     timer_entity: Entity,
@@ -88,9 +95,10 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver of flow `flow` whose delayed-ACK timer is `timer_entity`.
+    /// A receiver of flow `flow` whose delayed-ACK timer is `timer_entity`, and which tells of congestion marks
+    /// by `feedback`.
     #[must_use]
-    pub fn new(tcp: &TcpSpec, profile: Profile, flow: u32, timer_entity: Entity) -> Self {
+    pub fn new(tcp: &TcpSpec, profile: Profile, feedback: Feedback, flow: u32, timer_entity: Entity) -> Self {
         Self {
             next: 0,
             highest: None,
@@ -98,10 +106,12 @@ impl Receiver {
             last_ack_sent: -1,
             early: VecDeque::new(),
             reported: Vec::new(),
-            sack: tcp.recovery == Recovery::Sack,
+            sack: matches!(tcp.recovery, Recovery::Sack | Recovery::Rack),
             // RFC 2018 §3: kind, length and two bytes of padding; ns-2 counts the blocks alone.
             sack_option_bytes: if profile == Profile::Ns2 { 0 } else { 4 },
             delayed_ack_s: tcp.delayed_ack_s,
+            ack_delay: (profile == Profile::Linux).then(|| Box::new(AckDelay::new(tcp.rto.initial_s))),
+            echo: Echo::new(feedback),
             ack_bytes: tcp.ack_bytes,
             delay: Timer::default(),
             timer_entity,
@@ -114,6 +124,15 @@ impl Receiver {
     #[must_use]
     pub fn in_order(&self) -> i32 {
         self.next as i32 - 1
+    }
+
+    /// A segment arrived that must not be covered by the ACK which is owed: that ACK (RFC 8257 §3.2).
+    #[inline]
+    pub fn owed(&mut self, packet: &Packet) -> Option<Packet> {
+        (self.echo.changes_with(packet) && self.delay.is_armed()).then(|| {
+            self.delay.cancel();
+            self.acknowledge()
+        })
     }
 
     /// A segment arrived: the ACK that answers it now, with its blocks; nothing if it is held back.
@@ -137,13 +156,22 @@ impl Receiver {
         if packet.sent().seconds() >= self.echo_s && i64::from(seq) <= self.last_ack_sent + 1 {
             self.echo_s = packet.sent().seconds();
         }
+        let at_once = self.echo.looks() && self.see_mark(packet);
         let duplicate = self.take(seq);
         // In sequence, nothing missing behind it, not the SYN, and no ACK owed: wait for the next one
         // (RFC 5681 §4.2; ns-2's DelAck sink does the same).
         if let Some(delay_s) = self.delayed_ack_s {
             let in_sequence = seq + 1 == self.next && self.highest == Some(seq) && seq > 0;
-            if in_sequence && !self.delay.is_armed() {
-                self.delay.arm(queue, self.timer_entity, now, delay_s);
+            let hold_s = match &mut self.ack_delay {
+                Some(ack_delay) if in_sequence => ack_delay.hold(now.time).map(|hold_s| hold_s.min(delay_s)),
+                _ => Some(delay_s),
+            };
+            if let Some(hold_s) = hold_s
+                && in_sequence
+                && !at_once
+                && !self.delay.is_armed()
+            {
+                self.delay.arm(queue, self.timer_entity, now, hold_s);
                 return None;
             }
             self.delay.cancel();
@@ -154,13 +182,25 @@ impl Receiver {
 
     /// The delayed-ACK timer's event came: the ACK that was held back.
     pub fn timer(&mut self, queue: &mut EventQueue, now: Key) -> Option<Packet> {
-        self.delay.expires(queue, now).then(|| self.acknowledge())
+        self.delay.expires(queue, now).then(|| {
+            if let Some(ack_delay) = &mut self.ack_delay {
+                ack_delay.waited();
+            }
+            self.acknowledge()
+        })
     }
 
     fn acknowledge(&mut self) -> Packet {
         let ack = self.next - 1;
         self.last_ack_sent = i64::from(ack);
-        Packet::new(Kind::Ack, self.flow, ack, self.ack_bytes, self.echo_s)
+        let ack = Packet::new(Kind::Ack, self.flow, ack, self.ack_bytes, self.echo_s);
+        if self.echo.on { ack.marked() } else { ack }
+    }
+
+    /// Takes note of the mark of a packet, or of its absence. True if it must be acknowledged at once.
+    fn see_mark(&mut self, packet: &Packet) -> bool {
+        self.totals.packets_marked += u64::from(packet.is_marked());
+        self.echo.see(packet)
     }
 
     /// Notes that `seq` arrived. True if it had arrived before.

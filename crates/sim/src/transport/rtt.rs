@@ -5,7 +5,8 @@ use crate::time::Time;
 
 /// The estimator of one connection.
 ///
-/// Under profile `rfc` all values are seconds (RFC 6298). Under `ns2` they are what ns-2's agents keep:
+/// Under profile `rfc` all values are seconds (RFC 6298), and so they are under `linux`, whose deviation is counted
+/// in windows: `rttvar` is its largest value in a window, times 4, and falls slowly. Under `ns2` they are what ns-2's agents keep:
 /// whole clock ticks, `srtt` times 8 and `rttvar` times 4 (Jacobson's fixed-point code), held in
 /// doubles, which represent them exactly.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +20,16 @@ pub struct RttEstimator {
     /// Where this host's clock stands within a tick when the run starts, in seconds (ns-2).
     phase_s: f64,
     backoff: u32,
+    deviation: Deviation,
+}
+
+/// Linux: mdev_us, mdev_max_us (both times 4, here in seconds) and rtt_seq.
+#[derive(Clone, Copy, Debug, Default)]
+struct Deviation {
+    now: f64,
+    most: f64,
+    /// The window ends when more than this packet is acknowledged.
+    through: i32,
 }
 
 /// ns-2's `rttvar_init_`, in seconds: it only matters after a backoff beyond 8, before a sample.
@@ -30,19 +41,21 @@ impl RttEstimator {
     pub fn new(spec: &RtoSpec, profile: Profile, phase_s: f64) -> Self {
         let rttvar = match profile {
             Profile::Ns2 => (NS2_RTTVAR_INIT_S / spec.granularity_s).floor() * 4.0,
-            Profile::Rfc => 0.0,
+            Profile::Rfc | Profile::Linux => 0.0,
         };
-        let mut estimator =
-            Self { srtt: 0.0, rttvar, unbounded_s: spec.initial_s, timeout_s: 0.0, phase_s, backoff: 1 };
+        let (unbounded_s, deviation) = (spec.initial_s, Deviation::default());
+        let mut estimator = Self { srtt: 0.0, rttvar, unbounded_s, timeout_s: 0.0, phase_s, backoff: 1, deviation };
         estimator.bound(spec);
         estimator
     }
 
-    /// Takes a sample of `rtt_s` seconds that ended at `now`.
-    pub fn sample(&mut self, spec: &RtoSpec, profile: Profile, now: Time, rtt_s: f64) {
+    /// Takes a sample of `rtt_s` seconds that ended at `now`, with the ACK of packet `through` when `highest` was the
+    /// highest one sent.
+    pub fn sample(&mut self, spec: &RtoSpec, profile: Profile, now: Time, rtt_s: f64, (through, highest): (i32, i32)) {
         match profile {
             Profile::Ns2 => self.sample_ticks(spec.granularity_s, now, rtt_s),
             Profile::Rfc => self.sample_seconds(spec, rtt_s),
+            Profile::Linux => self.sample_windows(spec, rtt_s, through, highest),
         }
         self.bound(spec);
     }
@@ -57,6 +70,33 @@ impl RttEstimator {
             self.srtt = 0.875 * self.srtt + 0.125 * rtt_s;
         }
         self.unbounded_s = self.srtt + (4.0 * self.rttvar).max(spec.granularity_s);
+    }
+
+    /// Linux's tcp_rtt_estimator: the deviation that counts is the largest one of a window, at least the smallest
+    /// timeout; and where round trips become shorter, it grows less.
+    fn sample_windows(&mut self, spec: &RtoSpec, rtt_s: f64, through: i32, highest: i32) {
+        let deviation = &mut self.deviation;
+        if self.srtt == 0.0 {
+            self.srtt = rtt_s;
+            self.rttvar = (2.0 * rtt_s).max(spec.min_s);
+            *deviation = Deviation { now: 2.0 * rtt_s, most: self.rttvar, through: highest };
+        } else {
+            let error = rtt_s - self.srtt;
+            self.srtt += error / 8.0;
+            let change = error.abs() - deviation.now / 4.0;
+            deviation.now += if error < 0.0 && change > 0.0 { change / 8.0 } else { change };
+            if deviation.now > deviation.most {
+                deviation.most = deviation.now;
+                self.rttvar = self.rttvar.max(deviation.most);
+            }
+            if through > deviation.through {
+                if deviation.most < self.rttvar {
+                    self.rttvar -= (self.rttvar - deviation.most) / 4.0;
+                }
+                (deviation.through, deviation.most) = (highest, spec.min_s);
+            }
+        }
+        self.unbounded_s = self.srtt + self.rttvar;
     }
 
     /// ns-2: the difference of two readings of a clock with ticks, then fixed-point smoothing.
@@ -87,7 +127,7 @@ impl RttEstimator {
     pub fn srtt_s(&self, spec: &RtoSpec, profile: Profile) -> Option<f64> {
         let unit_s = match profile {
             Profile::Ns2 => spec.granularity_s / 8.0,
-            Profile::Rfc => 1.0,
+            Profile::Rfc | Profile::Linux => 1.0,
         };
         (self.srtt > 0.0).then_some(self.srtt * unit_s)
     }
@@ -136,4 +176,48 @@ impl RttEstimator {
 
 fn at_least_one(value: f64) -> f64 {
     if value <= 0.0 { 1.0 } else { value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SPEC: RtoSpec = RtoSpec { initial_s: 1.0, min_s: 0.2, max_s: 120.0, granularity_s: 0.001 };
+
+    /// The timeout after each of the round trips, one in a window.
+    fn timeouts(round_trips_s: &[f64]) -> Vec<f64> {
+        let mut estimator = RttEstimator::new(&SPEC, Profile::Linux, 0.0);
+        let sampled = (1..).zip(round_trips_s).map(|(window, &rtt_s)| {
+            estimator.sample(&SPEC, Profile::Linux, Time::ZERO, rtt_s, (window, window));
+            estimator.timeout_s()
+        });
+        sampled.collect()
+    }
+
+    /// Linux: the smallest timeout is a bound of the deviation, not of the timeout.
+    #[test]
+    fn the_timeout_is_never_closer_to_the_round_trip_than_its_minimum() {
+        for rtt_s in [0.001, 0.01, 0.1] {
+            for timeout_s in timeouts(&[rtt_s; 20]) {
+                assert!((timeout_s - rtt_s - 0.2).abs() < 1e-9, "{rtt_s}: {timeout_s}");
+            }
+        }
+        // Of a long round trip, three times the first sample, and from then on closer.
+        let of_a_second = timeouts(&[1.0; 30]);
+        assert!((of_a_second[0] - 3.0).abs() < 1e-9 && of_a_second.is_sorted_by(|a, b| a >= b));
+        assert!((of_a_second[29] - 1.2).abs() < 1e-2, "{of_a_second:?}");
+    }
+
+    /// Linux: a deviation lifts the timeout at once, and more where round trips become longer.
+    #[test]
+    fn a_longer_round_trip_lifts_the_timeout_more_than_a_shorter_one() {
+        let mut samples = [0.5; 40];
+        let quiet = timeouts(&samples)[39];
+        samples[39] = 0.9;
+        let longer = timeouts(&samples)[39];
+        samples[39] = 0.1;
+        let shorter = timeouts(&samples)[39];
+        assert!(longer > quiet + 0.1, "{quiet} {longer}");
+        assert!(shorter < quiet, "{quiet} {shorter}");
+    }
 }

@@ -5,6 +5,7 @@
 //! `ns2` the sender does what ns-2.35's one-way agents do, including where they differ from the RFCs;
 //! each difference is a branch on the profile with its reason beside it.
 
+use crate::congestion::slow_start::SlowStart;
 use crate::congestion::{Ack, Controls, Handle, Window};
 use crate::events::{Entity, Key};
 use crate::network::fabric::Fabric;
@@ -14,12 +15,16 @@ use crate::scenario::{Profile, Recovery};
 use crate::time::Time;
 use crate::transport::accounting::Account;
 use crate::transport::connection::Connection;
+use crate::transport::ecn::Marks;
+use crate::transport::linux::WindowUse;
 use crate::transport::pacing::Paced;
+use crate::transport::recovery::rack::Rack;
 use crate::transport::recovery::scoreboard::Scoreboard;
 use crate::transport::rtt::RttEstimator;
 use crate::transport::timer::Timer;
 
 mod loss;
+mod marks;
 mod paced;
 mod sending;
 
@@ -89,11 +94,17 @@ pub struct Sender {
     /// Since the last timeout no new data was acknowledged.
     pub timed_out: bool,
     timing: bool,
+    /// What congestion marks told.
+    pub(super) marks: Marks,
     timed_seq: i32,
     timed_at: Time,
     rtt: RttEstimator,
     rto: Timer,
     control: Handle,
+    /// Slow start, where it is not the standard one.
+    slow_start: Option<Box<SlowStart>>,
+    /// Profile `linux`: how much of the window is used.
+    window_use: Option<Box<WindowUse>>,
     account: Account,
     bottleneck: u32,
     flow: u32,
@@ -102,6 +113,8 @@ pub struct Sender {
     pub scoreboard: Option<Box<Scoreboard>>,
     /// What a connection that is paced has beyond others.
     paced: Option<Box<Paced>>,
+    /// What RACK knows, where it is the recovery.
+    pub rack: Option<Box<Rack>>,
     /// Totals.
     pub totals: SenderTotals,
 }
@@ -118,6 +131,8 @@ pub struct Env<'a, P> {
     pub now: Key,
     /// When it is an ACK: when the packet was sent that it answers.
     pub echo: Time,
+    /// When it is an ACK: it tells of congestion marks (ECE).
+    pub marked: bool,
 }
 
 impl<P> Env<'_, P> {
@@ -158,17 +173,22 @@ impl Sender {
             recovering: false,
             timed_out: false,
             timing: false,
+            marks: Marks::new(tcp.ecn),
             timed_seq: -1,
             timed_at: Time::ZERO,
             rtt: RttEstimator::new(&tcp.rto, connection.profile, phase_s),
             rto: Timer::default(),
             control,
+            slow_start: SlowStart::new(tcp.slow_start, tcp.max_ssthresh_packets),
+            window_use: (connection.profile == Profile::Linux)
+                .then(|| Box::new(WindowUse::new(tcp.initial_window_packets))),
             account: Account::new(start),
             bottleneck,
             flow,
             timer_entity,
             scoreboard: (tcp.recovery == Recovery::Sack).then(Box::default),
             paced: None,
+            rack: (tcp.recovery == Recovery::Rack).then(Box::default),
             totals: SenderTotals::default(),
         }
     }
@@ -177,13 +197,23 @@ impl Sender {
     pub fn start<P: Probe>(&mut self, env: &mut Env<'_, P>) {
         // The SYN takes a sequence number.
         self.limit = env.connection.packets().saturating_add(1);
-        self.send(env);
+        self.offer(env);
     }
 
     /// The application offers one more packet.
     pub fn push<P: Probe>(&mut self, env: &mut Env<'_, P>) {
         self.limit = self.limit.max(1) + 1;
-        self.send(env);
+        self.offer(env);
+    }
+
+    /// There may be something to send that no ACK lets out.
+    fn offer<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+        if self.acked == self.highest
+            && let Some(window_use) = &self.window_use
+        {
+            window_use.restart(&mut self.window, env.now.time, self.rtt.timeout_s());
+        }
+        if self.rack.is_some() { self.rack_offer(env) } else { self.send(env) }
     }
 
     /// The application stops: nothing is sent but what was sent before and is missing.
@@ -220,6 +250,21 @@ impl Sender {
         self.rto.arm(&mut env.fabric.queue, self.timer_entity, env.now, timeout);
     }
 
+    /// (Re)arms the same timer to expire earlier.
+    pub(super) fn arm_timer<P>(&mut self, env: &mut Env<'_, P>, delay_s: f64) {
+        self.rto.arm(&mut env.fabric.queue, self.timer_entity, env.now, delay_s);
+    }
+
+    /// The smoothed round-trip time in seconds, if there was a sample.
+    pub(super) fn srtt_s(&self, connection: &Connection) -> Option<f64> {
+        self.rtt.srtt_s(&connection.tcp.rto, connection.profile)
+    }
+
+    /// The retransmission timeout, in seconds.
+    pub(super) fn timeout_s(&self) -> f64 {
+        self.rtt.timeout_s()
+    }
+
     /// Stops timing the packet that is being timed: it may be sent again (Karn).
     pub fn stop_timing(&mut self) {
         self.timing = false;
@@ -237,7 +282,7 @@ impl Sender {
                 // RFC 6298 §5 and RFC 7323 §4: with timestamps every ACK of new data gives a sample, and
                 // a sample ends the backoff.
                 self.rtt.end_backoff(&env.connection.tcp.rto);
-                self.sample_rtt(env, env.now.time.since(env.echo));
+                self.sample_rtt(env, env.now.time.since(env.echo), ack);
             }
         }
         if self.paced.is_some() {
@@ -249,6 +294,7 @@ impl Sender {
             Recovery::Newreno => self.newreno_ack(env, ack),
             Recovery::Sack if env.ns2() => self.sack1_ack(env, ack, blocks),
             Recovery::Sack => self.sack_ack(env, ack, blocks),
+            Recovery::Rack => self.rack_ack(env, ack, blocks),
         }
     }
 
@@ -258,7 +304,11 @@ impl Sender {
         self.acked = 0;
         self.last_ack = 0;
         self.next = 1;
-        self.sample_rtt(env, env.now.time.since(env.echo));
+        let rtt_s = env.now.time.since(env.echo);
+        self.sample_rtt(env, rtt_s, 0);
+        if let Some(rack) = &mut self.rack {
+            rack.flight.measured(rtt_s);
+        }
         // RFC 5681 §3.1 and RFC 6298 §5.7: a lost SYN means one packet and a cautious timer.
         if self.rtt.is_backed_off() {
             self.window.cwnd = 1.0;
@@ -274,7 +324,7 @@ impl Sender {
         self.totals.bytes_sent += u64::from(tcp.ack_bytes);
         env.fabric.send(reply, env.now);
         self.check_finished(env);
-        self.send(env);
+        self.offer(env);
     }
 
     /// An ACK acknowledged data that was outstanding, outside of recovery or ending it: advances,
@@ -291,19 +341,29 @@ impl Sender {
                 self.rtt.end_backoff(&env.connection.tcp.rto);
                 self.timing = false;
                 let rtt = env.now.time.since(self.timed_at);
-                self.sample_rtt(env, rtt);
+                self.sample_rtt(env, rtt, ack);
             }
             self.arm_rto(env);
         } else {
             self.restart_rto(env);
         }
-        if grow {
+        if env.marked {
+            // RFC 3168 §6.1.2: no growth by an ACK that tells of a mark.
+            env.controls.measure(self.control, &news);
+            self.answer_mark(env, &news);
+        } else if grow {
             if env.ns2() && self.acked == 0 {
                 // ns-2's delay_growth_: the initial window opens when the SYN is acknowledged. The small
                 // packet's round trip tells a control nothing about those of data.
                 self.window.cwnd = self.initial_window(env);
             } else {
+                let before = self.window;
                 env.controls.on_ack(self.control, &mut self.window, &news);
+                if let Some(slow_start) = &mut self.slow_start
+                    && before.in_slow_start()
+                {
+                    slow_start.after(&mut self.window, before.cwnd, &news);
+                }
             }
         } else {
             env.controls.measure(self.control, &news);
@@ -320,6 +380,7 @@ impl Sender {
             // ns-2 counts ACKs, whatever they acknowledge.
             acked: if env.ns2() { 1.0 } else { delivered },
             delivered,
+            marked: if env.marked { delivered } else { 0.0 },
             rtt_s: env.now.time.since(env.echo),
             in_flight: self.in_flight(),
             through: ack,
@@ -361,9 +422,9 @@ impl Sender {
         if self.last_cut == LastCut::Timeout { 1.0 } else { env.connection.tcp.initial_window_packets }
     }
 
-    fn sample_rtt<P>(&mut self, env: &Env<'_, P>, rtt_s: f64) {
+    fn sample_rtt<P>(&mut self, env: &Env<'_, P>, rtt_s: f64, ack: i32) {
         let connection = env.connection;
-        self.rtt.sample(&connection.tcp.rto, connection.profile, env.now.time, rtt_s);
+        self.rtt.sample(&connection.tcp.rto, connection.profile, env.now.time, rtt_s, (ack, self.highest));
         self.totals.rtt_sum_s += rtt_s;
         self.totals.rtt_samples += 1;
     }

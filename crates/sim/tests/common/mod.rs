@@ -12,7 +12,7 @@ use tightlink_sim::probe::trace::{Record, Trace};
 use tightlink_sim::probe::{Probe, Totals};
 use tightlink_sim::scenario::{
     FlowSpec, FramingSpec, LinkSpec, NodeSpec, ObserveFlows, ObserveSpec, Profile, QueueLimit, Recovery, RtoSpec,
-    Scenario, TcpSpec, TrafficSpec, TransportSpec, UdpSpec,
+    Scenario, SlowStartKind, TcpSpec, TrafficSpec, TransportSpec, UdpSpec,
 };
 use tightlink_sim::tables::{self, Column, Table};
 use tightlink_sim::{ScenarioError, Simulation};
@@ -78,6 +78,11 @@ pub fn flow(
     }
 }
 
+/// The recovery itself, if the profile has it: RACK is none of ns-2's.
+pub fn known(recovery: Recovery, profile: Profile) -> Recovery {
+    if profile == Profile::Ns2 && recovery == Recovery::Rack { Recovery::Sack } else { recovery }
+}
+
 /// TCP with the defaults of a profile, but packets of 1000 bytes and a window that does not limit.
 pub fn tcp(profile: Profile, recovery: Recovery) -> TcpSpec {
     let ns2 = profile == Profile::Ns2;
@@ -99,6 +104,9 @@ pub fn tcp(profile: Profile, recovery: Recovery) -> TcpSpec {
         },
         limited_transmit: true,
         pacing: false,
+        ecn: false,
+        slow_start: SlowStartKind::Standard,
+        max_ssthresh_packets: None,
     }
 }
 

@@ -235,7 +235,7 @@ fn connection() -> impl Strategy<Value = Connection> {
 
 fn tcp_flow(grid: Grid, scenario: &Scenario, index: u32, connection: &Connection) -> FlowSpec {
     let ends = ends(scenario.nodes.len() as u32, &connection.from, &connection.to);
-    let mut tcp = super::tcp(scenario.profile, connection.recovery);
+    let mut tcp = super::tcp(scenario.profile, super::known(connection.recovery, scenario.profile));
     tcp.payload_bytes = connection.size * grid.bytes - tcp.header_bytes;
     tcp.window_packets = f64::from(connection.window);
     tcp.initial_window_packets = f64::from(connection.initial_window);

@@ -1,9 +1,13 @@
 //! How a sender finds out that packets were lost and mends it: one file for each way. Each adds
 //! methods to the sender; what they share is in `sender.rs`.
 
+pub mod flight;
 mod newreno;
+pub mod prr;
+pub mod rack;
 mod reno;
 mod sack;
 mod sack1;
 pub mod scoreboard;
 mod tahoe;
+mod tail_probe;

@@ -11,7 +11,7 @@ impl Sender {
     /// use. RFC 5681 eq. 4 cuts what is in flight; but what is beyond the congestion window only is in
     /// flight because duplicate ACKs let it out (limited transmit, which §3.2 excludes, and fast
     /// recovery, of which it does not speak: a timeout at its end would set a threshold far too high).
-    fn loss<P>(&self, env: &Env<'_, P>) -> Loss {
+    pub(super) fn loss<P>(&self, env: &Env<'_, P>) -> Loss {
         let in_use = if env.ns2() {
             (self.window.cwnd + f64::from(self.inflation)).min(env.connection.tcp.window_packets)
         } else {
@@ -20,8 +20,11 @@ impl Sender {
         Loss { now: env.now.time, in_use }
     }
 
-    /// A loss was detected without the timer: cuts window and threshold.
+    /// A loss was detected without the timer: cuts window and threshold, unless a mark of the same window has.
     pub fn cut<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+        if self.marks.answered(self.acked) {
+            return;
+        }
         let loss = self.loss(env);
         let window = env.controls.on_loss(self.control, &self.window, &loss);
         self.set_threshold(env, window);
@@ -29,9 +32,13 @@ impl Sender {
     }
 
     /// ns-2 keeps thresholds in whole packets; nobody goes below two (RFC 5681 eq. 4).
-    fn set_threshold<P>(&mut self, env: &Env<'_, P>, window: f64) {
+    pub(super) fn set_threshold<P>(&mut self, env: &Env<'_, P>, window: f64) {
         let window = if env.ns2() { window.trunc() } else { window };
         self.window.ssthresh = window.max(2.0);
+        self.marks.reduced(self.highest, false);
+        if let Some(slow_start) = &mut self.slow_start {
+            slow_start.congestion();
+        }
     }
 
     /// The retransmission timer's event came.
@@ -43,7 +50,8 @@ impl Sender {
             return;
         }
         match env.connection.tcp.recovery {
-            Recovery::Tahoe => {}
+            Recovery::Rack if self.acked >= 0 => return self.rack_timer(env),
+            Recovery::Tahoe | Recovery::Rack => {}
             Recovery::Reno | Recovery::Newreno => {
                 self.inflation = 0;
                 self.duplicates = 0;
@@ -64,6 +72,16 @@ impl Sender {
     /// RFC 5681 §3.1 and RFC 6298 §5.4 to §5.6: threshold to half, window to one packet, and again
     /// from the first packet that is not acknowledged.
     fn time_out<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+        self.note_timeout(env);
+        self.window.cwnd = 1.0;
+        self.arm_rto(env);
+        self.next = self.acked + 1;
+        self.timing = false;
+        self.send(env);
+    }
+
+    /// Counts the timeout, sets the threshold and doubles the timer.
+    pub(in crate::transport) fn note_timeout<P: Probe>(&mut self, env: &mut Env<'_, P>) {
         self.recover = self.highest;
         let outstanding = self.acked < self.highest;
         if outstanding {
@@ -77,11 +95,6 @@ impl Sender {
             }
             self.rtt.back_off(&env.connection.tcp.rto, env.connection.profile);
         }
-        self.window.cwnd = 1.0;
         self.last_cut = LastCut::Timeout;
-        self.arm_rto(env);
-        self.next = self.acked + 1;
-        self.timing = false;
-        self.send(env);
     }
 }

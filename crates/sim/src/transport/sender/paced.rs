@@ -58,7 +58,7 @@ impl Sender {
     #[must_use]
     pub fn pacing_rate(&self, controls: &Controls, connection: &Connection) -> Option<f64> {
         self.paced.as_ref()?;
-        let srtt_s = self.rtt.srtt_s(&connection.tcp.rto, connection.profile)?;
+        let srtt_s = self.srtt_s(connection)?;
         Some(controls.pacing_rate(self.control, &self.window, self.in_flight(), srtt_s))
     }
 

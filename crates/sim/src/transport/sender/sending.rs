@@ -27,6 +27,7 @@ impl Sender {
         match env.connection.tcp.recovery {
             Recovery::Sack if env.ns2() => self.sack1_send(env),
             Recovery::Sack if self.recovering => self.sack_send(env),
+            Recovery::Rack => self.rack_offer(env),
             _ => self.send(env),
         }
     }
@@ -60,7 +61,7 @@ impl Sender {
     /// Whether the host's interface does not take the next packet now; it wakes the sender later. The SYN
     /// it always takes.
     #[inline]
-    fn is_pushed_back<P: Probe>(&mut self, env: &mut Env<'_, P>) -> bool {
+    pub(in crate::transport) fn is_pushed_back<P: Probe>(&mut self, env: &mut Env<'_, P>) -> bool {
         env.fabric.pushes_back() && self.must_wait(env)
     }
 
@@ -91,12 +92,15 @@ impl Sender {
         let now = env.now.time;
         let again = seq <= self.highest;
         let size = env.connection.size(seq);
-        let packet = Packet::new(Kind::Segment, self.flow, seq as u32, size, now.seconds());
+        let mut packet = Packet::new(Kind::Segment, self.flow, seq as u32, size, now.seconds());
         self.totals.packets_sent += 1;
         self.totals.bytes_sent += u64::from(size);
         self.totals.packets_retransmitted += u64::from(again);
         let idle = self.acked == self.highest;
         if !again {
+            if self.marks.capable && seq > 0 {
+                packet = self.marks.on(packet);
+            }
             self.highest = seq;
             if !self.timing {
                 self.timing = true;
@@ -108,6 +112,12 @@ impl Sender {
         }
         if self.paced.is_some() {
             self.note_paced(env, seq);
+        }
+        if let Some(rack) = &mut self.rack {
+            rack.flight.sent(seq, now);
+        }
+        if let Some(window_use) = &mut self.window_use {
+            window_use.sent(now);
         }
         env.fabric.send(packet, env.now);
         if idle || !self.rto.is_armed() {
@@ -132,6 +142,13 @@ impl Sender {
         } else {
             Limit::CongestionWindow
         };
+        if let Some(window_use) = &mut self.window_use
+            && !self.recovering
+            && !self.timed_out
+        {
+            let (limits, now) = (limit == Limit::CongestionWindow, env.now.time);
+            window_use.validate(&mut self.window, limits, self.highest - self.acked, now, self.rtt.timeout_s());
+        }
         self.note(env, limit);
     }
 

@@ -1,0 +1,102 @@
+//! DCTCP (RFC 8257): gives up as much of the window as queues have marked of it.
+//!
+//! Growth, and what a loss or a timeout leaves, are Reno's (§3.4 and §3.5).
+
+use super::reno::Reno;
+use super::rounds::Rounds;
+use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
+
+/// DCTCP.
+#[derive(Clone, Copy, Debug)]
+pub struct Dctcp {
+    g: f64,
+    reno: Reno,
+    /// Estimated share of packets that are marked.
+    alpha: f64,
+    rounds: Rounds,
+    /// Packets acknowledged in this round, and the marked ones of them.
+    acked: f64,
+    marked: f64,
+}
+
+impl CongestionControl for Dctcp {
+    const HELP: &'static str = "DCTCP: shrinks by the share of packets that queues mark; needs ECN (RFC 8257)";
+    const OPTIONS: &'static [ControlOption] =
+        &[ControlOption::number("g", 0.0625, [1e-4, 1.0], "weight of a round trip in the share of marks (§4.2)")];
+    const GROWS_UNUSED: bool = Reno::GROWS_UNUSED;
+    const READS_MARKS: bool = true;
+
+    fn new(options: &Options<'_>) -> Self {
+        let [g] = options.values();
+        // §3.3 begins with the share that is the safest.
+        Self { g, reno: Reno, alpha: 1.0, rounds: Rounds::default(), acked: 0.0, marked: 0.0 }
+    }
+
+    fn measure(&mut self, ack: &Ack) {
+        self.acked += ack.delivered;
+        self.marked += ack.marked;
+        if self.rounds.is_over(ack) {
+            // §3.3, steps 4 to 7.
+            self.alpha += self.g * (self.marked / self.acked - self.alpha);
+            self.rounds.begin(ack);
+            (self.acked, self.marked) = (0.0, 0.0);
+        }
+    }
+
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        self.reno.on_ack(window, ack);
+    }
+
+    fn on_loss(&mut self, window: &Window, loss: &Loss) -> f64 {
+        self.reno.on_loss(window, loss)
+    }
+
+    fn on_mark(&mut self, _window: &Window, loss: &Loss) -> f64 {
+        // §3.3, equation 2.
+        loss.in_use * (1.0 - self.alpha / 2.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::tests::{ack, fresh, loss, with};
+
+    /// Rounds of ten packets, of which `marked` are marked.
+    fn rounds(control: &mut Dctcp, count: i32, marked: i32) {
+        let begin = control.acked as i32;
+        assert_eq!(begin, 0);
+        for round in 0..count {
+            for place in 1..=10 {
+                let through = 10 * round + place;
+                let marked = if place <= marked { 1.0 } else { 0.0 };
+                control.measure(&Ack { through, highest: through + 9, marked, ..ack(0.1) });
+            }
+        }
+    }
+
+    #[test]
+    fn a_window_shrinks_by_half_of_the_share_that_is_marked() {
+        let window = Window { cwnd: 100.0, ssthresh: 2.0 };
+        let mut control: Dctcp = fresh();
+        // Nothing is known yet: half, as after a loss.
+        assert_eq!(control.on_mark(&window, &loss(100.0)), 50.0);
+        // After ln(1000) / g rounds a thousandth of the beginning is left.
+        rounds(&mut control, 111, 2);
+        assert!((control.alpha - 0.2).abs() < 1e-3, "{}", control.alpha);
+        assert!((control.on_mark(&window, &loss(100.0)) - 90.0).abs() < 0.1);
+        assert_eq!(control.on_loss(&window, &loss(100.0)), 50.0);
+    }
+
+    #[test]
+    fn g_is_the_weight_of_one_round() {
+        let mut control: Dctcp = with(&[("g", 0.5)]);
+        // The first packet is a round of its own, and ends a round that had no packet before it.
+        control.measure(&Ack { through: 1, highest: 11, ..ack(0.1) });
+        assert_eq!(control.alpha, 0.5);
+        for through in 2..=12 {
+            control.measure(&Ack { through, highest: 30, marked: 1.0, ..ack(0.1) });
+        }
+        assert_eq!(control.alpha, 0.75);
+    }
+}

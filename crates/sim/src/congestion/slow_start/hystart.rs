@@ -1,0 +1,92 @@
+//! HyStart (S. Ha, I. Rhee: Taming the elephants: New TCP slow start, Computer Networks 55, 2011), as Linux's
+//! CUBIC has it since: slow start ends when the ACKs of a round have come without a pause for half of the smallest
+//! round trip, or when the round trip has become longer.
+//!
+//! Unlike Linux, nothing is added to the smallest round trip for bursts that segmentation offload makes: there is
+//! none here.
+
+use crate::congestion::{Ack, Window};
+use crate::time::Time;
+
+/// Below this many packets it does not look (hystart_low_window).
+const LOW_WINDOW: f64 = 16.0;
+/// ACKs at most this far apart are of one train (hystart_ack_delta_us).
+const TRAIN_GAP_S: f64 = 0.002;
+/// The first samples of a round make its delay (HYSTART_MIN_SAMPLES).
+const SAMPLES: u32 = 8;
+/// An eighth of the smallest round trip more is a queue, within these bounds.
+const DELAY_SHARE: f64 = 0.125;
+const DELAY_BOUNDS_S: [f64; 2] = [0.004, 0.016];
+
+/// The state of HyStart.
+#[derive(Clone, Copy, Debug)]
+pub struct HyStart {
+    /// The round ends when more than this packet is acknowledged.
+    last: i32,
+    begin: Time,
+    /// The last ACK of the train with which the round began.
+    train: Time,
+    /// The smallest sample of the connection, and of this round, in seconds.
+    base_s: f64,
+    least_s: f64,
+    samples: u32,
+}
+
+impl Default for HyStart {
+    fn default() -> Self {
+        let (begin, train, endless_s) = (Time::ZERO, Time::ZERO, f64::INFINITY);
+        Self { last: -1, begin, train, base_s: endless_s, least_s: endless_s, samples: 0 }
+    }
+}
+
+impl HyStart {
+    /// Takes in an ACK of slow start. True if the path is full.
+    pub(super) fn finds_limit(&mut self, window: &Window, ack: &Ack) -> bool {
+        self.base_s = self.base_s.min(ack.rtt_s);
+        if window.cwnd < LOW_WINDOW {
+            return false;
+        }
+        if ack.through > self.last {
+            let (last, begin, train) = (ack.highest, ack.now, ack.now);
+            *self = Self { last, begin, train, least_s: f64::INFINITY, samples: 0, ..*self };
+        }
+        if ack.now.since(self.train) <= TRAIN_GAP_S {
+            self.train = ack.now;
+            if ack.now.since(self.begin) > self.base_s / 2.0 {
+                return true;
+            }
+        }
+        self.least_s = self.least_s.min(ack.rtt_s);
+        if self.samples < SAMPLES {
+            self.samples += 1;
+            return false;
+        }
+        self.least_s > self.base_s + (DELAY_SHARE * self.base_s).clamp(DELAY_BOUNDS_S[0], DELAY_BOUNDS_S[1])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::congestion::slow_start::tests::grow;
+    use crate::scenario::SlowStartKind::HyStart;
+
+    /// ACKs of 1 ms each: those of half of a round trip of 100 ms are 50, in the round of 64 packets.
+    #[test]
+    fn a_train_of_half_a_round_trip_ends_slow_start() {
+        let (rounds, window) = grow(HyStart, 0.001, 9, |_| 0.1);
+        assert_eq!(rounds, 2);
+        assert!((64.0 + 50.0..64.0 + 54.0).contains(&window), "{window}");
+    }
+
+    /// ACKs 2.1 ms apart are no train; an eighth more of the round trip is a queue.
+    #[test]
+    fn a_longer_round_trip_ends_slow_start() {
+        let longer = |extra_s: f64| grow(HyStart, 0.0021, 6, |round| if round < 4 { 0.1 } else { 0.1 + extra_s });
+        assert_eq!(longer(0.012), (6, 1024.0));
+        // Eight samples, then the decision.
+        assert_eq!(longer(0.013), (4, 265.0));
+        // At most 16 ms.
+        let of_a_second = |extra_s: f64| grow(HyStart, 0.0021, 6, |round| if round < 4 { 1.0 } else { 1.0 + extra_s });
+        assert_eq!((of_a_second(0.0159).0, of_a_second(0.0161).0), (6, 4));
+    }
+}

@@ -1,0 +1,118 @@
+//! Slow start of other kinds than RFC 5681's, one file each, for any control: each changes by how much the window
+//! grew below the threshold, or sets the threshold before a loss does.
+
+mod hystart;
+mod hystart_plus_plus;
+
+use self::hystart::HyStart;
+use self::hystart_plus_plus::HyStartPlusPlus;
+use super::{Ack, Window};
+use crate::scenario::SlowStartKind;
+
+/// A slow start that is not the standard one.
+#[derive(Clone, Copy, Debug)]
+pub enum SlowStart {
+    /// Ends with a train of ACKs or with a longer round trip.
+    HyStart(HyStart),
+    /// Ends with longer round trips, after some rounds of slower growth.
+    HyStartPlusPlus(HyStartPlusPlus),
+    /// Slower above so many packets.
+    Limited(f64),
+}
+
+impl SlowStart {
+    /// The slow start that a scenario asks for, with the limit of one that has a limit; none is the standard one.
+    #[must_use]
+    pub fn new(kind: SlowStartKind, max_ssthresh: Option<f64>) -> Option<Box<Self>> {
+        let slow_start = match kind {
+            SlowStartKind::Standard => return None,
+            SlowStartKind::HyStart => Self::HyStart(HyStart::default()),
+            SlowStartKind::HyStartPlusPlus => Self::HyStartPlusPlus(HyStartPlusPlus::default()),
+            SlowStartKind::Limited => Self::Limited(max_ssthresh?),
+        };
+        Some(Box::new(slow_start))
+    }
+
+    /// An ACK came in slow start, and the control has grown the window from `before`, by one packet if it is like
+    /// most.
+    pub fn after(&mut self, window: &mut Window, before: f64, ack: &Ack) {
+        let factor = match self {
+            // Linux counts what was acknowledged, however few ACKs say so.
+            Self::HyStart(_) => ack.acked.max(1.0),
+            Self::HyStartPlusPlus(state) => state.factor(ack),
+            Self::Limited(most) => limited(*most, before),
+        };
+        let growth = window.cwnd - before;
+        if growth > 0.0 {
+            window.cwnd = (before + growth * factor).min(window.ssthresh.max(window.cwnd));
+        }
+        let found = match self {
+            Self::HyStart(state) => state.finds_limit(window, ack),
+            Self::HyStartPlusPlus(state) => state.finds_limit(ack),
+            Self::Limited(_) => false,
+        };
+        if found && window.in_slow_start() {
+            window.ssthresh = window.cwnd;
+        }
+    }
+
+    /// A loss, a mark or a timeout set the threshold.
+    pub fn congestion(&mut self) {
+        if let Self::HyStartPlusPlus(state) = self {
+            state.end();
+        }
+    }
+}
+
+/// RFC 3742 §2: at most half of `most` packets for each round trip above `most`.
+fn limited(most: f64, cwnd: f64) -> f64 {
+    if cwnd > most { 1.0 / (cwnd / (0.5 * most)).floor() } else { 1.0 }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::congestion::tests::ack;
+    use crate::time::Time;
+
+    /// A path of one connection in slow start: an ACK for each packet, `spacing_s` apart, until it ends or `rounds`
+    /// are over. The round trip is `rtt_s` of the round. Returns the rounds that it took, and the window.
+    pub(crate) fn grow(
+        kind: SlowStartKind,
+        spacing_s: f64,
+        rounds: usize,
+        rtt_s: impl Fn(usize) -> f64,
+    ) -> (usize, f64) {
+        let mut slow_start = SlowStart::new(kind, Some(100.0)).expect("not the standard one");
+        let mut window = Window { cwnd: 16.0, ssthresh: f64::MAX };
+        let (mut through, mut start_s) = (0, 0.0);
+        for round in 0..rounds {
+            let rtt_s = rtt_s(round);
+            let (count, first) = (window.cwnd as i32, through);
+            start_s += rtt_s;
+            for place in 1..=count {
+                let now = Time::new(start_s + f64::from(place) * spacing_s);
+                through += 1;
+                let highest = first + count + 2 * (place - 1);
+                let before = window.cwnd;
+                window.slow_start(1.0);
+                slow_start.after(&mut window, before, &Ack { now, through, highest, ..ack(rtt_s) });
+                if !window.in_slow_start() {
+                    return (round, window.cwnd);
+                }
+            }
+        }
+        (rounds, window.cwnd)
+    }
+
+    /// RFC 3742 §2 and §3: below the limit it doubles; above it grows by half of the limit in a round trip.
+    #[test]
+    fn limited_slow_start_is_linear_above_its_limit() {
+        let sizes: Vec<f64> = (0..8).map(|rounds| grow(SlowStartKind::Limited, 0.0, rounds, |_| 0.1).1).collect();
+        assert_eq!(sizes[..3], [16.0, 32.0, 64.0]);
+        for pair in sizes[4..].windows(2) {
+            assert!((45.0..=55.0).contains(&(pair[1] - pair[0])), "{sizes:?}");
+        }
+        assert_eq!((limited(100.0, 100.0), limited(100.0, 101.0), limited(100.0, 250.0)), (1.0, 0.5, 0.2));
+    }
+}

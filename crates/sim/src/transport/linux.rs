@@ -1,0 +1,177 @@
+//! What the ends do under profile `linux` beyond what a scenario sets: when an ACK may wait, and what becomes of a
+//! window that the application does not use. The retransmission timer's rules are in `rtt.rs`.
+//!
+//! From Linux 6's TCP, by its names: `tcp_event_data_recv`, `tcp_cwnd_restart`, `tcp_cwnd_validate`. Left out: the
+//! receiver's own estimates (its timeout is taken to be the initial one, and the delay of an ACK is not bounded by
+//! an eighth of its round trip), compressed ACKs, segmentation offload, and the limit of bytes in local queues.
+
+use crate::congestion::Window;
+use crate::time::Time;
+
+/// The first segments, and those after a long pause, are acknowledged at once: TCP_MAX_QUICKACKS.
+const QUICK_ACKS: u32 = 16;
+/// The shortest delay of an ACK, in seconds: TCP_ATO_MIN.
+const SHORTEST_DELAY_S: f64 = 0.04;
+
+/// When an ACK may wait.
+#[derive(Clone, Copy, Debug)]
+pub struct AckDelay {
+    /// Segments that are still acknowledged at once.
+    quick: u32,
+    /// How long the next ACK may wait, in seconds.
+    delay_s: f64,
+    last: Option<Time>,
+    /// A pause as long as this, in seconds, means that the sender may have started slowly again.
+    pause_s: f64,
+}
+
+impl AckDelay {
+    /// At the begin of a connection.
+    #[must_use]
+    pub fn new(pause_s: f64) -> Self {
+        Self { quick: QUICK_ACKS, delay_s: SHORTEST_DELAY_S, last: None, pause_s }
+    }
+
+    /// A segment arrived in sequence: for how many seconds its ACK may wait, if at all.
+    pub fn hold(&mut self, now: Time) -> Option<f64> {
+        if let Some(last) = self.last.replace(now) {
+            let gap_s = now.since(last);
+            if gap_s <= SHORTEST_DELAY_S / 2.0 {
+                self.delay_s = self.delay_s / 2.0 + SHORTEST_DELAY_S / 2.0;
+            } else if gap_s < self.delay_s {
+                self.delay_s = self.delay_s / 2.0 + gap_s;
+            } else if gap_s > self.pause_s {
+                self.quick = QUICK_ACKS;
+            }
+        }
+        if self.quick > 0 {
+            self.quick -= 1;
+            return None;
+        }
+        Some(self.delay_s)
+    }
+
+    /// An ACK waited in vain: longer next time.
+    pub fn waited(&mut self) {
+        self.delay_s = (2.0 * self.delay_s).min(self.pause_s);
+    }
+}
+
+/// How much of the window the application uses (RFC 7661's concern, RFC 2861's way).
+#[derive(Clone, Copy, Debug)]
+pub struct WindowUse {
+    initial_window: f64,
+    /// When something was sent last.
+    last_sent: Time,
+    /// Since when the window has not limited the sender, and the most packets that were outstanding since.
+    since: Time,
+    most: i32,
+}
+
+impl WindowUse {
+    /// Of a connection that begins with `initial_window` packets.
+    #[must_use]
+    pub fn new(initial_window: f64) -> Self {
+        Self { initial_window, last_sent: Time::ZERO, since: Time::ZERO, most: 0 }
+    }
+
+    /// A packet is sent.
+    pub fn sent(&mut self, now: Time) {
+        self.last_sent = now;
+    }
+
+    /// There is something to send, and nothing outstanding: a window that was idle for longer than the
+    /// retransmission timeout is halved for each of them, down to the initial one (RFC 5681 §4.1).
+    pub fn restart(&self, window: &mut Window, now: Time, timeout_s: f64) {
+        let mut idle_s = now.since(self.last_sent);
+        if idle_s <= timeout_s {
+            return;
+        }
+        let least = self.initial_window.min(window.cwnd);
+        remember(window);
+        while idle_s > timeout_s && window.cwnd > least {
+            window.cwnd /= 2.0;
+            idle_s -= timeout_s;
+        }
+        window.cwnd = window.cwnd.max(least);
+    }
+
+    /// The sender has sent what it may, and the window limits it or not. A window that has not for a retransmission
+    /// timeout goes half of the way to what was used.
+    pub fn validate(&mut self, window: &mut Window, limits: bool, outstanding: i32, now: Time, timeout_s: f64) {
+        if limits {
+            (self.since, self.most) = (now, 0);
+            return;
+        }
+        self.most = self.most.max(outstanding);
+        if now.since(self.since) >= timeout_s {
+            let used = self.initial_window.max(f64::from(self.most));
+            if used < window.cwnd {
+                remember(window);
+                window.cwnd = f64::midpoint(window.cwnd, used);
+            }
+            (self.since, self.most) = (now, 0);
+        }
+    }
+}
+
+/// Slow start may come back to three quarters of the window that is given up.
+fn remember(window: &mut Window) {
+    window.ssthresh = window.ssthresh.max(0.75 * window.cwnd);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_sixteen_acks_do_not_wait() {
+        let mut ack_delay = AckDelay::new(1.0);
+        let held = |ack_delay: &mut AckDelay, from: u32, count: u32| -> Vec<Option<f64>> {
+            (from..from + count).map(|place| ack_delay.hold(Time::new(f64::from(place) * 0.001))).collect()
+        };
+        assert_eq!(held(&mut ack_delay, 0, 16), [None; 16]);
+        assert_eq!(held(&mut ack_delay, 16, 2), [Some(0.04); 2]);
+        // A pause as long as the retransmission timeout: the sender may start slowly again.
+        assert_eq!(held(&mut ack_delay, 2000, 16), [None; 16]);
+    }
+
+    #[test]
+    fn an_ack_waits_longer_where_packets_come_seldom() {
+        let mut ack_delay = AckDelay { quick: 0, ..AckDelay::new(1.0) };
+        assert_eq!(ack_delay.hold(Time::new(0.0)), Some(0.04));
+        ack_delay.waited();
+        assert_eq!(ack_delay.hold(Time::new(0.06)), Some(0.1));
+        assert_eq!(ack_delay.hold(Time::new(0.07)), Some(0.07));
+    }
+
+    #[test]
+    fn an_idle_window_is_halved_for_each_timeout() {
+        let mut usage = WindowUse::new(10.0);
+        usage.sent(Time::new(1.0));
+        let after = |idle_s: f64| {
+            let mut window = Window { cwnd: 100.0, ssthresh: 20.0 };
+            usage.restart(&mut window, Time::new(1.0 + idle_s), 0.25);
+            (window.cwnd, window.ssthresh)
+        };
+        assert_eq!(after(0.25), (100.0, 20.0));
+        assert_eq!(after(0.4), (50.0, 75.0));
+        assert_eq!(after(0.6), (25.0, 75.0));
+        assert_eq!(after(60.0), (10.0, 75.0));
+    }
+
+    #[test]
+    fn an_unused_window_shrinks_towards_what_is_used() {
+        let mut usage = WindowUse::new(10.0);
+        let mut window = Window { cwnd: 100.0, ssthresh: f64::MAX };
+        let mut at = |usage: &mut WindowUse, now_s, limits| {
+            usage.validate(&mut window, limits, 20, Time::new(now_s), 0.3);
+            window.cwnd
+        };
+        assert_eq!(at(&mut usage, 1.0, true), 100.0);
+        assert_eq!(at(&mut usage, 1.2, false), 100.0);
+        assert_eq!(at(&mut usage, 1.4, false), 60.0);
+        assert_eq!(at(&mut usage, 1.5, false), 60.0);
+        assert_eq!(at(&mut usage, 1.8, false), 40.0);
+    }
+}

@@ -1,0 +1,319 @@
+//! RACK-TLP (RFC 8985) with proportional rate reduction: losses show by time, a probe shows those at the tail.
+//! Which packets are lost is `flight.rs`' matter, how fast recovery sends is that of `prr.rs`.
+//!
+//! One timer has three purposes, as in Linux: it waits for late packets, for a probe, or for the retransmission
+//! timeout; the first two come before the third.
+
+use super::flight::Flight;
+use super::prr::Prr;
+use super::tail_probe::Probe as TailProbe;
+use crate::probe::Probe;
+use crate::transport::sender::{Env, LastCut, Sender};
+
+/// What the timer waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Purpose {
+    /// The retransmission timeout.
+    #[default]
+    Timeout,
+    /// Packets that may be late only.
+    Reordering,
+    /// The time to probe.
+    TailProbe,
+}
+
+/// What a sender with RACK-TLP knows beyond what all senders know.
+#[derive(Clone, Debug, Default)]
+pub struct Rack {
+    /// What is outstanding.
+    pub flight: Flight,
+    pub(super) timer: Purpose,
+    pub(super) tail_probe: Option<TailProbe>,
+    prr: Option<Prr>,
+}
+
+impl Sender {
+    /// Every connection with RACK has one.
+    pub(super) fn rack_state(&mut self) -> &mut Rack {
+        self.rack.get_or_insert_default()
+    }
+
+    pub(crate) fn rack_ack<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32, blocks: &[(u32, u32)]) {
+        if ack < self.acked {
+            return;
+        }
+        let advances = ack > self.acked;
+        self.rack_probed(env, ack, blocks.is_empty());
+        let flight = &mut self.rack_state().flight;
+        let delivered = flight.deliver(ack, blocks, env.now.time);
+        let lost_before = flight.lost();
+        if advances {
+            self.rack_advance(env, ack);
+        }
+        let wait_s = self.rack_detect(env, delivered);
+        let safe = advances && self.rack_state().flight.lost() == lost_before;
+        if delivered > 0 {
+            self.rack_reduce(delivered, safe);
+        }
+        let sent = self.rack_send(env);
+        self.rack_arm(env, wait_s, advances || delivered > 0 || sent);
+    }
+
+    fn rack_advance<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32) {
+        let recovering = self.recovering;
+        if ack >= self.recover {
+            self.timed_out = false;
+            if std::mem::take(&mut self.recovering) {
+                // RFC 6937 §3.1: what the control keeps, whatever was sent.
+                self.window.cwnd = self.window.ssthresh;
+                self.last_cut = LastCut::Recovered;
+                self.rack_state().prr = None;
+            }
+        }
+        self.rack_state().timer = Purpose::Timeout;
+        self.advance(env, ack, !recovering);
+    }
+
+    /// Looks for losses after an ACK that told of `delivered` packets, and begins recovery for those of which nobody
+    /// knew. Returns how long to wait for packets that may be late.
+    fn rack_detect<P: Probe>(&mut self, env: &mut Env<'_, P>, delivered: i32) -> Option<f64> {
+        let recovering = self.recovering || self.timed_out;
+        let srtt_s = self.srtt_s(env.connection).unwrap_or_default();
+        let flight = &mut self.rack_state().flight;
+        let wait_s = flight.detect(env.now.time, recovering, srtt_s);
+        if flight.lost() > 0 && !recovering {
+            self.recover = self.highest;
+            self.recovering = true;
+            self.last_cut = LastCut::DuplicateAcks;
+            self.rack_state().tail_probe = None;
+            self.cut(env);
+            let rack = self.rack_state();
+            // RFC 9937: what is to be delivered in recovery, by the ACK at hand and later.
+            rack.prr = Some(Prr::new(rack.flight.missing() + delivered));
+        }
+        wait_s
+    }
+
+    /// Sets the window of recovery after an ACK that told of `delivered` packets.
+    fn rack_reduce(&mut self, delivered: i32, safe: bool) {
+        let ssthresh = self.window.ssthresh;
+        let rack = self.rack_state();
+        let pipe = rack.flight.pipe();
+        if let Some(prr) = &mut rack.prr {
+            let count = prr.allowance(delivered, pipe, ssthresh, safe);
+            self.window.cwnd = f64::from((pipe + count).max(1));
+        }
+    }
+
+    /// First what is lost, then new data, as long as the pipe is smaller than the window. True if anything was sent.
+    pub(in crate::transport) fn rack_send<P: Probe>(&mut self, env: &mut Env<'_, P>) -> bool {
+        let whole = self.window.cwnd.min(1e9) as i32;
+        let mut sent = false;
+        loop {
+            let Rack { flight, .. } = self.rack_state();
+            let (room, lost, held) = (flight.pipe() < whole, flight.first_lost(), flight.held());
+            if !room {
+                break;
+            }
+            if let Some(seq) = lost {
+                self.transmit(env, seq);
+            } else {
+                // Behind a gap, and before it counts as a loss, this is limited transmit (RFC 3042).
+                let waits = held > 0 && !self.recovering && !self.timed_out && !env.connection.tcp.limited_transmit;
+                if waits || self.next >= self.limit || self.next - self.acked > env.connection.window {
+                    break;
+                }
+                if self.is_held_back(env) {
+                    return sent;
+                }
+                self.transmit(env, self.next);
+                self.next += 1;
+            }
+            sent = true;
+            if let Some(prr) = &mut self.rack_state().prr {
+                prr.sent();
+            }
+        }
+        self.note_limit(env);
+        sent
+    }
+
+    /// The application or the interface lets the sender send.
+    pub(in crate::transport) fn rack_offer<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+        if self.acked < 0 {
+            // The SYN.
+            self.send(env);
+        } else if self.rack_send(env) && self.rack_state().timer != Purpose::Reordering {
+            self.rack_arm(env, None, true);
+        }
+    }
+
+    /// Arms the timer for what comes first. `news` says that something was sent or told, from which on to wait.
+    pub(super) fn rack_arm<P>(&mut self, env: &mut Env<'_, P>, wait_s: Option<f64>, news: bool) {
+        let before = self.rack_state().timer;
+        if self.acked >= self.highest {
+            // `advance` has switched it off.
+            self.rack_state().timer = Purpose::Timeout;
+        } else if let Some(wait_s) = wait_s {
+            self.rack_state().timer = Purpose::Reordering;
+            self.arm_timer(env, wait_s);
+        } else if let Some(delay_s) = self.tail_probe_s(env.connection) {
+            if news || before == Purpose::Reordering {
+                self.rack_state().timer = Purpose::TailProbe;
+                self.arm_timer(env, delay_s);
+            }
+        } else if before != Purpose::Timeout {
+            self.rack_state().timer = Purpose::Timeout;
+            self.arm_rto(env);
+        }
+    }
+
+    /// The timer expired with data outstanding.
+    pub(in crate::transport) fn rack_timer<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+        match std::mem::take(&mut self.rack_state().timer) {
+            Purpose::Timeout => self.rack_time_out(env),
+            Purpose::TailProbe => {
+                self.send_tail_probe(env);
+                self.arm_rto(env);
+            }
+            Purpose::Reordering => {
+                self.arm_rto(env);
+                let wait_s = self.rack_detect(env, 0);
+                self.rack_reduce(0, false);
+                let sent = self.rack_send(env);
+                self.rack_arm(env, wait_s, sent);
+            }
+        }
+    }
+
+    /// RFC 8985 §6.3: only what must be lost is. The window lets one packet go beyond those still in flight, as
+    /// Linux's does, or the first would have to wait for them.
+    fn rack_time_out<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+        self.note_timeout(env);
+        self.recovering = false;
+        self.timed_out = true;
+        let rack = self.rack_state();
+        rack.prr = None;
+        rack.tail_probe = None;
+        rack.flight.lose_by_timeout(env.now.time);
+        self.window.cwnd = f64::from(self.rack_state().flight.pipe() + 1);
+        self.arm_rto(env);
+        self.rack_send(env);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scenario::{Profile, Recovery, SlowStartKind, TcpSpec};
+    use crate::transport::tests::{Ends, Fate, tcp};
+    use proptest::prelude::*;
+
+    /// Behind the SYN and the third step of the handshake.
+    const DATA: usize = 2;
+
+    fn ends(packets: u64) -> Ends {
+        Ends::new(&tcp("reno", Recovery::Rack), Profile::Rfc, packets)
+    }
+
+    /// Loses the packets of the first window whose bits are set.
+    fn lose_first(ends: &mut Ends, pattern: u32) {
+        ends.talk(|place, _| match place.checked_sub(DATA) {
+            Some(bit @ 0..10) if pattern >> bit & 1 == 1 => Fate::Lost,
+            _ => Fate::Arrives,
+        });
+    }
+
+    /// Whatever the first window loses, also all of it, also where nothing follows: it is mended without a timeout,
+    /// and nothing is sent again that was not lost, but for the probe.
+    #[test]
+    fn every_loss_in_the_first_window_is_mended_without_a_timeout() {
+        let mut linux =
+            TcpSpec { delayed_ack_s: Some(0.2), slow_start: SlowStartKind::HyStart, ..tcp("cubic", Recovery::Rack) };
+        linux.rto.min_s = 0.2;
+        let rfc = tcp("reno", Recovery::Rack);
+        for (profile, spec, packets) in [
+            (Profile::Rfc, &rfc, 10),
+            (Profile::Rfc, &rfc, 11),
+            (Profile::Rfc, &rfc, 60),
+            (Profile::Linux, &linux, 10),
+            (Profile::Linux, &linux, 60),
+        ] {
+            for pattern in 0..1024_u32 {
+                let mut ends = Ends::new(spec, profile, packets);
+                lose_first(&mut ends, pattern);
+                let totals = ends.sender.totals;
+                assert!(totals.finished.is_some(), "{packets} {pattern:b}");
+                assert_eq!(ends.receiver.in_order() as u64, packets);
+                assert_eq!(totals.timeouts, 0, "{packets} {pattern:b}");
+                let spare = totals.packets_retransmitted - u64::from(pattern.count_ones());
+                assert!(spare <= 1, "{packets} {pattern:b}: {spare} needless");
+            }
+        }
+    }
+
+    /// RFC 8985 §7.2: the tail is probed after two round trips (and the time of a delayed ACK, where one packet is
+    /// alone), not after the retransmission timeout.
+    #[test]
+    fn a_lost_tail_is_probed_after_two_round_trips() {
+        let mut ends = ends(10);
+        lose_first(&mut ends, 0b11_0000_0000);
+        let again: Vec<(f64, u32)> = ends.sent[DATA..]
+            .windows(2)
+            .filter(|pair| pair[1].packet.seq() <= pair[0].packet.seq() || pair[1].at_s > pair[0].at_s)
+            .map(|pair| (pair[1].at_s, pair[1].packet.seq()))
+            .collect();
+        // The ACK of 8 comes at 0.2 s and a little; two smoothed round trips later 10 is sent again. When it has come,
+        // 9 has been on its way for longer than a round trip and the reordering window: it is lost.
+        assert_eq!(again.iter().map(|sent| sent.1).collect::<Vec<_>>(), [10, 9], "{again:?}");
+        assert!((0.40..0.45).contains(&again[0].0), "{again:?}");
+        assert!((0.10..0.11).contains(&(again[1].0 - again[0].0)), "{again:?}");
+    }
+
+    /// §7.4: a probe that mends the loss of the last packet silently does not go unanswered.
+    #[test]
+    fn a_loss_that_the_probe_mends_reduces_the_window() {
+        let mut ends = ends(10);
+        lose_first(&mut ends, 0b10_0000_0000);
+        assert_eq!((ends.sender.totals.packets_retransmitted, ends.sender.totals.timeouts), (1, 0));
+        // Until an ACK goes beyond it, the packet itself may have been late.
+        assert_eq!(ends.sender.window.ssthresh, f64::MAX);
+        ends.say_more(5.0);
+        assert_eq!(ends.receiver.in_order(), 11);
+        assert_eq!(ends.sender.window.ssthresh, 2.0);
+    }
+
+    /// RFC 6937 §4: one packet of twenty is lost; in recovery every other ACK lets one go, and ten are in flight
+    /// at its end.
+    #[test]
+    fn recovery_sends_at_half_the_rate() {
+        let mut spec = tcp("reno", Recovery::Rack);
+        spec.initial_window_packets = 20.0;
+        spec.initial_ssthresh_packets = Some(20.0);
+        spec.limited_transmit = false;
+        let mut ends = Ends::new(&spec, Profile::Rfc, 200);
+        ends.talk(|place, _| if place == DATA { Fate::Lost } else { Fate::Arrives });
+        assert_eq!(ends.sender.window.ssthresh, 10.0);
+        let sent = |from_s: f64, to_s: f64| ends.sent.iter().filter(|sent| (from_s..to_s).contains(&sent.at_s)).count();
+        // The first window leaves at 0.1 s, the retransmission and what recovery sends in the round trip from 0.2 s on.
+        assert_eq!(sent(0.19, 0.3), 10);
+        assert_eq!((ends.sender.totals.packets_retransmitted, ends.sender.totals.timeouts), (1, 0));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Any losses, also of retransmissions: every packet arrives, and no more is in flight than was counted.
+        #[test]
+        fn everything_arrives(lost in prop::collection::btree_set(0_usize..300, 0..120), window in 1_u32..40, delayed: bool) {
+            let mut spec = tcp("cubic", Recovery::Rack);
+            spec.window_packets = f64::from(window);
+            spec.delayed_ack_s = delayed.then_some(0.2);
+            let mut ends = Ends::new(&spec, Profile::Rfc, 150);
+            ends.talk(|place, _| if lost.contains(&place) { Fate::Lost } else { Fate::Arrives });
+            prop_assert!(ends.sender.totals.finished.is_some());
+            prop_assert_eq!(ends.receiver.in_order(), 150);
+            let flight = &ends.sender.rack.as_ref().expect("it has one").flight;
+            prop_assert_eq!((flight.missing(), flight.held(), flight.lost(), flight.pipe()), (0, 0, 0, 0));
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What a congestion mark does to a sender (RFC 3168 §6.1.2): the window shrinks as after a loss, and nothing is
+//! sent again.
+
+use super::{Env, Sender};
+use crate::congestion::{Ack, Loss};
+
+impl Sender {
+    /// An ACK that tells of a mark has moved the window on. What it acknowledges was in use, too.
+    #[cold]
+    pub(super) fn answer_mark<P>(&mut self, env: &mut Env<'_, P>, ack: &Ack) {
+        if !self.marks.is_news(ack.through) {
+            return;
+        }
+        let mut loss = self.loss(env);
+        if !env.ns2() {
+            // In flight are whole packets; the part of one that the window is larger is in use as well.
+            loss = Loss { in_use: (ack.in_flight + 1.0).min(self.window.cwnd), ..loss };
+        }
+        let window = env.controls.on_mark(self.control, &self.window, &loss);
+        self.set_threshold(env, window);
+        self.marks.reduced(self.highest, true);
+        self.window.cwnd = if env.ns2() { window } else { self.window.ssthresh };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::packet::Packet;
+    use crate::scenario::{Profile, Recovery, TcpSpec};
+    use crate::transport::tests::{Ends, Fate, tcp};
+
+    /// Behind the SYN and the third step of the handshake.
+    const DATA: usize = 2;
+
+    fn with_marks(congestion: &str, recovery: Recovery) -> TcpSpec {
+        TcpSpec { ecn: true, ..tcp(congestion, recovery) }
+    }
+
+    fn marked(places: &[usize]) -> impl Fn(usize, &Packet) -> Fate {
+        move |place, _| if places.contains(&place) { Fate::Marked } else { Fate::Arrives }
+    }
+
+    /// RFC 3168 §6.1.2: the window is halved once, the next new packet says so, and nothing is sent again.
+    #[test]
+    fn a_mark_halves_the_window_once() {
+        for recovery in Recovery::ALL {
+            let mut ends = Ends::new(&with_marks("reno", recovery), Profile::Rfc, 60);
+            ends.talk(marked(&[DATA + 2, DATA + 5]));
+            assert_eq!(ends.sent.len(), 62, "{recovery:?}");
+            let told: Vec<u32> = ends.acks.iter().filter(|ack| ack.1.is_marked()).map(|ack| ack.1.seq()).collect();
+            let reduced: Vec<u32> =
+                ends.sent.iter().filter(|sent| sent.packet.is_reduced()).map(|sent| sent.packet.seq()).collect();
+            // ACKs 1 and 2 each release two packets, 11 to 14; the window of twelve becomes six. 3 to 14 are out:
+            // ACK 9 finds less than six, and 15 says that the window was reduced.
+            assert_eq!(reduced, [15], "{recovery:?}");
+            assert_eq!(told, (3..15).collect::<Vec<_>>(), "{recovery:?}");
+            assert_eq!(ends.sender.window.ssthresh, 6.0, "{recovery:?}");
+            assert_eq!((ends.sender.totals.packets_retransmitted, ends.receiver.totals.packets_marked), (0, 2));
+            assert!(ends.sent[DATA..].iter().all(|sent| sent.packet.is_capable()));
+        }
+    }
+
+    /// RFC 3168 §6.1.2: one reduction in a window, be it for marks or losses; §6.1.5: what is sent again is not
+    /// capable.
+    #[test]
+    fn a_mark_and_a_loss_of_one_window_are_one_congestion() {
+        for recovery in Recovery::ALL {
+            let mut ends = Ends::new(&with_marks("reno", recovery), Profile::Rfc, 60);
+            ends.talk(|place, _| match place {
+                4 => Fate::Marked,
+                7 => Fate::Lost,
+                _ => Fate::Arrives,
+            });
+            assert_eq!(ends.sender.window.ssthresh, 6.0, "{recovery:?}");
+            assert_eq!(ends.sender.totals.timeouts, 0, "{recovery:?}");
+            let again: Vec<_> = ends.sent.iter().skip(DATA).filter(|sent| !sent.packet.is_capable()).collect();
+            assert_eq!(again.iter().map(|sent| sent.packet.seq()).collect::<Vec<_>>(), [6], "{recovery:?}");
+        }
+    }
+
+    /// A connection without ECN is never marked, and its packets say that they cannot be.
+    #[test]
+    fn without_ecn_nothing_is_marked() {
+        let mut ends = Ends::new(&tcp("reno", Recovery::Sack), Profile::Rfc, 30);
+        ends.talk(|_, _| Fate::Marked);
+        assert!(ends.sent.iter().all(|sent| !sent.packet.is_capable() && !sent.packet.is_marked()));
+        assert!(ends.acks.iter().all(|ack| !ack.1.is_marked()));
+    }
+
+    /// RFC 8257 §3.2: with delayed ACKs, each ACK covers packets that are alike.
+    #[test]
+    fn delayed_acks_of_dctcp_tell_exactly_how_many_were_marked() {
+        for pattern in [1_u64, 0b0110, 0b0010_1101, 0b1010_1010_1011, 0xF0F0_F0F5_5555_1234] {
+            let mut spec = with_marks("dctcp", Recovery::Sack);
+            spec.delayed_ack_s = Some(0.2);
+            let mut ends = Ends::new(&spec, Profile::Rfc, 200);
+            ends.talk(|place, _| if pattern >> (place % 64) & 1 == 1 { Fate::Marked } else { Fate::Arrives });
+            let (mut before, mut told) = (0, 0);
+            for (_, ack) in &ends.acks {
+                let covered = ack.seq() - before;
+                told += u64::from(if ack.is_marked() { covered } else { 0 });
+                before = ack.seq();
+            }
+            assert_eq!(before, 200);
+            assert_eq!(told, ends.receiver.totals.packets_marked, "{pattern:x}");
+            assert!(ends.acks.len() < 200, "some ACKs cover two packets");
+        }
+    }
+
+    /// RFC 8257 §3.3: where an eighth of the packets is marked in each round, a round takes a sixteenth of the
+    /// window, and growth by the ACKs without a mark gives seven eighths of a packet back: 14 packets stay.
+    #[test]
+    fn dctcp_settles_where_growth_balances_the_marks() {
+        let mut ends = Ends::new(&with_marks("dctcp", Recovery::Sack), Profile::Rfc, 6000);
+        ends.talk(|place, _| if place % 8 == 0 { Fate::Marked } else { Fate::Arrives });
+        let late = &ends.sent[3000..];
+        let mean = late.iter().map(|sent| sent.cwnd).sum::<f64>() / late.len() as f64;
+        assert!((13.0..15.0).contains(&mean), "{mean}");
+        assert_eq!(ends.sender.totals.packets_retransmitted, 0);
+    }
+}
