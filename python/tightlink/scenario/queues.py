@@ -41,7 +41,7 @@ class Line:
     delay: float
 
 
-class _Discipline(Table):
+class Discipline(Table):
     """What all disciplines have in common."""
 
     limit: QueueLimit
@@ -60,14 +60,14 @@ class _Discipline(Table):
         return {}
 
 
-class DropTail(_Discipline):
+class DropTail(Discipline):
     """First in, first out; what arrives at a full queue is dropped."""
 
     kind: Annotated[Literal["drop-tail"], choice("drop-tail")] = "drop-tail"
     """Queue discipline."""
 
 
-class Threshold(_Discipline):
+class Threshold(Discipline):
     """First in, first out; what arrives above a threshold is marked: the switch that DCTCP asks for (RFC 8257)."""
 
     kind: Annotated[Literal["threshold"], choice("threshold")] = "threshold"
@@ -82,7 +82,7 @@ class Threshold(_Discipline):
         return {"mark": {"bytes" if in_bytes else "packets": int(count)}}
 
 
-class Red(_Discipline):
+class Red(Discipline):
     """Random early detection (Floyd and Jacobson 1993), gentle, and adaptive where asked for."""
 
     kind: Annotated[Literal["red"], choice("red")] = "red"
@@ -159,7 +159,7 @@ class Red(_Discipline):
         return {"interval_s": interval, "least": least, "most": _RED_MOST_PROBABILITY}
 
 
-class Pie(_Discipline):
+class Pie(Discipline):
     """Proportional-integral controller of the queueing delay (RFC 8033)."""
 
     kind: Annotated[Literal["pie"], choice("pie")] = "pie"
@@ -179,7 +179,7 @@ class Pie(_Discipline):
         return _seconds(target=self.target, update=self.update, burst=self.burst) | {"ecn": self.ecn}
 
 
-class Codel(_Discipline):
+class Codel(Discipline):
     """Controlled delay: drops packets that wait too long for too long, when they leave the queue (RFC 8289)."""
 
     kind: Annotated[Literal["codel"], choice("codel")] = "codel"
@@ -203,7 +203,7 @@ class Codel(_Discipline):
         return _seconds(target=self.target, interval=self.interval) | {"ecn": self.ecn}
 
 
-class FqCodel(_Discipline):
+class FqCodel(Discipline):
     """Fair queueing: flows take turns, with CoDel over the queue of each (RFC 8290)."""
 
     kind: Annotated[Literal["fq-codel"], choice("fq-codel")] = "fq-codel"
@@ -285,10 +285,10 @@ Queue = Annotated[
 ]
 
 
-def discipline(queue: str | _Discipline) -> _Discipline:
+def discipline(queue: object) -> Discipline:
     """The queue of a link: a limit alone makes it drop-tail.
 
     >>> discipline("20 packets").limit
     '20 packets'
     """
-    return DropTail(limit=queue) if isinstance(queue, str) else queue
+    return queue if isinstance(queue, Discipline) else DropTail(limit=str(queue))
