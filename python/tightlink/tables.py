@@ -79,6 +79,7 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("packets_out", "integer", "packets transmitted"),
         ("packets_dropped", "integer", "packets lost at the queue and on the wire"),
         ("packets_lost", "integer", "packets lost on the wire"),
+        ("packets_marked", "integer", "packets that the queue marked instead of dropping them"),
         ("bytes_out", "integer", "bytes transmitted, without the link's framing"),
         ("utilization", "number", "busy time of the transmitter / duration"),
         ("queue_mean_packets", "number", "mean number of packets waiting, without the one in service"),

@@ -18,13 +18,7 @@ impl Stream {
     /// The stream for one purpose of one member of one group.
     #[must_use]
     pub fn new(run_seed: u64, group: &str, index: u32, purpose: &str) -> Self {
-        let mut hash = Fnv::new();
-        hash.write(&run_seed.to_le_bytes());
-        hash.write(group.as_bytes());
-        hash.write(&[0xff]);
-        hash.write(&index.to_le_bytes());
-        hash.write(purpose.as_bytes());
-        let mut seed = hash.0;
+        let mut seed = hash(run_seed, group, index, purpose);
         let state = std::array::from_fn(|_| split_mix(&mut seed));
         Self { state, draws: 0 }
     }
@@ -78,6 +72,24 @@ impl Stream {
         let variance = libm::log1p(variation * variation);
         mean * libm::exp(libm::sqrt(variance) * normal - variance / 2.0)
     }
+}
+
+/// A number for one purpose of one member of one group.
+#[must_use]
+pub fn hash(run_seed: u64, group: &str, index: u32, purpose: &str) -> u64 {
+    let mut hash = Fnv::new();
+    hash.write(&run_seed.to_le_bytes());
+    hash.write(group.as_bytes());
+    hash.write(&[0xff]);
+    hash.write(&index.to_le_bytes());
+    hash.write(purpose.as_bytes());
+    hash.0
+}
+
+/// A number whose every bit hangs on every bit of `value`.
+#[must_use]
+pub fn mix(mut value: u64) -> u64 {
+    split_mix(&mut value)
 }
 
 struct Fnv(u64);

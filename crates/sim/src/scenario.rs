@@ -91,6 +91,35 @@ pub enum QueueLimit {
     Unlimited,
 }
 
+impl QueueLimit {
+    /// Whether a packet of `size` bytes fits behind so many packets and bytes.
+    #[inline]
+    #[must_use]
+    pub fn takes(self, packets: usize, bytes: u64, size: u32) -> bool {
+        match self {
+            Self::Packets(limit) => packets < limit as usize,
+            Self::Bytes(limit) => bytes + u64::from(size) <= limit,
+            Self::Unlimited => true,
+        }
+    }
+
+    /// Whether so many packets and bytes are not too many.
+    #[must_use]
+    pub fn holds(self, packets: usize, bytes: u64) -> bool {
+        match self {
+            Self::Packets(limit) => packets <= limit as usize,
+            Self::Bytes(limit) => bytes <= limit,
+            Self::Unlimited => true,
+        }
+    }
+
+    /// Whether bytes matter.
+    #[must_use]
+    pub fn counts_bytes(self) -> bool {
+        matches!(self, Self::Bytes(_))
+    }
+}
+
 /// Line overhead: it costs time on the line and is not counted in any byte total.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

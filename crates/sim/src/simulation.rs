@@ -5,8 +5,8 @@ use crate::congestion::{Controls, Maker};
 use crate::error::ScenarioError;
 use crate::events::{self, Entity, Key};
 use crate::network::fabric::Fabric;
-use crate::network::queue::drop_tail::DropTailSpec;
-use crate::network::queue::{Arrival, Queue, QueueSpec};
+use crate::network::link::Link;
+use crate::network::queue::QueueSpec;
 use crate::network::topology::{Paths, flows_alone_at_their_host};
 use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
@@ -267,7 +267,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
             }
             self.hand_over();
         }
-        self.fabric.probe.finish(self.end);
+        self.fabric.finish();
         Ok(())
     }
 
@@ -385,7 +385,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
         if stop {
             match self.endpoints[flow as usize] {
                 Endpoint::Tcp(index) => self.with_sender(index, now, Sender::stop),
-                Endpoint::Udp(index) => self.udp[index as usize].stop(&self.fabric, now),
+                Endpoint::Udp(index) => self.udp[index as usize].stop(&mut self.fabric, now),
             }
             return;
         }
@@ -438,7 +438,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
     /// Random numbers drawn, ns-2's agents' clocks not counted.
     #[must_use]
     pub fn random_draws(&self) -> u64 {
-        let links: u64 = self.fabric.links.iter().map(|link| link.random_draws()).sum();
+        let links = self.fabric.random_draws();
         let pulses: u64 = self.pulses.iter().flatten().map(Pulse::random_draws).sum();
         let senders: u64 = self.tcp.iter().map(|flow| flow.sender.random_draws()).sum();
         links + pulses + senders
@@ -534,12 +534,18 @@ fn check_pushes_back(scenario: &Scenario, link: u32, size: u32) -> Result<(), Sc
         Err(ScenarioError::Link { link, key: "queue", value, expected })
     };
     let processor = scenario.nodes[spec.from as usize].processor.as_ref();
-    let unlimited = matches!(spec.queue, QueueSpec::DropTail(DropTailSpec { limit: QueueLimit::Unlimited }));
-    if unlimited || processor.is_some_and(|processor| processor.input_ring == QueueLimit::Unlimited) {
+    if spec.queue.limit() == QueueLimit::Unlimited
+        || processor.is_some_and(|processor| processor.input_ring == QueueLimit::Unlimited)
+    {
         return wrong("a source that saturates it needs a limit here and in the input ring before it".into());
     }
-    let alone = Arrival { now: Time::ZERO, packets: 0, bytes: 0, size };
-    if Queue::new(&spec.queue, scenario.profile).admit(&alone) {
+    if matches!(spec.queue, QueueSpec::Red(_) | QueueSpec::Pie(_)) {
+        return wrong(
+            "a source that saturates it needs a queue that takes what it has room for, not red or pie".into(),
+        );
+    }
+    let empty = Link::new(spec, 0, scenario.profile, scenario.seed, Time::ZERO);
+    if empty.takes_alone(size) {
         return Ok(());
     }
     wrong(format!("a queue that takes a packet of {size} B"))

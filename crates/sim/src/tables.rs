@@ -270,6 +270,7 @@ pub fn links<P: Probe>(simulation: &Simulation<'_, P>) -> Table {
     table.integer("packets_out", totals.iter().map(|(t, _)| t.packets_out));
     table.integer("packets_dropped", totals.iter().map(|(t, lost)| t.packets_dropped + lost));
     table.integer("packets_lost", totals.iter().map(|&(_, lost)| lost));
+    table.integer("packets_marked", totals.iter().map(|(t, _)| t.packets_marked));
     table.integer("bytes_out", totals.iter().map(|(t, _)| t.bytes_out));
     table.float("utilization", totals.iter().map(|(t, _)| t.busy_s / duration_s));
     table.float("queue_mean_packets", totals.iter().map(|(t, _)| t.waiting_s / duration_s));

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::networks::{chains, closed_loop, dumbbells, open_loop};
+use common::networks::{ALL_OTHERS, AT_DEPARTURE, chains, closed_loop, dumbbells, open_loop, with_queues};
 use common::reference::{Columns, Reference};
 use common::{column, floats, run, run_with};
 use proptest::prelude::*;
@@ -48,6 +48,12 @@ proptest! {
     }
 
     #[test]
+    fn decisions_at_departure_equal_the_plain_simulators(scenario in with_queues(open_loop(), &AT_DEPARTURE)) {
+        equals_reference(&scenario, Totals)?;
+        equals_reference(&scenario, Sampled)?;
+    }
+
+    #[test]
     fn tables_without_fusion_equal_the_plain_simulators(scenario in open_loop()) {
         equals_reference(&scenario, Sampled)?;
     }
@@ -58,6 +64,16 @@ proptest! {
 
     #[test]
     fn fusion_does_not_show_on_random_networks(scenario in closed_loop()) {
+        fusion_does_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn fusion_does_not_show_with_other_queues(scenario in with_queues(closed_loop(), &ALL_OTHERS)) {
+        fusion_does_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn fusion_does_not_show_on_dumbbells_with_other_queues(scenario in with_queues(dumbbells(), &ALL_OTHERS)) {
         fusion_does_not_show(&scenario)?;
     }
 

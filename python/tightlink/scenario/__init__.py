@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from tightlink.scenario.links import DropTail, Framing, Link, Reverse
+from tightlink.scenario.links import Framing, Link, Reverse
 from tightlink.scenario.load import load, loads, understood
 from tightlink.scenario.model import Observe, Scenario
 from tightlink.scenario.nodes import Background, Meter, Node, Processor
 from tightlink.scenario.overrides import parse_option, parse_value
 from tightlink.scenario.profiles import PROFILES, Profile
+from tightlink.scenario.queues import Codel, DropTail, FqCodel, Pie, Red, Threshold
 from tightlink.scenario.topologies import TOPOLOGIES, Chain, Dumbbell, Spread
 from tightlink.scenario.traffic import Bulk, Cbr, OnOff, Rto, Saturate, Starts, Tcp, Udp, Video
 
@@ -18,16 +19,20 @@ __all__ = [
     "Bulk",
     "Cbr",
     "Chain",
+    "Codel",
     "DropTail",
     "Dumbbell",
+    "FqCodel",
     "Framing",
     "Link",
     "Meter",
     "Node",
     "Observe",
     "OnOff",
+    "Pie",
     "Processor",
     "Profile",
+    "Red",
     "Reverse",
     "Rto",
     "Saturate",
@@ -35,6 +40,7 @@ __all__ = [
     "Spread",
     "Starts",
     "Tcp",
+    "Threshold",
     "Udp",
     "Video",
     "load",

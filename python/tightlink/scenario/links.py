@@ -1,4 +1,4 @@
-"""Links and their queues: rate, delay, queue, framing, loss, MTU and flow control of a wire.
+"""Links: rate, delay, queue, framing, loss, MTU and flow control of a wire.
 
 Example:
     >>> Link(ends=("a", "b"), rate="2Mbps", queue="20 packets").rate
@@ -9,44 +9,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Self
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, StrictBool, Tag, model_validator
+from pydantic import AfterValidator, BeforeValidator, StrictBool, model_validator
 
-from tightlink.scenario.table import NAME, Table, known_kind, merged, tag_of_kind, wrong
-from tightlink.scenario.values import Delay, Fraction, Mtu, Overhead, QueueLimit, Rate, choice
+from tightlink.scenario.queues import Queue
+from tightlink.scenario.table import NAME, Table, merged, wrong
+from tightlink.scenario.values import Delay, Fraction, Mtu, Overhead, Rate
 
 _ENDS: Final = 2
 #: A node: a plain name, or a node of a topology such as ``net.left[3]``.
 NODE: Final = re.compile(rf"{NAME.pattern}(\.{NAME.pattern}(\[\d+\])?)?", re.ASCII)
-
-
-class DropTail(Table):
-    """First in, first out; what arrives at a full queue is dropped."""
-
-    kind: Annotated[Literal["drop-tail"], choice("drop-tail")] = "drop-tail"
-    """Queue discipline."""
-    limit: QueueLimit
-    """What fits: packets, bytes or bandwidth-delay products, the packet in service included."""
-
-
-def _queue_form(value: object) -> str:
-    return tag_of_kind(value) if isinstance(value, dict | Table) else "<limit>"
-
-
-_known_queue = known_kind("drop-tail")
-
-
-def _check_queue(value: object) -> object:
-    return _known_queue.func(value) if isinstance(value, dict | Table) else value  # type: ignore[call-arg]
-
-
-#: A limit, which makes a drop-tail queue, or a table. A new discipline is one class and one line here.
-Queue = Annotated[
-    Annotated[QueueLimit, Tag("<limit>")] | Annotated[DropTail, Tag("<drop-tail>")],
-    Discriminator(_queue_form),
-    BeforeValidator(_check_queue),
-]
 
 
 class Framing(Table):

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from tightlink import units
 from tightlink.errors import ABSENT, ScenarioError, closest
-from tightlink.scenario.links import DropTail
+from tightlink.scenario.queues import Line, discipline
+from tightlink.scenario.table import kind_of
 from tightlink.scenario.values import UNLIMITED
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ class Network:
                 "to": hop.target,
                 "rate_bps": hop.rate,
                 "delay_s": hop.delay,
-                "queue": {"kind": "drop-tail", "limit": self._limit(index, bdp_queues)},
+                "queue": self._queue(index, bdp_queues),
                 "framing": _framing(hop.wire),
                 "loss": units.fraction(given(hop.wire.loss)),
                 "mtu_bytes": hop.mtu,
@@ -183,6 +184,12 @@ class Network:
             }
             for index, hop in enumerate(self.hops)
         ]
+
+    def _queue(self, index: int, bdp_queues: dict[int, int]) -> dict[str, Any]:
+        hop = self.hops[index]
+        queue = discipline(given(hop.wire.queue))
+        limit = self._limit(index, bdp_queues)
+        return {"kind": kind_of(queue), "limit": limit, **queue.spec(Line(hop.rate, hop.delay))}
 
     def _limit(self, index: int, bdp_queues: dict[int, int]) -> str | dict[str, int]:
         if index in bdp_queues:
@@ -196,7 +203,7 @@ class Network:
 
 def limit_of(wire: Wire) -> str:
     """The limit of a link's queue as it was written."""
-    return given(wire.queue.limit if isinstance(wire.queue, DropTail) else wire.queue)
+    return discipline(given(wire.queue)).limit
 
 
 def _framing(wire: Wire) -> dict[str, int]:

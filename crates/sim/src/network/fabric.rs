@@ -5,9 +5,11 @@ use crate::events::{Entity, EventQueue, Key};
 use crate::network::gate::Gates;
 use crate::network::link::Link;
 use crate::network::node::Nodes;
+use crate::network::queue::Refusal;
 use crate::network::topology::{Paths, links_to_answering_hosts};
 use crate::packet::Packet;
 use crate::probe::{DropReason, Probe, Seen};
+use crate::random;
 use crate::scenario::Scenario;
 use crate::time::Time;
 use crate::transport::sack::SackSlab;
@@ -15,7 +17,7 @@ use crate::transport::sack::SackSlab;
 /// A stop of a path, with its index among its like.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Place {
-    Link(usize),
+    Link,
     Gate(usize),
     Processor(usize),
 }
@@ -42,6 +44,8 @@ pub struct Fabric<P> {
     pub probe: P,
     /// Packets lost on their way, by flow, ACKs not counted.
     pub dropped: Vec<u64>,
+    /// For each flow, a number for its packets and one for its ACKs, to tell flows apart in queues that do.
+    pub(super) numbers: Vec<[u64; 2]>,
     pub(super) first_link: Entity,
     /// The event of the first flow's source, if it waits.
     pub(super) first_source: Entity,
@@ -68,7 +72,10 @@ impl<P: Probe> Fabric<P> {
         let unfused = unfused(&paths);
         let mut feeders = paths.only_feeders();
         for (index, feeder) in feeders.iter_mut().enumerate() {
-            *feeder = feeder.filter(|_| P::ALLOWS_FUSION && !unfused[index]);
+            *feeder = feeder.filter(|&feeder| {
+                let managed = links[index].managed.is_some() || links[feeder as usize].managed.is_some();
+                P::ALLOWS_FUSION && !unfused[index] && !managed
+            });
             if let Some(feeder) = *feeder {
                 links[feeder as usize].feeds_fused = true;
             }
@@ -91,6 +98,9 @@ impl<P: Probe> Fabric<P> {
             sacks: SackSlab::default(),
             probe,
             dropped: vec![0; scenario.flows.len()],
+            numbers: (scenario.flows.iter())
+                .map(|flow| ["forward", "reverse"].map(|way| random::hash(0, &flow.group, flow.index, way)))
+                .collect(),
             first_link,
             first_source,
             end,
@@ -131,14 +141,15 @@ impl<P: Probe> Fabric<P> {
             let Some(link) = self.links.get_mut(index as usize) else {
                 return self.offer_beyond_links(index, packet, now);
             };
-            let Some(service) = link.server.offer(now, packet.size()) else {
-                let reason = self.nodes.drop_reason(index);
-                self.probe.dropped(now, index, Seen::new(&packet, &self.paths), reason);
-                self.lose(packet.position(), packet.is_reverse(), packet.blocks());
-                return;
+            let service = match link.server.offer(now, packet.size(), packet.is_capable()) {
+                Ok(service) => service,
+                Err(refusal) => return self.refused_by_queue(index, packet, now, refusal),
             };
             self.probe.enqueued(now, index, Seen::new(&packet, &self.paths), service);
             packet = packet.served(service.start, service.precedence);
+            if service.marked {
+                packet = packet.marked();
+            }
             let delivery = Key::new(service.delivery, service.start, service.precedence, self.first_link + index);
             if service.delivery >= self.end {
                 link.note_late();
@@ -175,6 +186,10 @@ impl<P: Probe> Fabric<P> {
     pub fn deliver(&mut self, key: Key) -> Option<Packet> {
         let index = key.entity() - self.first_link;
         let Some(link) = self.links.get_mut(index as usize) else { return self.happen_beyond_links(key) };
+        if link.managed.is_some() && !self.advance(index, key) {
+            return None;
+        }
+        let link = &mut self.links[index as usize];
         let packet = link.flight.pop_front()?;
         if let Some(next) = link.next_delivery() {
             self.queue.push(next);
@@ -193,6 +208,18 @@ impl<P: Probe> Fabric<P> {
             self.offer(next, packet.forwarded(), key);
         }
         None
+    }
+
+    /// The server of a link takes no packet: it is lost, or waits elsewhere.
+    #[cold]
+    #[inline(never)]
+    fn refused_by_queue(&mut self, index: u32, packet: Packet, now: Key, refusal: Refusal) {
+        if refusal == Refusal::Elsewhere {
+            return self.offer_managed(index, packet, now);
+        }
+        let reason = self.nodes.drop_reason(index, refusal);
+        self.probe.dropped(now, index, Seen::new(&packet, &self.paths), reason);
+        self.lose(packet.position(), packet.is_reverse(), packet.blocks());
     }
 
     #[cold]
@@ -218,7 +245,7 @@ impl<P: Probe> Fabric<P> {
     pub(super) fn place(&self, stop: u32) -> Place {
         let stop = stop as usize;
         match stop.checked_sub(self.links.len()) {
-            None => Place::Link(stop),
+            None => Place::Link,
             Some(index) => index.checked_sub(self.gates.len()).map_or(Place::Gate(index), Place::Processor),
         }
     }

@@ -11,7 +11,7 @@ use crate::error::ScenarioError;
 use crate::events::{Entity, Key};
 use crate::network::fabric::Fabric;
 use crate::network::node::Nodes;
-use crate::network::queue::{Arrival, Queue};
+use crate::network::queue::{Arrival, Queue, QueueSpec, Site, Verdict};
 use crate::network::server::ServerTotals;
 use crate::network::sources::Sources;
 use crate::packet::Packet;
@@ -45,21 +45,63 @@ pub struct Gate {
     /// Saturating sources that it pushes back.
     pub(super) sources: Sources,
     dropped: u64,
+    marked: u64,
     most_waiting: usize,
     waiting_s: f64,
 }
 
 impl Gate {
     /// What a packet of `size` bytes finds while `on_line` packets are on the line.
-    fn arrival(&self, now: Time, on_line: usize, size: u32) -> Arrival {
-        let on_line_bytes = if on_line > 0 { u64::from(self.on_line_bytes) } else { 0 };
-        Arrival { now, packets: self.waiting.len() + on_line, bytes: self.waiting_bytes + on_line_bytes, size }
+    fn arrival(&self, now: Time, on_line: usize, size: u32, capable: bool) -> Arrival {
+        let serving_bytes = if on_line > 0 { u64::from(self.on_line_bytes) } else { 0 };
+        Arrival {
+            now,
+            packets: self.waiting.len() + on_line,
+            bytes: self.waiting_bytes + serving_bytes,
+            serving_bytes,
+            free_s: self.departure,
+            size,
+            capable,
+        }
     }
 
     /// Whether the queue would take such a packet now. One that even an empty queue refuses need not wait.
     fn has_room(&self, arrival: &Arrival) -> bool {
-        // A copy is asked: looking changes nothing.
-        arrival.packets == 0 || self.queue.clone().admit(arrival)
+        arrival.packets == 0 || self.queue.has_room(arrival)
+    }
+
+    /// Packets waiting.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Packets refused so far.
+    pub(super) fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Whether there was always something to transmit, from `since` to `now`.
+    pub(super) fn busy_throughout(&self, since: Time, now: Time) -> bool {
+        let still = !self.waiting.is_empty() || self.departure >= now.seconds();
+        still && self.busy_since <= since.seconds()
+    }
+
+    /// What it did before `end`, with what the line did.
+    pub(super) fn totals(&self, line: ServerTotals, end: Time) -> ServerTotals {
+        let waiting_s = |sum_s: f64, &(_, since_s): &(Packet, f64)| sum_s + (end.seconds() - since_s);
+        ServerTotals {
+            packets_in: line.packets_in + self.waiting.len() as u64 + self.dropped,
+            packets_dropped: self.dropped,
+            packets_marked: self.marked,
+            waiting_s: self.waiting.iter().fold(self.waiting_s, waiting_s),
+            queue_max_packets: self.most_waiting as u64,
+            ..line
+        }
+    }
+
+    /// Random numbers that the queue has drawn.
+    pub(super) fn random_draws(&self) -> u64 {
+        self.queue.random_draws()
     }
 
     /// Whether packets of the near host for which there is no room are set aside, rather than held: they
@@ -82,7 +124,8 @@ impl Gates {
     /// The empty queues of a scenario with these processors.
     ///
     /// # Errors
-    /// A link with flow control ends where no processor could pause it.
+    /// A link with flow control ends where no processor could pause it, or its queue needs a line that never
+    /// pauses.
     pub fn new(scenario: &Scenario, nodes: &Nodes) -> Result<Self, ScenarioError> {
         let mut gates = Self::default();
         if scenario.links.iter().all(|link| !link.flow_control) {
@@ -93,15 +136,24 @@ impl Gates {
             if !spec.flow_control {
                 continue;
             }
-            let ring = nodes.ring_at_end(link, spec.to).ok_or_else(|| ScenarioError::Link {
+            let wrong = |expected: &str| ScenarioError::Link {
                 link: spec.name.clone(),
                 key: "flow_control",
                 value: "true".into(),
-                expected: "a processor at its far end, whose input ring pauses it".into(),
-            })?;
+                expected: expected.into(),
+            };
+            let ring = (nodes.ring_at_end(link, spec.to))
+                .ok_or_else(|| wrong("a processor at its far end, whose input ring pauses it"))?;
+            if spec.queue.decides_at_departure() || matches!(spec.queue, QueueSpec::Pie(_)) {
+                return Err(wrong(
+                    "a queue that looks at its length: drop-tail, threshold or red, as delays hang on pauses",
+                ));
+            }
+            let site =
+                Site { link: &spec.name, rate_bps: spec.rate_bps, profile: scenario.profile, seed: scenario.seed };
             gates.list.push(Gate {
                 link,
-                queue: Queue::new(&spec.queue, scenario.profile),
+                queue: Queue::new(&spec.queue, site),
                 waiting: VecDeque::new(),
                 waiting_bytes: 0,
                 on_line_bytes: 0,
@@ -114,6 +166,7 @@ impl Gates {
                 set_aside: VecDeque::new(),
                 sources: Sources::default(),
                 dropped: 0,
+                marked: 0,
                 most_waiting: 0,
                 waiting_s: 0.0,
             });
@@ -133,6 +186,12 @@ impl Gates {
         self.list.is_empty()
     }
 
+    /// Random numbers that their queues have drawn.
+    #[must_use]
+    pub fn random_draws(&self) -> u64 {
+        self.list.iter().map(Gate::random_draws).sum()
+    }
+
     /// The gate with this index.
     pub(super) fn get_mut(&mut self, gate: usize) -> &mut Gate {
         &mut self.list[gate]
@@ -143,7 +202,7 @@ impl Gates {
         self.of_link.get(link as usize).copied().flatten().map(|gate| gate as usize)
     }
 
-    fn of(&self, link: u32) -> Option<&Gate> {
+    pub(super) fn of(&self, link: u32) -> Option<&Gate> {
         self.index_of(link).map(|gate| &self.list[gate])
     }
 
@@ -159,15 +218,22 @@ impl<P: Probe> Fabric<P> {
         let gate = &mut self.gates.list[index];
         let on_line = self.links[gate.link as usize].server.advance(now);
         let (at_s, size, seen) = (now.time.seconds(), packet.size(), Seen::new(&packet, &self.paths));
-        let arrival = gate.arrival(now.time, on_line, size);
-        if !gate.queue.admit(&arrival) {
-            gate.dropped += 1;
-            self.probe.dropped(now, gate.link, seen, self.nodes.drop_reason(gate.link));
-            self.lose(packet.position(), packet.is_reverse(), packet.blocks());
-            return;
-        }
+        let arrival = gate.arrival(now.time, on_line, size, packet.is_capable());
+        let marked = match gate.queue.admit(&arrival) {
+            Verdict::Take => packet,
+            Verdict::Mark => {
+                gate.marked += 1;
+                packet.marked()
+            }
+            Verdict::Refuse(refusal) => {
+                gate.dropped += 1;
+                self.probe.dropped(now, gate.link, seen, self.nodes.drop_reason(gate.link, refusal));
+                self.lose(packet.position(), packet.is_reverse(), packet.blocks());
+                return;
+            }
+        };
         self.probe.queued(now, gate.link, seen);
-        gate.waiting.push_back((packet, at_s));
+        gate.waiting.push_back((marked, at_s));
         gate.waiting_bytes += u64::from(size);
         if arrival.packets > 0 {
             // While it pauses none is on the line, and the first of them waits, too.
@@ -214,7 +280,7 @@ impl<P: Probe> Fabric<P> {
         gate.waiting.pop_front();
         gate.waiting_bytes -= u64::from(size);
         gate.waiting_s += now.time.seconds() - since_s;
-        self.probe.dequeued(now, gate.link);
+        self.probe.dequeued(now, gate.link, Seen::new(&packet, &self.paths));
         let gate_entity = self.first_link + (self.links.len() + index) as u32;
         let link = &mut self.links[gate.link as usize];
         let service = link.server.transmit(now, size);
@@ -264,56 +330,12 @@ impl<P: Probe> Fabric<P> {
     fn has_room(&mut self, index: usize, size: u32, now: Key) -> bool {
         let gate = &self.gates.list[index];
         let on_line = self.links[gate.link as usize].server.advance(now);
-        gate.has_room(&gate.arrival(now.time, on_line, size))
+        gate.has_room(&gate.arrival(now.time, on_line, size, false))
     }
 
     /// Sets a packet aside that the near host's processor has served, until the gate has room.
     pub(super) fn set_aside(&mut self, index: usize, packet: Packet) {
         self.probe.joined((self.links.len() + index) as u32, Seen::new(&packet, &self.paths));
         self.gates.list[index].set_aside.push_back(packet);
-    }
-}
-
-/// A link and its queue, seen as one.
-impl<P> Fabric<P> {
-    /// Packets waiting at a link, without the one in service.
-    pub fn waiting(&mut self, link: u32, now: Key) -> usize {
-        match self.gates.of(link) {
-            Some(gate) => gate.waiting.len(),
-            None => self.links[link as usize].server.waiting(now),
-        }
-    }
-
-    /// Packets that the queue of a link has refused so far.
-    #[must_use]
-    pub fn refused(&self, link: u32) -> u64 {
-        self.gates.of(link).map_or_else(|| self.links[link as usize].server.dropped(), |gate| gate.dropped)
-    }
-
-    /// Whether a link had something to transmit throughout, from `since` to `now`.
-    #[must_use]
-    pub fn busy_throughout(&self, link: u32, since: Time, now: Time) -> bool {
-        match self.gates.of(link) {
-            Some(gate) => {
-                let still = !gate.waiting.is_empty() || gate.departure >= now.seconds();
-                still && gate.busy_since <= since.seconds()
-            }
-            None => self.links[link as usize].server.busy_throughout(since, now),
-        }
-    }
-
-    /// What a link and its queue did before the end of the run.
-    #[must_use]
-    pub fn totals(&self, link: u32) -> ServerTotals {
-        let totals = self.links[link as usize].server.totals();
-        let Some(gate) = self.gates.of(link) else { return totals };
-        let waiting_s = |sum_s: f64, &(_, since_s): &(Packet, f64)| sum_s + (self.end.seconds() - since_s);
-        ServerTotals {
-            packets_in: totals.packets_in + gate.waiting.len() as u64 + gate.dropped,
-            packets_dropped: gate.dropped,
-            waiting_s: gate.waiting.iter().fold(gate.waiting_s, waiting_s),
-            queue_max_packets: gate.most_waiting as u64,
-            ..totals
-        }
     }
 }

@@ -1,7 +1,8 @@
 //! A link: a server with its queue, the packets on their way, and what the wire loses.
 
 use crate::events::{Entity, Key};
-use crate::network::queue::Queue;
+use crate::network::managed::Managed;
+use crate::network::queue::{Queue, Site};
 use crate::network::server::Server;
 use crate::packet::Packet;
 use crate::random::Stream;
@@ -25,6 +26,8 @@ pub struct Link {
     pub host_reacts_until: Time,
     /// The wire may lose packets.
     pub lossy: bool,
+    /// The packets that wait, where the queue decides at departure which is next.
+    pub managed: Option<Box<Managed>>,
     rare: Box<Rare>,
 }
 
@@ -48,7 +51,8 @@ impl Link {
     /// An idle link.
     #[must_use]
     pub fn new(spec: &LinkSpec, entity: Entity, profile: Profile, seed: u64, end: Time) -> Self {
-        let queue = Queue::new(&spec.queue, profile);
+        let site = Site { link: &spec.name, rate_bps: spec.rate_bps, profile, seed };
+        let queue = Queue::new(&spec.queue, site);
         let loss = (spec.loss > 0.0)
             .then(|| Loss { probability: spec.loss, stream: Stream::new(seed, &spec.name, 0, "loss") });
         Self {
@@ -57,7 +61,17 @@ impl Link {
             feeds_fused: false,
             host_reacts_until: Time::ZERO,
             lossy: loss.is_some(),
+            managed: Managed::new(&spec.queue, site).map(Box::new),
             rare: Box::new(Rare { loss, packets_lost: 0, packets_late: 0 }),
+        }
+    }
+
+    /// Whether its queue takes a packet of `size` bytes where nothing is ahead of it.
+    #[must_use]
+    pub fn takes_alone(&self, size: u32) -> bool {
+        match &self.managed {
+            Some(managed) => managed.has_room_when_idle(size),
+            None => self.server.takes_alone(size),
         }
     }
 
@@ -92,7 +106,7 @@ impl Link {
     /// Random numbers drawn.
     #[must_use]
     pub fn random_draws(&self) -> u64 {
-        self.rare.loss.as_ref().map_or(0, |loss| loss.stream.draws())
+        self.server.random_draws() + self.rare.loss.as_ref().map_or(0, |loss| loss.stream.draws())
     }
 
     /// The key of the next delivery, if a packet is in flight.

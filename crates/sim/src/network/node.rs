@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use crate::events::{Entity, EventQueue, Key, Precedence};
 use crate::network::fabric::{Fabric, Place};
 use crate::network::processor::Processor;
+use crate::network::queue::Refusal;
 use crate::network::sources::{Sources, Waiting};
 use crate::packet::{Kind, Packet};
 use crate::probe::{DropReason, Probe, Seen};
@@ -107,9 +108,13 @@ impl Nodes {
     /// Why the queue of a link drops a packet.
     #[cold]
     #[must_use]
-    pub fn drop_reason(&self, link: u32) -> DropReason {
+    pub fn drop_reason(&self, link: u32, refusal: Refusal) -> DropReason {
         let ring = self.output_rings.get(link as usize).copied().unwrap_or_default();
-        if ring { DropReason::OutputRing } else { DropReason::Queue }
+        match refusal {
+            Refusal::Managed => DropReason::Management,
+            _ if ring => DropReason::OutputRing,
+            _ => DropReason::Queue,
+        }
     }
 }
 
@@ -283,7 +288,7 @@ impl<P: Probe> Fabric<P> {
 
     fn sources(&mut self, stop: u32) -> &mut Sources {
         match self.place(stop) {
-            Place::Link(_) => self.nodes.sources.entry(stop).or_default(),
+            Place::Link => self.nodes.sources.entry(stop).or_default(),
             Place::Gate(gate) => &mut self.gates.get_mut(gate).sources,
             Place::Processor(node) => &mut self.nodes.list[node].sources,
         }
@@ -291,7 +296,7 @@ impl<P: Probe> Fabric<P> {
 
     fn room(&mut self, stop: u32, size: u32, now: Key) -> Room {
         let takes = match self.place(stop) {
-            Place::Link(link) => return self.links[link].server.next_room(now, size).map_or(Room::Now, Room::At),
+            Place::Link => return self.next_room(stop, size, now).map_or(Room::Now, Room::At),
             Place::Gate(gate) => self.gate_takes(gate, size, now),
             Place::Processor(node) => self.nodes.list[node].takes(Node::OWN, size),
         };

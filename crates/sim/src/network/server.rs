@@ -6,7 +6,7 @@
 //! those that precede an event.
 
 use crate::events::{Entity, Key, Precedence};
-use crate::network::queue::{Arrival, Queue};
+use crate::network::queue::{Arrival, Queue, Refusal, Verdict};
 use crate::ring::Ring;
 use crate::scenario::FramingSpec;
 use crate::time::Time;
@@ -22,6 +22,8 @@ pub struct Service {
     pub delivery: Time,
     /// The precedence of its departure and of its delivery.
     pub precedence: Precedence,
+    /// The queue marks it.
+    pub marked: bool,
 }
 
 /// A service that was granted.
@@ -80,6 +82,8 @@ pub struct ServerTotals {
     pub packets_out: u64,
     /// Packets refused.
     pub packets_dropped: u64,
+    /// Packets admitted and marked.
+    pub packets_marked: u64,
     /// Bytes, without framing, of the packets whose transmission ended.
     pub bytes_out: u64,
     /// Time spent transmitting, in seconds.
@@ -123,8 +127,10 @@ struct Rare {
     /// What was admitted and is not transmitted when the run ends.
     late: Admitted,
     dropped: u64,
-    /// Sizes of the packets ahead, kept for a queue that counts bytes.
+    marked: u64,
+    /// Sizes of the packets ahead and their sum, kept for a queue that counts bytes.
     sizes: Ring<u32>,
+    bytes_ahead: u64,
 }
 
 impl Rare {
@@ -166,7 +172,9 @@ impl Server {
                 others: Admitted::default(),
                 late: Admitted::default(),
                 dropped: 0,
+                marked: 0,
                 sizes: Ring::default(),
+                bytes_ahead: 0,
             }),
         }
     }
@@ -217,19 +225,37 @@ impl Server {
         self.ahead.len() + 1
     }
 
-    /// A packet of `size` bytes arrives at `now`: when it is served, or nothing if it is dropped.
+    /// A packet of `size` bytes, which may be marked if it is `capable`, arrives at `now`: when it is served.
+    ///
+    /// # Errors
+    /// The queue refuses it.
     #[inline]
-    pub fn offer(&mut self, now: Key, size: u32) -> Option<Service> {
+    pub fn offer(&mut self, now: Key, size: u32, capable: bool) -> Result<Service, Refusal> {
         let packets = self.advance(now);
-        let bytes = if self.counts_bytes { self.bytes_ahead(packets) } else { 0 };
-        if !self.queue.admit(&Arrival { now: now.time, packets, bytes, size }) {
-            self.rare.dropped += 1;
-            return None;
-        }
+        let arrival = self.arrival(now.time, packets, size, capable);
+        let marked = match self.queue.admit(&arrival) {
+            Verdict::Take => false,
+            Verdict::Mark => {
+                self.rare.marked += 1;
+                true
+            }
+            Verdict::Refuse(refusal) => {
+                self.rare.dropped += u64::from(refusal != Refusal::Elsewhere);
+                return Err(refusal);
+            }
+        };
         if self.counts_bytes {
             self.rare.sizes.push_back(size);
+            self.rare.bytes_ahead += u64::from(size);
         }
-        Some(self.grant(now, packets, size))
+        Ok(Service { marked, ..self.grant(now, packets, size) })
+    }
+
+    /// What a packet finds that arrives while `packets` are ahead.
+    #[inline]
+    fn arrival(&mut self, now: Time, packets: usize, size: u32, capable: bool) -> Arrival {
+        let (bytes, serving_bytes) = if self.counts_bytes { self.bytes_ahead(packets) } else { (0, 0) };
+        Arrival { now, packets, bytes, serving_bytes, free_s: self.last.departure, size, capable }
     }
 
     /// A packet of `size` bytes enters the line at `now`, whatever the queue says: it has waited elsewhere.
@@ -238,14 +264,16 @@ impl Server {
         self.grant(now, packets, size)
     }
 
-    /// Bytes of the `packets` packets ahead.
+    /// Bytes of the `packets` packets ahead, and of the first of them.
     #[cold]
-    fn bytes_ahead(&mut self, packets: usize) -> u64 {
-        let sizes = &mut self.rare.sizes;
-        while sizes.len() > packets {
-            sizes.pop_front();
+    fn bytes_ahead(&mut self, packets: usize) -> (u64, u64) {
+        let Rare { sizes, bytes_ahead, .. } = &mut *self.rare;
+        while sizes.len() > packets
+            && let Some(gone) = sizes.pop_front()
+        {
+            *bytes_ahead -= u64::from(gone);
         }
-        sizes.iter().map(|&size| u64::from(size)).sum()
+        (*bytes_ahead, sizes.front().map_or(0, |&size| u64::from(size)))
     }
 
     /// Books the next free slot of the line. Totals are booked at once, cut off at the end of the run,
@@ -276,7 +304,7 @@ impl Server {
             self.note_late(size);
         }
         let delivery = Time::new(start + crossing_s);
-        Service { start: Time::new(start), departure: Time::new(departure), delivery, precedence }
+        Service { start: Time::new(start), departure: Time::new(departure), delivery, precedence, marked: false }
     }
 
     /// The service just granted does not end before the run does.
@@ -288,18 +316,40 @@ impl Server {
         late.busy_s += self.last.departure - self.last.start.max(self.end);
     }
 
-    /// When there will be room, perhaps, for a packet that the queue would refuse at `now`: at the next
-    /// departure. Nothing if the queue would take it, or if nothing is ahead that could make room.
+    /// Whether the queue takes a packet of `size` bytes where nothing is ahead of it.
+    #[must_use]
+    pub fn takes_alone(&self, size: u32) -> bool {
+        let (now, free_s) = (Time::ZERO, self.last.departure);
+        self.queue.has_room(&Arrival { now, packets: 0, bytes: 0, serving_bytes: 0, free_s, size, capable: false })
+    }
+
+    /// When there will be room, perhaps, for a packet for which there is none at `now`: at the next departure.
+    /// Nothing if there is room, or if nothing is ahead that could make some.
     #[cold]
     pub fn next_room(&mut self, now: Key, size: u32) -> Option<Key> {
         let packets = self.advance(now);
-        let bytes = if self.counts_bytes { self.bytes_ahead(packets) } else { 0 };
-        // A copy is asked: looking changes nothing.
-        if packets == 0 || self.queue.clone().admit(&Arrival { now: now.time, packets, bytes, size }) {
+        let arrival = self.arrival(now.time, packets, size, false);
+        if packets == 0 || self.queue.has_room(&arrival) {
             return None;
         }
-        let Granted { departure, start, precedence } = *self.ahead.front().unwrap_or(&self.last);
-        Some(Key::new(Time::new(departure), Time::new(start), precedence, self.entity))
+        let next = *self.ahead.front().unwrap_or(&self.last);
+        Some(self.key_of(next))
+    }
+
+    fn key_of(&self, Granted { departure, start, precedence }: Granted) -> Key {
+        Key::new(Time::new(departure), Time::new(start), precedence, self.entity)
+    }
+
+    /// The departure of the last packet that was put on the line: it is free from then on. There was one.
+    #[must_use]
+    pub fn free(&self) -> Key {
+        self.key_of(self.last)
+    }
+
+    /// Random numbers that the queue has drawn.
+    #[must_use]
+    pub fn random_draws(&self) -> u64 {
+        self.queue.random_draws()
     }
 
     /// Packets waiting at `now`, without the one in service.
@@ -334,11 +384,12 @@ impl Server {
     /// What was done before the end of the run.
     #[must_use]
     pub fn totals(&self) -> ServerTotals {
-        let (admitted, Rare { late, dropped, .. }) = (self.admitted(), &*self.rare);
+        let (admitted, Rare { late, dropped, marked, .. }) = (self.admitted(), &*self.rare);
         ServerTotals {
             packets_in: admitted.packets + dropped,
             packets_out: admitted.packets - late.packets,
             packets_dropped: *dropped,
+            packets_marked: *marked,
             bytes_out: admitted.bytes - late.bytes,
             busy_s: admitted.busy_s - late.busy_s,
             waiting_s: self.waiting_s,

@@ -19,6 +19,8 @@ pub enum DropReason {
     InputRing,
     /// The link's queue was full, and it is the output ring of a processor.
     OutputRing,
+    /// The link's queue had room: its discipline keeps it short.
+    Management,
 }
 
 impl DropReason {
@@ -30,6 +32,7 @@ impl DropReason {
             Self::Wire => "wire",
             Self::InputRing => "input ring",
             Self::OutputRing => "output ring",
+            Self::Management => "queue management",
         }
     }
 }
@@ -67,15 +70,20 @@ impl<'a> Seen<'a> {
 pub trait Probe {
     /// Whether links may be evaluated ahead of time: not for a probe that must see them in order.
     const ALLOWS_FUSION: bool;
+    /// Whether what happens to packets must be told in order.
+    const SEES_PACKETS: bool;
 
     /// A packet joined a queue, or went straight into service.
     fn enqueued(&mut self, _key: Key, _link: u32, _packet: Seen<'_>, _service: Service) {}
 
-    /// A packet joined the queue of a link with flow control; when it will be served is not known yet.
+    /// A packet joined a queue; when it will be served is not known yet.
     fn queued(&mut self, _key: Key, _link: u32, _packet: Seen<'_>) {}
 
-    /// The transmission of the first packet of that queue begins.
-    fn dequeued(&mut self, _key: Key, _link: u32) {}
+    /// The transmission of a packet of that queue begins.
+    fn dequeued(&mut self, _key: Key, _link: u32, _packet: Seen<'_>) {}
+
+    /// A packet of that queue was lost, in the queue.
+    fn discarded(&mut self, _key: Key, _link: u32, _packet: Seen<'_>, _reason: DropReason) {}
 
     /// A packet came out at the other end of a link.
     fn received(&mut self, _key: Key, _link: u32, _packet: Seen<'_>) {}
@@ -100,6 +108,7 @@ pub struct Totals;
 
 impl Probe for Totals {
     const ALLOWS_FUSION: bool = true;
+    const SEES_PACKETS: bool = false;
 }
 
 /// Watches nothing, and keeps links unfused: for time series, which look at links between events.
@@ -108,4 +117,5 @@ pub struct Sampled;
 
 impl Probe for Sampled {
     const ALLOWS_FUSION: bool = false;
+    const SEES_PACKETS: bool = false;
 }

@@ -86,7 +86,7 @@ pub struct Trace<W> {
     free: Vec<u32>,
     /// Numbers of the packets in each link and each other stop, in order.
     uids: Vec<Ring<u64>>,
-    /// Of links with flow control, the records of packets whose transmission has not begun.
+    /// The records of packets that joined a queue, and whose departure from it is not known yet.
     queued: BTreeMap<u32, VecDeque<Record>>,
     /// Number of the packet that the current event carries from link to link.
     carried: u64,
@@ -140,6 +140,18 @@ impl<W: FnMut(&Record)> Trace<W> {
         self.ahead.push(Reverse(Place { key, index }));
     }
 
+    /// The record of a packet that leaves a queue. Of packets that look alike, the first that came: they are of
+    /// one flow, which stays in order.
+    fn take_queued(&mut self, link: u32, packet: Seen<'_>) -> Option<Record> {
+        let flow = packet.flow();
+        let queued = self.queued.get_mut(&link)?;
+        let (kind, seq, size) = (packet.packet.kind(), packet.packet.seq(), packet.packet.size());
+        let same =
+            |record: &Record| record.flow == flow && record.kind == kind && record.seq == seq && record.size == size;
+        let place = queued.iter().position(same)?;
+        queued.remove(place)
+    }
+
     /// The number of a packet that is offered to a stop: a new one at its first, the carried one after.
     fn uid(&mut self, packet: Seen<'_>) -> u64 {
         if packet.is_at_begin() {
@@ -158,6 +170,7 @@ fn record(event: Event, time: Time, link: u32, packet: Seen<'_>, uid: u64) -> Re
 
 impl<W: FnMut(&Record)> Probe for Trace<W> {
     const ALLOWS_FUSION: bool = false;
+    const SEES_PACKETS: bool = true;
 
     fn enqueued(&mut self, key: Key, link: u32, packet: Seen<'_>, service: Service) {
         self.catch_up(key);
@@ -179,15 +192,22 @@ impl<W: FnMut(&Record)> Probe for Trace<W> {
     fn queued(&mut self, key: Key, link: u32, packet: Seen<'_>) {
         self.catch_up(key);
         let uid = self.uid(packet);
-        self.uids[link as usize].push_back(uid);
         (self.write)(&record(Event::Enqueue, key.time, link, packet, uid));
         self.queued.entry(link).or_default().push_back(record(Event::Dequeue, key.time, link, packet, uid));
     }
 
-    fn dequeued(&mut self, key: Key, link: u32) {
+    fn dequeued(&mut self, key: Key, link: u32, packet: Seen<'_>) {
         self.catch_up(key);
-        if let Some(record) = self.queued.get_mut(&link).and_then(VecDeque::pop_front) {
+        if let Some(record) = self.take_queued(link, packet) {
+            self.uids[link as usize].push_back(record.uid);
             (self.write)(&Record { time: key.time, ..record });
+        }
+    }
+
+    fn discarded(&mut self, key: Key, link: u32, packet: Seen<'_>, reason: DropReason) {
+        self.catch_up(key);
+        if let Some(record) = self.take_queued(link, packet) {
+            (self.write)(&Record { event: Event::Drop(reason), time: key.time, ..record });
         }
     }
 
@@ -213,7 +233,7 @@ impl<W: FnMut(&Record)> Probe for Trace<W> {
         self.catch_up(key);
         match reason {
             // ns-2 notes a drop as an arrival at the queue, too.
-            DropReason::Queue | DropReason::OutputRing => {
+            DropReason::Queue | DropReason::OutputRing | DropReason::Management => {
                 let uid = self.uid(packet);
                 (self.write)(&record(Event::Enqueue, key.time, link, packet, uid));
                 (self.write)(&record(Event::Drop(reason), key.time, link, packet, uid));

@@ -141,13 +141,15 @@ impl DatagramFlow {
             self.send_packet(fabric, now);
         }
         if let Some((account, link)) = self.pushed_back.as_deref_mut() {
+            fabric.catch_up(*link, now);
             account.note(Limit::SenderRate, now.time, (0, 0), |since, now| fabric.busy_throughout(*link, since, now));
         }
     }
 
     /// The application of a saturating flow stops.
-    pub fn stop<P: Probe>(&mut self, fabric: &Fabric<P>, now: Key) {
+    pub fn stop<P: Probe>(&mut self, fabric: &mut Fabric<P>, now: Key) {
         if let Some((account, link)) = self.pushed_back.as_deref_mut() {
+            fabric.catch_up(*link, now);
             account.stop(now.time, |since, now| fabric.busy_throughout(*link, since, now));
         }
     }

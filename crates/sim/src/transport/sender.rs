@@ -220,6 +220,7 @@ impl Sender {
     pub fn stop<P: Probe>(&mut self, env: &mut Env<'_, P>) {
         self.limit = self.limit.min(self.highest + 1);
         self.next = self.next.min(self.limit);
+        env.fabric.catch_up(self.bottleneck, env.now);
         let fabric = &*env.fabric;
         self.account.stop(env.now.time, |since, now| fabric.busy_throughout(self.bottleneck, since, now));
     }

@@ -6,6 +6,11 @@ use tightlink_sim::network::background::JobSpec;
 use tightlink_sim::network::meter::{Average, MeterSpec};
 use tightlink_sim::network::processor::ProcessorSpec;
 use tightlink_sim::network::queue::QueueSpec;
+use tightlink_sim::network::queue::codel::CodelSpec;
+use tightlink_sim::network::queue::fq_codel::FqCodelSpec;
+use tightlink_sim::network::queue::pie::PieSpec;
+use tightlink_sim::network::queue::red::{AdaptiveSpec, RedSpec};
+use tightlink_sim::network::queue::threshold::ThresholdSpec;
 use tightlink_sim::scenario::{
     Duration, FlowSpec, FramingSpec, LinkSpec, Profile, QueueLimit, Recovery, Scenario, TrafficSpec, TransportSpec,
     UdpSpec, VideoSpec,
@@ -401,13 +406,11 @@ pub fn with_processors(networks: impl Strategy<Value = Scenario>) -> impl Strate
                 |path| path[0] as usize,
             );
             let whole = udp.payload_bytes + udp.header_bytes;
-            let pushes_back = match &scenario.links[first].queue {
-                QueueSpec::DropTail(queue) => match queue.limit {
-                    QueueLimit::Packets(limit) => limit > 1,
-                    QueueLimit::Bytes(limit) => limit >= u64::from(whole),
-                    QueueLimit::Unlimited => false,
-                },
-            };
+            let pushes_back = match scenario.links[first].queue.limit() {
+                QueueLimit::Packets(limit) => limit > 1,
+                QueueLimit::Bytes(limit) => limit >= u64::from(whole),
+                QueueLimit::Unlimited => false,
+            } && !matches!(scenario.links[first].queue, QueueSpec::Red(_) | QueueSpec::Pie(_));
             let fits = scenario.links.iter().all(|link| link.mtu_bytes.is_none_or(|mtu| mtu >= whole));
             match kind {
                 0 if pushes_back => flow.traffic = TrafficSpec::Saturate {},
@@ -433,6 +436,71 @@ pub fn with_flow_control(networks: impl Strategy<Value = Scenario>) -> impl Stra
     (networks, prop::collection::vec(prop::bool::weighted(0.7), 12)).prop_map(|(mut scenario, wanted)| {
         for (link, wanted) in scenario.links.iter_mut().zip(wanted) {
             link.flow_control = wanted && scenario.nodes[link.to as usize].processor.is_some();
+        }
+        scenario
+    })
+}
+
+/// A queue other than drop-tail with times of some steps of the grid, so that its rules matter, and any limit.
+type OtherQueue = fn(QueueLimit, u32) -> QueueSpec;
+
+fn codel(limit: QueueLimit, step: u32) -> QueueSpec {
+    let [target_s, interval_s] = [1 + step % 5, 2 + step % 17].map(|steps| DECIMAL.seconds * f64::from(steps));
+    QueueSpec::Codel(CodelSpec { limit, target_s, interval_s, ecn: step.is_multiple_of(2) })
+}
+
+fn fq_codel(limit: QueueLimit, step: u32) -> QueueSpec {
+    let [target_s, interval_s] = [1 + step % 5, 2 + step % 17].map(|steps| DECIMAL.seconds * f64::from(steps));
+    let (flows, quantum_bytes) = (1 + step % 4, DECIMAL.bytes * (1 + step % 7));
+    QueueSpec::FqCodel(FqCodelSpec { limit, target_s, interval_s, flows, quantum_bytes, ecn: step.is_multiple_of(2) })
+}
+
+fn red(limit: QueueLimit, step: u32) -> QueueSpec {
+    let in_bytes = step.is_multiple_of(3);
+    let unit = if in_bytes { f64::from(DECIMAL.bytes) } else { 1.0 };
+    let adaptive = AdaptiveSpec { interval_s: 20.0 * DECIMAL.seconds, least: 0.01, most: 0.5 };
+    QueueSpec::Red(RedSpec {
+        limit,
+        min: unit * f64::from(1 + step % 3),
+        max: unit * f64::from(5 + step % 4),
+        in_bytes,
+        weight: [0.02, 0.2, 1.0][step as usize % 3],
+        max_probability: 0.1,
+        gentle: step.is_multiple_of(2),
+        wait: step % 5 < 3,
+        packet_bytes: DECIMAL.bytes,
+        adaptive: (step.is_multiple_of(4)).then_some(adaptive),
+        ecn: step % 2 == 1,
+    })
+}
+
+fn pie(limit: QueueLimit, step: u32) -> QueueSpec {
+    let [target_s, update_s] = [1 + step % 5, 1 + step % 3].map(|steps| DECIMAL.seconds * f64::from(steps));
+    QueueSpec::Pie(PieSpec { limit, target_s, update_s, burst_s: 3.0 * update_s, ecn: step.is_multiple_of(2) })
+}
+
+fn threshold(limit: QueueLimit, step: u32) -> QueueSpec {
+    QueueSpec::Threshold(ThresholdSpec { limit, mark: QueueLimit::Packets(step % 5) })
+}
+
+/// Queues that look at nothing but their length.
+pub const BY_LENGTH: [OtherQueue; 2] = [red, threshold];
+/// Queues that decide when the line is free.
+pub const AT_DEPARTURE: [OtherQueue; 2] = [codel, fq_codel];
+/// All but drop-tail.
+pub const ALL_OTHERS: [OtherQueue; 5] = [codel, fq_codel, red, pie, threshold];
+
+/// The same networks with other queues than drop-tail at some links.
+pub fn with_queues(
+    networks: impl Strategy<Value = Scenario>,
+    queues: &'static [OtherQueue],
+) -> impl Strategy<Value = Scenario> {
+    let other = prop::option::weighted(0.6, (prop::sample::select(queues), 0u32..1000));
+    (networks, prop::collection::vec(other, 16)).prop_map(|(mut scenario, others)| {
+        for (link, other) in scenario.links.iter_mut().zip(others) {
+            if let Some((queue, step)) = other {
+                link.queue = queue(link.queue.limit(), step);
+            }
         }
         scenario
     })

@@ -2,15 +2,16 @@
 //!
 //! Every packet of every link has two events, the end of its transmission and its arrival at the other
 //! end; a queue is a list of packets; pending events lie in a sorted set. Nothing is computed ahead of
-//! time. The order of events is the engine's, by definition: what an event causes carries the time of
+//! time: a queue that decides at departure, the engine's own, is asked at each departure. The order of events is the engine's, by definition: what an event causes carries the time of
 //! that event and how long it had itself been inevitable.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use tightlink_sim::events::{Key, Precedence};
-use tightlink_sim::network::queue::QueueSpec;
-use tightlink_sim::random::Stream;
-use tightlink_sim::scenario::{FlowSpec, Profile, QueueLimit, Scenario, TrafficSpec, TransportSpec, UdpSpec};
+use tightlink_sim::network::queue::{Held, OnLine, Site, Waiting};
+use tightlink_sim::packet::{self, Kind};
+use tightlink_sim::random::{self, Stream};
+use tightlink_sim::scenario::{FlowSpec, LinkSpec, Profile, QueueLimit, Scenario, TrafficSpec, TransportSpec, UdpSpec};
 use tightlink_sim::tables::Column;
 use tightlink_sim::time::Time;
 
@@ -36,6 +37,10 @@ struct Packet {
 #[derive(Debug, Default)]
 struct Link {
     waiting: VecDeque<Packet>,
+    /// Where the queue decides at departure: it, and its packets by their number.
+    held: Option<Held>,
+    numbered: BTreeMap<u32, Packet>,
+    next_number: u32,
     in_service: Option<(Packet, f64)>,
     on_the_wire: VecDeque<Packet>,
     packets_in: u64,
@@ -85,7 +90,7 @@ impl<'a> Reference<'a> {
         let stream = |flow: &FlowSpec, purpose| Stream::new(scenario.seed, &flow.group, flow.index, purpose);
         let mut reference = Self {
             scenario,
-            links: scenario.links.iter().map(|_| Link::default()).collect(),
+            links: scenario.links.iter().map(|link| new_link(scenario, link)).collect(),
             flows: scenario.flows.iter().map(|flow| new_flow(scenario, flow)).collect(),
             pending: BTreeSet::new(),
             losses: scenario.links.iter().map(|link| Stream::new(scenario.seed, &link.name, 0, "loss")).collect(),
@@ -164,11 +169,14 @@ impl<'a> Reference<'a> {
         let index = self.flows[packet.flow].path[packet.hop];
         let link = &mut self.links[index];
         link.packets_in += 1;
+        packet.joined_s = now.time.seconds();
+        if link.held.is_some() {
+            return self.offer_held(now, packet, index);
+        }
         let inside = link.waiting.iter().chain(link.in_service.iter().map(|(packet, _)| packet));
         let (count, bytes) =
             inside.fold((0u64, 0u64), |(count, bytes), packet| (count + 1, bytes + u64::from(packet.size)));
-        let QueueSpec::DropTail(queue) = &self.scenario.links[index].queue;
-        let full = match queue.limit {
+        let full = match self.scenario.links[index].queue.limit() {
             // ns-2's own condition: the packet in service counts even where there is none.
             QueueLimit::Packets(limit) if self.scenario.profile == Profile::Ns2 => {
                 link.waiting.len() + 1 >= limit as usize
@@ -182,13 +190,61 @@ impl<'a> Reference<'a> {
             self.flows[packet.flow].packets_dropped += 1;
             return;
         }
-        packet.joined_s = now.time.seconds();
         link.waiting.push_back(packet);
         if link.in_service.is_none() {
             self.serve(now, index);
         }
         let link = &mut self.links[index];
         link.queue_max = link.queue_max.max(link.waiting.len());
+    }
+
+    fn offer_held(&mut self, now: Key, packet: Packet, index: usize) {
+        let flow = &self.scenario.flows[packet.flow];
+        let link = &mut self.links[index];
+        let number = link.next_number;
+        link.next_number += 1;
+        link.numbered.insert(number, packet);
+        let on_line = OnLine {
+            packets: usize::from(link.in_service.is_some()),
+            bytes: link.in_service.map_or(0, |(packet, _)| u64::from(packet.size)),
+        };
+        let waiting = Waiting {
+            packet: packet::Packet::new(Kind::Datagram, 0, number, packet.size, 0.0),
+            since_s: packet.joined_s,
+            flow: random::hash(0, &flow.group, flow.index, "forward"),
+            marked: false,
+        };
+        let mut lost = Vec::new();
+        if !link.held.as_mut().expect("it holds its packets").join(waiting, on_line, &mut lost) {
+            link.packets_dropped += 1;
+            self.flows[packet.flow].packets_dropped += 1;
+        }
+        self.discard(now, &lost, index);
+        if on_line.packets == 0 {
+            self.serve(now, index);
+        }
+        let link = &mut self.links[index];
+        link.queue_max = link.queue_max.max(link.held.as_ref().map_or(0, Held::len));
+    }
+
+    fn discard(&mut self, now: Key, lost: &[Waiting], index: usize) {
+        let link = &mut self.links[index];
+        for waiting in lost {
+            let packet = link.numbered[&waiting.packet.seq()];
+            link.packets_dropped += 1;
+            link.waiting_s += now.time.seconds() - packet.joined_s;
+            self.flows[packet.flow].packets_dropped += 1;
+        }
+    }
+
+    /// Takes the next packet from the queue of a link.
+    fn next_packet(&mut self, now: Key, index: usize) -> Option<Packet> {
+        let link = &mut self.links[index];
+        let Some(held) = &mut link.held else { return link.waiting.pop_front() };
+        let mut lost = Vec::new();
+        let next = held.next(now.time, &mut lost);
+        self.discard(now, &lost, index);
+        next.map(|waiting| self.links[index].numbered[&waiting.packet.seq()])
     }
 
     /// Seconds that a packet occupies the line of a link.
@@ -200,7 +256,7 @@ impl<'a> Reference<'a> {
 
     /// The line is free: the next packet, if there is one.
     fn serve(&mut self, now: Key, index: usize) {
-        let Some(packet) = self.links[index].waiting.pop_front() else { return };
+        let Some(packet) = self.next_packet(now, index) else { return };
         let start_s = now.time.seconds();
         self.links[index].waiting_s += start_s - packet.joined_s;
         self.links[index].in_service = Some((packet, start_s));
@@ -253,8 +309,10 @@ impl<'a> Reference<'a> {
         let integer =
             |value: fn(&Link) -> u64| Column::Integer(self.links.iter().map(|link| value(link) as i64).collect());
         // Packets that still wait at the end have waited until then.
-        let waiting_s =
-            |link: &Link| link.waiting.iter().fold(link.waiting_s, |sum, packet| sum + (end_s - packet.joined_s));
+        let waiting_s = |link: &Link| {
+            let sum_s = link.held.as_ref().map_or(link.waiting_s, |held| held.waited_s(link.waiting_s, end_s));
+            link.waiting.iter().fold(sum_s, |sum, packet| sum + (end_s - packet.joined_s))
+        };
         Columns::from([
             ("packets_in", integer(|link| link.packets_in)),
             ("packets_out", integer(|link| link.packets_out)),
@@ -298,6 +356,11 @@ impl<'a> Reference<'a> {
             ("jitter_mean_s", float(|flow| mean(&jitters(&flow.latencies_s)))),
         ])
     }
+}
+
+fn new_link(scenario: &Scenario, link: &LinkSpec) -> Link {
+    let site = Site { link: &link.name, rate_bps: link.rate_bps, profile: scenario.profile, seed: scenario.seed };
+    Link { held: Held::new(&link.queue, site), ..Link::default() }
 }
 
 fn new_flow(scenario: &Scenario, flow: &FlowSpec) -> Flow {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Arrival, Discipline};
+use super::{Arrival, Discipline, Refusal, Site, Verdict};
 use crate::scenario::{Profile, QueueLimit};
 
 /// Parameters of a drop-tail queue.
@@ -23,8 +23,8 @@ impl Discipline for DropTail {
     type Spec = DropTailSpec;
     const HELP: &'static str = "first in, first out; arrivals at a full queue are dropped";
 
-    fn new(spec: &DropTailSpec, profile: Profile) -> Self {
-        let limit = match (spec.limit, profile) {
+    fn new(spec: &DropTailSpec, site: Site<'_>) -> Self {
+        let limit = match (spec.limit, site.profile) {
             // ns-2 drops where `waiting + 1 >= limit`: with a limit of one, even at an idle line.
             (QueueLimit::Packets(1), Profile::Ns2) => QueueLimit::Packets(0),
             (limit, _) => limit,
@@ -33,15 +33,16 @@ impl Discipline for DropTail {
     }
 
     #[inline]
-    fn admit(&mut self, arrival: &Arrival) -> bool {
-        match self.limit {
-            QueueLimit::Packets(limit) => arrival.packets < limit as usize,
-            QueueLimit::Bytes(limit) => arrival.bytes + u64::from(arrival.size) <= limit,
-            QueueLimit::Unlimited => true,
-        }
+    fn admit(&mut self, arrival: &Arrival) -> Verdict {
+        if self.has_room(arrival) { Verdict::Take } else { Verdict::Refuse(Refusal::Full) }
+    }
+
+    #[inline]
+    fn has_room(&self, arrival: &Arrival) -> bool {
+        self.limit.takes(arrival.packets, arrival.bytes, arrival.size)
     }
 
     fn counts_bytes(&self) -> bool {
-        matches!(self.limit, QueueLimit::Bytes(_))
+        self.limit.counts_bytes()
     }
 }

@@ -1,11 +1,36 @@
-//! Queue disciplines, one file each. A new one is a file and a line in the list at the end.
+//! Queue disciplines, one file each. A new one is a file and a line in one of the lists at the end.
+//!
+//! Some decide when a packet arrives whether it may join; they hold no packets, as the departures of those
+//! that joined are known from then on (see [`server`](super::server)). Others decide when the line is free
+//! which packet is next and which are lost; they hold the packets that wait (see
+//! [`managed`](super::managed)).
 
 use serde::{Deserialize, Serialize};
 
-use crate::scenario::Profile;
+use crate::packet::Packet;
+use crate::scenario::{Profile, QueueLimit};
 use crate::time::Time;
 
+pub mod codel;
 pub mod drop_tail;
+mod fifo;
+pub mod fq_codel;
+pub mod pie;
+pub mod red;
+pub mod threshold;
+
+/// What a queue knows of the link that it belongs to.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'a> {
+    /// Name of the link: random streams hang on it.
+    pub link: &'a str,
+    /// Rate of the link in bit/s.
+    pub rate_bps: f64,
+    /// Which reference behaviour the queue reproduces in the details.
+    pub profile: Profile,
+    /// The run's seed.
+    pub seed: u64,
+}
 
 /// What a discipline sees of a packet that arrives.
 #[derive(Clone, Copy, Debug)]
@@ -16,8 +41,59 @@ pub struct Arrival {
     pub packets: usize,
     /// Bytes waiting and in service; zero unless the discipline counts bytes.
     pub bytes: u64,
+    /// Bytes of the packet in service, likewise.
+    pub serving_bytes: u64,
+    /// When the line has sent all of them, in seconds; if it is idle, when it last fell idle, below zero if it
+    /// never worked.
+    pub free_s: f64,
     /// Its size in bytes.
     pub size: u32,
+    /// Whether it may be marked instead of dropped.
+    pub capable: bool,
+}
+
+impl Arrival {
+    /// Packets waiting, without the one in service.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.packets.saturating_sub(1)
+    }
+
+    /// Bytes waiting, without the packet in service.
+    #[must_use]
+    pub fn waiting_bytes(&self) -> u64 {
+        self.bytes - self.serving_bytes
+    }
+}
+
+/// Why a packet may not join a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The queue is full.
+    Full,
+    /// To keep the queue short.
+    Managed,
+    /// Packets wait elsewhere, and not in this queue.
+    Elsewhere,
+}
+
+/// What happens to a packet that arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It joins.
+    Take,
+    /// It joins, marked.
+    Mark,
+    /// It is lost.
+    Refuse(Refusal),
+}
+
+impl Verdict {
+    /// Of a packet that would keep the queue too long: marked where that is possible, lost otherwise.
+    #[must_use]
+    pub fn too_long(marks: bool) -> Self {
+        if marks { Self::Mark } else { Self::Refuse(Refusal::Managed) }
+    }
 }
 
 /// Who may join a queue.
@@ -28,19 +104,85 @@ pub trait Discipline {
     const HELP: &'static str;
 
     /// An empty queue.
-    fn new(spec: &Self::Spec, profile: Profile) -> Self;
+    fn new(spec: &Self::Spec, site: Site<'_>) -> Self;
 
     /// Whether the arriving packet may join.
-    fn admit(&mut self, arrival: &Arrival) -> bool;
+    fn admit(&mut self, arrival: &Arrival) -> Verdict;
 
-    /// Whether [`Arrival::bytes`] is looked at: keeping it costs a little.
+    /// Whether the limit leaves room for such a packet, whatever else the discipline might say.
+    fn has_room(&self, arrival: &Arrival) -> bool;
+
+    /// Whether the bytes of an [`Arrival`] are looked at: keeping them costs a little.
     fn counts_bytes(&self) -> bool {
         false
     }
+
+    /// Random numbers drawn so far.
+    fn random_draws(&self) -> u64 {
+        0
+    }
+}
+
+/// A packet that waits.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiting {
+    /// The packet.
+    pub packet: Packet,
+    /// When it came, in seconds.
+    pub since_s: f64,
+    /// A number that stands for its flow and direction.
+    pub flow: u64,
+    /// The queue marks it.
+    pub marked: bool,
+}
+
+/// What is on the line, for a queue that holds the packets behind it.
+#[derive(Clone, Copy, Debug)]
+pub struct OnLine {
+    /// One, or none.
+    pub packets: usize,
+    /// Its bytes.
+    pub bytes: u64,
+}
+
+/// A queue that holds its packets, and says which is next when the line is free.
+pub trait Store {
+    /// The parameters, as a scenario gives them.
+    type Spec;
+    /// One line of help.
+    const HELP: &'static str;
+
+    /// An empty queue.
+    fn new(spec: &Self::Spec, site: Site<'_>) -> Self;
+
+    /// Takes a packet in, unless it is full: false. Those of the packets in the queue that are lost for it are
+    /// appended to `lost`.
+    fn join(&mut self, packet: Waiting, on_line: OnLine, lost: &mut Vec<Waiting>) -> bool;
+
+    /// The packet that goes on the line at `now`; there is one unless none waits. Those that are lost are
+    /// appended to `lost`.
+    fn next(&mut self, now: Time, lost: &mut Vec<Waiting>) -> Option<Waiting>;
+
+    /// Whether the limit leaves room for a packet of `size` bytes.
+    fn has_room(&self, size: u32, on_line: OnLine) -> bool;
+
+    /// Packets waiting.
+    fn len(&self) -> usize;
+
+    /// Whether no packet waits.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Time that the packets waiting have waited until `now_s`, summed, in seconds, added to `sum_s`.
+    fn waited_s(&self, sum_s: f64, now_s: f64) -> f64;
 }
 
 macro_rules! queues {
-    ($($name:literal => $module:ident :: $type:ident),+ $(,)?) => {
+    (
+        on arrival: $($name:literal => $module:ident :: $type:ident),+;
+        at departure: $($held_name:literal => $held_module:ident :: $held_type:ident),+;
+    ) => {
         /// A queue's kind and parameters.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "kind")]
@@ -50,45 +192,173 @@ macro_rules! queues {
                 #[serde(rename = $name)]
                 $type(<$module::$type as Discipline>::Spec),
             )+
+            $(
+                #[doc = concat!("`", $held_name, "`")]
+                #[serde(rename = $held_name)]
+                $held_type(<$held_module::$held_type as Store>::Spec),
+            )+
         }
 
-        /// A queue at work: dispatch by enum, for the hot path.
+        impl QueueSpec {
+            /// The kind, as a scenario names it.
+            #[must_use]
+            pub fn kind(&self) -> &'static str {
+                match self {
+                    $(Self::$type(_) => $name,)+
+                    $(Self::$held_type(_) => $held_name,)+
+                }
+            }
+
+            /// What "full" means; the packet in service counts.
+            #[must_use]
+            pub fn limit(&self) -> QueueLimit {
+                match self {
+                    $(Self::$type(spec) => spec.limit,)+
+                    $(Self::$held_type(spec) => spec.limit,)+
+                }
+            }
+
+            /// Whether packets wait in the queue itself, which decides when the line is free.
+            #[must_use]
+            pub fn decides_at_departure(&self) -> bool {
+                match self {
+                    $(Self::$type(_) => false,)+
+                    $(Self::$held_type(_) => true,)+
+                }
+            }
+        }
+
+        /// A queue at work that decides on arrival: dispatch by enum, for the hot path.
         #[derive(Clone, Debug)]
         pub enum Queue {
             $(#[doc = concat!("`", $name, "`")] $type($module::$type),)+
+            /// Packets wait elsewhere.
+            Elsewhere,
         }
 
         impl Queue {
             /// An empty queue of the given kind.
             #[must_use]
-            pub fn new(spec: &QueueSpec, profile: Profile) -> Self {
+            pub fn new(spec: &QueueSpec, site: Site<'_>) -> Self {
                 match spec {
-                    $(QueueSpec::$type(spec) => Self::$type(Discipline::new(spec, profile)),)+
+                    $(QueueSpec::$type(spec) => Self::$type(Discipline::new(spec, site)),)+
+                    $(QueueSpec::$held_type(_) => Self::Elsewhere,)+
                 }
             }
 
             /// Whether the arriving packet may join.
             #[inline]
-            pub fn admit(&mut self, arrival: &Arrival) -> bool {
+            pub fn admit(&mut self, arrival: &Arrival) -> Verdict {
                 match self {
                     $(Self::$type(queue) => queue.admit(arrival),)+
+                    Self::Elsewhere => Verdict::Refuse(Refusal::Elsewhere),
                 }
             }
 
-            /// Whether [`Arrival::bytes`] is looked at.
+            /// Whether the limit leaves room for such a packet.
+            #[must_use]
+            pub fn has_room(&self, arrival: &Arrival) -> bool {
+                match self {
+                    $(Self::$type(queue) => queue.has_room(arrival),)+
+                    Self::Elsewhere => false,
+                }
+            }
+
+            /// Whether the bytes of an [`Arrival`] are looked at.
             #[must_use]
             pub fn counts_bytes(&self) -> bool {
                 match self {
                     $(Self::$type(queue) => queue.counts_bytes(),)+
+                    Self::Elsewhere => false,
+                }
+            }
+
+            /// Random numbers drawn so far.
+            #[must_use]
+            pub fn random_draws(&self) -> u64 {
+                match self {
+                    $(Self::$type(queue) => queue.random_draws(),)+
+                    Self::Elsewhere => 0,
+                }
+            }
+        }
+
+        /// A queue at work that decides at departure.
+        #[derive(Clone, Debug)]
+        pub enum Held {
+            $(#[doc = concat!("`", $held_name, "`")] $held_type($held_module::$held_type),)+
+        }
+
+        impl Held {
+            /// An empty queue of the given kind; nothing if that kind decides on arrival.
+            #[must_use]
+            pub fn new(spec: &QueueSpec, site: Site<'_>) -> Option<Self> {
+                match spec {
+                    $(QueueSpec::$type(_) => None,)+
+                    $(QueueSpec::$held_type(spec) => Some(Self::$held_type(Store::new(spec, site))),)+
+                }
+            }
+
+            /// Takes a packet in, unless it is full: false. Those that are lost for it are appended to `lost`.
+            pub fn join(&mut self, packet: Waiting, on_line: OnLine, lost: &mut Vec<Waiting>) -> bool {
+                match self {
+                    $(Self::$held_type(queue) => queue.join(packet, on_line, lost),)+
+                }
+            }
+
+            /// The packet that goes on the line at `now`. Those that are lost are appended to `lost`.
+            pub fn next(&mut self, now: Time, lost: &mut Vec<Waiting>) -> Option<Waiting> {
+                match self {
+                    $(Self::$held_type(queue) => queue.next(now, lost),)+
+                }
+            }
+
+            /// Whether the limit leaves room for a packet of `size` bytes.
+            #[must_use]
+            pub fn has_room(&self, size: u32, on_line: OnLine) -> bool {
+                match self {
+                    $(Self::$held_type(queue) => queue.has_room(size, on_line),)+
+                }
+            }
+
+            /// Packets waiting.
+            #[must_use]
+            pub fn len(&self) -> usize {
+                match self {
+                    $(Self::$held_type(queue) => queue.len(),)+
+                }
+            }
+
+            /// Whether no packet waits.
+            #[must_use]
+            pub fn is_empty(&self) -> bool {
+                self.len() == 0
+            }
+
+            /// Time that the packets waiting have waited until `now_s`, in seconds, added to `sum_s`.
+            #[must_use]
+            pub fn waited_s(&self, sum_s: f64, now_s: f64) -> f64 {
+                match self {
+                    $(Self::$held_type(queue) => queue.waited_s(sum_s, now_s),)+
                 }
             }
         }
 
         /// Names and one-line descriptions of all disciplines.
-        pub const QUEUES: &[(&str, &str)] = &[$(($name, <$module::$type as Discipline>::HELP)),+];
+        pub const QUEUES: &[(&str, &str)] = &[
+            $(($name, <$module::$type as Discipline>::HELP),)+
+            $(($held_name, <$held_module::$held_type as Store>::HELP),)+
+        ];
     };
 }
 
 queues! {
-    "drop-tail" => drop_tail::DropTail,
+    on arrival:
+        "drop-tail" => drop_tail::DropTail,
+        "threshold" => threshold::Threshold,
+        "red" => red::Red,
+        "pie" => pie::Pie;
+    at departure:
+        "codel" => codel::Codel,
+        "fq-codel" => fq_codel::FqCodel;
 }

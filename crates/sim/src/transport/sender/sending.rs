@@ -127,7 +127,7 @@ impl Sender {
 
     /// Takes note of why nothing more is sent now.
     #[inline]
-    pub(crate) fn note_limit<P>(&mut self, env: &mut Env<'_, P>) {
+    pub(crate) fn note_limit<P: Probe>(&mut self, env: &mut Env<'_, P>) {
         let limit = if self.acked < 0 {
             Limit::Handshake
         } else if self.next >= self.limit {
@@ -153,7 +153,10 @@ impl Sender {
     }
 
     #[inline]
-    pub(super) fn note<P>(&mut self, env: &mut Env<'_, P>, limit: Limit) {
+    pub(super) fn note<P: Probe>(&mut self, env: &mut Env<'_, P>, limit: Limit) {
+        if self.account.looks_at_bottleneck() {
+            env.fabric.catch_up(self.bottleneck, env.now);
+        }
         let (fabric, bottleneck) = (&*env.fabric, self.bottleneck);
         let busy = |since, now| fabric.busy_throughout(bottleneck, since, now);
         self.account.note(limit, env.now.time, (self.acked, self.highest), busy);

@@ -1,0 +1,59 @@
+//! A link and its queue, seen as one: its packets wait in the server, in a gate or in a managed queue.
+
+use crate::events::Key;
+use crate::network::fabric::Fabric;
+use crate::network::server::ServerTotals;
+use crate::probe::Probe;
+use crate::time::Time;
+
+impl<P: Probe> Fabric<P> {
+    /// Packets waiting at a link, without the one in service.
+    pub fn waiting(&mut self, link: u32, now: Key) -> usize {
+        self.catch_up(link, now);
+        match (self.gates.of(link), &self.links[link as usize].managed) {
+            (Some(gate), _) => gate.waiting(),
+            (None, Some(managed)) => managed.waiting(),
+            (None, None) => self.links[link as usize].server.waiting(now),
+        }
+    }
+}
+
+impl<P> Fabric<P> {
+    /// Packets that the queue of a link has dropped so far.
+    #[must_use]
+    pub fn refused(&self, link: u32) -> u64 {
+        match (self.gates.of(link), &self.links[link as usize].managed) {
+            (Some(gate), _) => gate.dropped(),
+            (None, Some(managed)) => managed.dropped(),
+            (None, None) => self.links[link as usize].server.dropped(),
+        }
+    }
+
+    /// Whether a link had something to transmit throughout, from `since` to `now`, up to which its decisions
+    /// are made ([`Fabric::catch_up`]).
+    #[must_use]
+    pub fn busy_throughout(&self, link: u32, since: Time, now: Time) -> bool {
+        match self.gates.of(link) {
+            Some(gate) => gate.busy_throughout(since, now),
+            None => self.links[link as usize].server.busy_throughout(since, now),
+        }
+    }
+
+    /// What a link and its queue did before the end of the run.
+    #[must_use]
+    pub fn totals(&self, link: u32) -> ServerTotals {
+        let whole = &self.links[link as usize];
+        let line = whole.server.totals();
+        match (self.gates.of(link), &whole.managed) {
+            (Some(gate), _) => gate.totals(line, self.end),
+            (None, Some(managed)) => managed.totals(line, self.end),
+            (None, None) => line,
+        }
+    }
+
+    /// Random numbers that links and their queues have drawn.
+    #[must_use]
+    pub fn random_draws(&self) -> u64 {
+        self.links.iter().map(|link| link.random_draws()).sum::<u64>() + self.gates.random_draws()
+    }
+}

@@ -1,0 +1,211 @@
+//! PIE (RFC 8033): a proportional-integral controller of the queueing delay. At each update the probability
+//! of a drop moves with the delay's distance from the target and with its change.
+//!
+//! On a line of constant rate the delay of the queue is known exactly at every instant: it is the time until
+//! the line is free, and falls evenly from arrival to arrival. So the updates between two arrivals are made at
+//! the second, and need no event. Of the optional parts (§5) there are ECN (§5.1) and the cap of the
+//! increment (§5.5).
+
+use serde::{Deserialize, Serialize};
+
+use super::{Arrival, Discipline, Refusal, Site, Verdict};
+use crate::random::Stream;
+use crate::scenario::QueueLimit;
+
+/// Parameters of PIE.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PieSpec {
+    /// What "full" means; the packet in service counts.
+    pub limit: QueueLimit,
+    /// Queueing delay that it aims at, in seconds: `QDELAY_REF`.
+    pub target_s: f64,
+    /// Time from update to update, in seconds: `T_UPDATE`.
+    pub update_s: f64,
+    /// For so long a burst may pass a queue that was short, in seconds: `MAX_BURST`.
+    pub burst_s: f64,
+    /// Whether packets are marked instead of dropped, while the probability is small.
+    pub ecn: bool,
+}
+
+/// §4.2: weights of the delay's distance from its target and of its change, in 1/s.
+const ALPHA: f64 = 0.125;
+const BETA: f64 = 1.25;
+/// §4.2: below each probability, what the change is divided by.
+const TUNING: [(f64, f64); 6] =
+    [(0.000_001, 2048.0), (0.000_01, 512.0), (0.000_1, 128.0), (0.001, 32.0), (0.01, 8.0), (0.1, 2.0)];
+/// §4.2: what is left of the probability after an update without any delay.
+const DECAY: f64 = 0.98;
+/// §4.1: below this probability, a delay of less than half the target lets all packets pass.
+const MILD: f64 = 0.2;
+/// §4.1: that many mean packets of `MEAN_PACKET_BYTES` may always wait.
+const SHORT_PACKETS: u64 = 2;
+const MEAN_PACKET_BYTES: u64 = 1024;
+/// §5.1: above this probability packets are dropped, not marked: `mark_ecnth`.
+const MARKS_BELOW: f64 = 0.1;
+/// §5.5: from this probability on, the largest increment.
+const CAPPED_FROM: f64 = 0.1;
+const CAP: f64 = 0.02;
+
+/// A PIE queue.
+#[derive(Clone, Debug)]
+// Boxed: a link without it should not be larger for it.
+pub struct Pie(Box<State>);
+
+#[derive(Clone, Debug)]
+struct State {
+    spec: PieSpec,
+    probability: f64,
+    /// Delay at the last update, in seconds.
+    delay_s: f64,
+    /// How long a burst may still last, in seconds.
+    burst_s: f64,
+    /// Updates made so far.
+    updates: u64,
+    stream: Stream,
+}
+
+impl State {
+    /// Makes the updates up to `now_s`. The line has been, or will be, free from `free_s` on.
+    fn catch_up(&mut self, now_s: f64, free_s: f64) {
+        loop {
+            let at_s = (self.updates + 1) as f64 * self.spec.update_s;
+            if at_s > now_s {
+                return;
+            }
+            if at_s >= free_s && self.is_at_rest() {
+                // Nothing changes until a packet comes: the rest at once.
+                self.updates = (now_s / self.spec.update_s) as u64;
+                while self.updates as f64 * self.spec.update_s > now_s {
+                    self.updates -= 1;
+                }
+                return;
+            }
+            self.updates += 1;
+            self.update((free_s - at_s).max(0.0));
+        }
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.probability == 0.0 && self.delay_s == 0.0 && self.burst_s == self.spec.burst_s
+    }
+
+    /// One update (§4.2, §4.4).
+    fn update(&mut self, delay_s: f64) {
+        let PieSpec { target_s, update_s, burst_s, .. } = self.spec;
+        let mut change = ALPHA * (delay_s - target_s) + BETA * (delay_s - self.delay_s);
+        if let Some((_, divisor)) = TUNING.iter().find(|(below, _)| self.probability < *below) {
+            change /= divisor;
+        }
+        if self.probability >= CAPPED_FROM {
+            change = change.min(CAP);
+        }
+        self.probability += change;
+        if delay_s == 0.0 && self.delay_s == 0.0 {
+            self.probability *= DECAY;
+        }
+        self.probability = self.probability.clamp(0.0, 1.0);
+        let calm = self.probability == 0.0 && delay_s < target_s / 2.0 && self.delay_s < target_s / 2.0;
+        self.burst_s = if calm { burst_s } else { (self.burst_s - update_s).max(0.0) };
+        self.delay_s = delay_s;
+    }
+
+    /// Whether an arrival is chosen to tell its sender.
+    fn chooses(&mut self, arrival: &Arrival) -> bool {
+        let short = self.delay_s < self.spec.target_s / 2.0 && self.probability < MILD
+            || arrival.bytes <= SHORT_PACKETS * MEAN_PACKET_BYTES;
+        self.burst_s == 0.0 && !short && self.stream.chance(self.probability)
+    }
+}
+
+impl Discipline for Pie {
+    type Spec = PieSpec;
+    const HELP: &'static str = "a controller of the queueing delay drops or marks arrivals (RFC 8033)";
+
+    fn new(spec: &PieSpec, site: Site<'_>) -> Self {
+        Self(Box::new(State {
+            spec: *spec,
+            probability: 0.0,
+            delay_s: 0.0,
+            burst_s: spec.burst_s,
+            updates: 0,
+            stream: Stream::new(site.seed, site.link, 0, "queue"),
+        }))
+    }
+
+    fn admit(&mut self, arrival: &Arrival) -> Verdict {
+        self.0.catch_up(arrival.now.seconds(), arrival.free_s);
+        if !self.has_room(arrival) {
+            Verdict::Refuse(Refusal::Full)
+        } else if self.0.chooses(arrival) {
+            Verdict::too_long(self.0.spec.ecn && arrival.capable && self.0.probability <= MARKS_BELOW)
+        } else {
+            Verdict::Take
+        }
+    }
+
+    fn has_room(&self, arrival: &Arrival) -> bool {
+        self.0.spec.limit.takes(arrival.packets, arrival.bytes, arrival.size)
+    }
+
+    fn counts_bytes(&self) -> bool {
+        true
+    }
+
+    fn random_draws(&self) -> u64 {
+        self.0.stream.draws()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Profile;
+    use proptest::prelude::*;
+
+    fn state() -> State {
+        let limit = QueueLimit::Unlimited;
+        let spec = PieSpec { limit, target_s: 0.015, update_s: 0.015, burst_s: 0.15, ecn: false };
+        let site = Site { link: "wire", rate_bps: 1e6, profile: Profile::Rfc, seed: 1 };
+        *Pie::new(&spec, site).0
+    }
+
+    proptest! {
+        /// Updates that are made late, many at once, are those that are made in time.
+        #[test]
+        fn late_updates_are_exact(packets in prop::collection::vec((0.0..0.2f64, 0.0..0.2f64, 0.0..3.0f64), 1..60)) {
+            let (mut late, mut punctual) = (state(), state());
+            let (mut now_s, mut free_s) = (0.0, -1.0f64);
+            for (pause_s, work_s, long_s) in packets {
+                let pause_s = if pause_s < 0.01 { 10.0 * long_s } else { pause_s * work_s };
+                let next_s = now_s + pause_s;
+                while now_s < next_s {
+                    now_s += 0.0071;
+                    punctual.catch_up(now_s.min(next_s), free_s);
+                }
+                now_s = next_s;
+                late.catch_up(now_s, free_s);
+                punctual.catch_up(now_s, free_s);
+                let seen = |state: &State| (state.probability, state.delay_s, state.burst_s, state.updates);
+                prop_assert_eq!(seen(&late), seen(&punctual));
+                free_s = free_s.max(now_s) + work_s;
+            }
+        }
+    }
+
+    #[test]
+    fn the_probability_moves_as_the_controller_says() {
+        let mut state = state();
+        state.update(0.055);
+        // §4.2: 0.125 (55 − 15) ms + 1.25 (55 − 0) ms, over 2048 at first.
+        let expected = (0.125 * 0.04 + 1.25 * 0.055) / 2048.0;
+        assert!((state.probability / expected - 1.0).abs() < 1e-12, "{}", state.probability);
+        assert_eq!(state.burst_s, 0.15 - 0.015);
+        (state.probability, state.delay_s) = (0.3, 0.0);
+        state.update(10.0);
+        assert!((state.probability - 0.32).abs() < 1e-12, "§5.5: by 2 % at most, not {}", state.probability);
+        (state.probability, state.delay_s) = (0.3, 0.0);
+        state.update(0.0);
+        assert!((state.probability - 0.98 * (0.3 - 0.125 * 0.015)).abs() < 1e-12, "{}", state.probability);
+    }
+}

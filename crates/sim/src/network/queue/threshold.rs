@@ -1,0 +1,54 @@
+//! Marks above a threshold of the queue as it is now: what DCTCP asks of a switch (RFC 8257 §3.1).
+//!
+//! A packet is marked where a drop-tail queue whose limit is the threshold would drop it. Packets that cannot
+//! be marked are lost at the limit only.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Arrival, Discipline, Refusal, Site, Verdict};
+use crate::scenario::QueueLimit;
+
+/// Parameters of a queue that marks above a threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ThresholdSpec {
+    /// What "full" means; the packet in service counts.
+    pub limit: QueueLimit,
+    /// From here on arrivals are marked; the packet in service counts.
+    pub mark: QueueLimit,
+}
+
+/// A queue that marks above a threshold.
+#[derive(Clone, Debug)]
+pub struct Threshold {
+    // Boxed: a link without it should not be larger for it.
+    spec: Box<ThresholdSpec>,
+}
+
+impl Discipline for Threshold {
+    type Spec = ThresholdSpec;
+    const HELP: &'static str = "first in, first out; arrivals above a threshold are marked (DCTCP's switch)";
+
+    fn new(spec: &ThresholdSpec, _: Site<'_>) -> Self {
+        Self { spec: Box::new(*spec) }
+    }
+
+    fn admit(&mut self, arrival: &Arrival) -> Verdict {
+        let Arrival { packets, bytes, size, .. } = *arrival;
+        if !self.has_room(arrival) {
+            Verdict::Refuse(Refusal::Full)
+        } else if arrival.capable && !self.spec.mark.takes(packets, bytes, size) {
+            Verdict::Mark
+        } else {
+            Verdict::Take
+        }
+    }
+
+    fn has_room(&self, arrival: &Arrival) -> bool {
+        self.spec.limit.takes(arrival.packets, arrival.bytes, arrival.size)
+    }
+
+    fn counts_bytes(&self) -> bool {
+        self.spec.limit.counts_bytes() || self.spec.mark.counts_bytes()
+    }
+}
