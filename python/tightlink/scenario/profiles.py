@@ -160,6 +160,7 @@ LINUX: Final = Profile(
         delayed_acks=True,
         delayed_ack_timeout="200 ms",  # TCP_DELACK_MAX; it begins with 40 ms
         limited_transmit=True,
+        pacing=False,  # only where a control asks for it, or the queue is fq
         ecn=False,  # net.ipv4.tcp_ecn = 2: only if the other end asks
         rto=RtoDefaults(
             initial="1 s",  # TCP_TIMEOUT_INIT
