@@ -487,14 +487,14 @@ fn check_size(flow: &FlowSpec, key: &'static str, payload: u32, header: u32) -> 
 
 /// A control that is told of each delivery needs acknowledgements of each.
 fn check_samples(flow: &FlowSpec, tcp: &TcpSpec) -> Result<(), ScenarioError> {
-    if tcp.recovery == Recovery::Sack {
+    if matches!(tcp.recovery, Recovery::Sack | Recovery::Rack) {
         return Ok(());
     }
     Err(ScenarioError::Flow {
         flow: flow.label.clone(),
         key: "tcp.recovery",
         value: format!("{:?}", tcp.recovery.name()),
-        expected: format!("\"sack\" with {}, which samples the rate of deliveries", tcp.congestion.kind),
+        expected: format!("\"sack\" or \"rack\" with {}, which samples the rate of deliveries", tcp.congestion.kind),
     })
 }
 

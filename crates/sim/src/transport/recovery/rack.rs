@@ -64,10 +64,11 @@ impl Sender {
         if ack >= self.recover {
             self.timed_out = false;
             if std::mem::take(&mut self.recovering) {
-                // RFC 6937 §3.1: what the control keeps, whatever was sent.
-                self.window.cwnd = self.window.ssthresh;
+                if self.rack_state().prr.take().is_some() {
+                    // RFC 6937 §3.1: what the control keeps, whatever was sent.
+                    self.window.cwnd = self.window.ssthresh;
+                }
                 self.last_cut = LastCut::Recovered;
-                self.rack_state().prr = None;
             }
         }
         self.rack_state().timer = Purpose::Timeout;
@@ -87,9 +88,12 @@ impl Sender {
             self.last_cut = LastCut::DuplicateAcks;
             self.rack_state().tail_probe = None;
             self.cut(env);
-            let rack = self.rack_state();
-            // RFC 9937: what is to be delivered in recovery, by the ACK at hand and later.
-            rack.prr = Some(Prr::new(rack.flight.missing() + delivered));
+            // A control that knows how fast packets are delivered sets the window in recovery, too.
+            if !self.samples_delivery() {
+                let rack = self.rack_state();
+                // RFC 9937: what is to be delivered in recovery, by the ACK at hand and later.
+                rack.prr = Some(Prr::new(rack.flight.missing() + delivered));
+            }
         }
         wait_s
     }

@@ -18,6 +18,12 @@ impl Sender {
         self.paced = Some(Box::new(Paced { pacer: Pacer::new(entity), deliveries }));
     }
 
+    /// Whether its congestion control is told how fast packets are delivered.
+    #[must_use]
+    pub(in crate::transport) fn samples_delivery(&self) -> bool {
+        self.paced.as_ref().is_some_and(|paced| paced.deliveries.is_some())
+    }
+
     /// The pacing timer's event came.
     pub fn pacing_timer<P: Probe>(&mut self, env: &mut Env<'_, P>) {
         if self.paced.as_mut().is_some_and(|paced| paced.pacer.expires(&mut env.fabric.queue, env.now)) {
