@@ -102,7 +102,7 @@ CHANGES = [
     ("traffic.t.tcp.congestion", {"kind": "reno", "beta": 0.5}, "reno has no options"),
     ("traffic.t.tcp.congestion", {"kind": "cubic", "fast_convergence": 1}, "expected true or false"),
     ("traffic.t.tcp.congestion", {"kind": "cubic", "beta": 2}, "expected a value from 0.1 to 0.99, such as 0.7"),
-    ("traffic.t.tcp.recovery", "sak", 'expected one of tahoe, reno, newreno, sack; did you mean "sack"?'),
+    ("traffic.t.tcp.recovery", "sak", 'expected one of tahoe, reno, newreno, sack, rack; did you mean "sack"?'),
     ("traffic.t.tcp.window", "0 packets", "above zero"),
     ("traffic.t.tcp.window", "1 kB", "expected at least one packet of 1448 B"),
     ("traffic.t.tcp.payload", "1449 B", "expected at most 1448 B"),

@@ -169,21 +169,27 @@ class Network:
 
     def specs(self, bdp_queues: dict[int, int]) -> list[dict[str, Any]]:
         """The links as the engine reads them; queues in BDP have the packets found for them."""
-        return [
-            {
-                "name": hop.name,
-                "from": hop.origin,
-                "to": hop.target,
-                "rate_bps": hop.rate,
-                "delay_s": hop.delay,
-                "queue": self._queue(index, bdp_queues),
-                "framing": _framing(hop.wire),
-                "loss": units.fraction(given(hop.wire.loss)),
-                "mtu_bytes": hop.mtu,
-                "flow_control": index in self.paused,
-            }
-            for index, hop in enumerate(self.hops)
-        ]
+        # The links of a group share their wire, and what follows from it.
+        alike: dict[tuple[int, int | None], dict[str, Any]] = {}
+        found = []
+        for index, hop in enumerate(self.hops):
+            key = (id(hop.wire), bdp_queues.get(index))
+            if key not in alike:
+                alike[key] = self._properties(index, bdp_queues)
+            ends = {"name": hop.name, "from": hop.origin, "to": hop.target}
+            found.append({**ends, **alike[key], "flow_control": index in self.paused})
+        return found
+
+    def _properties(self, index: int, bdp_queues: dict[int, int]) -> dict[str, Any]:
+        hop = self.hops[index]
+        return {
+            "rate_bps": hop.rate,
+            "delay_s": hop.delay,
+            "queue": self._queue(index, bdp_queues),
+            "framing": _framing(hop.wire),
+            "loss": units.fraction(given(hop.wire.loss)),
+            "mtu_bytes": hop.mtu,
+        }
 
     def _queue(self, index: int, bdp_queues: dict[int, int]) -> dict[str, Any]:
         hop = self.hops[index]
