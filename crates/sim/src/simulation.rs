@@ -5,7 +5,7 @@ use crate::error::ScenarioError;
 use crate::events::{self, Entity, Key};
 use crate::network::fabric::Fabric;
 use crate::network::link::Link;
-use crate::network::queue::QueueSpec;
+use crate::network::queue::{QueueSpec, Site};
 use crate::network::topology::{Paths, flows_alone_at_their_host};
 use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
@@ -138,7 +138,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
             sampled: Sampled::default(),
         };
         let phases = match scenario.profile {
-            Profile::Ns2 => ns2::clock_phases(scenario),
+            Profile::Ns2 => ns2::clock_phases(scenario).0,
             Profile::Rfc => vec![0.0; scenario.flows.len()],
         };
         let alone = flows_alone_at_their_host(scenario, &simulation.fabric.paths);
@@ -465,7 +465,7 @@ fn check_pushes_back(scenario: &Scenario, link: u32, size: u32) -> Result<(), Sc
             "a source that saturates it needs a queue that takes what it has room for, not red or pie".into(),
         );
     }
-    let empty = Link::new(spec, 0, scenario.profile, scenario.seed, Time::ZERO);
+    let empty = Link::new(spec, 0, Site::new(scenario, spec), Time::ZERO);
     if empty.takes_alone(size) {
         return Ok(());
     }

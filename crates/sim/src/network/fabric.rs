@@ -5,13 +5,14 @@ use crate::events::{Entity, EventQueue, Key};
 use crate::network::gate::Gates;
 use crate::network::link::Link;
 use crate::network::node::Nodes;
-use crate::network::queue::Refusal;
+use crate::network::queue::{QueueSpec, Refusal, Site};
 use crate::network::topology::{Paths, links_to_answering_hosts};
 use crate::packet::Packet;
 use crate::probe::{DropReason, Probe, Seen};
 use crate::random;
 use crate::scenario::Scenario;
 use crate::time::Time;
+use crate::transport::ns2;
 use crate::transport::sack::SackSlab;
 
 /// A stop of a path, with its index among its like.
@@ -66,8 +67,14 @@ impl<P: Probe> Fabric<P> {
     ) -> Result<Self, ScenarioError> {
         let end = Time::new(scenario.duration_s);
         let mut paths = Paths::new(scenario)?;
-        let mut links: Vec<Link> = (scenario.links.iter().zip(first_link..))
-            .map(|(spec, entity)| Link::new(spec, entity, scenario.profile, scenario.seed, end))
+        // ns-2 has one generator for all; it is reproduced as far as one queue draws from it.
+        let generator = ns2::generator(scenario);
+        let drawing = scenario.links.iter().position(|spec| matches!(spec.queue, QueueSpec::Red(_)));
+        let mut links: Vec<Link> = (scenario.links.iter().zip(first_link..).enumerate())
+            .map(|(index, (spec, entity))| {
+                let ns2 = generator.as_ref().filter(|_| drawing == Some(index));
+                Link::new(spec, entity, Site { ns2, ..Site::new(scenario, spec) }, end)
+            })
             .collect();
         let unfused = unfused(&paths);
         let mut feeders = paths.only_feeders();
@@ -185,11 +192,13 @@ impl<P: Probe> Fabric<P> {
     #[inline]
     pub fn deliver(&mut self, key: Key) -> Option<Packet> {
         let index = key.entity() - self.first_link;
-        let Some(link) = self.links.get_mut(index as usize) else { return self.happen_beyond_links(key) };
-        if link.managed.is_some() && !self.advance(index, key) {
-            return None;
+        let Some(mut link) = self.links.get_mut(index as usize) else { return self.happen_beyond_links(key) };
+        if link.managed.is_some() {
+            if !self.advance(index, key) {
+                return None;
+            }
+            link = self.links.get_mut(index as usize)?;
         }
-        let link = &mut self.links[index as usize];
         let packet = link.flight.pop_front()?;
         if let Some(next) = link.next_delivery() {
             self.queue.push(next);
