@@ -99,6 +99,7 @@ WRONG = [
     ({"kind": "red", "limit": "9 packets", "weight": 0}, "expected a fraction above 0"),
     ({"kind": "red", "limit": "9 packets", "max_probability": 0}, "expected a fraction above 0"),
     ({"kind": "red", "limit": "9 packets", "interval": "1 s"}, "expected nothing here without adaptive = true"),
+    ({"kind": "pie", "limit": "9 packets", "update": "1 us"}, 'expected a time of at least "10 us"'),
     ({"kind": "pie", "limit": "9 packets", "ecn": 1}, "expected true or false"),
 ]
 
@@ -117,8 +118,26 @@ def test_a_source_that_saturates_needs_a_queue_that_takes_what_it_has_room_for(k
         "link": {"a": {"ends": ["x", "y"], "rate": "1 Mbit/s", "queue": {"kind": kind, "limit": "9 packets"}}},
         "traffic": {"t": {"kind": "saturate", "from": "x", "to": "y"}},
     })  # fmt: skip
-    with pytest.raises(tl.ScenarioError, match="takes what it has room for"):
+    with pytest.raises(tl.ScenarioError, match=f'queue.kind = "{kind}": a source that saturates it needs'):
         tl.simulate(scenario)
+
+
+def test_flow_control_needs_a_queue_that_looks_at_its_length() -> None:
+    def scenario(queue: dict[str, str]) -> tl.Scenario:
+        return tl.Scenario.from_dict({
+            "duration": "1 s",
+            "link": {
+                "a": {"ends": ["x", "r"], "rate": "1 Mbit/s", "queue": queue, "flow_control": True},
+                "b": {"ends": ["r", "y"], "rate": "1 Mbit/s"},
+            },
+            "node": {"r": {"processor": {"per_packet": "1 ms", "input_ring": "20 packets"}}},
+            "traffic": {"t": {"kind": "cbr", "from": "x", "to": "y", "rate": "2 Mbit/s"}},
+        })  # fmt: skip
+
+    for kind in ("pie", "codel", "fq-codel"):
+        with pytest.raises(tl.ScenarioError, match="looks at its length"):
+            tl.simulate(scenario({"kind": kind, "limit": "9 packets"}))
+    assert tl.simulate(scenario({"kind": "red", "limit": "9 packets"})).links["packets_dropped"][0] > 0
 
 
 def test_the_example_spares_the_sparse_flow() -> None:

@@ -461,9 +461,13 @@ fn check_pushes_back(scenario: &Scenario, link: u32, size: u32) -> Result<(), Sc
         return wrong("a source that saturates it needs a limit here and in the input ring before it".into());
     }
     if matches!(spec.queue, QueueSpec::Red(_) | QueueSpec::Pie(_)) {
-        return wrong(
-            "a source that saturates it needs a queue that takes what it has room for, not red or pie".into(),
-        );
+        // It would send for ever at one instant.
+        return Err(ScenarioError::Link {
+            link: spec.name.clone(),
+            key: "queue.kind",
+            value: format!("{:?}", spec.queue.kind()),
+            expected: "a source that saturates it needs a queue that takes what it has room for".into(),
+        });
     }
     let empty = Link::new(spec, 0, Site::new(scenario, spec), Time::ZERO);
     if empty.takes_alone(size) {

@@ -10,7 +10,7 @@ use crate::network::topology::{Paths, links_to_answering_hosts};
 use crate::packet::Packet;
 use crate::probe::{DropReason, Probe, Seen};
 use crate::random;
-use crate::scenario::Scenario;
+use crate::scenario::{FlowSpec, Scenario};
 use crate::time::Time;
 use crate::transport::ns2;
 use crate::transport::sack::SackSlab;
@@ -45,7 +45,8 @@ pub struct Fabric<P> {
     pub probe: P,
     /// Packets lost on their way, by flow, ACKs not counted.
     pub dropped: Vec<u64>,
-    /// For each flow, a number for its packets and one for its ACKs, to tell flows apart in queues that do.
+    /// For each flow, a number for its packets and one for its ACKs, to tell flows apart in queues that hold
+    /// packets; empty where there are none.
     pub(super) numbers: Vec<[u64; 2]>,
     pub(super) first_link: Entity,
     /// The event of the first flow's source, if it waits.
@@ -95,6 +96,7 @@ impl<P: Probe> Fabric<P> {
         }
         paths.mark_fused(|link| feeders[link as usize].is_some());
         let nodes = Nodes::new(scenario);
+        let managed = links.iter().any(|link| link.managed.is_some());
         Ok(Self {
             arrived: Vec::new(),
             gates: Gates::new(scenario, &nodes)?,
@@ -105,9 +107,7 @@ impl<P: Probe> Fabric<P> {
             sacks: SackSlab::default(),
             probe,
             dropped: vec![0; scenario.flows.len()],
-            numbers: (scenario.flows.iter())
-                .map(|flow| ["forward", "reverse"].map(|way| random::hash(0, &flow.group, flow.index, way)))
-                .collect(),
+            numbers: if managed { flow_numbers(scenario) } else { Vec::new() },
             first_link,
             first_source,
             end,
@@ -267,4 +267,9 @@ impl<P: Probe> Fabric<P> {
             None => self.dropped[self.paths.flow_at(position) as usize] += u64::from(!reverse),
         }
     }
+}
+
+fn flow_numbers(scenario: &Scenario) -> Vec<[u64; 2]> {
+    let number = |flow: &FlowSpec| ["forward", "reverse"].map(|way| random::hash(0, &flow.group, flow.index, way));
+    scenario.flows.iter().map(number).collect()
 }
