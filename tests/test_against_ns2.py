@@ -49,6 +49,15 @@ CASES = {
     "udp/delay-100ms": {"link.wire.delay": "100 ms"},
     "udp/bandwidth-1mbit": {"link.wire.rate": "1 Mbit/s", "traffic.cbr.rate": "2 Mbit/s"},
 }
+#: One link with RED: what ns-2's defaults are not.
+RED: dict[str, dict[str, object]] = {
+    "udp": {},
+    "tcp": {},
+    "adaptive": {"adaptive": True},
+    "hard": {"gentle": False, "wait": False},
+    # ns-2 counts bytes, and packets of 500 B, unless it is told otherwise.
+    "defaults": {"min": "2500 B", "max": "7500 B", "packet": "500 B"},
+}
 #: ns-2's agents, by the recovery that they are here.
 AGENTS = {"tahoe": "Tahoe", "reno": "Reno", "newreno": "Newreno", "sack": "Sack1"}
 #: The options of run.tcl that make some of the traces.
@@ -81,8 +90,25 @@ tcp = {{ recovery = "{recovery}", window = "100 packets" }}
 """)
 
 
+def red(case: str) -> tl.Scenario:
+    queue: dict[str, object] = {"kind": "red", "limit": "50 packets", "min": "5 packets", "max": "15 packets"}
+    own = {"weight": 0.002} if case != "defaults" else {}
+    traffic: dict[str, object] = {
+        "kind": "bulk",
+        "flows": 4,
+        "start": {"first": "0.1 s", "every": "0.13 s"},
+        "tcp": {"recovery": "newreno", "window": "100 packets"},
+    }
+    if case == "udp":
+        traffic = {"kind": "cbr", "start": "0.1 s", "rate": "2.2 Mbit/s", "udp": {"payload": "1000 B"}}
+    wire = tl.loads(ONE_FLOW).set("duration", "10 s").set("link.wire.queue", queue | own | RED[case])
+    return tl.Scenario.from_dict(wire.written() | {"traffic": {"t": traffic | {"from": "n0", "to": "n1"}}})
+
+
 def scenario(name: str) -> tl.Scenario:
     """The scenario of a trace."""
+    if name.startswith("red/"):
+        return red(name.removeprefix("red/"))
     if name.startswith("dumbbell/"):
         agent = name.removeprefix("dumbbell/").removesuffix("-2")
         return dumbbell(next(recovery for recovery, known in AGENTS.items() if known == agent), 2, "6 s")
@@ -92,7 +118,7 @@ def scenario(name: str) -> tl.Scenario:
     return base
 
 
-NAMES = [*CASES, *(f"dumbbell/{agent}-2" for agent in AGENTS.values())]
+NAMES = [*CASES, *(f"dumbbell/{agent}-2" for agent in AGENTS.values()), *(f"red/{case}" for case in RED)]
 Columns = dict[str, list[str]]
 
 

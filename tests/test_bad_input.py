@@ -63,7 +63,7 @@ CHANGES = [
     ("link.a.queue", "0 packets", "expected a number of packets above zero"),
     ("link.a.queue", 20, 'did you mean "20 packets"?'),
     ("link.a.queue", "unlimted", 'or "unlimited"; did you mean "unlimited"?'),
-    ("link.a.queue", {"kind": "codl", "limit": "5 packets"}, "drop-tail"),
+    ("link.a.queue", {"kind": "codl", "limit": "5 packets"}, 'did you mean "codel"?'),
     ("link.a.queue", {"limit": "5 packets"}, "expected a kind"),
     ("link.a.loss", 1.5, "expected a fraction from 0 to 1"),
     ("link.a.loss", "10 packets", "expected a fraction"),

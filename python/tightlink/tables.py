@@ -110,7 +110,7 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("flow", "integer", "number of the flow"),
         ("seq", "integer", "sequence number, in packets"),
         ("uid", "integer", "number of the packet, unique in the run"),
-        ("reason", "text", "why it was dropped: queue, wire, input ring or output ring"),
+        ("reason", "text", "why it was dropped: queue, wire, input ring, output ring or queue management"),
     ),
 }
 

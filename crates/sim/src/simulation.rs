@@ -6,7 +6,7 @@ use crate::error::ScenarioError;
 use crate::events::{self, Entity, Key};
 use crate::network::fabric::Fabric;
 use crate::network::link::Link;
-use crate::network::queue::QueueSpec;
+use crate::network::queue::{QueueSpec, Site};
 use crate::network::topology::{Paths, flows_alone_at_their_host};
 use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
@@ -150,7 +150,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
             sampled: Sampled::default(),
         };
         let phases = match scenario.profile {
-            Profile::Ns2 => ns2::clock_phases(scenario),
+            Profile::Ns2 => ns2::clock_phases(scenario).0,
             Profile::Rfc | Profile::Linux => vec![0.0; scenario.flows.len()],
         };
         let alone = flows_alone_at_their_host(scenario, &simulation.fabric.paths);
@@ -540,11 +540,15 @@ fn check_pushes_back(scenario: &Scenario, link: u32, size: u32) -> Result<(), Sc
         return wrong("a source that saturates it needs a limit here and in the input ring before it".into());
     }
     if matches!(spec.queue, QueueSpec::Red(_) | QueueSpec::Pie(_)) {
-        return wrong(
-            "a source that saturates it needs a queue that takes what it has room for, not red or pie".into(),
-        );
+        // It would send for ever at one instant.
+        return Err(ScenarioError::Link {
+            link: spec.name.clone(),
+            key: "queue.kind",
+            value: format!("{:?}", spec.queue.kind()),
+            expected: "a source that saturates it needs a queue that takes what it has room for".into(),
+        });
     }
-    let empty = Link::new(spec, 0, scenario.profile, scenario.seed, Time::ZERO);
+    let empty = Link::new(spec, 0, Site::new(scenario, spec), Time::ZERO);
     if empty.takes_alone(size) {
         return Ok(());
     }

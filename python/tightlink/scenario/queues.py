@@ -32,6 +32,9 @@ _RED_ROUND_TRIP_S: Final = 0.1
 _RED_LEAST_PROBABILITY: Final = 0.01
 _RED_MOST_PROBABILITY: Final = 0.5
 
+#: PIE: updates more often than that would only take time.
+_PIE_SHORTEST_UPDATE: Final = "10 us"
+
 
 @dataclass(frozen=True)
 class Line:
@@ -172,6 +175,12 @@ class Pie(Discipline):
     """How long a burst may pass a queue that was short (MAX_BURST)."""
     ecn: StrictBool = False
     """Whether packets are marked instead of dropped, while the probability is at most 10 %."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if units.time(self.update) < units.time(_PIE_SHORTEST_UPDATE):
+            raise wrong(f'a time of at least "{_PIE_SHORTEST_UPDATE}"', key="update", value=self.update)
+        return self
 
     def spec(self, line: Line) -> dict[str, Any]:
         """The options as the engine reads them."""

@@ -5,13 +5,14 @@ use crate::events::{Entity, EventQueue, Key};
 use crate::network::gate::Gates;
 use crate::network::link::Link;
 use crate::network::node::Nodes;
-use crate::network::queue::Refusal;
+use crate::network::queue::{QueueSpec, Refusal, Site};
 use crate::network::topology::{Paths, links_to_answering_hosts};
 use crate::packet::Packet;
 use crate::probe::{DropReason, Probe, Seen};
 use crate::random;
-use crate::scenario::Scenario;
+use crate::scenario::{FlowSpec, Scenario};
 use crate::time::Time;
+use crate::transport::ns2;
 use crate::transport::sack::SackSlab;
 
 /// A stop of a path, with its index among its like.
@@ -44,7 +45,8 @@ pub struct Fabric<P> {
     pub probe: P,
     /// Packets lost on their way, by flow, ACKs not counted.
     pub dropped: Vec<u64>,
-    /// For each flow, a number for its packets and one for its ACKs, to tell flows apart in queues that do.
+    /// For each flow, a number for its packets and one for its ACKs, to tell flows apart in queues that hold
+    /// packets; empty where there are none.
     pub(super) numbers: Vec<[u64; 2]>,
     pub(super) first_link: Entity,
     /// The event of the first flow's source, if it waits.
@@ -66,8 +68,14 @@ impl<P: Probe> Fabric<P> {
     ) -> Result<Self, ScenarioError> {
         let end = Time::new(scenario.duration_s);
         let mut paths = Paths::new(scenario)?;
-        let mut links: Vec<Link> = (scenario.links.iter().zip(first_link..))
-            .map(|(spec, entity)| Link::new(spec, entity, scenario.profile, scenario.seed, end))
+        // ns-2 has one generator for all; it is reproduced as far as one queue draws from it.
+        let generator = ns2::generator(scenario);
+        let drawing = scenario.links.iter().position(|spec| matches!(spec.queue, QueueSpec::Red(_)));
+        let mut links: Vec<Link> = (scenario.links.iter().zip(first_link..).enumerate())
+            .map(|(index, (spec, entity))| {
+                let ns2 = generator.as_ref().filter(|_| drawing == Some(index));
+                Link::new(spec, entity, Site { ns2, ..Site::new(scenario, spec) }, end)
+            })
             .collect();
         let unfused = unfused(&paths);
         let mut feeders = paths.only_feeders();
@@ -88,6 +96,7 @@ impl<P: Probe> Fabric<P> {
         }
         paths.mark_fused(|link| feeders[link as usize].is_some());
         let nodes = Nodes::new(scenario);
+        let managed = links.iter().any(|link| link.managed.is_some());
         Ok(Self {
             arrived: Vec::new(),
             gates: Gates::new(scenario, &nodes)?,
@@ -98,9 +107,7 @@ impl<P: Probe> Fabric<P> {
             sacks: SackSlab::default(),
             probe,
             dropped: vec![0; scenario.flows.len()],
-            numbers: (scenario.flows.iter())
-                .map(|flow| ["forward", "reverse"].map(|way| random::hash(0, &flow.group, flow.index, way)))
-                .collect(),
+            numbers: if managed { flow_numbers(scenario) } else { Vec::new() },
             first_link,
             first_source,
             end,
@@ -185,11 +192,13 @@ impl<P: Probe> Fabric<P> {
     #[inline]
     pub fn deliver(&mut self, key: Key) -> Option<Packet> {
         let index = key.entity() - self.first_link;
-        let Some(link) = self.links.get_mut(index as usize) else { return self.happen_beyond_links(key) };
-        if link.managed.is_some() && !self.advance(index, key) {
-            return None;
+        let Some(mut link) = self.links.get_mut(index as usize) else { return self.happen_beyond_links(key) };
+        if link.managed.is_some() {
+            if !self.advance(index, key) {
+                return None;
+            }
+            link = self.links.get_mut(index as usize)?;
         }
-        let link = &mut self.links[index as usize];
         let packet = link.flight.pop_front()?;
         if let Some(next) = link.next_delivery() {
             self.queue.push(next);
@@ -258,4 +267,9 @@ impl<P: Probe> Fabric<P> {
             None => self.dropped[self.paths.flow_at(position) as usize] += u64::from(!reverse),
         }
     }
+}
+
+fn flow_numbers(scenario: &Scenario) -> Vec<[u64; 2]> {
+    let number = |flow: &FlowSpec| ["forward", "reverse"].map(|way| random::hash(0, &flow.group, flow.index, way));
+    scenario.flows.iter().map(number).collect()
 }

@@ -149,11 +149,9 @@ impl Gates {
                     "a queue that looks at its length: drop-tail, threshold or red, as delays hang on pauses",
                 ));
             }
-            let site =
-                Site { link: &spec.name, rate_bps: spec.rate_bps, profile: scenario.profile, seed: scenario.seed };
             gates.list.push(Gate {
                 link,
-                queue: Queue::new(&spec.queue, site),
+                queue: Queue::new(&spec.queue, Site::new(scenario, spec)),
                 waiting: VecDeque::new(),
                 waiting_bytes: 0,
                 on_line_bytes: 0,

@@ -7,7 +7,7 @@ use crate::network::server::Server;
 use crate::packet::Packet;
 use crate::random::Stream;
 use crate::ring::Ring;
-use crate::scenario::{LinkSpec, Profile};
+use crate::scenario::LinkSpec;
 use crate::time::Time;
 
 /// One direction of a wire, at work. Aligned to cache lines: each hop touches one of many.
@@ -50,11 +50,10 @@ struct Loss {
 impl Link {
     /// An idle link.
     #[must_use]
-    pub fn new(spec: &LinkSpec, entity: Entity, profile: Profile, seed: u64, end: Time) -> Self {
-        let site = Site { link: &spec.name, rate_bps: spec.rate_bps, profile, seed };
+    pub fn new(spec: &LinkSpec, entity: Entity, site: Site<'_>, end: Time) -> Self {
         let queue = Queue::new(&spec.queue, site);
         let loss = (spec.loss > 0.0)
-            .then(|| Loss { probability: spec.loss, stream: Stream::new(seed, &spec.name, 0, "loss") });
+            .then(|| Loss { probability: spec.loss, stream: Stream::new(site.seed, &spec.name, 0, "loss") });
         Self {
             server: Server::new(entity, spec.rate_bps, spec.delay_s, spec.framing, queue, end),
             flight: Ring::default(),

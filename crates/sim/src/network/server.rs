@@ -108,8 +108,8 @@ pub struct Server {
     end: f64,
     /// Time that packets waited, in seconds; cut off at the end of the run.
     waiting_s: f64,
-    queue: Queue,
-    counts_bytes: bool,
+    /// With fewer packets than this ahead a packet joins, and the queue is not asked.
+    unasked: u32,
     ahead: Ring<Granted>,
     rare: Box<Rare>,
 }
@@ -120,6 +120,9 @@ struct Rare {
     rate_bps: f64,
     delay_s: f64,
     framing: FramingSpec,
+    queue: Queue,
+    /// The queue looks at bytes, and is asked for each packet.
+    counts_bytes: bool,
     /// Of the size seen before the last: data and ACKs are all there is, on most links.
     previous: Timing,
     /// Packets of sizes seen before those.
@@ -161,13 +164,14 @@ impl Server {
             most_waiting: 0,
             end: end.seconds(),
             waiting_s: 0.0,
-            counts_bytes: queue.counts_bytes(),
-            queue,
+            unasked: queue.unasked(),
             ahead: Ring::default(),
             rare: Box::new(Rare {
                 rate_bps,
                 delay_s,
                 framing,
+                counts_bytes: queue.counts_bytes(),
+                queue,
                 previous: never,
                 others: Admitted::default(),
                 late: Admitted::default(),
@@ -232,29 +236,32 @@ impl Server {
     #[inline]
     pub fn offer(&mut self, now: Key, size: u32, capable: bool) -> Result<Service, Refusal> {
         let packets = self.advance(now);
-        let arrival = self.arrival(now.time, packets, size, capable);
-        let marked = match self.queue.admit(&arrival) {
-            Verdict::Take => false,
-            Verdict::Mark => {
-                self.rare.marked += 1;
-                true
-            }
-            Verdict::Refuse(refusal) => {
-                self.rare.dropped += u64::from(refusal != Refusal::Elsewhere);
-                return Err(refusal);
-            }
-        };
-        if self.counts_bytes {
-            self.rare.sizes.push_back(size);
-            self.rare.bytes_ahead += u64::from(size);
-        }
+        let marked = packets >= self.unasked as usize && self.ask(now.time, packets, size, capable)?;
         Ok(Service { marked, ..self.grant(now, packets, size) })
     }
 
+    /// Asks the queue: whether it marks the packet.
+    #[cold]
+    #[inline(never)]
+    fn ask(&mut self, now: Time, packets: usize, size: u32, capable: bool) -> Result<bool, Refusal> {
+        let arrival = self.arrival(now, packets, size, capable);
+        let rare = &mut *self.rare;
+        let verdict = rare.queue.admit(&arrival);
+        if let Verdict::Refuse(refusal) = verdict {
+            rare.dropped += u64::from(refusal != Refusal::Elsewhere);
+            return Err(refusal);
+        }
+        if rare.counts_bytes {
+            rare.sizes.push_back(size);
+            rare.bytes_ahead += u64::from(size);
+        }
+        rare.marked += u64::from(verdict == Verdict::Mark);
+        Ok(verdict == Verdict::Mark)
+    }
+
     /// What a packet finds that arrives while `packets` are ahead.
-    #[inline]
     fn arrival(&mut self, now: Time, packets: usize, size: u32, capable: bool) -> Arrival {
-        let (bytes, serving_bytes) = if self.counts_bytes { self.bytes_ahead(packets) } else { (0, 0) };
+        let (bytes, serving_bytes) = if self.rare.counts_bytes { self.bytes_ahead(packets) } else { (0, 0) };
         Arrival { now, packets, bytes, serving_bytes, free_s: self.last.departure, size, capable }
     }
 
@@ -265,7 +272,6 @@ impl Server {
     }
 
     /// Bytes of the `packets` packets ahead, and of the first of them.
-    #[cold]
     fn bytes_ahead(&mut self, packets: usize) -> (u64, u64) {
         let Rare { sizes, bytes_ahead, .. } = &mut *self.rare;
         while sizes.len() > packets
@@ -320,7 +326,7 @@ impl Server {
     #[must_use]
     pub fn takes_alone(&self, size: u32) -> bool {
         let (now, free_s) = (Time::ZERO, self.last.departure);
-        self.queue.has_room(&Arrival { now, packets: 0, bytes: 0, serving_bytes: 0, free_s, size, capable: false })
+        self.rare.queue.has_room(&Arrival { now, packets: 0, bytes: 0, serving_bytes: 0, free_s, size, capable: false })
     }
 
     /// When there will be room, perhaps, for a packet for which there is none at `now`: at the next departure.
@@ -329,7 +335,7 @@ impl Server {
     pub fn next_room(&mut self, now: Key, size: u32) -> Option<Key> {
         let packets = self.advance(now);
         let arrival = self.arrival(now.time, packets, size, false);
-        if packets == 0 || self.queue.has_room(&arrival) {
+        if packets == 0 || self.rare.queue.has_room(&arrival) {
             return None;
         }
         let next = *self.ahead.front().unwrap_or(&self.last);
@@ -349,7 +355,7 @@ impl Server {
     /// Random numbers that the queue has drawn.
     #[must_use]
     pub fn random_draws(&self) -> u64 {
-        self.queue.random_draws()
+        self.rare.queue.random_draws()
     }
 
     /// Packets waiting at `now`, without the one in service.

@@ -6,15 +6,22 @@
 //! table; with ten flows, retransmission timeouts, and so all results, depend on it.
 //!
 //! What else profile `ns2` does unlike the RFCs stands where it does it, as a branch on the profile:
-//! the estimator in `rtt.rs`, cuts and timeouts in `sender.rs`, the recoveries in `recovery/`, and a
-//! queue limit of one packet in `queue/drop_tail.rs`.
+//! the estimator in `rtt.rs`, cuts and timeouts in `sender.rs`, the recoveries in `recovery/`, a
+//! queue limit of one packet in `queue/drop_tail.rs`, and RED's limit in `queue/red.rs`.
 
 use crate::random::Mrg32k3a;
-use crate::scenario::{Scenario, TransportSpec};
+use crate::scenario::{Profile, Scenario, TransportSpec};
 
-/// The phase of each flow's clock within a tick, in seconds, by index of the flow; zero for UDP.
+/// The generator as the agents leave it when the simulation has started; nothing under other profiles.
 #[must_use]
-pub fn clock_phases(scenario: &Scenario) -> Vec<f64> {
+pub fn generator(scenario: &Scenario) -> Option<Mrg32k3a> {
+    (scenario.profile == Profile::Ns2).then(|| clock_phases(scenario).1)
+}
+
+/// The phase of each flow's clock within a tick, in seconds, by index of the flow; zero for UDP. And the
+/// generator behind these draws.
+#[must_use]
+pub fn clock_phases(scenario: &Scenario) -> (Vec<f64>, Mrg32k3a) {
     let mut generator = Mrg32k3a::default();
     let granularity_s = |flow: usize| match &scenario.flows[flow].transport {
         TransportSpec::Tcp(tcp) => Some(tcp.rto.granularity_s),
@@ -33,7 +40,7 @@ pub fn clock_phases(scenario: &Scenario) -> Vec<f64> {
             phases[flow] = granularity_s(flow).unwrap_or(0.0) * generator.uniform();
         }
     }
-    phases
+    (phases, generator)
 }
 
 /// The order in which Tcl lists an array with the keys "0", "1", … `count - 1`, inserted in that order.

@@ -359,8 +359,7 @@ impl<'a> Reference<'a> {
 }
 
 fn new_link(scenario: &Scenario, link: &LinkSpec) -> Link {
-    let site = Site { link: &link.name, rate_bps: link.rate_bps, profile: scenario.profile, seed: scenario.seed };
-    Link { held: Held::new(&link.queue, site), ..Link::default() }
+    Link { held: Held::new(&link.queue, Site::new(scenario, link)), ..Link::default() }
 }
 
 fn new_flow(scenario: &Scenario, flow: &FlowSpec) -> Flow {

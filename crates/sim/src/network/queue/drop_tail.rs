@@ -32,14 +32,20 @@ impl Discipline for DropTail {
         Self { limit }
     }
 
-    #[inline]
     fn admit(&mut self, arrival: &Arrival) -> Verdict {
         if self.has_room(arrival) { Verdict::Take } else { Verdict::Refuse(Refusal::Full) }
     }
 
-    #[inline]
     fn has_room(&self, arrival: &Arrival) -> bool {
         self.limit.takes(arrival.packets, arrival.bytes, arrival.size)
+    }
+
+    fn unasked(&self) -> u32 {
+        match self.limit {
+            QueueLimit::Packets(limit) => limit,
+            QueueLimit::Bytes(_) => 0,
+            QueueLimit::Unlimited => u32::MAX,
+        }
     }
 
     fn counts_bytes(&self) -> bool {

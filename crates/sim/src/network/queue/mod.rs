@@ -8,7 +8,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::packet::Packet;
-use crate::scenario::{Profile, QueueLimit};
+use crate::random::Mrg32k3a;
+use crate::scenario::{LinkSpec, Profile, QueueLimit, Scenario};
 use crate::time::Time;
 
 pub mod codel;
@@ -30,6 +31,17 @@ pub struct Site<'a> {
     pub profile: Profile,
     /// The run's seed.
     pub seed: u64,
+    /// ns-2's generator, as its agents leave it to the queue.
+    pub ns2: Option<&'a Mrg32k3a>,
+}
+
+impl<'a> Site<'a> {
+    /// The place of a link in a scenario.
+    #[must_use]
+    pub fn new(scenario: &Scenario, link: &'a LinkSpec) -> Self {
+        let (profile, seed) = (scenario.profile, scenario.seed);
+        Self { link: &link.name, rate_bps: link.rate_bps, profile, seed, ns2: None }
+    }
 }
 
 /// What a discipline sees of a packet that arrives.
@@ -112,7 +124,14 @@ pub trait Discipline {
     /// Whether the limit leaves room for such a packet, whatever else the discipline might say.
     fn has_room(&self, arrival: &Arrival) -> bool;
 
-    /// Whether the bytes of an [`Arrival`] are looked at: keeping them costs a little.
+    /// With fewer packets than this ahead every packet joins, and the discipline need not be asked: for the hot
+    /// path.
+    fn unasked(&self) -> u32 {
+        0
+    }
+
+    /// Whether the bytes of an [`Arrival`] are looked at, of which one is made for each packet then: keeping them
+    /// costs a little.
     fn counts_bytes(&self) -> bool {
         false
     }
@@ -228,7 +247,7 @@ macro_rules! queues {
             }
         }
 
-        /// A queue at work that decides on arrival: dispatch by enum, for the hot path.
+        /// A queue at work that decides on arrival.
         #[derive(Clone, Debug)]
         pub enum Queue {
             $(#[doc = concat!("`", $name, "`")] $type($module::$type),)+
@@ -247,7 +266,6 @@ macro_rules! queues {
             }
 
             /// Whether the arriving packet may join.
-            #[inline]
             pub fn admit(&mut self, arrival: &Arrival) -> Verdict {
                 match self {
                     $(Self::$type(queue) => queue.admit(arrival),)+
@@ -261,6 +279,15 @@ macro_rules! queues {
                 match self {
                     $(Self::$type(queue) => queue.has_room(arrival),)+
                     Self::Elsewhere => false,
+                }
+            }
+
+            /// With fewer packets than this ahead every packet joins.
+            #[must_use]
+            pub fn unasked(&self) -> u32 {
+                match self {
+                    $(Self::$type(queue) => queue.unasked(),)+
+                    Self::Elsewhere => 0,
                 }
             }
 

@@ -49,7 +49,6 @@ const CAP: f64 = 0.02;
 
 /// A PIE queue.
 #[derive(Clone, Debug)]
-// Boxed: a link without it should not be larger for it.
 pub struct Pie(Box<State>);
 
 #[derive(Clone, Debug)]
@@ -166,7 +165,7 @@ mod tests {
     fn state() -> State {
         let limit = QueueLimit::Unlimited;
         let spec = PieSpec { limit, target_s: 0.015, update_s: 0.015, burst_s: 0.15, ecn: false };
-        let site = Site { link: "wire", rate_bps: 1e6, profile: Profile::Rfc, seed: 1 };
+        let site = Site { link: "wire", rate_bps: 1e6, profile: Profile::Rfc, seed: 1, ns2: None };
         *Pie::new(&spec, site).0
     }
 

@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Arrival, Discipline, Refusal, Site, Verdict};
-use crate::random::Stream;
+use crate::random::{Mrg32k3a, Stream};
 use crate::scenario::{Profile, QueueLimit};
 use crate::time::Time;
 
@@ -61,12 +61,12 @@ const OUTSIDE: f64 = 0.4;
 
 /// A RED queue.
 #[derive(Clone, Debug)]
-// Boxed: a link without it should not be larger for it.
 pub struct Red(Box<State>);
 
 #[derive(Clone, Debug)]
 struct State {
     spec: RedSpec,
+    profile: Profile,
     /// Packets that the line sends in a second.
     packets_per_s: f64,
     average: f64,
@@ -78,7 +78,27 @@ struct State {
     bytes: u64,
     /// The average was above the lower threshold at the last arrival.
     above: bool,
-    stream: Stream,
+    dice: Dice,
+}
+
+/// Where random numbers come from.
+#[derive(Clone, Debug)]
+enum Dice {
+    Own(Stream),
+    /// ns-2's generator, and how many numbers were drawn.
+    Ns2(Mrg32k3a, u64),
+}
+
+impl Dice {
+    fn uniform(&mut self) -> f64 {
+        match self {
+            Self::Own(stream) => stream.uniform(),
+            Self::Ns2(generator, draws) => {
+                *draws += 1;
+                generator.uniform()
+            }
+        }
+    }
 }
 
 impl State {
@@ -166,7 +186,7 @@ impl State {
             return Verdict::Take;
         }
         let p = self.probability();
-        if self.stream.uniform() > self.spread(p, arrival.size) {
+        if self.dice.uniform() > self.spread(p, arrival.size) {
             return Verdict::Take;
         }
         self.forget();
@@ -180,13 +200,9 @@ impl Discipline for Red {
     const HELP: &'static str = "random early detection: the longer the average queue, the likelier a drop or mark";
 
     fn new(spec: &RedSpec, site: Site<'_>) -> Self {
-        let mut spec = *spec;
-        if let (QueueLimit::Packets(limit), Profile::Ns2) = (spec.limit, site.profile) {
-            // ns-2's RED counts the packets waiting, without the one in service.
-            spec.limit = QueueLimit::Packets(limit.saturating_add(1));
-        }
         Self(Box::new(State {
-            spec,
+            spec: *spec,
+            profile: site.profile,
             packets_per_s: site.rate_bps / (8.0 * f64::from(spec.packet_bytes)),
             average: 0.0,
             max_probability: spec.max_probability,
@@ -194,7 +210,10 @@ impl Discipline for Red {
             packets: 0,
             bytes: 0,
             above: false,
-            stream: Stream::new(site.seed, site.link, 0, "queue"),
+            dice: match site.ns2 {
+                Some(generator) => Dice::Ns2(generator.clone(), 0),
+                None => Dice::Own(Stream::new(site.seed, site.link, 0, "queue")),
+            },
         }))
     }
 
@@ -210,7 +229,15 @@ impl Discipline for Red {
     }
 
     fn has_room(&self, arrival: &Arrival) -> bool {
-        self.0.spec.limit.takes(arrival.packets, arrival.bytes, arrival.size)
+        let RedSpec { limit, in_bytes, packet_bytes, .. } = self.0.spec;
+        match (limit, self.0.profile) {
+            // ns-2's RED does not count the packet in service, and with thresholds in bytes it counts bytes.
+            (QueueLimit::Packets(limit), Profile::Ns2) if in_bytes => {
+                arrival.waiting_bytes() < u64::from(limit) * u64::from(packet_bytes)
+            }
+            (QueueLimit::Packets(limit), Profile::Ns2) => arrival.waiting() < limit as usize,
+            _ => limit.takes(arrival.packets, arrival.bytes, arrival.size),
+        }
     }
 
     fn counts_bytes(&self) -> bool {
@@ -218,6 +245,9 @@ impl Discipline for Red {
     }
 
     fn random_draws(&self) -> u64 {
-        self.0.stream.draws()
+        match &self.0.dice {
+            Dice::Own(stream) => stream.draws(),
+            Dice::Ns2(_, draws) => *draws,
+        }
     }
 }

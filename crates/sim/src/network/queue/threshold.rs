@@ -19,10 +19,9 @@ pub struct ThresholdSpec {
 }
 
 /// A queue that marks above a threshold.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Threshold {
-    // Boxed: a link without it should not be larger for it.
-    spec: Box<ThresholdSpec>,
+    spec: ThresholdSpec,
 }
 
 impl Discipline for Threshold {
@@ -30,7 +29,7 @@ impl Discipline for Threshold {
     const HELP: &'static str = "first in, first out; arrivals above a threshold are marked (DCTCP's switch)";
 
     fn new(spec: &ThresholdSpec, _: Site<'_>) -> Self {
-        Self { spec: Box::new(*spec) }
+        Self { spec: *spec }
     }
 
     fn admit(&mut self, arrival: &Arrival) -> Verdict {
