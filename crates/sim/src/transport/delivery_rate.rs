@@ -9,6 +9,10 @@ use crate::time::Time;
 use crate::transport::recovery::scoreboard::Scoreboard;
 use crate::transport::sender::DUPLICATE_ACKS;
 
+/// The clock of round-trip times, in seconds. Differences of times are rounded in their last bits: equal round-trip
+/// times must be equal, as a smaller one than ever seen tells a control something.
+const CLOCK_S: f64 = 1e-9;
+
 /// A packet in flight, and what was known when it left.
 #[derive(Clone, Copy, Debug)]
 struct InFlight {
@@ -166,6 +170,7 @@ impl Deliveries {
         }
         let rtt_s = (!packet.again).then(|| now.since(packet.sent));
         self.least_rtt_s = rtt_s.map_or(self.least_rtt_s, |rtt_s| rtt_s.min(self.least_rtt_s));
+        let rtt_s = rtt_s.map(|rtt_s| (rtt_s / CLOCK_S).round() * CLOCK_S);
         // The slower of sending and delivering: ACKs that come together do not make a path faster (§2.2).
         let interval_s = packet.sent.since(packet.first_sent).max(now.since(packet.delivered_at));
         let delivered = (self.delivered - packet.delivered) as f64;
