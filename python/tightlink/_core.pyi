@@ -11,6 +11,7 @@ __all__ = [
     "ScenarioError",
     "congestion",
     "congestion_options",
+    "congestion_recoveries",
     "digest",
     "engine_behaviour",
     "interrupt",
@@ -65,6 +66,9 @@ def congestion() -> list[tuple[str, str]]:
 
 def congestion_options(name: str) -> list[tuple[str, str, float, float, float, str]]:
     """Options of a congestion control: name, unit, default, smallest and largest value, help."""
+
+def congestion_recoveries(name: str) -> list[str]:
+    """The kinds of loss recovery that a congestion control works with; none of a name that is not known."""
 
 def queues() -> list[tuple[str, str]]:
     """Names of the queue disciplines, with a line of help each."""

@@ -192,6 +192,16 @@ pub fn congestion_options(name: &str) -> Vec<ControlOption> {
     known.map(|o| (o.name, o.unit.name(), o.default, o.least, o.most, o.help)).collect()
 }
 
+/// The kinds of loss recovery that a congestion control works with; none of a name that is not known.
+#[pyfunction]
+pub fn congestion_recoveries(name: &str) -> Vec<&'static str> {
+    let known = CONTROLS.iter().filter(|control| control.name == name);
+    known
+        .flat_map(|control| Recovery::ALL.into_iter().filter(|&kind| control.works_with(kind)))
+        .map(Recovery::name)
+        .collect()
+}
+
 /// Names and descriptions of all queue disciplines.
 #[pyfunction]
 pub fn queues() -> Vec<(String, String)> {

@@ -309,6 +309,12 @@ impl Recovery {
         }
     }
 
+    /// Whether the receiver acknowledges each packet, also beyond those that are missing.
+    #[must_use]
+    pub fn acknowledges_each(self) -> bool {
+        self == Self::Sack
+    }
+
     /// One line of help.
     #[must_use]
     pub fn help(self) -> &'static str {

@@ -11,7 +11,7 @@ use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
 use crate::probe::series::Series;
 use crate::random::Stream;
-use crate::scenario::{FlowSpec, Profile, QueueLimit, Recovery, Scenario, TcpSpec, TrafficSpec, TransportSpec};
+use crate::scenario::{FlowSpec, Profile, QueueLimit, Scenario, TcpSpec, TrafficSpec, TransportSpec};
 use crate::time::Time;
 use crate::traffic::pulse::Pulse;
 use crate::transport::connection::Connection;
@@ -461,7 +461,7 @@ fn check_size(flow: &FlowSpec, key: &'static str, payload: u32, header: u32) -> 
 
 /// A control that is told of each delivery needs acknowledgements of each.
 fn check_samples(flow: &FlowSpec, tcp: &TcpSpec) -> Result<(), ScenarioError> {
-    if tcp.recovery == Recovery::Sack {
+    if tcp.recovery.acknowledges_each() {
         return Ok(());
     }
     Err(ScenarioError::Flow {

@@ -83,6 +83,18 @@ def options(name: str) -> dict[str, Option]:
     return {option[0]: Option(*option) for option in _core.congestion_options(name)}
 
 
+def works_with(control: str | Mapping[str, object], recovery: str) -> bool:
+    """Whether a congestion control, by name or as `congestion_spec` gives it, works with a kind of loss recovery.
+
+    >>> works_with("reno", "newreno"), works_with("bbr", "newreno")
+    (True, False)
+    """
+    from tightlink import _core
+
+    name = control if isinstance(control, str) else str(control["kind"])
+    return recovery in _core.congestion_recoveries(name)
+
+
 def congestion_spec(key: str, value: str | Mapping[str, object]) -> str | dict[str, str | float]:
     """The control with all of its options; its name alone if it has none, or all have their defaults.
 
