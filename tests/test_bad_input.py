@@ -274,3 +274,9 @@ def test_packets_beyond_what_ip_carries_are_refused_by_the_engine(traffic: str, 
     with pytest.raises(tl.ScenarioError) as caught:
         tl.simulate(scenario)
     assert sentence in str(caught.value)
+
+
+def test_a_control_that_samples_deliveries_needs_sack() -> None:
+    scenario = tl.loads(BASE, set={"traffic.t.tcp": {"congestion": "bbr", "recovery": "newreno"}})
+    with pytest.raises(tl.ScenarioError, match=r'traffic\.t\.tcp\.recovery = "newreno": .*"sack" with bbr'):
+        tl.simulate(scenario)

@@ -208,6 +208,11 @@ def test_windows(window: str, packets: float) -> None:
     assert tcp["initial_ssthresh_packets"] == packets
 
 
+def test_pacing_is_off_until_it_is_asked_for() -> None:
+    assert resolve(simple())["flows"][0]["transport"]["tcp"]["pacing"] is False
+    assert resolve(simple(flow=", tcp.pacing = true"))["flows"][0]["transport"]["tcp"]["pacing"] is True
+
+
 def test_a_queue_in_bdp_takes_the_longest_path_and_the_largest_packet() -> None:
     resolved = resolve(
         'profile = "ns2"\nduration = "10 s"\n'

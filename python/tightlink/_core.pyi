@@ -15,6 +15,7 @@ __all__ = [
     "ScenarioError",
     "congestion",
     "congestion_options",
+    "congestion_recoveries",
     "digest",
     "engine_behaviour",
     "interrupt",
@@ -131,6 +132,9 @@ def congestion_options(name: str) -> list[tuple[str, str, float, float, float, s
 
 def reads_marks(name: str) -> bool:
     """Whether a congestion control needs congestion marks; not, if it is not known."""
+
+def congestion_recoveries(name: str) -> list[str]:
+    """The kinds of loss recovery that a congestion control works with; none of a name that is not known."""
 
 def queues() -> list[tuple[str, str]]:
     """Names of the queue disciplines, with a line of help each."""

@@ -32,6 +32,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulate::congestion, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::congestion_options, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::reads_marks, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::congestion_recoveries, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::queues, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::recoveries, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::metrics, module)?)?;

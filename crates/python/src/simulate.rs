@@ -227,6 +227,16 @@ pub fn reads_marks(name: &str) -> bool {
     CONTROLS.iter().any(|control| control.name == name && control.reads_marks)
 }
 
+/// The kinds of loss recovery that a congestion control works with; none of a name that is not known.
+#[pyfunction]
+pub fn congestion_recoveries(name: &str) -> Vec<&'static str> {
+    let known = CONTROLS.iter().filter(|control| control.name == name);
+    known
+        .flat_map(|control| Recovery::ALL.into_iter().filter(|&kind| control.works_with(kind)))
+        .map(Recovery::name)
+        .collect()
+}
+
 /// Names and descriptions of all queue disciplines.
 #[pyfunction]
 pub fn queues() -> Vec<(String, String)> {

@@ -365,6 +365,12 @@ impl Recovery {
         }
     }
 
+    /// Whether the receiver acknowledges each packet, also beyond those that are missing.
+    #[must_use]
+    pub fn acknowledges_each(self) -> bool {
+        matches!(self, Self::Sack | Self::Rack)
+    }
+
     /// One line of help.
     #[must_use]
     pub fn help(self) -> &'static str {

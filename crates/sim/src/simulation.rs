@@ -487,7 +487,7 @@ fn check_size(flow: &FlowSpec, key: &'static str, payload: u32, header: u32) -> 
 
 /// A control that is told of each delivery needs acknowledgements of each.
 fn check_samples(flow: &FlowSpec, tcp: &TcpSpec) -> Result<(), ScenarioError> {
-    if matches!(tcp.recovery, Recovery::Sack | Recovery::Rack) {
+    if tcp.recovery.acknowledges_each() {
         return Ok(());
     }
     Err(ScenarioError::Flow {

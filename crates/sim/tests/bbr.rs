@@ -99,21 +99,22 @@ fn startup_ends_within_rounds() {
 }
 
 /// The window shows the probes for the round-trip time: every ten seconds in version 1, every five in version 3.
+/// Alone, version 1 empties the queue in each of its cycles, and so has nothing to probe for.
 #[test]
 fn the_round_trip_time_is_probed_for() {
-    for (control, every_s, window) in [("bbr", 10.0, 4.0), ("bbr3", 5.0, 0.55 * BDP)] {
-        let tables = sampled(path(control, 4.0, 1, 48.0));
+    for (control, flows, every_s, window) in [("bbr", 2, 10.0, 4.0), ("bbr3", 1, 5.0, 0.55 * BDP)] {
+        let tables = sampled(path(control, 4.0, flows, 64.0));
         let mut probes: Vec<f64> = Vec::new();
         for (time_s, cwnd) in series(&tables, "cwnd_packets").into_iter().filter(|sample| sample.0 > 1.0) {
             if cwnd <= window && probes.last().is_none_or(|last| time_s > last + 1.0) {
                 probes.push(time_s);
             }
         }
-        assert!(probes.len() >= 4, "{control}: {probes:?}");
+        assert!(probes.len() >= 5, "{control}: {probes:?}");
         for pair in probes.windows(2) {
             // A probe lasts 0.2 s and some round trips.
             let apart_s = pair[1] - pair[0];
-            assert!((every_s..every_s + 0.5).contains(&apart_s), "{control}: probes at {probes:?}");
+            assert!((every_s..every_s + 0.6).contains(&apart_s), "{control}: probes at {probes:?}");
         }
     }
 }
@@ -149,7 +150,7 @@ fn random_losses_do_not_stop_it() {
     assert!(three < 0.3 && one > 2.0 * three, "{one} {three}");
 }
 
-/// In a buffer of a tenth of the path version 1 loses again and again, version 3 learns how much fits.
+/// In a buffer of a quarter of the path version 1 loses again and again, version 3 learns how much fits.
 #[test]
 fn version_3_loses_less_in_a_small_buffer() {
     let lost = |control| {

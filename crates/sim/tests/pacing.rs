@@ -7,6 +7,9 @@ use tightlink_sim::Scenario;
 use tightlink_sim::probe::trace::Event;
 use tightlink_sim::scenario::{Profile, QueueLimit, Recovery, TrafficSpec, TransportSpec};
 
+/// How long the handshake takes on that path: the propagation, and two packets of 52 bytes.
+const HANDSHAKE_S: f64 = 0.1 + 52.0 * 8.0 / 10e6 + 52.0 * 8.0 / 1e9;
+
 /// A flow from a fast host over a path that its window of `window` packets does not fill.
 fn path(profile: Profile, window: f64, pacing: bool) -> Scenario {
     let mut scenario = scenario(profile, 20.0, 2);
@@ -42,13 +45,11 @@ fn the_rate_is_a_multiple_of_the_window_over_the_round_trip() {
         let sent = records.iter().filter(|record| record.event == Event::Enqueue && record.link == 0);
         sent.filter(|record| record.size > 1000).map(|record| record.time.seconds()).collect::<Vec<_>>()
     };
-    // The handshake took 100 ms and the small packets' transmission.
-    let rtt_s = 0.1 + 52.0 * 8.0 / 10e6 + 52.0 * 8.0 / 1e9;
     for (ssthresh, factor) in [(None, 2.0), (Some(10.0), 1.2)] {
         let TransportSpec::Tcp(tcp) = &mut scenario.flows[0].transport else { panic!("TCP") };
         tcp.initial_ssthresh_packets = ssthresh;
         let times = times(&scenario);
-        let interval_s = rtt_s / (factor * 10.0);
+        let interval_s = HANDSHAKE_S / (factor * 10.0);
         assert!(times.len() >= 5, "{times:?}");
         for pair in times.windows(2) {
             assert!(
@@ -59,10 +60,22 @@ fn the_rate_is_a_multiple_of_the_window_over_the_round_trip() {
     }
 }
 
-/// What the pacer holds back, though the window would let it go, is limited by pacing; the shares are whole.
+/// What the pacer holds back, though the window would let it go, is limited by pacing: nine of ten intervals of the
+/// first round trip. Behind them the window is full.
 #[test]
 fn time_in_the_pacer_is_accounted_for() {
-    let share = |pacing| floats(&run(&path(Profile::Rfc, 1000.0, pacing)).flows, "limited_by_pacing")[0];
-    assert_eq!(share(false), 0.0);
-    assert!((0.3..0.95).contains(&share(true)), "{}", share(true));
+    let shares = |pacing| {
+        let mut scenario = path(Profile::Rfc, 60.0, pacing);
+        scenario.duration_s = 0.15;
+        let flows = run(&scenario).flows;
+        ["limited_by_handshake", "limited_by_pacing", "limited_by_congestion_window"]
+            .map(|name| 0.15 * floats(&flows, name)[0])
+    };
+    let intervals_s = 9.0 * HANDSHAKE_S / 20.0;
+    for (pacing, held_s) in [(false, 0.0), (true, intervals_s)] {
+        let expected = [HANDSHAKE_S, held_s, 0.15 - HANDSHAKE_S - held_s];
+        for (share, expected) in shares(pacing).into_iter().zip(expected) {
+            assert!((share - expected).abs() < 1e-9, "{:?} instead of {expected}", shares(pacing));
+        }
+    }
 }

@@ -18,6 +18,7 @@ from tightlink.analysis.bulk_path import BOTTLENECK
 from tightlink.analysis.choice import LITTLE, Choice, choose
 from tightlink.errors import TightlinkError
 from tightlink.reduce import largest, smallest
+from tightlink.scenario.congestion import works_with
 from tightlink.simulate import simulate
 
 if TYPE_CHECKING:
@@ -156,9 +157,9 @@ def _upgrades(  # noqa: PLR0917
         ("twice the bandwidth", path.changed(bandwidth_bps=2 * path.bandwidth_bps), most, usual),
         ("twice the queue", path.changed(queue_packets=2 * path.queue_packets), most, usual),
         *((f"recovery {name}", path.changed(recovery=name), most, usual)
-          for name in ("tahoe", "sack") if name != path.recovery),
+          for name in ("tahoe", "sack") if name != path.recovery and works_with(path.congestion, name)),
         *((f"congestion control {name}", path.changed(congestion=name), most, usual)
-          for name in _controls() if name != path.congestion),
+          for name in _controls() if name != path.congestion and works_with(name, path.recovery)),
         ("window limit of the BDP", path, max(most or 0, path.bdp_packets), path.bdp_packets),
     ]  # fmt: skip
     found = []

@@ -102,7 +102,22 @@ def reads_marks(value: str | Mapping[str, object]) -> bool:
     """
     from tightlink import _core
 
-    return _core.reads_marks(value if isinstance(value, str) else str(value.get("kind")))
+    return _core.reads_marks(_name(value))
+
+
+def works_with(value: str | Mapping[str, object], recovery: str) -> bool:
+    """Whether a congestion control, as a scenario gives it, works with a kind of loss recovery.
+
+    >>> works_with("reno", "newreno"), works_with("bbr", "newreno")
+    (True, False)
+    """
+    from tightlink import _core
+
+    return control.find(_name(value)) is not None or recovery in _core.congestion_recoveries(_name(value))
+
+
+def _name(value: str | Mapping[str, object]) -> str:
+    return value if isinstance(value, str) else str(value.get("kind"))
 
 
 def congestion_spec(key: str, value: str | Mapping[str, object]) -> str | dict[str, str | float]:

@@ -2,6 +2,7 @@
 //! another matter (`transport/recovery`). A new control is a file and a line in the list at the end.
 
 use crate::random::Stream;
+use crate::scenario::Recovery;
 use crate::time::Time;
 
 pub mod bbr;
@@ -198,6 +199,14 @@ pub struct Described {
     pub samples_delivery: bool,
     /// Whether flows need congestion marks.
     pub reads_marks: bool,
+}
+
+impl Described {
+    /// Whether it works with a kind of loss recovery: with samples, only where each packet is acknowledged.
+    #[must_use]
+    pub fn works_with(&self, recovery: Recovery) -> bool {
+        !self.samples_delivery || recovery.acknowledges_each()
+    }
 }
 
 macro_rules! controls {

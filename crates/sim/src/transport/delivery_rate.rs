@@ -9,6 +9,10 @@ use crate::time::Time;
 use crate::transport::recovery::scoreboard::Scoreboard;
 use crate::transport::sender::DUPLICATE_ACKS;
 
+/// The clock of round-trip times, in seconds. Differences of times are rounded in their last bits: equal round-trip
+/// times must be equal, as a smaller one than ever seen tells a control something.
+const CLOCK_S: f64 = 1e-9;
+
 /// A packet in flight, and what was known when it left.
 #[derive(Clone, Copy, Debug)]
 struct InFlight {
@@ -166,6 +170,7 @@ impl Deliveries {
         }
         let rtt_s = (!packet.again).then(|| now.since(packet.sent));
         self.least_rtt_s = rtt_s.map_or(self.least_rtt_s, |rtt_s| rtt_s.min(self.least_rtt_s));
+        let rtt_s = rtt_s.map(|rtt_s| (rtt_s / CLOCK_S).round() * CLOCK_S);
         // The slower of sending and delivering: ACKs that come together do not make a path faster (§2.2).
         let interval_s = packet.sent.since(packet.first_sent).max(now.since(packet.delivered_at));
         let delivered = (self.delivered - packet.delivered) as f64;
@@ -243,5 +248,83 @@ impl Deliveries {
     /// The control has been told of the losses.
     pub fn forget_losses(&mut self) {
         self.losses.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn deliveries(packets: i32) -> Deliveries {
+        let mut deliveries = Deliveries::new(Stream::new(1, "test", 0, "congestion"));
+        (1..=packets).for_each(|seq| deliveries.note_sent(seq, Time::new(f64::from(seq))));
+        deliveries
+    }
+
+    /// Sent one a second from second 1 on, acknowledged one a second from second 11 on.
+    #[test]
+    fn a_steady_flow_has_its_rate_however_it_is_acknowledged() {
+        let mut deliveries = deliveries(10);
+        let mut take = |now, acked, blocks: &[(u32, u32)]| {
+            deliveries.acknowledge(Time::new(now), acked, blocks, false).map(|sample| (sample.rate, sample.rtt_s))
+        };
+        // One packet since the connection began; the second was sent a second after the first, but arrives
+        // 11 seconds after it was.
+        assert_eq!(take(11.0, 1, &[]), Some((0.1, Some(10.0))));
+        assert_eq!(take(12.0, 1, &[(3, 4)]), Some((2.0 / 11.0, Some(9.0))));
+        assert_eq!(take(13.0, 1, &[(3, 4)]), None);
+        assert_eq!(take(13.0, 3, &[]), Some((3.0 / 12.0, Some(11.0))));
+    }
+
+    #[test]
+    fn three_packets_beyond_it_show_a_loss_once() {
+        let mut deliveries = deliveries(6);
+        for right in [4, 5, 6] {
+            let sample = deliveries.acknowledge(Time::new(11.0), 1, &[(3, right)], false).expect("news");
+            assert_eq!(sample.newly_lost, f64::from(u8::from(right == 6)));
+        }
+        assert_eq!((deliveries.in_flight(), deliveries.losses().0[0].lost), (1, 1.0));
+        deliveries.forget_losses();
+        deliveries.note_sent(2, Time::new(12.0));
+        assert_eq!(deliveries.in_flight(), 2);
+        let sample = deliveries.acknowledge(Time::new(13.0), 6, &[], false).expect("news");
+        assert_eq!((sample.in_flight, sample.newly_lost, sample.total_delivered), (0.0, 0.0, 6.0));
+        // Of packet 2 it is unknown which transmission arrived.
+        assert_eq!(sample.rtt_s, None);
+    }
+
+    proptest! {
+        /// Losses, timeouts that send everything again, and blocks in any order: what is in flight is what is neither
+        /// delivered nor lost, and each packet is delivered once.
+        #[test]
+        fn nothing_is_counted_twice(steps in prop::collection::vec((0u8..4, 1i32..40, 1i32..9), 1..60)) {
+            const PACKETS: i32 = 40;
+            let mut deliveries = deliveries(PACKETS);
+            let (mut acked, mut now_s) = (0, 100.0);
+            for (kind, seq, length) in steps {
+                now_s += 1.0;
+                let now = Time::new(now_s);
+                match kind {
+                    0 => {
+                        deliveries.lose_all();
+                        prop_assert_eq!(deliveries.in_flight(), 0);
+                        (acked + 1..=PACKETS.min(acked + length)).for_each(|seq| deliveries.note_sent(seq, now));
+                    }
+                    1 if seq > acked => deliveries.note_sent(seq, now),
+                    2 => {
+                        acked = acked.max(seq - 30);
+                        deliveries.acknowledge(now, acked, &[], false);
+                    }
+                    _ => {
+                        let block = (seq as u32, (seq + length).min(PACKETS + 1) as u32);
+                        deliveries.acknowledge(now, acked, &[block], false);
+                    }
+                }
+                prop_assert!(i64::from(deliveries.in_flight()) + deliveries.delivered as i64 <= i64::from(PACKETS));
+            }
+            deliveries.acknowledge(Time::new(1000.0), PACKETS, &[], false);
+            prop_assert_eq!((deliveries.in_flight(), deliveries.delivered), (0, PACKETS as u64));
+        }
     }
 }
