@@ -150,7 +150,7 @@ def test_threads(one_flow: str) -> None:
 
 
 def test_the_engine_and_the_model_speak_of_the_same_things() -> None:
-    assert [name for name, _ in _core.recoveries()] == ["tahoe", "reno", "newreno", "sack"]
+    assert [name for name, _ in _core.recoveries()] == ["tahoe", "reno", "newreno", "sack", "rack"]
     assert "drop-tail" in [name for name, _ in _core.queues()]
     with pytest.raises(_core.ScenarioError):
         _core.simulate(json.dumps({"profile": "ns2"}))

@@ -173,6 +173,43 @@ def test_rfc_defaults() -> None:
     assert resolved["flows"][1]["traffic"] == {"kind": "cbr", "interval_s": 0.001}
 
 
+LINUX = """
+profile = "linux"
+duration = "1 s"
+link.a = { ends = ["x", "y"], rate = "10 Mbit/s", delay = "10 ms" }
+traffic.t = { kind = "bulk", from = "x", to = "y" }
+"""
+
+
+def test_hystart_belongs_to_cubic_and_marks_to_dctcp() -> None:
+    def tcp(**settings: object) -> dict[str, Any]:
+        changed = {f"traffic.t.tcp.{key}": value for key, value in settings.items()}
+        spec: dict[str, Any] = tl.loads(LINUX, set=changed).resolve()["flows"][0]["transport"]["tcp"]
+        return spec
+
+    assert (tcp()["congestion"], tcp()["recovery"], tcp()["slow_start"], tcp()["ecn"]) == (
+        "cubic", "rack", "hystart", False
+    )  # fmt: skip
+    assert tcp()["window_packets"] == 3 * 2**20 // 1448
+    assert tcp(congestion="reno")["slow_start"] == "standard"
+    assert tcp(congestion={"kind": "cubic", "beta": 0.5})["slow_start"] == "hystart"
+    assert tcp(congestion="dctcp")["ecn"] is True
+    assert tcp(slow_start="limited")["max_ssthresh_packets"] == 100
+    assert tcp(slow_start="limited", max_ssthresh="1 BDP")["max_ssthresh_packets"] == 17
+
+
+def test_marks_cannot_be_refused_to_a_control_that_reads_them() -> None:
+    scenario = tl.loads(LINUX, set={"traffic.t.tcp.congestion": "dctcp", "traffic.t.tcp.ecn": False})
+    with pytest.raises(tl.ScenarioError, match=r"traffic\.t\.tcp\.ecn = false: its congestion control reads"):
+        tl.simulate(scenario)
+
+
+def test_ns2_has_no_rack() -> None:
+    scenario = tl.loads(LINUX, set={"profile": "ns2", "traffic.t.tcp.recovery": "rack"})
+    with pytest.raises(tl.ScenarioError, match=r'traffic\.t\.tcp\.recovery = "rack": profile ns2 has no'):
+        tl.simulate(scenario)
+
+
 ONE = 'profile = "ns2"\nduration = "10 s"\nlink.a = {{ ends = ["x", "y"], rate = "2 Mbit/s", delay = "10 ms"{link} }}\n'
 FLOW = 'traffic.t = {{ kind = "bulk", from = "x", to = "y"{flow} }}\n'
 

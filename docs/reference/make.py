@@ -95,6 +95,7 @@ _NAMES: Final = {
     "profile": tuple(PROFILES),
     "congestion": tuple(name for name, _ in _core.congestion()),
     "recovery": tuple(name for name, _ in _core.recoveries()),
+    "slow_start": ("standard", "hystart", "hystart++", "limited"),
     "distribution": ("exponential", "pareto"),
     "average": ("window", "exponential"),
     "from": ("sender", "net.left[*]"),

@@ -17,7 +17,7 @@ use crate::time::Time;
 use crate::traffic::pulse::Pulse;
 use crate::transport::connection::Connection;
 use crate::transport::datagram::{DatagramFlow, Fragments};
-use crate::transport::ecn::Feedback;
+use crate::transport::ecn::{Feedback, Signs};
 use crate::transport::ns2;
 use crate::transport::receiver::Receiver;
 use crate::transport::sender::{Env, Sender};
@@ -318,8 +318,8 @@ impl<'a, P: Probe> Simulation<'a, P> {
             }
             (Endpoint::Tcp(index), _) => {
                 let receiver = &mut self.tcp[index as usize].receiver;
-                if let Some(ack) = receiver.owed(packet) {
-                    self.fabric.send(ack, now());
+                if receiver.reads_marks() {
+                    send_owed(receiver, &mut self.fabric, Signs::of(packet), (time, caused_at, rank));
                 }
                 let Fabric { queue, sacks, .. } = &mut self.fabric;
                 if let Some(ack) = receiver.receive(queue, sacks, now(), packet) {
@@ -467,6 +467,19 @@ impl<'a, P: Probe> Simulation<'a, P> {
 /// The run was stopped from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupted;
+
+/// Sends the ACK that must not cover the packet which comes now, if one is owed; the key in words.
+#[cold]
+fn send_owed<P: Probe>(
+    receiver: &mut Receiver,
+    fabric: &mut Fabric<P>,
+    signs: Signs,
+    (time, caused_at, rank): (f64, f64, u64),
+) {
+    if let Some(ack) = receiver.owed(signs) {
+        fabric.send(ack, Key::from_words((time, caused_at, rank)));
+    }
+}
 
 /// Bytes that SACK blocks may add to an ACK.
 const MOST_SACK_BYTES: u32 = 4 + 8 * 3;

@@ -94,15 +94,24 @@ def options(name: str) -> dict[str, Option]:
     return {option[0]: Option(*option) for option in _core.congestion_options(name)}
 
 
-def reads_marks(value: str | Mapping[str, object]) -> bool:
-    """Whether a congestion control, as a scenario gives it, needs the congestion marks of ``tcp.ecn``.
+def control_name(value: str | Mapping[str, object]) -> str:
+    """The name of a congestion control as a scenario gives it.
 
-    >>> reads_marks("dctcp"), reads_marks({"kind": "reno"})
+    >>> control_name("cubic"), control_name({"kind": "cubic", "beta": 0.5})
+    ('cubic', 'cubic')
+    """
+    return value if isinstance(value, str) else str(value.get("kind"))
+
+
+def reads_marks(name: str) -> bool:
+    """Whether a congestion control needs the congestion marks of ``tcp.ecn``.
+
+    >>> reads_marks("dctcp"), reads_marks("reno")
     (True, False)
     """
     from tightlink import _core
 
-    return _core.reads_marks(_name(value))
+    return _core.reads_marks(name)
 
 
 def works_with(value: str | Mapping[str, object], recovery: str) -> bool:
@@ -113,11 +122,8 @@ def works_with(value: str | Mapping[str, object], recovery: str) -> bool:
     """
     from tightlink import _core
 
-    return control.find(_name(value)) is not None or recovery in _core.congestion_recoveries(_name(value))
-
-
-def _name(value: str | Mapping[str, object]) -> str:
-    return value if isinstance(value, str) else str(value.get("kind"))
+    name = control_name(value)
+    return control.find(name) is not None or recovery in _core.congestion_recoveries(name)
 
 
 def congestion_spec(key: str, value: str | Mapping[str, object]) -> str | dict[str, str | float]:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import ScenarioError
-from tightlink.scenario.congestion import reads_marks
+from tightlink.scenario.congestion import control_name, reads_marks
 from tightlink.scenario.nodes import check_output_rings
 from tightlink.scenario.profiles import PROFILES, Profile
 from tightlink.scenario.table import merged
@@ -85,8 +85,12 @@ def _tcp(name: str, own: dict[str, Any], profile: Profile) -> dict[str, Any]:
     tcp = profile.tcp
     values = {key: value for key, value in asdict(tcp).items() if not key.endswith("_bytes")}
     values["initial_ssthresh"] = tcp.initial_ssthresh or own.get("window", tcp.window)
-    values["ecn"] = tcp.ecn or reads_marks(own.get("congestion", tcp.congestion))
-    if own.get("slow_start", tcp.slow_start) != "limited":
+    control = control_name(own.get("congestion", tcp.congestion))
+    values["ecn"] = tcp.ecn or reads_marks(control)
+    if control != tcp.congestion:
+        # HyStart is a part of Linux's CUBIC, not of its other controls.
+        values["slow_start"] = "standard"
+    if own.get("slow_start") != "limited":
         if "max_ssthresh" in own:
             expected = 'nothing here, as slow_start is not "limited"'
             raise ScenarioError(expected, key=f"traffic.{name}.tcp.max_ssthresh", value=own["max_ssthresh"])

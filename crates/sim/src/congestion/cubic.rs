@@ -1,7 +1,7 @@
 //! CUBIC (RFC 9438): the window is a cubic function of the time since the last loss, whatever the round trip.
 //!
-//! Unlike the RFC: no HyStart++ (its §4.10 recommends it), no reaction to spurious losses (§4.9), and time in
-//! which something else limits the sender counts as time since the loss (§5.8 leaves it open how it does not).
+//! Unlike the RFC: no reaction to spurious losses (§4.9), and time in which something else limits the sender counts
+//! as time since the loss (§5.8 leaves it open how it does not). HyStart++ (§4.10) is an option of any control.
 
 use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
 use crate::time::Time;

@@ -34,7 +34,7 @@ impl CongestionControl for Dctcp {
 
     fn measure(&mut self, ack: &Ack) {
         self.acked += ack.delivered;
-        self.marked += ack.marked;
+        self.marked += if ack.marked { ack.delivered } else { 0.0 };
         if self.rounds.is_over(ack) {
             // §3.3, steps 4 to 7.
             self.alpha += self.g * (self.marked / self.acked - self.alpha);
@@ -69,8 +69,7 @@ mod tests {
         for round in 0..count {
             for place in 1..=10 {
                 let through = 10 * round + place;
-                let marked = if place <= marked { 1.0 } else { 0.0 };
-                control.measure(&Ack { through, highest: through + 9, marked, ..ack(0.1) });
+                control.measure(&Ack { through, highest: through + 9, marked: place <= marked, ..ack(0.1) });
             }
         }
     }
@@ -95,7 +94,7 @@ mod tests {
         control.measure(&Ack { through: 1, highest: 11, ..ack(0.1) });
         assert_eq!(control.alpha, 0.5);
         for through in 2..=12 {
-            control.measure(&Ack { through, highest: 30, marked: 1.0, ..ack(0.1) });
+            control.measure(&Ack { through, highest: 30, marked: true, ..ack(0.1) });
         }
         assert_eq!(control.alpha, 0.75);
     }

@@ -73,8 +73,8 @@ pub struct Ack {
     pub acked: f64,
     /// Packets acknowledged.
     pub delivered: f64,
-    /// Of these, packets that carried a congestion mark; exact for controls that read marks.
-    pub marked: f64,
+    /// It tells of congestion marks. For controls that read marks, all packets that it acknowledges had one.
+    pub marked: bool,
     /// The round-trip time that its timestamp tells, in seconds.
     pub rtt_s: f64,
     /// Packets outstanding before it came.
@@ -379,7 +379,7 @@ pub(crate) mod tests {
     /// The ACK of one packet after `rtt_s`, at time zero, with all of the window in use.
     pub(crate) fn ack(rtt_s: f64) -> Ack {
         let (in_flight, through, highest) = (1e9, 1, 1);
-        Ack { now: Time::ZERO, acked: 1.0, delivered: 1.0, marked: 0.0, rtt_s, in_flight, through, highest }
+        Ack { now: Time::ZERO, acked: 1.0, delivered: 1.0, marked: false, rtt_s, in_flight, through, highest }
     }
 
     /// A loss of a window of `in_use` packets.

@@ -75,6 +75,12 @@ impl Account {
         self.round_end = sent;
     }
 
+    /// What holds the flow back now.
+    #[must_use]
+    pub fn limit(&self) -> Limit {
+        self.limit
+    }
+
     /// Whether the next change of the limit looks at the bottleneck.
     #[inline]
     #[must_use]

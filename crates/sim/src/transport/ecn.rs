@@ -6,6 +6,26 @@
 
 use crate::packet::Packet;
 
+/// What a packet says of marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Signs {
+    /// It may be marked (ECT).
+    pub capable: bool,
+    /// It is (CE).
+    pub marked: bool,
+    /// The sender has reduced its window (CWR).
+    pub reduced: bool,
+}
+
+impl Signs {
+    /// Those of a packet.
+    #[inline]
+    #[must_use]
+    pub fn of(packet: &Packet) -> Self {
+        Self { capable: packet.is_capable(), marked: packet.is_marked(), reduced: packet.is_reduced() }
+    }
+}
+
 /// What a sender knows of marks.
 #[derive(Clone, Copy, Debug)]
 pub struct Marks {
@@ -26,10 +46,9 @@ impl Marks {
         Self { capable, tell: false, by_mark: false, through: -1 }
     }
 
-    /// A new data packet with what it has to say.
-    pub fn on(&mut self, packet: Packet) -> Packet {
-        let packet = packet.capable();
-        if std::mem::take(&mut self.tell) { packet.reduced() } else { packet }
+    /// What a new data packet has to say.
+    pub fn signs(&mut self) -> Signs {
+        Signs { capable: self.capable, marked: false, reduced: std::mem::take(&mut self.tell) && self.capable }
     }
 
     /// The window was reduced when `highest` was the highest packet sent, for a mark or for a loss.
@@ -84,24 +103,30 @@ impl Echo {
         self.feedback != Feedback::None
     }
 
-    /// Whether the packet ends a run of packets that were alike: an ACK that is owed for them must not cover it.
-    /// A packet that could not be marked says nothing.
+    /// Whether it tells of each mark.
     #[inline]
     #[must_use]
-    pub fn changes_with(&self, packet: &Packet) -> bool {
-        self.feedback == Feedback::Accurate && packet.is_capable() && packet.is_marked() != self.on
+    pub fn is_accurate(&self) -> bool {
+        self.feedback == Feedback::Accurate
+    }
+
+    /// Whether the packet ends a run of packets that were alike: an ACK that is owed for them must not cover it.
+    /// A packet that could not be marked says nothing.
+    #[must_use]
+    pub fn changes_with(&self, signs: Signs) -> bool {
+        self.feedback == Feedback::Accurate && signs.capable && signs.marked != self.on
     }
 
     /// Takes note of a data packet. True if it must be acknowledged at once (RFC 8257 figure 1).
-    pub fn see(&mut self, packet: &Packet) -> bool {
+    pub fn see(&mut self, signs: Signs) -> bool {
         match self.feedback {
             Feedback::None => false,
             Feedback::Latched => {
-                self.on = packet.is_marked() || self.on && !packet.is_reduced();
+                self.on = signs.marked || self.on && !signs.reduced;
                 false
             }
             Feedback::Accurate => {
-                let changes = self.changes_with(packet);
+                let changes = self.changes_with(signs);
                 self.on ^= changes;
                 changes
             }
@@ -112,36 +137,35 @@ impl Echo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Kind;
 
-    fn data() -> Packet {
-        Packet::new(Kind::Segment, 0, 1, 1000, 0.0).capable()
-    }
+    const PLAIN: Signs = Signs { capable: true, marked: false, reduced: false };
+    const MARKED: Signs = Signs { marked: true, ..PLAIN };
+    const REDUCED: Signs = Signs { reduced: true, ..PLAIN };
 
     /// RFC 3168 §6.1.3: echoed until the sender has answered, even if the answer is marked itself.
     #[test]
     fn a_mark_is_echoed_until_the_sender_has_reduced_its_window() {
         let mut echo = Echo::new(Feedback::Latched);
-        let mut after = |packet: Packet| {
-            echo.see(&packet);
+        let mut after = |signs: Signs| {
+            echo.see(signs);
             echo.on
         };
-        assert!(!after(data()));
-        assert!(after(data().marked()));
-        assert!(after(data()));
-        assert!(after(data().reduced().marked()));
-        assert!(after(data()));
-        assert!(!after(data().reduced()));
-        assert!(!after(data()));
+        assert!(!after(PLAIN));
+        assert!(after(MARKED));
+        assert!(after(PLAIN));
+        assert!(after(Signs { reduced: true, ..MARKED }));
+        assert!(after(PLAIN));
+        assert!(!after(REDUCED));
+        assert!(!after(PLAIN));
     }
 
     /// RFC 8257 figure 1; a retransmission, which is not capable, changes nothing.
     #[test]
     fn accurate_feedback_follows_the_marks() {
         let mut echo = Echo::new(Feedback::Accurate);
-        let retransmission = Packet::new(Kind::Segment, 0, 1, 1000, 0.0);
-        let packets = [data(), data().marked(), data().marked(), retransmission, data().reduced(), data()];
-        let seen: Vec<(bool, bool)> = packets.iter().map(|packet| (echo.see(packet), echo.on)).collect();
+        let retransmission = Signs::default();
+        let packets = [PLAIN, MARKED, MARKED, retransmission, REDUCED, PLAIN];
+        let seen: Vec<(bool, bool)> = packets.iter().map(|&signs| (echo.see(signs), echo.on)).collect();
         let quiet = (false, false);
         assert_eq!(seen, [quiet, (true, true), (false, true), (false, true), (true, false), quiet]);
     }
@@ -150,11 +174,11 @@ mod tests {
     #[test]
     fn a_sender_answers_once_in_a_window_and_says_so_once() {
         let mut marks = Marks::new(true);
-        assert!(marks.is_news(0) && !marks.on(data()).is_reduced());
+        assert!(marks.is_news(0) && !marks.signs().reduced);
         marks.reduced(20, true);
         assert!(!marks.is_news(20) && marks.is_news(21));
         assert!(marks.answered(19) && !marks.answered(20));
-        assert!(marks.on(data()).is_reduced() && !marks.on(data()).is_reduced());
+        assert!(marks.signs().reduced && !marks.signs().reduced);
         // A loss of that window is the same congestion; a second loss is the recovery's matter.
         marks.reduced(40, false);
         assert!(!marks.is_news(40) && !marks.answered(30));

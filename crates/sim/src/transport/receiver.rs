@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::events::{Entity, EventQueue, Key};
 use crate::packet::{Kind, Packet};
 use crate::scenario::{Profile, Recovery, TcpSpec};
-use crate::transport::ecn::{Echo, Feedback};
+use crate::transport::ecn::{Echo, Feedback, Signs};
 use crate::transport::linux::AckDelay;
 use crate::transport::sack::{MOST_BLOCKS, SackBlocks, SackSlab};
 use crate::transport::timer::Timer;
@@ -126,10 +126,16 @@ impl Receiver {
         self.next as i32 - 1
     }
 
-    /// A segment arrived that must not be covered by the ACK which is owed: that ACK (RFC 8257 §3.2).
+    /// Whether it tells of each mark.
     #[inline]
-    pub fn owed(&mut self, packet: &Packet) -> Option<Packet> {
-        (self.echo.changes_with(packet) && self.delay.is_armed()).then(|| {
+    #[must_use]
+    pub fn reads_marks(&self) -> bool {
+        self.echo.is_accurate()
+    }
+
+    /// A segment with these signs arrived that must not be covered by the ACK which is owed: that ACK (RFC 8257 §3.2).
+    pub fn owed(&mut self, signs: Signs) -> Option<Packet> {
+        (self.echo.changes_with(signs) && self.delay.is_armed()).then(|| {
             self.delay.cancel();
             self.acknowledge()
         })
@@ -156,7 +162,7 @@ impl Receiver {
         if packet.sent().seconds() >= self.echo_s && i64::from(seq) <= self.last_ack_sent + 1 {
             self.echo_s = packet.sent().seconds();
         }
-        let at_once = self.echo.looks() && self.see_mark(packet);
+        let at_once = self.echo.looks() && self.see_signs(Signs::of(packet));
         let duplicate = self.take(seq);
         // In sequence, nothing missing behind it, not the SYN, and no ACK owed: wait for the next one
         // (RFC 5681 §4.2; ns-2's DelAck sink does the same).
@@ -198,9 +204,10 @@ impl Receiver {
     }
 
     /// Takes note of the mark of a packet, or of its absence. True if it must be acknowledged at once.
-    fn see_mark(&mut self, packet: &Packet) -> bool {
-        self.totals.packets_marked += u64::from(packet.is_marked());
-        self.echo.see(packet)
+    #[cold]
+    fn see_signs(&mut self, signs: Signs) -> bool {
+        self.totals.packets_marked += u64::from(signs.marked);
+        self.echo.see(signs)
     }
 
     /// Notes that `seq` arrived. True if it had arrived before.

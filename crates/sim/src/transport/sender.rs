@@ -103,6 +103,8 @@ pub struct Sender {
     control: Handle,
     /// Slow start, where it is not the standard one.
     slow_start: Option<Box<SlowStart>>,
+    /// It has to take note of what it sends, beyond what all senders do.
+    takes_notes: bool,
     /// Profile `linux`: how much of the window is used.
     window_use: Option<Box<WindowUse>>,
     account: Account,
@@ -180,6 +182,7 @@ impl Sender {
             rto: Timer::default(),
             control,
             slow_start: SlowStart::new(tcp.slow_start, tcp.max_ssthresh_packets),
+            takes_notes: tcp.ecn || tcp.recovery == Recovery::Rack || connection.profile == Profile::Linux,
             window_use: (connection.profile == Profile::Linux)
                 .then(|| Box::new(WindowUse::new(tcp.initial_window_packets))),
             account: Account::new(start),
@@ -274,6 +277,9 @@ impl Sender {
     /// An ACK arrived, with SACK blocks, half-open.
     pub fn receive<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: u32, blocks: &[(u32, u32)]) {
         let ack = ack as i32;
+        if self.takes_notes {
+            self.validate_window(env.now.time);
+        }
         if !env.ns2() {
             if self.acked < 0 {
                 self.establish(env);
@@ -358,12 +364,13 @@ impl Sender {
                 // packet's round trip tells a control nothing about those of data.
                 self.window.cwnd = self.initial_window(env);
             } else {
-                let before = self.window;
+                // Around the one place where windows grow, which stays in line.
+                if let Some(slow_start) = &mut self.slow_start {
+                    slow_start.before(&self.window);
+                }
                 env.controls.on_ack(self.control, &mut self.window, &news);
-                if let Some(slow_start) = &mut self.slow_start
-                    && before.in_slow_start()
-                {
-                    slow_start.after(&mut self.window, before.cwnd, &news);
+                if let Some(slow_start) = &mut self.slow_start {
+                    slow_start.after(&mut self.window, &news);
                 }
             }
         } else {
@@ -381,7 +388,7 @@ impl Sender {
             // ns-2 counts ACKs, whatever they acknowledge.
             acked: if env.ns2() { 1.0 } else { delivered },
             delivered,
-            marked: if env.marked { delivered } else { 0.0 },
+            marked: env.marked,
             rtt_s: env.now.time.since(env.echo),
             in_flight: self.in_flight(),
             through: ack,

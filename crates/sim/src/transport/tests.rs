@@ -14,7 +14,7 @@ use crate::scenario::{
 };
 use crate::time::Time;
 use crate::transport::connection::Connection;
-use crate::transport::ecn::Feedback;
+use crate::transport::ecn::{Feedback, Signs};
 use crate::transport::receiver::Receiver;
 use crate::transport::sender::{Env, Sender};
 
@@ -157,7 +157,7 @@ impl Ends {
             _ => packet,
         };
         self.sent.push(Sent { at_s: packet.sent().seconds(), packet, cwnd: self.sender.window.cwnd });
-        if let Some(ack) = self.receiver.owed(&packet) {
+        if let Some(ack) = self.receiver.owed(Signs::of(&packet)) {
             self.fabric.send(ack, key);
         }
         if let Some(ack) = self.receiver.receive(&mut self.fabric.queue, &mut self.fabric.sacks, key, &packet) {

@@ -112,7 +112,7 @@ mod tests {
         let (rounds, window) = longer(20);
         // The first ACK of round 8 ends it.
         assert_eq!(rounds, 8);
-        let expected = after_one * 1.25_f64.powi(4);
+        let expected = after_one * 1.25 * 1.25 * 1.25 * 1.25;
         assert!((window / expected - 1.0).abs() < 0.02, "{window} {expected}");
     }
 

@@ -11,7 +11,14 @@ use crate::scenario::SlowStartKind;
 
 /// A slow start that is not the standard one.
 #[derive(Clone, Copy, Debug)]
-pub enum SlowStart {
+pub struct SlowStart {
+    kind: Kind,
+    /// The window before the ACK at hand, if it was below the threshold.
+    before: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
     /// Ends with a train of ACKs or with a longer round trip.
     HyStart(HyStart),
     /// Ends with longer round trips, after some rounds of slower growth.
@@ -24,32 +31,39 @@ impl SlowStart {
     /// The slow start that a scenario asks for, with the limit of one that has a limit; none is the standard one.
     #[must_use]
     pub fn new(kind: SlowStartKind, max_ssthresh: Option<f64>) -> Option<Box<Self>> {
-        let slow_start = match kind {
+        let kind = match kind {
             SlowStartKind::Standard => return None,
-            SlowStartKind::HyStart => Self::HyStart(HyStart::default()),
-            SlowStartKind::HyStartPlusPlus => Self::HyStartPlusPlus(HyStartPlusPlus::default()),
-            SlowStartKind::Limited => Self::Limited(max_ssthresh?),
+            SlowStartKind::HyStart => Kind::HyStart(HyStart::default()),
+            SlowStartKind::HyStartPlusPlus => Kind::HyStartPlusPlus(HyStartPlusPlus::default()),
+            SlowStartKind::Limited => Kind::Limited(max_ssthresh?),
         };
-        Some(Box::new(slow_start))
+        Some(Box::new(Self { kind, before: None }))
     }
 
-    /// An ACK came in slow start, and the control has grown the window from `before`, by one packet if it is like
-    /// most.
-    pub fn after(&mut self, window: &mut Window, before: f64, ack: &Ack) {
-        let factor = match self {
+    /// An ACK came, and the control has not grown the window yet.
+    #[cold]
+    pub fn before(&mut self, window: &Window) {
+        self.before = window.in_slow_start().then_some(window.cwnd);
+    }
+
+    /// Now it has, in slow start by one packet if it is like most.
+    #[cold]
+    pub fn after(&mut self, window: &mut Window, ack: &Ack) {
+        let Some(before) = self.before else { return };
+        let factor = match &self.kind {
             // Linux counts what was acknowledged, however few ACKs say so.
-            Self::HyStart(_) => ack.acked.max(1.0),
-            Self::HyStartPlusPlus(state) => state.factor(ack),
-            Self::Limited(most) => limited(*most, before),
+            Kind::HyStart(_) => ack.acked.max(1.0),
+            Kind::HyStartPlusPlus(state) => state.factor(ack),
+            Kind::Limited(most) => limited(*most, before),
         };
         let growth = window.cwnd - before;
         if growth > 0.0 {
             window.cwnd = (before + growth * factor).min(window.ssthresh.max(window.cwnd));
         }
-        let found = match self {
-            Self::HyStart(state) => state.finds_limit(window, ack),
-            Self::HyStartPlusPlus(state) => state.finds_limit(ack),
-            Self::Limited(_) => false,
+        let found = match &mut self.kind {
+            Kind::HyStart(state) => state.finds_limit(window, ack),
+            Kind::HyStartPlusPlus(state) => state.finds_limit(ack),
+            Kind::Limited(_) => false,
         };
         if found && window.in_slow_start() {
             window.ssthresh = window.cwnd;
@@ -58,7 +72,7 @@ impl SlowStart {
 
     /// A loss, a mark or a timeout set the threshold.
     pub fn congestion(&mut self) {
-        if let Self::HyStartPlusPlus(state) = self {
+        if let Kind::HyStartPlusPlus(state) = &mut self.kind {
             state.end();
         }
     }
@@ -94,9 +108,9 @@ pub(super) mod tests {
                 let now = Time::new(start_s + f64::from(place) * spacing_s);
                 through += 1;
                 let highest = first + count + 2 * (place - 1);
-                let before = window.cwnd;
+                slow_start.before(&window);
                 window.slow_start(1.0);
-                slow_start.after(&mut window, before, &Ack { now, through, highest, ..ack(rtt_s) });
+                slow_start.after(&mut window, &Ack { now, through, highest, ..ack(rtt_s) });
                 if !window.in_slow_start() {
                     return (round, window.cwnd);
                 }

@@ -4,7 +4,9 @@ use super::{Env, Sender};
 use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
 use crate::scenario::Recovery;
+use crate::time::Time;
 use crate::transport::accounting::Limit;
+use crate::transport::ecn::Signs;
 
 impl Sender {
     /// Whether packet `seq` lies within the window: congestion window in whole packets and inflation, and
@@ -98,9 +100,6 @@ impl Sender {
         self.totals.packets_retransmitted += u64::from(again);
         let idle = self.acked == self.highest;
         if !again {
-            if self.marks.capable && seq > 0 {
-                packet = self.marks.on(packet);
-            }
             self.highest = seq;
             if !self.timing {
                 self.timing = true;
@@ -113,15 +112,43 @@ impl Sender {
         if self.paced.is_some() {
             self.note_paced(env, seq);
         }
+        if self.takes_notes {
+            let signs = self.note_sending(seq, now, again);
+            if signs.capable {
+                packet = packet.capable();
+            }
+            if signs.reduced {
+                packet = packet.reduced();
+            }
+        }
+        env.fabric.send(packet, env.now);
+        if idle || !self.rto.is_armed() {
+            self.arm_rto(env);
+        }
+    }
+
+    /// Has RACK and the use of the window hear of a packet that is sent. Returns what ECN has it say.
+    #[cold]
+    fn note_sending(&mut self, seq: i32, now: Time, again: bool) -> Signs {
         if let Some(rack) = &mut self.rack {
             rack.flight.sent(seq, now);
         }
         if let Some(window_use) = &mut self.window_use {
             window_use.sent(now);
         }
-        env.fabric.send(packet, env.now);
-        if idle || !self.rto.is_armed() {
-            self.arm_rto(env);
+        // RFC 3168 §6.1.5: only packets with data, and only the first time.
+        if seq > 0 && !again { self.marks.signs() } else { Signs::default() }
+    }
+
+    /// Profile `linux`, before an ACK changes anything: a window that was not used shrinks.
+    #[cold]
+    pub(super) fn validate_window(&mut self, now: Time) {
+        if let Some(window_use) = &mut self.window_use
+            && !self.recovering
+            && !self.timed_out
+        {
+            let (limits, outstanding) = (self.account.limit() == Limit::CongestionWindow, self.highest - self.acked);
+            window_use.validate(&mut self.window, limits, outstanding, now, self.rtt.timeout_s());
         }
     }
 
@@ -142,13 +169,6 @@ impl Sender {
         } else {
             Limit::CongestionWindow
         };
-        if let Some(window_use) = &mut self.window_use
-            && !self.recovering
-            && !self.timed_out
-        {
-            let (limits, now) = (limit == Limit::CongestionWindow, env.now.time);
-            window_use.validate(&mut self.window, limits, self.highest - self.acked, now, self.rtt.timeout_s());
-        }
         self.note(env, limit);
     }
 
