@@ -50,6 +50,7 @@ from tightlink.scenario import (
 from tightlink.simulate import simulate
 
 if TYPE_CHECKING:
+    from tightlink.evaluation import evaluate
     from tightlink.experiment import sweep
 
 __all__ = [
@@ -78,6 +79,7 @@ __all__ = [
     "TightlinkError",
     "Udp",
     "Video",
+    "evaluate",
     "load",
     "loads",
     "open_run",
@@ -92,6 +94,10 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("tightlink")
+    if name == "evaluate":
+        from tightlink.evaluation import evaluate
+
+        return evaluate
     if name == "sweep":
         # As an experiment needs more than the scenario model.
         from tightlink.experiment import sweep

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Final, Literal
 from cyclopts import App, CycloptsError, Parameter
 
 from tightlink.commands import analyze
+from tightlink.commands.evaluate import evaluate
 from tightlink.commands.maxflow import maxflow
 from tightlink.commands.packetize import packetize
 from tightlink.commands.predict import predict
@@ -147,6 +148,7 @@ app.command(packetize)
 app.command(sweep)
 app.command(sql)
 app.command(predict)
+app.command(evaluate)
 
 
 @app.command(name="list")
