@@ -28,7 +28,13 @@ _MEGA: Final = 1e6
 def row(evaluation: Evaluation, control: str) -> list[alt.Chart | alt.LayerChart]:
     """The charts of a control, for the tests that were made."""
     made = {test.name for test in evaluation.tests}
-    return [draw(evaluation, control) for name, draw in _CHARTS.items() if name in made]
+    return [draw(evaluation, control) for name, (draw, _) in _CHARTS.items() if name in made]
+
+
+def captions(evaluation: Evaluation) -> list[str]:
+    """What the charts of a row show, from the left."""
+    made = {test.name for test in evaluation.tests}
+    return [caption for name, (_, caption) in _CHARTS.items() if name in made]
 
 
 def _utilization(evaluation: Evaluation, control: str) -> alt.Chart:
@@ -107,11 +113,21 @@ def _line(frame: pl.DataFrame, x: str, y: str, title: str, **settings: Any) -> a
     return chart
 
 
-#: By the test that a chart needs.
-_CHARTS: Final[dict[str, Callable[[Evaluation, str], alt.Chart | alt.LayerChart]]] = {
-    "utilization": _utilization,
-    "ramp-up": _ramp_up,
-    "convergence": _convergence,
-    "beside-reno": _beside,
-    "changes": _changes,
+#: By the test that a chart needs: how it is drawn, and what it shows.
+_CHARTS: Final[dict[str, tuple[Callable[[Evaluation, str], alt.Chart | alt.LayerChart], str]]] = {
+    "utilization": (
+        _utilization,
+        f"the *utilization* that one flow reaches with a queue of {_BUFFER_BDP:g} bandwidth-delay products, over the "
+        f"round trip, at {', '.join(map(str, alone.RATES_MBIT))} Mbit/s",
+    ),
+    "ramp-up": (_ramp_up, "*ramp-up* with slow start to the end, and with slow start up to 100 packets"),
+    "convergence": (_convergence, f"*two flows* of which the second starts {company.APART_S} s later"),
+    "beside-reno": (
+        _beside,
+        "what *standard TCP keeps* beside the control, over what it gets among its own kind, where 1 is fair",
+    ),
+    "changes": (
+        _changes,
+        f"a flow of which *half* of the link goes at {changes.COMES_S} s and comes back at {changes.GOES_S} s",
+    ),
 }

@@ -35,7 +35,7 @@ def write(evaluation: Evaluation, command: str | None = None) -> Path:
         evaluation.folder / "report.html",
         title="Congestion controls, evaluated" if len(evaluation.controls) > 1 else f"{names}, evaluated",
         lead=_LEAD.format(count=len(evaluation.controls), names=names, seeds=len(SEEDS)),
-        sections=[_overview(evaluation), _rows(evaluation), *_tests(evaluation)],
+        sections=[_overview(evaluation), *_rows(evaluation), *_tests(evaluation)],
         seeds=SEEDS,
         command=command,
     )
@@ -47,13 +47,6 @@ _LEAD: Final = (
     "receiver's window that limits nothing. Where flows share a path, random traffic takes 5 % of it in both "
     "directions, and numbers are means over {seeds} seeds with half their 95 % confidence interval: with so few, "
     "differences within it mean nothing."
-)
-_ROWS: Final = (
-    "From the left: the *utilization* that one flow reaches with a queue of 0.2 bandwidth-delay products, over the "
-    "round trip, at 10, 100 and 1000 Mbit/s; *ramp-up* on 100 Mbit/s and 100 ms, with slow start to the end and with "
-    "slow start up to 100 packets; *two flows* of which the second starts 30 s later; what *standard TCP keeps* beside "
-    "the control, over what it gets among its own kind, where 1 is fair; and a flow of which *half* of the link goes "
-    "at 40 s and comes back at 70 s."
 )
 
 
@@ -87,11 +80,12 @@ def _writer(headline: Headline) -> Callable[[Any], str]:
     return lambda value: headline.never if math.isnan(value) else written(headline.measure, value)
 
 
-def _rows(evaluation: Evaluation) -> report.Section:
-    rows = [report.Row(charts.row(evaluation, control.label), control.label) for control in evaluation.controls]
-    return report.Section(
-        "Side by side", "A row for each control, with the same axes in all.", [report.Text(_ROWS), *rows]
-    )
+def _rows(evaluation: Evaluation) -> Iterator[report.Section]:
+    captions = charts.captions(evaluation)
+    if captions:
+        about = report.Text(f"From the left: {'; '.join(captions)}.")
+        rows = [report.Row(charts.row(evaluation, control.label), control.label) for control in evaluation.controls]
+        yield report.Section("Side by side", "A row for each control, with the same axes in all.", [about, *rows])
 
 
 def _tests(evaluation: Evaluation) -> Iterator[report.Section]:

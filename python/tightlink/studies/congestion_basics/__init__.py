@@ -55,11 +55,11 @@ def findings(runs: Mapping[str, Run]) -> Findings:
 _LEAD: Final = (
     "NIST's *Study of Proposed Internet Congestion Control Mechanisms* begins with the phases of a flow, a path of "
     "which TCP uses 89 %, and one across the Atlantic of which it uses little. Here they are simulated, with the "
-    "queues and round trips that the document leaves out, and the theory behind them: **89 % is the sawtooth of one flow with "
-    "a queue of a quarter of a bandwidth-delay product**, whatever the round trip, and on 1 Gbit/s across the "
-    "Atlantic one packet lost in a million is enough to leave most of it idle.\n\nThen what the proposed replacements change, as "
-    "response functions: every one follows the rules of its source. {failed} claims do not hold, of which most compare "
-    "losses at random with formulas for losses at equal distances; each says why."
+    "queues and round trips that the document leaves out, and the theory behind them: **89 % is the sawtooth of one "
+    "flow with a queue of a quarter of a bandwidth-delay product**, whatever the round trip, and on 1 Gbit/s across "
+    "the Atlantic one packet lost in a million is enough to leave most of it idle.\n\nThen what the proposed "
+    "replacements change, as response functions: every one follows the rules of its source. {failed} claims do not "
+    "hold, of which most compare losses at random with formulas for losses at equal distances; each says why."
 )
 
 STUDY: Final = Study(

@@ -85,8 +85,8 @@ def claims(runs: Mapping[str, Run]) -> Iterator[Claim]:
     )  # fmt: skip
     yield holds_if(
         "dublin.clean", "It does so on a path that loses nothing by itself, too", _SOURCE, clean, clean < 0.6 * _STATED,
-        f"In the first {DURATION_S} s. Slow start overshoots and its losses cut the window more than once; what they took "
-        "comes back by a packet a round trip.",
+        f"In the first {DURATION_S} s. Slow start overshoots and its losses cut the window more than once; what they "
+        "took comes back by a packet a round trip.",
     )  # fmt: skip
     compared = replacements(runs)
     own = compared.filter(pl.col("control") == "reno")["utilization"][0]

@@ -11,7 +11,7 @@ import polars as pl
 from tightlink.analysis.sawtooth import epoch_s, queue_for, utilization
 from tightlink.experiment.claims import Claim, holds_if, within
 from tightlink.experiment.execute import Task
-from tightlink.report import Chart, Section, Table, charts
+from tightlink.report import Chart, Format, Section, Table, charts
 from tightlink.studies.congestion_basics.document import DOCUMENT, LINK, PACKET_BYTES, scenario
 from tightlink.studies.words import percent
 
@@ -108,11 +108,8 @@ def section(runs: Mapping[str, Run]) -> Section:
     """The part of the report."""
     found = grid(runs)
     reached = region(found)
-    named = found.with_columns(
-        pl.format("{} flow, {} ms", "flows", pl.col("rtt_ms").cast(pl.Int64))
-        .str.replace("8 flow", "8 flows")
-        .alias("of")
-    )
+    words = pl.when(pl.col("flows") == 1).then(pl.lit("flow")).otherwise(pl.lit("flows"))
+    named = found.with_columns(of=pl.format("{} {}, {} ms", "flows", words, pl.col("rtt_ms").cast(pl.Int64)))
     steps = [place / 100 for place in range(56)]
     curve = pl.DataFrame(
         {
@@ -128,17 +125,17 @@ def section(runs: Mapping[str, Run]) -> Section:
     )  # fmt: skip
     alone = reached.filter(pl.col("flows") == 1)["queue_bdp"].drop_nulls().to_list()
     finding = (
-        f"{percent(STATED)} is what one Reno flow reaches with a queue of {min(alone):.2f} to {max(alone):.2f} "
-        "bandwidth-delay products, at every round trip; with no queue it would be 75 %, with a whole product 100 %."
+        f"{percent(STATED)} is what one Reno flow reaches with a queue of {min(alone):.3f} to {max(alone):.3f} "
+        f"bandwidth-delay products, at every round trip; its sawtooth says {queue_for(STATED):.3f}. With no queue it "
+        "would be 75 %, with a whole product 100 %."
     )
     about = (
         "Utilization of 252 Mbit/s by one Reno flow and by eight, at round trips of 10 to 70 ms, an ACK for every "
         "packet, without the beginning; one flow's runs have at least three losses after it."
     )
-    table = Table(
-        reached,
-        "Where 89 % is reached: the queue in bandwidth-delay products (–: with every queue of the grid, or none)",
-    )
+    named_region = reached.rename({"rtt_ms": "round trip (ms)", "queue_bdp": "queue (bandwidth-delay products)"})
+    formats: dict[str, Format] = {"queue (bandwidth-delay products)": ".3f"}
+    table = Table(named_region, "The queue at which 89 % is reached (–: not between queues of the grid)", formats)
     return Section("252 Mbit/s, and 89 % of it", finding, [Chart(chart, about), table])
 
 
