@@ -96,7 +96,9 @@ def test_a_flow_gives_up_half_of_the_link_and_takes_it_again(found: Evaluation) 
 
 def test_every_queue_and_every_control_of_the_engine_is_evaluated(found: Evaluation) -> None:
     settings = found.summary.filter(pl.col("test") == "queues")["setting"].unique().to_list()
-    assert sorted(settings) == sorted(name for name, _ in _core.queues())
+    assert sorted(settings) == sorted(queues.kinds())
+    assert set(settings) <= {name for name, _ in _core.queues()}
+    assert "drop-tail" in settings
     listed = controls([name for name, _ in _core.congestion()])
     planned = trials(listed, pack.tests())
     assert {trial.control.label for trial in planned} == {name for name, _ in _core.congestion()}
@@ -131,7 +133,14 @@ def test_the_report_has_a_row_of_charts_for_each_control(found: Evaluation) -> N
     from tightlink.evaluation import report
 
     page = report.write(found, command="tightlink evaluate reno cubic").read_text(encoding="utf-8")
-    for text in ("vegas:beta=6 packets", "standard TCP keeps", "Side by side", "Unequal round trips", "half goes", "From the left"):
+    for text in (
+        "vegas:beta=6 packets",
+        "standard TCP keeps",
+        "Side by side",
+        "Unequal round trips",
+        "half goes",
+        "From the left",
+    ):
         assert text in page
     assert page.count('"utilization (%)"') >= 3
 

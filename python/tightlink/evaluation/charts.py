@@ -117,8 +117,7 @@ def _line(frame: pl.DataFrame, x: str, y: str, title: str, **settings: Any) -> a
 _CHARTS: Final[dict[str, tuple[Callable[[Evaluation, str], alt.Chart | alt.LayerChart], str]]] = {
     "utilization": (
         _utilization,
-        f"the *utilization* that one flow reaches with a queue of {_BUFFER_BDP:g} bandwidth-delay products, over the "
-        f"round trip, at {', '.join(map(str, alone.RATES_MBIT))} Mbit/s",
+        f"the *utilization* of one flow with a queue of {_BUFFER_BDP:g} BDP over the round trip, by the rate in Mbit/s",
     ),
     "ramp-up": (_ramp_up, "*ramp-up* with slow start to the end, and with slow start up to 100 packets"),
     "convergence": (_convergence, f"*two flows* of which the second starts {company.APART_S} s later"),

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.fairness import jain
+from tightlink.errors import ScenarioError
 from tightlink.evaluation.pack import SEEDS, Case, Headline, Test
 from tightlink.evaluation.path import BOTTLENECK, Path
 from tightlink.evaluation.samples import mean_after, series
@@ -26,10 +27,18 @@ _INTERVAL_MS: Final = 20
 
 
 def kinds() -> list[str]:
-    """The queue disciplines of the engine."""
+    """The queue disciplines of the engine that are complete with a limit: those that need more have no defaults."""
     from tightlink import _core
 
-    return [name for name, _ in _core.queues()]
+    return [name for name, _ in _core.queues() if _complete(name)]
+
+
+def _complete(kind: str) -> bool:
+    try:
+        PATH.beside(kind).link()
+    except ScenarioError:
+        return False
+    return True
 
 
 def _cases(control: Control) -> Iterator[Case]:
@@ -59,8 +68,8 @@ def _measure(path: Path, runs: Mapping[str, Run]) -> dict[str, float | None]:
 TEST: Final = Test(
     "queues",
     "Queueing delay and loss, under each queue",
-    f"{FLOWS} flows of the control over {PATH.label}, for {DURATION_S} s, through each queue that "
-    "`tightlink list queues` knows, with its defaults: what a packet waits for, mean and 95th percentile (RFC 5166 "
+    f"{FLOWS} flows of the control over {PATH.label}, for {DURATION_S} s, through each queue of `tightlink list "
+    "queues` that needs a limit only, with its other defaults: what a packet waits for, mean and 95th percentile (RFC 5166 "
     "§2.1), the flows' loss, what of the link is used, and Jain's index.",
     _cases,
     [
