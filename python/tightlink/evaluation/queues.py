@@ -68,9 +68,9 @@ def _measure(path: Path, runs: Mapping[str, Run]) -> dict[str, float | None]:
 TEST: Final = Test(
     "queues",
     "Queueing delay and loss, under each queue",
-    f"{FLOWS} flows of the control over {PATH.label}, for {DURATION_S} s, through each queue of `tightlink list "
-    "queues` that needs a limit only, with its other defaults: what a packet waits for, mean and 95th percentile (RFC 5166 "
-    "§2.1), the flows' loss, what of the link is used, and Jain's index.",
+    f"{FLOWS} flows of the control over {PATH.label}, {DURATION_S} s, through each queue of `tightlink list queues` "
+    "that needs a limit only: what a packet waits for, mean and 95th percentile (RFC 5166 §2.1), the flows' loss, what "
+    "of the link is used, and Jain's index.",
     _cases,
     [
         Headline("queueing, mean", "queueing_mean_s", DROP_TAIL),
