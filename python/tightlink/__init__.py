@@ -57,6 +57,7 @@ from tightlink.simulate import simulate
 
 if TYPE_CHECKING:
     from tightlink._core import Ack, Loss, Report
+    from tightlink.evaluation import evaluate
     from tightlink.experiment import sweep
 
 __all__ = [
@@ -94,6 +95,7 @@ __all__ = [
     "TightlinkError",
     "Udp",
     "Video",
+    "evaluate",
     "load",
     "loads",
     "open_run",
@@ -108,6 +110,10 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("tightlink")
+    if name == "evaluate":
+        from tightlink.evaluation import evaluate
+
+        return evaluate
     if name == "sweep":
         # As an experiment needs more than the scenario model.
         from tightlink.experiment import sweep

@@ -15,6 +15,7 @@ from cyclopts import App, CycloptsError, Parameter
 
 from tightlink.commands import analyze
 from tightlink.commands.controls import Controls, define
+from tightlink.commands.evaluate import evaluate
 from tightlink.commands.maxflow import maxflow
 from tightlink.commands.packetize import packetize
 from tightlink.commands.predict import predict
@@ -152,6 +153,7 @@ app.command(packetize)
 app.command(sweep)
 app.command(sql)
 app.command(predict)
+app.command(evaluate)
 
 
 @app.command(name="list")

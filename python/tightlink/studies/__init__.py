@@ -2,7 +2,7 @@
 
 Example:
     >>> [name for name, _ in names()]
-    ['one-flow', 'link-saturation', 'router-response', 'bulk-throughput']
+    ['one-flow', 'link-saturation', 'router-response', 'congestion-basics', 'bulk-throughput']
 """
 
 from __future__ import annotations
@@ -30,6 +30,10 @@ _STUDIES: Final = {
     "router-response": (
         "a router's load over packet rate, bit rate and packet length (Paredes-Farrera et al. 2006)",
         "router_response",
+    ),
+    "congestion-basics": (
+        "phases of a flow, 89 % of a path, and response functions of congestion controls (NIST 2011)",
+        "congestion_basics",
     ),
     "bulk-throughput": (
         "windows and flows on four wide-area paths: what to expect, what to choose (SLAC 2000)",

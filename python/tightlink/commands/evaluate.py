@@ -1,0 +1,116 @@
+"""The command ``tightlink evaluate``: congestion controls through one pack of tests, side by side."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+from cyclopts import Parameter
+
+from tightlink.commands.controls import Controls, define
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tightlink.evaluation.found import Evaluation
+    from tightlink.evaluation.running import Trial
+
+_INTERRUPTED: Final = 130
+
+
+def evaluate(
+    *names: str,
+    test: Annotated[list[str] | None, Parameter(negative="")] = None,
+    jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
+    cluster: str | None = None,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    controls: Controls = None,
+) -> int:
+    """Put congestion controls through one pack of tests, and print them side by side.
+
+    Parameters
+    ----------
+    names
+        Congestion controls, as "tightlink list congestion" names them; with options, such as "fast:alpha=50 packets".
+    test
+        Test to make instead of all, such as ramp-up; may be repeated.
+    jobs
+        Runs to execute at a time; the results do not depend on it.
+    cluster
+        Address of a Dask scheduler to execute them instead, such as tcp://10.0.0.1:8786.
+    output
+        Folder for the results, in which an interrupted evaluation goes on (default: results/evaluation).
+    json_
+        Print what was found as JSON.
+    controls
+        Python file with congestion controls of your own, which it runs; may be repeated.
+    """
+    from tightlink.console import say, watching
+    from tightlink.evaluation.controls import controls as read
+    from tightlink.evaluation.pack import chosen
+    from tightlink.evaluation.running import run, trials
+
+    define(controls)
+    wanted, tests, folder = read(names), chosen(test), output or Path("results") / "evaluation"
+    _say_how_long(trials(wanted, tests), folder, jobs, cluster)
+    try:
+        with watching() as show:
+            evaluation = run(wanted, tests, folder, jobs=jobs, cluster=cluster, progress=show)
+    except KeyboardInterrupt:
+        say("interrupted; what is finished is kept, and the same command goes on from there")
+        return _INTERRUPTED
+    if json_:
+        print(json.dumps(evaluation.described(), indent=2, ensure_ascii=False, allow_nan=False))
+    else:
+        _print_headlines(evaluation)
+    _report(evaluation, quiet=json_)
+    return 0
+
+
+def _say_how_long(planned: Sequence[Trial], folder: Path, jobs: int, cluster: str | None) -> None:
+    from tightlink.console import say
+    from tightlink.evaluation.estimate import seconds
+    from tightlink.evaluation.running import check_folder
+    from tightlink.experiment.engines import engine
+    from tightlink.experiment.progress import duration
+    from tightlink.experiment.store import Store
+
+    check_folder(folder)
+    places = engine(jobs).places
+    count = sum(len(trial.case.scenarios) for trial in planned)
+    there = Store(folder / "runs").count()
+    if there or cluster is not None:
+        say(f"{count} runs" + (f"; {there} are in {folder / 'runs'} already" if there else ""))
+    else:
+        say(f"{count} runs, about {duration(seconds(planned, places))}")
+
+
+def _print_headlines(evaluation: Evaluation) -> None:
+    """A row for each measure, a column for each control."""
+    from tightlink.console import print_table
+    from tightlink.evaluation.words import written
+
+    labels = [control.label for control in evaluation.controls]
+    rows = [
+        [headline.title, *(headline.never if (value := values[label]) is None else written(headline.measure, value)
+                           for label in labels)]
+        for _, headline, values in evaluation.headlines()
+    ]  # fmt: skip
+    print_table(["", *labels], rows)
+
+
+def _report(evaluation: Evaluation, *, quiet: bool) -> None:
+    from tightlink.console import say
+
+    try:
+        from tightlink.evaluation.report import write
+    except ModuleNotFoundError as error:
+        say(f'no report, as {error.name} is not installed: pip install "tightlink[report]"')
+        return
+    place = write(evaluation)
+    if quiet:
+        say(f"report: {place}")
+    else:
+        print(f"\nreport: {place}")

@@ -1,0 +1,47 @@
+"""How long an evaluation will take: packets that its bottlenecks can carry, at the speed of a short trial.
+
+Example:
+    >>> from tightlink.evaluation.controls import control
+    >>> from tightlink.evaluation.pack import chosen
+    >>> from tightlink.evaluation.running import trials
+    >>> 0 < seconds(trials([control("reno")], chosen(["ramp-up"])), places=2) < 60
+    True
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from tightlink import units
+from tightlink.evaluation.path import BOTTLENECK, PACKET_BITS
+from tightlink.experiment.estimate import of_run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tightlink.evaluation.running import Trial
+    from tightlink.scenario import Scenario
+
+#: What reading a run's tables takes beside simulating it.
+_BESIDE_S = 0.02
+
+
+def seconds(planned: Sequence[Trial], places: int) -> float:
+    """The time that trials will take.
+
+    Args:
+        planned: What will be run; equal runs are made once.
+        places: Runs at a time.
+    """
+    scenarios = {json.dumps(s.written(), sort_keys=True): s for trial in planned for s in trial.case.scenarios.values()}
+    each = sorted(scenarios.values(), key=_packets)
+    # Of middling size, so that neither what a run costs at least nor the memory of a large one decides.
+    probe = each[len(each) // 2]
+    speed = of_run(probe) / _packets(probe)
+    return speed * sum(map(_packets, each)) / places + _BESIDE_S * len(each)
+
+
+def _packets(scenario: Scenario) -> float:
+    rate = units.rate(scenario.link[BOTTLENECK].rate)
+    return rate * units.time(scenario.duration) / PACKET_BITS

@@ -1,0 +1,94 @@
+"""What an evaluation found: the measures of every control, their means, and what the report draws."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from tightlink.experiment.precision import half_width
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from tightlink.evaluation.controls import Control
+    from tightlink.evaluation.pack import Headline, Test
+
+_MEASURES: Any = {
+    "control": pl.String, "test": pl.String, "setting": pl.String, "seed": pl.Int64, "measure": pl.String,
+    "value": pl.Float64,
+}  # fmt: skip
+_SUMMARY: Any = {
+    "control": pl.String, "test": pl.String, "setting": pl.String, "measure": pl.String, "value": pl.Float64,
+    "half_width": pl.Float64, "replications": pl.Int64, "never": pl.Int64,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Congestion controls, side by side."""
+
+    controls: Sequence[Control]
+    tests: Sequence[Test]
+    measures: pl.DataFrame
+    """A row for each value of each run; the value is missing where something never happened."""
+    curves: Mapping[tuple[str, str, str], pl.DataFrame]
+    """What the report draws over time, by control, test and setting, with the first seed."""
+    folder: Path
+    """With the runs."""
+
+    @property
+    def summary(self) -> pl.DataFrame:
+        """A row for each control, test, setting and measure: the mean over seeds and half its 95 % interval.
+
+        Where something did not happen with some seeds, ``value`` is the median, in which these come last, and
+        missing where it is one of these; ``never`` counts them.
+        """
+        keys = ["control", "test", "setting", "measure"]
+        grouped = self.measures.group_by(keys, maintain_order=True).agg("value")
+        rows = [(*row[:-1], *_summarised(row[-1])) for row in grouped.iter_rows()]
+        return pl.DataFrame(rows, schema=_SUMMARY, orient="row")
+
+    def described(self) -> dict[str, Any]:
+        """Controls, tests and summary, as ``evaluation.json`` has them."""
+        return {
+            "controls": {control.label: control.value for control in self.controls},
+            "tests": {test.name: test.about for test in self.tests},
+            "summary": self.summary.to_dicts(),
+        }
+
+    def headlines(self) -> Iterator[tuple[Test, Headline, dict[str, float | None]]]:
+        """The columns of the table of all controls, each with a value for every control."""
+        summary = self.summary
+        for test in self.tests:
+            for headline in test.headlines:
+                rows = summary.filter((pl.col("test") == test.name) & (pl.col("measure") == headline.measure))
+                if headline.setting is not None:
+                    rows = rows.filter(pl.col("setting") == headline.setting)
+                values = {
+                    control.label: rows.filter(pl.col("control") == control.label)["value"] for control in self.controls
+                }
+                yield test, headline, {label: _mean(found) for label, found in values.items()}
+
+
+def measures(rows: Sequence[tuple[Any, ...]]) -> pl.DataFrame:
+    """The table of measures from its rows."""
+    return pl.DataFrame(rows, schema=_MEASURES, orient="row")
+
+
+def _summarised(values: list[float | None]) -> tuple[float | None, float | None, int, int]:
+    there = [value for value in values if value is not None]
+    never = len(values) - len(there)
+    if never:
+        middle = statistics.median([*there, *([math.inf] * never)])
+        return (middle if math.isfinite(middle) else None), None, len(values), never
+    return statistics.fmean(there), half_width(there) if len(there) > 1 else None, len(values), 0
+
+
+def _mean(values: pl.Series) -> float | None:
+    mean = None if values.null_count() else values.mean()
+    return float(mean) if isinstance(mean, int | float) else None

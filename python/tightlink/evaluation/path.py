@@ -1,0 +1,117 @@
+"""The path that all tests share: one bottleneck, and flows through it.
+
+Example:
+    >>> path = Path(rate_mbit=20, rtt_ms=40)
+    >>> path.label, path.scenario({"long": path.bulk("reno")}, duration_s=10).duration
+    ('20 Mbit/s, 40 ms, 1 BDP', '10 s')
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.scenario import Bulk, Link, Observe, OnOff, Reverse, Scenario, Tcp, Udp
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+BOTTLENECK: Final = "bottleneck"
+SENDER: Final = "sender"
+RECEIVER: Final = "receiver"
+#: Packets of all flows are as large: profile rfc, Ethernet.
+PACKET_BITS: Final = 1500 * 8
+#: Random traffic beside flows that share a path, so that no phase decides who loses: share of the rate, each way.
+BACKGROUND: Final = 0.05
+_WINDOW: Final = "10000000 packets"
+_BURST: Final = "50 ms"
+
+
+@dataclass(frozen=True)
+class Path:
+    """A bottleneck: rate, round trip of the empty path, and a queue."""
+
+    rate_mbit: float
+    rtt_ms: float
+    buffer_bdp: float = 1.0
+    queue: str = "drop-tail"
+    """Kind, with its defaults beside the limit."""
+
+    @property
+    def label(self) -> str:
+        """For people."""
+        return f"{self.rate_mbit:g} Mbit/s, {self.rtt_ms:g} ms, {self.buffer_bdp:g} BDP"
+
+    @property
+    def rate_bps(self) -> float:
+        """Of the bottleneck."""
+        return self.rate_mbit * 1e6
+
+    @property
+    def packet_s(self) -> float:
+        """What a packet takes on the bottleneck."""
+        return PACKET_BITS / self.rate_bps
+
+    def beside(self, queue: str) -> Path:
+        """The same with another kind of queue."""
+        return replace(self, queue=queue)
+
+    def bulk(self, congestion: Any, **settings: Any) -> Bulk:
+        """A flow, or a group of flows, from end to end.
+
+        Args:
+            congestion: Of TCP, as a scenario has it.
+            settings: Keys of the traffic; ``tcp`` are further keys of TCP.
+        """
+        tcp = Tcp(congestion=congestion, window=_WINDOW, **settings.pop("tcp", {}))
+        return Bulk(**({"from": SENDER, "to": RECEIVER} | settings), tcp=tcp)
+
+    def link(self, **changes: Any) -> Link:
+        """The bottleneck; the way back has room for all ACKs."""
+        bits = self.rate_bps * self.rtt_ms / 1e3 * self.buffer_bdp
+        limit = f"{max(4, -(-bits // PACKET_BITS)):.0f} packets"
+        keys: dict[str, Any] = {
+            "ends": (SENDER, RECEIVER),
+            "rate": f"{self.rate_mbit:g} Mbit/s",
+            "delay": f"{self.rtt_ms / 2:g} ms",
+            "queue": {"kind": self.queue, "limit": limit},
+            "reverse": Reverse(queue="unlimited"),
+        }
+        return Link(**(keys | changes))
+
+    def background(self) -> dict[str, OnOff]:
+        """Random traffic in both directions."""
+        rate = f"{2 * BACKGROUND * self.rate_mbit:g} Mbit/s"
+        udp = Udp(datagram=f"{PACKET_BITS // 8} B")
+        ways = {"forward": (SENDER, RECEIVER), "backward": (RECEIVER, SENDER)}
+        return {
+            f"background_{name}": OnOff(from_=ends[0], to=ends[1], rate=rate, on=_BURST, off=_BURST, udp=udp)
+            for name, ends in ways.items()
+        }
+
+    def scenario(
+        self,
+        traffic: Mapping[str, Any],
+        *,
+        duration_s: float,
+        interval_ms: float = 100,
+        seed: int = 1,
+        links: Mapping[str, Link] | None = None,
+    ) -> Scenario:
+        """A run over this path.
+
+        Args:
+            traffic: By name.
+            duration_s: Simulated time.
+            interval_ms: Of the samples.
+            seed: Of its random streams.
+            links: All links, the bottleneck among them; without them, it alone.
+        """
+        return Scenario(
+            profile="rfc",
+            duration=f"{duration_s:g} s",
+            seed=seed,
+            link=dict(links or {BOTTLENECK: self.link()}),
+            traffic=dict(traffic),
+            observe=Observe(interval=f"{interval_ms:g} ms"),
+        )

@@ -1,0 +1,135 @@
+"""The study of congestion control's basics: its theory, a reduced run of it, and its report."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tightlink.analysis import sawtooth
+from tightlink.analysis.response_laws import Cubic, HighSpeed, HTcp, Law, Reno, Scalable, mean_window
+from tightlink.studies.congestion_basics import STUDY, equilibria, long_path, paths, responses
+from tightlink.studies.study import run_study
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+CONTROLS = ("reno", "reno-delayed-ns2", "reno-delayed-rfc", "highspeed", "scalable", "htcp", "bic", "cubic")
+#: Every claim of the study: these never change.
+CLAIMS = {
+    "phases.connection", "phases.slow-start", "phases.avoidance", "phases.loss", "phases.timeout", "phases.threshold",
+    "252.sawtooth", "252.89", "252.queue", "252.flows", "dublin.less", "dublin.clean", "dublin.replacements",
+    "fast.20", "fast.50", "vegas.band", "vegas.alone",
+    *(f"response.{name}.{what}" for name in CONTROLS for what in ("slope", "level", "law")),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The study with fewer losses, queues and seconds."""
+    place = tmp_path_factory.mktemp("study") / "congestion-basics"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(responses, "LOSSES", {1e-2: (1, 200), 1e-3: (2, 400), 1e-4: (2, 100), 1e-5: (1, 10)})
+        patch.setattr(responses, "_LAW_LOSSES", dict.fromkeys((1e-2, 1e-3, 1e-4, 1e-5), 500))
+        patch.setattr(paths, "RTTS_MS", (10,))
+        patch.setattr(paths, "CHOSEN_MS", 10)
+        patch.setattr(paths, "QUEUES_BDP", (0.1, 0.2, 0.3))
+        patch.setattr(long_path, "DURATION_S", 60)
+        patch.setattr(long_path, "_COMPARED_S", 20)
+        patch.setattr(long_path, "LOSSES", (0.0, 1e-6))
+        patch.setattr(equilibria, "_DURATION_S", 24)
+        assert run_study(STUDY, place, 2, lambda _: None) == 3
+    return place
+
+
+@pytest.fixture(scope="module")
+def claims(folder: Path) -> dict[str, dict[str, Any]]:
+    listed = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
+    return {claim["id"]: claim for claim in listed}
+
+
+def test_the_claims_are_these_and_say_why_they_fail(claims: dict[str, dict[str, Any]]) -> None:
+    assert set(claims) == CLAIMS
+    assert all(claim["reason"] for claim in claims.values() if claim["holds"] is False)
+
+
+def test_phases_queue_and_rest_points_hold_at_small_scale(claims: dict[str, dict[str, Any]]) -> None:
+    for name in CLAIMS:
+        if name.startswith(("phases.", "252.", "fast.", "vegas.")):
+            assert claims[name]["holds"] is True, claims[name]
+    assert claims["dublin.less"]["holds"] is True
+
+
+def test_delayed_acks_cost_windows_that_grow_with_acks_only(claims: dict[str, dict[str, Any]]) -> None:
+    """Mathis' constant for delayed ACKs is profile ns2's, not profile rfc's, which counts what is acknowledged."""
+    assert claims["response.reno-delayed-ns2.level"]["observed"] == pytest.approx(1, abs=0.15)
+    assert claims["response.reno-delayed-rfc.level"]["observed"] == pytest.approx(math.sqrt(2), abs=0.2)
+    assert claims["response.reno-delayed-rfc.level"]["holds"] is False
+
+
+def test_figures_and_report_are_there(folder: Path) -> None:
+    names = {file.name for file in (folder / "figures").iterdir()}
+    assert {"phases.svg", "utilization-252.svg", "response-functions.png"} <= names
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    for title in ("The phases of a flow", "252 Mbit/s, and 89 % of it", "1 Gbit/s from Chicago to Dublin"):
+        assert title in page
+
+
+@pytest.mark.parametrize(
+    ("law", "formula", "tolerance"),
+    [
+        (Reno, lambda loss: math.sqrt(1.5 / loss), 0.01),
+        (lambda: Reno(packets_per_ack=2), lambda loss: math.sqrt(0.75 / loss), 0.01),
+        (HighSpeed, lambda loss: 0.12 / loss**0.835, 0.03),
+        (Scalable, lambda loss: 0.0749 / loss, 0.01),
+        (Cubic, lambda loss: (0.4 * 3.7 / 1.2) ** 0.25 * (0.1 / loss) ** 0.75, 0.05),
+    ],
+)
+def test_laws_with_losses_at_equal_distances_give_the_formulas(
+    law: Callable[[], Law], formula: Callable[[float], float], tolerance: float
+) -> None:
+    for loss in (1e-4, 1e-5, 1e-6):
+        assert mean_window(law(), loss, rtt_s=0.1, losses=200) == pytest.approx(formula(loss), rel=tolerance)
+
+
+def test_htcp_at_equal_distances_is_its_epoch() -> None:
+    """Where the window ends as it began: 2 A(T) / RTT is the top, A the integral of α without its factor 2 (1 − β)."""
+    loss, rtt_s, beta = 1e-5, 0.1, 0.8
+
+    def packets(end_s: float) -> tuple[float, float]:
+        steps = 20_000
+        step, grown, sent = end_s / steps, 0.0, 0.0
+        area = sum(alpha((place + 0.5) * step) for place in range(steps)) * step
+        top = 2 * area / rtt_s
+        for place in range(steps):
+            sent += (beta * top + grown) * step / rtt_s
+            grown += 2 * (1 - beta) * alpha((place + 0.5) * step) * step / rtt_s
+        return sent, sent * rtt_s / end_s
+
+    def alpha(since_s: float) -> float:
+        past_s = max(0.0, since_s - 1)
+        return 1 + 10 * past_s + past_s * past_s / 4
+
+    low, high = 0.1, 100.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if packets(middle)[0] < 1 / loss else (low, middle)
+    assert mean_window(HTcp(), loss, rtt_s=rtt_s, losses=200) == pytest.approx(packets(low)[1], rel=0.02)
+
+
+@pytest.mark.parametrize("queue", [0.0, 0.05, 0.3, 0.8, 1.0, 1.7])
+def test_the_sawtooth_is_that_of_a_window_round_by_round(queue: float) -> None:
+    bdp, rtt_s = 5000.0, 0.1
+    sent = passed_s = 0.0
+    window = bdp * (1 + queue) / 2
+    while window < bdp * (1 + queue):
+        sent += window
+        passed_s += rtt_s * max(1.0, window / bdp)
+        window += 1
+    assert sawtooth.utilization(queue) == pytest.approx(sent / (passed_s / rtt_s * bdp), abs=1e-3)
+    assert sawtooth.epoch_s(queue, bdp, rtt_s) == pytest.approx(passed_s, rel=1e-3)
+    if 0 < queue < 1:
+        assert sawtooth.queue_for(sawtooth.utilization(queue)) == pytest.approx(queue, abs=1e-6)

@@ -1,0 +1,201 @@
+"""The evaluation pack: what it finds on small paths, its command, its folder and its report."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import tightlink as tl
+from tightlink import _core
+from tightlink.analysis import sawtooth
+from tightlink.cli import main
+from tightlink.evaluation import alone, changes, company, pack, queues, samples, short_flows
+from tightlink.evaluation.controls import control, controls
+from tightlink.evaluation.path import Path as Bottleneck
+from tightlink.evaluation.running import trials
+from tightlink.experiment.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tightlink.evaluation.found import Evaluation
+
+SEEDS = (1, 2)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _small() -> Iterator[None]:
+    """The pack on slower paths, with fewer seeds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(alone, "RATES_MBIT", (10,))
+        patch.setattr(alone, "RTTS_MS", (10, 50))
+        patch.setattr(alone, "_RAMP", Bottleneck(rate_mbit=20, rtt_ms=100))
+        patch.setattr(company, "PATHS", (company.SLOW,))
+        for module in (company, queues, short_flows):
+            patch.setattr(module, "SEEDS", SEEDS)
+        yield
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
+    return tl.evaluate(
+        ["reno", "cubic", {"kind": "vegas", "beta": "6 packets"}],
+        output=tmp_path_factory.mktemp("pack") / "all",
+        jobs=2,
+    )
+
+
+def value(found: Evaluation, control: str, test: str, measure: str, setting: str | None = None) -> float:
+    rows = found.summary.filter(
+        (pl.col("control") == control) & (pl.col("test") == test) & (pl.col("measure") == measure)
+    )
+    if setting is not None:
+        rows = rows.filter(pl.col("setting") == setting)
+    [one] = rows["value"].to_list()
+    return float(one)
+
+
+def test_one_flow_uses_what_the_theory_of_its_sawtooth_says(found: Evaluation) -> None:
+    for rtt in (10, 50):
+        path = Bottleneck(10, rtt, 0.2)
+        used = value(found, "reno", "utilization", "utilization", path.label)
+        assert used == pytest.approx(sawtooth.utilization(path.buffer_bdp), abs=0.04)
+    assert value(found, "cubic", "utilization", "utilization", Bottleneck(10, 50, 0.2).label) > 0.93
+
+
+def test_controls_differ_where_they_should(found: Evaluation) -> None:
+    vegas = "vegas:beta=6 packets"
+    assert value(found, "reno", "ramp-up", "ramp_up_s", "unlimited threshold") < 2
+    assert value(found, vegas, "queues", "queueing_p95_s", "drop-tail") < 0.5 * value(
+        found, "reno", "queues", "queueing_mean_s", "drop-tail"
+    )
+    assert value(found, vegas, "queues", "loss", "drop-tail") == 0
+    label = company.SLOW.label
+    # Beside itself a control is fair, and Vegas gives way.
+    assert value(found, "reno", "beside-reno", "standard_kept", label) == pytest.approx(1, abs=0.1)
+    assert value(found, "cubic", "beside-cubic", "standard_kept", label) == pytest.approx(1, abs=0.1)
+    assert value(found, vegas, "beside-reno", "standard_kept", label) > 1.4
+    # The longer path gets less from Reno, and less from it than from CUBIC.
+    reno, cubic = (value(found, name, "round-trips", "long_over_short") for name in ("reno", "cubic"))
+    assert reno < cubic < 1
+    assert value(found, vegas, "short-flows", "completion_p95_s") < value(
+        found, "reno", "short-flows", "completion_p95_s"
+    )
+
+
+def test_a_flow_gives_up_half_of_the_link_and_takes_it_again(found: Evaluation) -> None:
+    for name in ("reno", "cubic"):
+        assert value(found, name, "changes", "kept_of_half") == pytest.approx(1, abs=0.03)
+        assert 0 < value(found, name, "changes", "loss_at_first") < 0.2
+        assert changes.TAKEN < 1 <= value(found, name, "changes", "refill_s") < changes.DURATION_S - changes.GOES_S
+
+
+def test_every_queue_and_every_control_of_the_engine_is_evaluated(found: Evaluation) -> None:
+    settings = found.summary.filter(pl.col("test") == "queues")["setting"].unique().to_list()
+    assert sorted(settings) == sorted(queues.kinds())
+    assert set(settings) <= {name for name, _ in _core.queues()}
+    assert "drop-tail" in settings
+    listed = controls([name for name, _ in _core.congestion()])
+    planned = trials(listed, pack.tests())
+    assert {trial.control.label for trial in planned} == {name for name, _ in _core.congestion()}
+
+
+def test_what_never_happens_is_missing_and_counted(found: Evaluation) -> None:
+    row = found.summary.filter(
+        (pl.col("control") == "reno") & (pl.col("measure") == "convergence_s") & (pl.col("setting") == "2 flows")
+    ).row(0, named=True)
+    missing = found.measures.filter(
+        (pl.col("control") == "reno") & (pl.col("measure") == "convergence_s") & (pl.col("setting") == "2 flows")
+    )["value"].null_count()
+    assert row["never"] == missing
+    assert row["replications"] == len(SEEDS)
+
+
+def test_the_folder_has_tables_and_an_evaluation_goes_on_in_it(found: Evaluation) -> None:
+    described = json.loads((found.folder / "evaluation.json").read_text(encoding="utf-8"))
+    assert described["controls"]["vegas:beta=6 packets"] == {"kind": "vegas", "beta": "6 packets"}
+    assert described["summary"] == found.summary.to_dicts()
+    table = pl.read_parquet(found.folder / "measures.parquet")
+    assert table.height == found.measures.height
+    runs = pl.read_parquet(found.folder / "runs.parquet")
+    assert runs["status"].unique().to_list() == ["done"]
+    before = {file.name: file.stat().st_mtime_ns for file in Store(found.folder / "runs").files()}
+    again = tl.evaluate(["reno", "cubic"], tests=["ramp-up", "changes"], output=found.folder)
+    assert {file.name: file.stat().st_mtime_ns for file in Store(found.folder / "runs").files()} == before
+    assert [test.name for test in again.tests] == ["ramp-up", "changes"]
+
+
+def test_the_report_has_a_row_of_charts_for_each_control(found: Evaluation) -> None:
+    from tightlink.evaluation import report
+
+    page = report.write(found, command="tightlink evaluate reno cubic").read_text(encoding="utf-8")
+    for text in (
+        "vegas:beta=6 packets",
+        "standard TCP keeps",
+        "Side by side",
+        "Unequal round trips",
+        "half goes",
+        "From the left",
+    ):
+        assert text in page
+    assert page.count('"utilization (%)"') >= 3
+
+
+def test_the_command_prints_controls_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["evaluate", "reno", "fast:alpha=20 packets", "--test", "ramp-up", "-o", str(tmp_path / "out")]
+    assert main(arguments) == 0
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[0].split() == ["reno", "fast:alpha=20", "packets"]
+    assert "report:" in printed.out
+    assert "4 runs, about" in printed.err
+    assert main([*arguments, "--json"]) == 0
+    assert set(json.loads(capsys.readouterr().out)) == {"controls", "tests", "summary"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "at least one congestion control"),
+        (["renno"], 'did you mean "reno"?'),
+        (["reno", "reno"], "each congestion control once"),
+        (
+            ["fast:alfa=3"],
+            'congestion.alfa: unknown key; expected one of alpha, gamma, mi_threshold; did you mean "alpha"?',
+        ),
+        (["fast:alpha"], "expected NAME or NAME:option=value"),
+        (["fast:alpha=2 s"], 'congestion.alpha = "2 s"'),
+        (["reno", "--test", "ramp"], "did you mean ramp-up?"),
+        (["reno", "-j", "0"], "--jobs = 0: expected a whole number of at least 1"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evaluate", *arguments, "-o", str(tmp_path / "out")]) == 2
+    printed = capsys.readouterr().err
+    assert said in printed
+    assert printed.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_another_folder_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    assert main(["evaluate", "reno", "-o", str(tmp_path)]) == 2
+    assert "holds no evaluation" in capsys.readouterr().err
+
+
+def test_evenness_is_jains_index_of_smoothed_goodput() -> None:
+    scenario = company.SLOW.scenario({"flows": company.SLOW.bulk("reno", flows=2)}, duration_s=5)
+    rows = samples.evenness(tl.simulate(scenario), ["flows[0]", "flows[1]"], 2, 1)
+    assert [time for time, _ in rows] == pytest.approx([2 + place / 10 for place in range(1, 30)])
+    assert all(0.5 <= index <= 1 for _, index in rows)
+
+
+def test_options_in_a_name_are_those_of_a_table() -> None:
+    assert control("cubic:beta=0.8, fast_convergence=false").value == {
+        "kind": "cubic", "beta": 0.8, "fast_convergence": False,
+    }  # fmt: skip
