@@ -56,7 +56,7 @@ impl Driver {
     fn new(spec: &ControlSpec, window: Window) -> Self {
         let mut controls = Controls::default();
         let handle = controls.add(spec).expect("the control is known");
-        let deliveries = Deliveries::new(Stream::new(1, "driver", 0, "congestion"));
+        let deliveries = Deliveries::new(Stream::new(1, "driver", 0, "congestion"), true);
         Self { controls, handle, window, now_s: 1.0, through: 0, deliveries, highest: 0, recovering: false }
     }
 

@@ -49,13 +49,16 @@ pub struct Deliveries {
     app_limited: u64,
     least_rtt_s: f64,
     losses: Vec<LostPacket>,
+    /// It finds losses itself; else the recovery tells it.
+    finds_losses: bool,
     random: Stream,
 }
 
 impl Deliveries {
-    /// A connection that has sent nothing; its congestion control draws from `random`.
+    /// A connection that has sent nothing; its congestion control draws from `random`. Without `finds_losses`, the
+    /// recovery tells what is lost by [`Self::lose`].
     #[must_use]
-    pub fn new(random: Stream) -> Self {
+    pub fn new(random: Stream, finds_losses: bool) -> Self {
         Self {
             packets: VecDeque::new(),
             first: 1,
@@ -69,6 +72,7 @@ impl Deliveries {
             app_limited: 0,
             least_rtt_s: f64::INFINITY,
             losses: Vec::new(),
+            finds_losses,
             random,
         }
     }
@@ -162,7 +166,9 @@ impl Deliveries {
             self.first = acked + 1;
             self.held.update(acked, &[]);
         }
-        self.find_losses();
+        if self.finds_losses {
+            self.find_losses();
+        }
         let packet = newest?;
         self.first_sent = packet.sent;
         if self.delivered > self.app_limited {
@@ -216,17 +222,18 @@ impl Deliveries {
         self.judged = self.judged.max(end);
     }
 
-    /// The timer expired: everything is lost that is not known to have arrived.
+    /// The timer expired: everything is lost that is not known to have arrived, unless the recovery knows better.
     pub fn lose_all(&mut self) {
-        for seq in self.first..self.first + self.packets.len() as i32 {
-            self.lose(seq);
+        if self.finds_losses {
+            (self.first..self.first + self.packets.len() as i32).for_each(|seq| self.lose(seq));
         }
     }
 
     /// A packet is lost, if it is in flight.
-    fn lose(&mut self, seq: i32) {
+    pub fn lose(&mut self, seq: i32) {
         let held = self.held.holds(seq);
-        let packet = &mut self.packets[(seq - self.first) as usize];
+        let place = usize::try_from(seq - self.first).ok();
+        let Some(packet) = place.and_then(|place| self.packets.get_mut(place)) else { return };
         if packet.is_lost || held {
             return;
         }
@@ -257,7 +264,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn deliveries(packets: i32) -> Deliveries {
-        let mut deliveries = Deliveries::new(Stream::new(1, "test", 0, "congestion"));
+        let mut deliveries = Deliveries::new(Stream::new(1, "test", 0, "congestion"), true);
         (1..=packets).for_each(|seq| deliveries.note_sent(seq, Time::new(f64::from(seq))));
         deliveries
     }

@@ -51,7 +51,10 @@ pub struct Flight {
     base_s: f64,
     /// The highest packet that arrived: RACK.fack.
     highest_arrived: i32,
+    /// A packet arrived after one that was sent later.
     reordered: bool,
+    /// Packets found lost that nobody was told of yet.
+    found: Vec<i32>,
 }
 
 impl Default for Flight {
@@ -70,6 +73,7 @@ impl Default for Flight {
             base_s: f64::INFINITY,
             highest_arrived: 0,
             reordered: false,
+            found: Vec::new(),
         }
     }
 }
@@ -217,7 +221,13 @@ impl Flight {
         packet.is_some_and(|packet| packet.state == State::InFlight && packet.sent == sent)
     }
 
+    /// The packets found lost since this was asked last.
+    pub fn take_found(&mut self) -> Vec<i32> {
+        std::mem::take(&mut self.found)
+    }
+
     fn lose(&mut self, seq: i32) {
+        self.found.push(seq);
         self.packets[(seq - self.first) as usize].state = State::Lost;
         self.lost += 1;
         self.lost_from = self.lost_from.min(seq);

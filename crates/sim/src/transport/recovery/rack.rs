@@ -82,7 +82,9 @@ impl Sender {
         let srtt_s = self.srtt_s(env.connection).unwrap_or_default();
         let flight = &mut self.rack_state().flight;
         let wait_s = flight.detect(env.now.time, recovering, srtt_s);
-        if flight.lost() > 0 && !recovering {
+        let (found, lost) = (flight.take_found(), flight.lost());
+        self.note_lost(&found);
+        if lost > 0 && !recovering {
             self.recover = self.highest;
             self.recovering = true;
             self.last_cut = LastCut::DuplicateAcks;
@@ -200,6 +202,8 @@ impl Sender {
         rack.prr = None;
         rack.tail_probe = None;
         rack.flight.lose_by_timeout(env.now.time);
+        let found = rack.flight.take_found();
+        self.note_lost(&found);
         self.window.cwnd = f64::from(self.rack_state().flight.pipe() + 1);
         self.arm_rto(env);
         self.rack_send(env);

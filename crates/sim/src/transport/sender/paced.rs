@@ -14,7 +14,7 @@ impl Sender {
     /// Paces from now on, by the timer `entity`; with `random` the congestion control is told how fast packets are
     /// delivered, and draws its random numbers from there.
     pub fn pace(&mut self, entity: Entity, random: Option<Stream>) {
-        let deliveries = random.map(Deliveries::new);
+        let deliveries = random.map(|random| Deliveries::new(random, self.rack.is_none()));
         self.paced = Some(Box::new(Paced { pacer: Pacer::new(entity), deliveries }));
     }
 
@@ -97,6 +97,13 @@ impl Sender {
     pub(super) fn note_all_lost(&mut self) {
         if let Some(deliveries) = self.paced.as_mut().and_then(|paced| paced.deliveries.as_mut()) {
             deliveries.lose_all();
+        }
+    }
+
+    /// RACK found losses: the congestion control is told with the next sample.
+    pub(in crate::transport) fn note_lost(&mut self, lost: &[i32]) {
+        if let Some(deliveries) = self.paced.as_mut().and_then(|paced| paced.deliveries.as_mut()) {
+            lost.iter().for_each(|&seq| deliveries.lose(seq));
         }
     }
 
