@@ -23,6 +23,8 @@ RECEIVER: Final = "receiver"
 PACKET_BITS: Final = 1500 * 8
 #: Random traffic beside flows that share a path, so that no phase decides who loses: share of the rate, each way.
 BACKGROUND: Final = 0.05
+#: It finds all losses without the timer, so that what is compared is the control.
+_RECOVERY: Final = "rack"
 _WINDOW: Final = "10000000 packets"
 _BURST: Final = "50 ms"
 
@@ -36,6 +38,8 @@ class Path:
     buffer_bdp: float = 1.0
     queue: str = "drop-tail"
     """Kind, with its defaults beside the limit."""
+    marks: bool = False
+    """Whether it marks packets instead of dropping them."""
 
     @property
     def label(self) -> str:
@@ -52,9 +56,9 @@ class Path:
         """What a packet takes on the bottleneck."""
         return PACKET_BITS / self.rate_bps
 
-    def beside(self, queue: str) -> Path:
+    def beside(self, queue: str, *, marks: bool = False) -> Path:
         """The same with another kind of queue."""
-        return replace(self, queue=queue)
+        return replace(self, queue=queue, marks=marks)
 
     def bulk(self, congestion: Any, **settings: Any) -> Bulk:
         """A flow, or a group of flows, from end to end.
@@ -63,7 +67,7 @@ class Path:
             congestion: Of TCP, as a scenario has it.
             settings: Keys of the traffic; ``tcp`` are further keys of TCP.
         """
-        tcp = Tcp(congestion=congestion, window=_WINDOW, **settings.pop("tcp", {}))
+        tcp = Tcp(congestion=congestion, recovery=_RECOVERY, window=_WINDOW, **settings.pop("tcp", {}))
         return Bulk(**({"from": SENDER, "to": RECEIVER} | settings), tcp=tcp)
 
     def link(self, **changes: Any) -> Link:
@@ -74,7 +78,7 @@ class Path:
             "ends": (SENDER, RECEIVER),
             "rate": f"{self.rate_mbit:g} Mbit/s",
             "delay": f"{self.rtt_ms / 2:g} ms",
-            "queue": {"kind": self.queue, "limit": limit},
+            "queue": {"kind": self.queue, "limit": limit} | ({"ecn": True} if self.marks else {}),
             "reverse": Reverse(queue="unlimited"),
         }
         return Link(**(keys | changes))

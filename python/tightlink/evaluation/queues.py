@@ -10,6 +10,7 @@ from tightlink.errors import ScenarioError
 from tightlink.evaluation.pack import SEEDS, Case, Headline, Test
 from tightlink.evaluation.path import BOTTLENECK, Path
 from tightlink.evaluation.samples import mean_after, series
+from tightlink.scenario.congestion import control_name, reads_marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -43,7 +44,7 @@ def _complete(kind: str) -> bool:
 
 def _cases(control: Control) -> Iterator[Case]:
     for kind in kinds():
-        path = PATH.beside(kind)
+        path = PATH.beside(kind, marks=kind != DROP_TAIL and reads_marks(control_name(control.value)))
         traffic = {"flows": path.bulk(control.value, flows=FLOWS, start={"every": "0.1 s"}), **path.background()}
         for seed in SEEDS:
             scenario = path.scenario(traffic, duration_s=DURATION_S, interval_ms=_INTERVAL_MS, seed=seed)
@@ -69,8 +70,8 @@ TEST: Final = Test(
     "queues",
     "Queueing delay and loss, under each queue",
     f"{FLOWS} flows of the control over {PATH.label}, {DURATION_S} s, through each queue of `tightlink list queues` "
-    "that needs a limit only: what a packet waits for, mean and 95th percentile (RFC 5166 §2.1), the flows' loss, what "
-    "of the link is used, and Jain's index.",
+    "that needs a limit only, and that marks packets if the control reads marks: what a packet waits for, mean and "
+    "95th percentile (RFC 5166 §2.1), the flows' loss, what of the link is used, and Jain's index.",
     _cases,
     [
         Headline("queueing, mean", "queueing_mean_s", DROP_TAIL),

@@ -43,8 +43,8 @@ def write(evaluation: Evaluation, command: str | None = None) -> Path:
 
 _LEAD: Final = (
     "{count} of them, {names}: the same tests for each, in the terms of RFC 5166, RFC 9743 and the Common TCP "
-    "Evaluation Suite. TCP is that of profile `rfc` (SACK, delayed ACKs, an initial window of 10 packets) with a "
-    "receiver's window that limits nothing. Where flows share a path, random traffic takes 5 % of it in both "
+    "Evaluation Suite. TCP is that of profile `rfc` with RACK-TLP: delayed ACKs, an initial window of 10 packets, "
+    "a receiver's window that limits nothing. Where flows share a path, random traffic takes 5 % of it in both "
     "directions, and numbers are means over {seeds} seeds with half their 95 % confidence interval: with so few, "
     "differences within it mean nothing."
 )
