@@ -1,27 +1,22 @@
 //! The loop: takes the next event, lets it happen, until the end.
 
-use crate::congestion::external::NoMaker;
-use crate::congestion::{Controls, Maker};
-use crate::error::ScenarioError;
+use crate::congestion::Controls;
 use crate::events::{self, Entity, Key};
 use crate::network::fabric::Fabric;
-use crate::network::link::Link;
-use crate::network::queue::{QueueSpec, Site};
-use crate::network::topology::{Paths, flows_alone_at_their_host};
 use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
 use crate::probe::series::Series;
-use crate::random::Stream;
-use crate::scenario::{FlowSpec, Profile, QueueLimit, Recovery, Scenario, TcpSpec, TrafficSpec, TransportSpec};
+use crate::scenario::Scenario;
 use crate::time::Time;
 use crate::traffic::pulse::Pulse;
 use crate::transport::connection::Connection;
-use crate::transport::datagram::{DatagramFlow, Fragments};
-use crate::transport::ecn::{Feedback, Signs};
-use crate::transport::ns2;
+use crate::transport::datagram::DatagramFlow;
+use crate::transport::ecn::Signs;
 use crate::transport::receiver::Receiver;
 use crate::transport::sender::{Env, Sender};
 
+mod build;
+mod checks;
 mod sampler;
 
 use sampler::Sampled;
@@ -115,135 +110,7 @@ pub struct Simulation<'a, P> {
     sampled: Sampled,
 }
 
-impl<'a, P: Probe> Simulation<'a, P> {
-    /// Builds the network and the flows of a scenario.
-    ///
-    /// # Errors
-    /// What only the engine can see to be wrong: unreachable destinations, broken paths, packets that
-    /// no link on the path carries, an unknown congestion control.
-    pub fn new(scenario: &'a Scenario, probe: P) -> Result<Self, ScenarioError> {
-        Self::with_controls(scenario, probe, &mut NoMaker)
-    }
-
-    /// The same, of a scenario with congestion controls that live outside of the engine.
-    ///
-    /// # Errors
-    /// As above, and what `maker` finds to be wrong.
-    pub fn with_controls(scenario: &'a Scenario, probe: P, maker: &mut dyn Maker) -> Result<Self, ScenarioError> {
-        let entities = Entities::new(scenario);
-        let first = (entities.first_link, entities.first_source);
-        let fabric = Fabric::new(scenario, first, probe, |paths| watched(scenario, paths))?;
-        let mut simulation = Self {
-            scenario,
-            fabric,
-            series: Series::default(),
-            controls: Controls::default(),
-            connections: Vec::new(),
-            tcp: Vec::new(),
-            udp: Vec::new(),
-            endpoints: Vec::new(),
-            pulses: Vec::new(),
-            running: vec![false; scenario.flows.len()],
-            entities,
-            end: Time::new(scenario.duration_s),
-            events: 0,
-            sampled: Sampled::default(),
-        };
-        let phases = match scenario.profile {
-            Profile::Ns2 => ns2::clock_phases(scenario).0,
-            Profile::Rfc | Profile::Linux => vec![0.0; scenario.flows.len()],
-        };
-        let alone = flows_alone_at_their_host(scenario, &simulation.fabric.paths);
-        for (index, (flow, phase_s)) in scenario.flows.iter().zip(phases).enumerate() {
-            simulation.add_flow(index as u32, flow, phase_s, alone[index] && P::ALLOWS_FUSION, maker)?;
-        }
-        simulation.schedule_samples();
-        Ok(simulation)
-    }
-
-    fn add_flow(
-        &mut self,
-        index: u32,
-        flow: &FlowSpec,
-        phase_s: f64,
-        alone: bool,
-        maker: &mut dyn Maker,
-    ) -> Result<(), ScenarioError> {
-        let start = Time::planned(flow.start_s);
-        let endpoint = match &flow.transport {
-            TransportSpec::Tcp(tcp) => {
-                check_size(
-                    flow,
-                    "tcp.payload",
-                    tcp.payload_bytes,
-                    tcp.header_bytes.max(tcp.ack_bytes + MOST_SACK_BYTES),
-                )?;
-                let bytes = if let TrafficSpec::Bulk { bytes } = flow.traffic { bytes } else { None };
-                let connection = Connection::new(tcp, self.scenario.profile, bytes);
-                check_recovery(flow, tcp.recovery, self.scenario.profile)?;
-                let control = match tcp.congestion.external {
-                    None => self.controls.add(&tcp.congestion),
-                    Some(_) => maker.make(&tcp.congestion, &flow.label).map(|made| self.controls.connect(made)),
-                };
-                let control = control.map_err(|expected| ScenarioError::Flow {
-                    flow: flow.label.clone(),
-                    key: "tcp.congestion",
-                    value: format!("{:?}", tcp.congestion.kind),
-                    expected,
-                })?;
-                let bottleneck = slowest(self.scenario, &self.fabric.paths.links(index, false));
-                let retransmission = self.entities.timer(index, RETRANSMISSION);
-                let mut sender = Sender::new(&connection, index, retransmission, control, bottleneck, phase_s, start);
-                let samples = self.controls.samples_delivery(control);
-                if samples {
-                    check_samples(flow, tcp)?;
-                }
-                if samples || tcp.pacing {
-                    let random = || Stream::new(self.scenario.seed, &flow.group, flow.index, "congestion");
-                    sender.pace(self.entities.timer(index, PACING), samples.then(random));
-                }
-                let feedback = feedback(flow, tcp.ecn, self.controls.reads_marks(control))?;
-                let delayed_ack = self.entities.timer(index, DELAYED_ACK);
-                let receiver = Receiver::new(tcp, self.scenario.profile, feedback, index, delayed_ack);
-                let connection = self.connection(connection);
-                let acks_on = if alone { self.fabric.paths.links(index, true).last().copied() } else { None };
-                let stop = Time::planned(flow.stop_s);
-                self.tcp.push(TcpFlow { connection, sender, receiver, acks_on, stop });
-                Endpoint::Tcp(self.tcp.len() as u32 - 1)
-            }
-            TransportSpec::Udp(udp) => {
-                check_size(flow, "udp.payload", udp.payload_bytes, udp.header_bytes)?;
-                let path = self.fabric.paths.links(index, false);
-                let mtu = path.iter().filter_map(|&link| self.scenario.links[link as usize].mtu_bytes).min();
-                let fragments = Fragments::new(udp, mtu);
-                let mut datagrams = DatagramFlow::new(index, udp, fragments);
-                if let (TrafficSpec::Saturate {}, Some(&first)) = (&flow.traffic, path.first()) {
-                    check_pushes_back(self.scenario, first, fragments.size)?;
-                    datagrams = datagrams.saturating(start, first);
-                }
-                self.udp.push(datagrams);
-                Endpoint::Udp(self.udp.len() as u32 - 1)
-            }
-        };
-        self.endpoints.push(endpoint);
-        self.pulses.push(Pulse::new(flow, self.scenario.seed));
-        let queue = &mut self.fabric.queue;
-        queue.push(Key::planned(start, 1 + 2 * index));
-        if flow.stop_s < self.scenario.duration_s {
-            queue.push(Key::planned(Time::planned(flow.stop_s), 2 + 2 * index));
-        }
-        Ok(())
-    }
-
-    /// Connections of one group usually have equal parameters: they share them.
-    fn connection(&mut self, connection: Connection) -> u32 {
-        let same = |known: &Connection| known.tcp == connection.tcp && known.bytes == connection.bytes;
-        if !self.connections.last().is_some_and(same) {
-            self.connections.push(connection);
-        }
-        self.connections.len() as u32 - 1
-    }
-
+impl<P: Probe> Simulation<'_, P> {
     /// Runs to the end. `interrupted` is asked now and then; true stops the run there.
     ///
     /// # Errors
@@ -479,109 +346,4 @@ fn send_owed<P: Probe>(
     if let Some(ack) = receiver.owed(signs) {
         fabric.send(ack, Key::from_words((time, caused_at, rank)));
     }
-}
-
-/// Bytes that SACK blocks may add to an ACK.
-const MOST_SACK_BYTES: u32 = 4 + 8 * 3;
-
-/// IP has sixteen bits for the length of a packet, and so has this engine.
-fn check_size(flow: &FlowSpec, key: &'static str, payload: u32, header: u32) -> Result<(), ScenarioError> {
-    let largest = u32::from(u16::MAX) - header.min(u32::from(u16::MAX));
-    if payload <= largest {
-        return Ok(());
-    }
-    Err(ScenarioError::Flow {
-        flow: flow.label.clone(),
-        key,
-        value: format!("\"{payload} B\""),
-        expected: format!("an IP packet has at most 65535 bytes: at most {largest} B of payload here"),
-    })
-}
-
-/// A control that is told of each delivery needs acknowledgements of each.
-fn check_samples(flow: &FlowSpec, tcp: &TcpSpec) -> Result<(), ScenarioError> {
-    if tcp.recovery.acknowledges_each() {
-        return Ok(());
-    }
-    Err(ScenarioError::Flow {
-        flow: flow.label.clone(),
-        key: "tcp.recovery",
-        value: format!("{:?}", tcp.recovery.name()),
-        expected: format!("\"sack\" or \"rack\" with {}, which samples the rate of deliveries", tcp.congestion.kind),
-    })
-}
-
-/// ns-2.35 has no RACK, and its clock ticks are too coarse for one.
-fn check_recovery(flow: &FlowSpec, recovery: Recovery, profile: Profile) -> Result<(), ScenarioError> {
-    if recovery != Recovery::Rack || profile != Profile::Ns2 {
-        return Ok(());
-    }
-    Err(ScenarioError::Flow {
-        flow: flow.label.clone(),
-        key: "tcp.recovery",
-        value: format!("{:?}", recovery.name()),
-        expected: "profile ns2 has no such recovery: another one, or another profile".into(),
-    })
-}
-
-/// How the receiver tells of congestion marks: exactly, if the control reads them.
-fn feedback(flow: &FlowSpec, ecn: bool, reads_marks: bool) -> Result<Feedback, ScenarioError> {
-    match (ecn, reads_marks) {
-        (false, false) => Ok(Feedback::None),
-        (true, false) => Ok(Feedback::Latched),
-        (true, true) => Ok(Feedback::Accurate),
-        (false, true) => Err(ScenarioError::Flow {
-            flow: flow.label.clone(),
-            key: "tcp.ecn",
-            value: "false".into(),
-            expected: "its congestion control reads congestion marks: true, or another control".into(),
-        }),
-    }
-}
-
-/// A source that sends as fast as it can needs a queue that pushes back, and that takes its packets.
-fn check_pushes_back(scenario: &Scenario, link: u32, size: u32) -> Result<(), ScenarioError> {
-    let spec = &scenario.links[link as usize];
-    let wrong = |expected: String| {
-        let (link, value) = (spec.name.clone(), format!("{:?}", spec.queue));
-        Err(ScenarioError::Link { link, key: "queue", value, expected })
-    };
-    let processor = scenario.nodes[spec.from as usize].processor.as_ref();
-    if spec.queue.limit() == QueueLimit::Unlimited
-        || processor.is_some_and(|processor| processor.input_ring == QueueLimit::Unlimited)
-    {
-        return wrong("a source that saturates it needs a limit here and in the input ring before it".into());
-    }
-    if matches!(spec.queue, QueueSpec::Red(_) | QueueSpec::Pie(_)) {
-        // It would send for ever at one instant.
-        return Err(ScenarioError::Link {
-            link: spec.name.clone(),
-            key: "queue.kind",
-            value: format!("{:?}", spec.queue.kind()),
-            expected: "a source that saturates it needs a queue that takes what it has room for".into(),
-        });
-    }
-    let empty = Link::new(spec, 0, Site::new(scenario, spec), Time::ZERO);
-    if empty.takes_alone(size) {
-        return Ok(());
-    }
-    wrong(format!("a queue that takes a packet of {size} B"))
-}
-
-/// The slowest of `links`, the first of equals.
-fn slowest(scenario: &Scenario, links: &[u32]) -> u32 {
-    let rate = |link: u32| scenario.links[link as usize].rate_bps;
-    let slowest = links.iter().copied().reduce(|slow, link| if rate(link) < rate(slow) { link } else { slow });
-    slowest.unwrap_or_default()
-}
-
-/// The links whose busy periods the flows' accounts look at: they must not be evaluated ahead of time.
-fn watched(scenario: &Scenario, paths: &Paths) -> Vec<bool> {
-    let mut watched = vec![false; scenario.links.len()];
-    for (index, flow) in scenario.flows.iter().enumerate() {
-        if matches!(flow.transport, TransportSpec::Tcp(_)) {
-            watched[slowest(scenario, &paths.links(index as u32, false)) as usize] = true;
-        }
-    }
-    watched
 }

@@ -1,0 +1,106 @@
+//! What only the engine can see to be wrong with a flow: it knows what controls and queues need.
+
+use crate::error::ScenarioError;
+use crate::network::link::Link;
+use crate::network::queue::{QueueSpec, Site};
+use crate::scenario::{FlowSpec, Profile, QueueLimit, Recovery, Scenario, TcpSpec, UdpSpec};
+use crate::time::Time;
+use crate::transport::ecn::Feedback;
+
+/// Bytes that SACK blocks may add to an ACK.
+const MOST_SACK_BYTES: u32 = 4 + 8 * 3;
+
+/// A full segment, and an ACK with all that SACK adds, fit into an IP packet.
+pub(super) fn check_tcp_size(flow: &FlowSpec, tcp: &TcpSpec) -> Result<(), ScenarioError> {
+    let header = tcp.header_bytes.max(tcp.ack_bytes + MOST_SACK_BYTES);
+    check_size(flow, "tcp.payload", tcp.payload_bytes, header)
+}
+
+/// A datagram fits into an IP packet.
+pub(super) fn check_udp_size(flow: &FlowSpec, udp: &UdpSpec) -> Result<(), ScenarioError> {
+    check_size(flow, "udp.payload", udp.payload_bytes, udp.header_bytes)
+}
+
+/// IP has sixteen bits for the length of a packet, and so has this engine.
+fn check_size(flow: &FlowSpec, key: &'static str, payload: u32, header: u32) -> Result<(), ScenarioError> {
+    let largest = u32::from(u16::MAX) - header.min(u32::from(u16::MAX));
+    if payload <= largest {
+        return Ok(());
+    }
+    Err(ScenarioError::Flow {
+        flow: flow.label.clone(),
+        key,
+        value: format!("\"{payload} B\""),
+        expected: format!("an IP packet has at most 65535 bytes: at most {largest} B of payload here"),
+    })
+}
+
+/// A control that is told of each delivery needs acknowledgements of each.
+pub(super) fn check_samples(flow: &FlowSpec, tcp: &TcpSpec) -> Result<(), ScenarioError> {
+    if tcp.recovery.acknowledges_each() {
+        return Ok(());
+    }
+    Err(ScenarioError::Flow {
+        flow: flow.label.clone(),
+        key: "tcp.recovery",
+        value: format!("{:?}", tcp.recovery.name()),
+        expected: format!("\"sack\" or \"rack\" with {}, which samples the rate of deliveries", tcp.congestion.kind),
+    })
+}
+
+/// ns-2.35 has no RACK, and its clock ticks are too coarse for one.
+pub(super) fn check_recovery(flow: &FlowSpec, recovery: Recovery, profile: Profile) -> Result<(), ScenarioError> {
+    if recovery != Recovery::Rack || profile != Profile::Ns2 {
+        return Ok(());
+    }
+    Err(ScenarioError::Flow {
+        flow: flow.label.clone(),
+        key: "tcp.recovery",
+        value: format!("{:?}", recovery.name()),
+        expected: "profile ns2 has no such recovery: another one, or another profile".into(),
+    })
+}
+
+/// How the receiver tells of congestion marks: exactly, if the control reads them.
+pub(super) fn feedback(flow: &FlowSpec, ecn: bool, reads_marks: bool) -> Result<Feedback, ScenarioError> {
+    match (ecn, reads_marks) {
+        (false, false) => Ok(Feedback::None),
+        (true, false) => Ok(Feedback::Latched),
+        (true, true) => Ok(Feedback::Accurate),
+        (false, true) => Err(ScenarioError::Flow {
+            flow: flow.label.clone(),
+            key: "tcp.ecn",
+            value: "false".into(),
+            expected: "its congestion control reads congestion marks: true, or another control".into(),
+        }),
+    }
+}
+
+/// A source that sends as fast as it can needs a queue that pushes back, and that takes its packets.
+pub(super) fn check_pushes_back(scenario: &Scenario, link: u32, size: u32) -> Result<(), ScenarioError> {
+    let spec = &scenario.links[link as usize];
+    let wrong = |expected: String| {
+        let (link, value) = (spec.name.clone(), format!("{:?}", spec.queue));
+        Err(ScenarioError::Link { link, key: "queue", value, expected })
+    };
+    let processor = scenario.nodes[spec.from as usize].processor.as_ref();
+    if spec.queue.limit() == QueueLimit::Unlimited
+        || processor.is_some_and(|processor| processor.input_ring == QueueLimit::Unlimited)
+    {
+        return wrong("a source that saturates it needs a limit here and in the input ring before it".into());
+    }
+    if matches!(spec.queue, QueueSpec::Red(_) | QueueSpec::Pie(_)) {
+        // It would send for ever at one instant.
+        return Err(ScenarioError::Link {
+            link: spec.name.clone(),
+            key: "queue.kind",
+            value: format!("{:?}", spec.queue.kind()),
+            expected: "a source that saturates it needs a queue that takes what it has room for".into(),
+        });
+    }
+    let empty = Link::new(spec, 0, Site::new(scenario, spec), Time::ZERO);
+    if empty.takes_alone(size) {
+        return Ok(());
+    }
+    wrong(format!("a queue that takes a packet of {size} B"))
+}
