@@ -279,7 +279,7 @@ def test_packets_beyond_what_ip_carries_are_refused_by_the_engine(traffic: str, 
     assert sentence in str(caught.value)
 
 
-def test_a_control_that_samples_deliveries_needs_sack() -> None:
+def test_a_control_that_samples_deliveries_needs_to_hear_of_each() -> None:
     scenario = tl.loads(BASE, set={"traffic.t.tcp": {"congestion": "bbr", "recovery": "newreno"}})
-    with pytest.raises(tl.ScenarioError, match=r'traffic\.t\.tcp\.recovery = "newreno": .*"sack" with bbr'):
+    with pytest.raises(tl.ScenarioError, match=r'traffic\.t\.tcp\.recovery = "newreno": .*"sack" or "rack" with bbr'):
         tl.simulate(scenario)

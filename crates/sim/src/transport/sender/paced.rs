@@ -32,6 +32,7 @@ impl Sender {
     }
 
     /// Whether the next packet is not due yet; the timer resumes.
+    #[cold]
     pub(in crate::transport) fn is_early<P: Probe>(&mut self, env: &mut Env<'_, P>) -> bool {
         let Some(paced) = &mut self.paced else { return false };
         let early = paced.pacer.holds_back(&mut env.fabric.queue, env.now);

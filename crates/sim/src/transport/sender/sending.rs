@@ -19,7 +19,7 @@ impl Sender {
     }
 
     /// Sends what the window allows.
-    #[inline]
+    #[inline(always)]
     pub fn send<P: Probe>(&mut self, env: &mut Env<'_, P>) {
         self.send_at_most(env, u32::MAX);
     }
@@ -35,7 +35,7 @@ impl Sender {
     }
 
     /// Sends what the window allows, in a burst of at most `burst` packets.
-    #[inline]
+    #[inline(always)]
     pub fn send_at_most<P: Probe>(&mut self, env: &mut Env<'_, P>, burst: u32) {
         let mut sent = 0;
         while self.next < self.limit && sent < burst && self.allows(env, self.next) {
