@@ -22,7 +22,8 @@ CONTROLS = ("reno", "reno-delayed-ns2", "reno-delayed-rfc", "highspeed", "scalab
 CLAIMS = {
     "phases.connection", "phases.slow-start", "phases.avoidance", "phases.loss", "phases.timeout", "phases.threshold",
     "252.sawtooth", "252.89", "252.queue", "252.flows", "dublin.less", "dublin.clean", "dublin.replacements",
-    "fast.20", "fast.50", "vegas.band", "vegas.alone",
+    "fast.20", "fast.50", "vegas.band", "vegas.alone", "codel.interval", "codel.law", "pie.4", "pie.10", "pie.20",
+    "bbr.in-flight", "bbr.utilization", "bbr3.in-flight", "bbr3.utilization",
     *(f"response.{name}.{what}" for name in CONTROLS for what in ("slope", "level", "law")),
 }  # fmt: skip
 
@@ -58,7 +59,7 @@ def test_the_claims_are_these_and_say_why_they_fail(claims: dict[str, dict[str, 
 
 def test_phases_queue_and_rest_points_hold_at_small_scale(claims: dict[str, dict[str, Any]]) -> None:
     for name in CLAIMS:
-        if name.startswith(("phases.", "252.", "fast.", "vegas.")):
+        if name.startswith(("phases.", "252.", "fast.", "vegas.", "bbr", "codel.", "pie.")):
             assert claims[name]["holds"] is True, claims[name]
     assert claims["dublin.less"]["holds"] is True
 

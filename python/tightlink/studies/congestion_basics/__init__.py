@@ -13,6 +13,7 @@ from tightlink.studies.congestion_basics import (
     equilibria,
     figures,
     long_path,
+    operating_points,
     paths,
     phases,
     response_claims,
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 
 def tasks() -> list[Task]:
     """Everything that is simulated, the longest first, so that none is left to the end alone."""
-    return [*responses.tasks()[::-1], *long_path.tasks(), *paths.tasks(), *equilibria.tasks(), *phases.tasks()]
+    parts = (long_path, paths, operating_points, equilibria, phases)
+    return [*responses.tasks()[::-1], *(task for part in parts for task in part.tasks())]
 
 
 def findings(runs: Mapping[str, Run]) -> Findings:
@@ -40,8 +42,9 @@ def findings(runs: Mapping[str, Run]) -> Findings:
         *long_path.claims(runs),
         *response_claims.claims(runs),
         *equilibria.claims(runs),
+        *operating_points.claims(runs),
     ]
-    parts = (phases, paths, long_path, response_claims, equilibria)
+    parts = (phases, paths, long_path, response_claims, equilibria, operating_points)
     failed = sum(claim.holds is False for claim in claims)
     return Findings(
         "The basics of congestion control",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tightlink.scenario import Bulk, Link, Observe, Reverse, Scenario, Tcp
+from tightlink.scenario import Bulk, Codel, Link, Observe, Pie, Reverse, Scenario, Tcp
 
 DOCUMENT: Final = "NIST 2011"
 SENDER: Final = "sender"
@@ -27,7 +27,7 @@ OPEN: Final = "100000000 packets"
 def scenario(  # noqa: PLR0913
     rate: str,
     rtt_ms: float,
-    queue: str,
+    queue: str | Pie | Codel,
     duration_s: float,
     *,
     loss: float = 0,
@@ -43,7 +43,7 @@ def scenario(  # noqa: PLR0913
     Args:
         rate: Of the link.
         rtt_ms: Round trip of the empty path.
-        queue: Its limit.
+        queue: Its limit, or another discipline.
         duration_s: Simulated time.
         loss: Share of data packets lost on the wire.
         seed: Of the losses.

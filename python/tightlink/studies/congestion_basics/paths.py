@@ -11,6 +11,7 @@ import polars as pl
 from tightlink.analysis.sawtooth import epoch_s, queue_for, utilization
 from tightlink.experiment.claims import Claim, holds_if, within
 from tightlink.experiment.execute import Task
+from tightlink.reduce import largest, smallest
 from tightlink.report import Chart, Format, Section, Table, charts
 from tightlink.studies.congestion_basics.document import DOCUMENT, LINK, PACKET_BYTES, scenario
 from tightlink.studies.words import percent
@@ -94,8 +95,8 @@ def claims(runs: Mapping[str, Run]) -> Iterator[Claim]:
     )  # fmt: skip
     several = found.filter(pl.col("flows") == max(FLOWS))
     more = several.join(alone, on=["rtt_ms", "queue_bdp"], suffix="_alone")
-    least = float((more["utilization"] - more["utilization_alone"]).min())  # type: ignore[arg-type]
-    most = float((more["utilization"] - more["utilization_alone"]).max())  # type: ignore[arg-type]
+    gained = more["utilization"] - more["utilization_alone"]
+    least, most = smallest(gained), largest(gained)
     yield holds_if(
         "252.flows", f"{max(FLOWS)} flows use no less than one", "arithmetic: sawteeth that add up", least,
         least > -0.01,

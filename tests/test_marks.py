@@ -1,0 +1,74 @@
+"""Congestion marks from end to end: queues mark, receivers tell, senders answer, under every discipline that marks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import tightlink as tl
+
+BASE = """\
+profile = "{profile}"
+duration = "20 s"
+link.wire = {{ ends = ["a", "b"], rate = "20 Mbit/s", delay = "20 ms", queue = "150 packets" }}
+traffic.ftp = {{ kind = "bulk", flows = 2, from = "a", to = "b", start = {{ every = "0.3 s" }}, tcp.recovery = "rack" }}
+"""
+QUEUE, CONTROL, ECN = "link.wire.queue", "traffic.ftp.tcp.congestion", "traffic.ftp.tcp.ecn"
+KINDS = {
+    "threshold": {"mark": "30 packets"},
+    "red": {},
+    "pie": {},
+    "codel": {},
+    "fq-codel": {},
+}
+
+
+def run(profile: str, kind: str, congestion: str, *, ends: bool, queue: bool) -> tl.Run:
+    table: dict[str, Any] = {"kind": kind, "limit": "150 packets", **KINDS[kind]}
+    if kind != "threshold":
+        table["ecn"] = queue
+    changes = {QUEUE: table, CONTROL: congestion} | ({} if congestion == "dctcp" else {ECN: ends})
+    return tl.simulate(tl.loads(BASE.format(profile=profile)).set_all(changes))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("profile", "congestion"), [("rfc", "reno"), ("linux", "cubic"), ("rfc", "dctcp")])
+def test_what_is_marked_is_not_lost(profile: str, congestion: str, kind: str) -> None:
+    marking = run(profile, kind, congestion, ends=True, queue=True)
+    (link,) = marking.links.filter(marking.links["link"] == "wire").to_dicts()
+    flows = marking.flows
+    assert link["packets_marked"] > 0
+    # Marks travel with their packets; the last may still be on their way.
+    assert 0 <= link["packets_marked"] - flows["packets_marked"].sum() <= 150
+    assert flows["timeouts"].sum() == 0
+    # The senders answer: the queue stays short, the link busy. Without an answer it would be full.
+    assert link["utilization"] > 0.8
+    assert link["queue_mean_packets"] < 75
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "threshold"])
+def test_marks_replace_drops(kind: str) -> None:
+    lost = {
+        queue: run("rfc", kind, "reno", ends=True, queue=queue).links["packets_dropped"][0] for queue in (False, True)
+    }
+    assert lost[True] < lost[False]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_who_does_not_understand_marks_gets_none(kind: str) -> None:
+    found = run("rfc", kind, "reno", ends=False, queue=True)
+    assert found.links["packets_marked"].sum() == 0
+    assert found.flows["packets_marked"].sum() == 0
+    assert found.links["packets_dropped"][0] > 0
+
+
+def test_dctcp_holds_the_queue_at_its_threshold() -> None:
+    """RFC 8257 §4.2: the queue stays near the threshold, and the link full; standard TCP halves at each mark."""
+    queues = {}
+    for congestion in ("dctcp", "reno"):
+        found = run("rfc", "threshold", congestion, ends=True, queue=True)
+        queues[congestion] = found.links["queue_mean_packets"][0]
+        assert found.links["utilization"][0] > {"dctcp": 0.97, "reno": 0.85}[congestion]
+    assert 15 < queues["dctcp"] < 35
+    assert queues["reno"] < queues["dctcp"]
