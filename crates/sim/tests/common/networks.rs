@@ -7,8 +7,8 @@ use tightlink_sim::network::meter::{Average, MeterSpec};
 use tightlink_sim::network::processor::ProcessorSpec;
 use tightlink_sim::network::queue::QueueSpec;
 use tightlink_sim::scenario::{
-    Duration, FlowSpec, FramingSpec, LinkSpec, Profile, QueueLimit, Recovery, Scenario, TrafficSpec, TransportSpec,
-    UdpSpec, VideoSpec,
+    Duration, FlowSpec, FramingSpec, LinkSpec, Profile, QueueLimit, Recovery, Scenario, SlowStartKind, TrafficSpec,
+    TransportSpec, UdpSpec, VideoSpec,
 };
 
 /// What one step of the grid is.
@@ -30,7 +30,7 @@ fn grid() -> impl Strategy<Value = Grid> {
 }
 
 fn profile() -> impl Strategy<Value = Profile> {
-    prop_oneof![Just(Profile::Ns2), Just(Profile::Rfc)]
+    prop_oneof![Just(Profile::Ns2), Just(Profile::Rfc), Just(Profile::Linux)]
 }
 
 /// One direction of a wire, in units of the grid.
@@ -194,6 +194,8 @@ struct Connection {
     from: prop::sample::Index,
     to: prop::sample::Index,
     recovery: Recovery,
+    slow_start: SlowStartKind,
+    ecn: bool,
     size: u32,
     window: u32,
     initial_window: u32,
@@ -207,13 +209,18 @@ struct Connection {
 fn connection() -> impl Strategy<Value = Connection> {
     let ends = (any::<prop::sample::Index>(), any::<prop::sample::Index>());
     let tcp = (prop::sample::select(Recovery::ALL.to_vec()), 1u32..9, 1u32..60, 1u32..11, any::<bool>(), any::<bool>());
+    let kinds = [SlowStartKind::HyStart, SlowStartKind::HyStartPlusPlus, SlowStartKind::Limited];
+    let options =
+        (prop_oneof![3 => Just(SlowStartKind::Standard), 1 => prop::sample::select(kinds.to_vec())], any::<bool>());
     let limits = (prop::option::weighted(0.3, 1u64..200), 0u32..300, prop::option::weighted(0.2, 100u32..1500));
-    (ends, tcp, limits).prop_map(|((from, to), tcp, (packets, start, stop))| {
+    (ends, tcp, options, limits).prop_map(|((from, to), tcp, (slow_start, ecn), (packets, start, stop))| {
         let (recovery, size, window, initial_window, delayed_acks, limited_transmit) = tcp;
         Connection {
             from,
             to,
             recovery,
+            slow_start,
+            ecn,
             size,
             window,
             initial_window,
@@ -234,6 +241,9 @@ fn tcp_flow(grid: Grid, scenario: &Scenario, index: u32, connection: &Connection
     tcp.initial_window_packets = f64::from(connection.initial_window);
     tcp.delayed_ack_s = connection.delayed_acks.then_some(grid.seconds * 40.0);
     tcp.limited_transmit = connection.limited_transmit;
+    tcp.slow_start = connection.slow_start;
+    tcp.max_ssthresh_packets = Some(8.0);
+    tcp.ecn = connection.ecn;
     // Short, so that a run of two seconds sees many expiries.
     tcp.rto.min_s = 0.1;
     tcp.rto.initial_s = 0.3;
