@@ -302,7 +302,7 @@ fn hosts_hold_their_packets(scenario: &Scenario, records: &[Record]) -> Result<(
             _ => continue,
         };
         let takes = match link.queue.limit() {
-            QueueLimit::Packets(limit) => limit > 1 || scenario.profile == Profile::Rfc,
+            QueueLimit::Packets(limit) => limit > 1 || scenario.profile != Profile::Ns2,
             QueueLimit::Bytes(limit) => limit >= u64::from(record.size),
             QueueLimit::Unlimited => true,
         };
@@ -425,7 +425,7 @@ proptest! {
     /// Recovery never gets stuck: whatever the wire loses, all bytes arrive in the end.
     #[test]
     fn every_transfer_completes(
-        profile in prop_oneof![Just(Profile::Ns2), Just(Profile::Rfc)],
+        profile in prop_oneof![Just(Profile::Ns2), Just(Profile::Rfc), Just(Profile::Linux)],
         recovery in prop::sample::select(Recovery::ALL.to_vec()),
         (window, initial_window, limit) in (1u32..40, 1u32..11, 2u32..30),
         (loss, reverse_loss) in (0.0..0.3, 0.0..0.3),

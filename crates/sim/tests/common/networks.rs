@@ -12,8 +12,8 @@ use tightlink_sim::network::queue::pie::PieSpec;
 use tightlink_sim::network::queue::red::{AdaptiveSpec, RedSpec};
 use tightlink_sim::network::queue::threshold::ThresholdSpec;
 use tightlink_sim::scenario::{
-    Duration, FlowSpec, FramingSpec, LinkSpec, Profile, QueueLimit, Recovery, Scenario, TrafficSpec, TransportSpec,
-    UdpSpec, VideoSpec,
+    Duration, FlowSpec, FramingSpec, LinkSpec, Profile, QueueLimit, Recovery, Scenario, SlowStartKind, TrafficSpec,
+    TransportSpec, UdpSpec, VideoSpec,
 };
 
 /// What one step of the grid is.
@@ -35,7 +35,7 @@ fn grid() -> impl Strategy<Value = Grid> {
 }
 
 fn profile() -> impl Strategy<Value = Profile> {
-    prop_oneof![Just(Profile::Ns2), Just(Profile::Rfc)]
+    prop_oneof![Just(Profile::Ns2), Just(Profile::Rfc), Just(Profile::Linux)]
 }
 
 /// One direction of a wire, in units of the grid.
@@ -199,6 +199,8 @@ struct Connection {
     from: prop::sample::Index,
     to: prop::sample::Index,
     recovery: Recovery,
+    slow_start: SlowStartKind,
+    ecn: bool,
     size: u32,
     window: u32,
     initial_window: u32,
@@ -214,15 +216,21 @@ struct Connection {
 fn connection() -> impl Strategy<Value = Connection> {
     let ends = (any::<prop::sample::Index>(), any::<prop::sample::Index>());
     let tcp = (prop::sample::select(Recovery::ALL.to_vec()), 1u32..9, 1u32..60, 1u32..11, any::<bool>(), any::<bool>());
+    let kinds = [SlowStartKind::HyStart, SlowStartKind::HyStartPlusPlus, SlowStartKind::Limited];
+    let options =
+        (prop_oneof![3 => Just(SlowStartKind::Standard), 1 => prop::sample::select(kinds.to_vec())], any::<bool>());
     let limits = (prop::option::weighted(0.3, 1u64..200), 0u32..300, prop::option::weighted(0.2, 100u32..1500));
     // Half of the connections are what they were before there was pacing.
     let paced = (prop::bool::weighted(0.3), prop_oneof![4 => Just("reno"), 1 => Just("bbr"), 1 => Just("bbr3")]);
-    (ends, tcp, limits, paced).prop_map(|((from, to), tcp, (packets, start, stop), (pacing, control))| {
+    let all = (ends, tcp, options, limits, paced);
+    all.prop_map(|((from, to), tcp, (slow_start, ecn), (packets, start, stop), (pacing, control))| {
         let (recovery, size, window, initial_window, delayed_acks, limited_transmit) = tcp;
         Connection {
             from,
             to,
             recovery,
+            slow_start,
+            ecn,
             size,
             window,
             initial_window,
@@ -230,7 +238,7 @@ fn connection() -> impl Strategy<Value = Connection> {
             limited_transmit,
             pacing,
             // Others need the acknowledgement of each packet.
-            control: if recovery == Recovery::Sack { control } else { "reno" },
+            control: if recovery.acknowledges_each() { control } else { "reno" },
             packets,
             start,
             stop,
@@ -248,6 +256,9 @@ fn tcp_flow(grid: Grid, scenario: &Scenario, index: u32, connection: &Connection
     tcp.limited_transmit = connection.limited_transmit;
     tcp.pacing = connection.pacing;
     tcp.congestion = connection.control.into();
+    tcp.slow_start = connection.slow_start;
+    tcp.max_ssthresh_packets = Some(8.0);
+    tcp.ecn = connection.ecn;
     // Short, so that a run of two seconds sees many expiries.
     tcp.rto.min_s = 0.1;
     tcp.rto.initial_s = 0.3;

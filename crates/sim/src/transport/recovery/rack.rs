@@ -312,7 +312,7 @@ mod tests {
 
         /// Any losses, also of retransmissions: every packet arrives, and no more is in flight than was counted.
         #[test]
-        fn everything_arrives(lost in prop::collection::btree_set(0_usize..300, 0..120), window in 1_u32..40, delayed: bool) {
+        fn everything_arrives(lost in prop::collection::btree_set(0_usize..300, 0..120), window in 1..40, delayed: bool) {
             let mut spec = tcp("cubic", Recovery::Rack);
             spec.window_packets = f64::from(window);
             spec.delayed_ack_s = delayed.then_some(0.2);
