@@ -102,6 +102,8 @@ pub struct Simulation<'a, P> {
     tcp: Vec<TcpFlow>,
     udp: Vec<DatagramFlow>,
     endpoints: Vec<Endpoint>,
+    /// ACKs that were evaluated through to a sender which has an event before them.
+    late: Vec<(Key, Packet)>,
     pulses: Vec<Option<Pulse>>,
     running: Vec<bool>,
     entities: Entities,
@@ -125,7 +127,8 @@ impl<P: Probe> Simulation<'_, P> {
             if key.entity() >= self.entities.first_timer {
                 self.timer(key);
             } else if key.entity() >= self.entities.first_link {
-                if let Some(packet) = self.fabric.deliver(key) {
+                let packet = if self.late.is_empty() { self.fabric.deliver(key) } else { self.deliver_late(key) };
+                if let Some(packet) = packet {
                     let (words, (time, caused_at, rank)) = (packet.words(), key.words());
                     self.arrive(words.0, words.1, words.2, rank, time, caused_at);
                 }
@@ -147,16 +150,41 @@ impl<P: Probe> Simulation<'_, P> {
             return;
         }
         let mut next = 0;
-        while let Some((key, packet)) = self.fabric.arrived.get(next) {
+        while let Some(&(key, packet)) = self.fabric.arrived.get(next) {
             let ((stamp, identity, state), (time, caused_at, rank)) = (packet.words(), key.words());
             next += 1;
             if next == LONG {
                 self.fabric.arrived.drain(..next);
                 next = 0;
             }
+            if packet.is_reverse() && self.comes_too_late(packet.flow(), time) {
+                // It has the event after all that it would have had.
+                self.fabric.queue.push(key);
+                self.late.push((key, packet));
+                continue;
+            }
             self.arrive(stamp, identity, state, rank, time, caused_at);
         }
         self.fabric.arrived.clear();
+    }
+
+    /// Whether an ACK that was evaluated through to its sender comes after an event of that host: one of the ACKs
+    /// before it may have set a timer, or have to wait itself.
+    #[inline]
+    fn comes_too_late(&self, flow: u32, time: f64) -> bool {
+        let Endpoint::Tcp(index) = self.endpoints[flow as usize] else { return false };
+        let Some(link) = self.tcp[index as usize].acks_on else { return false };
+        time >= self.fabric.links[link as usize].host_reacts_until.seconds()
+            || self.late.iter().any(|(_, packet)| packet.flow() == flow)
+    }
+
+    /// The event of a link, while ACKs wait for theirs.
+    #[cold]
+    fn deliver_late(&mut self, key: Key) -> Option<Packet> {
+        match self.late.iter().position(|late| late.0 == key) {
+            Some(place) => Some(self.late.remove(place).1),
+            None => self.fabric.deliver(key),
+        }
     }
 
     /// A packet has reached the end of its path.

@@ -48,6 +48,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
             tcp: Vec::new(),
             udp: Vec::new(),
             endpoints: Vec::new(),
+            late: Vec::new(),
             pulses: Vec::new(),
             running: vec![false; scenario.flows.len()],
             entities,

@@ -1,10 +1,8 @@
 //! The processor against a plain one that looks at every tick who has the CPU.
 
-mod common;
-
 use std::collections::VecDeque;
 
-use common::{packets, processor};
+use crate::common::{packets, processor};
 use proptest::prelude::*;
 use tightlink_sim::network::background::JobSpec;
 use tightlink_sim::network::meter::{Average, MeterSpec};

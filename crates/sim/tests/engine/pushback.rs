@@ -1,8 +1,6 @@
 //! Processors in networks: routers that drop, hosts that push back.
 
-mod common;
-
-use common::{floats, flow, integers, link, packets, processor, run, scenario, tcp, trace, udp, wire};
+use crate::common::{floats, flow, integers, link, packets, processor, run, scenario, tcp, trace, udp, wire};
 use tightlink_sim::Scenario;
 use tightlink_sim::packet::Kind;
 use tightlink_sim::probe::DropReason;

@@ -1,8 +1,6 @@
 //! The engine against formulas.
 
-mod common;
-
-use common::{column, floats, flow, integers, link, packets, run, scenario, tcp, trace, udp, wire};
+use crate::common::{column, floats, flow, integers, link, packets, run, scenario, tcp, trace, udp, wire};
 use tightlink_sim::Scenario;
 use tightlink_sim::packet::Kind;
 use tightlink_sim::probe::DropReason;

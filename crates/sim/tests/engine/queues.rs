@@ -1,9 +1,7 @@
 //! Queue disciplines against what their sources say of them.
 
-mod common;
-
-use common::networks::{AT_DEPARTURE, open_loop, with_queues};
-use common::{floats, flow, integers, link, packets, run, scenario, tcp, trace, udp, wire};
+use crate::common::networks::{AT_DEPARTURE, open_loop, with_queues};
+use crate::common::{floats, flow, integers, link, packets, run, scenario, tcp, trace, udp, wire};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use tightlink_sim::Scenario;

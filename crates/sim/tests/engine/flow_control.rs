@@ -1,9 +1,7 @@
 //! Ethernet flow control: transmitters that pause, and rings that never drop.
 
-mod common;
-
-use common::networks::{closed_loop, open_loop, with_flow_control, with_processors};
-use common::{
+use crate::common::networks::{closed_loop, open_loop, with_flow_control, with_processors};
+use crate::common::{
     Tables, floats, flow, integers, link, packets, processor, run, run_with, scenario, tcp, trace, udp, wire,
 };
 use proptest::prelude::*;

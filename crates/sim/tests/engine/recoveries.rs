@@ -1,11 +1,9 @@
 //! What each kind of loss recovery achieves under profile `rfc` where several flows share a small
 //! dumbbell: tables as text, so that a change of behaviour shows as a readable difference.
 
-mod common;
-
 use std::fmt::Write as _;
 
-use common::{Tables, floats, flow, integers, packets, run, scenario, tcp, wire};
+use crate::common::{Tables, floats, flow, integers, packets, run, scenario, tcp, wire};
 use tightlink_sim::Scenario;
 use tightlink_sim::scenario::{Profile, Recovery, TrafficSpec, TransportSpec};
 

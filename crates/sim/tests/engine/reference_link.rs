@@ -2,14 +2,13 @@
 //! may show: its tables are those of a plain simulator with two events for each hop, and those of a run
 //! in which every link keeps its own events.
 
-mod common;
-
-use common::networks::{ALL_OTHERS, AT_DEPARTURE, chains, closed_loop, dumbbells, open_loop, with_queues};
-use common::reference::{Columns, Reference};
-use common::{column, floats, run, run_with};
+use crate::common::networks::{ALL_OTHERS, AT_DEPARTURE, chains, closed_loop, dumbbells, open_loop, with_queues};
+use crate::common::reference::{Columns, Reference};
+use crate::common::{column, floats, flow, link, packets, run, run_with, scenario, tcp};
 use proptest::prelude::*;
 use tightlink_sim::Scenario;
 use tightlink_sim::probe::{Probe, Sampled, Totals};
+use tightlink_sim::scenario::{LinkSpec, Profile, Recovery, TrafficSpec, TransportSpec};
 use tightlink_sim::tables::Table;
 
 /// The columns of `expected`, bit by bit: the text of a number says all its bits.
@@ -88,6 +87,26 @@ proptest! {
     }
 }
 
+/// A paced sender's timer comes within a round trip: an ACK that was evaluated through to its sender, behind another one
+/// that sets this timer, has to wait for it.
+#[test]
+fn an_ack_waits_for_the_timer_that_one_before_it_sets() {
+    let mut scenario = scenario(Profile::Rfc, 2.0, 2);
+    scenario.links.push(LinkSpec { loss: 0.2, ..link("data", (0, 1), 2_097_152.0, 0.0, packets(5)) });
+    scenario.links.push(link("acks", (1, 0), 1_048_576.0, 0.0, packets(1)));
+    let mut tcp = tcp(Profile::Rfc, Recovery::Rack);
+    (tcp.payload_bytes, tcp.window_packets, tcp.initial_window_packets) = (76, 5.0, 1.0);
+    (tcp.delayed_ack_s, tcp.limited_transmit) = (None, false);
+    (tcp.rto.initial_s, tcp.rto.min_s) = (0.3, 0.1);
+    tcp.pacing = true;
+    let bulk = TrafficSpec::Bulk { bytes: None };
+    scenario.flows.push(flow(&scenario, "tcp", 0, (0, 1), bulk, TransportSpec::Tcp(tcp)));
+    for seed in 0..300 {
+        scenario.seed = seed;
+        fusion_does_not_show(&scenario).expect("the same tables");
+    }
+}
+
 /// The comparison means something: random networks do have drops, losses, ties and fused links.
 #[test]
 fn the_random_networks_are_interesting() {
@@ -98,7 +117,7 @@ fn the_random_networks_are_interesting() {
     for _ in 0..100 {
         let scenario = open_loop().new_tree(&mut runner).expect("a network").current();
         let tables = run(&scenario);
-        let some = |name| i32::from(common::integers(&tables.links, name).iter().any(|&count| count > 0));
+        let some = |name| i32::from(crate::common::integers(&tables.links, name).iter().any(|&count| count > 0));
         dropped += some("packets_dropped");
         lost += some("packets_lost");
         fewer_events += i32::from(events(&scenario, Totals) < events(&scenario, Sampled));

@@ -1,7 +1,5 @@
 //! What the tests of the engine share: scenarios in a few words, runs, and tables to look things up in.
 
-#![allow(dead_code, reason = "every test binary uses a part of this")]
-
 pub mod networks;
 pub mod reference;
 

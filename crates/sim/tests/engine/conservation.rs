@@ -1,15 +1,13 @@
 //! Nothing is lost but what is counted as lost: the tables of random networks against a count of their
 //! packet traces.
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-use common::networks::{
+use crate::common::networks::{
     ALL_OTHERS, BY_LENGTH, chains, closed_loop, dumbbells, open_loop, with_flow_control, with_processors, with_queues,
 };
-use common::reference::shortest_path;
-use common::{column, floats, flow, integers, known, packets, run, run_with, scenario, tcp, trace, wire};
+use crate::common::reference::shortest_path;
+use crate::common::{column, floats, flow, integers, known, packets, run, run_with, scenario, tcp, trace, wire};
 use proptest::prelude::*;
 use tightlink_sim::Scenario;
 use tightlink_sim::network::queue::QueueSpec;

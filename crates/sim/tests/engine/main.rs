@@ -1,0 +1,17 @@
+//! The engine from outside: one program, so that it is compiled once for all of its tests.
+
+mod common;
+
+mod bbr;
+mod congestion;
+mod conservation;
+mod determinism;
+mod flow_control;
+mod pacing;
+mod processor;
+mod pushback;
+mod queues;
+mod recoveries;
+mod reference_link;
+mod rfc;
+mod theory;
