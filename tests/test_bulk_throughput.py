@@ -14,6 +14,7 @@ import pytest
 import tightlink as tl
 from tightlink.analysis.bulk_cells import cell, table
 from tightlink.analysis.bulk_path import BulkPath
+from tightlink.reduce import mean_of
 from tightlink.studies.bulk_throughput import (
     STUDY,
     cells,
@@ -208,7 +209,7 @@ def test_unknown_traffic_costs_a_prediction_its_accuracy(runs: Mapping[str, Run]
     # Nobody gains by the company of others but by chance, and whoever fills the path loses their share.
     assert (found["residual"] < 0.05).all()
     full = found.filter(pl.col("window_packets") >= 88)
-    assert float(full["residual_bps"].mean()) < -0.1 * paths.LBNL.path.bandwidth_bps  # type: ignore[arg-type]
+    assert mean_of(full["residual_bps"]) < -0.1 * paths.LBNL.path.bandwidth_bps
     # Hours and windows are in no step: small windows meet busy hours, too.
     moments = [path.cross for _, window, _, path in observed._measurements(paths.LBNL) if window <= 22]
     assert max(moments) > 0.3

@@ -8,6 +8,7 @@ import polars as pl
 
 from tightlink.evaluation.pack import SEEDS, Case, Headline, Test
 from tightlink.evaluation.path import Path
+from tightlink.reduce import median_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -40,9 +41,9 @@ def _cases(control: Control) -> Iterator[Case]:
 def _measure(runs: Mapping[str, Run]) -> dict[str, float | None]:
     times, alone = (times_s(runs[name]) for name in ("run", "alone"))
     return {
-        "completion_median_s": times.median() if times.len() else None,  # type: ignore[dict-item]
+        "completion_median_s": median_of(times) if times.len() else None,
         "completion_p95_s": times.quantile(0.95) if times.len() else None,
-        "completion_alone_s": alone.median() if alone.len() else None,  # type: ignore[dict-item]
+        "completion_alone_s": median_of(alone) if alone.len() else None,
         "unfinished": float(FLOWS - times.len()),
     }
 

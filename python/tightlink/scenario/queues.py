@@ -11,16 +11,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BeforeValidator, Discriminator, StrictBool, Tag, model_validator
 
 from tightlink import units
 from tightlink.scenario.table import Table, key_of, known_kind, tag_of_kind, wrong
 from tightlink.scenario.values import Fraction, Period, QueueLimit, RingLimit, Size, choice, whole
-
-if TYPE_CHECKING:
-    from pydantic_core import PydanticCustomError
 
 #: RED: the delay at the middle of the thresholds, and the smallest lower one, in packets (Adaptive RED, §4.3).
 _RED_DELAY_S: Final = 0.005
@@ -188,13 +185,11 @@ class Pie(Discipline):
         return _seconds(target=self.target, update=self.update, burst=self.burst) | {"ecn": self.ecn}
 
 
-class Codel(Discipline):
-    """Controlled delay: drops packets that wait too long for too long, when they leave the queue (RFC 8289)."""
+class _Controlled(Discipline):
+    """What CoDel has alone and over the queue of each flow."""
 
-    kind: Annotated[Literal["codel"], choice("codel")] = "codel"
-    """Queue discipline."""
     target: Period = "5 ms"
-    """Acceptable time in the queue (TARGET)."""
+    """Acceptable time in the queue, that of a flow where each has its own (TARGET)."""
     interval: Period = "100 ms"
     """How long the time in the queue may be above target: the order of a round trip (INTERVAL)."""
     ecn: StrictBool = False
@@ -202,9 +197,9 @@ class Codel(Discipline):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if error := _not_below(self.target, self.interval):
-            raise error
-        return self
+        if units.time(self.target) < units.time(self.interval):
+            return self
+        raise wrong(f"a time below interval, which is {self.interval}", key="target", value=self.target)
 
     def spec(self, line: Line) -> dict[str, Any]:
         """The options as the engine reads them."""
@@ -212,35 +207,28 @@ class Codel(Discipline):
         return _seconds(target=self.target, interval=self.interval) | {"ecn": self.ecn}
 
 
-class FqCodel(Discipline):
+class Codel(_Controlled):
+    """Controlled delay: drops packets that wait too long for too long, when they leave the queue (RFC 8289)."""
+
+    kind: Annotated[Literal["codel"], choice("codel")] = "codel"
+    """Queue discipline."""
+
+
+class FqCodel(_Controlled):
     """Fair queueing: flows take turns, with CoDel over the queue of each (RFC 8290)."""
 
     kind: Annotated[Literal["fq-codel"], choice("fq-codel")] = "fq-codel"
     """Queue discipline."""
     limit: QueueLimit = "10240 packets"
     """What fits in all queues together: packets, bytes or bandwidth-delay products, the packet in service included."""
-    target: Period = "5 ms"
-    """Acceptable time in the queue of a flow."""
-    interval: Period = "100 ms"
-    """How long the time in the queue may be above target."""
     flows: Annotated[int, whole(1, 2**16, "a whole number of queues from 1 to 65536")] = 1024
     """Queues that flows are hashed to."""
     quantum: Size = "1514 B"
     """What a queue may send in its turn."""
-    ecn: StrictBool = False
-    """Whether packets are marked instead of dropped."""
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        if error := _not_below(self.target, self.interval):
-            raise error
-        return self
 
     def spec(self, line: Line) -> dict[str, Any]:
         """The options as the engine reads them."""
-        del line
-        times = _seconds(target=self.target, interval=self.interval)
-        return times | {"flows": self.flows, "quantum_bytes": units.size(self.quantum), "ecn": self.ecn}
+        return super().spec(line) | {"flows": self.flows, "quantum_bytes": units.size(self.quantum)}
 
 
 def _amount(text: str | None) -> tuple[float, bool]:
@@ -258,12 +246,6 @@ def _weight(per_second: float, delay: float) -> float:
     round_trip = max(_RED_ROUND_TRIP_S, 3 * (delay + 1 / per_second))
     # Rounded, as exponentials differ from machine to machine in their last digit.
     return float(f"{-math.expm1(-1 / (10 * round_trip * per_second)):.12g}")
-
-
-def _not_below(target: str, interval: str) -> PydanticCustomError | None:
-    if units.time(target) < units.time(interval):
-        return None
-    return wrong(f"a time below interval, which is {interval}", key="target", value=target)
 
 
 _KINDS: Final = ("drop-tail", "threshold", "red", "pie", "codel", "fq-codel")
