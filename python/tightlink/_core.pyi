@@ -108,11 +108,11 @@ def simulate(
     trace: bool = False,
     tr: str | None = None,
     threads: int = 1,
-    make: Callable[[str, str, dict[str, float]], object] | None = None,
+    make: Callable[[str, dict[str, float]], object] | None = None,
 ) -> Outcome:
     """Simulate a resolved scenario, given as JSON.
 
-    ``make`` makes the congestion controls that are written in Python, of a name, the label of the flow and options.
+    ``make`` makes the congestion controls that are written in Python, of a name and options.
     """
 
 def interrupt(on: bool) -> None:

@@ -178,7 +178,7 @@ def trouble(error: Exception) -> str:
     return f"{error}: {type(cause).__name__}: {cause}{where}"
 
 
-def make(name: str, _flow: str, options: Mapping[str, float]) -> CongestionControl:
+def make(name: str, options: Mapping[str, float]) -> CongestionControl:
     """The control of a connection, for the engine."""
     control = _CONTROLS.get(name)
     if control is None:

@@ -65,7 +65,7 @@ impl Trouble {
     }
 }
 
-/// Makes controls by calling Python with a name, the label of the flow and the options.
+/// Makes controls by calling Python with a name and the options.
 #[derive(Debug)]
 pub struct InPython {
     make: Py<PyAny>,
@@ -86,7 +86,7 @@ impl Maker for InPython {
             for (name, value) in &spec.options {
                 options.set_item(name, value)?;
             }
-            let object = self.make.call1(py, (&spec.kind, flow, options))?;
+            let object = self.make.call1(py, (&spec.kind, options))?;
             let wants_acks = object.bind(py).hasattr(intern!(py, "on_ack"))?;
             PyResult::Ok((object, wants_acks))
         });
