@@ -197,8 +197,13 @@ impl Sender {
 
     /// The application starts with all that it has (bulk).
     pub fn start<N: Network>(&mut self, env: &mut Env<'_, N>) {
+        self.begin(env, env.connection.packets());
+    }
+
+    /// The application starts with so many packets.
+    pub fn begin<N: Network>(&mut self, env: &mut Env<'_, N>, packets: i32) {
         // The SYN takes a sequence number.
-        self.limit = env.connection.packets().saturating_add(1);
+        self.limit = packets.saturating_add(1);
         self.offer(env);
     }
 
@@ -225,6 +230,24 @@ impl Sender {
         env.network.catch_up(self.bottleneck, env.now);
         let network = &*env.network;
         self.account.stop(env.now.time, |since, now| network.busy_throughout(self.bottleneck, since, now));
+    }
+
+    /// Whether it has sent so many SYNs, and none was answered.
+    #[inline]
+    #[must_use]
+    pub fn has_tried(&self, times: u32) -> bool {
+        self.acked < 0 && self.totals.packets_sent >= u64::from(times)
+    }
+
+    /// The retransmission timer's event came, after the last SYN that it may send: whether the connection failed.
+    pub fn gives_up<S: Schedule>(&mut self, events: &mut S, now: Key) -> bool {
+        self.rto.expires(events, now)
+    }
+
+    /// Its congestion control.
+    #[must_use]
+    pub fn control(&self) -> Handle {
+        self.control
     }
 
     /// Packets outstanding.
