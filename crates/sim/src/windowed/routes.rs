@@ -39,8 +39,7 @@ impl Routes {
             incoming[link.to as usize].push(index);
         }
         let count = destinations.len();
-        let mut routes =
-            Self { destinations: count, next: vec![NONE; nodes * count], hops: vec![0; nodes * count] };
+        let mut routes = Self { destinations: count, next: vec![NONE; nodes * count], hops: vec![0; nodes * count] };
         let mut known: Vec<Option<usize>> = vec![None; nodes];
         for (index, &target) in destinations.iter().enumerate() {
             match known[target as usize] {

@@ -112,12 +112,14 @@ impl Windowed<'_> {
         };
         table.text("file", specs().map(file));
         table.text("path", specs().map(|(group, kind)| group.path_names().swap_remove(kind.path as usize)));
-        table.text("interface", specs().map(|(group, kind)| {
-            group.spec.interfaces[kind.interface as usize].name.clone()
-        }));
-        table.text("congestion", specs().map(|(group, kind)| {
-            group.spec.controls[kind.control as usize].congestion.kind.clone()
-        }));
+        table.text(
+            "interface",
+            specs().map(|(group, kind)| group.spec.interfaces[kind.interface as usize].name.clone()),
+        );
+        table.text(
+            "congestion",
+            specs().map(|(group, kind)| group.spec.controls[kind.control as usize].congestion.kind.clone()),
+        );
         table.integer("completed", sums().map(|t| t.completed));
         table.integer("packets", sums().map(|t| t.packets));
         table.float("seconds", sums().map(|t| t.ns as f64 * NS));

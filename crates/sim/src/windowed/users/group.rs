@@ -223,7 +223,9 @@ impl Group {
     #[must_use]
     pub fn path_names(&self) -> Vec<String> {
         let classes = &self.spec.classes;
-        (0..classes.len()).flat_map(|high| (0..=high).map(move |low| format!("{}-{}", classes[low], classes[high]))).collect()
+        (0..classes.len())
+            .flat_map(|high| (0..=high).map(move |low| format!("{}-{}", classes[low], classes[high])))
+            .collect()
     }
 }
 

@@ -85,6 +85,8 @@ pub struct Site {
     /// When all are looked at next.
     next_look: Time,
     looks_done: u64,
+    /// Data packets that arrive later than the present event.
+    put_off: u32,
     /// Packets that reached their host before the end.
     crossed: u64,
 }
@@ -120,6 +122,7 @@ impl Site {
             counts: Counts::new(paths, spec.long_lived.len()),
             next_look: Time::NEVER,
             looks_done: 0,
+            put_off: 0,
             crossed: 0,
             group: Arc::clone(group),
             looks: Arc::clone(looks),
@@ -145,9 +148,7 @@ impl Site {
         let control = group.control(self.index, local);
         let handle = self.controls.add(&spec.controls[control as usize].congestion)?;
         let alarm = match local.checked_sub(ordinary) {
-            Some(flow) => {
-                Time::planned(spec.long_lived[self.long_lived[flow as usize] as usize].start_s)
-            }
+            Some(flow) => Time::planned(spec.long_lived[self.long_lived[flow as usize] as usize].start_s),
             None if stream.chance(spec.sending_at_start) => Time::new(stream.uniform() * spec.think.mean_s()),
             None => Time::new(stream.duration(spec.think)),
         };
@@ -193,7 +194,10 @@ impl Site {
                     self.sources[(packet.source() - self.first_source) as usize].put_off -= 1;
                     self.receive_ack(key, packet, shared);
                 }
-                Some(packet) => self.receive_data(key, packet, shared),
+                Some(packet) => {
+                    self.put_off -= 1;
+                    self.receive_data(key, packet, shared);
+                }
             }
         }
     }
@@ -243,7 +247,9 @@ impl Site {
         };
         let (acked, window) = (self.senders[local].acked, self.senders[local].window.cwnd);
         let ack = packet.unaddressed().seq().min(self.senders[local].highest.max(0) as u32);
-        self.with_sender(local, now, (echo, packet.is_marked()), shared, |sender, env| sender.receive(env, ack, blocks));
+        self.with_sender(local, now, (echo, packet.is_marked()), shared, |sender, env| {
+            sender.receive(env, ack, blocks)
+        });
         let (sender, source, counts) = (&self.senders[local], &mut self.sources[local], &mut self.counts);
         if ack as i32 > acked {
             counts.increases += u64::from(sender.window.cwnd > window);
@@ -324,9 +330,10 @@ impl Site {
             return;
         }
         self.crossed += 1;
-        if self.group.spec.tcp.delayed_ack_s.is_none() && key.time < self.next_look {
+        if self.put_off == 0 && self.group.spec.tcp.delayed_ack_s.is_none() && key.time < self.next_look {
             self.receive_data(key, packet, shared);
         } else {
+            self.put_off += 1;
             self.agenda.put_off(key, packet);
         }
     }
@@ -478,8 +485,7 @@ impl Site {
                 (flow.to as u16, Some(flow.interface as u8))
             }
             None => {
-                (source.file, source.packets) =
-                    group.choose_file(now.time.seconds(), self.index, &mut source.stream);
+                (source.file, source.packets) = group.choose_file(now.time.seconds(), self.index, &mut source.stream);
                 (group.choose_site(self.index, &mut source.stream), None)
             }
         };
@@ -487,9 +493,8 @@ impl Site {
         source.path = group.path(self.index, target);
         source.state = State::Connecting;
         let own = self.port_kinds[local];
-        let other = kind.unwrap_or_else(|| {
-            group.interface(target, true, group.receiver(target, number, source.transfer))
-        });
+        let other =
+            kind.unwrap_or_else(|| group.interface(target, true, group.receiver(target, number, source.transfer)));
         source.interface = if group.is_slower(own, other) { own } else { other };
         source.round_trip_s = group.round_trip_s((self.index, own), (target, other));
         source.alarm = match &group.spec.patience {
