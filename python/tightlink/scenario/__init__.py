@@ -8,9 +8,10 @@ from tightlink.scenario.model import Observe, Scenario
 from tightlink.scenario.nodes import Background, Meter, Node, Processor
 from tightlink.scenario.overrides import parse_option, parse_value
 from tightlink.scenario.profiles import PROFILES, Profile
+from tightlink.scenario.protocols import Rto, Tcp, Udp
 from tightlink.scenario.queues import Codel, DropTail, FqCodel, Pie, Red, Threshold
 from tightlink.scenario.topologies import TOPOLOGIES, Chain, Dumbbell, Spread
-from tightlink.scenario.traffic import Bulk, Cbr, OnOff, Rto, Saturate, Starts, Tcp, Udp, Video
+from tightlink.scenario.traffic import Bulk, Cbr, OnOff, Saturate, Starts, Video
 
 __all__ = [
     "PROFILES",
