@@ -14,7 +14,9 @@ from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag, mod
 
 from tightlink.scenario.endpoints import Endpoint
 from tightlink.scenario.protocols import Tcp, Udp
+from tightlink.scenario.scatter import Scatter
 from tightlink.scenario.table import NAME, Table, known_kind, tag_of_kind, wrong
+from tightlink.scenario.users import Users
 from tightlink.scenario.values import Amount, Delay, Period, Rate, choice, number, whole
 
 _MOST_FLOWS: Final = 1_000_000
@@ -224,14 +226,24 @@ class Video(Flow):
 
 
 #: Every kind of traffic. A new kind is one class, one entry here and its part in resolve.py.
-KINDS: Final[dict[str, type[Flow]]] = {"bulk": Bulk, "saturate": Saturate, "cbr": Cbr, "on-off": OnOff, "video": Video}
+KINDS: Final[dict[str, type[Flow | Users | Scatter]]] = {
+    "bulk": Bulk,
+    "saturate": Saturate,
+    "cbr": Cbr,
+    "on-off": OnOff,
+    "video": Video,
+    "users": Users,
+    "scatter": Scatter,
+}
 
 Traffic = Annotated[
     Annotated[Bulk, Tag("<bulk>")]
     | Annotated[Saturate, Tag("<saturate>")]
     | Annotated[Cbr, Tag("<cbr>")]
     | Annotated[OnOff, Tag("<on-off>")]
-    | Annotated[Video, Tag("<video>")],
+    | Annotated[Video, Tag("<video>")]
+    | Annotated[Users, Tag("<users>")]
+    | Annotated[Scatter, Tag("<scatter>")],
     Discriminator(tag_of_kind),
     known_kind(*KINDS),
 ]

@@ -8,17 +8,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Final, TypeGuard
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
 from tightlink import units
 from tightlink.control import CongestionControl
 from tightlink.errors import ScenarioError, closest, one_of
-from tightlink.scenario.table import wrong
+from tightlink.scenario.table import NAME, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 UNLIMITED: Final = "unlimited"
+
+
+def _check_name(name: str) -> str:
+    if NAME.fullmatch(name) is None:
+        raise wrong("a name of letters, digits, _ and -, beginning with a letter")
+    return name
+
+
+#: The name of a link, of traffic, of one of several files.
+Name = Annotated[str, AfterValidator(_check_name)]
 
 
 def _quantity(
@@ -81,6 +91,7 @@ Period = Annotated[
 Size = Annotated[str, _quantity(units.SIZE, largest=_MOST_BYTES), _schema("1000 B", "1460 B")]
 Overhead = Annotated[str, _quantity(units.SIZE, zero=True, largest=_MOST_BYTES), _schema("38 B")]
 Amount = Annotated[str, _quantity(units.SIZE, largest=2**63 - 1), _schema("10 MB", "64 KiB")]
+FileSize = Annotated[str, _quantity(units.PACKETS, units.SIZE, largest=2**53), _schema("50 packets", "75 kB")]
 Mtu = Annotated[str, _quantity(units.SIZE, smallest=_SMALLEST_MTU, largest=_MOST_BYTES), _schema("1500 B")]
 Window = Annotated[
     str,
