@@ -10,10 +10,11 @@ from tightlink import units
 from tightlink.errors import ABSENT, ScenarioError, closest
 from tightlink.scenario.queues import Line, discipline
 from tightlink.scenario.table import kind_of
-from tightlink.scenario.values import UNLIMITED
+from tightlink.scenario.values import UNLIMITED, line_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from fractions import Fraction
 
     from tightlink.scenario.links import Span, Wire
     from tightlink.scenario.model import Scenario
@@ -43,9 +44,16 @@ class Hop:
     origin: int
     target: int
     wire: Wire
+    #: In bit/s; with a rate in packets that of packets of 1500 B.
     rate: float
+    #: In packets/s, where that limits it.
+    packet_rate: float | None
     delay: float
     mtu: int | None
+
+    def carries(self, size: int) -> Fraction:
+        """Bit/s of packets of ``size`` bytes that it carries, framing aside."""
+        return units.exact(self.rate) if self.packet_rate is None else units.exact(self.packet_rate) * 8 * size
 
 
 class Network:
@@ -126,9 +134,12 @@ class Network:
 
     def _hop(self, name: str, key: str, origin: int, target: int, wire: Wire) -> None:
         self.links[name] = len(self.hops)
-        rate, delay = units.rate(given(wire.rate)), units.time(given(wire.delay))
+        (rate, packet_rate), delay = line_rate(given(wire.rate)), units.time(given(wire.delay))
+        if packet_rate is not None and any(_framing(wire).values()):
+            expected = f'nothing here: with a rate of "{wire.rate}" each packet takes as long, whatever its size'
+            raise ScenarioError(expected, key=f"{key}.framing", value=given(wire.framing).written())
         mtu = None if wire.mtu is None else units.size(wire.mtu)
-        self.hops.append(Hop(name, key, origin, target, wire, rate, delay, mtu))
+        self.hops.append(Hop(name, key, origin, target, wire, rate, packet_rate, delay, mtu))
 
     def node(self, key: str, name: str, index: int, *, written: bool = True) -> int:
         """The node that ``name`` means for flow ``index``; ``key`` is where it was written, or its table."""
@@ -195,6 +206,7 @@ class Network:
         hop = self.hops[index]
         return {
             "rate_bps": hop.rate,
+            "rate_pps": hop.packet_rate,
             "delay_s": hop.delay,
             "queue": self._queue(index, bdp_queues),
             "framing": _framing(hop.wire),
@@ -206,7 +218,7 @@ class Network:
         hop = self.hops[index]
         queue = discipline(given(hop.wire.queue))
         limit = self._limit(index, bdp_queues)
-        return {"kind": kind_of(queue), "limit": limit, **queue.spec(Line(hop.rate, hop.delay))}
+        return {"kind": kind_of(queue), "limit": limit, **queue.spec(Line(hop.rate, hop.delay, hop.packet_rate))}
 
     def _limit(self, index: int, bdp_queues: dict[int, int]) -> str | dict[str, int]:
         if index in bdp_queues:

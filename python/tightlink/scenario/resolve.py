@@ -120,8 +120,9 @@ class _Paths:
 
     def bdp_bytes(self, flow: dict[str, Any]) -> Fraction:
         """The smallest rate of the flow's path times its round trip."""
-        rate = min(self._network.hops[link].rate for link in self.forward(flow))
-        return units.exact(rate) * self.round_trip(flow) / 8
+        size = packet_bytes(flow["transport"])
+        rate = min(self._network.hops[link].carries(size) for link in self.forward(flow))
+        return rate * self.round_trip(flow) / 8
 
 
 def _check_mtus(scenario: Scenario, flows: list[dict[str, Any]], network: Network, paths: _Paths) -> None:
@@ -197,7 +198,7 @@ def _packets(
     if longest[link] == 0:
         expected = "a number of packets or bytes: no flow through this link has any propagation delay"
         raise ScenarioError(expected, key=key, value=value)
-    count = math.ceil(times * units.exact(hop.rate) * longest[link] / (8 * largest[link]))
+    count = math.ceil(times * hop.carries(largest[link]) * longest[link] / (8 * largest[link]))
     if count > _MOST_PACKETS:
         raise ScenarioError(f"fewer than 2³² packets, not {count}", key=key, value=value)
     return count

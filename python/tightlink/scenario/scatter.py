@@ -11,11 +11,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import model_validator
 
-from tightlink.scenario.packet_rates import PacketRate
 from tightlink.scenario.shares import check_shares
 from tightlink.scenario.table import Table
 from tightlink.scenario.users import Routers
-from tightlink.scenario.values import Delay, Fraction, Name, Period, Size, choice
+from tightlink.scenario.values import Delay, Fraction, Name, PacketRate, Period, Size, choice
 
 
 class DatagramSize(Table):

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.scenario.network import given
-from tightlink.scenario.packet_rates import packet_rate
 from tightlink.scenario.paths import cut_off
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def scatter_spec(name: str, scatter: Scatter, network: Network, duration: float)
     return {
         "label": name,
         "nodes": nodes,
-        "packets_per_s": packet_rate(scatter.rate),
+        "packets_per_s": units.packet_rate(scatter.rate),
         "sizes": [{"bytes": units.size(entry.size), "share": given(entry.share)} for entry in sizes.values()],
         "start_s": start,
         "stop_s": stop,

@@ -19,11 +19,22 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from tightlink.scenario.endpoints import Endpoint
 from tightlink.scenario.links import NodeName
-from tightlink.scenario.packet_rates import LineRate, PacketRate
 from tightlink.scenario.protocols import Tcp
 from tightlink.scenario.shares import check_shares
 from tightlink.scenario.table import Table, wrong
-from tightlink.scenario.values import Congestion, Delay, FileSize, Fraction, Name, Period, choice, number, whole
+from tightlink.scenario.values import (
+    Congestion,
+    Delay,
+    FileSize,
+    Fraction,
+    LineRate,
+    Name,
+    PacketRate,
+    Period,
+    choice,
+    number,
+    whole,
+)
 
 _MOST_HOSTS: Final = 10_000_000
 _MOST_TRIES: Final = 20

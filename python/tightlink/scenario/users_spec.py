@@ -9,10 +9,10 @@ from tightlink import units
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.scenario.congestion import congestion_spec, control_name, works_with
 from tightlink.scenario.network import given
-from tightlink.scenario.packet_rates import line_rate, packet_rate
 from tightlink.scenario.paths import cut_off
 from tightlink.scenario.transport import has_bdp, tcp_spec
 from tightlink.scenario.users import Think
+from tightlink.scenario.values import line_rate
 
 if TYPE_CHECKING:
     from tightlink.scenario.network import Network
@@ -74,7 +74,7 @@ def users_spec(name: str, users: Users, network: Network, profile: Profile, dura
         "connect_tries": users.connect_tries,
         "patience": None
         if patience is None
-        else {"least_s": units.time(patience.least), "packets_per_s": packet_rate(patience.rate)},
+        else {"least_s": units.time(patience.least), "packets_per_s": units.packet_rate(patience.rate)},
         "crowd": None if crowd is None else _crowd(f"{key}.crowd", crowd, scene, payload),
         "long_lived": [
             _long_lived(f"{key}.long_lived.{flow}", flow, entry, list(users.interfaces), scene)

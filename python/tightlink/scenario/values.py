@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 UNLIMITED: Final = "unlimited"
+#: The packet by which a rate in packets is one in bits, where only bits are understood.
+PACKET_BYTES: Final = 1500
 
 
 def _check_name(name: str) -> str:
@@ -34,13 +36,16 @@ Name = Annotated[str, AfterValidator(_check_name)]
 def _quantity(
     *kinds: units.Kind,
     zero: bool = False,
-    smallest: str | None = None,
+    smallest: tuple[str, ...] = (),
     largest: float = float("inf"),
     words: tuple[str, ...] = (),
 ) -> BeforeValidator:
-    """Checks a quantity of one of the kinds, or one of the words, and spells it canonically."""
-    expected = " or ".join([*(kind.expected for kind in kinds), *(f'"{word}"' for word in words)])
-    least = units.parse(smallest, *kinds)[1].exact if smallest else 0
+    """Checks a quantity of one of the kinds, or one of the words, and spells it canonically.
+
+    What is the smallest is said for each kind that has one.
+    """
+    expected = " or ".join([units.expected(*kinds), *(f'"{word}"' for word in words)])
+    least = dict(units.parse(text, *kinds) for text in smallest)
 
     @units.remembered
     def check(value: object) -> str:
@@ -57,8 +62,8 @@ def _quantity(
         if quantity.exact < 0 or (quantity.exact == 0 and not zero):
             sign = "that is not negative" if zero else "above zero"
             raise wrong(f'{kind.name} {sign}, such as "{kind.example}"', value=value)
-        if quantity.exact < least:
-            raise wrong(f'{kind.name} of at least "{smallest}"', value=value)
+        if kind in least and quantity.exact < least[kind].exact:
+            raise wrong(f'{kind.name} of at least "{least[kind]}"', value=value)
         if quantity.exact > largest:
             raise wrong(f"{kind.name} of at most {largest:g} in SI units", value=value)
         return str(quantity)
@@ -79,20 +84,32 @@ _MOST_PACKETS = 2**31 - 1
 _SMALLEST_MTU = "68 B"
 #: Shorter times and slower rates would stop the clock.
 _SHORTEST_PERIOD = "1 ns"
-_SMALLEST_RATE = "1 bit/s"
+#: Rates of events, which need not keep a link busy.
+_SLOWEST_PACKETS = "0.000001 packets/s"
+_SMALLEST_RATES = ("1 bit/s", "1 packet/s")
 
 Rate = Annotated[
-    str, _quantity(units.RATE, smallest=_SMALLEST_RATE, largest=_LARGEST_RATE), _schema("2 Mbit/s", "1 Gbit/s")
+    str, _quantity(units.RATE, smallest=_SMALLEST_RATES[:1], largest=_LARGEST_RATE), _schema("2 Mbit/s", "1 Gbit/s")
+]
+LineRate = Annotated[
+    str,
+    _quantity(units.RATE, units.PACKET_RATE, smallest=_SMALLEST_RATES, largest=_LARGEST_RATE),
+    _schema("2 Mbit/s", "20 packets/ms"),
+]
+PacketRate = Annotated[
+    str,
+    _quantity(units.PACKET_RATE, smallest=(_SLOWEST_PACKETS,), largest=_LARGEST_RATE),
+    _schema("10 packets/s", "8 packets/ms"),
 ]
 Delay = Annotated[str, _quantity(units.TIME, zero=True, largest=_LONGEST_TIME), _schema("10 ms", "5 us")]
 Period = Annotated[
-    str, _quantity(units.TIME, smallest=_SHORTEST_PERIOD, largest=_LONGEST_TIME), _schema("10 s", "500 ms")
+    str, _quantity(units.TIME, smallest=(_SHORTEST_PERIOD,), largest=_LONGEST_TIME), _schema("10 s", "500 ms")
 ]
 Size = Annotated[str, _quantity(units.SIZE, largest=_MOST_BYTES), _schema("1000 B", "1460 B")]
 Overhead = Annotated[str, _quantity(units.SIZE, zero=True, largest=_MOST_BYTES), _schema("38 B")]
 Amount = Annotated[str, _quantity(units.SIZE, largest=2**63 - 1), _schema("10 MB", "64 KiB")]
 FileSize = Annotated[str, _quantity(units.PACKETS, units.SIZE, largest=2**53), _schema("50 packets", "75 kB")]
-Mtu = Annotated[str, _quantity(units.SIZE, smallest=_SMALLEST_MTU, largest=_MOST_BYTES), _schema("1500 B")]
+Mtu = Annotated[str, _quantity(units.SIZE, smallest=(_SMALLEST_MTU,), largest=_MOST_BYTES), _schema("1500 B")]
 Window = Annotated[
     str,
     _quantity(units.PACKETS, units.SIZE, units.BDP, largest=_MOST_PACKETS),
@@ -110,6 +127,18 @@ QueueLimit = Annotated[
 ]
 
 RingLimit = Annotated[str, _quantity(units.PACKETS, units.SIZE, largest=_MOST_BYTES), _schema("75 packets", "64 KiB")]
+
+
+def line_rate(text: object) -> tuple[float, float | None]:
+    """What a line transmits, in bit/s, and in packets/s where that limits it.
+
+    >>> line_rate("2 Mbit/s"), line_rate("2 packets/ms")
+    ((2000000.0, None), (24000000.0, 2000.0))
+    """
+    kind, quantity = units.parse(text, units.RATE, units.PACKET_RATE)
+    if kind is units.RATE:
+        return float(quantity.exact), None
+    return float(quantity.exact * 8 * PACKET_BYTES), float(quantity.exact)
 
 
 def _check_fraction(value: object) -> float:

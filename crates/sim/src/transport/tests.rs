@@ -184,6 +184,7 @@ fn scenario(tcp: &TcpSpec, profile: Profile, bytes: Option<u64>) -> Scenario {
         from,
         to,
         rate_bps: RATE_BPS,
+        rate_pps: None,
         delay_s: DELAY_S,
         queue: QueueSpec::DropTail(DropTailSpec { limit: QueueLimit::Unlimited }),
         framing: FramingSpec::default(),

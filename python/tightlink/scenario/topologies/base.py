@@ -9,7 +9,7 @@ from pydantic import Discriminator, Tag
 from tightlink import units
 from tightlink.scenario.links import Medium, Span, Wire, both
 from tightlink.scenario.table import Table, merged, wrong
-from tightlink.scenario.values import Delay, Rate
+from tightlink.scenario.values import Delay, LineRate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,7 +34,9 @@ def _form_of_delays(value: object) -> str:
     return "<spread>" if isinstance(value, dict | Spread) else _one_or_each(value)
 
 
-Rates = Annotated[Annotated[Rate, Tag("<one>")] | Annotated[list[Rate], Tag("<each>")], Discriminator(_one_or_each)]
+Rates = Annotated[
+    Annotated[LineRate, Tag("<one>")] | Annotated[list[LineRate], Tag("<each>")], Discriminator(_one_or_each)
+]
 Delays = Annotated[
     Annotated[Delay, Tag("<one>")] | Annotated[list[Delay], Tag("<each>")] | Annotated[Spread, Tag("<spread>")],
     Discriminator(_form_of_delays),
@@ -45,7 +47,7 @@ class GroupWire(Medium):
     """One direction of each link of a group; rates and delays may differ from link to link."""
 
     rate: Rates | None = None
-    """Transmission rate, or one for each link."""
+    """Transmission rate in bits or in packets, or one for each link."""
     delay: Delays | None = None
     """Propagation delay, one for each link, or { first, every } (default "0 s")."""
 
