@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tightlink as tl
+from tightlink.cli import main
+from tightlink.scenario import memory
 
 NETWORK = """\
 duration = "25 min"
@@ -210,7 +213,7 @@ WRONG = [
     ("interfaces", {}, "interfaces: expected at least one interface"),
     ("interfaces.normal.share", 0.9, "traffic.web.interfaces: expected shares that sum to 1, not 1.1"),
     ("interfaces.fast.share", None, "interfaces.fast.share: expected a share: only one of them may be left out"),
-    ("interfaces.fast.rate", 8, 'expected a rate such as "8 packets/ms" or "2 Mbit/s"'),
+    ("interfaces.fast.rate", 8, 'expected a rate such as "2 Mbit/s" or "20 packets/ms"'),
     ("interfaces.fast.rate", "0 packets/s", "above zero"),
     ("files.movie.share", 0.5, "traffic.web.files: expected shares that sum to 1, not 1.48"),
     ("files.movie.share", 0.01, "traffic.web.files: expected shares that sum to 1, not 0.99"),
@@ -218,7 +221,7 @@ WRONG = [
     ("files.movie.mean", 100, 'did you mean "100 packets"?'),
     ("think", "0 s", "expected a time above zero"),
     ("think", {"mean": "5 s", "shape": 1.5}, "think.shape = 1.5: expected nothing here"),
-    ("patience.rate", "1 Mbit/s", 'expected a rate such as "8 packets/ms"'),
+    ("patience.rate", "1 Mbit/s", 'expected a rate such as "20 packets/ms"'),
     ("crowd.stop", "30 min", "expected a time not after the duration, which is 1500 s"),
     ("crowd.start", "20 min", "expected a time before its stop, which is 20 min"),
     ("crowd.at", "core", "expected routers with sources: core has none"),
@@ -318,3 +321,54 @@ def test_controls_written_in_python_are_refused() -> None:
 
     with pytest.raises(tl.ScenarioError, match="expected a control that is built in"):
         tl.loads(USERS).set("traffic.web.tcp.congestion", Mine).resolve()
+
+
+def test_packets_of_users_are_not_recorded(tmp_path: Path) -> None:
+    file = tmp_path / "calls.toml"
+    file.write_text(SCATTER)
+    for options in ({"trace": True}, {"tr": tmp_path / "out.tr"}):
+        with pytest.raises(tl.ScenarioError) as caught:
+            tl.simulate(tl.load(file), **options)
+        assert str(caught.value) == (
+            f"{file}: traffic.calls: the packets of scatter are not recorded one by one: run without a trace"
+        )
+
+
+def test_memory_is_sources_and_full_queues() -> None:
+    needed = memory.needed(tl.loads(USERS + MORE).resolve())
+    # Three duplex links with queues of 1000 packets and 5 ms: 416 and 41 packets of 1500 B on the line.
+    assert needed == memory.Memory(sources=52, packets=2 * (2 * (1000 + 416 + 1) + 1000 + 41 + 1))
+    assert needed.bytes == 52 * 1724 + needed.packets * 32
+    in_packets = tl.loads(USERS).set("link[*].rate", "8 packets/ms").set("link[*].queue", "150 kB")
+    found = memory.needed(in_packets.resolve())
+    assert found is not None
+    assert found.packets == 6 * (100 + 40 + 1)
+    assert memory.needed(tl.loads(SCATTER).resolve()) is None
+
+
+def test_what_does_not_fit_is_refused_with_the_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+    large = tl.loads(USERS).set("traffic.web.places.direct.sources", 5_000_000)
+    monkeypatch.setattr(memory, "available", lambda: 8 * 2**30)
+    with pytest.raises(tl.ScenarioError) as caught:
+        tl.simulate(large)
+    assert str(caught.value) == (
+        "traffic: this run needs up to 16.1 GiB of memory, for 10000010 sources and 7752 packets under way, "
+        "and this machine has 8.0 GiB: take fewer sources or smaller queues"
+    )
+
+
+def test_the_memory_of_this_machine_is_known() -> None:
+    there = memory.available()
+    assert there is not None
+    assert 2**26 < there < 2**50
+
+
+def test_the_configuration_comes_with_the_estimate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "web.toml"
+    file.write_text(USERS)
+    assert main(["run", str(file), "--show-config"]) == 0
+    printed = capsys.readouterr()
+    assert tl.loads(printed.out) == tl.load(file).explicit()
+    assert printed.err == (
+        "tightlink: a run needs up to 1 MiB of memory, for 50 sources and 7752 packets under way\n"
+    )

@@ -24,6 +24,7 @@ from tightlink.commands.sweep import sweep
 from tightlink.console import progress, say, warned, watching
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.scenario import PROFILES, TOPOLOGIES, Scenario, load, parse_option, understood
+from tightlink.scenario.memory import needed
 
 FAILED: Final = 1
 WRONG: Final = 2
@@ -105,7 +106,7 @@ def run(  # noqa: PLR0913
     json_
         Print manifest, flows and links as JSON.
     show_config
-        Print the scenario as understood, with every default, and stop.
+        Print the scenario as understood, with every default, and the memory that users will need; and stop.
     trace
         Record what happens to every packet.
     tr
@@ -121,8 +122,10 @@ def run(  # noqa: PLR0913
     if seed is not None:
         scenario = _with_seed(scenario, seed)
     if show_config:
-        scenario.resolve()
+        wanted = needed(scenario.resolve())
         print(understood(scenario), end="")
+        if wanted is not None:
+            say(f"a run needs {wanted}")
         return 0
     from tightlink.simulate import simulate
 

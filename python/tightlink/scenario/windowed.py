@@ -54,6 +54,19 @@ def check_windowed(scenario: Scenario, network: Network) -> None:
             raise ScenarioError(expected, key=f"{hop.key}.queue", value=limit_of(hop.wire))
 
 
+def check_trace(scenario: Scenario) -> None:
+    """An error where a scenario has no record of its packets.
+
+    Raises:
+        ScenarioError: It has users or scattered datagrams.
+    """
+    first = windowed(scenario)
+    if first is not None:
+        kind = kind_of(scenario.traffic[first])
+        message = f"the packets of {kind} are not recorded one by one: run without a trace"
+        raise ScenarioError(message, key=f"traffic.{first}", file=scenario.file, statement=True)
+
+
 def _check_controls(key: str, users: Users) -> None:
     written = {f"controls.{kind}": entry.congestion for kind, entry in (users.controls or {}).items()}
     for place, congestion in {"tcp": given(users.tcp).congestion, **written}.items():
