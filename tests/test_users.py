@@ -218,6 +218,7 @@ WRONG = [
     ("files.movie.share", 0.5, "traffic.web.files: expected shares that sum to 1, not 1.48"),
     ("files.movie.share", 0.01, "traffic.web.files: expected shares that sum to 1, not 0.99"),
     ("files.movie.shape", 1, "expected a number above 1"),
+    ("files.crowd", {"mean": "9 packets", "share": 0.0}, "files.crowd: expected another name: crowd is what files"),
     ("files.movie.mean", 100, 'did you mean "100 packets"?'),
     ("think", "0 s", "expected a time above zero"),
     ("think", {"mean": "5 s", "shape": 1.5}, "think.shape = 1.5: expected nothing here"),
@@ -262,7 +263,7 @@ AROUND = [
     (
         "link.east.queue",
         {"kind": "codel", "limit": "9 packets"},
-        "expected drop-tail beside traffic.web, of kind users",
+        "expected a queue that decides on arrival beside traffic.web",
     ),
     ("node.a.processor.per_packet", "1 us", "node.a.processor: expected no processor beside traffic.web"),
     ("observe.flows", "each", "expected nothing here: traffic.web has no flows"),
@@ -369,6 +370,4 @@ def test_the_configuration_comes_with_the_estimate(tmp_path: Path, capsys: pytes
     assert main(["run", str(file), "--show-config"]) == 0
     printed = capsys.readouterr()
     assert tl.loads(printed.out) == tl.load(file).explicit()
-    assert printed.err == (
-        "tightlink: a run needs up to 1 MiB of memory, for 50 sources and 7752 packets under way\n"
-    )
+    assert printed.err == ("tightlink: a run needs up to 1 MiB of memory, for 50 sources and 7752 packets under way\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tightlink.scenario.four_tier import PARAMETERS, Distribution, FourTier, LargerFile
 from tightlink.scenario.links import Framing, Link, Reverse
 from tightlink.scenario.load import load, loads, understood
 from tightlink.scenario.model import Scenario
@@ -17,6 +18,7 @@ from tightlink.scenario.traffic import Bulk, Cbr, OnOff, Saturate, Starts, Video
 from tightlink.scenario.users import Control, Crowd, File, Interface, LongLived, Patience, Place, Think, Users
 
 __all__ = [
+    "PARAMETERS",
     "PROFILES",
     "TOPOLOGIES",
     "Background",
@@ -27,12 +29,15 @@ __all__ = [
     "Control",
     "Crowd",
     "DatagramSize",
+    "Distribution",
     "DropTail",
     "Dumbbell",
     "File",
+    "FourTier",
     "FqCodel",
     "Framing",
     "Interface",
+    "LargerFile",
     "Link",
     "LongLived",
     "Meter",

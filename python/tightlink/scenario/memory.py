@@ -47,9 +47,7 @@ class Memory:
         return self.sources * (SOURCE_BYTES + TRANSFER_BYTES) + self.packets * PACKET_BYTES
 
     def __str__(self) -> str:
-        return (
-            f"up to {_size(self.bytes)} of memory, for {self.sources} sources and {self.packets} packets under way"
-        )
+        return f"up to {_size(self.bytes)} of memory, for {self.sources} sources and {self.packets} packets under way"
 
 
 def needed(resolved: Mapping[str, Any]) -> Memory | None:

@@ -36,6 +36,8 @@ from tightlink.scenario.values import (
     whole,
 )
 
+#: Under what name the files of a crowd are counted.
+CROWD: Final = "crowd"
 _MOST_HOSTS: Final = 10_000_000
 _MOST_TRIES: Final = 20
 _STEEPEST: Final = 1e6
@@ -201,6 +203,8 @@ class Users(Table):
             raise wrong("at least one class of routers", key="places")
         check_shares("interfaces", {name: kind.share for name, kind in self.interfaces.items()}, "interface")
         check_shares("files", {name: kind.share for name, kind in self.files.items()}, "file")
+        if CROWD in self.files:
+            raise wrong(f"another name: {CROWD} is what files of a crowd are called", key=f"files.{CROWD}")
         if self.controls is not None:
             check_shares("controls", {name: kind.share for name, kind in self.controls.items()}, "congestion control")
             if self.tcp is not None and self.tcp.congestion is not None:

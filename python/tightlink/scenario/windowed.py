@@ -5,7 +5,7 @@ These run in windows of time, in which each link serves all of its arrivals at o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tightlink import control, units
 from tightlink.errors import ScenarioError
@@ -19,6 +19,9 @@ from tightlink.scenario.users import Users
 if TYPE_CHECKING:
     from tightlink.scenario.model import Scenario
     from tightlink.scenario.network import Network
+
+#: Queues that hold their packets, and decide when they leave.
+_AT_DEPARTURE: Final = ("codel", "fq-codel")
 
 
 def windowed(scenario: Scenario) -> str | None:
@@ -47,8 +50,9 @@ def check_windowed(scenario: Scenario, network: Network) -> None:
         raise ScenarioError(f"no processor {beside}", key=key)
     for hop in network.hops:
         kind = kind_of(discipline(given(hop.wire.queue)))
-        if kind != "drop-tail":
-            raise ScenarioError(f"drop-tail {beside}", key=f"{hop.key}.queue.kind", value=kind)
+        if kind in _AT_DEPARTURE:
+            expected = f"a queue that decides on arrival {beside}"
+            raise ScenarioError(expected, key=f"{hop.key}.queue.kind", value=kind)
         if limit_of(hop.wire).endswith(tuple(units.BDP.spellings)):
             expected = f"a number of packets or bytes {beside}, which has no one round trip"
             raise ScenarioError(expected, key=f"{hop.key}.queue", value=limit_of(hop.wire))
