@@ -23,6 +23,7 @@ from tightlink.control import CongestionControl
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.run import Run, open_run
 from tightlink.scenario import (
+    AbileneFourTier,
     Background,
     Bulk,
     Cbr,
@@ -30,13 +31,16 @@ from tightlink.scenario import (
     Codel,
     DropTail,
     Dumbbell,
+    FatTree,
     FqCodel,
     Framing,
+    Graph,
     Link,
     Meter,
     Node,
     Observe,
     OnOff,
+    ParkingLot,
     Pie,
     Processor,
     Red,
@@ -61,6 +65,7 @@ if TYPE_CHECKING:
     from tightlink.experiment import sweep
 
 __all__ = [
+    "AbileneFourTier",
     "Ack",
     "Background",
     "Bulk",
@@ -70,14 +75,17 @@ __all__ = [
     "CongestionControl",
     "DropTail",
     "Dumbbell",
+    "FatTree",
     "FqCodel",
     "Framing",
+    "Graph",
     "Link",
     "Loss",
     "Meter",
     "Node",
     "Observe",
     "OnOff",
+    "ParkingLot",
     "Pie",
     "Processor",
     "Red",

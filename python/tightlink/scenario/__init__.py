@@ -9,12 +9,22 @@ from tightlink.scenario.nodes import Background, Meter, Node, Processor
 from tightlink.scenario.overrides import parse_option, parse_value
 from tightlink.scenario.profiles import PROFILES, Profile
 from tightlink.scenario.queues import Codel, DropTail, FqCodel, Pie, Red, Threshold
-from tightlink.scenario.topologies import TOPOLOGIES, Chain, Dumbbell, Spread
+from tightlink.scenario.topologies import (
+    TOPOLOGIES,
+    AbileneFourTier,
+    Chain,
+    Dumbbell,
+    FatTree,
+    Graph,
+    ParkingLot,
+    Spread,
+)
 from tightlink.scenario.traffic import Bulk, Cbr, OnOff, Rto, Saturate, Starts, Tcp, Udp, Video
 
 __all__ = [
     "PROFILES",
     "TOPOLOGIES",
+    "AbileneFourTier",
     "Background",
     "Bulk",
     "Cbr",
@@ -22,13 +32,16 @@ __all__ = [
     "Codel",
     "DropTail",
     "Dumbbell",
+    "FatTree",
     "FqCodel",
     "Framing",
+    "Graph",
     "Link",
     "Meter",
     "Node",
     "Observe",
     "OnOff",
+    "ParkingLot",
     "Pie",
     "Processor",
     "Profile",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink.errors import ScenarioError
 from tightlink.scenario.congestion import control_name, reads_marks
 from tightlink.scenario.nodes import check_output_rings
+from tightlink.scenario.problems import below
 from tightlink.scenario.profiles import PROFILES, Profile
 from tightlink.scenario.table import merged
 from tightlink.scenario.traffic import Video
@@ -37,7 +38,10 @@ def filled(scenario: Scenario) -> dict[str, Any]:
     data["seed"] = scenario.seed
     links = _links(profile)
     if "topology" in data:
-        data["topology"] = {name: topology.filled(links) for name, topology in scenario.topology.items()}
+        data["topology"] = {}
+        for name, topology in scenario.topology.items():
+            with below(f"topology.{name}"):
+                data["topology"][name] = topology.filled(links)
     if "link" in data:
         data["link"] = {name: merged(links, link) for name, link in data["link"].items()}
     if "node" in data:
