@@ -23,6 +23,7 @@ from tightlink.control import CongestionControl
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.run import Run, open_run
 from tightlink.scenario import (
+    AbileneFourTier,
     Background,
     Bulk,
     Cbr,
@@ -34,10 +35,12 @@ from tightlink.scenario import (
     Distribution,
     DropTail,
     Dumbbell,
+    FatTree,
     File,
     FourTier,
     FqCodel,
     Framing,
+    Graph,
     Interface,
     LargerFile,
     Link,
@@ -46,6 +49,7 @@ from tightlink.scenario import (
     Node,
     Observe,
     OnOff,
+    ParkingLot,
     Patience,
     Pie,
     Place,
@@ -75,6 +79,7 @@ if TYPE_CHECKING:
     from tightlink.experiment import sweep
 
 __all__ = [
+    "AbileneFourTier",
     "Ack",
     "Background",
     "Bulk",
@@ -88,10 +93,12 @@ __all__ = [
     "Distribution",
     "DropTail",
     "Dumbbell",
+    "FatTree",
     "File",
     "FourTier",
     "FqCodel",
     "Framing",
+    "Graph",
     "Interface",
     "LargerFile",
     "Link",
@@ -101,6 +108,7 @@ __all__ = [
     "Node",
     "Observe",
     "OnOff",
+    "ParkingLot",
     "Patience",
     "Pie",
     "Place",

@@ -13,7 +13,16 @@ from tightlink.scenario.profiles import PROFILES, Profile
 from tightlink.scenario.protocols import Rto, Tcp, Udp
 from tightlink.scenario.queues import Codel, DropTail, FqCodel, Pie, Red, Threshold
 from tightlink.scenario.scatter import DatagramSize, Scatter
-from tightlink.scenario.topologies import TOPOLOGIES, Chain, Dumbbell, Spread
+from tightlink.scenario.topologies import (
+    TOPOLOGIES,
+    AbileneFourTier,
+    Chain,
+    Dumbbell,
+    FatTree,
+    Graph,
+    ParkingLot,
+    Spread,
+)
 from tightlink.scenario.traffic import Bulk, Cbr, OnOff, Saturate, Starts, Video
 from tightlink.scenario.users import Control, Crowd, File, Interface, LongLived, Patience, Place, Think, Users
 
@@ -21,6 +30,7 @@ __all__ = [
     "PARAMETERS",
     "PROFILES",
     "TOPOLOGIES",
+    "AbileneFourTier",
     "Background",
     "Bulk",
     "Cbr",
@@ -32,10 +42,12 @@ __all__ = [
     "Distribution",
     "DropTail",
     "Dumbbell",
+    "FatTree",
     "File",
     "FourTier",
     "FqCodel",
     "Framing",
+    "Graph",
     "Interface",
     "LargerFile",
     "Link",
@@ -44,6 +56,7 @@ __all__ = [
     "Node",
     "Observe",
     "OnOff",
+    "ParkingLot",
     "Patience",
     "Pie",
     "Place",

@@ -9,6 +9,7 @@ from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.scenario.congestion import control_name, reads_marks
 from tightlink.scenario.nodes import check_output_rings
+from tightlink.scenario.problems import below
 from tightlink.scenario.profiles import PROFILES, Profile
 from tightlink.scenario.scatter import Scatter
 from tightlink.scenario.shares import completed
@@ -45,7 +46,10 @@ def filled(scenario: Scenario) -> dict[str, Any]:
     data["seed"] = scenario.seed
     links = _links(profile)
     if "topology" in data:
-        data["topology"] = {name: topology.filled(links) for name, topology in scenario.topology.items()}
+        data["topology"] = {}
+        for name, topology in scenario.topology.items():
+            with below(f"topology.{name}"):
+                data["topology"][name] = topology.filled(links)
     if "link" in data:
         data["link"] = {name: merged(links, link) for name, link in data["link"].items()}
     if "node" in data:

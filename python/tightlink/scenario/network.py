@@ -65,17 +65,21 @@ class Network:
         self.links: dict[str, int] = {}
         #: Sizes of the groups, such as net.left.
         self.groups: dict[str, int] = {}
+        #: Elements of groups that have a name of their own: where they are.
+        self._aliases: dict[str, int] = {}
         for name, topology in scenario.topology.items():
             self.groups |= topology.groups(name)
             for node in topology.nodes(name):
                 self.nodes[node] = len(self.nodes)
+            self._aliases |= {alias: self.nodes[node] for alias, node in topology.aliases(name).items()}
             for span in topology.spans(name):
                 self._add(span)
         for name, link in scenario.link.items():
             for node in link.ends:
-                if "." in node and node not in self.nodes:
-                    raise self._unknown(f"link.{name}.ends", node, self.nodes, "a node of a topology")
-                self.nodes.setdefault(node, len(self.nodes))
+                if self._find(node) is None:
+                    if "." in node:
+                        raise self._unknown(f"link.{name}.ends", node, self.nodes, "a node of a topology")
+                    self.nodes[node] = len(self.nodes)
             self._add(link.span(name))
         #: Nodes with a processor, and the key of its table.
         self.processors: dict[int, tuple[str, Processor]] = {}
@@ -126,8 +130,11 @@ class Network:
                 )
         return paused
 
+    def _find(self, node: str) -> int | None:
+        return self.nodes.get(node, self._aliases.get(node))
+
     def _add(self, span: Span) -> None:
-        origin, target = (self.nodes[end] for end in span.ends)
+        origin, target = (given(self._find(end)) for end in span.ends)
         self._hop(span.name, span.key, origin, target, span.forward)
         if span.reverse is not None:
             self._hop(f"{span.name}.reverse", f"{span.key}.reverse", target, origin, span.reverse)
@@ -143,7 +150,7 @@ class Network:
 
     def node(self, key: str, name: str, index: int, *, written: bool = True) -> int:
         """The node that ``name`` means for flow ``index``; ``key`` is where it was written, or its table."""
-        found = self.nodes.get(self._element(name, index))
+        found = self._find(self._element(name, index))
         if found is None:
             error = self._unknown(key, name, self.nodes, "the name of a node")
             if not written:

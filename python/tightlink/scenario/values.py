@@ -76,34 +76,36 @@ def _schema(*examples: str) -> WithJsonSchema:
 
 
 #: Times beyond this are not resolved to a microsecond any more.
-_LONGEST_TIME = 1e9
-_LARGEST_RATE = 1e18
+LONGEST_TIME: Final = 1e9
+#: Rates in bit/s or in packets/s. Slower ones would stop the clock.
+SLOWEST: Final = 1
+FASTEST: Final = 1e18
 _MOST_BYTES = 2**31 - 1
-_MOST_PACKETS = 2**31 - 1
+MOST_PACKETS: Final = 2**31 - 1
 #: The smallest packet that every link must carry whole (RFC 791).
 _SMALLEST_MTU = "68 B"
-#: Shorter times and slower rates would stop the clock.
+#: Shorter times would stop the clock.
 _SHORTEST_PERIOD = "1 ns"
 #: Rates of events, which need not keep a link busy.
 _SLOWEST_PACKETS = "0.000001 packets/s"
-_SMALLEST_RATES = ("1 bit/s", "1 packet/s")
+_SMALLEST_RATES = (f"{SLOWEST} bit/s", f"{SLOWEST} packet/s")
 
 Rate = Annotated[
-    str, _quantity(units.RATE, smallest=_SMALLEST_RATES[:1], largest=_LARGEST_RATE), _schema("2 Mbit/s", "1 Gbit/s")
+    str, _quantity(units.RATE, smallest=_SMALLEST_RATES[:1], largest=FASTEST), _schema("2 Mbit/s", "1 Gbit/s")
 ]
 LineRate = Annotated[
     str,
-    _quantity(units.RATE, units.PACKET_RATE, smallest=_SMALLEST_RATES, largest=_LARGEST_RATE),
+    _quantity(units.RATE, units.PACKET_RATE, smallest=_SMALLEST_RATES, largest=FASTEST),
     _schema("2 Mbit/s", "20 packets/ms"),
 ]
 PacketRate = Annotated[
     str,
-    _quantity(units.PACKET_RATE, smallest=(_SLOWEST_PACKETS,), largest=_LARGEST_RATE),
+    _quantity(units.PACKET_RATE, smallest=(_SLOWEST_PACKETS,), largest=FASTEST),
     _schema("10 packets/s", "8 packets/ms"),
 ]
-Delay = Annotated[str, _quantity(units.TIME, zero=True, largest=_LONGEST_TIME), _schema("10 ms", "5 us")]
+Delay = Annotated[str, _quantity(units.TIME, zero=True, largest=LONGEST_TIME), _schema("10 ms", "5 us")]
 Period = Annotated[
-    str, _quantity(units.TIME, smallest=(_SHORTEST_PERIOD,), largest=_LONGEST_TIME), _schema("10 s", "500 ms")
+    str, _quantity(units.TIME, smallest=(_SHORTEST_PERIOD,), largest=LONGEST_TIME), _schema("10 s", "500 ms")
 ]
 Size = Annotated[str, _quantity(units.SIZE, largest=_MOST_BYTES), _schema("1000 B", "1460 B")]
 Overhead = Annotated[str, _quantity(units.SIZE, zero=True, largest=_MOST_BYTES), _schema("38 B")]
@@ -112,12 +114,12 @@ FileSize = Annotated[str, _quantity(units.PACKETS, units.SIZE, largest=2**53), _
 Mtu = Annotated[str, _quantity(units.SIZE, smallest=(_SMALLEST_MTU,), largest=_MOST_BYTES), _schema("1500 B")]
 Window = Annotated[
     str,
-    _quantity(units.PACKETS, units.SIZE, units.BDP, largest=_MOST_PACKETS),
+    _quantity(units.PACKETS, units.SIZE, units.BDP, largest=MOST_PACKETS),
     _schema("20 packets", "64 KiB", "1 BDP"),
 ]
 Threshold = Annotated[
     str,
-    _quantity(units.PACKETS, units.SIZE, units.BDP, largest=_MOST_PACKETS, words=(UNLIMITED,)),
+    _quantity(units.PACKETS, units.SIZE, units.BDP, largest=MOST_PACKETS, words=(UNLIMITED,)),
     _schema("46 packets", UNLIMITED),
 ]
 QueueLimit = Annotated[
