@@ -27,20 +27,8 @@ def run(mixed: str) -> tl.Run:
 
 
 @pytest.fixture(scope="module")
-def run_with_users() -> tl.Run:
-    return tl.simulate(
-        tl.loads("""\
-        duration = "2 s"
-        link.wire = { ends = ["a", "b"], rate = "50 Mbit/s", delay = "2 ms" }
-        [traffic.web]
-        kind = "users"
-        think = "0.2 s"
-        places.both = { at = ["a", "b"], sources = 3, receivers = 3 }
-        interfaces.ethernet.rate = "100 Mbit/s"
-        files.page.mean = "20 packets"
-        long_lived.copy = { from = "a", to = "b" }
-        """)
-    )
+def run_with_users(small_users: str) -> tl.Run:
+    return tl.simulate(tl.loads(small_users))
 
 
 def _promised(run: tl.Run, names: list[str]) -> None:
