@@ -47,6 +47,13 @@ KEYS: Final = {
     "framing": "Framing",
     "dumbbell": "Dumbbell",
     "chain": "Chain",
+    "parking-lot": "ParkingLot",
+    "fat-tree": "FatTree",
+    "graph": "Graph",
+    "edge": "Edge",
+    "graph-link": "GraphLink",
+    "abilene-four-tier": "AbileneFourTier",
+    "tier-link": "TierLink",
     "group": "GroupLink",
     "spread": "Spread",
     "node": "Node",
@@ -79,6 +86,9 @@ _SECTIONS: Final = {
     "GroupLink": "access-and-hop",
     "GroupReverse": "access-and-hop",
     "Spread": "access-and-hop",
+    "Edge": "edges-of-a-graph",
+    "GraphLink": "links-of-a-graph",
+    "TierLink": "links-of-the-four-tiers",
     "Starts": "start",
     "Tcp": "tcp",
     "Udp": "udp",
@@ -113,14 +123,22 @@ _FORMS: Final = {
     "key_frame_ratio": "`5`",
     "variation": "`0.2`",
     "guaranteed": '`0.05`, `"5 %"`',
-    "node": "`node.NAME`",
     "seed": "`1`",
-    "topology": "`topology.NAME`",
-    "link": "`link.NAME`",
-    "traffic": "`traffic.NAME`",
+    "file": '`"abilene.graphml"`',
+    "rate_from": '`"bandwidth"`',
+    "delay_from": '`"latency"`, `"coordinates"`',
+    "routers": '`["Chicago", "Denver"]`',
+    "edges": "list of [tables](#edges-of-a-graph)",
+    **dict.fromkeys(("backbone_factor", "fast_factor", "direct_factor", "delay_factor"), "`2`, `1.5`"),
+    **dict.fromkeys(("pop_divisor", "normal_divisor"), "`4`, `2.5`"),
 }
+#: Tables of a scenario that hold one for each name.
+_NAMED: Final = ("topology", "link", "node", "traffic")
 #: Keys that a reader wants to see first.
-_FIRST: Final = ("kind", "profile", "duration", "ends", "from", "to", "pairs", "hops", "rate", "interval", "delay")
+_FIRST: Final = (
+    "kind", "profile", "duration", "ends", "from", "to", "pairs", "cross", "hops", "k", "file", "speed", "variant",
+    "rate", "interval", "delay",
+)  # fmt: skip
 #: Tables of which all keys are filled in alike.
 _DEFAULTS: Final = {"Tcp": "the profile's", "Rto": "the profile's", "Reverse": "as forward"}
 
@@ -156,7 +174,8 @@ def keys(name: str) -> str:
             default = _default(found[1].strip('"'))
         else:
             default = _default(_value(value.get("default")))
-        rows.append([code(key), _written(key, value), default, _DEFAULT.sub("", text)])
+        written = f"`{key}.NAME`" if model == "Scenario" and key in _NAMED else _written(key, value)
+        rows.append([code(key), written, default, _DEFAULT.sub("", text)])
     return table(["key", "written as", "default", "meaning"], rows)
 
 

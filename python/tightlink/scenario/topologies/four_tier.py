@@ -9,6 +9,7 @@ from pydantic import model_validator
 
 from tightlink import units
 from tightlink.scenario.links import Medium, Span, Wire
+from tightlink.scenario.queues import Queue
 from tightlink.scenario.table import merged, wrong
 from tightlink.scenario.topologies.backbones import BACKBONES, Backbone
 from tightlink.scenario.topologies.base import Topology, table_of
@@ -52,6 +53,13 @@ _DEFAULTS: Final[dict[str, Any]] = {
 }
 _RULE_DEFAULT: Final = "rtt*c"
 _FLOWS_DEFAULT: Final = 100
+
+
+class TierLink(Medium):
+    """What all links of the four tiers have beside rate and delay."""
+
+    queue: Queue | None = None
+    """Queue of every link instead of buffers (default: by buffers)."""
 
 
 class AbileneFourTier(Topology):
@@ -100,7 +108,7 @@ class AbileneFourTier(Topology):
     """Round trip in buffers (default: the mean between two access routers without queues)."""
     flows: Annotated[int, _FLOWS] | None = None
     """Flows through a normal access router, others having them in proportion to speed; in buffers (default 100)."""
-    link: Medium | None = None
+    link: TierLink | None = None
     """What all links have beside rate and delay; a queue here replaces buffers."""
 
     @model_validator(mode="after")
