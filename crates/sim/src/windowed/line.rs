@@ -117,9 +117,16 @@ impl Line {
         }
     }
 
-    /// Packets on their way.
-    #[must_use]
-    pub fn in_flight(&self) -> usize {
-        self.flight.len()
+    /// Hands over all that is on its way, to someone who has the other end of the line.
+    pub fn export(&mut self, mut each: impl FnMut(Packet)) {
+        while let Some(packet) = self.flight.pop_front() {
+            each(packet);
+        }
+    }
+
+    /// Takes what is on its way from someone who has the other end of the line.
+    #[inline]
+    pub fn import(&mut self, packet: Packet) {
+        self.flight.push_back(packet);
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::clock::{Clock, Window};
+use super::exchange::{Export, Post};
 use super::line::{Arrival, Inbox, Line};
 use super::plan::Stop;
 use super::routes::{Next, Routes};
@@ -34,6 +35,30 @@ pub struct Counted {
     pub by_kind: ByKind,
 }
 
+impl Counted {
+    /// Adds what was counted elsewhere.
+    pub fn add(&mut self, other: &Self) {
+        self.rows.resize(self.rows.len().max(other.rows.len()), Row::default());
+        for (row, more) in self.rows.iter_mut().zip(&other.rows) {
+            *row += more;
+        }
+        for (&kind, &more) in &other.by_kind {
+            *self.by_kind.entry(kind).or_default() += more;
+        }
+    }
+}
+
+/// What becomes of packets on their way over a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Onward {
+    /// They may come to the other end within the same window.
+    Now,
+    /// They come there in later windows.
+    Later,
+    /// They come to another part, in later windows.
+    Abroad(u32),
+}
+
 /// A part of the network.
 #[derive(Debug)]
 pub struct Region {
@@ -56,23 +81,25 @@ pub struct Region {
     order: Vec<Stop>,
     /// Links with a delay of a window or more, which end in this part.
     long: Vec<u32>,
-    /// Of each link, whether it is one.
-    is_long: Vec<bool>,
+    /// Of each link, what becomes of packets that are on their way.
+    onward: Vec<Onward>,
+    /// What goes to each other part.
+    letters: Vec<Vec<Export>>,
     clock: Clock,
     end: Time,
 }
 
 impl Region {
-    /// A network in which nothing has happened, to be worked through in `order`. Links for which `is_long` is true
-    /// have a delay of a window or more.
+    /// A part of a network in which nothing has happened; there are `parts` of them. Its links and places are worked
+    /// through in `order`, and `ending` are the links that end here and have a delay of a window or more.
     #[must_use]
     pub fn new(
         lines: Vec<Line>,
         (places, groups): (Vec<Place>, usize),
         scatter: Vec<Scatter>,
         (routes, destinations): (Arc<Routes>, usize),
-        (order, is_long): (Vec<Stop>, Vec<bool>),
-        (clock, end): (Clock, Time),
+        (order, onward, ending): (Vec<Stop>, Vec<Onward>, Vec<u32>),
+        (clock, end, parts): (Clock, Time, u32),
     ) -> Self {
         Self {
             inboxes: vec![Inbox::default(); lines.len()],
@@ -80,13 +107,14 @@ impl Region {
             at_router: Vec::new(),
             sacks: SackSlab::default(),
             counted: vec![Counted::default(); groups],
-            long: (0..).zip(&is_long).filter(|(_, long)| **long).map(|(link, _)| link).collect(),
+            letters: vec![Vec::new(); parts as usize],
+            long: ending,
             lines,
             places,
             scatter,
             routes,
             order,
-            is_long,
+            onward,
             clock,
             end,
         }
@@ -122,9 +150,38 @@ impl Region {
                 }
             });
         }
-        if !self.is_long[index as usize] {
-            self.deliver(index, until);
+        match self.onward[index as usize] {
+            Onward::Now => self.deliver(index, until),
+            Onward::Later => {}
+            Onward::Abroad(part) => self.export(index, part),
         }
+    }
+
+    fn export(&mut self, link: u32, part: u32) {
+        let Self { lines, letters, sacks, .. } = self;
+        lines[link as usize].export(|packet| {
+            let blocks = packet.blocks().map(|handle| sacks.take(handle));
+            letters[part as usize].push(Export { link, packet, blocks });
+        });
+    }
+
+    /// Leaves what goes to other parts in this turn.
+    pub fn leave(&mut self, post: &Post, turn: u64, part: usize) {
+        for (to, letters) in self.letters.iter_mut().enumerate().filter(|(to, _)| *to != part) {
+            post.leave(turn, part, to, letters);
+        }
+    }
+
+    /// Takes what comes from other parts in this turn.
+    pub fn take(&mut self, post: &Post, turn: u64, part: usize) {
+        let Self { lines, sacks, .. } = self;
+        post.take(turn, part, |Export { link, packet, blocks }| {
+            let packet = match blocks {
+                None => packet,
+                Some((blocks, echo)) => packet.with_blocks(sacks.put(blocks, echo), 0),
+            };
+            lines[link as usize].import(packet);
+        });
     }
 
     /// What reaches the end of a link goes on to its next stop.
