@@ -78,7 +78,9 @@ def test_one_flow_resolves_to_what_the_engine_reads(one_flow: str) -> None:
                 },
             }
         ],
-        "observe": {"interval_s": None, "flows": "each"},
+        "users": [],
+        "scatter": [],
+        "observe": {"interval_s": None, "flows": "each", "periods": []},
     }
 
 

@@ -127,8 +127,10 @@ impl<P: Probe> Simulation<'_, P> {
             if key.entity() >= self.entities.first_timer {
                 self.timer(key);
             } else if key.entity() >= self.entities.first_link {
-                let packet = if self.late.is_empty() { self.fabric.deliver(key) } else { self.deliver_late(key) };
-                if let Some(packet) = packet {
+                // One call of what is the busiest, so that it stays in line.
+                if (self.late.is_empty() || !self.arrive_late(key))
+                    && let Some(packet) = self.fabric.deliver(key)
+                {
                     let (words, (time, caused_at, rank)) = (packet.words(), key.words());
                     self.arrive(words.0, words.1, words.2, rank, time, caused_at);
                 }
@@ -178,13 +180,13 @@ impl<P: Probe> Simulation<'_, P> {
             || self.late.iter().any(|(_, packet)| packet.flow() == flow)
     }
 
-    /// The event of a link, while ACKs wait for theirs.
+    /// An event of a link: whether it is that of an ACK which waits, and now has arrived.
     #[cold]
-    fn deliver_late(&mut self, key: Key) -> Option<Packet> {
-        match self.late.iter().position(|late| late.0 == key) {
-            Some(place) => Some(self.late.remove(place).1),
-            None => self.fabric.deliver(key),
-        }
+    fn arrive_late(&mut self, key: Key) -> bool {
+        let Some(place) = self.late.iter().position(|late| late.0 == key) else { return false };
+        let ((stamp, identity, state), (time, caused_at, rank)) = (self.late.remove(place).1.words(), key.words());
+        self.arrive(stamp, identity, state, rank, time, caused_at);
+        true
     }
 
     /// A packet has reached the end of its path.
@@ -207,7 +209,7 @@ impl<P: Probe> Simulation<'_, P> {
                 let flow = &mut self.tcp[index as usize];
                 let connection = &self.connections[flow.connection as usize];
                 let (controls, marked) = (&mut self.controls, packet.is_marked());
-                let mut env = Env { fabric: &mut self.fabric, controls, connection, now: now(), echo, marked };
+                let mut env = Env { network: &mut self.fabric, controls, connection, now: now(), echo, marked };
                 flow.sender.receive(&mut env, packet.seq(), blocks);
                 flow.tell_reaction(&mut self.fabric, Time::new(time));
             }
@@ -216,8 +218,7 @@ impl<P: Probe> Simulation<'_, P> {
                 if receiver.reads_marks() {
                     send_owed(receiver, &mut self.fabric, Signs::of(packet), (time, caused_at, rank));
                 }
-                let Fabric { queue, sacks, .. } = &mut self.fabric;
-                if let Some(ack) = receiver.receive(queue, sacks, now(), packet) {
+                if let Some(ack) = receiver.receive(&mut self.fabric, now(), packet) {
                     self.fabric.send(ack, now());
                 }
             }
@@ -236,7 +237,7 @@ impl<P: Probe> Simulation<'_, P> {
             (RETRANSMISSION, Endpoint::Tcp(index)) => self.with_sender(index, now, Sender::timer),
             (DELAYED_ACK, Endpoint::Tcp(index)) => {
                 let receiver = &mut self.tcp[index as usize].receiver;
-                if let Some(ack) = receiver.timer(&mut self.fabric.queue, now) {
+                if let Some(ack) = receiver.timer(&mut self.fabric, now) {
                     self.fabric.send(ack, now);
                 }
             }
@@ -260,11 +261,11 @@ impl<P: Probe> Simulation<'_, P> {
         self.fabric.end_turn(flow, now);
     }
 
-    fn with_sender(&mut self, index: u32, now: Key, act: impl FnOnce(&mut Sender, &mut Env<'_, P>)) {
+    fn with_sender(&mut self, index: u32, now: Key, act: impl FnOnce(&mut Sender, &mut Env<'_, Fabric<P>>)) {
         let flow = &mut self.tcp[index as usize];
         let connection = &self.connections[flow.connection as usize];
-        let (fabric, controls) = (&mut self.fabric, &mut self.controls);
-        let mut env = Env { fabric, controls, connection, now, echo: Time::ZERO, marked: false };
+        let (network, controls) = (&mut self.fabric, &mut self.controls);
+        let mut env = Env { network, controls, connection, now, echo: Time::ZERO, marked: false };
         act(&mut flow.sender, &mut env);
         flow.tell_reaction(&mut self.fabric, now.time);
     }
