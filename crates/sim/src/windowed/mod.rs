@@ -19,6 +19,7 @@ use crate::time::Time;
 
 pub mod clock;
 pub mod exchange;
+pub mod inbox;
 pub mod intervals;
 pub mod line;
 pub mod parts;
@@ -35,7 +36,7 @@ use exchange::{Meeting, Party, Post};
 use line::Line;
 use parts::Parts;
 use plan::{Plan, Stop, Successions};
-use region::{Counted, Onward, Place, Region};
+use region::{Counted, Place, Region};
 use routes::Routes;
 use scatter::Scatter;
 use users::group::Group;
@@ -106,7 +107,7 @@ impl<'a> Windowed<'a> {
         };
         let groups = groups(scenario, &routes, &destinations);
         let regions = (0..parts.count)
-            .map(|part| region(scenario, &plan, (&parts, part), (&groups, &routes, destinations.len())))
+            .map(|part| region(scenario, &plan, (&parts, part), (&groups, &routes)))
             .collect::<Result<_, _>>()?;
         let turn = (parts.delay_s / plan.window_s).min(LONGEST_TURN as f64) as u64;
         Ok(Self {
@@ -262,7 +263,7 @@ fn region(
     scenario: &Scenario,
     plan: &Plan,
     (parts, part): (&Parts, u32),
-    (groups, routes, destinations): (&[Arc<Group>], &Arc<Routes>, usize),
+    (groups, routes): (&[Arc<Group>], &Arc<Routes>),
 ) -> Result<Region, ScenarioError> {
     let (clock, end) = (Clock::new(plan.window_s), Time::new(scenario.duration_s));
     let is_here = |node: u32| parts.of_node[node as usize] == part;
@@ -297,22 +298,18 @@ fn region(
         let count = spec.nodes.len() as u32;
         numbers.advance((count, count as u16, count));
     }
-    let onward = scenario.links.iter().map(|link| match (is_here(link.to), link.delay_s >= plan.window_s) {
-        (false, _) => Onward::Abroad(parts.of_node[link.to as usize]),
-        (true, true) => Onward::Later,
-        (true, false) => Onward::Now,
-    });
+    let abroad = scenario.links.iter().map(|link| (!is_here(link.to)).then(|| parts.of_node[link.to as usize]));
     let order = plan.order.iter().filter_map(|&stop| match stop {
         Stop::Link(link) => is_here(scenario.links[link as usize].from).then_some(stop),
         Stop::Site(place) => place_of[place as usize].map(Stop::Site),
     });
-    let ending = (0..).zip(&scenario.links).filter(|(_, link)| is_here(link.to) && link.delay_s >= plan.window_s);
+    let ending = (0..).zip(&scenario.links).filter(|(_, link)| is_here(link.to));
     Ok(Region::new(
         lines.collect(),
         (places, groups.len()),
         scatter,
-        (Arc::clone(routes), destinations),
-        (order.collect(), onward.collect(), ending.map(|(index, _)| index).collect()),
+        Arc::clone(routes),
+        (order.collect(), abroad.collect(), ending.map(|(index, _)| index).collect()),
         (clock, end, parts.count),
     ))
 }
