@@ -8,8 +8,46 @@
 use crate::events::{Entity, Key, Precedence};
 use crate::network::queue::{Arrival, Queue, Refusal, Verdict};
 use crate::ring::Ring;
-use crate::scenario::FramingSpec;
+use crate::scenario::{FramingSpec, LinkSpec};
 use crate::time::Time;
+
+/// How long packets take on a wire.
+#[derive(Clone, Copy, Debug)]
+pub struct Wire {
+    /// In bit/s.
+    pub rate_bps: f64,
+    /// Packets per second, where every packet takes as long, whatever its size; none: bits decide.
+    pub rate_pps: Option<f64>,
+    /// Propagation delay in seconds.
+    pub delay_s: f64,
+    /// What is added to each packet.
+    pub framing: FramingSpec,
+}
+
+impl Wire {
+    /// The wire of a link.
+    #[must_use]
+    pub fn new(spec: &LinkSpec) -> Self {
+        let LinkSpec { rate_bps, rate_pps, delay_s, framing, .. } = *spec;
+        Self { rate_bps, rate_pps, delay_s, framing }
+    }
+
+    /// Seconds that a packet of `size` bytes occupies the line.
+    fn transmission_s(&self, size: u32) -> f64 {
+        if let Some(packets_per_s) = self.rate_pps {
+            return 1.0 / packets_per_s;
+        }
+        let frame = (size + self.framing.overhead_bytes).max(self.framing.smallest_bytes);
+        // ns-2's order: eight times the bytes, then the division.
+        8.0 * f64::from(frame) / self.rate_bps
+    }
+
+    /// Seconds from its first bit at this end to its last at the other.
+    #[must_use]
+    pub fn crossing_s(&self, size: u32) -> f64 {
+        self.transmission_s(size) + self.delay_s
+    }
+}
 
 /// When a packet is served, and what follows from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -117,9 +155,7 @@ pub struct Server {
 /// What is seldom looked at, out of the way: a large network has more links than a cache has lines.
 #[derive(Clone, Debug)]
 struct Rare {
-    rate_bps: f64,
-    delay_s: f64,
-    framing: FramingSpec,
+    wire: Wire,
     queue: Queue,
     /// The queue looks at bytes, and is asked for each packet.
     counts_bytes: bool,
@@ -137,33 +173,27 @@ struct Rare {
 }
 
 impl Rare {
-    /// Seconds that a packet of `size` bytes occupies the line.
-    fn transmission_s(&self, size: u32) -> f64 {
-        let frame = (size + self.framing.overhead_bytes).max(self.framing.smallest_bytes);
-        // ns-2's order: eight times the bytes, then the division.
-        8.0 * f64::from(frame) / self.rate_bps
-    }
-
     /// Of a size that is not that of most packets.
     fn timing(&mut self, size: u32) -> &mut Timing {
         if self.previous.size != size {
-            let transmission_s = self.transmission_s(size);
+            let transmission_s = self.wire.transmission_s(size);
             self.others = self.others.with(&self.previous);
-            self.previous = Timing { size, transmission_s, crossing_s: transmission_s + self.delay_s, count: 0 };
+            self.previous = Timing { size, transmission_s, crossing_s: transmission_s + self.wire.delay_s, count: 0 };
         }
         &mut self.previous
     }
 
     /// Seconds from the start of its service to the other end.
     fn crossing_s(&self, size: u32) -> f64 {
-        if self.previous.size == size { self.previous.crossing_s } else { self.transmission_s(size) + self.delay_s }
+        let Self { wire, previous, .. } = self;
+        if previous.size == size { previous.crossing_s } else { wire.crossing_s(size) }
     }
 }
 
 impl Server {
     /// An idle server. Totals count what happens before `end`.
     #[must_use]
-    pub fn new(entity: Entity, rate_bps: f64, delay_s: f64, framing: FramingSpec, queue: Queue, end: Time) -> Self {
+    pub fn new(entity: Entity, wire: Wire, queue: Queue, end: Time) -> Self {
         let never = Timing { size: u32::MAX, transmission_s: 0.0, crossing_s: 0.0, count: 0 };
         Self {
             // Before the first event, so that the line is idle when it comes.
@@ -177,9 +207,7 @@ impl Server {
             unasked: queue.unasked(),
             ahead: Ring::default(),
             rare: Box::new(Rare {
-                rate_bps,
-                delay_s,
-                framing,
+                wire,
                 counts_bytes: queue.counts_bytes(),
                 queue,
                 previous: never,

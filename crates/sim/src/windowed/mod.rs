@@ -12,6 +12,7 @@ use crate::error::ScenarioError;
 use crate::network::link::Link;
 use crate::network::managed::Managed;
 use crate::network::queue::Site as QueueSite;
+use crate::network::server::Wire;
 use crate::scenario::Scenario;
 use crate::simulation::Interrupted;
 use crate::time::Time;
@@ -338,9 +339,7 @@ impl Numbers {
 
 /// Seconds that a packet of `size` bytes takes over a link where nothing is ahead of it.
 fn crossing_s(scenario: &Scenario, link: u32, size: u32) -> f64 {
-    let spec = &scenario.links[link as usize];
-    let frame = (size + spec.framing.overhead_bytes).max(spec.framing.smallest_bytes);
-    8.0 * f64::from(frame) / spec.rate_bps + spec.delay_s
+    Wire::new(&scenario.links[link as usize]).crossing_s(size)
 }
 
 /// What may follow what on the ways that packets take, and the windows and the order that follow from it.
