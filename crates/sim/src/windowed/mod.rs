@@ -378,10 +378,10 @@ fn plan(scenario: &Scenario, routes: &Routes, longest_s: f64) -> Result<Plan, Sc
     let mut first = 0;
     for group in &scenario.users {
         let last = first + group.sites.len();
-        for from in first..last {
+        for (from, &(node, least_s)) in sites.iter().enumerate().take(last).skip(first) {
             for to in (first..last).filter(|&to| to != from) {
-                let ends = (Stop::Site(from as u32), sites[from].1, Stop::Site(to as u32));
-                add_path(sites[from].0, to as u16, Some(ends))?;
+                let ends = (Stop::Site(from as u32), least_s, Stop::Site(to as u32));
+                add_path(node, to as u16, Some(ends))?;
             }
         }
         first = last;
