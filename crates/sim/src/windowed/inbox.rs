@@ -31,6 +31,13 @@ impl Arrival {
         Self { time: time.seconds(), packet, entity }
     }
 
+    /// When it comes.
+    #[inline]
+    #[must_use]
+    pub fn time(&self) -> Time {
+        Time::new(self.time)
+    }
+
     /// The key of the event that brings it.
     #[inline]
     #[must_use]
@@ -41,15 +48,30 @@ impl Arrival {
 }
 
 /// Windows for which an inbox holds arrivals, the present one first.
-pub const AHEAD: u64 = 4;
+pub const AHEAD: u64 = 8;
 
 /// What arrives at a stop in the present window and the next few.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Inbox {
     slots: [Vec<Arrival>; AHEAD as usize],
+    /// The stop's place in the order of stops.
+    place: u32,
 }
 
 impl Inbox {
+    /// The empty inbox of the stop at a place in the order of stops.
+    #[must_use]
+    pub fn new(place: u32) -> Self {
+        Self { slots: std::array::from_fn(|_| Vec::new()), place }
+    }
+
+    /// The stop's place in the order of stops.
+    #[inline]
+    #[must_use]
+    pub fn place(&self) -> u32 {
+        self.place
+    }
+
     /// Puts in what arrives in `window`, which is the present one or less than [`AHEAD`] after it.
     #[inline]
     pub fn push(&mut self, window: Window, arrival: Arrival) {

@@ -60,17 +60,32 @@ impl Line {
         self.flight.push_back(packet);
     }
 
-    /// Hands over what was kept and comes out before `until`.
+    /// Whether packets are kept.
     #[inline]
-    pub fn deliver(&mut self, until: Time, mut each: impl FnMut(Arrival)) {
-        while let Some(&packet) = self.flight.front() {
-            let time = self.link.server.delivery(Time::new(packet.start), packet.size());
+    #[must_use]
+    pub fn keeps(&self) -> bool {
+        !self.flight.is_empty()
+    }
+
+    /// When the first of those that are kept comes out.
+    #[inline]
+    #[must_use]
+    pub fn next_out(&self) -> Option<Time> {
+        let packet = self.flight.front()?;
+        Some(self.link.server.delivery(Time::new(packet.start), packet.size()))
+    }
+
+    /// Hands over what was kept and comes out before `until`. When the next comes out, if there is one.
+    #[inline]
+    pub fn deliver(&mut self, until: Time, mut each: impl FnMut(Arrival)) -> Option<Time> {
+        while let Some(time) = self.next_out() {
             if time >= until {
-                return;
+                return Some(time);
             }
-            self.flight.pop_front();
+            let packet = self.flight.pop_front()?;
             each(Arrival::served(time, packet, self.link.server.entity()));
         }
+        None
     }
 
     /// Hands over all that was kept, to someone who has the other end of the line.

@@ -17,6 +17,7 @@ use crate::scenario::{ScatterSpec, Scenario};
 use crate::simulation::Interrupted;
 use crate::time::Time;
 
+pub mod active;
 pub mod clock;
 pub mod exchange;
 pub mod inbox;
@@ -40,6 +41,7 @@ use region::{Counted, Place, Region};
 use routes::Routes;
 use scatter::Scatter;
 use users::group::Group;
+use users::outlet::Calendar;
 use users::site::{Looks, Site};
 
 /// Windows are no longer than this, in seconds, however long the delays: what arrives in one must fit into a cache.
@@ -273,6 +275,7 @@ fn region(
         .map(|(spec, entity)| Line::new(Link::new(spec, entity, QueueSite::new(scenario, spec), end), spec.to));
     let looks = Looks { interval_s: scenario.observe.interval_s, periods: scenario.observe.periods.clone(), end };
     let looks = Arc::new(looks);
+    let mut calendar = Calendar::new(clock, end);
     let mut numbers = Numbers::first(scenario);
     let mut places = Vec::new();
     // Of all places, the index among those that are here.
@@ -283,11 +286,13 @@ fn region(
             if !is_here(spec.node) {
                 continue;
             }
-            let site = Site::new(group, index, &looks, clock).map_err(|expected| ScenarioError::Flow {
-                flow: group.spec.label.clone(),
-                key: "tcp.congestion",
-                value: format!("{:?}", group.spec.tcp.congestion.kind),
-                expected,
+            let site = Site::new(group, (index, places.len() as u32), &looks, &mut calendar).map_err(|expected| {
+                ScenarioError::Flow {
+                    flow: group.spec.label.clone(),
+                    key: "tcp.congestion",
+                    value: format!("{:?}", group.spec.tcp.congestion.kind),
+                    expected,
+                }
             })?;
             places.push(Place { site, node: spec.node, group: number, destination: numbers.destination + index });
         }
@@ -307,13 +312,13 @@ fn region(
         Stop::Link(link) => is_here(scenario.links[link as usize].from).then_some(stop),
         Stop::Site(place) => place_of[place as usize].map(Stop::Site),
     });
-    let ending = (0..).zip(&scenario.links).filter(|(_, link)| is_here(link.to));
     Ok(Region::new(
         lines.collect(),
         (places, groups.len()),
         scatter,
         Arc::clone(routes),
-        (order.collect(), abroad.collect(), ending.map(|(index, _)| index).collect()),
+        calendar,
+        (order.collect(), abroad.collect()),
         (clock, end, parts.count),
     ))
 }

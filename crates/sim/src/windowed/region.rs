@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::active::Active;
 use super::clock::{Clock, Window};
 use super::exchange::{Export, Post};
 use super::inbox::{AHEAD, Arrival, Inbox, Sorter};
@@ -10,8 +11,9 @@ use super::plan::Stop;
 use super::routes::Routes;
 use super::scatter::Scatter;
 use super::users::counts::{ByKind, Row};
-use super::users::outlet::Router;
+use super::users::outlet::{Calendar, Due, Router};
 use super::users::site::{Shared, Site};
+use super::wheel::Wheel;
 use crate::packet::Packet;
 use crate::time::Time;
 use crate::transport::sack::SackSlab;
@@ -64,15 +66,23 @@ pub struct Region {
     pub scatter: Vec<Scatter>,
     /// What arrives at each stop: links, then destinations.
     inboxes: Vec<Inbox>,
+    /// Which of them have something to do.
+    active: Active,
+    /// What sites have to do later.
+    calendar: Calendar,
+    /// Links that end here and keep packets, by the window in which the first comes out.
+    keeping: Wheel<u32>,
     /// The arrivals that are worked through.
     arrivals: Vec<Arrival>,
+    /// The links that are.
+    again: Vec<u32>,
+    /// What sites have to do in the window that begins.
+    due: Vec<(u32, Due)>,
     sorter: Sorter,
     sacks: SackSlab,
     routes: Arc<Routes>,
     /// Links and places of this part, in order.
     order: Vec<Stop>,
-    /// Links that end in this part.
-    ending: Vec<u32>,
     /// Of each link, the other part in which it ends, if it does.
     abroad: Vec<Option<u32>>,
     /// What goes to each other part.
@@ -83,20 +93,39 @@ pub struct Region {
 
 impl Region {
     /// A part of a network in which nothing has happened; there are `parts` of them. Its links and places are worked
-    /// through in `order`; `ending` are the links that end here, and `abroad` says of each link in which other part it
-    /// does.
+    /// through in `order`, and `abroad` says of each link in which other part it ends.
     #[must_use]
     pub fn new(
         lines: Vec<Line>,
         (places, groups): (Vec<Place>, usize),
         scatter: Vec<Scatter>,
         routes: Arc<Routes>,
-        (order, abroad, ending): (Vec<Stop>, Vec<Option<u32>>, Vec<u32>),
+        calendar: Calendar,
+        (order, abroad): (Vec<Stop>, Vec<Option<u32>>),
         (clock, end, parts): (Clock, Time, u32),
     ) -> Self {
+        // What has no place in the order has the one behind: destinations of datagrams only take.
+        let mut place_of = vec![order.len() as u32; routes.stops()];
+        for (place, stop) in (0..).zip(&order) {
+            let stop = match stop {
+                Stop::Link(link) => *link,
+                Stop::Site(place) => routes.stop(places[*place as usize].destination),
+            };
+            place_of[stop as usize] = place;
+        }
+        let mut active = Active::new(order.len() + 1);
+        // Some may have something to do at once.
+        for place in &places {
+            active.add(0, place_of[routes.stop(place.destination) as usize]);
+        }
         Self {
-            inboxes: vec![Inbox::default(); routes.stops()],
+            inboxes: place_of.into_iter().map(Inbox::new).collect(),
+            active,
+            calendar,
+            keeping: Wheel::default(),
             arrivals: Vec::new(),
+            again: Vec::new(),
+            due: Vec::new(),
             sorter: Sorter::default(),
             sacks: SackSlab::default(),
             counted: vec![Counted::default(); groups],
@@ -106,7 +135,6 @@ impl Region {
             scatter,
             routes,
             order,
-            ending,
             abroad,
             clock,
             end,
@@ -118,51 +146,68 @@ impl Region {
         self.deliver(window);
         self.begin_places(window);
         self.send_scattered(window);
-        for index in 0..self.order.len() {
-            match self.order[index] {
-                Stop::Link(link) => self.serve(link, window),
-                Stop::Site(place) => self.work_place(place, window),
+        let mut from = 0;
+        while let Some(place) = self.active.take_from(window, from) {
+            from = place;
+            match self.order.get(place as usize) {
+                Some(&Stop::Link(link)) => self.serve(link, window),
+                Some(&Stop::Site(place)) => self.work_place(place, window),
+                None => self.receive_scattered(window),
             }
         }
-        self.receive_scattered(window);
     }
 
     /// What was on its way for long and reaches the end of its link in this window goes on to its next stop.
     fn deliver(&mut self, window: Window) {
-        let Self { lines, inboxes, routes, .. } = self;
-        let until = self.clock.end(window).min(self.end);
-        for &index in &self.ending {
+        let Self { lines, inboxes, active, keeping, routes, clock, .. } = self;
+        let until = clock.end(window).min(self.end);
+        // Those that still keep some join the wheel again.
+        let mut again = std::mem::take(&mut self.again);
+        keeping.take(|index| again.push(index));
+        keeping.turn();
+        for index in again.drain(..) {
             let line = &mut lines[index as usize];
-            let mut router = Router { next: routes.from_node(line.to), inboxes };
-            line.deliver(until, |arrival| router.pass_on(window, arrival));
+            let mut router = Router { next: routes.from_node(line.to), inboxes, active };
+            if let Some(next) = line.deliver(until, |arrival| router.pass_on(window, arrival)) {
+                keeping.push(clock.window(next).max(window + 1), index);
+            }
         }
+        self.again = again;
     }
 
     /// A link serves all that arrives in this window.
     fn serve(&mut self, index: u32, window: Window) {
-        let Self { lines, inboxes, arrivals, sorter, routes, scatter, sacks, clock, .. } = self;
+        let Self { lines, inboxes, active, arrivals, sorter, routes, scatter, sacks, clock, .. } = self;
         inboxes[index as usize].swap(window, arrivals);
-        if !arrivals.is_empty() {
-            let line = &mut lines[index as usize];
-            // What comes out soon goes to its next stop at once.
-            let ahead = if self.abroad[index as usize].is_some() { 0 } else { window + AHEAD };
-            let mut router = Router { next: routes.from_node(line.to), inboxes };
-            for &(_, place) in sorter.sort(arrivals) {
-                let arrival = &arrivals[place as usize];
-                match line.take(arrival, self.end) {
-                    Fate::Served(next) => {
-                        let window = clock.window(next.key().time);
-                        if window < ahead { router.pass_on(window, next) } else { line.keep(next.packet) }
-                    }
-                    Fate::Late => {}
-                    Fate::Lost(time) => lose(&arrival.packet, time, scatter, sacks),
+        let line = &mut lines[index as usize];
+        let kept = line.keeps();
+        // What comes out soon goes to its next stop at once.
+        let ahead = if self.abroad[index as usize].is_some() { 0 } else { window + AHEAD };
+        let mut router = Router { next: routes.from_node(line.to), inboxes, active };
+        for &(_, place) in sorter.sort(arrivals) {
+            let arrival = &arrivals[place as usize];
+            match line.take(arrival, self.end) {
+                Fate::Served(next) => {
+                    let window = clock.window(next.time());
+                    if window < ahead { router.pass_on(window, next) } else { line.keep(next.packet) }
                 }
+                Fate::Late => {}
+                Fate::Lost(time) => lose(&arrival.packet, time, scatter, sacks),
             }
-            arrivals.clear();
         }
+        arrivals.clear();
         inboxes[index as usize].swap(window, arrivals);
-        if let Some(part) = self.abroad[index as usize] {
-            self.export(index, part);
+        match self.abroad[index as usize] {
+            Some(part) => self.export(index, part),
+            None if !kept => self.watch(index),
+            None => {}
+        }
+    }
+
+    /// A link that kept nothing may keep packets now.
+    fn watch(&mut self, index: u32) {
+        if let Some(next) = self.lines[index as usize].next_out() {
+            self.keeping.push(self.clock.window(next), index);
         }
     }
 
@@ -183,41 +228,58 @@ impl Region {
 
     /// Takes what comes from other parts in this turn.
     pub fn take(&mut self, post: &Post, turn: u64, part: usize) {
-        let Self { lines, sacks, .. } = self;
+        let Self { lines, sacks, keeping, clock, .. } = self;
         post.take(turn, part, |Export { link, packet, blocks }| {
             let packet = match blocks {
                 None => packet,
                 Some((blocks, echo)) => packet.with_blocks(sacks.put(blocks, echo), 0),
             };
-            lines[link as usize].keep(packet);
+            let line = &mut lines[link as usize];
+            let kept = line.keeps();
+            line.keep(packet);
+            if !kept && let Some(next) = line.next_out() {
+                keeping.push(clock.window(next), link);
+            }
         });
     }
 
     fn begin_places(&mut self, window: Window) {
-        let Self { places, inboxes, routes, .. } = self;
-        for Place { site, node, .. } in places {
-            site.begin(window, &mut Router { next: routes.from_node(*node), inboxes });
+        let Self { places, inboxes, active, calendar, routes, .. } = self;
+        let mut due = std::mem::take(&mut self.due);
+        calendar.begin(
+            window,
+            |place, event| due.push((place, event)),
+            |place, arrival| {
+                let next = routes.from_node(places[place as usize].node);
+                Router { next, inboxes, active }.pass_on(window, arrival);
+            },
+        );
+        for (place, event) in due.drain(..) {
+            let Place { site, destination, .. } = &mut places[place as usize];
+            site.note(event);
+            active.add(window, inboxes[routes.stop(*destination) as usize].place());
         }
+        self.due = due;
     }
 
     fn work_place(&mut self, index: u32, window: Window) {
-        let Self { places, counted, inboxes, arrivals, sorter, sacks, routes, .. } = self;
+        let Self { places, counted, inboxes, active, calendar, arrivals, sorter, sacks, routes, .. } = self;
         let Place { site, node, group, destination } = &mut places[index as usize];
         let Counted { rows, by_kind } = &mut counted[*group];
         let stop = routes.stop(*destination) as usize;
         inboxes[stop].swap(window, arrivals);
-        let router = Router { next: routes.from_node(*node), inboxes };
+        let router = Router { next: routes.from_node(*node), inboxes, active };
         let order = sorter.sort(arrivals);
-        site.work(window, (arrivals, order), &mut Shared { router, sacks, rows, by_kind });
+        site.work((arrivals, order), &mut Shared { router, calendar, sacks, rows, by_kind });
         arrivals.clear();
         inboxes[stop].swap(window, arrivals);
     }
 
     fn send_scattered(&mut self, window: Window) {
-        let Self { scatter, inboxes, routes, clock, .. } = self;
+        let Self { scatter, inboxes, active, routes, clock, .. } = self;
         for group in scatter {
             group.send(window, *clock, |node, arrival| {
-                Router { next: routes.from_node(node), inboxes }.pass_on(window, arrival);
+                Router { next: routes.from_node(node), inboxes, active }.pass_on(window, arrival);
             });
         }
     }
@@ -230,7 +292,7 @@ impl Region {
                 inbox.swap(window, arrivals);
                 for arrival in arrivals.drain(..) {
                     let packet = &arrival.packet;
-                    group.receive(arrival.key().time, packet, |node, target| routes.hops(node, target));
+                    group.receive(arrival.time(), packet, |node, target| routes.hops(node, target));
                 }
                 inbox.swap(window, arrivals);
             }

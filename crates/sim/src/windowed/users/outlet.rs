@@ -9,6 +9,7 @@ use crate::packet::{Address, Packet};
 use crate::time::Time;
 use crate::transport::network::{Network, Schedule};
 use crate::transport::sack::SackSlab;
+use crate::windowed::active::Active;
 use crate::windowed::clock::{Clock, Window};
 use crate::windowed::inbox::{AHEAD, Arrival, Inbox};
 use crate::windowed::wheel::Wheel;
@@ -42,76 +43,97 @@ impl Ord for Due {
     }
 }
 
-/// What is to be done at a site, now and later.
+/// What sites have to do later.
 #[derive(Debug)]
-pub struct Agenda {
-    /// In the present window.
-    pub now: BinaryHeap<Reverse<Due>>,
-    timers: Wheel<Key>,
-    arrivals: Wheel<Arrival>,
+pub struct Calendar {
+    /// Timers, with the place of the site in its region.
+    timers: Wheel<(Key, u32)>,
+    /// Packets that arrive at their hosts, likewise.
+    arrivals: Wheel<(Arrival, u32)>,
+    /// Packets that reach the router of their site, likewise.
+    leaving: Wheel<(Arrival, u32)>,
     clock: Clock,
     window: Window,
     end: Time,
 }
 
-impl Agenda {
-    /// Nothing to do.
+impl Calendar {
+    /// Nothing.
     #[must_use]
     pub fn new(clock: Clock, end: Time) -> Self {
-        let (now, timers, arrivals) = (BinaryHeap::new(), Wheel::default(), Wheel::default());
-        Self { now, timers, arrivals, clock, window: 0, end }
+        let (timers, arrivals, leaving) = (Wheel::default(), Wheel::default(), Wheel::default());
+        Self { timers, arrivals, leaving, clock, window: 0, end }
     }
 
-    /// Begins a window.
+    /// Begins a window: what is to be done in it at which site, and which packets reach the router of which.
     #[inline]
-    pub fn begin(&mut self, window: Window) {
+    pub fn begin(&mut self, window: Window, mut due: impl FnMut(u32, Due), mut leaving: impl FnMut(u32, Arrival)) {
         self.window = window;
-        let Self { now, timers, arrivals, .. } = self;
-        timers.take(|key| now.push(Reverse(Due { key, packet: None })));
-        timers.turn();
-        arrivals.take(|arrival| now.push(Reverse(Due { key: arrival.key(), packet: Some(arrival.packet) })));
-        arrivals.turn();
-    }
-
-    /// Puts off the arrival of a packet at its host to its turn.
-    pub fn put_off(&mut self, key: Key, packet: Packet) {
-        let window = self.clock.window(key.time);
-        if window <= self.window {
-            self.now.push(Reverse(Due { key, packet: Some(packet) }));
-        } else {
-            self.arrivals.push(window, Arrival::new(key, packet));
-        }
+        self.timers.take(|(key, site)| due(site, Due { key, packet: None }));
+        self.timers.turn();
+        self.arrivals.take(|(arrival, site)| due(site, Due { key: arrival.key(), packet: Some(arrival.packet) }));
+        self.arrivals.turn();
+        self.leaving.take(|(arrival, site)| leaving(site, arrival));
+        self.leaving.turn();
     }
 
     /// Bytes that it occupies.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.timers.bytes() + self.arrivals.bytes() + self.now.capacity() * size_of::<Due>()
+        self.timers.bytes() + self.arrivals.bytes() + self.leaving.bytes()
     }
 }
 
-impl Schedule for Agenda {
+/// What is to be done at a site in the present window.
+pub type Agenda = BinaryHeap<Reverse<Due>>;
+
+/// Where transports of a site have their events.
+#[derive(Debug)]
+pub struct Turns<'a> {
+    /// In the present window.
+    pub agenda: &'a mut Agenda,
+    /// Later.
+    pub calendar: &'a mut Calendar,
+    /// The place of the site in its region.
+    pub site: u32,
+}
+
+impl Turns<'_> {
+    /// Puts off the arrival of a packet at its host to its turn.
+    pub fn put_off(&mut self, key: Key, packet: Packet) {
+        let window = self.calendar.clock.window(key.time);
+        if window <= self.calendar.window {
+            self.agenda.push(Reverse(Due { key, packet: Some(packet) }));
+        } else {
+            self.calendar.arrivals.push(window, (Arrival::new(key, packet), self.site));
+        }
+    }
+}
+
+impl Schedule for Turns<'_> {
     #[inline]
     fn schedule(&mut self, event: Key) {
-        if event.time >= self.end {
+        if event.time >= self.calendar.end {
             return;
         }
-        let window = self.clock.window(event.time);
-        if window <= self.window {
-            self.now.push(Reverse(Due { key: event, packet: None }));
+        let window = self.calendar.clock.window(event.time);
+        if window <= self.calendar.window {
+            self.agenda.push(Reverse(Due { key: event, packet: None }));
         } else {
-            self.timers.push(window, event);
+            self.calendar.timers.push(window, (event, self.site));
         }
     }
 }
 
-/// Where packets go that have crossed the interface of a host: the stops behind the router of the site.
+/// Where packets go that come to a node: the stops behind it.
 #[derive(Debug)]
 pub struct Router<'a> {
     /// The next stops, by destination.
     pub next: &'a [u32],
     /// What arrives at each stop.
     pub inboxes: &'a mut [Inbox],
+    /// Which stops have something to do.
+    pub active: &'a mut Active,
 }
 
 impl Router<'_> {
@@ -119,66 +141,20 @@ impl Router<'_> {
     #[inline]
     pub fn pass_on(&mut self, window: Window, arrival: Arrival) {
         let stop = self.next[arrival.packet.destination() as usize];
-        self.inboxes[stop as usize].push(window, arrival);
-    }
-}
-
-/// Packets on their way from the hosts of a site to its router.
-#[derive(Debug)]
-pub struct Leaving {
-    later: Wheel<Arrival>,
-    clock: Clock,
-    window: Window,
-    end: Time,
-    /// Packets that reached the router before the end.
-    pub crossed: u64,
-}
-
-impl Leaving {
-    /// None.
-    #[must_use]
-    pub fn new(clock: Clock, end: Time) -> Self {
-        Self { later: Wheel::default(), clock, window: 0, end, crossed: 0 }
-    }
-
-    /// Begins a window: the router passes on what reaches it then and was sent long before.
-    #[inline]
-    pub fn begin(&mut self, window: Window, router: &mut Router<'_>) {
-        self.window = window;
-        self.later.take(|arrival| router.pass_on(window, arrival));
-        self.later.turn();
-    }
-
-    /// A packet leaves that reaches the router at `key`.
-    #[inline]
-    fn leave(&mut self, key: Key, packet: Packet, router: &mut Router<'_>) {
-        if key.time >= self.end {
-            return;
-        }
-        self.crossed += 1;
-        let (window, arrival) = (self.clock.window(key.time), Arrival::new(key, packet));
-        if window < self.window + AHEAD {
-            router.pass_on(window, arrival);
-        } else {
-            self.later.push(window, arrival);
-        }
-    }
-
-    /// Bytes that it occupies.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        self.later.bytes()
+        let inbox = &mut self.inboxes[stop as usize];
+        self.active.add(window, inbox.place());
+        inbox.push(window, arrival);
     }
 }
 
 /// The network as the transports of one host see it.
 pub struct Outlet<'a, 'b> {
-    /// What is to be done at the site.
-    pub agenda: &'a mut Agenda,
-    /// What its hosts have sent.
-    pub leaving: &'a mut Leaving,
-    /// Where that goes.
+    /// Where its events are.
+    pub turns: Turns<'a>,
+    /// Where packets go.
     pub router: &'a mut Router<'b>,
+    /// Packets that have reached the router before the end.
+    pub crossed: &'a mut u64,
     /// SACK blocks of the ACKs in flight.
     pub sacks: &'a mut SackSlab,
     /// The interface, out.
@@ -196,7 +172,7 @@ pub struct Outlet<'a, 'b> {
 impl Schedule for Outlet<'_, '_> {
     #[inline]
     fn schedule(&mut self, event: Key) {
-        self.agenda.schedule(event);
+        self.turns.schedule(event);
     }
 }
 
@@ -207,7 +183,17 @@ impl Network for Outlet<'_, '_> {
         let size = packet.size();
         let delivery = self.port.cross(now, size, self.timing, self.entity);
         let packet = packet.addressed(Address { last, ..self.address });
-        self.leaving.leave(delivery, packet, self.router);
+        let calendar = &mut *self.turns.calendar;
+        if delivery.time >= calendar.end {
+            return;
+        }
+        *self.crossed += 1;
+        let (window, arrival) = (calendar.clock.window(delivery.time), Arrival::new(delivery, packet));
+        if window < calendar.window + AHEAD {
+            self.router.pass_on(window, arrival);
+        } else {
+            calendar.leaving.push(window, (arrival, self.turns.site));
+        }
     }
 
     #[inline]

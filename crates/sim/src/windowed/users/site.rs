@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::counts::{ByKind, Counts, Kind, Row, States, Transfers, WINDOW_UNIT};
 use super::group::Group;
-use super::outlet::{Agenda, Due, Leaving, Outlet, Router};
+use super::outlet::{Agenda, Calendar, Due, Outlet, Router, Turns};
 use super::port::Port;
 use super::receptions::{Reception, Receptions};
 use super::source::{Source, State};
@@ -24,7 +24,6 @@ use crate::transport::network::{Network as _, Schedule as _};
 use crate::transport::receiver::Receiver;
 use crate::transport::sack::SackSlab;
 use crate::transport::sender::{Env, Sender};
-use crate::windowed::clock::{Clock, Window};
 use crate::windowed::inbox::Arrival;
 
 /// Timers of a source, in the order of their entities.
@@ -51,6 +50,8 @@ pub struct Looks {
 pub struct Shared<'a> {
     /// The router of the site.
     pub router: Router<'a>,
+    /// What is to be done later.
+    pub calendar: &'a mut Calendar,
     /// SACK blocks of the ACKs in flight.
     pub sacks: &'a mut SackSlab,
     /// What is counted, by interval.
@@ -80,15 +81,17 @@ pub struct Site {
     fresh: Vec<Handle>,
     feedback: Vec<Feedback>,
     receptions: Receptions,
+    /// What is to be done in the present window.
     agenda: Agenda,
-    leaving: Leaving,
+    /// Its place in its region.
+    place: u32,
     counts: Counts,
     /// When all are looked at next.
     next_look: Time,
     looks_done: u64,
     /// Data packets that arrive later than the present event.
     put_off: u32,
-    /// Packets that reached their host before the end.
+    /// Packets that reached their host, or the router, before the end.
     crossed: u64,
 }
 
@@ -97,7 +100,12 @@ impl Site {
     ///
     /// # Errors
     /// What is wrong with a congestion control.
-    pub fn new(group: &Arc<Group>, index: u16, looks: &Arc<Looks>, clock: Clock) -> Result<Self, String> {
+    pub fn new(
+        group: &Arc<Group>,
+        (index, here): (u16, u32),
+        looks: &Arc<Looks>,
+        calendar: &mut Calendar,
+    ) -> Result<Self, String> {
         let place = index as usize;
         let spec = &group.spec;
         let (first_source, last) = (group.sources[place], group.sources[place + 1]);
@@ -118,8 +126,8 @@ impl Site {
             senders: Vec::with_capacity((last - first_source) as usize),
             ports: vec![[Port::default(); 2]; port_kinds.len()],
             receptions: Receptions::default(),
-            agenda: Agenda::new(clock, looks.end),
-            leaving: Leaving::new(clock, looks.end),
+            agenda: Agenda::new(),
+            place: here,
             counts: Counts::new(paths, spec.long_lived.len()),
             next_look: Time::NEVER,
             looks_done: 0,
@@ -135,13 +143,13 @@ impl Site {
             fresh,
         };
         for local in 0..last - first_source {
-            site.add_source(local, ordinary)?;
+            site.add_source(local, ordinary, calendar)?;
         }
-        site.plan_look();
+        site.plan_look(calendar);
         Ok(site)
     }
 
-    fn add_source(&mut self, local: u32, ordinary: u32) -> Result<(), String> {
+    fn add_source(&mut self, local: u32, ordinary: u32, calendar: &mut Calendar) -> Result<(), String> {
         let group = Arc::clone(&self.group);
         let spec = &group.spec;
         let number = self.first_source + local;
@@ -155,7 +163,7 @@ impl Site {
         };
         self.senders.push(self.sender(number, handle));
         self.sources.push(Source::thinking(stream, alarm, control));
-        self.agenda.schedule(Key::planned(alarm, group.timer_entity(number, APPLICATION)));
+        self.turns(calendar).schedule(Key::planned(alarm, group.timer_entity(number, APPLICATION)));
         Ok(())
     }
 
@@ -166,23 +174,29 @@ impl Site {
     }
 
     /// When all are looked at next: at multiples of the interval, not at sums of it.
-    fn plan_look(&mut self) {
+    fn plan_look(&mut self, calendar: &mut Calendar) {
         self.looks_done += 1;
         let Some(interval_s) = self.looks.interval_s else { return };
         self.next_look = Time::new(interval_s * self.looks_done as f64);
-        self.agenda.schedule(Key::planned(self.next_look, 0));
+        let look = Key::planned(self.next_look, 0);
+        self.turns(calendar).schedule(look);
     }
 
-    /// Begins a window: the router passes on what reaches it then and was sent long before.
-    pub fn begin(&mut self, window: Window, router: &mut Router<'_>) {
-        self.leaving.begin(window, router);
+    /// Where its events are.
+    fn turns<'a>(&'a mut self, calendar: &'a mut Calendar) -> Turns<'a> {
+        Turns { agenda: &mut self.agenda, calendar, site: self.place }
+    }
+
+    /// Something is to be done in the window that begins.
+    #[inline]
+    pub fn note(&mut self, due: Due) {
+        self.agenda.push(std::cmp::Reverse(due));
     }
 
     /// Works through a window, in which these packets come from the router, in this order.
-    pub fn work(&mut self, window: Window, (arrivals, order): (&[Arrival], &[(u64, u32)]), shared: &mut Shared<'_>) {
+    pub fn work(&mut self, (arrivals, order): (&[Arrival], &[(u64, u32)]), shared: &mut Shared<'_>) {
         /// Arrivals between the first request for memory and the second, and between that and its use.
         const APART: usize = 8;
-        self.agenda.begin(window);
         let packet = |place: usize| order.get(place).map(|&(_, index)| arrivals[index as usize].packet);
         for place in 0..APART {
             packet(place).into_iter().for_each(|packet| self.foresee(&packet));
@@ -202,7 +216,7 @@ impl Site {
                 self.take_data(key, packet, shared);
             }
         }
-        while let Some(std::cmp::Reverse(Due { key, packet })) = self.agenda.now.pop() {
+        while let Some(std::cmp::Reverse(Due { key, packet })) = self.agenda.pop() {
             match packet {
                 None => self.timer(key, shared),
                 Some(packet) if packet.is_reverse() => {
@@ -254,7 +268,7 @@ impl Site {
             self.receive_ack(key, packet, shared);
         } else {
             source.put_off += 1;
-            self.agenda.put_off(key, packet);
+            self.turns(shared.calendar).put_off(key, packet);
         }
     }
 
@@ -323,9 +337,9 @@ impl Site {
         let before = (sender.totals.packets_sent, sender.totals.packets_retransmitted, sender.totals.timeouts);
         let connected = sender.acked >= 0;
         let mut outlet = Outlet {
-            agenda: &mut self.agenda,
-            leaving: &mut self.leaving,
+            turns: Turns { agenda: &mut self.agenda, calendar: shared.calendar, site: self.place },
             router: &mut shared.router,
+            crossed: &mut self.crossed,
             sacks: shared.sacks,
             port: &mut self.ports[local][0],
             timing: &group.ports[self.port_kinds[local] as usize],
@@ -366,7 +380,7 @@ impl Site {
             self.receive_data(key, packet, shared);
         } else {
             self.put_off += 1;
-            self.agenda.put_off(key, packet);
+            self.turns(shared.calendar).put_off(key, packet);
         }
     }
 
@@ -406,9 +420,9 @@ impl Site {
         }
         let local = self.sources.len() + host as usize;
         let mut outlet = Outlet {
-            agenda: &mut self.agenda,
-            leaving: &mut self.leaving,
+            turns: Turns { agenda: &mut self.agenda, calendar: shared.calendar, site: self.place },
             router: &mut shared.router,
+            crossed: &mut self.crossed,
             sacks: shared.sacks,
             port: &mut self.ports[local][0],
             timing: &group.ports[self.port_kinds[local] as usize],
@@ -450,7 +464,7 @@ impl Site {
     fn timer(&mut self, now: Key, shared: &mut Shared<'_>) {
         if now.entity() == 0 {
             self.look(shared.rows);
-            self.plan_look();
+            self.plan_look(shared.calendar);
             return;
         }
         let (source, timer) = self.group.timer(now.entity());
@@ -465,9 +479,10 @@ impl Site {
         }
         match timer {
             RETRANSMISSION if self.senders[local].has_tried(self.group.spec.connect_tries) => {
-                if self.senders[local].gives_up(&mut self.agenda, now) {
+                let mut turns = Turns { agenda: &mut self.agenda, calendar: shared.calendar, site: self.place };
+                if self.senders[local].gives_up(&mut turns, now) {
                     self.counts.failed += 1;
-                    self.think(local, now);
+                    self.think(local, now, shared.calendar);
                 }
             }
             RETRANSMISSION => self.with_sender(local, now, quiet, shared, |sender, env| sender.timer(env)),
@@ -482,9 +497,9 @@ impl Site {
         let Some(reception) = self.receptions.of(source) else { return };
         let local = self.sources.len() + reception.host as usize;
         let mut outlet = Outlet {
-            agenda: &mut self.agenda,
-            leaving: &mut self.leaving,
+            turns: Turns { agenda: &mut self.agenda, calendar: shared.calendar, site: self.place },
             router: &mut shared.router,
+            crossed: &mut self.crossed,
             sacks: shared.sacks,
             port: &mut self.ports[local][0],
             timing: &group.ports[self.port_kinds[local] as usize],
@@ -510,7 +525,7 @@ impl Site {
             self.begin_transfer(local, now, shared);
         } else {
             self.counts.abandoned += 1;
-            self.think(local, now);
+            self.think(local, now, shared.calendar);
         }
     }
 
@@ -552,7 +567,7 @@ impl Site {
             let random = samples.then(|| self.sources[local].stream.branch());
             self.senders[local].pace(group.timer_entity(number, PACING), random);
         }
-        self.set_alarm(local, alarm, now);
+        self.set_alarm(local, alarm, now, shared.calendar);
         self.with_sender(local, now, (Time::ZERO, false), shared, |sender, env| sender.begin(env, packets));
     }
 
@@ -579,24 +594,25 @@ impl Site {
             };
             self.counts.completed += 1;
         }
-        self.think(local, now);
+        self.think(local, now, shared.calendar);
     }
 
     /// The transfer of a source is over, one way or the other.
-    fn think(&mut self, local: usize, now: Key) {
+    fn think(&mut self, local: usize, now: Key, calendar: &mut Calendar) {
         let long_lived = local >= self.sources.len() - self.long_lived.len();
         let source = &mut self.sources[local];
         source.next_transfer();
         source.state = State::Thinking;
         let alarm = now.time + if long_lived { 0.0 } else { source.stream.duration(self.group.spec.think) };
         source.alarm = alarm;
-        self.set_alarm(local, alarm, now);
+        self.set_alarm(local, alarm, now, calendar);
     }
 
-    fn set_alarm(&mut self, local: usize, alarm: Time, now: Key) {
+    fn set_alarm(&mut self, local: usize, alarm: Time, now: Key, calendar: &mut Calendar) {
         if alarm < Time::NEVER {
             let entity = self.group.timer_entity(self.first_source + local as u32, APPLICATION);
-            self.agenda.schedule(Key::new(alarm, now.time, now.precedence_of_effects(), entity));
+            let alarm = Key::new(alarm, now.time, now.precedence_of_effects(), entity);
+            self.turns(calendar).schedule(alarm);
         }
     }
 
@@ -637,7 +653,7 @@ impl Site {
     /// Packets that have crossed interfaces of hosts.
     #[must_use]
     pub fn packet_hops(&self) -> u64 {
-        self.crossed + self.leaving.crossed
+        self.crossed
     }
 
     /// Random numbers drawn.
@@ -653,8 +669,7 @@ impl Site {
         self.sources.len() * (size_of::<Source>() + size_of::<Sender>())
             + self.ports.len() * (size_of::<[Port; 2]>() + 1)
             + self.receptions.bytes()
-            + self.agenda.bytes()
-            + self.leaving.bytes()
+            + self.agenda.capacity() * size_of::<Due>()
     }
 }
 

@@ -1,0 +1,66 @@
+//! Which stops have something to do, window by window.
+
+use super::clock::Window;
+use super::inbox::AHEAD;
+
+/// A set of places in the order of stops for the present window and each of the next few.
+#[derive(Clone, Debug, Default)]
+pub struct Active {
+    /// One bit for each place.
+    words: [Vec<u64>; AHEAD as usize],
+}
+
+impl Active {
+    /// No place of so many.
+    #[must_use]
+    pub fn new(places: usize) -> Self {
+        Self { words: std::array::from_fn(|_| vec![0; places.div_ceil(64)]) }
+    }
+
+    /// Adds a place, in the present window or less than [`AHEAD`] after it.
+    #[inline]
+    pub fn add(&mut self, window: Window, place: u32) {
+        self.words[(window % AHEAD) as usize][place as usize / 64] |= 1 << (place % 64);
+    }
+
+    /// Takes out the first place of a window that is `from` or comes after it; others may be added in between.
+    #[inline]
+    pub fn take_from(&mut self, window: Window, from: u32) -> Option<u32> {
+        let words = &mut self.words[(window % AHEAD) as usize];
+        let first = from as usize / 64;
+        let mut mask = u64::MAX << (from % 64);
+        for (index, word) in words.iter_mut().enumerate().skip(first) {
+            let bits = *word & mask;
+            if bits != 0 {
+                *word &= !(bits & bits.wrapping_neg());
+                return Some(index as u32 * 64 + bits.trailing_zeros());
+            }
+            mask = u64::MAX;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn places_come_in_order(mut places in prop::collection::vec(0u32..300, 0..80), window in 0u64..9) {
+            let mut active = Active::new(300);
+            places.iter().for_each(|&place| active.add(window, place));
+            active.add(window + 1, 7);
+            places.sort_unstable();
+            places.dedup();
+            let mut from = 0;
+            for place in places {
+                prop_assert_eq!(active.take_from(window, from), Some(place));
+                from = place;
+            }
+            prop_assert_eq!(active.take_from(window, 0), None);
+            prop_assert_eq!(active.take_from(window + 1, 0), Some(7));
+        }
+    }
+}
