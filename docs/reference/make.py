@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import _core, units
+from tightlink.analysis.responses import RESPONSES
 from tightlink.cli import app
-from tightlink.scenario import PROFILES, Scenario
+from tightlink.scenario import PARAMETERS, PROFILES, Scenario
 from tightlink.scenario.congestion import Option, options
 from tightlink.studies import names as studies
 from tightlink.tables import TABLES
@@ -67,6 +68,17 @@ KEYS: Final = {
     "cbr": "Cbr",
     "on-off": "OnOff",
     "video": "Video",
+    "users": "Users",
+    "place": "Place",
+    "interface": "Interface",
+    "think": "Think",
+    "file": "File",
+    "control": "Control",
+    "patience": "Patience",
+    "crowd": "Crowd",
+    "long-lived": "LongLived",
+    "scatter": "Scatter",
+    "datagram-size": "DatagramSize",
     "tcp": "Tcp",
     "rto": "Rto",
     "udp": "Udp",
@@ -76,7 +88,7 @@ KEYS: Final = {
 _SHARED: Final = ("from", "to", "flows", "start", "stop", "path", "reverse_path", "tcp", "udp")
 _OF_TRAFFIC: Final = ("Flow", "Bulk", "Saturate", "Cbr", "OnOff", "Video")
 #: Defaults that are words, not values.
-_WORDS: Final = ("nothing", "without end", "no series", "the duration")
+_WORDS: Final = ("nothing", "none", "without end", "no series", "the duration", "the rest", "the first")
 #: The section of scenario.md that explains a model.
 _SECTIONS: Final = {
     "Reverse": "reverse",
@@ -90,6 +102,15 @@ _SECTIONS: Final = {
     "GraphLink": "links-of-a-graph",
     "TierLink": "links-of-the-four-tiers",
     "Starts": "start",
+    "Place": "places",
+    "Interface": "interfaces",
+    "Think": "think",
+    "File": "files",
+    "Control": "controls",
+    "Patience": "patience",
+    "Crowd": "crowd",
+    "LongLived": "long-lived-transfers",
+    "DatagramSize": "sizes",
     "Tcp": "tcp",
     "Udp": "udp",
     "Rto": "rto",
@@ -123,6 +144,13 @@ _FORMS: Final = {
     "key_frame_ratio": "`5`",
     "variation": "`0.2`",
     "guaranteed": '`0.05`, `"5 %"`',
+    "at": '`"net.fast[*]"`, `["a", "b"]`',
+    "share": '`0.2`, `"20 %"`',
+    "sending_at_start": '`0.2`, `"20 %"`',
+    "periods": '`{ calm = ["10 min", "15 min"] }`',
+    "LongLived.from": '`"net.direct[0]"`',
+    "LongLived.to": '`"net.direct[3]"`',
+    "LongLived.interface": '`"fast"`',
     "seed": "`1`",
     "file": '`"abilene.graphml"`',
     "rate_from": '`"bandwidth"`',
@@ -174,7 +202,7 @@ def keys(name: str) -> str:
             default = _default(found[1].strip('"'))
         else:
             default = _default(_value(value.get("default")))
-        written = f"`{key}.NAME`" if model == "Scenario" and key in _NAMED else _written(key, value)
+        written = f"`{key}.NAME`" if model == "Scenario" and key in _NAMED else _written(model, key, value)
         rows.append([code(key), written, default, _DEFAULT.sub("", text)])
     return table(["key", "written as", "default", "meaning"], rows)
 
@@ -193,7 +221,9 @@ def _plain(text: str) -> str:
     return re.sub(r"\{ (.*?) \}", r"`{ \1 }`", " ".join(text.replace("``", "`").split()))
 
 
-def _written(key: str, value: Mapping[str, Any]) -> str:
+def _written(model: str, key: str, value: Mapping[str, Any]) -> str:
+    if own := _FORMS.get(f"{model}.{key}"):
+        return own
     if key in _NAMES:
         return ", ".join(code(f'"{name}"') for name in _NAMES[key])
     return _FORMS.get(key) or " or ".join(dict.fromkeys(form for form in _forms(value) if form))
@@ -205,6 +235,8 @@ def _forms(value: Mapping[str, Any]) -> Iterable[str]:
         return [form for choice in choices for form in _forms(choice)]
     if "$ref" in value:
         return [f"[table](#{_SECTIONS[value['$ref'].rpartition('/')[2]]})"]
+    if value.get("type") == "object":
+        return [f"{form} for each `NAME`" for form in _forms(value["additionalProperties"])]
     examples = value.get("enum") or value.get("examples") or ([value["const"]] if "const" in value else [])
     forms = {"null": "", "array": "a list of them", "boolean": "`true`, `false`", "integer": "whole number"}
     return [", ".join(code(f'"{one}"') for one in examples) or forms[value["type"]]]
@@ -280,6 +312,36 @@ def profiles(_: str) -> str:
     return table(["key", *(code(name) for name in PROFILES)], rows)
 
 
+def parameters(_: str) -> str:
+    """The twenty parameters of the four-tier network, with their levels, their origin and the reason."""
+    rows = [
+        [f"{each.id} {each.name}", code(name), _plain(each.meaning), _level(each.low), _level(each.high),
+         each.origin, each.reason]
+        for name, each in PARAMETERS.items()
+    ]  # fmt: skip
+    header = ["in the document", "key", "what it is", "low", "high", "known of its levels there", "why these"]
+    return table(header, rows)
+
+
+def _level(value: Any) -> str:
+    if value in (None, {}):
+        return "none"
+    if isinstance(value, dict) and isinstance(next(iter(value.values())), dict):
+        return "<br>".join(f"{key} {_level(item)}" for key, item in value.items())
+    if isinstance(value, dict):
+        inside = ", ".join(f"{key} = {_level(item).strip('`')}" for key, item in value.items())
+        return code(f"{{ {inside} }}")
+    if isinstance(value, float):
+        return code(f"{value:g}")
+    return code(f'"{value}"' if isinstance(value, str) else _value(value))
+
+
+def responses(_: str) -> str:
+    """The 22 responses of document 003 with their numbers."""
+    rows = ([each.number, each.summary, code(each.name), each.meaning] for each in RESPONSES)
+    return table(["correlations", "summary", "name", "meaning"], rows)
+
+
 def profile_headers(_: str) -> str:
     """What a profile adds to payloads, and its help."""
     rows = []
@@ -315,6 +377,8 @@ _MAKERS: Final = {
     "command": command,
     "profiles": profiles,
     "headers": profile_headers,
+    "parameters": parameters,
+    "responses": responses,
 }
 
 

@@ -100,6 +100,65 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("metric", "text", "what was sampled"),
         ("value", "number", "the sample"),
     ),
+    "users": _columns(
+        ("time_s", "number", "end of the interval"),
+        ("label", "text", "name of the users"),
+        ("sources_transmitting", "integer", "sources that were transmitting at that time"),
+        ("sources_connecting", "integer", "sources that were connecting"),
+        ("sources_thinking", "integer", "sources that were thinking"),
+        ("packets_sent", "integer", "data packets offered to the network in the interval, retransmissions included"),
+        ("packets_delivered", "integer", "data packets that reached a receiver in the interval"),
+        ("transfers_completed", "integer", "transfers that were completed in the interval"),
+        ("connections_failed", "integer", "connections that were given up after the last SYN"),
+        ("transfers_abandoned", "integer", "transfers that were given up by their users"),
+        ("packets_retransmitted", "integer", "packets sent again"),
+        ("window_increases", "integer", "increases of congestion windows"),
+        ("duplicate_acks", "integer", "duplicate ACKs that sources received"),
+        ("timeouts", "integer", "expiries of retransmission timers"),
+        ("cwnd_mean_packets", "number", "mean congestion window of the sources that were transmitting at that time"),
+        ("rtt_mean_s", "number", "mean of the samples of the round-trip time in the interval"),
+        (
+            "queueing_delay_mean_s",
+            "number",
+            "mean of these samples less the propagation and the transmission on their paths",
+        ),
+    ),
+    "user_paths": _columns(
+        ("time_s", "number", "end of the interval"),
+        ("label", "text", "name of the users"),
+        ("path", "text", "classes of the two routers, in either direction, such as direct-fast"),
+        ("sources_transmitting", "integer", "sources that were transmitting on such paths at that time"),
+        ("packets_delivered", "integer", "data packets that reached a receiver in the interval"),
+    ),
+    "transfers": _columns(
+        ("label", "text", "name of the users"),
+        ("period", "text", "period in which the transfers were completed; empty between periods"),
+        ("file", "text", "kind of file; crowd for those of a crowd"),
+        ("path", "text", "classes of the two routers"),
+        ("interface", "text", "the slower interface of the two hosts"),
+        ("congestion", "text", "congestion control"),
+        ("completed", "integer", "transfers"),
+        ("packets", "integer", "packets that they were, without retransmissions"),
+        ("seconds", "number", "sum of the times that they took"),
+        ("throughput_mean_pps", "number", "mean over the transfers of their packets per second"),
+        ("packets_retransmitted", "integer", "packets sent again"),
+    ),
+    "long_lived": _columns(
+        ("time_s", "number", "end of the interval"),
+        ("label", "text", "name of the users"),
+        ("flow", "text", "name of the transfer without end"),
+        ("packets_delivered", "integer", "data packets that reached its receiver in the interval"),
+    ),
+    "scatter": _columns(
+        ("time_s", "number", "end of the interval"),
+        ("label", "text", "name of the traffic"),
+        ("packets_sent", "integer", "datagrams sent in the interval"),
+        ("packets_delivered", "integer", "datagrams that arrived"),
+        ("packets_dropped", "integer", "datagrams lost"),
+        ("packets_in_network", "integer", "datagrams on their way at the end of the interval"),
+        ("latency_mean_s", "number", "mean time on the way of those that arrived"),
+        ("hops_mean", "number", "mean number of links that they took"),
+    ),
     "packets": _columns(
         ("event", "text", "+ enqueued, - dequeued, r received, d dropped"),
         ("time_s", "number", "when"),
@@ -114,15 +173,40 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
     ),
 }
 
+_NO_USERS: Final = 'its scenario has no traffic of kind "users"'
 #: How to get a table that a run does not have.
 HOW_TO: Final = {
-    "flows": 'set observe.flows to "each" or "group"',
+    "flows": 'set observe.flows to "each" or "group"; users and scatter have no flows',
+    "nodes": "users and scatter pass their routers uncounted",
+    **dict.fromkeys(("users", "user_paths", "transfers", "long_lived"), _NO_USERS),
+    "scatter": 'its scenario has no traffic of kind "scatter"',
     "series": 'set observe.interval, such as observe.interval = "100 ms"',
     "packets": "simulate with trace=True, or --trace",
 }
 
+#: Columns of tables over time that say what is at the end of an interval, not what happened in it.
+_STATES: Final = frozenset({"sources_transmitting", "sources_connecting", "sources_thinking", "packets_in_network"})
 #: Columns that identify a row rather than measure something.
-_IDENTITY: Final = frozenset({"flow", "label", "from", "to", "transport", "congestion", "link", "node"})
+_IDENTITY: Final = frozenset({"flow", "label", "from", "to", "transport", "congestion", "link", "node", "time_s"})
+
+
+def counted(table: str) -> list[str]:
+    """The columns of a table over time that add up over intervals.
+
+    >>> counted("scatter")
+    ['packets_sent', 'packets_delivered', 'packets_dropped']
+    """
+    return [column.name for column in TABLES[table] if column.type == "integer" and column.name not in _STATES]
+
+
+def measured(table: str) -> list[str]:
+    """The columns of a table over time that are means or states, of which a mean over time can be taken.
+
+    >>> measured("scatter")
+    ['packets_in_network', 'latency_mean_s', 'hops_mean']
+    """
+    names = {"time_s", *counted(table)}
+    return [column.name for column in TABLES[table] if column.type != "text" and column.name not in names]
 
 
 def metrics() -> list[tuple[str, str]]:
@@ -133,7 +217,7 @@ def metrics() -> list[tuple[str, str]]:
     """
     return [
         (f"{table}.{column.name}", column.help)
-        for table in ("flows", "links", "nodes")
+        for table in ("flows", "links", "nodes", "users", "scatter")
         for column in TABLES[table]
         if column.name not in _IDENTITY
     ]

@@ -90,8 +90,7 @@ class Network:
     def _place(self, nodes: dict[str, Node]) -> None:
         """Gives nodes their processors: those named singly have theirs rather than their group's."""
         for name, node in sorted(nodes.items(), key=lambda item: "[*]" not in item[0]):
-            size = self.groups.get(name.removesuffix("[*]"), 1) if name.endswith("[*]") else 1
-            places = [self.node(f"node.{name}", name, index, written=False) for index in range(size)]
+            places = [self.node(f"node.{name}", name, index, written=False) for index in range(self._size(name))]
             if node.processor is not None:
                 self.processors |= dict.fromkeys(places, (f"node.{name}.processor", node.processor))
         for index, hop in enumerate(self.hops):
@@ -159,12 +158,24 @@ class Network:
             raise error
         return found
 
+    def name(self, node: int) -> str:
+        """The name of a node."""
+        return list(self.nodes)[node]
+
+    def members(self, key: str, names: str | list[str]) -> list[int]:
+        """All nodes that one or several names of nodes and of groups mean; ``key`` is where they were written."""
+        listed = [names] if isinstance(names, str) else names
+        return [self.node(key, name, index) for name in listed for index in range(self._size(name))]
+
     def link(self, key: str, name: str, index: int) -> int:
         """The link that ``name`` means for flow ``index``; ``key`` is where it was written."""
         found = self.links.get(self._element(name, index))
         if found is None:
             raise self._unknown(key, name, self.links, "the name of a link")
         return found
+
+    def _size(self, name: str) -> int:
+        return self.groups.get(name.removesuffix("[*]"), 1) if name.endswith("[*]") else 1
 
     def _element(self, name: str, index: int) -> str:
         if "[*]" not in name:

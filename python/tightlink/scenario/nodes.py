@@ -14,8 +14,9 @@ from pydantic import AfterValidator, StrictBool
 
 from tightlink import units
 from tightlink.errors import ScenarioError
+from tightlink.scenario.endpoints import GROUP
 from tightlink.scenario.links import NODE
-from tightlink.scenario.table import NAME, Table, wrong
+from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.values import Delay, Fraction, Period, RingLimit, choice
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from tightlink.scenario.model import Scenario
 
 _MOST_JOBS: Final = 10_000_000
-#: All nodes of a group, such as ``net.left[*]``.
-GROUP: Final = re.compile(rf"{NAME.pattern}\.{NAME.pattern}\[\*\]", re.ASCII)
 
 
 def _check_guaranteed(value: float) -> float:

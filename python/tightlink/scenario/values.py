@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Final, TypeGuard
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
 from tightlink import units
 from tightlink.control import CongestionControl
 from tightlink.errors import ScenarioError, closest, one_of
-from tightlink.scenario.table import wrong
+from tightlink.scenario.table import NAME, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +21,16 @@ if TYPE_CHECKING:
 UNLIMITED: Final = "unlimited"
 #: The packet by which a rate in packets is one in bits, where only bits are understood.
 PACKET_BYTES: Final = 1500
+
+
+def _check_name(name: str) -> str:
+    if NAME.fullmatch(name) is None:
+        raise wrong("a name of letters, digits, _ and -, beginning with a letter")
+    return name
+
+
+#: The name of a link, of traffic, of one of several files.
+Name = Annotated[str, AfterValidator(_check_name)]
 
 
 def _quantity(
@@ -76,6 +86,8 @@ MOST_PACKETS: Final = 2**31 - 1
 _SMALLEST_MTU = "68 B"
 #: Shorter times would stop the clock.
 _SHORTEST_PERIOD = "1 ns"
+#: Rates of events, which need not keep a link busy.
+_SLOWEST_PACKETS = "0.000001 packets/s"
 _SMALLEST_RATES = (f"{SLOWEST} bit/s", f"{SLOWEST} packet/s")
 
 Rate = Annotated[
@@ -86,6 +98,11 @@ LineRate = Annotated[
     _quantity(units.RATE, units.PACKET_RATE, smallest=_SMALLEST_RATES, largest=FASTEST),
     _schema("2 Mbit/s", "20 packets/ms"),
 ]
+PacketRate = Annotated[
+    str,
+    _quantity(units.PACKET_RATE, smallest=(_SLOWEST_PACKETS,), largest=FASTEST),
+    _schema("10 packets/s", "8 packets/ms"),
+]
 Delay = Annotated[str, _quantity(units.TIME, zero=True, largest=LONGEST_TIME), _schema("10 ms", "5 us")]
 Period = Annotated[
     str, _quantity(units.TIME, smallest=(_SHORTEST_PERIOD,), largest=LONGEST_TIME), _schema("10 s", "500 ms")
@@ -93,6 +110,7 @@ Period = Annotated[
 Size = Annotated[str, _quantity(units.SIZE, largest=_MOST_BYTES), _schema("1000 B", "1460 B")]
 Overhead = Annotated[str, _quantity(units.SIZE, zero=True, largest=_MOST_BYTES), _schema("38 B")]
 Amount = Annotated[str, _quantity(units.SIZE, largest=2**63 - 1), _schema("10 MB", "64 KiB")]
+FileSize = Annotated[str, _quantity(units.PACKETS, units.SIZE, largest=2**53), _schema("50 packets", "75 kB")]
 Mtu = Annotated[str, _quantity(units.SIZE, smallest=(_SMALLEST_MTU,), largest=_MOST_BYTES), _schema("1500 B")]
 Window = Annotated[
     str,

@@ -139,7 +139,7 @@ pub struct Server {
     last: Granted,
     /// Start of the current busy period.
     busy_since: f64,
-    /// Of the size seen last.
+    /// Of the size that most packets have.
     recent: Timing,
     entity: Entity,
     most_waiting: u32,
@@ -159,7 +159,7 @@ struct Rare {
     queue: Queue,
     /// The queue looks at bytes, and is asked for each packet.
     counts_bytes: bool,
-    /// Of the size seen before the last: data and ACKs are all there is, on most links.
+    /// Of the size seen last among the others: data and ACKs are all there is, on most links.
     previous: Timing,
     /// Packets of sizes seen before those.
     others: Admitted,
@@ -173,6 +173,16 @@ struct Rare {
 }
 
 impl Rare {
+    /// Of a size that is not that of most packets.
+    fn timing(&mut self, size: u32) -> &mut Timing {
+        if self.previous.size != size {
+            let transmission_s = self.wire.transmission_s(size);
+            self.others = self.others.with(&self.previous);
+            self.previous = Timing { size, transmission_s, crossing_s: transmission_s + self.wire.delay_s, count: 0 };
+        }
+        &mut self.previous
+    }
+
     /// Seconds from the start of its service to the other end.
     fn crossing_s(&self, size: u32) -> f64 {
         let Self { wire, previous, .. } = self;
@@ -220,27 +230,23 @@ impl Server {
 
     #[inline]
     fn timing(&mut self, size: u32) -> &mut Timing {
-        if self.recent.size != size {
-            self.other_timing(size);
-        }
-        &mut self.recent
+        if self.recent.size == size { &mut self.recent } else { self.other_timing(size) }
     }
 
-    /// Brings the timing of another size to the front.
-    fn other_timing(&mut self, size: u32) {
-        let rare = &mut *self.rare;
-        if rare.previous.size != size {
-            let transmission_s = rare.wire.transmission_s(size);
-            rare.others = rare.others.with(&rare.previous);
-            rare.previous = Timing { size, transmission_s, crossing_s: transmission_s + rare.wire.delay_s, count: 0 };
+    /// Of another size. If most packets have that size, it comes to the front; not at each change of sizes, for what
+    /// was just counted in part and then moved as a whole makes a processor wait.
+    fn other_timing(&mut self, size: u32) -> &mut Timing {
+        let previous = self.rare.timing(size);
+        if previous.count > 2 * self.recent.count {
+            std::mem::swap(&mut self.recent, previous);
+            return &mut self.recent;
         }
-        std::mem::swap(&mut self.recent, &mut rare.previous);
+        previous
     }
 
     /// When a packet whose service began at `start` reaches the other end.
     #[inline]
     pub fn delivery(&self, start: Time, size: u32) -> Time {
-        // Looks, and moves nothing: the order of sizes decides in which order totals are added up.
         start + if self.recent.size == size { self.recent.crossing_s } else { self.rare.crossing_s(size) }
     }
 
