@@ -162,6 +162,7 @@ def test_graphs_of_networkx(count: int, seed: int) -> None:
         ({"topology.net.file": ""}, 'topology.net.file = "": expected the name of a file'),
         ({"topology.net.link.rate": None}, 'topology.net.link.rate: expected a rate such as "1 Gbit/s", as the edge from "Chicago" to "?" has no LinkSpeedRaw, capacity, rate'),
         ({"topology.net.rate_from": "speed"}, 'topology.net.rate_from = "speed": expected an attribute of edges: edges have LinkLabel, LinkSpeedRaw, capacity, delay, latency'),
+        ({"topology.net.rate_from": "coordinates"}, 'topology.net.rate_from = "coordinates": expected an attribute of edges'),
         ({"topology.net.delay_from": "coordinates"}, 'expected coordinates of all nodes: the edge from "Chicago" to "?" lacks some'),
         ({"topology.net.delay_unit": "1 Mbit/s"}, "topology.net.delay_unit"),
         ({"topology.net.routers": ["a"]}, "topology.net.routers"),

@@ -34,7 +34,8 @@ class FatTree(Topology):
     Nodes NAME.core[i] (k²/4), NAME.aggregation[i], NAME.edge[i] (k²/2 each), NAME.host[i]; links
     NAME.host_link[i] (host[i] to its edge switch), NAME.edge_link[i] (edge to aggregation),
     NAME.core_link[i] (aggregation to core). Numbers run through the pods: pod p has the edge and the
-    aggregation switches from p k/2, the hosts from p k²/4. Links k/2 × j onward lead up from switch j.
+    aggregation switches from p k/2, the hosts from p k²/4 on. Link i of edge_link and of core_link leads up from
+    switch i div k/2.
 
     There is one shortest path to each edge switch, and the switches of a pod have theirs through different
     aggregation and core switches; all hosts of one edge switch are reached over one link down to it.

@@ -112,8 +112,9 @@ def joints(graph: Any, reading: Reading) -> list[Joint]:
     numbers = {node: number for number, node in enumerate(graph)}
     edges = list(graph.edges(data=True))
     _check(graph, edges)
-    for key, attribute in (("rate_from", reading.rate_from), ("delay_from", reading.delay_from)):
-        if attribute not in {None, COORDINATES} and not any(attribute in found for _, _, found in edges):
+    delay_from = None if reading.delay_from == COORDINATES else reading.delay_from
+    for key, attribute in (("rate_from", reading.rate_from), ("delay_from", delay_from)):
+        if attribute is not None and not any(attribute in found for _, _, found in edges):
             known = sorted({str(name) for _, _, found in edges for name in found})
             has = f"edges have {', '.join(known)}" if known else "they have none"
             raise ScenarioError(f"an attribute of edges: {has}", key=key, value=attribute)
@@ -147,7 +148,7 @@ def _check(graph: Any, edges: list[Any]) -> None:
 
 
 def _said(graph: Any, node: Any) -> str:
-    return f'"{graph.nodes[node].get("label", node)}"'
+    return show(str(graph.nodes[node].get("label", node)))
 
 
 @dataclass(frozen=True)
