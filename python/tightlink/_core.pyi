@@ -90,6 +90,10 @@ class Outcome:
     def tables(self) -> list[str]:
         """Names of the tables that the run has."""
 
+    @property
+    def until_s(self) -> float | None:
+        """The simulated time at which the run was interrupted, in seconds, if it was."""
+
     def table(self, name: str) -> dict[str, NDArray[Any] | list[str] | tuple[NDArray[np.uint32], list[str]]]:
         """A table, column by column in order; (codes, words) where few words repeat."""
 
@@ -109,10 +113,14 @@ def simulate(
     tr: str | None = None,
     threads: int = 1,
     make: Callable[[str, dict[str, float]], object] | None = None,
+    watch: Callable[[float, int, int], None] | None = None,
+    part: bool = False,
 ) -> Outcome:
     """Simulate a resolved scenario, given as JSON.
 
-    ``make`` makes the congestion controls that are written in Python, of a name and options.
+    ``make`` makes the congestion controls that are written in Python, of a name and options. ``watch`` hears now and
+    then of the simulated seconds, the packet-hops and the sources that send, in a run with users or scatter. With
+    ``part`` such a run that is interrupted has its tables until then.
     """
 
 def interrupt(on: bool) -> None:

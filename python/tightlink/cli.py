@@ -138,8 +138,8 @@ def run(  # noqa: PLR0913
         say(f"{output}: this run is already there")
         result = open_run(output)
     else:
-        with progress(f"simulating {scenario.duration}"):
-            result = simulate(scenario, trace=trace, tr=tr, threads=threads)
+        with watching(f"simulating {scenario.duration}") as watch:
+            result = simulate(scenario, trace=trace, tr=tr, threads=threads, watch=watch, part=True)
         if output is not None:
             result.save(output)
             say(f"wrote {output}")

@@ -104,14 +104,14 @@ def progress(text: str) -> Iterator[None]:
 
 
 @contextmanager
-def watching() -> Iterator[Callable[[object], None] | None]:
-    """A line on standard error that says how far something is: on a terminal, nothing elsewhere."""
+def watching(text: str = "starting") -> Iterator[Callable[[object], None] | None]:
+    """A line on standard error that says how far something is, ``text`` at first: on a terminal, nothing elsewhere."""
     if not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
 
-    with Console(stderr=True).status("starting") as status:
+    with Console(stderr=True).status(text) as status:
         yield lambda now: status.update(str(now))
 
 

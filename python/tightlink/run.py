@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from tightlink import units
 from tightlink.errors import TightlinkError
 from tightlink.scenario import Scenario, loads
 from tightlink.scenario.toml import read
@@ -211,6 +212,8 @@ def is_there(folder: Path, manifest: Mapping[str, Any], tables: list[str]) -> bo
 
 
 def _difference(held: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
+    if "part_until_s" in held:
+        return f"what is there is a part of a run only, until {units.format_time(held['part_until_s'])}"
     if held["engine_behaviour"] != manifest["engine_behaviour"]:
         versions = f"{held['engine_behaviour']} instead of {manifest['engine_behaviour']}"
         return f"the run there was made by another engine (behaviour {versions})"

@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tightlink import control
+from tightlink import control, units
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.run import Run, Simulated
 from tightlink.scenario.memory import Memory, check_fits, needed
@@ -28,6 +29,7 @@ from tightlink.scenario.windowed import check_trace
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable
 
     from tightlink import _core
     from tightlink.scenario import Scenario
@@ -40,6 +42,8 @@ def simulate(
     trace: bool = False,
     tr: str | os.PathLike[str] | None = None,
     threads: int = 1,
+    watch: Callable[[Progress], None] | None = None,
+    part: bool = False,
 ) -> Run:
     """Simulate a scenario, packet by packet.
 
@@ -48,7 +52,10 @@ def simulate(
         seed: Seed to use instead of the scenario's.
         trace: Whether to record what happens to every packet (`Run.packets`).
         tr: File to write the packets to in ns-2's 12-column format; it must not exist yet.
-        threads: Threads to use; the tables do not depend on it.
+        threads: Threads to use; the tables do not depend on it. More than one need users or scatter.
+        watch: Told now and then how far a run with users or scatter is.
+        part: Whether a run with users or scatter that is interrupted by Ctrl-C returns what was measured until then,
+            marked as a part, instead of raising KeyboardInterrupt.
 
     Raises:
         ScenarioError: The scenario cannot be simulated.
@@ -62,11 +69,50 @@ def simulate(
         check_trace(scenario)
     prepared = prepare(scenario)
     target = None if tr is None else str(new_file(tr))
+    duration = units.time(scenario.duration)
     try:
-        outcome = prepared.simulate(trace=trace, tr=target, threads=threads)
+        outcome = prepared.simulate(trace=trace, tr=target, threads=threads, watch=_watch(watch, duration), part=part)
     except ScenarioError as error:
         raise error.located(scenario.file) from None
     return Run(scenario, prepared.manifest(outcome), Simulated(outcome))
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is."""
+
+    simulated_s: float
+    """What has been simulated, in seconds."""
+    duration_s: float
+    """All that is to be, in seconds."""
+    packet_hops: int
+    """Crossings of links and interfaces."""
+    sending: int
+    """Sources that send."""
+    wall_s: float
+    """Since the run began, in seconds."""
+
+    @property
+    def left_s(self) -> float:
+        """Seconds of waiting left, if it goes on like that."""
+        return self.wall_s * (self.duration_s / self.simulated_s - 1) if self.simulated_s > 0 else float("inf")
+
+    def __str__(self) -> str:
+        rate = self.packet_hops / max(self.wall_s, 1e-9)
+        times = f"{units.format_time(round(self.simulated_s, 1))} of {units.format_time(self.duration_s)}"
+        left = f"{units.format_time(round(self.left_s))} left" if self.simulated_s > 0 else "starting"
+        return f"{times}, {self.sending} sources sending, {rate / 1e6:.1f} M packet-hops/s, {left}"
+
+
+def _watch(watch: Callable[[Progress], None] | None, duration_s: float) -> Callable[[float, int, int], None] | None:
+    if watch is None:
+        return None
+    begin = time.monotonic()
+
+    def heard(simulated_s: float, packet_hops: int, sending: int) -> None:
+        watch(Progress(simulated_s, duration_s, packet_hops, sending, time.monotonic() - begin))
+
+    return heard
 
 
 @dataclass(frozen=True)
@@ -94,7 +140,15 @@ class Prepared:
             "engine_behaviour": self.engine_behaviour,
         }
 
-    def simulate(self, *, trace: bool = False, tr: str | None = None, threads: int = 1) -> _core.Outcome:
+    def simulate(
+        self,
+        *,
+        trace: bool = False,
+        tr: str | None = None,
+        threads: int = 1,
+        watch: Callable[[float, int, int], None] | None = None,
+        part: bool = False,
+    ) -> _core.Outcome:
         """Run the engine.
 
         Raises:
@@ -105,7 +159,8 @@ class Prepared:
 
         check_fits(self.memory)
         try:
-            return _core.simulate(self.resolved, trace=trace, tr=tr, threads=threads, make=control.make)
+            options: dict[str, Any] = {"trace": trace, "tr": tr, "threads": threads, "watch": watch, "part": part}
+            return _core.simulate(self.resolved, make=control.make, **options)
         except _core.ScenarioError as error:
             raise ScenarioError(str(error), statement=True) from None
         except _core.ControlError as error:
@@ -114,7 +169,14 @@ class Prepared:
     def manifest(self, outcome: _core.Outcome) -> dict[str, Any]:
         """The manifest of a run."""
         found: dict[str, Any] = json.loads(outcome.manifest())
-        return {"source": "simulation"} | self.identified | found
+        made = {"source": "simulation"} | self.identified | found
+        if outcome.until_s is None:
+            return made
+        # A part of a run is never taken for the run.
+        until = f"until {units.format_time(outcome.until_s)}"
+        warning = f"interrupted: a part of the run only, {until} of {self.understood['duration']}"
+        part = {"identity": f"{self.identity} {until}", "part_until_s": outcome.until_s}
+        return made | part | {"warnings": [*found["warnings"], warning]}
 
 
 def prepare(scenario: Scenario) -> Prepared:

@@ -15,11 +15,13 @@ use crate::{parquet_file, tables};
 pub struct Outcome {
     tables: Vec<(&'static str, Table)>,
     manifest: String,
+    until_s: Option<f64>,
 }
 
 impl Outcome {
-    pub fn new(tables: Vec<(&'static str, Table)>, manifest: String) -> Self {
-        Self { tables, manifest }
+    /// Of a run that was interrupted, with the simulated time until then.
+    pub fn new(manifest: String, tables: Vec<(&'static str, Table)>, until_s: Option<f64>) -> Self {
+        Self { tables, manifest, until_s }
     }
 
     pub fn add(&mut self, name: &'static str, table: Table) {
@@ -33,6 +35,12 @@ impl Outcome {
     #[getter]
     fn tables(&self) -> Vec<&'static str> {
         self.tables.iter().map(|(name, _)| *name).collect()
+    }
+
+    /// The simulated time in seconds at which the run was interrupted, if it was.
+    #[getter]
+    fn until_s(&self) -> Option<f64> {
+        self.until_s
     }
 
     /// A table as columns: arrays of numbers, lists of words, or (codes, words) where words repeat.

@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
@@ -18,7 +18,7 @@ use tightlink_sim::probe::trace::{Record, Trace};
 use tightlink_sim::probe::{Probe, Sampled, Totals};
 use tightlink_sim::scenario::Recovery;
 use tightlink_sim::tables::{self, Table};
-use tightlink_sim::windowed::{Windowed, Work};
+use tightlink_sim::windowed::{Progress, Windowed, Work};
 use tightlink_sim::{ENGINE_BEHAVIOUR, Interrupted, Scenario, Simulation};
 
 use crate::control::{InPython, Trouble};
@@ -70,9 +70,11 @@ impl From<Failure> for PyErr {
 
 /// Simulates a resolved scenario, given as JSON. With `trace` the outcome has a table `packets`; with
 /// `tr` the trace is written to that file in ns-2's format. `make` makes the controls that are written in
-/// Python.
+/// Python. `watch` is told now and then how far a run with users or scatter is; with `part` such a run that is
+/// interrupted has its tables until then.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, trace = false, tr = None, threads = 1, make = None))]
+#[pyo3(signature = (scenario, *, trace = false, tr = None, threads = 1, make = None, watch = None, part = false))]
+#[allow(clippy::too_many_arguments, reason = "they are keywords")]
 pub fn simulate(
     py: Python<'_>,
     scenario: &str,
@@ -80,6 +82,8 @@ pub fn simulate(
     tr: Option<PathBuf>,
     threads: u32,
     make: Option<Py<PyAny>>,
+    watch: Option<Py<PyAny>>,
+    part: bool,
 ) -> PyResult<Outcome> {
     let scenario: Scenario = serde_json::from_str(scenario)
         .map_err(|error| ScenarioError::new_err(format!("resolved scenario: {error}")))?;
@@ -94,7 +98,7 @@ pub fn simulate(
         return Err(ScenarioError::new_err("trace: packets of users and scatter are not traced"));
     }
     if windowed {
-        return Ok(py.detach(|| run_windowed(&scenario, threads))?);
+        return Ok(py.detach(|| run_windowed(&scenario, threads, watch.as_ref(), part))?);
     }
     // The Python side may be asked for anything while the engine runs.
     Ok(py.detach(|| run(&scenario, trace, tr.as_deref(), make))?)
@@ -161,14 +165,45 @@ fn is_interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed) || Python::attach(|py| py.check_signals().is_err())
 }
 
-fn run_windowed(scenario: &Scenario, threads: u32) -> Result<Outcome, Failure> {
-    let mut run = Windowed::new(scenario, Work::on(threads))?;
+fn run_windowed(scenario: &Scenario, threads: u32, watch: Option<&Py<PyAny>>, part: bool) -> Result<Outcome, Failure> {
+    /// Between questions whether to end; they need Python's lock.
+    const QUESTION: Duration = Duration::from_millis(50);
+    const WORD: Duration = Duration::from_millis(500);
+    // More threads than processors would wait for each other.
+    let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
+    let mut run = Windowed::new(scenario, Work::on(threads.min(processors)))?;
     let begin = Instant::now();
-    run.run(is_interrupted)?;
+    let (mut asked, mut told) = (begin, begin);
+    let ended = run.run(|progress| {
+        if asked.elapsed() < QUESTION {
+            return false;
+        }
+        asked = Instant::now();
+        if told.elapsed() >= WORD {
+            told = asked;
+            tell(watch, progress);
+        }
+        is_interrupted()
+    });
+    if !part {
+        ended?;
+    }
     let wall_s = begin.elapsed().as_secs_f64();
     let tables = run.tables();
-    let manifest = manifest(scenario, &tables, (run.packet_hops(), 0, run.random_draws()), wall_s);
-    Ok(Outcome::new(tables, manifest))
+    let until = ended.is_err().then(|| run.simulated_s());
+    let counts = (run.packet_hops(), 0, run.random_draws());
+    Ok(Outcome::new(manifest(scenario, &tables, counts, wall_s), tables, until))
+}
+
+/// Tells Python how far a run is. What goes wrong there does not end the run.
+fn tell(watch: Option<&Py<PyAny>>, progress: &Progress) {
+    let Some(watch) = watch else { return };
+    Python::attach(|py| {
+        let Progress { simulated_s, packet_hops, sending } = *progress;
+        if let Err(error) = watch.call1(py, (simulated_s, packet_hops, sending)) {
+            error.write_unraisable(py, None);
+        }
+    });
 }
 
 /// The manifest of a run with so many packet-hops, events and random draws.
@@ -217,7 +252,7 @@ fn run_with<P: Probe>(scenario: &Scenario, probe: P, make: Option<Py<PyAny>>) ->
     tables.extend(tables::series(&simulation).map(|table| ("series", table)));
     let counts = (simulation.packet_hops(), simulation.events(), simulation.random_draws());
     let manifest = manifest(scenario, &tables, counts, wall_s);
-    Ok(Outcome::new(tables, manifest))
+    Ok(Outcome::new(manifest, tables, None))
 }
 
 /// Ends the runs of all threads, which raise `KeyboardInterrupt`, until it is called with `false`.

@@ -260,12 +260,11 @@ pub fn links<P: Probe>(simulation: &Simulation<'_, P>) -> Table {
     let fabric = &simulation.fabric;
     let totals: Vec<(ServerTotals, u64)> =
         (0..).zip(&fabric.links).map(|(index, link)| (fabric.totals(index), link.packets_lost())).collect();
-    links_of(simulation.scenario, &totals)
+    links_of(simulation.scenario, &totals, simulation.scenario.duration_s)
 }
 
-/// The `links` table of what each link did, and of how many packets each wire lost.
-pub(crate) fn links_of(scenario: &Scenario, totals: &[(ServerTotals, u64)]) -> Table {
-    let duration_s = scenario.duration_s;
+/// The `links` table of what each link did in `duration_s` seconds, and of how many packets each wire lost.
+pub(crate) fn links_of(scenario: &Scenario, totals: &[(ServerTotals, u64)], duration_s: f64) -> Table {
     let node = |index: u32| scenario.nodes[index as usize].name.clone();
     let mut table = Table::default();
     table.text("link", scenario.links.iter().map(|link| link.name.clone()));

@@ -26,6 +26,8 @@ def four_tier(
     values: dict[str, Any] = {}
     for name, value in map(parse_option, set_ or []):
         values = override(values, name, value)
+    if "scale" in values:
+        raise ScenarioError("one of the twenty parameters; the size has an option of its own, --scale", key="scale")
     try:
         chosen = FourTier(**values, scale=scale)
         text = chosen.scenario().to_toml()

@@ -7,6 +7,7 @@
 //! separates can be worked through at the same time.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::ScenarioError;
 use crate::network::link::Link;
@@ -124,21 +125,28 @@ impl<'a> Windowed<'a> {
         })
     }
 
-    /// Runs to the end. `interrupted` is asked now and then; true stops the run there.
+    /// Runs to the end. `watch` is told now and then how far the run is; if it says true, the run stops there.
     ///
     /// # Errors
-    /// `interrupted` said so; what was counted until then is there.
-    pub fn run(&mut self, interrupted: impl FnMut() -> bool) -> Result<(), Interrupted> {
+    /// `watch` said so; what was counted until then is there.
+    pub fn run(&mut self, mut watch: impl FnMut(&Progress) -> bool) -> Result<(), Interrupted> {
         let windows = self.clock.window(self.end) + 1;
         let span = Span { windows, per_turn: self.windows_per_turn, clock: self.clock };
         let (meeting, post) = (Meeting::new(self.regions.len() as u32), Post::new(self.regions.len()));
+        let far: Vec<Far> = self.regions.iter().map(|_| Far::default()).collect();
+        let (clock, end) = (self.clock, self.end);
+        let progress = |window: Window| Progress {
+            simulated_s: window.checked_sub(1).map_or(0.0, |window| clock.end(window).min(end).seconds()),
+            packet_hops: far.iter().map(|far| far.packet_hops.load(Ordering::Relaxed)).sum(),
+            sending: far.iter().map(|far| far.sending.load(Ordering::Relaxed)).sum(),
+        };
         let Some((first, others)) = self.regions.split_first_mut() else { return Ok(()) };
         self.window = std::thread::scope(|scope| {
             for (part, region) in (1..).zip(others) {
-                let (meeting, post) = (&meeting, &post);
-                scope.spawn(move || work_through(region, part, span, (meeting, post), || false));
+                let (meeting, post, far) = (&meeting, &post, &far[part]);
+                scope.spawn(move || work_through(region, part, span, (meeting, post, far), |_| false));
             }
-            work_through(first, 0, span, (&meeting, &post), interrupted)
+            work_through(first, 0, span, (&meeting, &post, &far[0]), |window| watch(&progress(window)))
         });
         for region in &mut self.regions {
             region.finish();
@@ -203,6 +211,24 @@ impl<'a> Windowed<'a> {
     }
 }
 
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// What has been simulated, in seconds.
+    pub simulated_s: f64,
+    /// Crossings of links and interfaces, some of the last ones not counted.
+    pub packet_hops: u64,
+    /// Sources that send, or did a moment ago.
+    pub sending: u64,
+}
+
+/// How far a part is.
+#[derive(Debug, Default)]
+struct Far {
+    packet_hops: AtomicU64,
+    sending: AtomicU64,
+}
+
 /// How far a run goes.
 #[derive(Clone, Copy, Debug)]
 struct Span {
@@ -211,17 +237,19 @@ struct Span {
     clock: Clock,
 }
 
-/// Works through a part of the network, to the end or until `interrupted` says true to the first part: the number of
-/// windows that are done.
+/// Works through a part of the network, to the end or until `ends` says true to the first part: the number of windows
+/// that are done.
 fn work_through(
     region: &mut Region,
     part: usize,
     span: Span,
-    (meeting, post): (&Meeting, &Post),
-    mut interrupted: impl FnMut() -> bool,
+    (meeting, post, far): (&Meeting, &Post, &Far),
+    mut ends: impl FnMut(Window) -> bool,
 ) -> Window {
     /// Windows between times at which memory is given back.
     const TIDY: u64 = 1 << 16;
+    /// Turns between times at which a part says how far it is.
+    const WORD: u64 = 1 << 6;
     let _party = Party(meeting);
     let mut window = 0;
     let mut turn = 0;
@@ -235,7 +263,11 @@ fn work_through(
             }
         }
         region.leave(post, turn, part);
-        if part == 0 && interrupted() {
+        if turn.is_multiple_of(WORD) {
+            far.packet_hops.store(region.packet_hops(), Ordering::Relaxed);
+            far.sending.store(region.sending(), Ordering::Relaxed);
+        }
+        if part == 0 && ends(window) {
             meeting.end();
         }
         if meeting.wait() {

@@ -320,6 +320,12 @@ impl Region {
         links + self.places.iter().map(|place| place.site.packet_hops()).sum::<u64>()
     }
 
+    /// Sources that send.
+    #[must_use]
+    pub fn sending(&self) -> u64 {
+        self.places.iter().map(|place| u64::from(place.site.sending())).sum()
+    }
+
     /// Random numbers drawn.
     #[must_use]
     pub fn random_draws(&self) -> u64 {

@@ -30,7 +30,7 @@ impl Windowed<'_> {
 
     fn links(&self) -> Table {
         let totals = self.lines().map(|line| (line.link.server.totals(), line.link.packets_lost()));
-        tables::links_of(self.scenario, &totals.collect::<Vec<_>>())
+        tables::links_of(self.scenario, &totals.collect::<Vec<_>>(), self.simulated_s())
     }
 
     /// The rows of each group, with the group's label and the end of the interval.
@@ -46,7 +46,7 @@ impl Windowed<'_> {
 
     /// When an interval ends, in seconds.
     fn end_of_interval(&self, index: usize) -> f64 {
-        let end_s = self.scenario.duration_s;
+        let end_s = self.simulated_s();
         self.scenario.observe.interval_s.map_or(end_s, |interval_s| (interval_s * (index + 1) as f64).min(end_s))
     }
 

@@ -26,6 +26,14 @@ pub struct Reception {
     pub seen: Time,
 }
 
+impl Reception {
+    /// Whether all packets are here.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.last.is_some_and(|last| self.receiver.in_order() >= last as i32)
+    }
+}
+
 /// All of a site, by source.
 #[derive(Debug, Default)]
 pub struct Receptions {

@@ -91,6 +91,8 @@ pub struct Site {
     looks_done: u64,
     /// Data packets that arrive later than the present event.
     put_off: u32,
+    /// Sources that send.
+    sending: u32,
     /// Packets that reached their host, or the router, before the end.
     crossed: u64,
 }
@@ -132,6 +134,7 @@ impl Site {
             next_look: Time::NEVER,
             looks_done: 0,
             put_off: 0,
+            sending: 0,
             crossed: 0,
             group: Arc::clone(group),
             looks: Arc::clone(looks),
@@ -317,6 +320,7 @@ impl Site {
         }
         if source.state == State::Connecting && sender.acked >= 0 {
             source.state = State::Sending;
+            self.sending += 1;
             source.began = now.time;
         }
         if sender.acked >= source.packets as i32 {
@@ -415,9 +419,6 @@ impl Site {
             Some(reception) => (reception.host, reception.origin),
             None => (group.receiver(self.index, source, transfer), group.site_of(source)),
         };
-        if carries_data {
-            counts.by_path[group.path(origin, self.index) as usize] += 1;
-        }
         let local = self.sources.len() + host as usize;
         let mut outlet = Outlet {
             turns: Turns { agenda: &mut self.agenda, calendar: shared.calendar, site: self.place },
@@ -433,6 +434,7 @@ impl Site {
         let Some(reception) = reception else {
             // All of the transfer is here; that the source does not know.
             if carries_data {
+                counts.by_path[group.path(origin, self.index) as usize] += 1;
                 let sent = packet.sent().seconds();
                 let ack = Packet::new(packet::Kind::Ack, source, ALL, group.spec.tcp.ack_bytes, sent);
                 outlet.send(ack, now);
@@ -440,8 +442,9 @@ impl Site {
             return;
         };
         reception.seen = now.time;
-        if let Some(flow) = reception.long_lived {
-            counts.by_long_lived[flow as usize] += u64::from(carries_data);
+        match reception.long_lived {
+            Some(flow) => counts.by_long_lived[flow as usize] += u64::from(carries_data),
+            None => counts.by_path[reception.path as usize] += u64::from(carries_data),
         }
         if packet.is_last() {
             reception.last = Some(plain.seq());
@@ -454,9 +457,9 @@ impl Site {
         }
         if let Some(ack) = receiver.receive(&mut outlet, now, &plain) {
             outlet.send(ack, now);
-        }
-        if reception.last.is_some_and(|last| receiver.in_order() >= last as i32) {
-            self.receptions.remove(source);
+            if reception.is_complete() {
+                self.receptions.remove(source);
+            }
         }
     }
 
@@ -513,6 +516,9 @@ impl Site {
         };
         if let Some(ack) = reception.receiver.timer(&mut outlet, now) {
             outlet.send(ack, now);
+            if reception.is_complete() {
+                self.receptions.remove(source);
+            }
         }
     }
 
@@ -602,6 +608,7 @@ impl Site {
         let long_lived = local >= self.sources.len() - self.long_lived.len();
         let source = &mut self.sources[local];
         source.next_transfer();
+        self.sending -= u32::from(source.state == State::Sending);
         source.state = State::Thinking;
         let alarm = now.time + if long_lived { 0.0 } else { source.stream.duration(self.group.spec.think) };
         source.alarm = alarm;
@@ -648,6 +655,12 @@ impl Site {
     /// Gives back the memory of transfers that were given up.
     pub fn forget(&mut self, now: Time) {
         self.receptions.forget(self.group.heard_since(now));
+    }
+
+    /// Sources that send.
+    #[must_use]
+    pub fn sending(&self) -> u32 {
+        self.sending
     }
 
     /// Packets that have crossed interfaces of hosts.

@@ -46,14 +46,14 @@ impl Outcome {
 /// Runs a scenario in windows of at most so many seconds.
 pub fn run_as(scenario: &Scenario, threads: u32, longest_window_s: f64) -> Result<Outcome, ScenarioError> {
     let mut run = Windowed::new(scenario, Work { threads, longest_window_s })?;
-    run.run(|| false).expect("nobody interrupts");
+    run.run(|_| false).expect("nobody interrupts");
     Ok(Outcome { tables: run.tables(), packet_hops: run.packet_hops(), random_draws: run.random_draws() })
 }
 
 /// Runs a scenario as it is run by default.
 pub fn run(scenario: &Scenario) -> Outcome {
     let mut run = Windowed::new(scenario, Work::on(1)).expect("the scenario is valid");
-    run.run(|| false).expect("nobody interrupts");
+    run.run(|_| false).expect("nobody interrupts");
     Outcome { tables: run.tables(), packet_hops: run.packet_hops(), random_draws: run.random_draws() }
 }
 
