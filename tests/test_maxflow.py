@@ -342,3 +342,10 @@ def test_a_slow_router_carries_what_both_limits_say_and_not_what_the_links_do() 
     as_much = try_paths(scenario, limits.both.paths, limits.packet_bytes)
     assert as_much.arrived_bps == pytest.approx(10e6, rel=1e-3)
     assert as_much.drops == {}
+
+
+def test_users_are_no_flow_between_two_nodes(small_users: str) -> None:
+    with pytest.raises(tl.ScenarioError, match=r'traffic\.web\.kind = "users": expected single flows, or from, to and'):
+        flow_limits(tl.loads(small_users))
+    between = flow_limits(tl.loads(small_users), source="a", target="b", packet_bytes=1500)
+    assert between.bits.value == 50e6

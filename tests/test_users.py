@@ -43,6 +43,13 @@ sending_at_start = 0.2
 interval = "200 ms"
 periods = { crowd = ["15 min", "20 min"], calm = ["10 min", "15 min"] }
 """
+SMALL = """\
+duration = "2 s"
+traffic.web.kind = "users"
+traffic.web.think = "0.2 s"
+traffic.web.interfaces.ethernet.rate = "1 Gbit/s"
+traffic.web.files.page.mean = "20 packets"
+"""
 SCATTER = (
     NETWORK
     + """
@@ -213,7 +220,7 @@ WRONG = [
     ("interfaces", {}, "interfaces: expected at least one interface"),
     ("interfaces.normal.share", 0.9, "traffic.web.interfaces: expected shares that sum to 1, not 1.1"),
     ("interfaces.fast.share", None, "interfaces.fast.share: expected a share: only one of them may be left out"),
-    ("interfaces.fast.rate", 8, 'expected a rate such as "2 Mbit/s" or "20 packets/ms"'),
+    ("interfaces.fast.rate", 8, 'expected a rate such as "2 Mbit/s" or a packet rate such as "20 packets/ms"'),
     ("interfaces.fast.rate", "0 packets/s", "above zero"),
     ("files.movie.share", 0.5, "traffic.web.files: expected shares that sum to 1, not 1.48"),
     ("files.movie.share", 0.01, "traffic.web.files: expected shares that sum to 1, not 0.99"),
@@ -222,7 +229,7 @@ WRONG = [
     ("files.movie.mean", 100, 'did you mean "100 packets"?'),
     ("think", "0 s", "expected a time above zero"),
     ("think", {"mean": "5 s", "shape": 1.5}, "think.shape = 1.5: expected nothing here"),
-    ("patience.rate", "1 Mbit/s", 'expected a rate such as "20 packets/ms"'),
+    ("patience.rate", "1 Mbit/s", 'expected a packet rate such as "20 packets/ms"'),
     ("crowd.stop", "30 min", "expected a time not after the duration, which is 1500 s"),
     ("crowd.start", "20 min", "expected a time before its stop, which is 20 min"),
     ("crowd.at", "core", "expected routers with sources: core has none"),
@@ -239,6 +246,8 @@ WRONG = [
     ("tcp.recovery", "newreno", None),
     ("controls.new.congestion", "bbrr", 'did you mean "bbr"?'),
     ("sites", 3, "unknown key"),
+    ("places", {f"p{i}": {"at": "a", "sources": 1} for i in range(23)}, "places: expected at most 22 places"),
+    ("files", {f"f{i}": {"mean": "1 packet", "share": 0.0} for i in range(251)}, "files: expected at most 250 files"),
 ]
 
 
@@ -271,6 +280,7 @@ AROUND = [
     ("observe.periods.calm", ["10 min"], "expected two times"),
     ("observe.periods.calm", ["15 min", "10 min"], "expected two times of which the second is later"),
     ("observe.periods.crowd", ["24 min", "26 min"], "expected a period within the duration, which is 1500 s"),
+    ("observe.periods", {f"p{i}": [f"{i} s", f"{i + 1} s"] for i in range(251)}, "expected at most 250 periods"),
     ("observe.interval", "10 min", "expected a period of at least observe.interval, which is 600 s"),
 ]
 
@@ -300,6 +310,12 @@ def test_what_does_not_go_with_users(key: str, value: object, sentence: str) -> 
         (
             USERS + '[traffic.ftp]\nkind = "bulk"\nfrom = "a"\nto = "b"',
             'traffic.ftp.kind = "bulk": expected users or scatter beside traffic.web, of kind users',
+        ),
+        (
+            SMALL
+            + 'topology.net = { kind = "dumbbell", pairs = 60, bottleneck.rate = "1 Gbit/s", access.rate = "1 Gbit/s" }\n'
+            'traffic.web.places.all = { at = "net.left[*]", sources = 1, receivers = 10_000_000 }',
+            "traffic.web.places: expected at most 500000000 hosts in all, not 600000060",
         ),
         (SCATTER.replace('["a", "b", "c"]', '["a"]'), "expected at least two nodes"),
         (SCATTER.replace('["a", "b", "c"]', '["a", "a"]'), "expected nodes that stand once"),

@@ -162,6 +162,10 @@ def _only_group(scenario: Scenario, names: list[str]) -> tuple[str, str, int]:
         expected = f"{found}, or from, to and packet size given beside the file"
         raise ScenarioError(expected, key="traffic", file=scenario.file)
     flows = scenario.resolve()["flows"]
+    if not flows:
+        ((name, many),) = scenario.traffic.items()
+        expected = "single flows, or from, to and packet size given beside the file"
+        raise ScenarioError(expected, key=f"traffic.{name}.kind", value=many.kind, file=scenario.file)
     first = flows[0]
     if any((flow["from"], flow["to"]) != (first["from"], first["to"]) for flow in flows):
         expected = "flows between the same two nodes, or from, to and packet size given beside the file"

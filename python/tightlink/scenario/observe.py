@@ -16,6 +16,7 @@ from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.values import Delay, Name, Period, choice
 
 _ENDS: Final = 2
+_MOST_PERIODS: Final = 250
 
 
 def _check_two(value: object) -> object:
@@ -30,6 +31,12 @@ def _check_order(times: tuple[str, str]) -> tuple[str, str]:
     return times
 
 
+def _check_few(periods: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    if len(periods) > _MOST_PERIODS:
+        raise wrong(f"at most {_MOST_PERIODS} periods; observe.interval gives tables over time")
+    return periods
+
+
 Interval = Annotated[tuple[Delay, Period], BeforeValidator(_check_two), AfterValidator(_check_order)]
 
 
@@ -40,5 +47,5 @@ class Observe(Table):
     """Sampling interval of the tables over time (default: no series; "1 s" with users or scatter)."""
     flows: Annotated[Literal["each", "group", "none"], choice("each", "group", "none")] | None = None
     """Rows of the table ``flows``: each flow, each traffic group, or none (default "each")."""
-    periods: dict[Name, Interval] | None = None
+    periods: Annotated[dict[Name, Interval], AfterValidator(_check_few)] | None = None
     """Periods of which users' transfers are counted apart (default: one, ``whole``)."""

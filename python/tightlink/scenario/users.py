@@ -39,6 +39,8 @@ from tightlink.scenario.values import (
 #: Under what name the files of a crowd are counted.
 CROWD: Final = "crowd"
 _MOST_HOSTS: Final = 10_000_000
+#: Pairs of classes, and whatever else transfers are told apart by, are numbered in a byte.
+_MOST: Final = {"places": 22, "interfaces": 250, "files": 250, "controls": 250}
 _MOST_TRIES: Final = 20
 _STEEPEST: Final = 1e6
 
@@ -201,6 +203,9 @@ class Users(Table):
     def _whole(self) -> Self:
         if not self.places:
             raise wrong("at least one class of routers", key="places")
+        for key, most in _MOST.items():
+            if len(getattr(self, key) or ()) > most:
+                raise wrong(f"at most {most} {key}", key=key)
         check_shares("interfaces", {name: kind.share for name, kind in self.interfaces.items()}, "interface")
         check_shares("files", {name: kind.share for name, kind in self.files.items()}, "file")
         if CROWD in self.files:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError, closest, one_of
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tightlink.scenario.network import Network
     from tightlink.scenario.profiles import Profile
     from tightlink.scenario.users import Crowd, LongLived, Users
+
+_MOST_HOSTS: Final = 500_000_000
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,10 @@ def _sites(key: str, users: Users, network: Network) -> list[dict[str, int]]:
             sites.append({"node": node, "class": number, "sources": place.sources, "receivers": place.receivers})
     if len(sites) == 1:
         raise ScenarioError("at least two routers: users talk to others elsewhere", key=f"{key}.places")
+    hosts = sum(site["sources"] + site["receivers"] for site in sites)
+    if hosts > _MOST_HOSTS:
+        expected = f"at most {_MOST_HOSTS} hosts in all, not {hosts}"
+        raise ScenarioError(expected, key=f"{key}.places")
     sources, receivers = (sum(site[what] for site in sites) for what in ("sources", "receivers"))
     if sources == 0 and not users.long_lived:
         raise ScenarioError("at least one source somewhere", key=f"{key}.places")
