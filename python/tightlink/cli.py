@@ -22,7 +22,7 @@ from tightlink.commands.packetize import packetize
 from tightlink.commands.predict import predict
 from tightlink.commands.sql import sql
 from tightlink.commands.sweep import sweep
-from tightlink.console import progress, say, warned, watching
+from tightlink.console import say, warned, watching
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.scenario import PARAMETERS, PROFILES, TOPOLOGIES, Scenario, load, parse_option, understood
 from tightlink.scenario.memory import needed

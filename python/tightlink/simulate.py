@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tightlink.scenario import Scenario
 
 
-def simulate(
+def simulate(  # noqa: PLR0913
     scenario: Scenario,
     *,
     seed: int | None = None,
