@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""What an Internet-like network costs: time for each packet-hop and memory for each source, by size.
+
+    python benchmarks/users.py                        # three sizes, one thread and two
+    python benchmarks/users.py --sources 27800 --threads 1
+    python benchmarks/users.py --markdown > table.md
+    python benchmarks/users.py --figure docs/images/users-cost.svg
+
+The network is `tightlink four-tier` with the largest speed and number of sources (those of experiment 1a of NIST SP
+500-282), or a part of it: sources and speeds down together. Each run is a process of its own, so that its memory
+can be told from the others'. It simulates some seconds, of which the cost of a longer run follows: packet-hops a
+simulated second, at the speed that was measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from figures import table
+
+import tightlink as tl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ALL_SOURCES = 278_000
+SIZES = (2_780, 27_800, 278_000)
+LARGE = {"network_speed": "high", "sources": "high", "source_distribution": "high"}
+COLUMNS = (
+    "sources",
+    "threads",
+    "simulated s",
+    "M packet-hops",
+    "M hops/s",
+    "ns/hop",
+    "run s",
+    "peak MiB",
+    "KiB/source",
+    "25 min would take",
+)
+#: What a run of any size should take, in packet-hops.
+WORK = 1e8
+#: A simulated second of the whole network, about.
+HOPS_PER_SECOND = 5e7
+MINUTES_25 = 1500.0
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One run."""
+
+    sources: int
+    threads: int
+    simulated_s: float
+    packet_hops: int
+    wall_s: float
+    peak_bytes: int
+
+    @property
+    def ns_per_hop(self) -> float:
+        """Nanoseconds for each packet-hop."""
+        return self.wall_s * 1e9 / self.packet_hops
+
+    @property
+    def long_s(self) -> float:
+        """Seconds that 25 simulated minutes would take."""
+        return self.wall_s / self.simulated_s * MINUTES_25
+
+    def row(self) -> list[str]:
+        """For the table."""
+        return [
+            str(self.sources),
+            str(self.threads),
+            f"{self.simulated_s:g}",
+            f"{self.packet_hops / 1e6:.1f}",
+            f"{self.packet_hops / self.wall_s / 1e6:.2f}",
+            f"{self.ns_per_hop:.0f}",
+            f"{self.wall_s:.1f}",
+            f"{self.peak_bytes / 2**20:.0f}",
+            f"{self.peak_bytes / 1024 / self.sources:.2f}",
+            f"{self.long_s / 60:.1f} min",
+        ]
+
+
+def scenario(sources: int, simulated_s: float) -> tl.Scenario:
+    """The network with so many sources."""
+    chosen = tl.FourTier(**LARGE, duration=f"{simulated_s:g} s", scale=sources / ALL_SOURCES)
+    return chosen.scenario().set("observe.interval", "200 ms")
+
+
+def run_one(sources: int, threads: int, simulated_s: float) -> None:
+    """In a process of its own: prints what was measured."""
+    run = tl.simulate(scenario(sources, simulated_s), threads=threads)
+    timing = run.manifest["timing"]
+    found = [run.manifest["packet_hops"], timing["wall_s"], timing["peak_rss_bytes"]]
+    print(json.dumps(found))
+
+
+def measure(sources: int, threads: int, simulated_s: float) -> Measured:
+    """One run in a process of its own."""
+    arguments = ["--one", str(sources), str(threads), str(simulated_s)]
+    done = subprocess.run([sys.executable, __file__, *arguments], check=True, capture_output=True, text=True)
+    packet_hops, wall_s, peak_bytes = json.loads(done.stdout)
+    return Measured(sources, threads, simulated_s, packet_hops, wall_s, peak_bytes)
+
+
+def seconds(sources: int) -> float:
+    """How long to simulate: beyond the first thoughts and transfers, and long enough to measure."""
+    return max(10.0, round(WORK / HOPS_PER_SECOND * ALL_SOURCES / sources))
+
+
+def law(runs: Sequence[Measured]) -> tuple[float, float]:
+    """Factor and exponent of the seconds of 25 simulated minutes over the sources, by least squares of logarithms."""
+    points = [(math.log(run.sources), math.log(run.long_s)) for run in runs]
+    mean_x, mean_y = (sum(axis) / len(points) for axis in zip(*points, strict=True))
+    slope = sum((x - mean_x) * (y - mean_y) for x, y in points) / sum((x - mean_x) ** 2 for x, _ in points)
+    return math.exp(mean_y - slope * mean_x), slope
+
+
+def draw(runs: Sequence[Measured], file: str) -> None:
+    """Seconds and bytes over sources, with the law."""
+    import matplotlib.pyplot as plt
+
+    one = [run for run in runs if run.threads == 1]
+    factor, exponent = law(one)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+    for threads in sorted({run.threads for run in runs}):
+        chosen = [run for run in runs if run.threads == threads]
+        label = f"{threads} thread{'s' if threads > 1 else ''}"
+        left.loglog([run.sources for run in chosen], [run.long_s / 60 for run in chosen], "o", label=label)
+    sizes = [one[0].sources, one[-1].sources]
+    label = f"{factor:.2g} s × sources^{exponent:.2f}"
+    left.loglog(sizes, [factor * size**exponent / 60 for size in sizes], "-", color="0.6", label=label)
+    left.set(xlabel="sources", ylabel="minutes for 25 simulated minutes")
+    left.legend(frameon=False)
+    right.loglog([run.sources for run in one], [run.peak_bytes / 2**20 for run in one], "o")
+    right.set(xlabel="sources", ylabel="peak memory, MiB")
+    figure.savefig(file)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sources", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--seconds", type=float, help="simulated seconds (default: by size)")
+    parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--figure", metavar="FILE", help="draw seconds and bytes over sources")
+    parser.add_argument("--one", nargs=3, metavar=("SOURCES", "THREADS", "SECONDS"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        run_one(int(options.one[0]), int(options.one[1]), float(options.one[2]))
+        return
+    runs = []
+    for sources in options.sources:
+        for threads in options.threads:
+            run = measure(sources, threads, options.seconds or seconds(sources))
+            runs.append(run)
+            print(f"  {sources} sources, {threads} threads: {run.ns_per_hop:.0f} ns/hop", file=sys.stderr)
+    print(table(COLUMNS, [run.row() for run in runs], markdown=options.markdown))
+    one = [run for run in runs if run.threads == 1]
+    if len(one) > 1:
+        factor, exponent = law(one)
+        print(f"\n25 simulated minutes take {factor:.3g} s × sources^{exponent:.3f} on one thread")
+    if options.figure:
+        draw(runs, options.figure)
+
+
+if __name__ == "__main__":
+    main()
