@@ -1,0 +1,93 @@
+"""Runs with users: on several threads, watched, and interrupted."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import tightlink as tl
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SMALL: dict[str, Any] = {"scale": 0.01, "duration": "3 s"}
+LONG: dict[str, Any] = {"scale": 0.02, "duration": "25 min"}
+
+
+def test_threads_do_not_change_the_tables() -> None:
+    scenario = tl.FourTier(**SMALL).scenario()
+    one, two = (tl.simulate(scenario, threads=threads) for threads in (1, 2))
+    assert one.manifest["digest"] == two.manifest["digest"]
+    assert one.manifest["packet_hops"] == two.manifest["packet_hops"] > 0
+
+
+def test_a_run_says_how_far_it_is() -> None:
+    heard = []
+    tl.simulate(tl.FourTier(**LONG).scenario().set("duration", "25 s").set("observe.periods", None), watch=heard.append)
+    assert [now.simulated_s for now in heard] == sorted(now.simulated_s for now in heard)
+    assert heard
+    last = heard[-1]
+    assert 0 < last.simulated_s < last.duration_s == 25
+    assert last.packet_hops > 0
+    assert last.left_s > 0
+    assert "sources sending" in str(last)
+
+
+@pytest.fixture
+def long_run(tmp_path: Path) -> Path:
+    file = tmp_path / "long.toml"
+    file.write_text(tl.FourTier(**LONG).scenario().to_toml(), encoding="utf-8")
+    return file
+
+
+def _interrupt(arguments: list[str], stderr: int = subprocess.PIPE) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tightlink", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True) as run:
+        time.sleep(5)
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=60)
+    return subprocess.CompletedProcess(command, run.returncode, out, err)
+
+
+def test_what_was_measured_until_ctrl_c_is_kept_and_marked(long_run: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    done = _interrupt(["run", str(long_run), "-o", str(folder)])
+    assert done.returncode == 3, done.stderr
+    assert "interrupted: a part of the run only, until " in done.stderr
+    assert "users" in done.stdout
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    until = manifest["part_until_s"]
+    assert 0 < until < 1500
+    assert manifest["warnings"]
+    users = tl.open_run(folder).users
+    assert users["time_s"].max() == pytest.approx(until)
+    assert users["packets_sent"].sum() > 0
+
+    again = subprocess.run(
+        [sys.executable, "-m", "tightlink", "run", str(long_run), "-o", str(folder)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert again.returncode != 0
+    assert "a part of a run only" in again.stderr
+
+
+def test_progress_is_shown_on_a_terminal(long_run: Path) -> None:
+    reader, writer = pty.openpty()
+    try:
+        _interrupt(["run", str(long_run)], stderr=writer)
+        shown = os.read(reader, 1 << 16).decode(errors="replace")
+    finally:
+        os.close(reader)
+        os.close(writer)
+    assert "sources sending" in shown
+    assert "packet-hops/s" in shown
