@@ -18,6 +18,7 @@ use tightlink_sim::probe::trace::{Record, Trace};
 use tightlink_sim::probe::{Probe, Sampled, Totals};
 use tightlink_sim::scenario::Recovery;
 use tightlink_sim::tables::{self, Table};
+use tightlink_sim::windowed::Windowed;
 use tightlink_sim::{ENGINE_BEHAVIOUR, Interrupted, Scenario, Simulation};
 
 use crate::control::{InPython, Trouble};
@@ -82,11 +83,18 @@ pub fn simulate(
 ) -> PyResult<Outcome> {
     let scenario: Scenario = serde_json::from_str(scenario)
         .map_err(|error| ScenarioError::new_err(format!("resolved scenario: {error}")))?;
-    if threads != 1 {
+    let windowed = !scenario.users.is_empty() || !scenario.scatter.is_empty();
+    if threads != 1 && !windowed {
         let message = format!(
-            "threads = {threads}: this version simulates a scenario on one thread; run several scenarios beside each other instead"
+            "threads = {threads}: only networks with users or scatter are simulated on several threads; run several scenarios beside each other instead"
         );
         return Err(ScenarioError::new_err(message));
+    }
+    if windowed && (trace || tr.is_some()) {
+        return Err(ScenarioError::new_err("trace: packets of users and scatter are not traced"));
+    }
+    if windowed {
+        return Ok(py.detach(|| run_windowed(&scenario, threads))?);
     }
     // The Python side may be asked for anything while the engine runs.
     Ok(py.detach(|| run(&scenario, trace, tr.as_deref(), make))?)
@@ -148,6 +156,46 @@ fn run(scenario: &Scenario, trace: bool, tr: Option<&Path>, make: Option<Py<PyAn
 /// Name of the table that `trace` adds. It is not part of the digest: it repeats what the totals say.
 pub const PACKETS: &str = "packets";
 
+/// Whether the run is to end, as it is asked now and then.
+fn is_interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed) || Python::attach(|py| py.check_signals().is_err())
+}
+
+fn run_windowed(scenario: &Scenario, _threads: u32) -> Result<Outcome, Failure> {
+    let mut run = Windowed::new(scenario)?;
+    let begin = Instant::now();
+    run.run(is_interrupted)?;
+    let wall_s = begin.elapsed().as_secs_f64();
+    let tables = run.tables();
+    let manifest = manifest(scenario, &tables, (run.packet_hops(), 0, run.random_draws()), wall_s);
+    Ok(Outcome::new(tables, manifest))
+}
+
+/// The manifest of a run with so many packet-hops, events and random draws.
+fn manifest(
+    scenario: &Scenario,
+    tables: &[(&'static str, Table)],
+    (packet_hops, events, random_draws): (u64, u64, u64),
+    wall_s: f64,
+) -> String {
+    json!({
+        "seed": scenario.seed,
+        "version": env!("CARGO_PKG_VERSION"),
+        "engine_behaviour": ENGINE_BEHAVIOUR,
+        "digest": tables_digest(tables),
+        "packet_hops": packet_hops,
+        "events": events,
+        "random_draws": random_draws,
+        "warnings": [],
+        "timing": {
+            "wall_s": wall_s,
+            "packet_hops_per_s": packet_hops as f64 / wall_s,
+            "peak_rss_bytes": peak_rss_bytes(),
+        },
+    })
+    .to_string()
+}
+
 fn run_with<P: Probe>(scenario: &Scenario, probe: P, make: Option<Py<PyAny>>) -> Result<Outcome, Failure> {
     let trouble = Arc::new(Trouble::default());
     let mut simulation = match make {
@@ -155,9 +203,7 @@ fn run_with<P: Probe>(scenario: &Scenario, probe: P, make: Option<Py<PyAny>>) ->
         Some(make) => Simulation::with_controls(scenario, probe, &mut InPython::new(make, Arc::clone(&trouble)))?,
     };
     let begin = Instant::now();
-    let ended = simulation.run(|| {
-        trouble.happened() || INTERRUPTED.load(Ordering::Relaxed) || Python::attach(|py| py.check_signals().is_err())
-    });
+    let ended = simulation.run(|| trouble.happened() || is_interrupted());
     if let Some((place, cause)) = trouble.take() {
         return Err(Failure::Control(place, cause));
     }
@@ -169,23 +215,9 @@ fn run_with<P: Probe>(scenario: &Scenario, probe: P, make: Option<Py<PyAny>>) ->
         ("nodes", tables::nodes(&simulation)),
     ];
     tables.extend(tables::series(&simulation).map(|table| ("series", table)));
-    let packet_hops = simulation.packet_hops();
-    let manifest = json!({
-        "seed": scenario.seed,
-        "version": env!("CARGO_PKG_VERSION"),
-        "engine_behaviour": ENGINE_BEHAVIOUR,
-        "digest": tables_digest(&tables),
-        "packet_hops": packet_hops,
-        "events": simulation.events(),
-        "random_draws": simulation.random_draws(),
-        "warnings": [],
-        "timing": {
-            "wall_s": wall_s,
-            "packet_hops_per_s": packet_hops as f64 / wall_s,
-            "peak_rss_bytes": peak_rss_bytes(),
-        },
-    });
-    Ok(Outcome::new(tables, manifest.to_string()))
+    let counts = (simulation.packet_hops(), simulation.events(), simulation.random_draws());
+    let manifest = manifest(scenario, &tables, counts, wall_s);
+    Ok(Outcome::new(tables, manifest))
 }
 
 /// Ends the runs of all threads, which raise `KeyboardInterrupt`, until it is called with `false`.

@@ -17,4 +17,6 @@ pub enum ScenarioError {
     Flow { flow: String, key: &'static str, value: String, expected: String },
     #[error("link.{link}.{key} = {value}: {expected}")]
     Link { link: String, key: &'static str, value: String, expected: String },
+    #[error("traffic: expected {expected}")]
+    Traffic { expected: String },
 }

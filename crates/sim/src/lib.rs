@@ -19,6 +19,7 @@ pub mod tables;
 pub mod time;
 pub mod traffic;
 pub mod transport;
+pub mod windowed;
 
 pub use error::ScenarioError;
 pub use scenario::Scenario;

@@ -16,6 +16,26 @@ pub enum Kind {
     Datagram,
 }
 
+/// Where a packet goes that finds its way by its destination, instead of along the path of its flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// Index of the destination.
+    pub destination: u16,
+    /// Which of the transfers of its source it belongs to, modulo [`Self::TRANSFERS`].
+    pub transfer: u8,
+    /// It is the last of its transfer.
+    pub last: bool,
+}
+
+impl Address {
+    /// Transfers of one source that are told apart.
+    pub const TRANSFERS: u8 = 16;
+    /// Most sources.
+    pub const SOURCES: u32 = 1 << 23;
+    /// Sequence numbers are smaller.
+    pub const SEQUENCE: u32 = 1 << 28;
+}
+
 /// A packet. Its start of service lets every later time be recomputed exactly where it is needed.
 ///
 /// The small fields share words, which are written whole: a processor that writes a word in parts and
@@ -42,8 +62,16 @@ const MARKED: u64 = 1 << (TAG + 6);
 const REDUCED: u64 = 1 << (TAG + 7);
 
 /// Where the parts of `state` begin: the size in bytes at 0, then these.
+const TRANSFER: u32 = 16;
+const LAST: u64 = 1 << 20;
+const SOURCE_HIGH: u32 = 21;
 const TAG: u32 = 24;
 const PRECEDENCE: u32 = 32;
+
+/// The parts of `identity` with an address: destination, the low bits of the source, sequence number.
+const SOURCE: u32 = 16;
+const SOURCE_BITS: u32 = 20;
+const SEQUENCE: u32 = SOURCE + SOURCE_BITS;
 
 impl Packet {
     /// A packet of `size` bytes that leaves its source at `sent` (in seconds). `seq` counts packets; of
@@ -95,6 +123,59 @@ impl Packet {
     #[must_use]
     pub fn arriving(self, flow: u32) -> Self {
         self.departing(flow)
+    }
+
+    /// The packet with an address, of the source that its flow was.
+    #[inline]
+    #[must_use]
+    pub fn addressed(self, address: Address) -> Self {
+        let (source, seq) = (u64::from(self.flow()), u64::from(self.seq()));
+        debug_assert!(source < u64::from(Address::SOURCES) && seq < u64::from(Address::SEQUENCE));
+        let low = source & ((1 << SOURCE_BITS) - 1);
+        let transfer = u64::from(address.transfer) << TRANSFER | source >> SOURCE_BITS << SOURCE_HIGH;
+        let last = if address.last { LAST } else { 0 };
+        Self {
+            identity: u64::from(address.destination) | low << SOURCE | seq << SEQUENCE,
+            state: self.state | transfer | last,
+            ..self
+        }
+    }
+
+    /// Of a packet with an address: its destination.
+    #[inline]
+    #[must_use]
+    pub fn destination(&self) -> u16 {
+        self.identity as u16
+    }
+
+    /// Of a packet with an address: its source.
+    #[inline]
+    #[must_use]
+    pub fn source(&self) -> u32 {
+        let (low, high) = (self.identity >> SOURCE & ((1 << SOURCE_BITS) - 1), self.state >> SOURCE_HIGH & 0b111);
+        (low | high << SOURCE_BITS) as u32
+    }
+
+    /// Of a packet with an address: which transfer of its source it belongs to.
+    #[inline]
+    #[must_use]
+    pub fn transfer(&self) -> u8 {
+        (self.state >> TRANSFER) as u8 & (Address::TRANSFERS - 1)
+    }
+
+    /// Of a packet with an address: whether it is the last of its transfer.
+    #[inline]
+    #[must_use]
+    pub fn is_last(&self) -> bool {
+        self.state & LAST != 0
+    }
+
+    /// The packet as its transport knows it, at the end of its way: with its source as its flow.
+    #[inline]
+    #[must_use]
+    pub fn unaddressed(self) -> Self {
+        let seq = self.identity >> SEQUENCE;
+        Self { identity: seq << 32 | u64::from(self.source()), ..self }
     }
 
     /// What it is.
@@ -275,6 +356,12 @@ mod tests {
                 prop_assert!(told.is_capable() && told.is_marked() && told.is_reduced() && !told.is_lost());
                 prop_assert_eq!((told.size(), told.kind(), told.precedence()), (size, kind, packet.precedence()));
                 prop_assert!(!packet.is_capable() && !packet.is_marked() && !packet.is_reduced());
+                let (source, seq) = (flow % Address::SOURCES, seq % Address::SEQUENCE);
+                let address = Address { destination: flow as u16, transfer: seq as u8 % Address::TRANSFERS, last: seq % 2 == 0 };
+                let packet = Packet::new(kind, source, seq, size, 0.5).addressed(address).served(Time::new(1.5), Precedence::of(age));
+                prop_assert_eq!((packet.destination(), packet.source(), packet.transfer(), packet.is_last()), (address.destination, source, address.transfer, address.last));
+                prop_assert_eq!((packet.kind(), packet.size(), packet.sent()), (kind, size, Time::new(0.5)));
+                prop_assert_eq!((packet.unaddressed().flow(), packet.unaddressed().seq()), (source, seq));
             }
         }
     }

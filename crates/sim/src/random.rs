@@ -23,6 +23,13 @@ impl Stream {
         Self { state, draws: 0 }
     }
 
+    /// A stream of its own, that hangs on the next number of this one.
+    #[must_use]
+    pub fn branch(&mut self) -> Self {
+        let mut seed = self.next();
+        Self { state: std::array::from_fn(|_| split_mix(&mut seed)), draws: 0 }
+    }
+
     /// How many numbers were drawn.
     #[must_use]
     pub fn draws(&self) -> u64 {
@@ -43,6 +50,11 @@ impl Stream {
     /// Uniform on [0, 1), 53 bits.
     pub fn uniform(&mut self) -> f64 {
         (self.next() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    }
+
+    /// Uniform on 0 to `count` − 1 (Lemire's multiplication; its bias is below 2⁻³² × `count`).
+    pub fn below(&mut self, count: u32) -> u32 {
+        ((self.next() >> 32) * u64::from(count) >> 32) as u32
     }
 
     /// Whether an event of probability `p` happens.

@@ -10,6 +10,12 @@ use crate::congestion::ControlSpec;
 use crate::network::processor::ProcessorSpec;
 use crate::network::queue::QueueSpec;
 
+mod users;
+
+pub use users::{
+    ControlShare, Crowd, FileSpec, InterfaceSpec, LongLived, Patience, ScatterSpec, SizeShare, UserSite, UsersSpec,
+};
+
 /// A complete, resolved scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -26,6 +32,10 @@ pub struct Scenario {
     pub links: Vec<LinkSpec>,
     /// Flows, in the order of the scenario.
     pub flows: Vec<FlowSpec>,
+    /// Groups of users, who transfer files.
+    pub users: Vec<UsersSpec>,
+    /// Groups of nodes that send datagrams to each other.
+    pub scatter: Vec<ScatterSpec>,
     /// What is observed beyond the totals.
     pub observe: ObserveSpec,
 }
@@ -223,6 +233,16 @@ pub enum Duration {
     },
 }
 
+impl Duration {
+    /// Its mean in seconds.
+    #[must_use]
+    pub fn mean_s(self) -> f64 {
+        match self {
+            Self::Exponential { mean_s } | Self::Pareto { mean_s, .. } => mean_s,
+        }
+    }
+}
+
 /// How a flow is carried.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -335,6 +355,20 @@ pub struct ObserveSpec {
     pub interval_s: Option<f64>,
     /// Rows of the `flows` table.
     pub flows: ObserveFlows,
+    /// Periods by which the transfers of users are summed up.
+    pub periods: Vec<PeriodSpec>,
+}
+
+/// A part of the simulated time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PeriodSpec {
+    /// Unique name.
+    pub name: String,
+    /// Its begin, in seconds.
+    pub start_s: f64,
+    /// Its end, in seconds.
+    pub stop_s: f64,
 }
 
 /// How finely flows are reported.

@@ -207,7 +207,7 @@ impl<P: Probe> Simulation<'_, P> {
                 let flow = &mut self.tcp[index as usize];
                 let connection = &self.connections[flow.connection as usize];
                 let (controls, marked) = (&mut self.controls, packet.is_marked());
-                let mut env = Env { fabric: &mut self.fabric, controls, connection, now: now(), echo, marked };
+                let mut env = Env { network: &mut self.fabric, controls, connection, now: now(), echo, marked };
                 flow.sender.receive(&mut env, packet.seq(), blocks);
                 flow.tell_reaction(&mut self.fabric, Time::new(time));
             }
@@ -216,8 +216,7 @@ impl<P: Probe> Simulation<'_, P> {
                 if receiver.reads_marks() {
                     send_owed(receiver, &mut self.fabric, Signs::of(packet), (time, caused_at, rank));
                 }
-                let Fabric { queue, sacks, .. } = &mut self.fabric;
-                if let Some(ack) = receiver.receive(queue, sacks, now(), packet) {
+                if let Some(ack) = receiver.receive(&mut self.fabric, now(), packet) {
                     self.fabric.send(ack, now());
                 }
             }
@@ -236,7 +235,7 @@ impl<P: Probe> Simulation<'_, P> {
             (RETRANSMISSION, Endpoint::Tcp(index)) => self.with_sender(index, now, Sender::timer),
             (DELAYED_ACK, Endpoint::Tcp(index)) => {
                 let receiver = &mut self.tcp[index as usize].receiver;
-                if let Some(ack) = receiver.timer(&mut self.fabric.queue, now) {
+                if let Some(ack) = receiver.timer(&mut self.fabric, now) {
                     self.fabric.send(ack, now);
                 }
             }
@@ -260,11 +259,11 @@ impl<P: Probe> Simulation<'_, P> {
         self.fabric.end_turn(flow, now);
     }
 
-    fn with_sender(&mut self, index: u32, now: Key, act: impl FnOnce(&mut Sender, &mut Env<'_, P>)) {
+    fn with_sender(&mut self, index: u32, now: Key, act: impl FnOnce(&mut Sender, &mut Env<'_, Fabric<P>>)) {
         let flow = &mut self.tcp[index as usize];
         let connection = &self.connections[flow.connection as usize];
-        let (fabric, controls) = (&mut self.fabric, &mut self.controls);
-        let mut env = Env { fabric, controls, connection, now, echo: Time::ZERO, marked: false };
+        let (network, controls) = (&mut self.fabric, &mut self.controls);
+        let mut env = Env { network, controls, connection, now, echo: Time::ZERO, marked: false };
         act(&mut flow.sender, &mut env);
         flow.tell_reaction(&mut self.fabric, now.time);
     }

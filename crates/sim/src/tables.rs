@@ -2,7 +2,7 @@
 
 use crate::network::server::ServerTotals;
 use crate::probe::Probe;
-use crate::scenario::{FlowSpec, ObserveFlows, TransportSpec};
+use crate::scenario::{FlowSpec, ObserveFlows, Scenario, TransportSpec};
 use crate::simulation::Simulation;
 use crate::time::Time;
 use crate::transport::accounting::{LIMITED_BY, LIMITS};
@@ -28,15 +28,15 @@ pub struct Table {
 }
 
 impl Table {
-    fn float(&mut self, name: &'static str, values: impl Iterator<Item = f64>) {
+    pub(crate) fn float(&mut self, name: &'static str, values: impl Iterator<Item = f64>) {
         self.columns.push((name, Column::Float(values.collect())));
     }
 
-    fn integer(&mut self, name: &'static str, values: impl Iterator<Item = u64>) {
+    pub(crate) fn integer(&mut self, name: &'static str, values: impl Iterator<Item = u64>) {
         self.columns.push((name, Column::Integer(values.map(|value| value as i64).collect())));
     }
 
-    fn text(&mut self, name: &'static str, values: impl Iterator<Item = String>) {
+    pub(crate) fn text(&mut self, name: &'static str, values: impl Iterator<Item = String>) {
         self.columns.push((name, Column::Text(values.collect())));
     }
 }
@@ -174,7 +174,7 @@ impl FlowTotals {
     }
 }
 
-fn mean(sum: f64, count: u64) -> f64 {
+pub(crate) fn mean(sum: f64, count: u64) -> f64 {
     if count > 0 { sum / count as f64 } else { f64::NAN }
 }
 
@@ -257,9 +257,14 @@ fn congestion_name(spec: &FlowSpec) -> &str {
 /// The `links` table: a row for each direction of each link.
 #[must_use]
 pub fn links<P: Probe>(simulation: &Simulation<'_, P>) -> Table {
-    let (scenario, fabric) = (simulation.scenario, &simulation.fabric);
+    let fabric = &simulation.fabric;
     let totals: Vec<(ServerTotals, u64)> =
         (0..).zip(&fabric.links).map(|(index, link)| (fabric.totals(index), link.packets_lost())).collect();
+    links_of(simulation.scenario, &totals)
+}
+
+/// The `links` table of what each link did, and of how many packets each wire lost.
+pub(crate) fn links_of(scenario: &Scenario, totals: &[(ServerTotals, u64)]) -> Table {
     let duration_s = scenario.duration_s;
     let node = |index: u32| scenario.nodes[index as usize].name.clone();
     let mut table = Table::default();

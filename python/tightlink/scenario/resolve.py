@@ -62,6 +62,8 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
         ],
         "links": network.specs(_bdp_queues(flows, network, paths)),
         "flows": flows,
+        "users": [],
+        "scatter": [],
         "observe": _observe(scenario, duration),
     }
 
@@ -191,4 +193,4 @@ def _observe(scenario: Scenario, duration: float) -> dict[str, Any]:
     interval = None if observe.interval is None else units.time(observe.interval)
     if interval is not None and duration / interval > _MOST_SAMPLES:
         raise ScenarioError(f"at most {_MOST_SAMPLES} samples", key="observe.interval", value=observe.interval)
-    return {"interval_s": interval, "flows": given(observe.flows)}
+    return {"interval_s": interval, "flows": given(observe.flows), "periods": []}

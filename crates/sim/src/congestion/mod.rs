@@ -241,6 +241,17 @@ macro_rules! controls {
                 }
             }
 
+            /// Begins a control anew: in the state of `fresh`, which is of the same kind and lives inside of the engine.
+            pub fn renew(&mut self, handle: Handle, fresh: Handle) {
+                debug_assert_eq!(handle.kind, fresh.kind);
+                match handle.kind {
+                    $(Kind::$type => {
+                        $(const _: &str = $name;
+                        self.$arena[handle.index as usize] = self.$arena[fresh.index as usize].clone();)?
+                    })+
+                }
+            }
+
             /// Measures and grows: see [`CongestionControl::on_ack`].
             #[inline]
             pub fn on_ack(&mut self, handle: Handle, window: &mut Window, ack: &Ack) {

@@ -2,6 +2,7 @@
 //! node to node.
 
 pub mod background;
+mod below_transports;
 pub mod fabric;
 pub mod gate;
 pub mod link;

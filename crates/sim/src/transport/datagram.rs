@@ -1,13 +1,12 @@
 //! UDP: datagrams without feedback, in fragments where the path's MTU demands it.
 
 use crate::events::Key;
-use crate::network::fabric::Fabric;
 use crate::packet::{Kind, Packet};
-use crate::probe::Probe;
 use crate::scenario::UdpSpec;
 use crate::time::Time;
 use crate::traffic::video::Cut;
 use crate::transport::accounting::{Account, LIMITS, Limit};
+use crate::transport::network::{Backpressure, Network};
 use crate::transport::playout::{Frames, Playout};
 use crate::transport::receiver::Latency;
 
@@ -109,21 +108,21 @@ impl DatagramFlow {
     }
 
     /// Sends a datagram, all its fragments at once.
-    pub fn send<P: Probe>(&mut self, fabric: &mut Fabric<P>, now: Key) {
+    pub fn send<N: Network>(&mut self, network: &mut N, now: Key) {
         for _ in 0..self.fragments.count {
-            self.send_packet(fabric, now);
+            self.send_packet(network, now);
         }
     }
 
     /// Sends a part of a video's frame, or all of it, in datagrams that fit into the path's MTU.
-    pub fn send_frame<P: Probe>(&mut self, fabric: &mut Fabric<P>, now: Key, cut: Cut) {
+    pub fn send_frame<N: Network>(&mut self, network: &mut N, now: Key, cut: Cut) {
         if let Some(packets) = cut.frame {
             self.frames.get_or_insert_default().begin(self.next, packets);
         }
         let mut left = cut.bytes;
         while left > 0 {
             let payload = left.min(self.payload_bytes);
-            self.send_bytes(fabric, now, payload + self.header_bytes);
+            self.send_bytes(network, now, payload + self.header_bytes);
             self.next += 1;
             left -= payload;
         }
@@ -136,21 +135,21 @@ impl DatagramFlow {
     }
 
     /// Sends packets until the first stop of their way takes no more.
-    pub fn saturate<P: Probe>(&mut self, fabric: &mut Fabric<P>, now: Key) {
-        while fabric.takes_or_wakes(self.flow, self.next_size(), now) {
-            self.send_packet(fabric, now);
+    pub fn saturate<N: Backpressure>(&mut self, network: &mut N, now: Key) {
+        while network.takes_or_wakes(self.flow, self.next_size(), now) {
+            self.send_packet(network, now);
         }
         if let Some((account, link)) = self.pushed_back.as_deref_mut() {
-            fabric.catch_up(*link, now);
-            account.note(Limit::SenderRate, now.time, (0, 0), |since, now| fabric.busy_throughout(*link, since, now));
+            network.catch_up(*link, now);
+            account.note(Limit::SenderRate, now.time, (0, 0), |since, now| network.busy_throughout(*link, since, now));
         }
     }
 
     /// The application of a saturating flow stops.
-    pub fn stop<P: Probe>(&mut self, fabric: &mut Fabric<P>, now: Key) {
+    pub fn stop<N: Network>(&mut self, network: &mut N, now: Key) {
         if let Some((account, link)) = self.pushed_back.as_deref_mut() {
-            fabric.catch_up(*link, now);
-            account.stop(now.time, |since, now| fabric.busy_throughout(*link, since, now));
+            network.catch_up(*link, now);
+            account.stop(now.time, |since, now| network.busy_throughout(*link, since, now));
         }
     }
 
@@ -161,8 +160,8 @@ impl DatagramFlow {
     }
 
     /// Sends the next packet: a datagram or a fragment of one.
-    fn send_packet<P: Probe>(&mut self, fabric: &mut Fabric<P>, now: Key) {
-        self.send_bytes(fabric, now, self.next_size());
+    fn send_packet<N: Network>(&mut self, network: &mut N, now: Key) {
+        self.send_bytes(network, now, self.next_size());
         self.fragment += 1;
         if self.fragment == self.fragments.count {
             self.fragment = 0;
@@ -170,18 +169,18 @@ impl DatagramFlow {
         }
     }
 
-    fn send_bytes<P: Probe>(&mut self, fabric: &mut Fabric<P>, now: Key, size: u32) {
+    fn send_bytes<N: Network>(&mut self, network: &mut N, now: Key, size: u32) {
         let packet = Packet::new(Kind::Datagram, self.flow, self.next, size, now.time.seconds());
         self.packets_sent += 1;
         self.bytes_sent += u64::from(size);
-        fabric.send(packet, now);
+        network.send(packet, now);
     }
 
     /// The shares of its time that each limit took, from the start to `stop`.
     #[must_use]
-    pub fn limit_shares<P>(&self, fabric: &Fabric<P>, stop: Time) -> [f64; LIMITS] {
+    pub fn limit_shares<N: Network>(&self, network: &N, stop: Time) -> [f64; LIMITS] {
         match self.pushed_back.as_deref() {
-            Some((account, link)) => account.shares(stop, |since, now| fabric.busy_throughout(*link, since, now)),
+            Some((account, link)) => account.shares(stop, |since, now| network.busy_throughout(*link, since, now)),
             None => {
                 // A source without feedback sends what its application offers, and nothing holds it back.
                 let mut shares = [0.0; LIMITS];

@@ -6,6 +6,7 @@ pub mod datagram;
 pub mod delivery_rate;
 pub mod ecn;
 pub mod linux;
+pub mod network;
 pub mod ns2;
 pub mod pacing;
 pub mod playout;

@@ -3,9 +3,10 @@
 //! Each packet that has to wait costs one event of a timer. A packet never waits inside a link: what waits is the
 //! sender, which may know better when the time has come.
 
-use crate::events::{Entity, EventQueue, Key};
+use crate::events::{Entity, Key};
 use crate::time::Time;
 use crate::transport::delivery_rate::Deliveries;
+use crate::transport::network::Schedule;
 use crate::transport::timer::Timer;
 
 /// What a sender that paces has beyond others.
@@ -41,32 +42,32 @@ impl Pacer {
     }
 
     /// Whether the next packet has to wait. If so, the timer will tell when it has waited.
-    pub fn holds_back(&mut self, queue: &mut EventQueue, now: Key) -> bool {
+    pub fn holds_back<S: Schedule>(&mut self, events: &mut S, now: Key) -> bool {
         if self.due <= now.time {
             return false;
         }
         if !self.timer.is_armed() {
-            self.arm(queue, now);
+            self.arm(events, now);
         }
         true
     }
 
     /// A packet left: the next one follows `interval_s` seconds after the time at which this one was due, or after
     /// now if that is past. So there is no credit for time in which nothing was sent.
-    pub fn note_sent(&mut self, queue: &mut EventQueue, now: Key, interval_s: f64) {
+    pub fn note_sent<S: Schedule>(&mut self, events: &mut S, now: Key, interval_s: f64) {
         self.due = self.due.max(now.time) + interval_s;
         if self.timer.is_armed() {
-            self.arm(queue, now);
+            self.arm(events, now);
         }
     }
 
-    fn arm(&mut self, queue: &mut EventQueue, now: Key) {
-        self.timer.arm(queue, self.entity, now, self.due.since(now.time));
+    fn arm<S: Schedule>(&mut self, events: &mut S, now: Key) {
+        self.timer.arm(events, self.entity, now, self.due.since(now.time));
     }
 
     /// An event of the timer came: whether a packet is due now.
-    pub fn expires(&mut self, queue: &mut EventQueue, key: Key) -> bool {
-        let expires = self.timer.expires(queue, key);
+    pub fn expires<S: Schedule>(&mut self, events: &mut S, key: Key) -> bool {
+        let expires = self.timer.expires(events, key);
         if expires {
             // The sum of now and what was left may be rounded to just before it.
             self.due = key.time;
@@ -78,6 +79,7 @@ impl Pacer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::events::EventQueue;
 
     #[test]
     fn packets_leave_at_their_interval_and_none_is_made_up_for() {

@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 
-use crate::events::{Entity, EventQueue, Key};
+use crate::events::{Entity, Key};
 use crate::packet::{Kind, Packet};
 use crate::scenario::{Profile, Recovery, TcpSpec};
 use crate::transport::ecn::{Echo, Feedback, Signs};
 use crate::transport::linux::AckDelay;
-use crate::transport::sack::{MOST_BLOCKS, SackBlocks, SackSlab};
+use crate::transport::network::{Network, Schedule};
+use crate::transport::sack::{MOST_BLOCKS, SackBlocks};
 use crate::transport::timer::Timer;
 
 /// Totals of a receiver. Latency and jitter are of packets with payload.
@@ -143,13 +144,7 @@ impl Receiver {
 
     /// A segment arrived: the ACK that answers it now, with its blocks; nothing if it is held back.
     #[inline]
-    pub fn receive(
-        &mut self,
-        queue: &mut EventQueue,
-        sacks: &mut SackSlab,
-        now: Key,
-        packet: &Packet,
-    ) -> Option<Packet> {
+    pub fn receive<N: Network>(&mut self, network: &mut N, now: Key, packet: &Packet) -> Option<Packet> {
         self.totals.packets += 1;
         self.totals.bytes += u64::from(packet.size());
         if packet.is_bare() {
@@ -177,18 +172,21 @@ impl Receiver {
                 && !at_once
                 && !self.delay.is_armed()
             {
-                self.delay.arm(queue, self.timer_entity, now, hold_s);
+                self.delay.arm(network, self.timer_entity, now, hold_s);
                 return None;
             }
             self.delay.cancel();
         }
         let ack = self.acknowledge();
-        Some(if self.sack { sacks.attach(ack, self.blocks(seq, duplicate), self.sack_option_bytes) } else { ack })
+        if !self.sack {
+            return Some(ack);
+        }
+        Some(network.sacks().attach(ack, self.blocks(seq, duplicate), self.sack_option_bytes))
     }
 
     /// The delayed-ACK timer's event came: the ACK that was held back.
-    pub fn timer(&mut self, queue: &mut EventQueue, now: Key) -> Option<Packet> {
-        self.delay.expires(queue, now).then(|| {
+    pub fn timer<S: Schedule>(&mut self, events: &mut S, now: Key) -> Option<Packet> {
+        self.delay.expires(events, now).then(|| {
             if let Some(ack_delay) = &mut self.ack_delay {
                 ack_delay.waited();
             }

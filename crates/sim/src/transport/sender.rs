@@ -8,15 +8,14 @@
 use crate::congestion::slow_start::SlowStart;
 use crate::congestion::{Ack, Controls, Handle, Window};
 use crate::events::{Entity, Key};
-use crate::network::fabric::Fabric;
 use crate::packet::{Kind, Packet};
-use crate::probe::Probe;
 use crate::scenario::{Profile, Recovery};
 use crate::time::Time;
-use crate::transport::accounting::Account;
+use crate::transport::accounting::{Account, LIMITS};
 use crate::transport::connection::Connection;
 use crate::transport::ecn::Marks;
 use crate::transport::linux::WindowUse;
+use crate::transport::network::{Network, Schedule};
 use crate::transport::pacing::Paced;
 use crate::transport::recovery::rack::Rack;
 use crate::transport::recovery::scoreboard::Scoreboard;
@@ -122,9 +121,9 @@ pub struct Sender {
 }
 
 /// What a sender acts upon.
-pub struct Env<'a, P> {
-    /// Where packets go.
-    pub fabric: &'a mut Fabric<P>,
+pub struct Env<'a, N> {
+    /// Where packets go, and timers have their events.
+    pub network: &'a mut N,
     /// All congestion controls.
     pub controls: &'a mut Controls,
     /// The connection's parameters.
@@ -137,7 +136,7 @@ pub struct Env<'a, P> {
     pub marked: bool,
 }
 
-impl<P> Env<'_, P> {
+impl<N> Env<'_, N> {
     /// Whether the profile is `ns2`.
     #[inline]
     #[must_use]
@@ -197,20 +196,25 @@ impl Sender {
     }
 
     /// The application starts with all that it has (bulk).
-    pub fn start<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+    pub fn start<N: Network>(&mut self, env: &mut Env<'_, N>) {
+        self.begin(env, env.connection.packets());
+    }
+
+    /// The application starts with so many packets.
+    pub fn begin<N: Network>(&mut self, env: &mut Env<'_, N>, packets: i32) {
         // The SYN takes a sequence number.
-        self.limit = env.connection.packets().saturating_add(1);
+        self.limit = packets.saturating_add(1);
         self.offer(env);
     }
 
     /// The application offers one more packet.
-    pub fn push<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+    pub fn push<N: Network>(&mut self, env: &mut Env<'_, N>) {
         self.limit = self.limit.max(1) + 1;
         self.offer(env);
     }
 
     /// There may be something to send that no ACK lets out.
-    fn offer<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+    fn offer<N: Network>(&mut self, env: &mut Env<'_, N>) {
         if self.acked == self.highest
             && let Some(window_use) = &self.window_use
         {
@@ -220,12 +224,30 @@ impl Sender {
     }
 
     /// The application stops: nothing is sent but what was sent before and is missing.
-    pub fn stop<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+    pub fn stop<N: Network>(&mut self, env: &mut Env<'_, N>) {
         self.limit = self.limit.min(self.highest + 1);
         self.next = self.next.min(self.limit);
-        env.fabric.catch_up(self.bottleneck, env.now);
-        let fabric = &*env.fabric;
-        self.account.stop(env.now.time, |since, now| fabric.busy_throughout(self.bottleneck, since, now));
+        env.network.catch_up(self.bottleneck, env.now);
+        let network = &*env.network;
+        self.account.stop(env.now.time, |since, now| network.busy_throughout(self.bottleneck, since, now));
+    }
+
+    /// Whether it has sent so many SYNs, and none was answered.
+    #[inline]
+    #[must_use]
+    pub fn has_tried(&self, times: u32) -> bool {
+        self.acked < 0 && self.totals.packets_sent >= u64::from(times)
+    }
+
+    /// The retransmission timer's event came, after the last SYN that it may send: whether the connection failed.
+    pub fn gives_up<S: Schedule>(&mut self, events: &mut S, now: Key) -> bool {
+        self.rto.expires(events, now)
+    }
+
+    /// Its congestion control.
+    #[must_use]
+    pub fn control(&self) -> Handle {
+        self.control
     }
 
     /// Packets outstanding.
@@ -249,14 +271,14 @@ impl Sender {
 
     /// (Re)arms the retransmission timer.
     #[inline]
-    pub fn arm_rto<P>(&mut self, env: &mut Env<'_, P>) {
+    pub fn arm_rto<N: Schedule>(&mut self, env: &mut Env<'_, N>) {
         let timeout = self.rtt.timeout_s();
-        self.rto.arm(&mut env.fabric.queue, self.timer_entity, env.now, timeout);
+        self.rto.arm(env.network, self.timer_entity, env.now, timeout);
     }
 
     /// (Re)arms the same timer to expire earlier.
-    pub(super) fn arm_timer<P>(&mut self, env: &mut Env<'_, P>, delay_s: f64) {
-        self.rto.arm(&mut env.fabric.queue, self.timer_entity, env.now, delay_s);
+    pub(super) fn arm_timer<N: Schedule>(&mut self, env: &mut Env<'_, N>, delay_s: f64) {
+        self.rto.arm(env.network, self.timer_entity, env.now, delay_s);
     }
 
     /// The smoothed round-trip time in seconds, if there was a sample.
@@ -275,7 +297,7 @@ impl Sender {
     }
 
     /// An ACK arrived, with SACK blocks, half-open.
-    pub fn receive<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: u32, blocks: &[(u32, u32)]) {
+    pub fn receive<N: Network>(&mut self, env: &mut Env<'_, N>, ack: u32, blocks: &[(u32, u32)]) {
         let ack = ack as i32;
         if self.takes_notes {
             self.validate_window(env.now.time);
@@ -306,7 +328,7 @@ impl Sender {
     }
 
     /// The SYN was acknowledged: the third step of the handshake, then data.
-    fn establish<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+    fn establish<N: Network>(&mut self, env: &mut Env<'_, N>) {
         let tcp = &env.connection.tcp;
         self.acked = 0;
         self.last_ack = 0;
@@ -329,14 +351,14 @@ impl Sender {
         let reply = Packet::new(Kind::Segment, self.flow, 0, tcp.ack_bytes, now).bare();
         self.totals.packets_sent += 1;
         self.totals.bytes_sent += u64::from(tcp.ack_bytes);
-        env.fabric.send(reply, env.now);
+        env.network.send(reply, env.now);
         self.check_finished(env);
         self.offer(env);
     }
 
     /// An ACK acknowledged data that was outstanding, outside of recovery or ending it: advances,
     /// measures, restarts the timer and, with `grow`, opens the window.
-    pub fn advance<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32, grow: bool) {
+    pub fn advance<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32, grow: bool) {
         let news = self.news(env, ack);
         self.duplicates = 0;
         self.last_ack = ack;
@@ -381,7 +403,7 @@ impl Sender {
 
     /// What an ACK of new data tells a congestion control.
     #[inline]
-    fn news<P>(&self, env: &Env<'_, P>, ack: i32) -> Ack {
+    fn news<N>(&self, env: &Env<'_, N>, ack: i32) -> Ack {
         let delivered = f64::from(ack - self.acked);
         Ack {
             now: env.now.time,
@@ -397,14 +419,14 @@ impl Sender {
     }
 
     /// An ACK acknowledged a part of what was outstanding when recovery began: moves on to it.
-    pub fn acknowledge_part<P>(&mut self, env: &mut Env<'_, P>, ack: i32) {
+    pub fn acknowledge_part<N>(&mut self, env: &mut Env<'_, N>, ack: i32) {
         let news = self.news(env, ack);
         env.controls.measure(self.control, &news);
         self.acked = ack;
     }
 
     /// RFC 6298 §5.2 and §5.3: off when nothing is outstanding, restarted otherwise.
-    pub fn restart_rto<P>(&mut self, env: &mut Env<'_, P>) {
+    pub fn restart_rto<N: Schedule>(&mut self, env: &mut Env<'_, N>) {
         if self.acked >= self.highest {
             self.rto.cancel();
         } else {
@@ -413,31 +435,31 @@ impl Sender {
     }
 
     /// Resets the backoff of the timer.
-    pub fn end_backoff<P>(&mut self, env: &Env<'_, P>) {
+    pub fn end_backoff<N>(&mut self, env: &Env<'_, N>) {
         self.rtt.end_backoff(&env.connection.tcp.rto);
     }
 
     /// ns-2, on a partial ACK: the timed packet came through.
-    pub fn end_timing<P>(&mut self, env: &Env<'_, P>, ack: i32) {
+    pub fn end_timing<N>(&mut self, env: &Env<'_, N>, ack: i32) {
         if self.timing && ack >= self.timed_seq {
             self.timing = false;
             self.end_backoff(env);
         }
     }
 
-    fn initial_window<P>(&self, env: &Env<'_, P>) -> f64 {
+    fn initial_window<N>(&self, env: &Env<'_, N>) -> f64 {
         // After a lost SYN ns-2 (bugfix_ss_) begins with one packet.
         if self.last_cut == LastCut::Timeout { 1.0 } else { env.connection.tcp.initial_window_packets }
     }
 
-    fn sample_rtt<P>(&mut self, env: &Env<'_, P>, rtt_s: f64, ack: i32) {
+    fn sample_rtt<N>(&mut self, env: &Env<'_, N>, rtt_s: f64, ack: i32) {
         let connection = env.connection;
         self.rtt.sample(&connection.tcp.rto, connection.profile, env.now.time, rtt_s, (ack, self.highest));
         self.totals.rtt_sum_s += rtt_s;
         self.totals.rtt_samples += 1;
     }
 
-    fn check_finished<P>(&mut self, env: &Env<'_, P>) {
+    fn check_finished<N>(&mut self, env: &Env<'_, N>) {
         if self.acked + 1 >= self.limit && env.connection.bytes.is_some() && self.totals.finished.is_none() {
             self.totals.finished = Some(env.now.time);
         }
@@ -445,7 +467,7 @@ impl Sender {
 
     /// The shares of its time that each limit took, from the start to `stop`.
     #[must_use]
-    pub fn limit_shares<P>(&self, fabric: &Fabric<P>, stop: Time) -> [f64; crate::transport::accounting::LIMITS] {
-        self.account.shares(stop, |since, now| fabric.busy_throughout(self.bottleneck, since, now))
+    pub fn limit_shares<N: Network>(&self, network: &N, stop: Time) -> [f64; LIMITS] {
+        self.account.shares(stop, |since, now| network.busy_throughout(self.bottleneck, since, now))
     }
 }

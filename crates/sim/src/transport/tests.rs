@@ -1,21 +1,18 @@
 //! Both ends of one connection over a wire that marks and loses what a test says. Tests of what needs both ends
 //! are in the files that they test; this is what they share.
 
+use std::collections::VecDeque;
+
 use crate::congestion::Controls;
-use crate::events::Key;
-use crate::network::fabric::Fabric;
-use crate::network::queue::QueueSpec;
-use crate::network::queue::drop_tail::DropTailSpec;
+use crate::events::{Entity, EventQueue, Key};
 use crate::packet::{Kind, Packet};
-use crate::probe::Sampled;
-use crate::scenario::{
-    FlowSpec, FramingSpec, LinkSpec, NodeSpec, ObserveFlows, ObserveSpec, Profile, QueueLimit, Recovery, RtoSpec,
-    Scenario, SlowStartKind, TcpSpec, TrafficSpec, TransportSpec,
-};
+use crate::scenario::{Profile, Recovery, RtoSpec, SlowStartKind, TcpSpec};
 use crate::time::Time;
 use crate::transport::connection::Connection;
 use crate::transport::ecn::{Feedback, Signs};
+use crate::transport::network::{Network, Schedule};
 use crate::transport::receiver::Receiver;
+use crate::transport::sack::SackSlab;
 use crate::transport::sender::{Env, Sender};
 
 /// What the wire does to a packet.
@@ -42,20 +39,81 @@ pub(crate) struct Ends {
     pub receiver: Receiver,
     pub sent: Vec<Sent>,
     pub acks: Vec<(f64, Packet)>,
-    fabric: Fabric<Sampled>,
+    wire: Wire,
     controls: Controls,
     connection: Connection,
     segments: usize,
 }
 
-const LINKS: u32 = 10;
-const RETRANSMISSION: u32 = 12;
-const DELAYED_ACK: u32 = 13;
-const WAITING: u32 = 20;
+const THERE: Entity = 0;
+const BACK: Entity = 1;
+const RETRANSMISSION: Entity = 2;
+const DELAYED_ACK: Entity = 3;
 
 /// A packet of 1052 bytes takes 1 ms, a round trip a little over 100 ms.
 const RATE_BPS: f64 = 8.416e6;
 const DELAY_S: f64 = 0.05;
+
+/// A line each way, of which no queue ever drops anything.
+struct Wire {
+    events: EventQueue,
+    sacks: SackSlab,
+    lines: [Line; 2],
+}
+
+/// One way over the wire.
+#[derive(Default)]
+struct Line {
+    free: Time,
+    flight: VecDeque<Packet>,
+}
+
+impl Wire {
+    fn new() -> Self {
+        Self { events: EventQueue::for_size(0), sacks: SackSlab::default(), lines: Default::default() }
+    }
+
+    /// The packet whose event at the far end of a line this is.
+    fn deliver(&mut self, key: Key) -> Packet {
+        let line = &mut self.lines[key.entity() as usize];
+        line.flight.pop_front().expect("each event has its packet")
+    }
+}
+
+impl Schedule for Wire {
+    fn schedule(&mut self, event: Key) {
+        self.events.push(event);
+    }
+}
+
+impl Network for Wire {
+    fn send(&mut self, packet: Packet, now: Key) {
+        let entity = if packet.kind() == Kind::Ack { BACK } else { THERE };
+        let line = &mut self.lines[entity as usize];
+        let start = line.free.max(now.time);
+        line.free = start + f64::from(packet.size()) * 8.0 / RATE_BPS;
+        line.flight.push_back(packet);
+        self.events.push(Key::new(line.free + DELAY_S, start, now.precedence_of_effects(), entity));
+    }
+
+    fn sacks(&mut self) -> &mut SackSlab {
+        &mut self.sacks
+    }
+
+    fn pushes_back(&self) -> bool {
+        false
+    }
+
+    fn takes(&mut self, _flow: u32, _size: u32, _now: Key) -> bool {
+        true
+    }
+
+    fn catch_up(&mut self, _link: u32, _now: Key) {}
+
+    fn busy_throughout(&self, _link: u32, _since: Time, _now: Time) -> bool {
+        false
+    }
+}
 
 /// TCP under profile `rfc`: packets of 1000 bytes, an initial window of ten, an ACK for each packet.
 pub(crate) fn tcp(congestion: &str, recovery: Recovery) -> TcpSpec {
@@ -82,7 +140,6 @@ impl Ends {
     /// The ends of a transfer of `packets` packets.
     pub(crate) fn new(tcp: &TcpSpec, profile: Profile, packets: u64) -> Self {
         let bytes = Some(packets * u64::from(tcp.payload_bytes));
-        let scenario = scenario(tcp, profile, bytes);
         let mut controls = Controls::default();
         let control = controls.add(&tcp.congestion).expect("the control is known");
         let feedback = match (tcp.ecn, controls.reads_marks(control)) {
@@ -91,13 +148,12 @@ impl Ends {
             (true, true) => Feedback::Accurate,
         };
         let connection = Connection::new(tcp, profile, bytes);
-        let fabric = Fabric::new(&scenario, (LINKS, WAITING), Sampled, |_| vec![true; 2]).expect("the path exists");
         Self {
             sender: Sender::new(&connection, 0, RETRANSMISSION, control, 0, 0.0, Time::ZERO),
             receiver: Receiver::new(tcp, profile, feedback, 0, DELAYED_ACK),
             sent: Vec::new(),
             acks: Vec::new(),
-            fabric,
+            wire: Wire::new(),
             controls,
             connection,
             segments: 0,
@@ -118,18 +174,17 @@ impl Ends {
     }
 
     fn run(&mut self, mut fate: impl FnMut(usize, &Packet) -> Fate) {
-        while let Some(key) = self.fabric.queue.pop() {
+        while let Some(key) = self.wire.events.pop() {
             match key.entity() {
                 RETRANSMISSION => self.with_sender(key, Time::ZERO, false, |sender, env| sender.timer(env)),
                 DELAYED_ACK => {
-                    if let Some(ack) = self.receiver.timer(&mut self.fabric.queue, key) {
-                        self.fabric.send(ack, key);
+                    if let Some(ack) = self.receiver.timer(&mut self.wire, key) {
+                        self.wire.send(ack, key);
                     }
                 }
                 _ => {
-                    if let Some(packet) = self.fabric.deliver(key) {
-                        self.arrive(key, packet, &mut fate);
-                    }
+                    let packet = self.wire.deliver(key);
+                    self.arrive(key, packet, &mut fate);
                 }
             }
         }
@@ -140,7 +195,7 @@ impl Ends {
             self.acks.push((key.time.seconds(), packet));
             let (blocks, echo) = match packet.blocks() {
                 Some(handle) => {
-                    let (blocks, echo) = self.fabric.sacks.take(handle);
+                    let (blocks, echo) = self.wire.sacks.take(handle);
                     (blocks.as_slice().to_vec(), echo)
                 }
                 None => (Vec::new(), packet.sent()),
@@ -158,59 +213,15 @@ impl Ends {
         };
         self.sent.push(Sent { at_s: packet.sent().seconds(), packet, cwnd: self.sender.window.cwnd });
         if let Some(ack) = self.receiver.owed(Signs::of(&packet)) {
-            self.fabric.send(ack, key);
+            self.wire.send(ack, key);
         }
-        if let Some(ack) = self.receiver.receive(&mut self.fabric.queue, &mut self.fabric.sacks, key, &packet) {
-            self.fabric.send(ack, key);
+        if let Some(ack) = self.receiver.receive(&mut self.wire, key, &packet) {
+            self.wire.send(ack, key);
         }
     }
 
-    fn with_sender(
-        &mut self,
-        now: Key,
-        echo: Time,
-        marked: bool,
-        act: impl FnOnce(&mut Sender, &mut Env<'_, Sampled>),
-    ) {
-        let (fabric, controls, connection) = (&mut self.fabric, &mut self.controls, &self.connection);
-        act(&mut self.sender, &mut Env { fabric, controls, connection, now, echo, marked });
-    }
-}
-
-fn scenario(tcp: &TcpSpec, profile: Profile, bytes: Option<u64>) -> Scenario {
-    let node = |name: &str| NodeSpec { name: name.into(), processor: None };
-    let link = |name: &str, from, to| LinkSpec {
-        name: name.into(),
-        from,
-        to,
-        rate_bps: RATE_BPS,
-        delay_s: DELAY_S,
-        queue: QueueSpec::DropTail(DropTailSpec { limit: QueueLimit::Unlimited }),
-        framing: FramingSpec::default(),
-        loss: 0.0,
-        mtu_bytes: None,
-        flow_control: false,
-    };
-    let flow = FlowSpec {
-        label: "flow".into(),
-        group: "flow".into(),
-        index: 0,
-        from: 0,
-        to: 1,
-        start_s: 0.0,
-        stop_s: 1e6,
-        path: None,
-        reverse_path: None,
-        traffic: TrafficSpec::Bulk { bytes },
-        transport: TransportSpec::Tcp(tcp.clone()),
-    };
-    Scenario {
-        profile,
-        duration_s: 1e6,
-        seed: 1,
-        nodes: vec![node("sender"), node("receiver")],
-        links: vec![link("there", 0, 1), link("back", 1, 0)],
-        flows: vec![flow],
-        observe: ObserveSpec { interval_s: None, flows: ObserveFlows::Each },
+    fn with_sender(&mut self, now: Key, echo: Time, marked: bool, act: impl FnOnce(&mut Sender, &mut Env<'_, Wire>)) {
+        let (network, controls, connection) = (&mut self.wire, &mut self.controls, &self.connection);
+        act(&mut self.sender, &mut Env { network, controls, connection, now, echo, marked });
     }
 }

@@ -1,8 +1,9 @@
 //! A lazy timer: moving its deadline later costs nothing, because the event that is already pending
 //! looks at the deadline again when it comes.
 
-use crate::events::{Entity, EventQueue, Key, Precedence};
+use crate::events::{Entity, Key, Precedence};
 use crate::time::Time;
+use crate::transport::network::Schedule;
 
 /// A timer with at most one useful event pending.
 #[derive(Clone, Copy, Debug)]
@@ -37,18 +38,18 @@ impl Timer {
 
     /// (Re)arms it in the event `now`, to expire `delay_s` seconds later.
     #[inline]
-    pub fn arm(&mut self, queue: &mut EventQueue, entity: Entity, now: Key, delay_s: f64) {
+    pub fn arm<S: Schedule>(&mut self, events: &mut S, entity: Entity, now: Key, delay_s: f64) {
         self.deadline = now.time + delay_s;
         self.armed_at = now.time;
         self.precedence = now.precedence_of_effects();
         if self.deadline < self.pending {
-            self.schedule(queue, entity);
+            self.schedule(events, entity);
         }
     }
 
-    fn schedule(&mut self, queue: &mut EventQueue, entity: Entity) {
+    fn schedule<S: Schedule>(&mut self, events: &mut S, entity: Entity) {
         self.pending = self.deadline;
-        queue.push(Key::new(self.deadline, self.armed_at, self.precedence, entity));
+        events.schedule(Key::new(self.deadline, self.armed_at, self.precedence, entity));
     }
 
     /// Disarms it.
@@ -59,7 +60,7 @@ impl Timer {
 
     /// An event of this timer came: whether the timer really expires. If not, the event for the
     /// present deadline is put in its place.
-    pub fn expires(&mut self, queue: &mut EventQueue, key: Key) -> bool {
+    pub fn expires<S: Schedule>(&mut self, events: &mut S, key: Key) -> bool {
         if key.time != self.pending {
             return false;
         }
@@ -68,7 +69,7 @@ impl Timer {
             return false;
         }
         if self.deadline > key.time || self.armed_at > key.caused_at {
-            self.schedule(queue, key.entity());
+            self.schedule(events, key.entity());
             return false;
         }
         self.deadline = Time::NEVER;
@@ -79,6 +80,7 @@ impl Timer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::events::EventQueue;
 
     fn at(seconds: f64) -> Key {
         Key::planned(Time::new(seconds), 0)

@@ -1,14 +1,14 @@
 //! NewReno: fast recovery lasts until everything that was outstanding at its begin is acknowledged;
 //! each partial ACK shows the next loss (RFC 6582).
 
-use crate::probe::Probe;
+use crate::transport::network::Network;
 use crate::transport::sender::{DUPLICATE_ACKS, Env, LastCut, Sender};
 
 /// ns-2 sends at most this many packets per duplicate ACK in recovery.
 const NS2_BURST: u32 = 2;
 
 impl Sender {
-    pub(crate) fn newreno_ack<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32) {
+    pub(crate) fn newreno_ack<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32) {
         if ack > self.last_ack {
             if ack >= self.recover || self.last_cut != LastCut::DuplicateAcks {
                 self.newreno_full_ack(env, ack);
@@ -27,14 +27,14 @@ impl Sender {
         }
     }
 
-    fn newreno_loss<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+    fn newreno_loss<N: Network>(&mut self, env: &mut Env<'_, N>) {
         // RFC 6582 §3.2 step 1: only beyond what was outstanding at the last loss.
         if self.acked > self.recover || self.acked == 0 {
             self.fast_retransmit(env);
         }
     }
 
-    fn newreno_full_ack<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32) {
+    fn newreno_full_ack<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32) {
         let recovered = self.inflation > 0 && self.last_cut == LastCut::DuplicateAcks;
         if self.inflation > 0 {
             self.inflation = 0;
@@ -52,7 +52,7 @@ impl Sender {
 
     /// RFC 6582 §3.2 step 3, partial ACK: send the next missing packet, take what was acknowledged
     /// off the window and add one packet back; restart the timer for the first of them only.
-    fn newreno_partial_ack<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32) {
+    fn newreno_partial_ack<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32) {
         if !self.partial_seen {
             self.partial_seen = true;
             self.arm_rto(env);

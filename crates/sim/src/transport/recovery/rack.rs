@@ -7,7 +7,7 @@
 use super::flight::Flight;
 use super::prr::Prr;
 use super::tail_probe::Probe as TailProbe;
-use crate::probe::Probe;
+use crate::transport::network::{Network, Schedule};
 use crate::transport::sender::{Env, LastCut, Sender};
 
 /// What the timer waits for.
@@ -38,7 +38,7 @@ impl Sender {
         self.rack.get_or_insert_default()
     }
 
-    pub(crate) fn rack_ack<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32, blocks: &[(u32, u32)]) {
+    pub(crate) fn rack_ack<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32, blocks: &[(u32, u32)]) {
         if ack < self.acked {
             return;
         }
@@ -59,7 +59,7 @@ impl Sender {
         self.rack_arm(env, wait_s, advances || delivered > 0 || sent);
     }
 
-    fn rack_advance<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32) {
+    fn rack_advance<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32) {
         let recovering = self.recovering;
         if ack >= self.recover {
             self.timed_out = false;
@@ -77,7 +77,7 @@ impl Sender {
 
     /// Looks for losses after an ACK that told of `delivered` packets, and begins recovery for those of which nobody
     /// knew. Returns how long to wait for packets that may be late.
-    fn rack_detect<P: Probe>(&mut self, env: &mut Env<'_, P>, delivered: i32) -> Option<f64> {
+    fn rack_detect<N: Network>(&mut self, env: &mut Env<'_, N>, delivered: i32) -> Option<f64> {
         let recovering = self.recovering || self.timed_out;
         let srtt_s = self.srtt_s(env.connection).unwrap_or_default();
         let flight = &mut self.rack_state().flight;
@@ -112,7 +112,7 @@ impl Sender {
     }
 
     /// First what is lost, then new data, as long as the pipe is smaller than the window. True if anything was sent.
-    pub(in crate::transport) fn rack_send<P: Probe>(&mut self, env: &mut Env<'_, P>) -> bool {
+    pub(in crate::transport) fn rack_send<N: Network>(&mut self, env: &mut Env<'_, N>) -> bool {
         let whole = self.window.cwnd.min(1e9) as i32;
         let mut sent = false;
         loop {
@@ -145,7 +145,7 @@ impl Sender {
     }
 
     /// The application or the interface lets the sender send.
-    pub(in crate::transport) fn rack_offer<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+    pub(in crate::transport) fn rack_offer<N: Network>(&mut self, env: &mut Env<'_, N>) {
         if self.acked < 0 {
             // The SYN.
             self.send(env);
@@ -155,7 +155,7 @@ impl Sender {
     }
 
     /// Arms the timer for what comes first. `news` says that something was sent or told, from which on to wait.
-    pub(super) fn rack_arm<P>(&mut self, env: &mut Env<'_, P>, wait_s: Option<f64>, news: bool) {
+    pub(super) fn rack_arm<N: Schedule>(&mut self, env: &mut Env<'_, N>, wait_s: Option<f64>, news: bool) {
         let before = self.rack_state().timer;
         if self.acked >= self.highest {
             // `advance` has switched it off.
@@ -175,7 +175,7 @@ impl Sender {
     }
 
     /// The timer expired with data outstanding.
-    pub(in crate::transport) fn rack_timer<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+    pub(in crate::transport) fn rack_timer<N: Network>(&mut self, env: &mut Env<'_, N>) {
         match std::mem::take(&mut self.rack_state().timer) {
             Purpose::Timeout => self.rack_time_out(env),
             Purpose::TailProbe => {
@@ -194,7 +194,7 @@ impl Sender {
 
     /// RFC 8985 §6.3: only what must be lost is. The window lets one packet go beyond those still in flight, as
     /// Linux's does, or the first would have to wait for them.
-    fn rack_time_out<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+    fn rack_time_out<N: Network>(&mut self, env: &mut Env<'_, N>) {
         self.note_timeout(env);
         self.recovering = false;
         self.timed_out = true;

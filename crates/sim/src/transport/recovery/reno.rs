@@ -1,10 +1,10 @@
 //! Reno: fast retransmit and fast recovery, ended by the first ACK of new data (RFC 5681 §3.2).
 
-use crate::probe::Probe;
+use crate::transport::network::Network;
 use crate::transport::sender::{DUPLICATE_ACKS, Env, LastCut, Sender};
 
 impl Sender {
-    pub(crate) fn reno_ack<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32) {
+    pub(crate) fn reno_ack<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32) {
         if ack > self.last_ack {
             let recovered = self.last_cut == LastCut::DuplicateAcks && self.inflation > 0;
             if self.last_cut == LastCut::DuplicateAcks {
@@ -24,11 +24,11 @@ impl Sender {
     }
 
     /// A duplicate ACK: limited transmit, fast retransmit or inflation (RFC 5681 §3.2 steps 1 to 4).
-    pub(super) fn count_duplicate<P: Probe>(
+    pub(super) fn count_duplicate<N: Network>(
         &mut self,
-        env: &mut Env<'_, P>,
+        env: &mut Env<'_, N>,
         outstanding: bool,
-        loss: fn(&mut Self, &mut Env<'_, P>),
+        loss: fn(&mut Self, &mut Env<'_, N>),
     ) {
         if !outstanding {
             return;
@@ -43,7 +43,7 @@ impl Sender {
         }
     }
 
-    fn reno_loss<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+    fn reno_loss<N: Network>(&mut self, env: &mut Env<'_, N>) {
         // After a timeout the ACKs of needless retransmissions are no sign of loss. Otherwise RFC 5681
         // knows no limit to fast retransmits; ns-2 only lets a recovery that is not over begin again.
         let again = match self.last_cut {
@@ -58,7 +58,7 @@ impl Sender {
 
     /// Cuts the window, sends the first missing packet and inflates by the packets that have left
     /// the network (RFC 5681 §3.2 steps 2 and 3).
-    pub(super) fn fast_retransmit<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+    pub(super) fn fast_retransmit<N: Network>(&mut self, env: &mut Env<'_, N>) {
         self.recover = self.highest;
         self.last_cut = LastCut::DuplicateAcks;
         self.cut(env);

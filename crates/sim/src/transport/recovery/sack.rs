@@ -1,11 +1,11 @@
 //! Loss recovery with selective acknowledgements as RFC 6675 has it: a packet is lost when three
 //! packets above it were received; the pipe is computed from the scoreboard, not counted.
 
-use crate::probe::Probe;
+use crate::transport::network::Network;
 use crate::transport::sender::{DUPLICATE_ACKS, Env, LastCut, Sender};
 
 impl Sender {
-    pub(crate) fn sack_ack<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32, blocks: &[(u32, u32)]) {
+    pub(crate) fn sack_ack<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32, blocks: &[(u32, u32)]) {
         let acked = ack.max(self.acked);
         let news = self.board().update(acked, blocks);
         if ack > self.acked {
@@ -27,7 +27,7 @@ impl Sender {
         }
     }
 
-    fn sack_new_ack<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32) {
+    fn sack_new_ack<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32) {
         if !self.recovering {
             self.timed_out = self.timed_out && ack < self.recover;
             self.advance(env, ack, true);
@@ -41,7 +41,7 @@ impl Sender {
         }
     }
 
-    fn sack_loss<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+    fn sack_loss<N: Network>(&mut self, env: &mut Env<'_, N>) {
         self.recover = self.highest;
         self.recovering = true;
         self.last_cut = LastCut::DuplicateAcks;
@@ -70,7 +70,7 @@ impl Sender {
     }
 
     /// RFC 6675 NextSeg: lost packets, then new data, then what is missing but not known to be lost.
-    pub(in crate::transport) fn sack_send<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+    pub(in crate::transport) fn sack_send<N: Network>(&mut self, env: &mut Env<'_, N>) {
         let window = env.connection.tcp.window_packets;
         let mut pipe = self.sack_pipe();
         let room = self.window.cwnd.min(1e9) as i32;

@@ -1,11 +1,11 @@
 //! ns-2's `Agent/TCP/Sack1`: an estimate of the packets in the pipe, counted down by ACKs and up by
 //! transmissions, allows packets out during recovery. Profile `rfc` has RFC 6675 instead (`sack.rs`).
 
-use crate::probe::Probe;
+use crate::transport::network::Network;
 use crate::transport::sender::{DUPLICATE_ACKS, Env, LastCut, Sender};
 
 impl Sender {
-    pub(crate) fn sack1_ack<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32, blocks: &[(u32, u32)]) {
+    pub(crate) fn sack1_ack<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32, blocks: &[(u32, u32)]) {
         if self.recovering {
             self.sack1_recovery_ack(env, ack, blocks);
             self.sack1_send(env);
@@ -31,7 +31,7 @@ impl Sender {
         }
     }
 
-    fn sack1_recovery_ack<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32, blocks: &[(u32, u32)]) {
+    fn sack1_recovery_ack<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32, blocks: &[(u32, u32)]) {
         self.board().pipe -= 1;
         if ack >= self.recover {
             self.recover = 0;
@@ -54,7 +54,7 @@ impl Sender {
         }
     }
 
-    fn sack1_loss<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+    fn sack1_loss<N: Network>(&mut self, env: &mut Env<'_, N>) {
         if self.acked <= self.recover && self.acked != 0 {
             return;
         }
@@ -73,7 +73,7 @@ impl Sender {
     }
 
     /// As long as the window, or in recovery the pipe, has room: first what is missing, then new data.
-    pub(in crate::transport) fn sack1_send<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+    pub(in crate::transport) fn sack1_send<N: Network>(&mut self, env: &mut Env<'_, N>) {
         let largest = env.connection.window;
         let whole = self.window.cwnd.min(1e9) as i32;
         let window = (whole + self.inflation as i32).min(largest);

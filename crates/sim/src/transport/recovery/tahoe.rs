@@ -1,10 +1,10 @@
 //! Tahoe: three duplicate ACKs mean a loss; then slow start from the first missing packet.
 
-use crate::probe::Probe;
+use crate::transport::network::Network;
 use crate::transport::sender::{DUPLICATE_ACKS, Env, LastCut, Sender};
 
 impl Sender {
-    pub(crate) fn tahoe_ack<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32) {
+    pub(crate) fn tahoe_ack<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32) {
         if ack > self.last_ack {
             self.advance(env, ack, true);
         } else if ack == self.last_ack {
@@ -18,7 +18,7 @@ impl Sender {
         self.send(env);
     }
 
-    fn tahoe_loss<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+    fn tahoe_loss<N: Network>(&mut self, env: &mut Env<'_, N>) {
         // Not again for the same window of data: what it lost, this slow start already sends again.
         if self.acked <= self.recover && self.acked != 0 {
             return;

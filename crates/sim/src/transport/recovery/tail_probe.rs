@@ -1,8 +1,8 @@
 //! Tail loss probes (RFC 8985 §7): when no ACK has come for two round trips, one packet more makes the receiver
 //! show what is lost at the tail, long before the retransmission timeout.
 
-use crate::probe::Probe as Watcher;
 use crate::transport::connection::Connection;
+use crate::transport::network::Network;
 use crate::transport::sender::{Env, Sender};
 
 /// A probe waits for two round trips (§7.2).
@@ -33,7 +33,7 @@ impl Sender {
 
     /// §7.3: a new packet, if the application has one and the receiver's window room; else the last one again. The
     /// congestion window does not count.
-    pub(super) fn send_tail_probe<P: Watcher>(&mut self, env: &mut Env<'_, P>) {
+    pub(super) fn send_tail_probe<N: Network>(&mut self, env: &mut Env<'_, N>) {
         let new = self.next < self.limit && self.next - self.acked <= env.connection.window;
         if new && self.is_pushed_back(env) {
             return;
@@ -46,7 +46,7 @@ impl Sender {
 
     /// §7.4.2: an ACK, `plain` without SACK blocks, tells what became of the probe. One that was sent again and came
     /// alone has mended a loss, which the control must hear of.
-    pub(super) fn rack_probed<P: Watcher>(&mut self, env: &mut Env<'_, P>, ack: i32, plain: bool) {
+    pub(super) fn rack_probed<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32, plain: bool) {
         let Some(probe) = self.rack_state().tail_probe else { return };
         let both_arrived = ack == self.acked && plain;
         if ack < probe.through || probe.again && ack == probe.through && !both_arrived {

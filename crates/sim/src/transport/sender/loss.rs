@@ -3,15 +3,15 @@
 
 use super::{Env, LastCut, Sender};
 use crate::congestion::Loss;
-use crate::probe::Probe;
 use crate::scenario::Recovery;
+use crate::transport::network::Network;
 
 impl Sender {
     /// A loss now, and the window as it counts when it is cut. ns-2 cuts the window, whatever of it is in
     /// use. RFC 5681 eq. 4 cuts what is in flight; but what is beyond the congestion window only is in
     /// flight because duplicate ACKs let it out (limited transmit, which §3.2 excludes, and fast
     /// recovery, of which it does not speak: a timeout at its end would set a threshold far too high).
-    pub(super) fn loss<P>(&self, env: &Env<'_, P>) -> Loss {
+    pub(super) fn loss<N>(&self, env: &Env<'_, N>) -> Loss {
         let in_use = if env.ns2() {
             (self.window.cwnd + f64::from(self.inflation)).min(env.connection.tcp.window_packets)
         } else {
@@ -21,7 +21,7 @@ impl Sender {
     }
 
     /// A loss was detected without the timer: cuts window and threshold, unless a mark of the same window has.
-    pub fn cut<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+    pub fn cut<N: Network>(&mut self, env: &mut Env<'_, N>) {
         if self.marks.answered(self.acked) {
             return;
         }
@@ -32,7 +32,7 @@ impl Sender {
     }
 
     /// ns-2 keeps thresholds in whole packets; nobody goes below two (RFC 5681 eq. 4).
-    pub(super) fn set_threshold<P>(&mut self, env: &Env<'_, P>, window: f64) {
+    pub(super) fn set_threshold<N>(&mut self, env: &Env<'_, N>, window: f64) {
         let window = if env.ns2() { window.trunc() } else { window };
         self.window.ssthresh = window.max(2.0);
         self.marks.reduced(self.highest, false);
@@ -42,8 +42,8 @@ impl Sender {
     }
 
     /// The retransmission timer's event came.
-    pub fn timer<P: Probe>(&mut self, env: &mut Env<'_, P>) {
-        if !self.rto.expires(&mut env.fabric.queue, env.now) {
+    pub fn timer<N: Network>(&mut self, env: &mut Env<'_, N>) {
+        if !self.rto.expires(env.network, env.now) {
             return;
         }
         if !env.ns2() && self.acked == self.highest {
@@ -71,7 +71,7 @@ impl Sender {
 
     /// RFC 5681 §3.1 and RFC 6298 §5.4 to §5.6: threshold to half, window to one packet, and again
     /// from the first packet that is not acknowledged.
-    fn time_out<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+    fn time_out<N: Network>(&mut self, env: &mut Env<'_, N>) {
         self.note_timeout(env);
         self.window.cwnd = 1.0;
         self.arm_rto(env);
@@ -81,7 +81,7 @@ impl Sender {
     }
 
     /// Counts the timeout, sets the threshold and doubles the timer.
-    pub(in crate::transport) fn note_timeout<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+    pub(in crate::transport) fn note_timeout<N: Network>(&mut self, env: &mut Env<'_, N>) {
         self.recover = self.highest;
         let outstanding = self.acked < self.highest;
         if outstanding {

@@ -7,7 +7,7 @@ use crate::congestion::{Ack, Loss};
 impl Sender {
     /// An ACK that tells of a mark has moved the window on. What it acknowledges was in use, too.
     #[cold]
-    pub(super) fn answer_mark<P>(&mut self, env: &mut Env<'_, P>, ack: &Ack) {
+    pub(super) fn answer_mark<N>(&mut self, env: &mut Env<'_, N>, ack: &Ack) {
         if !self.marks.is_news(ack.through) {
             return;
         }

@@ -3,11 +3,11 @@
 use super::{Env, Sender};
 use crate::congestion::Controls;
 use crate::events::Entity;
-use crate::probe::Probe;
 use crate::random::Stream;
 use crate::transport::accounting::Limit;
 use crate::transport::connection::Connection;
 use crate::transport::delivery_rate::Deliveries;
+use crate::transport::network::Network;
 use crate::transport::pacing::{Paced, Pacer};
 
 impl Sender {
@@ -25,17 +25,17 @@ impl Sender {
     }
 
     /// The pacing timer's event came.
-    pub fn pacing_timer<P: Probe>(&mut self, env: &mut Env<'_, P>) {
-        if self.paced.as_mut().is_some_and(|paced| paced.pacer.expires(&mut env.fabric.queue, env.now)) {
+    pub fn pacing_timer<N: Network>(&mut self, env: &mut Env<'_, N>) {
+        if self.paced.as_mut().is_some_and(|paced| paced.pacer.expires(env.network, env.now)) {
             self.resume(env);
         }
     }
 
     /// Whether the next packet is not due yet; the timer resumes.
     #[cold]
-    pub(in crate::transport) fn is_early<P: Probe>(&mut self, env: &mut Env<'_, P>) -> bool {
+    pub(in crate::transport) fn is_early<N: Network>(&mut self, env: &mut Env<'_, N>) -> bool {
         let Some(paced) = &mut self.paced else { return false };
-        let early = paced.pacer.holds_back(&mut env.fabric.queue, env.now);
+        let early = paced.pacer.holds_back(env.network, env.now);
         if early {
             self.note(env, Limit::Pacing);
         }
@@ -44,7 +44,7 @@ impl Sender {
 
     /// Packet `seq` leaves now.
     #[cold]
-    pub(super) fn note_paced<P: Probe>(&mut self, env: &mut Env<'_, P>, seq: i32) {
+    pub(super) fn note_paced<N: Network>(&mut self, env: &mut Env<'_, N>, seq: i32) {
         let Some(paced) = &mut self.paced else { return };
         if let Some(deliveries) = &mut paced.deliveries {
             if deliveries.is_restart() {
@@ -56,7 +56,7 @@ impl Sender {
         if let Some(rate) = self.pacing_rate(env.controls, env.connection) {
             let packets = f64::from(env.connection.size(seq)) / f64::from(env.connection.full_size());
             if let Some(paced) = &mut self.paced {
-                paced.pacer.note_sent(&mut env.fabric.queue, env.now, packets / rate);
+                paced.pacer.note_sent(env.network, env.now, packets / rate);
             }
         }
     }
@@ -71,7 +71,7 @@ impl Sender {
 
     /// An ACK arrived: the congestion control is told what it says of the rate.
     #[cold]
-    pub(super) fn take_sample<P: Probe>(&mut self, env: &mut Env<'_, P>, ack: i32, blocks: &[(u32, u32)]) {
+    pub(super) fn take_sample<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32, blocks: &[(u32, u32)]) {
         let Some(deliveries) = self.paced.as_mut().and_then(|paced| paced.deliveries.as_mut()) else { return };
         let recovering = self.recovering || self.timed_out;
         let Some(sample) = deliveries.acknowledge(env.now.time, ack, blocks, recovering) else { return };

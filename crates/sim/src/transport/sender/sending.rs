@@ -2,17 +2,17 @@
 
 use super::{Env, Sender};
 use crate::packet::{Kind, Packet};
-use crate::probe::Probe;
 use crate::scenario::Recovery;
 use crate::time::Time;
 use crate::transport::accounting::Limit;
 use crate::transport::ecn::Signs;
+use crate::transport::network::Network;
 
 impl Sender {
     /// Whether packet `seq` lies within the window: congestion window in whole packets and inflation, and
     /// the receiver's window.
     #[inline]
-    fn allows<P>(&self, env: &Env<'_, P>, seq: i32) -> bool {
+    fn allows<N>(&self, env: &Env<'_, N>, seq: i32) -> bool {
         let outstanding = seq - self.acked;
         // Of a whole number it is the same whether it is compared with a window or with its whole part.
         outstanding <= env.connection.window && f64::from(outstanding - self.inflation as i32) <= self.window.cwnd
@@ -20,12 +20,12 @@ impl Sender {
 
     /// Sends what the window allows.
     #[inline(always)]
-    pub fn send<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+    pub fn send<N: Network>(&mut self, env: &mut Env<'_, N>) {
         self.send_at_most(env, u32::MAX);
     }
 
     /// The interface has room again, or the next paced packet is due.
-    pub fn resume<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+    pub fn resume<N: Network>(&mut self, env: &mut Env<'_, N>) {
         match env.connection.tcp.recovery {
             Recovery::Sack if env.ns2() => self.sack1_send(env),
             Recovery::Sack if self.recovering => self.sack_send(env),
@@ -36,7 +36,7 @@ impl Sender {
 
     /// Sends what the window allows, in a burst of at most `burst` packets.
     #[inline(always)]
-    pub fn send_at_most<P: Probe>(&mut self, env: &mut Env<'_, P>, burst: u32) {
+    pub fn send_at_most<N: Network>(&mut self, env: &mut Env<'_, N>, burst: u32) {
         let mut sent = 0;
         while self.next < self.limit && sent < burst && self.allows(env, self.next) {
             if self.is_held_back(env) {
@@ -56,20 +56,20 @@ impl Sender {
     /// Whether the next packet has to wait, though the windows allow it: for its time, where packets are paced, or
     /// for room in the interface.
     #[inline]
-    pub(in crate::transport) fn is_held_back<P: Probe>(&mut self, env: &mut Env<'_, P>) -> bool {
+    pub(in crate::transport) fn is_held_back<N: Network>(&mut self, env: &mut Env<'_, N>) -> bool {
         self.paced.is_some() && self.is_early(env) || self.is_pushed_back(env)
     }
 
     /// Whether the host's interface does not take the next packet now; it wakes the sender later. The SYN
     /// it always takes.
     #[inline]
-    pub(in crate::transport) fn is_pushed_back<P: Probe>(&mut self, env: &mut Env<'_, P>) -> bool {
-        env.fabric.pushes_back() && self.must_wait(env)
+    pub(in crate::transport) fn is_pushed_back<N: Network>(&mut self, env: &mut Env<'_, N>) -> bool {
+        env.network.pushes_back() && self.must_wait(env)
     }
 
     #[cold]
-    fn must_wait<P: Probe>(&mut self, env: &mut Env<'_, P>) -> bool {
-        let waits = self.acked >= 0 && !env.fabric.takes(self.flow, env.connection.size(self.next), env.now);
+    fn must_wait<N: Network>(&mut self, env: &mut Env<'_, N>) -> bool {
+        let waits = self.acked >= 0 && !env.network.takes(self.flow, env.connection.size(self.next), env.now);
         if waits {
             self.note(env, Limit::SenderRate);
         }
@@ -77,7 +77,7 @@ impl Sender {
     }
 
     /// Limited transmit (RFC 3042): a new packet for each of the first two duplicate ACKs.
-    pub fn send_one_new<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+    pub fn send_one_new<N: Network>(&mut self, env: &mut Env<'_, N>) {
         let tcp = &env.connection.tcp;
         let next = f64::from(self.next);
         let acked = f64::from(self.acked);
@@ -90,7 +90,7 @@ impl Sender {
     }
 
     /// Sends one packet, new or again.
-    pub fn transmit<P: Probe>(&mut self, env: &mut Env<'_, P>, seq: i32) {
+    pub fn transmit<N: Network>(&mut self, env: &mut Env<'_, N>, seq: i32) {
         let now = env.now.time;
         let again = seq <= self.highest;
         let size = env.connection.size(seq);
@@ -121,7 +121,7 @@ impl Sender {
                 packet = packet.reduced();
             }
         }
-        env.fabric.send(packet, env.now);
+        env.network.send(packet, env.now);
         if idle || !self.rto.is_armed() {
             self.arm_rto(env);
         }
@@ -154,7 +154,7 @@ impl Sender {
 
     /// Takes note of why nothing more is sent now.
     #[inline]
-    pub(crate) fn note_limit<P: Probe>(&mut self, env: &mut Env<'_, P>) {
+    pub(crate) fn note_limit<N: Network>(&mut self, env: &mut Env<'_, N>) {
         let limit = if self.acked < 0 {
             Limit::Handshake
         } else if self.next >= self.limit {
@@ -173,12 +173,12 @@ impl Sender {
     }
 
     #[inline]
-    pub(super) fn note<P: Probe>(&mut self, env: &mut Env<'_, P>, limit: Limit) {
+    pub(super) fn note<N: Network>(&mut self, env: &mut Env<'_, N>, limit: Limit) {
         if self.account.looks_at_bottleneck() {
-            env.fabric.catch_up(self.bottleneck, env.now);
+            env.network.catch_up(self.bottleneck, env.now);
         }
-        let (fabric, bottleneck) = (&*env.fabric, self.bottleneck);
-        let busy = |since, now| fabric.busy_throughout(bottleneck, since, now);
+        let (network, bottleneck) = (&*env.network, self.bottleneck);
+        let busy = |since, now| network.busy_throughout(bottleneck, since, now);
         self.account.note(limit, env.now.time, (self.acked, self.highest), busy);
     }
 }

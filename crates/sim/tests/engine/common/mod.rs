@@ -24,7 +24,9 @@ pub fn scenario(profile: Profile, duration_s: f64, nodes: u32) -> Scenario {
         nodes: (0..nodes).map(|node| NodeSpec { name: node.to_string(), processor: None }).collect(),
         links: Vec::new(),
         flows: Vec::new(),
-        observe: ObserveSpec { interval_s: None, flows: ObserveFlows::Each },
+        users: Vec::new(),
+        scatter: Vec::new(),
+        observe: ObserveSpec { interval_s: None, flows: ObserveFlows::Each, periods: Vec::new() },
     }
 }
 

@@ -1,0 +1,52 @@
+//! The network below transports, as they see it: all that their ends ask of what runs them, whichever engine
+//! that is.
+
+use crate::events::{EventQueue, Key};
+use crate::packet::Packet;
+use crate::time::Time;
+use crate::transport::sack::SackSlab;
+
+/// Where timers have their events.
+pub trait Schedule {
+    /// Has `event` come in its turn. It cannot be taken back.
+    fn schedule(&mut self, event: Key);
+}
+
+impl Schedule for EventQueue {
+    #[inline]
+    fn schedule(&mut self, event: Key) {
+        self.push(event);
+    }
+}
+
+/// A network between the two ends of a flow.
+pub trait Network: Schedule {
+    /// Puts a packet to the first stop of its path.
+    fn send(&mut self, packet: Packet, now: Key);
+
+    /// Where the SACK blocks of ACKs in flight lie.
+    fn sacks(&mut self) -> &mut SackSlab;
+
+    /// Whether any host has an interface that may not take a packet now.
+    fn pushes_back(&self) -> bool;
+
+    /// Whether the interface of a flow's host takes a packet of `size` bytes from it at `now`. If not, the flow
+    /// is told to resume when it is its turn.
+    fn takes(&mut self, flow: u32, size: u32, now: Key) -> bool;
+
+    /// Brings what is known of a link up to `now`.
+    fn catch_up(&mut self, link: u32, now: Key);
+
+    /// Whether a link had something to transmit throughout, from `since` to `now`, up to which it has been
+    /// brought ([`Network::catch_up`]).
+    #[must_use]
+    fn busy_throughout(&self, link: u32, since: Time, now: Time) -> bool;
+}
+
+/// A network in which the first queue of a path holds back a source that sends as fast as it can, instead of
+/// dropping what it sends.
+pub trait Backpressure: Network {
+    /// Whether the first stop of a flow, be it an interface or a queue, takes a packet of `size` bytes at `now`.
+    /// If not, the flow is told to resume when it is its turn.
+    fn takes_or_wakes(&mut self, flow: u32, size: u32, now: Key) -> bool;
+}

@@ -1,0 +1,132 @@
+//! How long windows may be, and in which order links and sites are worked through in each.
+//!
+//! What leaves a stop may reach the next one within the same window, unless there is a delay between them of at
+//! least a window. In a window each stop is worked through once, so those that are not apart by such a delay must
+//! come in the order of traffic, which must have no cycles. The longest windows with that property are the best:
+//! work on one link comes in large portions then.
+
+use std::collections::BTreeSet;
+
+/// A link, or a site with the hosts behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stop {
+    /// By its number.
+    Link(u32),
+    /// By its number.
+    Site(u32),
+}
+
+/// What may follow what on a way, and after how many seconds at least.
+#[derive(Clone, Debug, Default)]
+pub struct Successions {
+    links: usize,
+    sites: usize,
+    edges: BTreeSet<(usize, usize, u64)>,
+}
+
+impl Successions {
+    /// None yet, among so many links and sites.
+    #[must_use]
+    pub fn new(links: usize, sites: usize) -> Self {
+        Self { links, sites, edges: BTreeSet::new() }
+    }
+
+    fn number(&self, stop: Stop) -> usize {
+        match stop {
+            Stop::Link(link) => link as usize,
+            Stop::Site(site) => self.links + site as usize,
+        }
+    }
+
+    /// After `from` may come `to`, `delay_s` seconds later or more.
+    pub fn add(&mut self, from: Stop, to: Stop, delay_s: f64) {
+        self.edges.insert((self.number(from), self.number(to), (delay_s + 0.0).to_bits()));
+    }
+
+    /// The longest windows, at most `longest_s` seconds long, with an order of stops; nothing where traffic may go in
+    /// a circle without any delay.
+    #[must_use]
+    pub fn plan(&self, longest_s: f64) -> Option<Plan> {
+        let delays = self.edges.iter().map(|edge| f64::from_bits(edge.2)).filter(|&delay| 0.0 < delay);
+        let mut lengths: Vec<f64> = delays.filter(|&delay| delay < longest_s).chain([longest_s]).collect();
+        lengths.sort_unstable_by(f64::total_cmp);
+        lengths.dedup();
+        // The longer the windows, the fewer delays keep stops apart.
+        let feasible = lengths.partition_point(|&length| self.order(length).is_some());
+        let window_s = *lengths.get(feasible.checked_sub(1)?)?;
+        Some(Plan { window_s, order: self.order(window_s)? })
+    }
+
+    /// An order of all stops in which those come first after which others may come less than `window_s` later.
+    fn order(&self, window_s: f64) -> Option<Vec<Stop>> {
+        let count = self.links + self.sites;
+        let mut followers = vec![Vec::new(); count];
+        let mut before = vec![0_u32; count];
+        for &(from, to, delay) in &self.edges {
+            if f64::from_bits(delay) < window_s {
+                followers[from].push(to);
+                before[to] += 1;
+            }
+        }
+        let mut order: Vec<usize> = (0..count).filter(|&stop| before[stop] == 0).collect();
+        let mut done = 0;
+        while let Some(&stop) = order.get(done) {
+            done += 1;
+            for &next in &followers[stop] {
+                before[next] -= 1;
+                if before[next] == 0 {
+                    order.push(next);
+                }
+            }
+        }
+        (order.len() == count).then(|| order.into_iter().map(|stop| self.stop(stop)).collect())
+    }
+
+    fn stop(&self, number: usize) -> Stop {
+        match number.checked_sub(self.links) {
+            None => Stop::Link(number as u32),
+            Some(site) => Stop::Site(site as u32),
+        }
+    }
+}
+
+/// How a network is worked through.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Length of the windows, in seconds.
+    pub window_s: f64,
+    /// The order within each.
+    pub order: Vec<Stop>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_circle_is_cut_where_its_delay_is_longest() {
+        let mut successions = Successions::new(2, 1);
+        let [first, second, site] = [Stop::Link(0), Stop::Link(1), Stop::Site(0)];
+        successions.add(first, second, 0.002);
+        successions.add(second, site, 0.005);
+        successions.add(site, first, 0.0);
+        let plan = successions.plan(1.0).unwrap();
+        assert_eq!((plan.window_s, plan.order), (0.005, vec![site, first, second]));
+        assert_eq!(successions.plan(0.001).unwrap().window_s, 0.001);
+    }
+
+    #[test]
+    fn without_a_circle_windows_are_as_long_as_allowed() {
+        let mut successions = Successions::new(2, 0);
+        successions.add(Stop::Link(1), Stop::Link(0), 0.0);
+        assert_eq!(successions.plan(3.0).unwrap(), Plan { window_s: 3.0, order: vec![Stop::Link(1), Stop::Link(0)] });
+    }
+
+    #[test]
+    fn a_circle_without_delay_has_no_windows() {
+        let mut successions = Successions::new(2, 0);
+        successions.add(Stop::Link(0), Stop::Link(1), 0.0);
+        successions.add(Stop::Link(1), Stop::Link(0), 0.0);
+        assert_eq!(successions.plan(3.0), None);
+    }
+}
