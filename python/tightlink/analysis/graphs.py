@@ -121,7 +121,9 @@ def _check(graph: nx.Graph) -> None:
         raise TightlinkError(f"a graph of {nodes} nodes has no paths: expected two nodes at least")
     parts = nx.number_connected_components(graph)
     if parts > 1:
-        raise TightlinkError(f"the graph falls into {parts} parts: expected one in which every node reaches every other")
+        raise TightlinkError(
+            f"the graph falls into {parts} parts: expected one in which every node reaches every other"
+        )
 
 
 def _spectral_gap(adjacency: NDArray[np.float64], degrees: NDArray[np.float64]) -> float:

@@ -138,7 +138,7 @@ class Routes:
         return 1.0 - self.carried(capacity, load)
 
     def _flow(self, passed: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-        """What links are asked for and what share arrives, in units of one pair's rate, where links pass these shares."""
+        """What links are asked for, in units of one pair's rate, and what share arrives, if links pass these shares."""
         rate = np.ones(self.pairs)
         asked = np.zeros(len(self.links))
         for column in self.paths.T:

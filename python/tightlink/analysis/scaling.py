@@ -81,16 +81,13 @@ def collapse(points: pl.DataFrame, critical: float, *, resamples: int = _RESAMPL
     middle = float(np.exp(np.mean([np.log(size) for size, *_ in curves])))
     sizes = [size / middle for size, *_ in curves]
     across, heights = [curve[1] for curve in curves], [curve[2] for curve in curves]
-    start = min(
-        ((a, b) for a in _HEIGHTS for b in _WIDTHS), key=lambda pair: _misfit(sizes, across, heights, *pair)
-    )
+    start = min(((a, b) for a in _HEIGHTS for b in _WIDTHS), key=lambda pair: _misfit(sizes, across, heights, *pair))
     best = _least(sizes, across, heights, start)
     noise = np.random.default_rng(1)
-    drawn = [
-        _least(sizes, across, [y + noise.normal(size=len(y)) * curve[3] for y, curve in zip(heights, curves, strict=True)],
-               best)
-        for _ in range(resamples)
-    ]  # fmt: skip
+    drawn = []
+    for _ in range(resamples):
+        again = [curve[2] + noise.normal(size=len(curve[2])) * curve[3] for curve in curves]
+        drawn.append(_least(sizes, across, again, best))
     height, width = (Estimate.of(best[part], [pair[part] for pair in drawn]) for part in range(2))
     return Collapse(height, width, _misfit(sizes, across, heights, *best), _misfit(sizes, across, heights, 0.0, 0.0))
 

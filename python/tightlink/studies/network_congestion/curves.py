@@ -31,10 +31,10 @@ _PERCENT: Final = 100
 
 @cache
 def cases() -> tuple[Case, ...]:
-    """One link, and a graph of each family, of 62 to 65 nodes."""
+    """One link, a graph of each family, of 63 to 65 nodes, and the backbone of Abilene."""
     chosen = (
         graphs.one_link(), graphs.ring(65), graphs.lattice(8), graphs.torus(8), graphs.tree(5), graphs.small_world(64),
-        graphs.random(64), graphs.scale_free(64), graphs.autonomous_systems(64),
+        graphs.random(64), graphs.scale_free(64), graphs.autonomous_systems(64), graphs.abilene(),
     )  # fmt: skip
     return tuple(Case(f"curves/{graph.name}", graph, LOADS, _SEEDS) for graph in chosen)
 
@@ -66,7 +66,8 @@ def _critical(one: Measured) -> Claim:
     return within(
         f"critical.{_slug(one)}", f"{graph.family.capitalize()}, {graph.nodes} nodes: packets pile up from λc on",
         THEORY, theory.load, value, relative=STEP, unit="packets/s",
-        reason=f"Found between {low:.4g} and {high:.4g}; {theory.link}{equal} is full first. Tolerance: the distance of "
+        reason=f"Found between {low:.4g} and {high:.4g}; {theory.link}{equal} is full first. Tolerance: the distance "
+        "of "
         "the loads near λc.",
     )  # fmt: skip
 
@@ -76,7 +77,8 @@ def _fluid(found: list[Measured]) -> Iterator[Claim]:
     yield within(
         "fluid.order", "The order parameter is that of the fluid model, at all loads up to 2 λc", FLUID, 0.0,
         misfit(worst.mean), tolerance=3 * noise(),
-        reason=f"Largest distance, on {worst.case.graph.name}. The model has no number that is fitted; tolerance: three "
+        reason=f"Largest distance, on {worst.case.graph.name}. The model has no number that is fitted; tolerance: "
+        "three "
         "standard errors of one link's order parameter.",
     )  # fmt: skip
 
@@ -94,7 +96,8 @@ def _kind(found: list[Measured]) -> Iterator[Claim]:
     yield holds_if(
         "kind.continuous", "The order parameter leaves zero without a jump", ARENAS,
         f"at most {jump:.3f} at {1 + STEP:g} λc", jump < steepest * STEP + 3 * noise(),
-        f"The fluid model's steepest, {steepest:.2f} × {STEP:g}, and three standard errors above it at most: no jump, and "
+        f"The fluid model's steepest, {steepest:.2f} × {STEP:g}, and three standard errors above it at most: no jump, "
+        "and "
         "no hysteresis to look for.",
     )  # fmt: skip
     hits = [one for one in found if _busiest(one)]
@@ -131,7 +134,8 @@ def _routing(found: list[Measured]) -> Claim:
     return within(
         "routing.betweenness", "In free flow each link carries its betweenness, to the noise of counting", THEORY, 1.0,
         squares / links, tolerance=4 * float(np.sqrt(2 / links)),
-        reason=f"Mean over {links} links of (packets − expected)² / expected, 1 for Poisson counts; tolerance: four standard "
+        reason=f"Mean over {links} links of (packets − expected)² / expected, 1 for Poisson counts; tolerance: four "
+        "standard "
         "errors of that. So the betweenness is that of the paths that the engine takes.",
     )  # fmt: skip
 
@@ -165,9 +169,7 @@ _FORMATS: Final[dict[str, Any]] = {
 
 def curves(found: list[Measured]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Points and the fluid model's curves, over loads in critical ones."""
-    points = pl.concat(
-        one.mean.select("load", "order", "error", graph=pl.lit(one.case.graph.family)) for one in found
-    )
+    points = pl.concat(one.mean.select("load", "order", "error", graph=pl.lit(one.case.graph.family)) for one in found)
     dense = np.unique(np.concatenate([np.linspace(0.7, 1.0, 4), np.linspace(1.0, 2.0, 26)]))
     lines = []
     for one in found:

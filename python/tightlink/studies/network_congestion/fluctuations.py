@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -44,17 +45,38 @@ def cases() -> tuple[Case, ...]:
     return (*link, network)
 
 
-def wandering(runs: Mapping[str, Run]) -> pl.DataFrame:
-    """Standard deviation of what is in one link's short queue, over the limit: ``size``, ``x``, ``y``, ``error``."""
-    rows = []
-    for case, limit in zip(cases(), LIMITS, strict=False):
-        for load in case.loads:
-            tables = Measured(case, runs).tables(load)
-            spread = [_deviation(table) / limit for table in tables]
-            # Two queues, one each way, independent of each other.
-            value = float(np.mean(spread)) / np.sqrt(2)
-            rows.append((float(limit), load, value, float(np.std(spread)) / len(spread) + 1e-3))
-    return pl.DataFrame(rows, schema=["size", "x", "y", "error"], orient="row")
+@dataclass(frozen=True)
+class Limited:
+    """What came out of them."""
+
+    runs: Mapping[str, Run]
+
+    @cached_property
+    def wandering(self) -> pl.DataFrame:
+        """Standard deviation of one link's queue over its limit: ``size`` (limit), ``x``, ``y``, ``error``."""
+        rows = []
+        for case, limit in zip(cases(), LIMITS, strict=False):
+            for load in case.loads:
+                # Two queues, one each way, independent of each other.
+                spread = [_deviation(table) / limit / 2**0.5 for table in Measured(case, self.runs).tables(load)]
+                error = float(np.std(spread, ddof=1)) / len(spread) ** 0.5
+                rows.append((float(limit), load, float(np.mean(spread)), error))
+        return pl.DataFrame(rows, schema=["size", "x", "y", "error"], orient="row")
+
+    @cached_property
+    def collapsed(self) -> Collapse:
+        """How these lie on one curve."""
+        return scaling.collapse(self.wandering, 1.0)
+
+    @cached_property
+    def network(self) -> Measured:
+        """The network with limited queues."""
+        return Measured(cases()[-1], self.runs)
+
+
+def read(runs: Mapping[str, Run]) -> Limited:
+    """What came out of the runs."""
+    return Limited(runs)
 
 
 def _deviation(table: pl.DataFrame) -> float:
@@ -62,12 +84,7 @@ def _deviation(table: pl.DataFrame) -> float:
     return float(inside.std())
 
 
-def collapsed(runs: Mapping[str, Run]) -> Collapse:
-    """How these lie on one curve."""
-    return scaling.collapse(wandering(runs), 1.0)
-
-
-def claims(found: list[Measured], runs: Mapping[str, Run]) -> Iterator[Claim]:
+def claims(found: list[Measured], limited: Limited) -> Iterator[Claim]:
     """What fluctuations say of the critical load."""
     worst = max(found, key=lambda one: abs(one.rise - 1))
     yield within(
@@ -81,37 +98,40 @@ def claims(found: list[Measured], runs: Mapping[str, Run]) -> Iterator[Claim]:
     yield holds_if(
         "fluctuations.peak", "The susceptibility has its maximum at the critical load", ARENAS,
         f"on {at} of {len(found)} graphs", at == len(found),
-        f"Within {_NEAR:.0%} of λc. With unlimited queues it does not fall beyond: a queue that grows wanders as freely as "
+        f"Within {_NEAR:.0%} of λc. With unlimited queues it does not fall beyond: a queue that grows wanders as "
+        "freely as "
         "what arrives, and with every further link that fills there is more of it. A maximum needs something that "
         "holds queues down above λc, as a limit does (fluctuations.limited).",
     )  # fmt: skip
-    table = wandering(runs)
+    table = limited.wandering
     far = [_limited_peak(table, limit) for limit in LIMITS]
     largest = max(far, key=lambda peak: abs(peak - 1))
     yield within(
-        "fluctuations.limited", "With limited queues fluctuations are largest at the critical load", ARENAS, 1.0, largest,
-        tolerance=1 / min(LIMITS), unit="λc",
+        "fluctuations.limited", "With limited queues fluctuations are largest at the critical load", ARENAS, 1.0,
+        largest, tolerance=1 / min(LIMITS), unit="λc",
         reason=f"One link, queues of {', '.join(map(str, LIMITS))} packets; the farthest. A queue of K packets has its "
         "transition rounded by 1 / K: tolerance, that of the shortest.",
     )  # fmt: skip
-    exponents = collapsed(runs)
+    exponents = limited.collapsed
     yield within(
-        "fluctuations.size", "The size that sharpens it is the queue's: σ / K is one curve over (λ / λc − 1) K", QUEUEING,
-        1.0, exponents.width.value, tolerance=0.1,
-        reason=f"Width exponent {exponents.width:.2f}, height exponent {exponents.height:.2f}; by the theory of a Brownian "
+        "fluctuations.size", "The size that sharpens it is the queue's: σ / K is one curve over (λ / λc − 1) K",
+        QUEUEING, 1.0, exponents.width.value, tolerance=0.1,
+        reason=f"Width exponent {exponents.width:.2f}, height exponent {exponents.height:.2f}; by the theory of a "
+        "Brownian "
         "motion between two walls 1 and 0. Tolerance: ours, for queues that hold as few as 8 packets.",
     )  # fmt: skip
-    yield _lost(runs)
+    yield _lost(limited.network)
 
 
-def _lost(runs: Mapping[str, Run]) -> Claim:
-    found = Measured(cases()[-1], runs)
+def _lost(found: Measured) -> Claim:
     table = found.mean
     off = float((table["lost"] - table["fluid"]).abs().to_numpy().max())
     return within(
         "fluctuations.lost", "With limited queues as much is lost as else piles up", QUEUEING, 0.0, off, tolerance=0.01,
-        reason=f"{found.case.graph.name}, queues of 64 packets: largest distance of the share lost from the fluid model's "
-        f"η, which reaches {float(table['fluid'].to_numpy().max()):.3f}. Tolerance: what a queue of 64 packets loses at λc, about 1 / 64.",
+        reason=f"{found.case.graph.name}, queues of 64 packets: largest distance of the share lost from the fluid "
+        "model's "
+        f"η, which reaches {float(table['fluid'].to_numpy().max()):.3f}. Tolerance: what a queue of 64 packets loses "
+        "at λc, about 1 / 64.",
     )  # fmt: skip
 
 
@@ -126,7 +146,7 @@ def _limited_peak(table: pl.DataFrame, limit: int) -> float:
     return float(part["x"].to_numpy()[int(part["y"].to_numpy().argmax())])
 
 
-def section(found: list[Measured], runs: Mapping[str, Run]) -> Section:
+def section(found: list[Measured], limited: Limited) -> Section:
     """Fluctuations."""
     points = pl.concat(
         one.susceptibility.with_columns(
@@ -134,18 +154,21 @@ def section(found: list[Measured], runs: Mapping[str, Run]) -> Section:
         ).filter(pl.col("load") <= 1.2)
         for one in found
     )
-    table = wandering(runs).with_columns(limit=pl.format("{} packets", pl.col("size").cast(pl.Int64)))
-    exponents = collapsed(runs)
+    table = limited.wandering.with_columns(limit=pl.format("{} packets", pl.col("size").cast(pl.Int64)))
+    exponents = limited.collapsed
     one_curve = scaling.scaled(table, 1.0, exponents.height.value, exponents.width.value)
     finding = (
-        f"Where queues are unlimited, fluctuations step up at λc and stay; where they are limited, they peak there, the "
+        f"Where queues are unlimited, fluctuations step up at λc and stay; where they are limited, they peak there, "
+        "the "
         f"more sharply the longer the queues: over (λ / λc − 1) K^{exponents.width.value:.2f} all are one curve."
     )
     text = (
-        "The **susceptibility** χ is the variance by which the packets in the network spread, per packet sent: read from "
+        "The **susceptibility** χ is the variance by which the packets in the network spread, per packet sent: read "
+        "from "
         "the variance of their growth over windows of 0.2 to 1.6 s, whose slope over the length is χ. Below λc the "
         "number goes up and down about a level and χ is 0; beyond, at least one queue is a random walk.\n\n"
-        "The maximum of χ at λc, by which other models find the critical load, is not there: nothing calms a queue that "
+        "The maximum of χ at λc, by which other models find the critical load, is not there: nothing calms a queue "
+        "that "
         "only grows. It is there as soon as queues have a limit K, and then the transition is rounded by 1 / K: the "
         "finite size that scales is that of the queue, not of the network."
     )
@@ -164,8 +187,8 @@ def section(found: list[Measured], runs: Mapping[str, Run]) -> Section:
             Row(
                 [
                     charts.line(
-                        table, "x", "y", by="limit", title="As it is", x_title="load / λc", y_title="σ of the queue / limit",
-                        height=220,
+                        table, "x", "y", by="limit", title="As it is", x_title="load / λc", height=220,
+                        y_title="σ of the queue / limit",
                     ),
                     charts.line(
                         one_curve.filter(pl.col("scaled_x").abs() <= 6), "scaled_x", "scaled_y", by="limit",

@@ -117,5 +117,13 @@ def autonomous_systems(nodes: int, seed: int = 1) -> Named:
     return Named(f"as-{nodes}-{seed}", "autonomous systems", nx.convert_node_labels_to_integers(graph))
 
 
+@cache
+def abilene() -> Named:
+    """The backbone of Abilene, imported from the four-tier network."""
+    from tightlink.scenario.topologies.backbones import ABILENE
+
+    return Named("abilene-11", "Abilene", nx.convert_node_labels_to_integers(nx.Graph(ABILENE.links)))
+
+
 def _connected(draw: Callable[[int], nx.Graph]) -> nx.Graph:
     return next(graph for graph in map(draw, range(_TRIES)) if nx.is_connected(graph))

@@ -85,18 +85,22 @@ def claims(found: pl.DataFrame) -> Iterator[Claim]:
     explained = dict(ranked.select("invariant", "R² of a power law").iter_rows())
     best = FACTORS["betweenness"]
     others = {name: share for name, share in explained.items() if name != best}
+    even = explained[FACTORS["link_betweenness_max"]]
     second = max(others, key=lambda name: others[name])
     yield holds_if(
         "invariants.betweenness", "Topological invariants affect the dynamics: betweenness sets the critical load",
         DISCUSSION, explained[best], explained[best] > max(others.values()),
-        f"Share of the variance of ln λc over {found.height} graphs that a power law of the busiest link's betweenness, as "
-        f"routed, explains (exponent {_exponent(ranked, best):.2f}); the next is {second} with {others[second]:.2f}. λc "
+        f"Share of the variance of ln λc over {found.height} graphs that a power law of the busiest link's "
+        "betweenness, as "
+        f"routed, explains (exponent {_exponent(ranked, best):.2f}); the next is {second} with {others[second]:.2f}. "
+        "λc "
         f"lies within {100 * off.max():.1f} % of C (n − 1) / B on all of them.",
     )  # fmt: skip
     yield holds_if(
         "invariants.even", "Betweenness as it is usually counted, equal paths sharing, does as well", THEORY,
-        explained[FACTORS["link_betweenness_max"]], explained[FACTORS["link_betweenness_max"]] >= explained[best] - 0.01,
-        "It is a number of the graph, not of the routing: where many paths are equally short, as on lattices, one fixed "
+        even, even >= explained[best] - 0.01,
+        "It is a number of the graph, not of the routing: where many paths are equally short, as on lattices, one "
+        "fixed "
         "choice loads some links with all of them.",
     )  # fmt: skip
     yield from _tolerant(found)
@@ -114,8 +118,10 @@ def _tolerant(found: pl.DataFrame) -> Iterator[Claim]:
             f"tolerant.{key}", f"{family.capitalize()} networks tolerate more than regular lattices and trees", ZHAO,
             f"λc {mean[family]:.0f}, lattice {mean['lattice']:.0f}, tree {mean['tree']:.0f}",
             all(mean[family] > mean[rival] for rival in rivals),
-            "Links of equal capacity, so that a node's is proportional to its degree, as in their first model; about 64 "
-            f"nodes, packets/s from each. With equal paths sharing it would be {even[family]:.0f}, {even['lattice']:.0f} and "
+            "Links of equal capacity, so that a node's is proportional to its degree, as in their first model; about "
+            "64 "
+            f"nodes, packets/s from each. With equal paths sharing it would be {even[family]:.0f}, "
+            f"{even['lattice']:.0f} and "
             f"{even['tree']:.0f}"
             + ("." if mean[family] > mean["lattice"] else ": it is the one path for each pair that loads hubs' links."),
         )  # fmt: skip
@@ -129,11 +135,13 @@ def section(found: pl.DataFrame) -> Section:
     """Structure."""
     ranked = correlations(found)
     finding = (
-        f"Over {found.height} graphs λc is C (n − 1) / B of the busiest link as routed; every other number of a graph says "
+        f"Over {found.height} graphs λc is C (n − 1) / B of the busiest link as routed; every other number of a graph "
+        "says "
         "less, and no global one (clustering, spectral gap, mean degree) comes near."
     )
     text = (
-        "Graphs of 62 to 65 nodes, most with four links at a node. Each invariant is measured on the graph; *as routed* is "
+        "Graphs of 62 to 65 nodes, most with four links at a node. Each invariant is measured on the graph; *as "
+        "routed* is "
         "counted along the paths that the engine takes. The spectral gap and the mean path length say how far a "
         "network is from falling apart, or from end to end, not how unevenly its traffic is spread, and one link is "
         "enough."

@@ -65,6 +65,12 @@ class Measured:
         """Where the order parameter leaves zero, in critical loads of the theory."""
         return transition.onset(*(self.each[name].to_numpy() for name in ("load", "order", "error")))
 
+    def waiting(self, relative: float) -> float:
+        """Mean number of packets at a load beyond those on wires and in service, where nothing piles up."""
+        inside = [float(table.filter(pl.col("time_s") >= FILLED_S)["packets_in_network"].to_numpy().mean())
+                  for table in self.tables(relative)]  # fmt: skip
+        return sum(inside) / len(inside) - self.case.moving(relative)
+
     @cached_property
     def rise(self) -> float:
         """Where the susceptibility rises, in critical loads of the theory."""
@@ -81,3 +87,21 @@ class Measured:
 def misfit(points: pl.DataFrame) -> float:
     """The largest distance of the order parameter from the fluid model."""
     return float(np.abs(points["order"].to_numpy() - points["fluid"].to_numpy()).max())
+
+
+def row(run: Run) -> dict[str, float | str]:
+    """What ``runs.parquet`` says of a run."""
+    table = run.table("scatter")
+    sent = float(table["packets_sent"].sum())
+    delivered = table["packets_delivered"].sum()
+    found = transition.growth(table, FILLED_S)
+    late = (table["latency_mean_s"].fill_null(0.0) * table["packets_delivered"]).sum() / delivered
+    return {
+        "packets_per_s": sent / float(table["time_s"].to_list()[-1]),
+        "order": found.order,
+        "order_error": found.error,
+        "loss": found.lost,
+        "packets_in_network": float(table["packets_in_network"].to_list()[-1]),
+        "latency_mean_s": float(late),
+        "utilization": float(run.links["utilization"].to_numpy().max()),
+    }

@@ -1,7 +1,7 @@
 """A graph as a network, and every node sending to every other at a load that is told in critical ones.
 
 Each direction of each wire serves 1000 packets/s, or as much as its case says; queues are unlimited, so that what
-piles up stays; wires take 1 ms, which plays no part.
+piles up stays; wires take 5 ms, which plays no part.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ if TYPE_CHECKING:
 #: Packets/s of a link, and its service time.
 CAPACITY: Final = 1000.0
 SERVICE_S: Final = 1 / CAPACITY
-DELAY_S: Final = 0.001
+DELAY_S: Final = 0.005
 #: Between samples, in which windows are counted.
 SAMPLE_S: Final = 0.05
 DURATION_S: Final = 20.0
 #: From here on the network is as full as it gets below the critical load, and growth is counted.
 FILLED_S: Final = 4.0
 LABEL: Final = "calls"
+_NET: Final = "net"
 _BYTES: Final = 1500
 _BITS: Final = 8
 
@@ -104,6 +105,10 @@ class Case:
         """Packets/s from each node, as it is written in the scenario."""
         return round(relative * self.critical.load, 4)
 
+    def moving(self, relative: float) -> float:
+        """Packets on wires and in service where nothing waits; beyond λc no more of them."""
+        return float(self.routes.offered(self.load(min(relative, 1.0))).sum()) * (DELAY_S + SERVICE_S)
+
     def key(self, relative: float, seed: int) -> str:
         """The name of a run."""
         return f"{self.name}/{relative:g}/{seed}"
@@ -122,30 +127,26 @@ class Case:
 
     def scenario(self, relative: float, seed: int) -> Scenario:
         """What is simulated."""
-        traffic: dict[str, Any] = {
-            "kind": "scatter",
-            "at": [f"n{node}" for node in self.graph.graph.nodes],
-            "rate": f"{self.load(relative)!r} packets/s",
-            "sizes": {name: {"size": f"{size} B", "share": share} for name, (size, share) in self.sizes.shares.items()},
-        }
-        return Scenario.from_dict(
+        sizes = {name: {"size": f"{size} B", "share": share} for name, (size, share) in self.sizes.shares.items()}
+        rates = [self._rate(value) for value in self.capacity.tolist()]
+        return _scenario(
+            self.graph,
+            rates,
             {
                 "duration": f"{self.duration_s:g} s",
                 "seed": seed,
-                "link": self._links(),
-                "traffic": {LABEL: traffic},
+                "traffic": {
+                    LABEL: {
+                        "kind": "scatter",
+                        "at": f"{_NET}.router[*]",
+                        "rate": f"{self.load(relative)!r} packets/s",
+                        "sizes": sizes,
+                    }
+                },
                 "observe": {"interval": f"{SAMPLE_S * 1e3:g} ms", "flows": "none"},
-            }
+            },
+            queue=self.queue,
         )
-
-    def _links(self) -> dict[str, Any]:
-        names = _wires(self.graph, {"queue": self.queue, "rate": self._rate(CAPACITY), "delay": f"{DELAY_S * 1e3:g} ms"})
-        if self.share is not None:
-            for name, packets_per_s in zip(self.routes.links, self.capacity.tolist(), strict=True):
-                wire, _, reverse = name.partition(".")
-                table = names[wire].setdefault("reverse", {}) if reverse else names[wire]
-                table["rate"] = self._rate(packets_per_s)
-        return names
 
     def _rate(self, packets_per_s: float) -> str:
         if self.in_bits:
@@ -156,21 +157,25 @@ class Case:
         return hash(self.name)
 
 
-def _wires(graph: Named, properties: dict[str, Any]) -> dict[str, Any]:
-    edges = enumerate(graph.graph.edges)
-    return {f"w{place}": {"ends": [f"n{one}", f"n{other}"], **properties} for place, (one, other) in edges}
+def _scenario(graph: Named, rates: Sequence[str], rest: dict[str, Any], *, queue: str = "unlimited") -> Scenario:
+    """A graph with a link for each direction of each edge, one direction after the other."""
+    ends = [pair for one, other in graph.graph.edges for pair in ((one, other), (other, one))]
+    delay = f"{DELAY_S * 1e3:g} ms"
+    edges = [
+        {"ends": [f"router[{one}]", f"router[{other}]"], "rate": rate, "delay": delay, "one_way": True}
+        for (one, other), rate in zip(ends, rates, strict=True)
+    ]
+    routers = [f"router[{node}]" for node in graph.graph.nodes]
+    net = {"kind": "graph", "routers": routers, "edges": edges, "link": {"queue": queue}}
+    return Scenario.from_dict({"topology": {_NET: net}, **rest})
 
 
 @cache
 def _routes(graph: Named) -> Routes:
     """Of a graph alone: paths are those of fewest links, whatever these carry."""
-    ends = [f"n{node}" for node in graph.graph.nodes]
-    bare = {
-        "duration": "1 s",
-        "link": _wires(graph, {"rate": "1 Mbit/s"}),
-        "traffic": {LABEL: {"kind": "bulk", "from": ends[0], "to": ends[1]}},
-    }
-    return routing.routes(Scenario.from_dict(bare), ends)
+    ends = [f"{_NET}.router[{node}]" for node in (0, 1)]
+    rest = {"duration": "1 s", "traffic": {LABEL: {"kind": "bulk", "from": ends[0], "to": ends[1]}}}
+    return routing.routes(_scenario(graph, ["1 Mbit/s"] * (2 * graph.graph.number_of_edges()), rest))
 
 
 def tasks(cases: Sequence[Case]) -> list[Task]:
