@@ -40,7 +40,7 @@ _FEWEST_POINTS: Final = 4
 _HEIGHTS: Final = tuple(part / 4 for part in range(-4, 9))
 _WIDTHS: Final = tuple(part / 4 for part in range(-2, 7))
 #: Of all points, the share that must lie where another curve is.
-_OVERLAP: Final = 0.5
+_OVERLAP: Final = 0.25
 _FINEST: Final = 1e-4
 
 
@@ -74,7 +74,7 @@ def collapse(points: pl.DataFrame, critical: float, *, resamples: int = _RESAMPL
         if part.height < _FEWEST_POINTS:
             raise MeasurementError(f"size {size:g}: {part.height} points: expected at least {_FEWEST_POINTS}")
         values = [part[name].to_numpy().astype(float) for name in ("x", "y", "error")]
-        curves.append((float(size), values[0] / critical - 1, values[1], values[2]))  # type: ignore[arg-type]
+        curves.append((float(size), values[0] / critical - 1, values[1], values[2]))
     if len(curves) < 2:  # noqa: PLR2004
         raise MeasurementError(f"{len(curves)} size: expected two at least, so that there is something to scale")
     # Sizes relative to their middle, so that scaled curves stay in one order of magnitude.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import polars as pl
 
 from tightlink.experiment.claims import Claim, holds_if, within
@@ -17,7 +18,6 @@ from tightlink.studies.network_congestion.network import CAPACITY, Case
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from tightlink.analysis.routes import Routes
@@ -30,7 +30,7 @@ _STEP: Final = 0.02
 def by_betweenness(routes: Routes) -> NDArray[np.float64]:
     """Shares of the capacity of all links, as what they carry; a link without paths has next to nothing."""
     asked = routes.betweenness.clip(min=1)
-    return asked / asked.sum()
+    return np.asarray(asked / asked.sum())
 
 
 @cache

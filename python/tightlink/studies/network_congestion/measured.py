@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from tightlink.analysis.transition import Onset
     from tightlink.run import Run
     from tightlink.studies.network_congestion.network import Case
+
+#: For intervals of critical loads, of which the study has many.
+_RESAMPLES: Final = 299
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,8 @@ class Measured:
     @cached_property
     def onset(self) -> Onset:
         """Where the order parameter leaves zero, in critical loads of the theory."""
-        return transition.onset(*(self.each[name].to_numpy() for name in ("load", "order", "error")))
+        columns = (self.each[name].to_numpy() for name in ("load", "order", "error"))
+        return transition.onset(*columns, resamples=_RESAMPLES)
 
     def waiting(self, relative: float) -> float:
         """Mean number of packets at a load beyond those on wires and in service, where nothing piles up."""
@@ -93,15 +97,15 @@ def row(run: Run) -> dict[str, float | str]:
     """What ``runs.parquet`` says of a run."""
     table = run.table("scatter")
     sent = float(table["packets_sent"].sum())
-    delivered = table["packets_delivered"].sum()
+    delivered = table["packets_delivered"].to_numpy().astype(float)
+    late = table["latency_mean_s"].fill_null(0.0).to_numpy()
     found = transition.growth(table, FILLED_S)
-    late = (table["latency_mean_s"].fill_null(0.0) * table["packets_delivered"]).sum() / delivered
     return {
         "packets_per_s": sent / float(table["time_s"].to_list()[-1]),
         "order": found.order,
         "order_error": found.error,
         "loss": found.lost,
         "packets_in_network": float(table["packets_in_network"].to_list()[-1]),
-        "latency_mean_s": float(late),
+        "latency_mean_s": float((late * delivered).sum() / delivered.sum()),
         "utilization": float(run.links["utilization"].to_numpy().max()),
     }
