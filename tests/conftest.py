@@ -30,6 +30,20 @@ observe = { interval = "100 ms", flows = "group" }
 """
 
 
+SMALL_USERS = """\
+duration = "2 s"
+link.wire = { ends = ["a", "b"], rate = "50 Mbit/s", delay = "2 ms" }
+traffic.web = { kind = "users", think = "0.2 s", places.both = { at = ["a", "b"], sources = 3, receivers = 3 }, interfaces.ethernet.rate = "100 Mbit/s", files.page.mean = "20 packets", long_lived.copy = { from = "a", to = "b" } }
+observe = { interval = "100 ms", periods = { begin = ["0 s", "1 s"], rest = ["1 s", "2 s"] } }
+"""
+
+
+@pytest.fixture(scope="session")
+def small_users() -> str:
+    """A few users on two sides of a link, and a transfer without end."""
+    return SMALL_USERS
+
+
 @pytest.fixture(scope="session")
 def one_flow() -> str:
     """One TCP flow over one link."""

@@ -39,26 +39,33 @@ TEXTS = [
     ("duration = '1 s'\nlink = 3", "link = 3: expected a table"),
     (
         "duration = '1 s'\ntraffic.t = 3",
-        "traffic.t = 3: expected a table with a kind (bulk, saturate, cbr, on-off, video)",
+        "traffic.t = 3: expected a table with a kind (bulk, saturate, cbr, on-off, video, users, scatter)",
     ),
     (
         "duration = '1 s'\ntraffic.t.from = 'x'",
-        "traffic.t.kind: expected a kind, one of bulk, saturate, cbr, on-off, video",
+        "traffic.t.kind: expected a kind, one of bulk, saturate, cbr, on-off, video, users, scatter",
     ),
     (
         "duration = '1 s'\ntopology.t.kind = 'dumbell'",
-        'topology.t.kind = "dumbell": expected one of dumbbell, chain; did you mean "dumbbell"?',
+        'topology.t.kind = "dumbell": expected one of dumbbell, chain, parking-lot, fat-tree, graph, '
+        'abilene-four-tier; did you mean "dumbbell"?',
     ),
     ("duration = '1 s'\nnode.r.processor.per_packet = '1 ms'", "node.r: expected the name of a node"),
     ("x = " + "[" * 3000, "not "),
 ]
 
 CHANGES = [
-    ("link.a.rate", "2 mbps", 'expected a rate such as "2 Mbit/s"; did you mean "2 Mbit/s"?'),
+    ("link.a.rate", "2 mbps", 'expected a rate such as "2 Mbit/s" or "20 packets/ms"; did you mean "2 Mbit/s"?'),
+    ("link.a.rate", "20 packets", 'expected a rate such as "2 Mbit/s" or "20 packets/ms"'),
+    ("link.a.rate", "20 packets/m", 'did you mean "20 packets/ms"?'),
+    ("link.a.rate", "-20 packets/ms", 'expected a rate above zero, such as "20 packets/ms"'),
+    ("link.a.rate", "0.5 packets/s", 'expected a rate of at least "1 packet/s"'),
+    ("link.a.rate", "0.5 bit/s", 'expected a rate of at least "1 bit/s"'),
     ("link.a.rate", "0 Mbit/s", 'expected a rate above zero, such as "2 Mbit/s"'),
     ("link.a.rate", "-1 Mbit/s", "expected a rate above zero"),
     ("link.a.rate", 2_000_000, 'did you mean "2 Mbit/s"?'),
     ("link.a.rate", "10 ms", 'expected a rate such as "2 Mbit/s"'),
+    ("traffic.u.rate", "20 packets/ms", 'expected a rate such as "2 Mbit/s"'),
     ("link.a.delay", "-1 ms", "expected a time that is not negative"),
     ("link.a.queue", "0 packets", "expected a number of packets above zero"),
     ("link.a.queue", 20, 'did you mean "20 packets"?'),
@@ -216,6 +223,15 @@ def test_python_objects_fail_alike(key: str, value: object, sentence: str | None
             "topology.d.access_right.rate: expected a rate",
         ),
         ('observe.interval = "1 ns"', "samples"),
+        (
+            'link.b = { ends = ["p", "q"], rate = "20 packets/ms", framing.overhead = "38 B" }',
+            'link.b.framing = { overhead = "38 B", smallest = "0 B" }: expected nothing here: with a rate of '
+            '"20 packets/ms" each packet takes as long',
+        ),
+        (
+            'link.b = { ends = ["p", "q"], rate = "1 Mbit/s", framing.overhead = "38 B", reverse.rate = "2 packets/s" }',
+            "link.b.reverse.framing = ",
+        ),
     ],
 )
 def test_additions(text: str, sentence: str) -> None:

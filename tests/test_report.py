@@ -265,6 +265,53 @@ def test_the_report_of_a_run(one_flow: str, tmp_path: Path, capsys: pytest.Captu
     assert tl.open_run(folder).save(folder) == folder
 
 
+def test_the_report_of_users(small_users: str, tmp_path: Path) -> None:
+    run = tl.simulate(tl.loads(small_users))
+    text = report.run_report(run.save(tmp_path / "run")).read_text()
+    found = [re.sub("<.*?>", "", title) for title in re.findall(r"<h2[^>]*>.*?</h2>", text)]
+    assert found[:5] == ["Users over time", "Responses", "Transfers", "Links", "Scenario"]
+    completed, sent = (int(run.users[name].sum()) for name in ("transfers_completed", "packets_sent"))
+    lost = 1 - int(run.users["packets_delivered"].sum()) / sent
+    assert (
+        f"6 sources completed {completed} transfers; of {sent} packets {why.percent(lost)} were lost"
+        in text.replace("\u202f", "")
+    )
+    assert len(_specs(text)) == 5
+    assert "<td>packets_entering</td><td>y3</td>" in text
+    assert ">begin</th>" in text
+    assert "both-both_pps" in text
+    # A row for each period of transfers.
+    assert text.count("<td>page</td><td>both-both</td><td>ethernet</td><td>reno</td>") == 2
+
+
+def test_several_groups_of_users_have_their_own_charts(small_users: str, tmp_path: Path) -> None:
+    more = tl.loads(small_users).written()
+    more["traffic"]["mail"] = {**more["traffic"]["web"], "think": "1 s"}
+    more["traffic"]["mail"].pop("long_lived")
+    run = tl.simulate(tl.Scenario.from_dict(more))
+    text = report.run_report(run.save(tmp_path / "run")).read_text()
+    assert "Users web over time" in text
+    assert "Users mail over time" in text
+    assert "<td>mail</td><td>packets_entering</td>" in text
+    assert len(_specs(text)) == 9
+
+
+def test_the_report_of_datagrams(tmp_path: Path) -> None:
+    run = tl.simulate(
+        tl.loads("""\
+        duration = "5 s"
+        link.wire = { ends = ["a", "b"], rate = "1 Mbit/s", delay = "2 ms", queue = "20 packets" }
+        traffic.calls = { kind = "scatter", at = ["a", "b"], rate = "100 packets/s" }
+        """)
+    )
+    text = report.run_report(run.save(tmp_path / "run")).read_text()
+    assert "Datagrams over time" in text
+    assert len(_specs(text)) == 4
+    dropped, sent = int(run.scatter["packets_dropped"].sum()), int(run.scatter["packets_sent"].sum())
+    assert 0 < dropped < sent
+    assert f"{dropped} of {sent} datagrams were lost." in text
+
+
 def test_many_flows_are_spoken_of_together(dumbbell: str, tmp_path: Path) -> None:
     folder = tl.simulate(tl.loads(dumbbell).set("duration", "2 s")).save(tmp_path / "run")
     text = report.run_report(folder).read_text()

@@ -104,6 +104,13 @@ def test_every_chart_draws_and_the_console_is_silent(page: Path, tmp_path: Path)
     assert "alert(1)" in html.unescape(dom)
 
 
+def test_charts_of_users_draw(small_users: str, tmp_path: Path) -> None:
+    folder = tl.simulate(tl.loads(small_users)).save(tmp_path / "run")
+    dom, console = _opened(report.run_report(folder), tmp_path)
+    assert console == []
+    assert len(_drawn(dom)) == 5
+
+
 def _with_script(page: Path, folder: Path, script: str) -> Path:
     """A copy of the page that does something once its charts are drawn."""
     waiting = "const wait = setInterval(() => { if (!document.documentElement.dataset.charts) return; clearInterval(wait); %s }, 50);"

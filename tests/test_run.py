@@ -17,18 +17,47 @@ from tightlink.tables import TABLES
 _TYPES = {"text": pl.String, "integer": pl.Int64, "number": pl.Float64}
 
 
+_FLOWS = ["flows", "links", "nodes", "series", "packets"]
+_USERS = ["links", "users", "user_paths", "transfers", "long_lived"]
+
+
 @pytest.fixture(scope="module")
 def run(mixed: str) -> tl.Run:
     return tl.simulate(tl.loads(mixed), trace=True)
 
 
-def test_tables_have_the_columns_that_are_promised(run: tl.Run) -> None:
-    assert run.tables == list(TABLES)
-    for name, columns in TABLES.items():
+@pytest.fixture(scope="module")
+def run_with_users(small_users: str) -> tl.Run:
+    return tl.simulate(tl.loads(small_users))
+
+
+def _promised(run: tl.Run, names: list[str]) -> None:
+    assert run.tables == names
+    for name in names:
         frame = run.table(name)
-        assert frame.columns == [column.name for column in columns]
-        assert frame.dtypes == [_TYPES[column.type] for column in columns]
+        assert frame.columns == [column.name for column in TABLES[name]]
+        assert frame.dtypes == [_TYPES[column.type] for column in TABLES[name]]
         assert frame.height > 0
+
+
+def test_tables_have_the_columns_that_are_promised(run: tl.Run, run_with_users: tl.Run) -> None:
+    _promised(run, _FLOWS)
+    _promised(run_with_users, _USERS)
+    scattered = tl.loads("""\
+    duration = "2 s"
+    link.wire = { ends = ["a", "b"], rate = "50 Mbit/s", delay = "2 ms" }
+    traffic.calls = { kind = "scatter", at = ["a", "b"], rate = "100 packets/s" }
+    """)
+    _promised(tl.simulate(scattered), ["links", "scatter"])
+    assert set(TABLES) == {*_FLOWS, *_USERS, "scatter"}
+
+
+def test_tables_without_rows_have_their_types(run_with_users: tl.Run) -> None:
+    alone = tl.simulate(run_with_users.scenario.set("traffic.web.long_lived", None))
+    assert alone.long_lived.schema == run_with_users.long_lived.schema
+    assert alone.long_lived.height == 0
+    named = [run_with_users.users, run_with_users.user_paths, run_with_users.transfers]
+    assert [frame["label"].unique().to_list() for frame in named] == [["web"]] * 3
 
 
 def test_the_manifest_says_what_ran(run: tl.Run) -> None:
@@ -60,7 +89,7 @@ def test_the_one_flow_study_in_brief(one_flow: str) -> None:
 def test_a_saved_run_is_the_same(run: tl.Run, tmp_path: Path) -> None:
     folder = run.save(tmp_path / "deep" / "run")
     assert sorted(file.name for file in folder.iterdir()) == sorted(
-        ["manifest.json", "scenario.toml", *(f"{name}.parquet" for name in TABLES)]
+        ["manifest.json", "scenario.toml", *(f"{name}.parquet" for name in run.tables)]
     )
     saved = tl.open_run(folder)
     assert saved.tables == run.tables

@@ -30,6 +30,7 @@ def test_one_flow_resolves_to_what_the_engine_reads(one_flow: str) -> None:
         "from": 0,
         "to": 1,
         "rate_bps": 2e6,
+        "rate_pps": None,
         "delay_s": 0.01,
         "queue": {"kind": "drop-tail", "limit": {"packets": 20}},
         "framing": {"overhead_bytes": 0, "smallest_bytes": 0},
@@ -77,7 +78,9 @@ def test_one_flow_resolves_to_what_the_engine_reads(one_flow: str) -> None:
                 },
             }
         ],
-        "observe": {"interval_s": None, "flows": "each"},
+        "users": [],
+        "scatter": [],
+        "observe": {"interval_s": None, "flows": "each", "periods": []},
     }
 
 

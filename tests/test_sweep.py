@@ -155,7 +155,7 @@ def test_one_failed_run(file: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     found = experiment.open(out)
     assert found.runs.collect()["status"].to_list() == ["done", "done", "failed", "failed"]
     assert list(found.failures) == ["2/0", "3/0"]
-    assert found.scenario("2/0").traffic["ftp"].to == "nowhere"
+    assert found.scenario("2/0").written()["traffic"]["ftp"]["to"] == "nowhere"
     with pytest.raises(tl.TightlinkError, match=r"run 2/0 failed: .*nowhere"):
         found.run("2/0")
     assert cli.main(["run", "--replay", str(out), "2/0"]) == 2

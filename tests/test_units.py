@@ -30,6 +30,27 @@ def test_rates(text: str, bps: float) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "per_second", "written"),
+    [
+        ("25000 packets/s", 25e3, "25 packets/ms"),
+        ("8000packets/ms", 8e6, "8000 packets/ms"),
+        ("1 packets/ms", 1e3, "1 packet/ms"),
+        ("451 pps", 451.0, "451 packets/s"),
+        ("1 packet/s", 1.0, "1 packet/s"),
+        ("0.25 packets/ms", 250.0, "250 packets/s"),
+    ],
+)
+def test_packet_rates(text: str, per_second: float, written: str) -> None:
+    assert units.packet_rate(text) == per_second
+    assert units.format_packet_rate(per_second) == written
+    assert units.packet_rate(written) == per_second
+
+
+def test_one_packet_is_singular() -> None:
+    assert str(units.parse("1 packets/ms", units.RATE, units.PACKET_RATE)[1]) == "1 packet/ms"
+
+
+@pytest.mark.parametrize(
     ("text", "seconds"),
     [
         ("0.1 s", 0.1),

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import _core, units
+from tightlink.analysis.responses import RESPONSES
 from tightlink.cli import app
-from tightlink.scenario import PROFILES, Scenario
+from tightlink.scenario import PARAMETERS, PROFILES, Scenario
 from tightlink.scenario.congestion import Option, options
 from tightlink.studies import names as studies
 from tightlink.tables import TABLES
@@ -47,6 +48,13 @@ KEYS: Final = {
     "framing": "Framing",
     "dumbbell": "Dumbbell",
     "chain": "Chain",
+    "parking-lot": "ParkingLot",
+    "fat-tree": "FatTree",
+    "graph": "Graph",
+    "edge": "Edge",
+    "graph-link": "GraphLink",
+    "abilene-four-tier": "AbileneFourTier",
+    "tier-link": "TierLink",
     "group": "GroupLink",
     "spread": "Spread",
     "node": "Node",
@@ -60,6 +68,17 @@ KEYS: Final = {
     "cbr": "Cbr",
     "on-off": "OnOff",
     "video": "Video",
+    "users": "Users",
+    "place": "Place",
+    "interface": "Interface",
+    "think": "Think",
+    "file": "File",
+    "control": "Control",
+    "patience": "Patience",
+    "crowd": "Crowd",
+    "long-lived": "LongLived",
+    "scatter": "Scatter",
+    "datagram-size": "DatagramSize",
     "tcp": "Tcp",
     "rto": "Rto",
     "udp": "Udp",
@@ -69,7 +88,7 @@ KEYS: Final = {
 _SHARED: Final = ("from", "to", "flows", "start", "stop", "path", "reverse_path", "tcp", "udp")
 _OF_TRAFFIC: Final = ("Flow", "Bulk", "Saturate", "Cbr", "OnOff", "Video")
 #: Defaults that are words, not values.
-_WORDS: Final = ("nothing", "without end", "no series", "the duration")
+_WORDS: Final = ("nothing", "none", "without end", "no series", "the duration", "the rest", "the first")
 #: The section of scenario.md that explains a model.
 _SECTIONS: Final = {
     "Reverse": "reverse",
@@ -79,7 +98,19 @@ _SECTIONS: Final = {
     "GroupLink": "access-and-hop",
     "GroupReverse": "access-and-hop",
     "Spread": "access-and-hop",
+    "Edge": "edges-of-a-graph",
+    "GraphLink": "links-of-a-graph",
+    "TierLink": "links-of-the-four-tiers",
     "Starts": "start",
+    "Place": "places",
+    "Interface": "interfaces",
+    "Think": "think",
+    "File": "files",
+    "Control": "controls",
+    "Patience": "patience",
+    "Crowd": "crowd",
+    "LongLived": "long-lived-transfers",
+    "DatagramSize": "sizes",
     "Tcp": "tcp",
     "Udp": "udp",
     "Rto": "rto",
@@ -113,14 +144,29 @@ _FORMS: Final = {
     "key_frame_ratio": "`5`",
     "variation": "`0.2`",
     "guaranteed": '`0.05`, `"5 %"`',
-    "node": "`node.NAME`",
+    "at": '`"net.fast[*]"`, `["a", "b"]`',
+    "share": '`0.2`, `"20 %"`',
+    "sending_at_start": '`0.2`, `"20 %"`',
+    "periods": '`{ calm = ["10 min", "15 min"] }`',
+    "LongLived.from": '`"net.direct[0]"`',
+    "LongLived.to": '`"net.direct[3]"`',
+    "LongLived.interface": '`"fast"`',
     "seed": "`1`",
-    "topology": "`topology.NAME`",
-    "link": "`link.NAME`",
-    "traffic": "`traffic.NAME`",
+    "file": '`"abilene.graphml"`',
+    "rate_from": '`"bandwidth"`',
+    "delay_from": '`"latency"`, `"coordinates"`',
+    "routers": '`["Chicago", "Denver"]`',
+    "edges": "list of [tables](#edges-of-a-graph)",
+    **dict.fromkeys(("backbone_factor", "fast_factor", "direct_factor", "delay_factor"), "`2`, `1.5`"),
+    **dict.fromkeys(("pop_divisor", "normal_divisor"), "`4`, `2.5`"),
 }
+#: Tables of a scenario that hold one for each name.
+_NAMED: Final = ("topology", "link", "node", "traffic")
 #: Keys that a reader wants to see first.
-_FIRST: Final = ("kind", "profile", "duration", "ends", "from", "to", "pairs", "hops", "rate", "interval", "delay")
+_FIRST: Final = (
+    "kind", "profile", "duration", "ends", "from", "to", "pairs", "cross", "hops", "k", "file", "speed", "variant",
+    "rate", "interval", "delay",
+)  # fmt: skip
 #: Tables of which all keys are filled in alike.
 _DEFAULTS: Final = {"Tcp": "the profile's", "Rto": "the profile's", "Reverse": "as forward"}
 
@@ -156,7 +202,8 @@ def keys(name: str) -> str:
             default = _default(found[1].strip('"'))
         else:
             default = _default(_value(value.get("default")))
-        rows.append([code(key), _written(key, value), default, _DEFAULT.sub("", text)])
+        written = f"`{key}.NAME`" if model == "Scenario" and key in _NAMED else _written(model, key, value)
+        rows.append([code(key), written, default, _DEFAULT.sub("", text)])
     return table(["key", "written as", "default", "meaning"], rows)
 
 
@@ -174,7 +221,9 @@ def _plain(text: str) -> str:
     return re.sub(r"\{ (.*?) \}", r"`{ \1 }`", " ".join(text.replace("``", "`").split()))
 
 
-def _written(key: str, value: Mapping[str, Any]) -> str:
+def _written(model: str, key: str, value: Mapping[str, Any]) -> str:
+    if own := _FORMS.get(f"{model}.{key}"):
+        return own
     if key in _NAMES:
         return ", ".join(code(f'"{name}"') for name in _NAMES[key])
     return _FORMS.get(key) or " or ".join(dict.fromkeys(form for form in _forms(value) if form))
@@ -186,6 +235,8 @@ def _forms(value: Mapping[str, Any]) -> Iterable[str]:
         return [form for choice in choices for form in _forms(choice)]
     if "$ref" in value:
         return [f"[table](#{_SECTIONS[value['$ref'].rpartition('/')[2]]})"]
+    if value.get("type") == "object":
+        return [f"{form} for each `NAME`" for form in _forms(value["additionalProperties"])]
     examples = value.get("enum") or value.get("examples") or ([value["const"]] if "const" in value else [])
     forms = {"null": "", "array": "a list of them", "boolean": "`true`, `false`", "integer": "whole number"}
     return [", ".join(code(f'"{one}"') for one in examples) or forms[value["type"]]]
@@ -194,7 +245,7 @@ def _forms(value: Mapping[str, Any]) -> Iterable[str]:
 def unit_table(_: str) -> str:
     """Every unit, and how else it may be spelled."""
     rows = []
-    for kind in (units.RATE, units.TIME, units.SIZE, units.PACKETS, units.FRACTION, units.BDP):
+    for kind in (units.RATE, units.PACKET_RATE, units.TIME, units.SIZE, units.PACKETS, units.FRACTION, units.BDP):
         others: dict[str, list[str]] = {}
         for spelling, canonical in kind.spellings.items():
             if spelling != canonical:
@@ -261,6 +312,36 @@ def profiles(_: str) -> str:
     return table(["key", *(code(name) for name in PROFILES)], rows)
 
 
+def parameters(_: str) -> str:
+    """The twenty parameters of the four-tier network, with their levels, their origin and the reason."""
+    rows = [
+        [f"{each.id} {each.name}", code(name), _plain(each.meaning), _level(each.low), _level(each.high),
+         each.origin, each.reason]
+        for name, each in PARAMETERS.items()
+    ]  # fmt: skip
+    header = ["in the document", "key", "what it is", "low", "high", "known of its levels there", "why these"]
+    return table(header, rows)
+
+
+def _level(value: Any) -> str:
+    if value in (None, {}):
+        return "none"
+    if isinstance(value, dict) and isinstance(next(iter(value.values())), dict):
+        return "<br>".join(f"{key} {_level(item)}" for key, item in value.items())
+    if isinstance(value, dict):
+        inside = ", ".join(f"{key} = {_level(item).strip('`')}" for key, item in value.items())
+        return code(f"{{ {inside} }}")
+    if isinstance(value, float):
+        return code(f"{value:g}")
+    return code(f'"{value}"' if isinstance(value, str) else _value(value))
+
+
+def responses(_: str) -> str:
+    """The 22 responses of document 003 with their numbers."""
+    rows = ([each.number, each.summary, code(each.name), each.meaning] for each in RESPONSES)
+    return table(["correlations", "summary", "name", "meaning"], rows)
+
+
 def profile_headers(_: str) -> str:
     """What a profile adds to payloads, and its help."""
     rows = []
@@ -296,6 +377,8 @@ _MAKERS: Final = {
     "command": command,
     "profiles": profiles,
     "headers": profile_headers,
+    "parameters": parameters,
+    "responses": responses,
 }
 
 

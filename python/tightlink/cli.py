@@ -16,6 +16,7 @@ from cyclopts import App, CycloptsError, Parameter
 from tightlink.commands import analyze
 from tightlink.commands.controls import Controls, define
 from tightlink.commands.evaluate import evaluate
+from tightlink.commands.four_tier import four_tier
 from tightlink.commands.maxflow import maxflow
 from tightlink.commands.packetize import packetize
 from tightlink.commands.predict import predict
@@ -23,11 +24,14 @@ from tightlink.commands.sql import sql
 from tightlink.commands.sweep import sweep
 from tightlink.console import progress, say, warned, watching
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
-from tightlink.scenario import PROFILES, TOPOLOGIES, Scenario, load, parse_option, understood
+from tightlink.scenario import PARAMETERS, PROFILES, TOPOLOGIES, Scenario, load, parse_option, understood
+from tightlink.scenario.memory import needed
 
 FAILED: Final = 1
 WRONG: Final = 2
 INTERRUPTED: Final = 130
+#: Tables of which the rows are few.
+_PRINTED: Final = ("flows", "links", "transfers")
 
 Folder = Annotated[Path | None, Parameter(name=["--output", "-o"])]
 
@@ -103,9 +107,9 @@ def run(  # noqa: PLR0913
     threads
         Threads to use; the results do not depend on it.
     json_
-        Print manifest, flows and links as JSON.
+        Print manifest, flows and links as JSON; of users their transfers.
     show_config
-        Print the scenario as understood, with every default, and stop.
+        Print the scenario as understood, with every default, and the memory that users will need; and stop.
     trace
         Record what happens to every packet.
     tr
@@ -121,8 +125,10 @@ def run(  # noqa: PLR0913
     if seed is not None:
         scenario = _with_seed(scenario, seed)
     if show_config:
-        scenario.resolve()
+        wanted = needed(scenario.resolve())
         print(understood(scenario), end="")
+        if wanted is not None:
+            say(f"a run needs {wanted}")
         return 0
     from tightlink.simulate import simulate
 
@@ -138,7 +144,7 @@ def run(  # noqa: PLR0913
             result.save(output)
             say(f"wrote {output}")
     if json_:
-        tables = {name: result.table(name).to_dicts() for name in ("flows", "links") if name in result.tables}
+        tables = {name: result.table(name).to_dicts() for name in _PRINTED if name in result.tables}
         print(json.dumps({"manifest": result.manifest} | tables, indent=2))
     else:
         from tightlink.console import print_summary
@@ -154,11 +160,12 @@ app.command(sweep)
 app.command(sql)
 app.command(predict)
 app.command(evaluate)
+app.command(four_tier)
 
 
 @app.command(name="list")
 def list_(
-    what: Literal["congestion", "queues", "recovery", "profiles", "topologies", "studies", "metrics"],
+    what: Literal["congestion", "queues", "recovery", "profiles", "topologies", "parameters", "studies", "metrics"],
 ) -> None:
     """Print what there is to choose from, one name first on each line.
 
@@ -290,6 +297,7 @@ _LISTS: Final[dict[str, Callable[[], list[tuple[str, str]]]]] = {
     "recovery": _engine("recoveries"),
     "profiles": lambda: [(profile.name, profile.help) for profile in PROFILES.values()],
     "topologies": lambda: [(name, _first_line(topology)) for name, topology in TOPOLOGIES.items()],
+    "parameters": lambda: [(name, f"{each.id}: {each.meaning}") for name, each in PARAMETERS.items()],
     "studies": _studies,
     "metrics": _metrics,
 }

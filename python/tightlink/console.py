@@ -12,6 +12,8 @@ from tightlink import units
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    import polars as pl
+
     from tightlink.run import Run
 
 #: Exit code of what finished, but must not be trusted before something is read.
@@ -24,14 +26,21 @@ _NO_TIME: Final = 1e-12
 
 
 def print_summary(run: Run) -> None:
-    """The flows and the links of a run, on standard output."""
+    """The traffic and the links of a run, on standard output."""
     if "flows" in run.tables:
         flows = [_flow(row) for row in run.flows.iter_rows(named=True)]
         print_table(["flow", *_FLOW], flows)
         print()
+    if "users" in run.tables:
+        print_table(["users", *_USERS], [_user(row) for row in _totals(run.users).iter_rows(named=True)])
+        print()
+    if "scatter" in run.tables:
+        print_table(["scatter", *_SCATTER], [_datagrams(row) for row in _totals(run.scatter).iter_rows(named=True)])
+        print()
     links = [_link(row) for row in run.links.iter_rows(named=True)]
     print_table(["link", *_LINK], links)
-    processors = [_processor(row) for row in run.nodes.iter_rows(named=True) if row["load_true"] is not None]
+    nodes = run.nodes.iter_rows(named=True) if "nodes" in run.tables else []
+    processors = [_processor(row) for row in nodes if row["load_true"] is not None]
     if processors:
         print()
         print_table(["processor", *_PROCESSOR], processors)
@@ -132,8 +141,47 @@ def _percent(value: float) -> str:
 
 
 _FLOW: Final = ("goodput", "sent", "dropped", "resent", "latency", "jitter", "limited by")
+_USERS: Final = ("sources", "transmitting", "completed", "failed", "sent", "resent", "rtt")
+_SCATTER: Final = ("sent", "delivered", "dropped", "under way", "latency", "hops")
 _PROCESSOR: Final = ("load", "reported", "served", "dropped at input ring", "at output ring")
 _LINK: Final = ("utilization", "packets", "dropped", "queue mean", "queue max")
+
+
+def _totals(over_time: pl.DataFrame) -> pl.DataFrame:
+    """Of each label: the sums of what is counted, the means of what is measured at a time."""
+    import polars as pl
+
+    counted = [name for name in over_time.columns if name.startswith(("packets_", "transfers_", "connections_"))]
+    counted = [name for name in counted if name != "packets_in_network"]
+    measured = [name for name in over_time.columns if name not in {"time_s", "label", *counted}]
+    rows = over_time.group_by("label", maintain_order=True)
+    return rows.agg(pl.col(counted).sum(), pl.col(measured).mean(), pl.col(measured).last().name.suffix("_at_end"))
+
+
+def _user(row: dict[str, Any]) -> list[str]:
+    sources = sum(row[f"sources_{state}_at_end"] for state in ("transmitting", "connecting", "thinking"))
+    return [
+        row["label"],
+        str(sources),
+        rounded(row["sources_transmitting"], lambda value: f"{value:.4g}"),
+        str(row["transfers_completed"]),
+        str(row["connections_failed"]),
+        str(row["packets_sent"]),
+        str(row["packets_retransmitted"]),
+        rounded(row["rtt_mean_s"], _time),
+    ]
+
+
+def _datagrams(row: dict[str, Any]) -> list[str]:
+    return [
+        row["label"],
+        str(row["packets_sent"]),
+        str(row["packets_delivered"]),
+        str(row["packets_dropped"]),
+        str(row["packets_in_network_at_end"]),
+        rounded(row["latency_mean_s"], _time),
+        rounded(row["hops_mean"], lambda value: f"{value:.4g}"),
+    ]
 
 
 def _flow(row: dict[str, Any]) -> list[str]:

@@ -102,6 +102,31 @@ class Run:
         return self.table("series")
 
     @property
+    def users(self) -> pl.DataFrame:
+        """What all users did, by intervals; for runs with users."""
+        return self.table("users")
+
+    @property
+    def user_paths(self) -> pl.DataFrame:
+        """The same for each pair of classes of routers, in short."""
+        return self.table("user_paths")
+
+    @property
+    def transfers(self) -> pl.DataFrame:
+        """Users' transfers, by period, file, path, interface and congestion control."""
+        return self.table("transfers")
+
+    @property
+    def long_lived(self) -> pl.DataFrame:
+        """Transfers without end, by intervals."""
+        return self.table("long_lived")
+
+    @property
+    def scatter(self) -> pl.DataFrame:
+        """Scattered datagrams, by intervals."""
+        return self.table("scatter")
+
+    @property
     def packets(self) -> pl.DataFrame:
         """What happened to every packet; needs ``trace=True``."""
         return self.table("packets")
@@ -264,7 +289,9 @@ class Simulated:
 
         columns = self._outcome.table(name).items()
         data = {key: _words(*values) if isinstance(values, tuple) else values for key, values in columns}
-        return pl.DataFrame(data, nan_to_null=True)
+        # A table without rows does not know what its columns would hold.
+        texts = {column.name: pl.String for column in TABLES[name] if column.type == "text"}
+        return pl.DataFrame(data, schema_overrides=texts, nan_to_null=True)
 
     def write(self, folder: Path) -> None:
         """Put all of them into a folder, a Parquet file each."""

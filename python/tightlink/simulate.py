@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Any
 from tightlink import control
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.run import Run, Simulated
+from tightlink.scenario.memory import Memory, check_fits, needed
+from tightlink.scenario.windowed import check_trace
 
 if TYPE_CHECKING:
     import os
@@ -56,6 +58,8 @@ def simulate(
         scenario = scenario.set("seed", seed)
     if threads < 1:
         raise TightlinkError(f"threads = {threads}: expected a whole number of at least 1")
+    if trace or tr is not None:
+        check_trace(scenario)
     prepared = prepare(scenario)
     target = None if tr is None else str(new_file(tr))
     try:
@@ -77,6 +81,8 @@ class Prepared:
     engine_behaviour: int
     resolved: str
     """What the engine simulates, as JSON."""
+    memory: Memory | None
+    """What it will need, where that can be told."""
 
     @property
     def identified(self) -> dict[str, Any]:
@@ -92,11 +98,12 @@ class Prepared:
         """Run the engine.
 
         Raises:
-            ScenarioError: Only the engine sees what is wrong.
+            ScenarioError: Only the engine sees what is wrong, or the run does not fit into this machine's memory.
             TightlinkError: A congestion control written in Python failed.
         """
         from tightlink import _core
 
+        check_fits(self.memory)
         try:
             return _core.simulate(self.resolved, trace=trace, tr=tr, threads=threads, make=control.make)
         except _core.ScenarioError as error:
@@ -119,10 +126,11 @@ def prepare(scenario: Scenario) -> Prepared:
     from tightlink import _core
 
     behaviour = _core.engine_behaviour
-    resolved = json.dumps(scenario.resolve(), sort_keys=True, allow_nan=False)
+    tables = scenario.resolve()
+    resolved = json.dumps(tables, sort_keys=True, allow_nan=False)
     inputs = f'{{"engine_behaviour": {behaviour}, "scenario": {resolved}}}'
     identity = hashlib.sha256(inputs.encode()).hexdigest()
-    return Prepared(identity, scenario.explicit().written(), scenario.seed, behaviour, resolved)
+    return Prepared(identity, scenario.explicit().written(), scenario.seed, behaviour, resolved, needed(tables))
 
 
 def new_file(path: str | os.PathLike[str]) -> Path:

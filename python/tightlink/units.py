@@ -1,12 +1,14 @@
 """Quantities with units, as scenarios write them, and their values in SI.
 
-Rates are bit/s, times seconds, sizes bytes. ``k``, ``M``, ``G`` and ``T`` are powers of 1000, ``Ki``,
+Rates are bit/s or packets/s, times seconds, sizes bytes. ``k``, ``M``, ``G`` and ``T`` are powers of 1000, ``Ki``,
 ``Mi``, ``Gi`` and ``Ti`` powers of 1024. Case decides: ``Mb`` is a megabit, ``MB`` a megabyte, ``mb``
 an error. A number without a unit is an error too. Values are the doubles nearest to what is written.
 
 Example:
     >>> rate("2 Mbit/s"), time("10 ms"), size("64 KiB"), packets("20 packets"), fraction("1 %")
     (2000000.0, 0.01, 65536, 20, 0.01)
+    >>> packet_rate("20 packets/ms"), format_packet_rate(20000.0)
+    (20000.0, '20 packets/ms')
     >>> format_rate(2e6), format_time(0.01), format_size(65536), format_packets(20)
     ('2 Mbit/s', '10 ms', '64 KiB', '20 packets')
 """
@@ -47,11 +49,6 @@ class Kind:
     spellings: dict[str, str]
     integer: bool = False
 
-    @property
-    def expected(self) -> str:
-        """For errors: ``a rate such as "2 Mbit/s"``."""
-        return f'{self.name} such as "{self.example}"'
-
 
 @dataclass(frozen=True)
 class Quantity:
@@ -87,6 +84,12 @@ RATE: Final = Kind(
     example="2 Mbit/s",
     units={f"{p}bit/s": Fraction(10**e) for p, e in _DECIMAL.items()},
     spellings=_spell({f"{p}bit/s": _bits(p) for p in _DECIMAL}),
+)
+PACKET_RATE: Final = Kind(
+    name="a rate",
+    example="20 packets/ms",
+    units={"packets/s": Fraction(1), "packets/ms": Fraction(1000)},
+    spellings=_spell({"packets/s": ("packet/s", "pps"), "packets/ms": ("packet/ms",)}),
 )
 TIME: Final = Kind(
     name="a time",
@@ -142,6 +145,18 @@ BDP: Final = Kind(
 )
 
 
+def expected(*kinds: Kind) -> str:
+    """For errors: what quantities of one of the kinds look like, each name once.
+
+    >>> expected(RATE, PACKET_RATE)
+    'a rate such as "2 Mbit/s" or "20 packets/ms"'
+    """
+    examples: dict[str, list[str]] = {}
+    for kind in kinds:
+        examples.setdefault(kind.name, []).append(f'"{kind.example}"')
+    return " or ".join(f"{name} such as {' or '.join(known)}" for name, known in examples.items())
+
+
 def parse(text: object, *kinds: Kind) -> tuple[Kind, Quantity]:
     """Read a quantity of one of the kinds.
 
@@ -172,8 +187,8 @@ def _read(text: object, kinds: tuple[Kind, ...]) -> tuple[Kind, Quantity]:
         exact = _exact(number) * kind.units[canonical]
         if kind.integer and exact.denominator != 1:
             raise ScenarioError(f"a whole {_whole(kind)}", value=text)
-        if kind is PACKETS and exact == 1:
-            canonical = "packet"
+        if kind in {PACKETS, PACKET_RATE} and _exact(number) == 1:
+            canonical = canonical.replace("packets", "packet")
         return kind, Quantity(number, canonical, exact)
     raise _wrong(text, kinds, _suggest(number, unit, kinds))
 
@@ -197,6 +212,12 @@ def remembered(read: Callable[[object], T]) -> Callable[[object], T]:
 def rate(text: object) -> float:
     """Bits per second. ``rate("1.544 Mbit/s")`` is 1544000.0."""
     return float(parse(text, RATE)[1].exact)
+
+
+@remembered
+def packet_rate(text: object) -> float:
+    """Packets per second. ``packet_rate("20 packets/ms")`` is 20000.0."""
+    return float(parse(text, PACKET_RATE)[1].exact)
 
 
 @remembered
@@ -227,6 +248,12 @@ def fraction(value: object) -> float:
 def format_rate(bps: float) -> str:
     """Write bit/s so that `rate` reads the same double: ``format_rate(2e6)`` is "2 Mbit/s"."""
     return _scaled(bps, [(f"{p}bit/s", 10**e) for p, e in reversed(_DECIMAL.items())])
+
+
+def format_packet_rate(per_second: float) -> str:
+    """Write packets/s so that `packet_rate` reads the same double: "20 packets/ms"."""
+    text = _scaled(per_second, [("packets/ms", 1000), ("packets/s", 1)])
+    return text.replace("packets", "packet") if text.startswith("1 ") else text
 
 
 def format_time(seconds: float) -> str:
@@ -293,8 +320,7 @@ def _whole(kind: Kind) -> str:
 
 
 def _wrong(text: object, kinds: tuple[Kind, ...], suggestion: str | None) -> ScenarioError:
-    expected = " or ".join(kind.expected for kind in kinds)
-    return ScenarioError(expected, value=text, suggestion=suggestion)
+    return ScenarioError(expected(*kinds), value=text, suggestion=suggestion)
 
 
 def _suggest(number: str | None, unit: str | None, kinds: tuple[Kind, ...]) -> str | None:

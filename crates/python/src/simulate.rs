@@ -18,7 +18,7 @@ use tightlink_sim::probe::trace::{Record, Trace};
 use tightlink_sim::probe::{Probe, Sampled, Totals};
 use tightlink_sim::scenario::Recovery;
 use tightlink_sim::tables::{self, Table};
-use tightlink_sim::windowed::Windowed;
+use tightlink_sim::windowed::{Windowed, Work};
 use tightlink_sim::{ENGINE_BEHAVIOUR, Interrupted, Scenario, Simulation};
 
 use crate::control::{InPython, Trouble};
@@ -161,8 +161,8 @@ fn is_interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed) || Python::attach(|py| py.check_signals().is_err())
 }
 
-fn run_windowed(scenario: &Scenario, _threads: u32) -> Result<Outcome, Failure> {
-    let mut run = Windowed::new(scenario)?;
+fn run_windowed(scenario: &Scenario, threads: u32) -> Result<Outcome, Failure> {
+    let mut run = Windowed::new(scenario, Work::on(threads))?;
     let begin = Instant::now();
     run.run(is_interrupted)?;
     let wall_s = begin.elapsed().as_secs_f64();

@@ -10,6 +10,7 @@ pub mod error;
 pub mod events;
 pub mod network;
 pub mod packet;
+pub mod prefetch;
 pub mod probe;
 pub mod random;
 pub mod ring;

@@ -73,8 +73,10 @@ pub struct LinkSpec {
     pub from: u32,
     /// Index of the node that receives.
     pub to: u32,
-    /// Transmission rate in bit/s.
+    /// Transmission rate in bit/s; with `rate_pps` that of packets of 1500 bytes.
     pub rate_bps: f64,
+    /// Packets per second, where every packet takes as long, whatever its size and framing; none: bits decide.
+    pub rate_pps: Option<f64>,
     /// Propagation delay in seconds.
     pub delay_s: f64,
     /// The queue in front of the transmitter.
@@ -87,6 +89,14 @@ pub struct LinkSpec {
     pub mtu_bytes: Option<u32>,
     /// Whether the transmitter pauses while the input ring at the far end is full (IEEE 802.3x).
     pub flow_control: bool,
+}
+
+impl LinkSpec {
+    /// What it carries of packets of `size` bytes, in bit/s, framing aside.
+    #[must_use]
+    pub fn carries_bps(&self, size: u32) -> f64 {
+        self.rate_pps.map_or(self.rate_bps, |packets_per_s| packets_per_s * 8.0 * f64::from(size))
+    }
 }
 
 /// The size of a queue. The packet in service counts.

@@ -113,6 +113,8 @@ def _edge(hop: Hop, names: list[str], capacity: Fraction | None) -> Edge:
 
 def _carried(hop: Hop, size: int) -> Fraction:
     """Bits of IP packets that a link carries in a second: its rate less what framing takes of the line."""
+    if hop.packet_rate is not None:
+        return hop.carries(size)
     framing = given(hop.wire.framing)
     frame = max(size + units.size(given(framing.overhead)), units.size(given(framing.smallest)))
     return units.exact(hop.rate) * size / frame

@@ -71,9 +71,28 @@ def of_run(scenario: Scenario) -> float:
 def _beginning(resolved: dict[str, Any], share: float) -> str:
     """The same up to a share of its duration, without what begins later."""
     end = resolved["duration_s"] * share
-    flows = [flow | {"stop_s": min(flow["stop_s"], end)} for flow in resolved["flows"] if flow["start_s"] < end]
-    observe = resolved["observe"] | {"interval_s": None}
-    return json.dumps(resolved | {"duration_s": end, "flows": flows, "observe": observe}, allow_nan=False)
+    flows, scatter = (
+        [group | {"stop_s": min(group["stop_s"], end)} for group in resolved[kind] if group["start_s"] < end]
+        for kind in ("flows", "scatter")
+    )
+    observe = resolved["observe"]
+    # Users and scattered datagrams are counted by intervals, of which there is one at least.
+    interval = min(observe["interval_s"], end) if resolved["users"] or resolved["scatter"] else None
+    changes = {
+        "duration_s": end,
+        "flows": flows,
+        "scatter": scatter,
+        "users": [_users(group, end) for group in resolved["users"]],
+        "observe": observe | {"interval_s": interval, "periods": []},
+    }
+    return json.dumps(resolved | changes, allow_nan=False)
+
+
+def _users(group: dict[str, Any], end: float) -> dict[str, Any]:
+    crowd = group["crowd"]
+    if crowd is not None:
+        crowd = crowd | {"stop_s": min(crowd["stop_s"], end)} if crowd["start_s"] < end else None
+    return group | {"crowd": crowd, "long_lived": [flow for flow in group["long_lived"] if flow["start_s"] < end]}
 
 
 def _simulated(resolved: str) -> float:

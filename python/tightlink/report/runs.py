@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink import units
 from tightlink.console import rounded
 from tightlink.plots.labels import grouped
-from tightlink.report import charts, why
+from tightlink.report import charts, users, why
 from tightlink.report.blocks import Block, Chart, Details, Row, Section, Table, Text
 
 if TYPE_CHECKING:
@@ -40,7 +40,14 @@ def sections(run: Run) -> list[Section]:
 
     flows = [_why(run), _totals(run)] if "flows" in run.tables else []
     scenario = Details("The scenario as it was understood, every default included", understood(run.scenario))
-    return [*flows, _links(run), *_nodes(run), *_over_time(run), Section("Scenario", "", [scenario])]
+    return [
+        *flows,
+        *users.sections(run),
+        _links(run),
+        *_nodes(run),
+        *_over_time(run),
+        Section("Scenario", "", [scenario]),
+    ]
 
 
 def lead(run: Run) -> str:
@@ -50,7 +57,8 @@ def lead(run: Run) -> str:
     where = f"The busiest link is {busiest['link']}, in use {why.percent(busiest['utilization'] or 0.0)} of the time."
     ran = f"{run.scenario.duration} simulated with seed {run.manifest['seed']}"
     if "flows" not in run.tables:
-        return f"{ran}. {where}"
+        many = users.lead(run)
+        return f"{ran}. {where}" if many is None else f"{ran}. {many} {where}"
     flows = run.flows
     goodput = rounded(float(flows["goodput_bps"].sum()), units.format_rate)
     lost, sent = int(flows["packets_dropped"].sum()), int(flows["packets_sent"].sum())

@@ -2,46 +2,79 @@
 
 from __future__ import annotations
 
+from tightlink.scenario.four_tier import PARAMETERS, Distribution, FourTier, LargerFile
 from tightlink.scenario.links import Framing, Link, Reverse
 from tightlink.scenario.load import load, loads, understood
-from tightlink.scenario.model import Observe, Scenario
+from tightlink.scenario.model import Scenario
 from tightlink.scenario.nodes import Background, Meter, Node, Processor
+from tightlink.scenario.observe import Observe
 from tightlink.scenario.overrides import parse_option, parse_value
 from tightlink.scenario.profiles import PROFILES, Profile
+from tightlink.scenario.protocols import Rto, Tcp, Udp
 from tightlink.scenario.queues import Codel, DropTail, FqCodel, Pie, Red, Threshold
-from tightlink.scenario.topologies import TOPOLOGIES, Chain, Dumbbell, Spread
-from tightlink.scenario.traffic import Bulk, Cbr, OnOff, Rto, Saturate, Starts, Tcp, Udp, Video
+from tightlink.scenario.scatter import DatagramSize, Scatter
+from tightlink.scenario.topologies import (
+    TOPOLOGIES,
+    AbileneFourTier,
+    Chain,
+    Dumbbell,
+    FatTree,
+    Graph,
+    ParkingLot,
+    Spread,
+)
+from tightlink.scenario.traffic import Bulk, Cbr, OnOff, Saturate, Starts, Video
+from tightlink.scenario.users import Control, Crowd, File, Interface, LongLived, Patience, Place, Think, Users
 
 __all__ = [
+    "PARAMETERS",
     "PROFILES",
     "TOPOLOGIES",
+    "AbileneFourTier",
     "Background",
     "Bulk",
     "Cbr",
     "Chain",
     "Codel",
+    "Control",
+    "Crowd",
+    "DatagramSize",
+    "Distribution",
     "DropTail",
     "Dumbbell",
+    "FatTree",
+    "File",
+    "FourTier",
     "FqCodel",
     "Framing",
+    "Graph",
+    "Interface",
+    "LargerFile",
     "Link",
+    "LongLived",
     "Meter",
     "Node",
     "Observe",
     "OnOff",
+    "ParkingLot",
+    "Patience",
     "Pie",
+    "Place",
     "Processor",
     "Profile",
     "Red",
     "Reverse",
     "Rto",
     "Saturate",
+    "Scatter",
     "Scenario",
     "Spread",
     "Starts",
     "Tcp",
+    "Think",
     "Threshold",
     "Udp",
+    "Users",
     "Video",
     "load",
     "loads",

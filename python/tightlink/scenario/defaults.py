@@ -5,12 +5,18 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.scenario.congestion import control_name, reads_marks
 from tightlink.scenario.nodes import check_output_rings
+from tightlink.scenario.problems import below
 from tightlink.scenario.profiles import PROFILES, Profile
+from tightlink.scenario.scatter import Scatter
+from tightlink.scenario.shares import completed
 from tightlink.scenario.table import merged
 from tightlink.scenario.traffic import Video
+from tightlink.scenario.users import Think, Users
+from tightlink.scenario.windowed import windowed
 
 if TYPE_CHECKING:
     from tightlink.scenario.model import Scenario
@@ -20,6 +26,9 @@ _SHAPE = 1.5
 #: 256 descriptors are what drivers of network interfaces usually begin with.
 _PROCESSOR: Final = {"per_byte": "0 s", "interrupt": "0 s", "input_ring": "256 packets", "receive": False}
 _VIDEO: Final = ("frames_per_second", "group_of_pictures", "key_frame_ratio", "variation", "spread")
+_SCATTER: Final = {"start": "0 s", "sizes": {"full": {"size": "1500 B"}}}
+#: Of the tables over time where there are users or scattered datagrams.
+_INTERVAL: Final = "1 s"
 _BACKGROUND: Final = {"guaranteed": 0.0}
 #: Routers report a one-minute mean.
 _METER: Final = {"window": "60 s", "cpu": "1 ms", "every": "1 s", "average": "window"}
@@ -37,7 +46,10 @@ def filled(scenario: Scenario) -> dict[str, Any]:
     data["seed"] = scenario.seed
     links = _links(profile)
     if "topology" in data:
-        data["topology"] = {name: topology.filled(links) for name, topology in scenario.topology.items()}
+        data["topology"] = {}
+        for name, topology in scenario.topology.items():
+            with below(f"topology.{name}"):
+                data["topology"][name] = topology.filled(links)
     if "link" in data:
         data["link"] = {name: merged(links, link) for name, link in data["link"].items()}
     if "node" in data:
@@ -47,7 +59,7 @@ def filled(scenario: Scenario) -> dict[str, Any]:
         data["traffic"] = {
             name: _traffic(name, flow, profile, data["duration"]) for name, flow in scenario.traffic.items()
         }
-    data["observe"] = {"flows": "each"} | data.get("observe", {})
+    data["observe"] = _observe(scenario) | data.get("observe", {})
     return data
 
 
@@ -65,7 +77,12 @@ def _node(node: dict[str, Any]) -> dict[str, Any]:
     return {"processor": _PROCESSOR | {key: table for key, table in tables.items() if key in processor}}
 
 
-def _traffic(name: str, flow: Flow, profile: Profile, duration: str) -> dict[str, Any]:
+def _traffic(name: str, flow: Flow | Users | Scatter, profile: Profile, duration: str) -> dict[str, Any]:
+    if isinstance(flow, Users):
+        return _users(name, flow, profile)
+    if isinstance(flow, Scatter):
+        data = _SCATTER | {"stop": duration} | flow.written()
+        return data | {"sizes": completed(data["sizes"])}
     data = {"start": "0 s", "stop": duration} | flow.written()
     if isinstance(data["start"], dict):
         data["start"] = {"first": "0 s"} | data["start"]
@@ -79,6 +96,53 @@ def _traffic(name: str, flow: Flow, profile: Profile, duration: str) -> dict[str
         return data | {"tcp": _tcp(name, data.get("tcp", {}), profile)}
     udp = data.get("udp", {})
     return data | {"udp": udp if "datagram" in udp else {"payload": profile.udp.payload} | udp}
+
+
+def _users(name: str, users: Users, profile: Profile) -> dict[str, Any]:
+    data = users.written()
+    own = data.get("tcp", {})
+    if users.controls is None:
+        tcp = _tcp(name, own, profile)
+    else:
+        data["controls"] = completed(data["controls"])
+        chosen = [entry["congestion"] for entry in data["controls"].values()]
+        # What belongs to the profile's own control alone is not for a mix, and what one of them needs is for all.
+        other = next((each for each in chosen if control_name(each) != profile.tcp.congestion), chosen[0])
+        tcp = _tcp(name, own | {"congestion": other}, profile)
+        tcp["ecn"] = own.get("ecn", profile.tcp.ecn or any(reads_marks(control_name(each)) for each in chosen))
+        del tcp["congestion"]
+    interfaces = {kind: {"delay": "0 s"} | entry for kind, entry in completed(data["interfaces"]).items()}
+    flow = {"start": "0 s", "interface": next(iter(interfaces))}
+    data |= {"interfaces": interfaces, "files": completed(data["files"]), "tcp": tcp}
+    data |= {"connect_tries": users.connect_tries, "sending_at_start": users.sending_at_start}
+    data["places"] = {kind: {"sources": 0, "receivers": 0} | entry for kind, entry in data["places"].items()}
+    if isinstance(users.think, Think):
+        data["think"] = {"distribution": users.think.distribution} | data["think"]
+        if users.think.distribution == "pareto":
+            data["think"] = {"shape": _SHAPE} | data["think"]
+    if users.long_lived is not None:
+        data["long_lived"] = {kind: flow | entry for kind, entry in data["long_lived"].items()}
+    return data
+
+
+def _observe(scenario: Scenario) -> dict[str, Any]:
+    own = scenario.observe
+    first = windowed(scenario)
+    if own is not None and own.periods is not None and not _has_users(scenario):
+        expected = "nothing here: only the transfers of users are counted by periods"
+        raise ScenarioError(expected, key="observe.periods", value=own.written()["periods"])
+    if first is None:
+        return {"flows": "each"}
+    if own is not None and own.flows not in {None, "none"}:
+        expected = f"nothing here: traffic.{first} has no flows of which there are rows"
+        raise ScenarioError(expected, key="observe.flows", value=own.flows)
+    whole = {"periods": {"whole": ["0 s", scenario.duration]}} if _has_users(scenario) else {}
+    interval = min(_INTERVAL, scenario.duration, key=units.time)
+    return {"flows": "none", "interval": interval, **whole}
+
+
+def _has_users(scenario: Scenario) -> bool:
+    return any(isinstance(traffic, Users) for traffic in scenario.traffic.values())
 
 
 def _tcp(name: str, own: dict[str, Any], profile: Profile) -> dict[str, Any]:

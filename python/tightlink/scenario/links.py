@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, StrictBool, model_validato
 
 from tightlink.scenario.queues import Queue
 from tightlink.scenario.table import NAME, Table, merged, wrong
-from tightlink.scenario.values import Delay, Fraction, Mtu, Overhead, Rate
+from tightlink.scenario.values import Delay, Fraction, LineRate, Mtu, Overhead
 
 _ENDS: Final = 2
 #: A node: a plain name, or a node of a topology such as ``net.left[3]``.
@@ -49,8 +49,8 @@ class Medium(Table):
 class Wire(Medium):
     """One direction of a wire."""
 
-    rate: Rate | None = None
-    """Transmission rate."""
+    rate: LineRate | None = None
+    """Transmission rate, in bits or in packets."""
     delay: Delay | None = None
     """Propagation delay (default "0 s")."""
 
@@ -62,8 +62,8 @@ class Reverse(Wire):
 class Duplex(Wire):
     """Both directions of a wire: the reverse is like the forward, but for what ``reverse`` says."""
 
-    rate: Rate
-    """Transmission rate."""
+    rate: LineRate
+    """Transmission rate, in bits or in packets."""
     reverse: Reverse | None = None
     """What differs from the second end to the first."""
 

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, PrivateAttr, ValidationError
 
@@ -26,13 +27,14 @@ from tightlink.errors import ScenarioError
 from tightlink.scenario import toml
 from tightlink.scenario.links import Link
 from tightlink.scenario.nodes import Node, check_node_name
+from tightlink.scenario.observe import Observe
 from tightlink.scenario.overrides import override
-from tightlink.scenario.problems import placed, scenario_error
+from tightlink.scenario.problems import below, placed, scenario_error
 from tightlink.scenario.profiles import DEFAULT_PROFILE, PROFILES
-from tightlink.scenario.table import NAME, Table, wrong
+from tightlink.scenario.table import Table
 from tightlink.scenario.topologies import AnyTopology
 from tightlink.scenario.traffic import Traffic
-from tightlink.scenario.values import Period, choice, whole
+from tightlink.scenario.values import Name, Period, choice, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -40,23 +42,7 @@ if TYPE_CHECKING:
 _LARGEST_SEED = 2**63 - 1
 
 
-def _check_name(name: str) -> str:
-    if NAME.fullmatch(name) is None:
-        raise wrong("a name of letters, digits, _ and -, beginning with a letter")
-    return name
-
-
-Name = Annotated[str, AfterValidator(_check_name)]
 NodeNames = Annotated[str, AfterValidator(check_node_name)]
-
-
-class Observe(Table):
-    """What is recorded beyond the totals."""
-
-    interval: Period | None = None
-    """Sampling interval of the table ``series`` (default: no series)."""
-    flows: Annotated[Literal["each", "group", "none"], choice("each", "group", "none")] | None = None
-    """Rows of the table ``flows``: each flow, each traffic group, or none (default "each")."""
 
 
 class Scenario(Table):
@@ -104,6 +90,9 @@ class Scenario(Table):
 
     def _stamped(self, file: str | None, changed: tuple[str, ...]) -> Self:
         self._file, self._changed = file, changed  # type: ignore[misc]
+        if file is not None:
+            for topology in self.topology.values():
+                topology.stands_in(Path(file).parent)
         return self
 
     @property
@@ -162,9 +151,22 @@ class Scenario(Table):
         except ScenarioError as error:
             raise placed(error, self._file, self._changed) from None
 
+    def written_out(self) -> Self:
+        """The same scenario with what it reads from other files written out."""
+        tables = {}
+        for name, topology in self.topology.items():
+            with self._placed(), below(f"topology.{name}"):
+                whole = topology.written_out()
+            if whole is not topology:
+                tables[name] = whole.written()
+        if not tables:
+            return self
+        data = self.written()
+        return self.from_dict(data | {"topology": data["topology"] | tables}, file=self._file, changed=self._changed)
+
     def to_toml(self) -> str:
-        """The scenario as TOML, with what was set and nothing else."""
-        return toml.dump(self.written())
+        """The scenario as TOML, with what was set and nothing else; what it reads from other files is written out."""
+        return toml.dump(self.written_out().written())
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:

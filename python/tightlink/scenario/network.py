@@ -10,10 +10,11 @@ from tightlink import units
 from tightlink.errors import ABSENT, ScenarioError, closest
 from tightlink.scenario.queues import Line, discipline
 from tightlink.scenario.table import kind_of
-from tightlink.scenario.values import UNLIMITED
+from tightlink.scenario.values import UNLIMITED, line_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from fractions import Fraction
 
     from tightlink.scenario.links import Span, Wire
     from tightlink.scenario.model import Scenario
@@ -43,9 +44,16 @@ class Hop:
     origin: int
     target: int
     wire: Wire
+    #: In bit/s; with a rate in packets that of packets of 1500 B.
     rate: float
+    #: In packets/s, where that limits it.
+    packet_rate: float | None
     delay: float
     mtu: int | None
+
+    def carries(self, size: int) -> Fraction:
+        """Bit/s of packets of ``size`` bytes that it carries, framing aside."""
+        return units.exact(self.rate) if self.packet_rate is None else units.exact(self.packet_rate) * 8 * size
 
 
 class Network:
@@ -57,17 +65,21 @@ class Network:
         self.links: dict[str, int] = {}
         #: Sizes of the groups, such as net.left.
         self.groups: dict[str, int] = {}
+        #: Elements of groups that have a name of their own: where they are.
+        self._aliases: dict[str, int] = {}
         for name, topology in scenario.topology.items():
             self.groups |= topology.groups(name)
             for node in topology.nodes(name):
                 self.nodes[node] = len(self.nodes)
+            self._aliases |= {alias: self.nodes[node] for alias, node in topology.aliases(name).items()}
             for span in topology.spans(name):
                 self._add(span)
         for name, link in scenario.link.items():
             for node in link.ends:
-                if "." in node and node not in self.nodes:
-                    raise self._unknown(f"link.{name}.ends", node, self.nodes, "a node of a topology")
-                self.nodes.setdefault(node, len(self.nodes))
+                if self._find(node) is None:
+                    if "." in node:
+                        raise self._unknown(f"link.{name}.ends", node, self.nodes, "a node of a topology")
+                    self.nodes[node] = len(self.nodes)
             self._add(link.span(name))
         #: Nodes with a processor, and the key of its table.
         self.processors: dict[int, tuple[str, Processor]] = {}
@@ -78,8 +90,7 @@ class Network:
     def _place(self, nodes: dict[str, Node]) -> None:
         """Gives nodes their processors: those named singly have theirs rather than their group's."""
         for name, node in sorted(nodes.items(), key=lambda item: "[*]" not in item[0]):
-            size = self.groups.get(name.removesuffix("[*]"), 1) if name.endswith("[*]") else 1
-            places = [self.node(f"node.{name}", name, index, written=False) for index in range(size)]
+            places = [self.node(f"node.{name}", name, index, written=False) for index in range(self._size(name))]
             if node.processor is not None:
                 self.processors |= dict.fromkeys(places, (f"node.{name}.processor", node.processor))
         for index, hop in enumerate(self.hops):
@@ -119,21 +130,27 @@ class Network:
                 )
         return paused
 
+    def _find(self, node: str) -> int | None:
+        return self.nodes.get(node, self._aliases.get(node))
+
     def _add(self, span: Span) -> None:
-        origin, target = (self.nodes[end] for end in span.ends)
+        origin, target = (given(self._find(end)) for end in span.ends)
         self._hop(span.name, span.key, origin, target, span.forward)
         if span.reverse is not None:
             self._hop(f"{span.name}.reverse", f"{span.key}.reverse", target, origin, span.reverse)
 
     def _hop(self, name: str, key: str, origin: int, target: int, wire: Wire) -> None:
         self.links[name] = len(self.hops)
-        rate, delay = units.rate(given(wire.rate)), units.time(given(wire.delay))
+        (rate, packet_rate), delay = line_rate(given(wire.rate)), units.time(given(wire.delay))
+        if packet_rate is not None and any(_framing(wire).values()):
+            expected = f'nothing here: with a rate of "{wire.rate}" each packet takes as long, whatever its size'
+            raise ScenarioError(expected, key=f"{key}.framing", value=given(wire.framing).written())
         mtu = None if wire.mtu is None else units.size(wire.mtu)
-        self.hops.append(Hop(name, key, origin, target, wire, rate, delay, mtu))
+        self.hops.append(Hop(name, key, origin, target, wire, rate, packet_rate, delay, mtu))
 
     def node(self, key: str, name: str, index: int, *, written: bool = True) -> int:
         """The node that ``name`` means for flow ``index``; ``key`` is where it was written, or its table."""
-        found = self.nodes.get(self._element(name, index))
+        found = self._find(self._element(name, index))
         if found is None:
             error = self._unknown(key, name, self.nodes, "the name of a node")
             if not written:
@@ -141,12 +158,24 @@ class Network:
             raise error
         return found
 
+    def name(self, node: int) -> str:
+        """The name of a node."""
+        return list(self.nodes)[node]
+
+    def members(self, key: str, names: str | list[str]) -> list[int]:
+        """All nodes that one or several names of nodes and of groups mean; ``key`` is where they were written."""
+        listed = [names] if isinstance(names, str) else names
+        return [self.node(key, name, index) for name in listed for index in range(self._size(name))]
+
     def link(self, key: str, name: str, index: int) -> int:
         """The link that ``name`` means for flow ``index``; ``key`` is where it was written."""
         found = self.links.get(self._element(name, index))
         if found is None:
             raise self._unknown(key, name, self.links, "the name of a link")
         return found
+
+    def _size(self, name: str) -> int:
+        return self.groups.get(name.removesuffix("[*]"), 1) if name.endswith("[*]") else 1
 
     def _element(self, name: str, index: int) -> str:
         if "[*]" not in name:
@@ -184,6 +213,7 @@ class Network:
         hop = self.hops[index]
         return {
             "rate_bps": hop.rate,
+            "rate_pps": hop.packet_rate,
             "delay_s": hop.delay,
             "queue": self._queue(index, bdp_queues),
             "framing": _framing(hop.wire),
@@ -195,7 +225,7 @@ class Network:
         hop = self.hops[index]
         queue = discipline(given(hop.wire.queue))
         limit = self._limit(index, bdp_queues)
-        return {"kind": kind_of(queue), "limit": limit, **queue.spec(Line(hop.rate, hop.delay))}
+        return {"kind": kind_of(queue), "limit": limit, **queue.spec(Line(hop.rate, hop.delay, hop.packet_rate))}
 
     def _limit(self, index: int, bdp_queues: dict[int, int]) -> str | dict[str, int]:
         if index in bdp_queues:

@@ -14,8 +14,9 @@ from pydantic import AfterValidator, StrictBool
 
 from tightlink import units
 from tightlink.errors import ScenarioError
+from tightlink.scenario.endpoints import GROUP
 from tightlink.scenario.links import NODE
-from tightlink.scenario.table import NAME, Table, wrong
+from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.values import Delay, Fraction, Period, RingLimit, choice
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from tightlink.scenario.model import Scenario
 
 _MOST_JOBS: Final = 10_000_000
-#: All nodes of a group, such as ``net.left[*]``.
-GROUP: Final = re.compile(rf"{NAME.pattern}\.{NAME.pattern}\[\*\]", re.ASCII)
 
 
 def _check_guaranteed(value: float) -> float:
@@ -152,10 +151,15 @@ def check_output_rings(scenario: Scenario, default: str) -> None:
     }
     if not rings:
         return
+    groups = {
+        node: alias.rpartition("[")[0]
+        for topology in scenario.topology
+        for alias, node in scenario.topology[topology].aliases(topology).items()
+    }
     for span in _spans(scenario):
         reverse = None if span.reverse is None or span.reverse.queue == span.forward.queue else span.reverse
         for node, wire, key in ((0, span.forward, span.key), (1, reverse, f"{span.key}.reverse")):
-            name = _named(span.ends[node], rings)
+            name = _named(span.ends[node], rings, groups)
             if name is not None and wire is not None and _has_queue(wire, default):
                 expected = f"no queue here: node.{name}.processor.output_ring = {rings[name]} is the queue of this link"
                 raise ScenarioError(expected, key=f"{key}.queue", value=wire.written()["queue"])
@@ -168,8 +172,8 @@ def _spans(scenario: Scenario) -> Iterator[Span]:
         yield link.span(name)
 
 
-def _named(node: str, names: dict[str, str]) -> str | None:
-    group = re.sub(r"\[\d+\]$", "[*]", node)
+def _named(node: str, names: dict[str, str], groups: dict[str, str]) -> str | None:
+    group = f"{groups[node]}[*]" if node in groups else re.sub(r"\[\d+\]$", "[*]", node)
     return next((name for name in (node, group) if name in names), None)
 
 

@@ -10,7 +10,29 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tightlink.scenario.network import Network
+
+
+def cut_off(network: Network, nodes: Sequence[int]) -> tuple[int, int] | None:
+    """Two of the nodes of which the first cannot reach the second, or nothing where all can reach all."""
+    onward: dict[int, list[int]] = {}
+    back: dict[int, list[int]] = {}
+    for hop in network.hops:
+        onward.setdefault(hop.origin, []).append(hop.target)
+        back.setdefault(hop.target, []).append(hop.origin)
+    first = nodes[0]
+    for neighbours in (onward, back):
+        reached, frontier = {first}, [first]
+        while frontier:
+            new = {near for node in frontier for near in neighbours.get(node, ())} - reached
+            reached |= new
+            frontier = list(new)
+        lost = next((node for node in nodes if node not in reached), None)
+        if lost is not None:
+            return (first, lost) if neighbours is onward else (lost, first)
+    return None
 
 
 class Router:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import ABSENT, ScenarioError, show
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
@@ -56,6 +57,16 @@ def placed(
         if problem.file is None:
             problem.file = option if over else file
     return error
+
+
+@contextmanager
+def below(table: str) -> Iterator[None]:
+    """Errors raised inside have keys relative to this table."""
+    try:
+        yield
+    except ScenarioError as error:
+        error.key = f"{table}.{error.key}"
+        raise
 
 
 def _problem(details: ErrorDetails) -> ScenarioError:

@@ -35,10 +35,15 @@ _PIE_SHORTEST_UPDATE: Final = "10 us"
 
 @dataclass(frozen=True)
 class Line:
-    """The link that a queue belongs to: its rate in bit/s and its delay in seconds."""
+    """The link that a queue belongs to: its rate in bit/s, its delay in seconds, its packets/s if they limit it."""
 
     rate: float
     delay: float
+    packet_rate: float | None = None
+
+    def carries(self, size: int) -> float:
+        """Bit/s of packets of ``size`` bytes that it sends."""
+        return self.rate if self.packet_rate is None else self.packet_rate * 8 * size
 
 
 class Discipline(Table):
@@ -127,7 +132,7 @@ class Red(Discipline):
     def spec(self, line: Line) -> dict[str, Any]:
         """The options as the engine reads them; thresholds, weight and bounds from the link where none are given."""
         size = units.size(self.packet)
-        per_second = line.rate / (8 * size)
+        per_second = line.carries(size) / (8 * size)
         low, high, in_bytes = self._thresholds(per_second)
         return {
             "min": low,
@@ -138,7 +143,7 @@ class Red(Discipline):
             "gentle": self.gentle,
             "wait": self.wait,
             "packet_bytes": size,
-            "adaptive": self._adaptation(line.rate) if self.adaptive else None,
+            "adaptive": self._adaptation(line) if self.adaptive else None,
             "ecn": self.ecn,
         }
 
@@ -152,9 +157,9 @@ class Red(Discipline):
         low, in_bytes = _amount(self.min)
         return low, _RED_SPREAD * low if self.max is None else _amount(self.max)[0], in_bytes
 
-    def _adaptation(self, rate: float) -> dict[str, float]:
+    def _adaptation(self, line: Line) -> dict[str, float]:
         # At least one drop in a window of 100 ms of packets of 1000 B, or the smallest window would not notice.
-        least = min(_RED_LEAST_PROBABILITY, 8000 / (_RED_ROUND_TRIP_S * rate))
+        least = min(_RED_LEAST_PROBABILITY, 8000 / (_RED_ROUND_TRIP_S * line.carries(1000)))
         interval = units.time(self.interval or "500 ms")
         return {"interval_s": interval, "least": least, "most": _RED_MOST_PROBABILITY}
 

@@ -16,10 +16,17 @@ from tightlink.scenario.network import Network, given, limit_of
 from tightlink.scenario.nodes import processor_spec
 from tightlink.scenario.paths import Router
 from tightlink.scenario.profiles import PROFILES
+from tightlink.scenario.scatter import Scatter
+from tightlink.scenario.scatter_spec import scatter_spec
 from tightlink.scenario.transport import fill_windows, has_bdp
+from tightlink.scenario.users import Users
+from tightlink.scenario.users_spec import users_spec
 from tightlink.scenario.values import UNLIMITED
+from tightlink.scenario.windowed import check_windowed
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tightlink.scenario.model import Scenario
 
 _MOST_SAMPLES: Final = 10_000_000
@@ -38,10 +45,19 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
     profile = PROFILES[scenario.profile]
     duration = units.time(scenario.duration)
     network = Network(scenario)
-    flows = [
-        spec for name, flow in scenario.traffic.items() for spec in flow_specs(name, flow, network, profile, duration)
-    ]
-    if not flows:
+    check_windowed(scenario, network)
+    flows: list[dict[str, Any]] = []
+    users: list[dict[str, Any]] = []
+    scatter: list[dict[str, Any]] = []
+    for name, traffic in scenario.traffic.items():
+        match traffic:
+            case Users():
+                users.append(users_spec(name, traffic, network, profile, duration))
+            case Scatter():
+                scatter.append(scatter_spec(name, traffic, network, duration))
+            case _:
+                flows += flow_specs(name, traffic, network, profile, duration)
+    if not scenario.traffic:
         raise ScenarioError("at least one flow, such as traffic.ftp", key="traffic")
     paths = _Paths(network)
     _check_mtus(scenario, flows, network, paths)
@@ -62,8 +78,8 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
         ],
         "links": network.specs(_bdp_queues(flows, network, paths)),
         "flows": flows,
-        "users": [],
-        "scatter": [],
+        "users": users,
+        "scatter": scatter,
         "observe": _observe(scenario, duration),
     }
 
@@ -104,8 +120,9 @@ class _Paths:
 
     def bdp_bytes(self, flow: dict[str, Any]) -> Fraction:
         """The smallest rate of the flow's path times its round trip."""
-        rate = min(self._network.hops[link].rate for link in self.forward(flow))
-        return units.exact(rate) * self.round_trip(flow) / 8
+        size = packet_bytes(flow["transport"])
+        rate = min(self._network.hops[link].carries(size) for link in self.forward(flow))
+        return rate * self.round_trip(flow) / 8
 
 
 def _check_mtus(scenario: Scenario, flows: list[dict[str, Any]], network: Network, paths: _Paths) -> None:
@@ -121,8 +138,7 @@ def _check_mtus(scenario: Scenario, flows: list[dict[str, Any]], network: Networ
             hop = network.hops[link]
             if hop.mtu is not None and packet_bytes(flow["transport"]) > hop.mtu:
                 header = flow["transport"][transport]["header_bytes"]
-                own = scenario.traffic[flow["group"]]
-                sizes = given(own.tcp if transport == "tcp" else own.udp).written()
+                sizes = scenario.traffic[flow["group"]].written()[transport]
                 size = "payload" if "payload" in sizes else "datagram"
                 above = f", as headers of {header} B come on top and" if size == "payload" else ", as"
                 raise ScenarioError(
@@ -182,7 +198,7 @@ def _packets(
     if longest[link] == 0:
         expected = "a number of packets or bytes: no flow through this link has any propagation delay"
         raise ScenarioError(expected, key=key, value=value)
-    count = math.ceil(times * units.exact(hop.rate) * longest[link] / (8 * largest[link]))
+    count = math.ceil(times * hop.carries(largest[link]) * longest[link] / (8 * largest[link]))
     if count > _MOST_PACKETS:
         raise ScenarioError(f"fewer than 2³² packets, not {count}", key=key, value=value)
     return count
@@ -193,4 +209,26 @@ def _observe(scenario: Scenario, duration: float) -> dict[str, Any]:
     interval = None if observe.interval is None else units.time(observe.interval)
     if interval is not None and duration / interval > _MOST_SAMPLES:
         raise ScenarioError(f"at most {_MOST_SAMPLES} samples", key="observe.interval", value=observe.interval)
-    return {"interval_s": interval, "flows": given(observe.flows), "periods": []}
+    periods = _periods(observe.periods or {}, interval, duration)
+    return {"interval_s": interval, "flows": given(observe.flows), "periods": periods}
+
+
+def _periods(written: Mapping[str, tuple[str, str]], interval: float | None, duration: float) -> list[dict[str, Any]]:
+    """The periods in their order in time."""
+    times = {name: (units.time(start), units.time(stop)) for name, (start, stop) in written.items()}
+    before: str | None = None
+    periods = []
+    for name, (start, stop) in sorted(times.items(), key=lambda item: item[1]):
+        key, value = f"observe.periods.{name}", list(written[name])
+        if stop > duration:
+            expected = f"a period within the duration, which is {units.format_time(duration)}"
+            raise ScenarioError(expected, key=key, value=value)
+        if before is not None and start < times[before][1]:
+            expected = f"a period that does not overlap {before}, which lasts until {written[before][1]}"
+            raise ScenarioError(expected, key=key, value=value)
+        if interval is not None and stop - start < interval:
+            expected = f"a period of at least observe.interval, which is {units.format_time(interval)}"
+            raise ScenarioError(expected, key=key, value=value)
+        periods.append({"name": name, "start_s": start, "stop_s": stop})
+        before = name
+    return periods

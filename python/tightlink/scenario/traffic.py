@@ -12,21 +12,12 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag, model_validator
 
-from tightlink.scenario.links import NODE
+from tightlink.scenario.endpoints import Endpoint
+from tightlink.scenario.protocols import Tcp, Udp
+from tightlink.scenario.scatter import Scatter
 from tightlink.scenario.table import NAME, Table, known_kind, tag_of_kind, wrong
-from tightlink.scenario.values import (
-    Amount,
-    Congestion,
-    Delay,
-    Period,
-    Rate,
-    Size,
-    Threshold,
-    Window,
-    choice,
-    number,
-    whole,
-)
+from tightlink.scenario.users import Users
+from tightlink.scenario.values import Amount, Delay, Period, Rate, choice, number, whole
 
 _MOST_FLOWS: Final = 1_000_000
 _STEEPEST: Final = 1e6
@@ -34,73 +25,7 @@ _LARGEST_RATIO: Final = 1000.0
 _LARGEST_VARIATION: Final = 10.0
 _LARGEST_GROUP: Final = 10_000
 _MOST_FRAMES: Final = 10_000.0
-_GROUP: Final = re.compile(rf"{NAME.pattern}\.{NAME.pattern}\[\*\]", re.ASCII)
 _LINK_NAME: Final = re.compile(rf"{NAME.pattern}(\.{NAME.pattern}(\[(\d+|\*)\])?)?(\.reverse)?", re.ASCII)
-
-
-class Rto(Table):
-    """TCP's retransmission timer (RFC 6298); the profile gives what is not set."""
-
-    initial: Period | None = None
-    """Before the first sample of the round-trip time."""
-    min: Period | None = None
-    """Lower bound."""
-    max: Period | None = None
-    """Upper bound."""
-    granularity: Period | None = None
-    """Tick of the clock."""
-
-
-class Tcp(Table):
-    """A TCP connection; the profile gives what is not set.
-
-    Windows are packets of ``payload``; one in bytes is rounded down to packets, one in BDP is
-    rounded up.
-    """
-
-    congestion: Congestion | None = None
-    """Congestion control, by name (``tightlink list congestion``), or a table of its name as ``kind`` and options."""
-    recovery: Annotated[str, choice("tahoe", "reno", "newreno", "sack", "rack")] | None = None
-    """Loss recovery: tahoe, reno, newreno, sack or rack."""
-    payload: Size | None = None
-    """Application bytes in a full segment; the profile adds its headers."""
-    window: Window | None = None
-    """Largest window that the receiver advertises."""
-    initial_window: Window | None = None
-    """Congestion window at the start."""
-    initial_ssthresh: Threshold | None = None
-    """Slow-start threshold at the start, or "unlimited"."""
-    slow_start: Annotated[str, choice("standard", "hystart", "hystart++", "limited")] | None = None
-    """Slow start: standard (RFC 5681), hystart (Linux's), hystart++ (RFC 9406) or limited (RFC 3742)."""
-    max_ssthresh: Window | None = None
-    """Window above which limited slow start is slower; needs ``slow_start`` = "limited"."""
-    delayed_acks: StrictBool | None = None
-    """Whether the receiver acknowledges every second packet only."""
-    delayed_ack_timeout: Period | None = None
-    """How long the receiver may hold an ACK; needs ``delayed_acks``."""
-    limited_transmit: StrictBool | None = None
-    """Whether the first two duplicate ACKs release a new packet each (RFC 3042)."""
-    pacing: StrictBool | None = None
-    """Whether packets leave one by one, spread over the round trip; a congestion control that needs it always paces."""
-    ecn: StrictBool | None = None
-    """Whether queues may mark packets instead of dropping them (RFC 3168); a control that reads marks sets it."""
-    rto: Rto | None = None
-    """Retransmission timer."""
-
-
-class Udp(Table):
-    """A UDP flow: either what the application sends at a time, or the whole IP datagram."""
-
-    payload: Size | None = None
-    """Application bytes in a datagram; the profile adds its headers."""
-    datagram: Size | None = None
-    """The whole IP datagram, headers included."""
-
-    @model_validator(mode="after")
-    def _one_size(self) -> Self:
-        if self.payload is not None and self.datagram is not None:
-            raise wrong("either payload or datagram, not both", key="datagram", value=self.datagram)
-        return self
 
 
 class Starts(Table):
@@ -124,19 +49,12 @@ Start = Annotated[
 ]
 
 
-def _check_endpoint(name: object) -> str:
-    if not isinstance(name, str) or not (NODE.fullmatch(name) or _GROUP.fullmatch(name)):
-        raise wrong('the name of a node or of a group, such as "sender" or "net.left[*]"', value=name)
-    return name
-
-
 def _check_link_name(name: object) -> str:
     if not isinstance(name, str) or _LINK_NAME.fullmatch(name) is None:
         raise wrong('the name of a link, such as "bottleneck" or "net.access_left[*]"', value=name)
     return name
 
 
-Endpoint = Annotated[str, BeforeValidator(_check_endpoint)]
 PathLinks = Annotated[list[Annotated[str, BeforeValidator(_check_link_name)]], Field(min_length=1)]
 Flows = Annotated[int, whole(1, _MOST_FLOWS, f"a whole number of flows from 1 to {_MOST_FLOWS}")]
 
@@ -308,14 +226,24 @@ class Video(Flow):
 
 
 #: Every kind of traffic. A new kind is one class, one entry here and its part in resolve.py.
-KINDS: Final[dict[str, type[Flow]]] = {"bulk": Bulk, "saturate": Saturate, "cbr": Cbr, "on-off": OnOff, "video": Video}
+KINDS: Final[dict[str, type[Flow | Users | Scatter]]] = {
+    "bulk": Bulk,
+    "saturate": Saturate,
+    "cbr": Cbr,
+    "on-off": OnOff,
+    "video": Video,
+    "users": Users,
+    "scatter": Scatter,
+}
 
 Traffic = Annotated[
     Annotated[Bulk, Tag("<bulk>")]
     | Annotated[Saturate, Tag("<saturate>")]
     | Annotated[Cbr, Tag("<cbr>")]
     | Annotated[OnOff, Tag("<on-off>")]
-    | Annotated[Video, Tag("<video>")],
+    | Annotated[Video, Tag("<video>")]
+    | Annotated[Users, Tag("<users>")]
+    | Annotated[Scatter, Tag("<scatter>")],
     Discriminator(tag_of_kind),
     known_kind(*KINDS),
 ]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from tightlink.scenario.profiles import Profile
-    from tightlink.scenario.traffic import Rto, Tcp, Udp
+    from tightlink.scenario.protocols import Rto, Tcp, Udp
 
 #: Windows, of which some may be in bandwidth-delay products.
 _WINDOWS = ("window", "initial_window", "initial_ssthresh", "max_ssthresh")

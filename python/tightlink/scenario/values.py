@@ -8,29 +8,44 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Final, TypeGuard
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
 from tightlink import units
 from tightlink.control import CongestionControl
 from tightlink.errors import ScenarioError, closest, one_of
-from tightlink.scenario.table import wrong
+from tightlink.scenario.table import NAME, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 UNLIMITED: Final = "unlimited"
+#: The packet by which a rate in packets is one in bits, where only bits are understood.
+PACKET_BYTES: Final = 1500
+
+
+def _check_name(name: str) -> str:
+    if NAME.fullmatch(name) is None:
+        raise wrong("a name of letters, digits, _ and -, beginning with a letter")
+    return name
+
+
+#: The name of a link, of traffic, of one of several files.
+Name = Annotated[str, AfterValidator(_check_name)]
 
 
 def _quantity(
     *kinds: units.Kind,
     zero: bool = False,
-    smallest: str | None = None,
+    smallest: tuple[str, ...] = (),
     largest: float = float("inf"),
     words: tuple[str, ...] = (),
 ) -> BeforeValidator:
-    """Checks a quantity of one of the kinds, or one of the words, and spells it canonically."""
-    expected = " or ".join([*(kind.expected for kind in kinds), *(f'"{word}"' for word in words)])
-    least = units.parse(smallest, *kinds)[1].exact if smallest else 0
+    """Checks a quantity of one of the kinds, or one of the words, and spells it canonically.
+
+    What is the smallest is said for each kind that has one.
+    """
+    expected = " or ".join([units.expected(*kinds), *(f'"{word}"' for word in words)])
+    least = dict(units.parse(text, *kinds) for text in smallest)
 
     @units.remembered
     def check(value: object) -> str:
@@ -47,8 +62,8 @@ def _quantity(
         if quantity.exact < 0 or (quantity.exact == 0 and not zero):
             sign = "that is not negative" if zero else "above zero"
             raise wrong(f'{kind.name} {sign}, such as "{kind.example}"', value=value)
-        if quantity.exact < least:
-            raise wrong(f'{kind.name} of at least "{smallest}"', value=value)
+        if kind in least and quantity.exact < least[kind].exact:
+            raise wrong(f'{kind.name} of at least "{least[kind]}"', value=value)
         if quantity.exact > largest:
             raise wrong(f"{kind.name} of at most {largest:g} in SI units", value=value)
         return str(quantity)
@@ -61,35 +76,50 @@ def _schema(*examples: str) -> WithJsonSchema:
 
 
 #: Times beyond this are not resolved to a microsecond any more.
-_LONGEST_TIME = 1e9
-_LARGEST_RATE = 1e18
+LONGEST_TIME: Final = 1e9
+#: Rates in bit/s or in packets/s. Slower ones would stop the clock.
+SLOWEST: Final = 1
+FASTEST: Final = 1e18
 _MOST_BYTES = 2**31 - 1
-_MOST_PACKETS = 2**31 - 1
+MOST_PACKETS: Final = 2**31 - 1
 #: The smallest packet that every link must carry whole (RFC 791).
 _SMALLEST_MTU = "68 B"
-#: Shorter times and slower rates would stop the clock.
+#: Shorter times would stop the clock.
 _SHORTEST_PERIOD = "1 ns"
-_SMALLEST_RATE = "1 bit/s"
+#: Rates of events, which need not keep a link busy.
+_SLOWEST_PACKETS = "0.000001 packets/s"
+_SMALLEST_RATES = (f"{SLOWEST} bit/s", f"{SLOWEST} packet/s")
 
 Rate = Annotated[
-    str, _quantity(units.RATE, smallest=_SMALLEST_RATE, largest=_LARGEST_RATE), _schema("2 Mbit/s", "1 Gbit/s")
+    str, _quantity(units.RATE, smallest=_SMALLEST_RATES[:1], largest=FASTEST), _schema("2 Mbit/s", "1 Gbit/s")
 ]
-Delay = Annotated[str, _quantity(units.TIME, zero=True, largest=_LONGEST_TIME), _schema("10 ms", "5 us")]
+LineRate = Annotated[
+    str,
+    _quantity(units.RATE, units.PACKET_RATE, smallest=_SMALLEST_RATES, largest=FASTEST),
+    _schema("2 Mbit/s", "20 packets/ms"),
+]
+PacketRate = Annotated[
+    str,
+    _quantity(units.PACKET_RATE, smallest=(_SLOWEST_PACKETS,), largest=FASTEST),
+    _schema("10 packets/s", "8 packets/ms"),
+]
+Delay = Annotated[str, _quantity(units.TIME, zero=True, largest=LONGEST_TIME), _schema("10 ms", "5 us")]
 Period = Annotated[
-    str, _quantity(units.TIME, smallest=_SHORTEST_PERIOD, largest=_LONGEST_TIME), _schema("10 s", "500 ms")
+    str, _quantity(units.TIME, smallest=(_SHORTEST_PERIOD,), largest=LONGEST_TIME), _schema("10 s", "500 ms")
 ]
 Size = Annotated[str, _quantity(units.SIZE, largest=_MOST_BYTES), _schema("1000 B", "1460 B")]
 Overhead = Annotated[str, _quantity(units.SIZE, zero=True, largest=_MOST_BYTES), _schema("38 B")]
 Amount = Annotated[str, _quantity(units.SIZE, largest=2**63 - 1), _schema("10 MB", "64 KiB")]
-Mtu = Annotated[str, _quantity(units.SIZE, smallest=_SMALLEST_MTU, largest=_MOST_BYTES), _schema("1500 B")]
+FileSize = Annotated[str, _quantity(units.PACKETS, units.SIZE, largest=2**53), _schema("50 packets", "75 kB")]
+Mtu = Annotated[str, _quantity(units.SIZE, smallest=(_SMALLEST_MTU,), largest=_MOST_BYTES), _schema("1500 B")]
 Window = Annotated[
     str,
-    _quantity(units.PACKETS, units.SIZE, units.BDP, largest=_MOST_PACKETS),
+    _quantity(units.PACKETS, units.SIZE, units.BDP, largest=MOST_PACKETS),
     _schema("20 packets", "64 KiB", "1 BDP"),
 ]
 Threshold = Annotated[
     str,
-    _quantity(units.PACKETS, units.SIZE, units.BDP, largest=_MOST_PACKETS, words=(UNLIMITED,)),
+    _quantity(units.PACKETS, units.SIZE, units.BDP, largest=MOST_PACKETS, words=(UNLIMITED,)),
     _schema("46 packets", UNLIMITED),
 ]
 QueueLimit = Annotated[
@@ -99,6 +129,18 @@ QueueLimit = Annotated[
 ]
 
 RingLimit = Annotated[str, _quantity(units.PACKETS, units.SIZE, largest=_MOST_BYTES), _schema("75 packets", "64 KiB")]
+
+
+def line_rate(text: object) -> tuple[float, float | None]:
+    """What a line transmits, in bit/s, and in packets/s where that limits it.
+
+    >>> line_rate("2 Mbit/s"), line_rate("2 packets/ms")
+    ((2000000.0, None), (24000000.0, 2000.0))
+    """
+    kind, quantity = units.parse(text, units.RATE, units.PACKET_RATE)
+    if kind is units.RATE:
+        return float(quantity.exact), None
+    return float(quantity.exact * 8 * PACKET_BYTES), float(quantity.exact)
 
 
 def _check_fraction(value: object) -> float:

@@ -112,6 +112,13 @@ impl Key {
         Self { rank: self.rank & !u64::from(u32::MAX) | u64::from(entity), ..self }
     }
 
+    /// How long its cause had been inevitable.
+    #[inline]
+    #[must_use]
+    pub fn precedence(&self) -> Precedence {
+        Precedence((self.rank >> 32) as u32)
+    }
+
     /// The precedence of what this event causes.
     #[inline]
     #[must_use]

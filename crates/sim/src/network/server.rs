@@ -8,8 +8,40 @@
 use crate::events::{Entity, Key, Precedence};
 use crate::network::queue::{Arrival, Queue, Refusal, Verdict};
 use crate::ring::Ring;
-use crate::scenario::FramingSpec;
+use crate::scenario::{FramingSpec, LinkSpec};
 use crate::time::Time;
+
+/// How long packets take on a wire.
+#[derive(Clone, Copy, Debug)]
+pub struct Line {
+    /// In bit/s.
+    pub rate_bps: f64,
+    /// Packets per second, where every packet takes as long, whatever its size; none: bits decide.
+    pub rate_pps: Option<f64>,
+    /// Propagation delay in seconds.
+    pub delay_s: f64,
+    /// What is added to each packet.
+    pub framing: FramingSpec,
+}
+
+impl Line {
+    /// The line of a link.
+    #[must_use]
+    pub fn new(spec: &LinkSpec) -> Self {
+        let LinkSpec { rate_bps, rate_pps, delay_s, framing, .. } = *spec;
+        Self { rate_bps, rate_pps, delay_s, framing }
+    }
+
+    /// Seconds that a packet of `size` bytes occupies the line.
+    fn transmission_s(&self, size: u32) -> f64 {
+        if let Some(packets_per_s) = self.rate_pps {
+            return 1.0 / packets_per_s;
+        }
+        let frame = (size + self.framing.overhead_bytes).max(self.framing.smallest_bytes);
+        // ns-2's order: eight times the bytes, then the division.
+        8.0 * f64::from(frame) / self.rate_bps
+    }
+}
 
 /// When a packet is served, and what follows from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -117,9 +149,7 @@ pub struct Server {
 /// What is seldom looked at, out of the way: a large network has more links than a cache has lines.
 #[derive(Clone, Debug)]
 struct Rare {
-    rate_bps: f64,
-    delay_s: f64,
-    framing: FramingSpec,
+    line: Line,
     queue: Queue,
     /// The queue looks at bytes, and is asked for each packet.
     counts_bytes: bool,
@@ -137,23 +167,17 @@ struct Rare {
 }
 
 impl Rare {
-    /// Seconds that a packet of `size` bytes occupies the line.
-    fn transmission_s(&self, size: u32) -> f64 {
-        let frame = (size + self.framing.overhead_bytes).max(self.framing.smallest_bytes);
-        // ns-2's order: eight times the bytes, then the division.
-        8.0 * f64::from(frame) / self.rate_bps
-    }
-
     /// Seconds from the start of its service to the other end.
     fn crossing_s(&self, size: u32) -> f64 {
-        if self.previous.size == size { self.previous.crossing_s } else { self.transmission_s(size) + self.delay_s }
+        let Self { line, previous, .. } = self;
+        if previous.size == size { previous.crossing_s } else { line.transmission_s(size) + line.delay_s }
     }
 }
 
 impl Server {
     /// An idle server. Totals count what happens before `end`.
     #[must_use]
-    pub fn new(entity: Entity, rate_bps: f64, delay_s: f64, framing: FramingSpec, queue: Queue, end: Time) -> Self {
+    pub fn new(entity: Entity, line: Line, queue: Queue, end: Time) -> Self {
         let never = Timing { size: u32::MAX, transmission_s: 0.0, crossing_s: 0.0, count: 0 };
         Self {
             // Before the first event, so that the line is idle when it comes.
@@ -167,9 +191,7 @@ impl Server {
             unasked: queue.unasked(),
             ahead: Ring::default(),
             rare: Box::new(Rare {
-                rate_bps,
-                delay_s,
-                framing,
+                line,
                 counts_bytes: queue.counts_bytes(),
                 queue,
                 previous: never,
@@ -202,9 +224,9 @@ impl Server {
     fn other_timing(&mut self, size: u32) {
         let rare = &mut *self.rare;
         if rare.previous.size != size {
-            let transmission_s = rare.transmission_s(size);
+            let transmission_s = rare.line.transmission_s(size);
             rare.others = rare.others.with(&rare.previous);
-            rare.previous = Timing { size, transmission_s, crossing_s: transmission_s + rare.delay_s, count: 0 };
+            rare.previous = Timing { size, transmission_s, crossing_s: transmission_s + rare.line.delay_s, count: 0 };
         }
         std::mem::swap(&mut self.recent, &mut rare.previous);
     }

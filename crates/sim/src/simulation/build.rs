@@ -114,7 +114,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
             value: format!("{:?}", tcp.congestion.kind),
             expected,
         })?;
-        let bottleneck = slowest(self.scenario, &self.fabric.paths.links(index, false));
+        let bottleneck = slowest(self.scenario, &self.fabric.paths.links(index, false), tcp);
         let retransmission = self.entities.timer(index, RETRANSMISSION);
         let mut sender =
             Sender::new(&connection, index, retransmission, control, bottleneck, phase_s, Time::planned(flow.start_s));
@@ -160,9 +160,9 @@ impl<'a, P: Probe> Simulation<'a, P> {
     }
 }
 
-/// The slowest of `links`, the first of equals.
-fn slowest(scenario: &Scenario, links: &[u32]) -> u32 {
-    let rate = |link: u32| scenario.links[link as usize].rate_bps;
+/// The slowest of `links` for the segments of a connection, the first of equals.
+fn slowest(scenario: &Scenario, links: &[u32], tcp: &TcpSpec) -> u32 {
+    let rate = |link: u32| scenario.links[link as usize].carries_bps(tcp.payload_bytes + tcp.header_bytes);
     let slowest = links.iter().copied().reduce(|slow, link| if rate(link) < rate(slow) { link } else { slow });
     slowest.unwrap_or_default()
 }
@@ -171,8 +171,8 @@ fn slowest(scenario: &Scenario, links: &[u32]) -> u32 {
 fn watched(scenario: &Scenario, paths: &Paths) -> Vec<bool> {
     let mut watched = vec![false; scenario.links.len()];
     for (index, flow) in scenario.flows.iter().enumerate() {
-        if matches!(flow.transport, TransportSpec::Tcp(_)) {
-            watched[slowest(scenario, &paths.links(index as u32, false)) as usize] = true;
+        if let TransportSpec::Tcp(tcp) = &flow.transport {
+            watched[slowest(scenario, &paths.links(index as u32, false), tcp) as usize] = true;
         }
     }
     watched

@@ -55,8 +55,15 @@ impl SackSlab {
         if blocks.count == 0 {
             return ack;
         }
-        let slot = (blocks, ack.sent());
-        let handle = match self.free.pop() {
+        let handle = self.put(blocks, ack.sent());
+        ack.with_blocks(handle, option_bytes + blocks.bytes())
+    }
+
+    /// Takes in blocks and a timestamp: where they are.
+    #[must_use]
+    pub fn put(&mut self, blocks: SackBlocks, echo: Time) -> u32 {
+        let slot = (blocks, echo);
+        match self.free.pop() {
             Some(handle) => {
                 self.slots[handle as usize] = slot;
                 handle
@@ -65,8 +72,7 @@ impl SackSlab {
                 self.slots.push(slot);
                 self.slots.len() as u32 - 1
             }
-        };
-        ack.with_blocks(handle, option_bytes + blocks.bytes())
+        }
     }
 
     /// Forgets the blocks of an ACK that was lost.

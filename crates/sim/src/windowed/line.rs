@@ -1,69 +1,20 @@
-//! A link, worked through window by window: all that arrives in a window is put in order and served at once.
+//! A link, worked through window by window.
 
-use crate::events::Key;
+use super::inbox::Arrival;
 use crate::network::link::Link;
 use crate::packet::Packet;
 use crate::ring::Ring;
 use crate::time::Time;
 
-/// A packet that comes to a stop, and when.
+/// What becomes of a packet that comes to a link.
 #[derive(Clone, Copy, Debug)]
-pub struct Arrival {
-    /// The event that brings it.
-    pub key: Key,
-    /// The packet.
-    pub packet: Packet,
-}
-
-/// Arrivals of one window.
-#[derive(Clone, Debug, Default)]
-pub struct Inbox {
-    arrivals: Vec<Arrival>,
-    order: Vec<(u64, u32)>,
-}
-
-impl Inbox {
-    /// Puts in one more.
-    #[inline]
-    pub fn push(&mut self, arrival: Arrival) {
-        self.arrivals.push(arrival);
-    }
-
-    /// Whether nothing is in it.
-    #[inline]
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.arrivals.is_empty()
-    }
-
-    /// Takes out all arrivals, in the order of their events; those of one event as they were put in.
-    #[inline]
-    pub fn drain(&mut self, mut each: impl FnMut(Arrival)) {
-        if self.arrivals.is_sorted_by(|a, b| a.key <= b.key) {
-            self.arrivals.drain(..).for_each(each);
-            return;
-        }
-        self.sort();
-        for &(_, index) in &self.order {
-            each(self.arrivals[index as usize]);
-        }
-        self.arrivals.clear();
-    }
-
-    fn sort(&mut self) {
-        let Self { arrivals, order } = self;
-        order.clear();
-        order.extend(arrivals.iter().zip(0..).map(|(arrival, index)| (arrival.key.time.bits(), index)));
-        order.sort_unstable();
-        // Times rarely tie; where they do the rest of the key decides, and among equals what came first.
-        let mut from = 0;
-        while let Some(place) = order[from..].windows(2).position(|pair| pair[0].0 == pair[1].0) {
-            let first = from + place;
-            let count = order[first..].iter().take_while(|entry| entry.0 == order[first].0).count();
-            order[first..first + count].sort_by_key(|&(_, index)| arrivals[index as usize].key);
-            from = first + count;
-        }
-    }
+pub enum Fate {
+    /// It comes out at the other end.
+    Served(Arrival),
+    /// It does so after the end of the run.
+    Late,
+    /// It is lost.
+    Lost,
 }
 
 /// A link at work.
@@ -73,7 +24,7 @@ pub struct Line {
     pub link: Link,
     /// The node at its end.
     pub to: u32,
-    /// What is on its way, first in, first out.
+    /// What is on its way and comes out some windows later, first in, first out.
     flight: Ring<Packet>,
 }
 
@@ -84,42 +35,46 @@ impl Line {
         Self { link, to, flight: Ring::default() }
     }
 
-    /// Serves all that arrives in a window. `lost` hears of packets that are lost.
-    pub fn serve(&mut self, inbox: &mut Inbox, end: Time, mut lost: impl FnMut(Arrival)) {
-        let Self { link, flight, .. } = self;
-        inbox.drain(|arrival| {
-            let Arrival { key, packet } = arrival;
-            let Ok(service) = link.server.offer(key, packet.size(), packet.is_capable()) else {
-                return lost(arrival);
-            };
-            if service.delivery >= end {
-                return link.note_late();
-            }
-            if link.lossy && link.loses_next() {
-                return lost(arrival);
-            }
-            let packet = packet.served(service.start, service.precedence);
-            flight.push_back(if service.marked { packet.marked() } else { packet });
-        });
+    /// A packet comes.
+    #[inline]
+    pub fn take(&mut self, arrival: &Arrival, end: Time) -> Fate {
+        let (key, packet, link) = (arrival.key(), arrival.packet, &mut self.link);
+        let Ok(service) = link.server.offer(key, packet.size(), packet.is_capable()) else { return Fate::Lost };
+        if service.delivery >= end {
+            link.note_late();
+            return Fate::Late;
+        }
+        if link.lossy && link.loses_next() {
+            return Fate::Lost;
+        }
+        let packet = packet.served(service.start, service.precedence);
+        let packet = if service.marked { packet.marked() } else { packet };
+        Fate::Served(Arrival::served(service.delivery, packet, link.server.entity()))
     }
 
-    /// Hands over what reaches its end before `until`.
+    /// A packet is on its way for some windows.
+    #[inline]
+    pub fn keep(&mut self, packet: Packet) {
+        self.flight.push_back(packet);
+    }
+
+    /// Hands over what was kept and comes out before `until`.
     #[inline]
     pub fn deliver(&mut self, until: Time, mut each: impl FnMut(Arrival)) {
         while let Some(&packet) = self.flight.front() {
-            let start = Time::new(packet.start);
-            let time = self.link.server.delivery(start, packet.size());
+            let time = self.link.server.delivery(Time::new(packet.start), packet.size());
             if time >= until {
                 return;
             }
             self.flight.pop_front();
-            each(Arrival { key: Key::new(time, start, packet.precedence(), self.link.server.entity()), packet });
+            each(Arrival::served(time, packet, self.link.server.entity()));
         }
     }
 
-    /// Packets on their way.
-    #[must_use]
-    pub fn in_flight(&self) -> usize {
-        self.flight.len()
+    /// Hands over all that was kept, to someone who has the other end of the line.
+    pub fn export(&mut self, mut each: impl FnMut(Packet)) {
+        while let Some(packet) = self.flight.pop_front() {
+            each(packet);
+        }
     }
 }

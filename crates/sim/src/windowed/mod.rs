@@ -17,8 +17,11 @@ use crate::simulation::Interrupted;
 use crate::time::Time;
 
 pub mod clock;
+pub mod exchange;
+pub mod inbox;
 pub mod intervals;
 pub mod line;
+pub mod parts;
 pub mod plan;
 pub mod region;
 pub mod routes;
@@ -28,9 +31,11 @@ pub mod users;
 pub mod wheel;
 
 use clock::{Clock, Window};
+use exchange::{Meeting, Party, Post};
 use line::Line;
+use parts::Parts;
 use plan::{Plan, Stop, Successions};
-use region::{Place, Region};
+use region::{Counted, Place, Region};
 use routes::Routes;
 use scatter::Scatter;
 use users::group::Group;
@@ -38,6 +43,9 @@ use users::site::{Looks, Site};
 
 /// Windows are no longer than this, in seconds, however long the delays: what arrives in one must fit into a cache.
 const LONGEST_S: f64 = 5e-3;
+
+/// Most windows from one meeting of the parts to the next: then they hear of interruptions.
+const LONGEST_TURN: u64 = 256;
 
 /// The number of a link's entity: before it comes the look at all.
 const FIRST_LINK: u32 = 1;
@@ -47,10 +55,31 @@ const FIRST_LINK: u32 = 1;
 pub struct Windowed<'a> {
     scenario: &'a Scenario,
     groups: Vec<Arc<Group>>,
-    region: Region,
+    regions: Vec<Region>,
+    /// The part of each node.
+    part_of: Vec<u32>,
+    /// Windows from one meeting of the parts to the next.
+    windows_per_turn: u64,
     clock: Clock,
     window: Window,
     end: Time,
+}
+
+/// How a run is worked through. Nothing but the time that it takes hangs on it.
+#[derive(Clone, Copy, Debug)]
+pub struct Work {
+    /// Threads, each of which has a part of the network.
+    pub threads: u32,
+    /// Windows are no longer than this, in seconds.
+    pub longest_window_s: f64,
+}
+
+impl Work {
+    /// On so many threads.
+    #[must_use]
+    pub fn on(threads: u32) -> Self {
+        Self { threads, longest_window_s: LONGEST_S }
+    }
 }
 
 impl<'a> Windowed<'a> {
@@ -59,15 +88,7 @@ impl<'a> Windowed<'a> {
     /// # Errors
     /// What only the engine can see to be wrong: places that cannot be reached, circles without delay, an unknown
     /// congestion control.
-    pub fn new(scenario: &'a Scenario) -> Result<Self, ScenarioError> {
-        Self::with_windows(scenario, LONGEST_S)
-    }
-
-    /// The same, with windows of at most `longest_s` seconds. Nothing but the time that a run takes hangs on it.
-    ///
-    /// # Errors
-    /// As above.
-    pub fn with_windows(scenario: &'a Scenario, longest_s: f64) -> Result<Self, ScenarioError> {
+    pub fn new(scenario: &'a Scenario, work: Work) -> Result<Self, ScenarioError> {
         check(scenario)?;
         let destinations: Vec<u32> = (scenario.users.iter().flat_map(|group| group.sites.iter().map(|site| site.node)))
             .chain(scenario.scatter.iter().flat_map(|group| group.nodes.iter().copied()))
@@ -76,106 +97,92 @@ impl<'a> Windowed<'a> {
             let expected = format!("at most {} places that packets go to, not {}", u16::MAX, destinations.len());
             return Err(ScenarioError::Traffic { expected });
         }
-        let routes = Routes::new(scenario.nodes.len(), &scenario.links, &destinations);
-        let Plan { window_s, order } = plan(scenario, &routes, longest_s)?;
-        let (clock, end) = (Clock::new(window_s), Time::new(scenario.duration_s));
-        let lines = (scenario.links.iter().zip(FIRST_LINK..))
-            .map(|(spec, entity)| Line::new(Link::new(spec, entity, QueueSite::new(scenario, spec), end), spec.to))
-            .collect();
-        let is_long = scenario.links.iter().map(|link| link.delay_s >= window_s).collect();
-
-        let mut numbers = Numbers { destination: 0, source: 0, entity: FIRST_LINK + scenario.links.len() as u32 };
-        let looks = Looks { interval_s: scenario.observe.interval_s, periods: scenario.observe.periods.clone(), end };
-        let looks = Arc::new(looks);
-        let (mut groups, mut places) = (Vec::new(), Vec::new());
-        for spec in &scenario.users {
-            let crossing_s = |from: u16, to: u16, size: u32| {
-                let path = routes.path(&scenario.links, destinations[from as usize], to).unwrap_or_default();
-                path.iter().map(|&link| crossing_s(scenario, link, size)).sum()
-            };
-            let first = (numbers.destination, numbers.source, numbers.entity);
-            let group = Arc::new(Group::new(spec, (scenario.profile, scenario.seed), first, crossing_s));
-            for index in 0..spec.sites.len() as u16 {
-                let site = Site::new(&group, index, &looks, clock).map_err(|expected| ScenarioError::Flow {
-                    flow: spec.label.clone(),
-                    key: "tcp.congestion",
-                    value: String::new(),
-                    expected,
-                })?;
-                let node = spec.sites[index as usize].node;
-                places.push(Place { site, node, group: groups.len(), destination: numbers.destination + index });
-            }
-            numbers.advance(group.extent());
-            groups.push(group);
-        }
-        let mut scatter = Vec::new();
-        for spec in &scenario.scatter {
-            let first = (numbers.destination, numbers.source, numbers.entity);
-            let count = spec.nodes.len() as u32;
-            let interval_s = scenario.observe.interval_s;
-            scatter.push(Scatter::new(spec, scenario.seed, first, (clock, interval_s), |_| true));
-            numbers.advance((count, count as u16, count));
-        }
-        let region = Region::new(
-            lines,
-            (places, groups.len()),
-            scatter,
-            (Arc::new(routes), destinations.len()),
-            (order, is_long),
-            (clock, end),
-        );
-        Ok(Self { scenario, groups, region, clock, window: 0, end })
+        let routes = Arc::new(Routes::new(scenario.nodes.len(), &scenario.links, &destinations));
+        let plan = plan(scenario, &routes, work.longest_window_s)?;
+        let clock = Clock::new(plan.window_s);
+        let parts = match work.threads {
+            0 | 1 => Parts::one(scenario),
+            threads => Parts::new(scenario, &routes, threads, plan.window_s),
+        };
+        let groups = groups(scenario, &routes, &destinations);
+        let regions = (0..parts.count)
+            .map(|part| region(scenario, &plan, (&parts, part), (&groups, &routes)))
+            .collect::<Result<_, _>>()?;
+        let turn = (parts.delay_s / plan.window_s).min(LONGEST_TURN as f64) as u64;
+        Ok(Self {
+            scenario,
+            groups,
+            regions,
+            part_of: parts.of_node,
+            windows_per_turn: turn.max(1),
+            clock,
+            window: 0,
+            end: Time::new(scenario.duration_s),
+        })
     }
 
     /// Runs to the end. `interrupted` is asked now and then; true stops the run there.
     ///
     /// # Errors
     /// `interrupted` said so; what was counted until then is there.
-    pub fn run(&mut self, mut interrupted: impl FnMut() -> bool) -> Result<(), Interrupted> {
-        /// Windows between questions, and between times at which memory is given back.
-        const QUESTION: u64 = 1 << 8;
-        const TIDY: u64 = 1 << 16;
+    pub fn run(&mut self, interrupted: impl FnMut() -> bool) -> Result<(), Interrupted> {
         let windows = self.clock.window(self.end) + 1;
-        while self.window < windows {
-            self.region.work(self.window);
-            self.window += 1;
-            if self.window.is_multiple_of(TIDY) {
-                self.region.tidy(self.clock.end(self.window));
+        let span = Span { windows, per_turn: self.windows_per_turn, clock: self.clock };
+        let (meeting, post) = (Meeting::new(self.regions.len() as u32), Post::new(self.regions.len()));
+        let Some((first, others)) = self.regions.split_first_mut() else { return Ok(()) };
+        self.window = std::thread::scope(|scope| {
+            for (part, region) in (1..).zip(others) {
+                let (meeting, post) = (&meeting, &post);
+                scope.spawn(move || work_through(region, part, span, (meeting, post), || false));
             }
-            if self.window.is_multiple_of(QUESTION) && interrupted() {
-                self.region.finish();
-                return Err(Interrupted);
-            }
+            work_through(first, 0, span, (&meeting, &post), interrupted)
+        });
+        for region in &mut self.regions {
+            region.finish();
         }
-        self.region.finish();
-        Ok(())
+        if self.window < windows { Err(Interrupted) } else { Ok(()) }
     }
 
     /// Link crossings, data and ACKs, those of the hosts' interfaces included.
     #[must_use]
     pub fn packet_hops(&self) -> u64 {
-        self.region.packet_hops()
+        self.regions.iter().map(Region::packet_hops).sum()
     }
 
     /// Random numbers drawn.
     #[must_use]
     pub fn random_draws(&self) -> u64 {
-        self.region.random_draws()
+        self.regions.iter().map(Region::random_draws).sum()
     }
 
     /// All links.
     fn lines(&self) -> impl Iterator<Item = &Line> {
-        self.region.lines.iter()
+        let parts = self.scenario.links.iter().map(|link| self.part_of[link.from as usize]);
+        parts.enumerate().map(|(index, part)| &self.regions[part as usize].lines[index])
     }
 
     /// What was counted of each group of users.
-    fn counted(&self) -> &[region::Counted] {
-        &self.region.counted
+    fn counted(&self) -> Vec<Counted> {
+        let mut sums = vec![Counted::default(); self.groups.len()];
+        for region in &self.regions {
+            for (sum, counted) in sums.iter_mut().zip(&region.counted) {
+                sum.add(counted);
+            }
+        }
+        sums
     }
 
-    /// What was counted of a group of nodes that scatter datagrams.
+    /// What was counted of a group of nodes that scatter datagrams, by interval.
     fn scatter_counts(&self, group: usize) -> Vec<scatter::ScatterCounts> {
-        self.region.scatter[group].counts.all().to_vec()
+        let mut sums = Vec::new();
+        for region in &self.regions {
+            let counts = region.scatter[group].counts.all();
+            sums.resize(counts.len().max(sums.len()), scatter::ScatterCounts::default());
+            for (sum, counts) in sums.iter_mut().zip(counts) {
+                *sum += *counts;
+            }
+        }
+        sums
     }
 
     /// Length of the windows, in seconds, at most.
@@ -191,6 +198,121 @@ impl<'a> Windowed<'a> {
     }
 }
 
+/// How far a run goes.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    windows: u64,
+    per_turn: u64,
+    clock: Clock,
+}
+
+/// Works through a part of the network, to the end or until `interrupted` says true to the first part: the number of
+/// windows that are done.
+fn work_through(
+    region: &mut Region,
+    part: usize,
+    span: Span,
+    (meeting, post): (&Meeting, &Post),
+    mut interrupted: impl FnMut() -> bool,
+) -> Window {
+    /// Windows between times at which memory is given back.
+    const TIDY: u64 = 1 << 16;
+    let _party = Party(meeting);
+    let mut window = 0;
+    let mut turn = 0;
+    while window < span.windows {
+        let until = (window + span.per_turn).min(span.windows);
+        while window < until {
+            region.work(window);
+            window += 1;
+            if window.is_multiple_of(TIDY) {
+                region.tidy(span.clock.end(window));
+            }
+        }
+        region.leave(post, turn, part);
+        if part == 0 && interrupted() {
+            meeting.end();
+        }
+        if meeting.wait() {
+            break;
+        }
+        region.take(post, turn, part);
+        turn += 1;
+    }
+    window
+}
+
+/// The groups of users.
+fn groups(scenario: &Scenario, routes: &Routes, destinations: &[u32]) -> Vec<Arc<Group>> {
+    let crossing_s = |from: u16, to: u16, size: u32| {
+        let path = routes.path(&scenario.links, destinations[from as usize], to).unwrap_or_default();
+        path.iter().map(|&link| crossing_s(scenario, link, size)).sum()
+    };
+    let mut numbers = Numbers::first(scenario);
+    let group = |spec| {
+        let group = Group::new(spec, (scenario.profile, scenario.seed), numbers.next(), crossing_s);
+        numbers.advance(group.extent());
+        Arc::new(group)
+    };
+    scenario.users.iter().map(group).collect()
+}
+
+/// A part of the network, in which nothing has happened.
+fn region(
+    scenario: &Scenario,
+    plan: &Plan,
+    (parts, part): (&Parts, u32),
+    (groups, routes): (&[Arc<Group>], &Arc<Routes>),
+) -> Result<Region, ScenarioError> {
+    let (clock, end) = (Clock::new(plan.window_s), Time::new(scenario.duration_s));
+    let is_here = |node: u32| parts.of_node[node as usize] == part;
+    let lines = (scenario.links.iter().zip(FIRST_LINK..))
+        .map(|(spec, entity)| Line::new(Link::new(spec, entity, QueueSite::new(scenario, spec), end), spec.to));
+    let looks = Looks { interval_s: scenario.observe.interval_s, periods: scenario.observe.periods.clone(), end };
+    let looks = Arc::new(looks);
+    let mut numbers = Numbers::first(scenario);
+    let mut places = Vec::new();
+    // Of all places, the index among those that are here.
+    let mut place_of = Vec::new();
+    for (number, group) in groups.iter().enumerate() {
+        for (index, spec) in (0..).zip(&group.spec.sites) {
+            place_of.push(is_here(spec.node).then_some(places.len() as u32));
+            if !is_here(spec.node) {
+                continue;
+            }
+            let site = Site::new(group, index, &looks, clock).map_err(|expected| ScenarioError::Flow {
+                flow: group.spec.label.clone(),
+                key: "tcp.congestion",
+                value: format!("{:?}", group.spec.tcp.congestion.kind),
+                expected,
+            })?;
+            places.push(Place { site, node: spec.node, group: number, destination: numbers.destination + index });
+        }
+        numbers.advance(group.extent());
+    }
+    let mut scatter = Vec::new();
+    for spec in &scenario.scatter {
+        let observed = (clock, scenario.observe.interval_s);
+        scatter.push(Scatter::new(spec, scenario.seed, numbers.next(), observed, is_here));
+        let count = spec.nodes.len() as u32;
+        numbers.advance((count, count as u16, count));
+    }
+    let abroad = scenario.links.iter().map(|link| (!is_here(link.to)).then(|| parts.of_node[link.to as usize]));
+    let order = plan.order.iter().filter_map(|&stop| match stop {
+        Stop::Link(link) => is_here(scenario.links[link as usize].from).then_some(stop),
+        Stop::Site(place) => place_of[place as usize].map(Stop::Site),
+    });
+    let ending = (0..).zip(&scenario.links).filter(|(_, link)| is_here(link.to));
+    Ok(Region::new(
+        lines.collect(),
+        (places, groups.len()),
+        scatter,
+        Arc::clone(routes),
+        (order.collect(), abroad.collect(), ending.map(|(index, _)| index).collect()),
+        (clock, end, parts.count),
+    ))
+}
+
 /// The next destination, source and entity that are free.
 struct Numbers {
     destination: u16,
@@ -199,6 +321,14 @@ struct Numbers {
 }
 
 impl Numbers {
+    fn first(scenario: &Scenario) -> Self {
+        Self { destination: 0, source: 0, entity: FIRST_LINK + scenario.links.len() as u32 }
+    }
+
+    fn next(&self) -> (u16, u32, u32) {
+        (self.destination, self.source, self.entity)
+    }
+
     fn advance(&mut self, (sources, destinations, entities): (u32, u16, u32)) {
         self.source += sources;
         self.destination += destinations;

@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use super::clock::{Clock, Window};
-use super::line::{Arrival, Inbox, Line};
+use super::exchange::{Export, Post};
+use super::inbox::{AHEAD, Arrival, Inbox, Sorter};
+use super::line::{Fate, Line};
 use super::plan::Stop;
-use super::routes::{Next, Routes};
+use super::routes::Routes;
 use super::scatter::Scatter;
 use super::users::counts::{ByKind, Row};
+use super::users::outlet::Router;
 use super::users::site::{Shared, Site};
 use crate::time::Time;
 use crate::transport::sack::SackSlab;
@@ -34,6 +37,19 @@ pub struct Counted {
     pub by_kind: ByKind,
 }
 
+impl Counted {
+    /// Adds what was counted elsewhere.
+    pub fn add(&mut self, other: &Self) {
+        self.rows.resize(self.rows.len().max(other.rows.len()), Row::default());
+        for (row, more) in self.rows.iter_mut().zip(&other.rows) {
+            *row += more;
+        }
+        for (&kind, &more) in &other.by_kind {
+            *self.by_kind.entry(kind).or_default() += more;
+        }
+    }
+}
+
 /// A part of the network.
 #[derive(Debug)]
 pub struct Region {
@@ -45,48 +61,52 @@ pub struct Region {
     pub counted: Vec<Counted>,
     /// Groups of nodes that send to each other.
     pub scatter: Vec<Scatter>,
-    /// What arrives at each link in the present window.
+    /// What arrives at each stop: links, then destinations.
     inboxes: Vec<Inbox>,
-    /// What arrived at each destination.
-    arrived: Vec<Vec<Arrival>>,
-    at_router: Vec<Arrival>,
+    /// The arrivals that are worked through.
+    arrivals: Vec<Arrival>,
+    sorter: Sorter,
     sacks: SackSlab,
     routes: Arc<Routes>,
     /// Links and places of this part, in order.
     order: Vec<Stop>,
-    /// Links with a delay of a window or more, which end in this part.
-    long: Vec<u32>,
-    /// Of each link, whether it is one.
-    is_long: Vec<bool>,
+    /// Links that end in this part.
+    ending: Vec<u32>,
+    /// Of each link, the other part in which it ends, if it does.
+    abroad: Vec<Option<u32>>,
+    /// What goes to each other part.
+    letters: Vec<Vec<Export>>,
     clock: Clock,
     end: Time,
 }
 
 impl Region {
-    /// A network in which nothing has happened, to be worked through in `order`. Links for which `is_long` is true
-    /// have a delay of a window or more.
+    /// A part of a network in which nothing has happened; there are `parts` of them. Its links and places are worked
+    /// through in `order`; `ending` are the links that end here, and `abroad` says of each link in which other part it
+    /// does.
     #[must_use]
     pub fn new(
         lines: Vec<Line>,
         (places, groups): (Vec<Place>, usize),
         scatter: Vec<Scatter>,
-        (routes, destinations): (Arc<Routes>, usize),
-        (order, is_long): (Vec<Stop>, Vec<bool>),
-        (clock, end): (Clock, Time),
+        routes: Arc<Routes>,
+        (order, abroad, ending): (Vec<Stop>, Vec<Option<u32>>, Vec<u32>),
+        (clock, end, parts): (Clock, Time, u32),
     ) -> Self {
         Self {
-            inboxes: vec![Inbox::default(); lines.len()],
-            arrived: vec![Vec::new(); destinations],
-            at_router: Vec::new(),
+            inboxes: vec![Inbox::default(); routes.stops()],
+            arrivals: Vec::new(),
+            sorter: Sorter::default(),
             sacks: SackSlab::default(),
             counted: vec![Counted::default(); groups],
-            long: (0..).zip(&is_long).filter(|(_, long)| **long).map(|(link, _)| link).collect(),
+            letters: vec![Vec::new(); parts as usize],
             lines,
             places,
             scatter,
             routes,
             order,
-            is_long,
+            ending,
+            abroad,
             clock,
             end,
         }
@@ -94,78 +114,124 @@ impl Region {
 
     /// Works through one window.
     pub fn work(&mut self, window: Window) {
-        let until = self.clock.end(window).min(self.end);
-        for index in 0..self.long.len() {
-            self.deliver(self.long[index], until);
-        }
+        self.deliver(window);
         self.begin_places(window);
         self.send_scattered(window);
         for index in 0..self.order.len() {
             match self.order[index] {
-                Stop::Link(link) => self.serve(link, until),
+                Stop::Link(link) => self.serve(link, window),
                 Stop::Site(place) => self.work_place(place, window),
             }
         }
-        self.receive_scattered();
+        self.receive_scattered(window);
     }
 
-    fn serve(&mut self, index: u32, until: Time) {
-        let inbox = &mut self.inboxes[index as usize];
-        if !inbox.is_empty() {
-            let Self { scatter, sacks, .. } = self;
-            self.lines[index as usize].serve(inbox, self.end, |arrival| {
-                if let Some(handle) = arrival.packet.blocks() {
-                    sacks.discard(handle);
-                }
-                if let Some(group) = scatter.iter_mut().find(|group| group.has(&arrival.packet)) {
-                    group.lose(arrival.key.time);
-                }
-            });
-        }
-        if !self.is_long[index as usize] {
-            self.deliver(index, until);
+    /// What was on its way for long and reaches the end of its link in this window goes on to its next stop.
+    fn deliver(&mut self, window: Window) {
+        let Self { lines, inboxes, routes, .. } = self;
+        let until = self.clock.end(window).min(self.end);
+        for &index in &self.ending {
+            let line = &mut lines[index as usize];
+            let mut router = Router { next: routes.from_node(line.to), inboxes };
+            line.deliver(until, |arrival| router.pass_on(window, arrival));
         }
     }
 
-    /// What reaches the end of a link goes on to its next stop.
-    fn deliver(&mut self, index: u32, until: Time) {
-        let Self { lines, inboxes, arrived, routes, .. } = self;
-        let line = &mut lines[index as usize];
-        let node = line.to;
-        line.deliver(until, |arrival| pass_on(routes, node, arrival, inboxes, arrived));
+    /// A link serves all that arrives in this window.
+    fn serve(&mut self, index: u32, window: Window) {
+        let Self { lines, inboxes, arrivals, sorter, routes, scatter, sacks, clock, .. } = self;
+        inboxes[index as usize].swap(window, arrivals);
+        if !arrivals.is_empty() {
+            let line = &mut lines[index as usize];
+            // What comes out soon goes to its next stop at once.
+            let ahead = if self.abroad[index as usize].is_some() { 0 } else { window + AHEAD };
+            let mut router = Router { next: routes.from_node(line.to), inboxes };
+            for &(_, place) in sorter.sort(arrivals) {
+                let arrival = &arrivals[place as usize];
+                match line.take(arrival, self.end) {
+                    Fate::Served(next) => {
+                        let window = clock.window(next.key().time);
+                        if window < ahead { router.pass_on(window, next) } else { line.keep(next.packet) }
+                    }
+                    Fate::Late => {}
+                    Fate::Lost => lose(arrival, scatter, sacks),
+                }
+            }
+            arrivals.clear();
+        }
+        inboxes[index as usize].swap(window, arrivals);
+        if let Some(part) = self.abroad[index as usize] {
+            self.export(index, part);
+        }
+    }
+
+    fn export(&mut self, link: u32, part: u32) {
+        let Self { lines, letters, sacks, .. } = self;
+        lines[link as usize].export(|packet| {
+            let blocks = packet.blocks().map(|handle| sacks.take(handle));
+            letters[part as usize].push(Export { link, packet, blocks });
+        });
+    }
+
+    /// Leaves what goes to other parts in this turn.
+    pub fn leave(&mut self, post: &Post, turn: u64, part: usize) {
+        for (to, letters) in self.letters.iter_mut().enumerate().filter(|(to, _)| *to != part) {
+            post.leave(turn, part, to, letters);
+        }
+    }
+
+    /// Takes what comes from other parts in this turn.
+    pub fn take(&mut self, post: &Post, turn: u64, part: usize) {
+        let Self { lines, sacks, .. } = self;
+        post.take(turn, part, |Export { link, packet, blocks }| {
+            let packet = match blocks {
+                None => packet,
+                Some((blocks, echo)) => packet.with_blocks(sacks.put(blocks, echo), 0),
+            };
+            lines[link as usize].keep(packet);
+        });
     }
 
     fn begin_places(&mut self, window: Window) {
-        let Self { places, inboxes, arrived, routes, .. } = self;
+        let Self { places, inboxes, routes, .. } = self;
         for Place { site, node, .. } in places {
-            site.begin(window, |arrival| pass_on(routes, *node, arrival, inboxes, arrived));
+            site.begin(window, &mut Router { next: routes.from_node(*node), inboxes });
         }
     }
 
     fn work_place(&mut self, index: u32, window: Window) {
-        let Self { places, counted, inboxes, arrived, at_router, sacks, routes, .. } = self;
+        let Self { places, counted, inboxes, arrivals, sorter, sacks, routes, .. } = self;
         let Place { site, node, group, destination } = &mut places[index as usize];
         let Counted { rows, by_kind } = &mut counted[*group];
-        site.work(window, &mut arrived[*destination as usize], &mut Shared { at_router, sacks, rows, by_kind });
-        for arrival in at_router.drain(..) {
-            pass_on(routes, *node, arrival, inboxes, arrived);
-        }
+        let stop = routes.stop(*destination) as usize;
+        inboxes[stop].swap(window, arrivals);
+        let router = Router { next: routes.from_node(*node), inboxes };
+        let order = sorter.sort(arrivals);
+        site.work(window, (arrivals, order), &mut Shared { router, sacks, rows, by_kind });
+        arrivals.clear();
+        inboxes[stop].swap(window, arrivals);
     }
 
     fn send_scattered(&mut self, window: Window) {
-        let Self { scatter, inboxes, arrived, routes, clock, .. } = self;
+        let Self { scatter, inboxes, routes, clock, .. } = self;
         for group in scatter {
-            group.send(window, *clock, |node, arrival| pass_on(routes, node, arrival, inboxes, arrived));
+            group.send(window, *clock, |node, arrival| {
+                Router { next: routes.from_node(node), inboxes }.pass_on(window, arrival);
+            });
         }
     }
 
-    fn receive_scattered(&mut self) {
-        let Self { scatter, arrived, routes, .. } = self;
+    fn receive_scattered(&mut self, window: Window) {
+        let Self { scatter, inboxes, arrivals, routes, .. } = self;
         for group in scatter {
             for destination in group.destinations() {
-                for Arrival { key, packet } in arrived[destination as usize].drain(..) {
-                    group.receive(key.time, &packet, |node, destination| routes.hops(node, destination));
+                let inbox = &mut inboxes[routes.stop(destination) as usize];
+                inbox.swap(window, arrivals);
+                for arrival in arrivals.drain(..) {
+                    let packet = &arrival.packet;
+                    group.receive(arrival.key().time, packet, |node, target| routes.hops(node, target));
                 }
+                inbox.swap(window, arrivals);
             }
         }
     }
@@ -200,13 +266,13 @@ impl Region {
     }
 }
 
-/// A packet that came to a node goes to its next stop.
-#[inline]
-fn pass_on(routes: &Routes, node: u32, arrival: Arrival, inboxes: &mut [Inbox], arrived: &mut [Vec<Arrival>]) {
-    let destination = arrival.packet.destination();
-    match routes.next(node, destination) {
-        Next::Link(next) => inboxes[next as usize].push(arrival),
-        Next::Here => arrived[destination as usize].push(arrival),
-        Next::Nowhere => {}
+/// A packet is lost.
+#[cold]
+fn lose(arrival: &Arrival, scatter: &mut [Scatter], sacks: &mut SackSlab) {
+    if let Some(handle) = arrival.packet.blocks() {
+        sacks.discard(handle);
+    }
+    if let Some(group) = scatter.iter_mut().find(|group| group.has(&arrival.packet)) {
+        group.lose(arrival.key().time);
     }
 }

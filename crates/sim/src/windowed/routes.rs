@@ -4,27 +4,15 @@ use std::collections::VecDeque;
 
 use crate::scenario::LinkSpec;
 
-/// At the destination.
-const HERE: u32 = u32::MAX;
 /// No way.
-const NONE: u32 = u32::MAX - 1;
-
-/// What a node does with a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// It is for a place at this node.
-    Here,
-    /// It goes on over this link.
-    Link(u32),
-    /// It cannot go on.
-    Nowhere,
-}
+const NONE: u32 = u32::MAX;
 
 /// Shortest paths by number of links, to each of some destinations. Of equals, the first link of the scenario.
 #[derive(Clone, Debug)]
 pub struct Routes {
+    links: u32,
     destinations: usize,
-    /// By node and destination.
+    /// The next stop, by node and destination: a link; or behind the links, at its node, the destination.
     next: Vec<u32>,
     /// Links from each node to each destination, likewise.
     hops: Vec<u16>,
@@ -39,7 +27,13 @@ impl Routes {
             incoming[link.to as usize].push(index);
         }
         let count = destinations.len();
-        let mut routes = Self { destinations: count, next: vec![NONE; nodes * count], hops: vec![0; nodes * count] };
+        let links_count = links.len() as u32;
+        let mut routes = Self {
+            links: links_count,
+            destinations: count,
+            next: vec![NONE; nodes * count],
+            hops: vec![0; nodes * count],
+        };
         let mut known: Vec<Option<usize>> = vec![None; nodes];
         for (index, &target) in destinations.iter().enumerate() {
             match known[target as usize] {
@@ -47,6 +41,7 @@ impl Routes {
                 Some(same) => routes.copy(nodes, same, index),
                 None => routes.search(links, &incoming, target, index),
             }
+            routes.next[target as usize * count + index] = routes.stop(index as u16);
             known[target as usize] = Some(index);
         }
         routes
@@ -63,7 +58,7 @@ impl Routes {
     /// Breadth first, from the destination backwards.
     fn search(&mut self, links: &[LinkSpec], incoming: &[Vec<u32>], target: u32, index: usize) {
         let row = |node: u32| node as usize * self.destinations + index;
-        self.next[row(target)] = HERE;
+        self.next[row(target)] = self.stop(index as u16);
         let mut frontier = VecDeque::from([target]);
         while let Some(node) = frontier.pop_front() {
             for &link in &incoming[node as usize] {
@@ -77,15 +72,25 @@ impl Routes {
         }
     }
 
-    /// What `node` does with a packet for `destination`.
+    /// The number of stops: all links, and behind them all destinations.
+    #[must_use]
+    pub fn stops(&self) -> usize {
+        self.links as usize + self.destinations
+    }
+
+    /// The stop at which packets for a destination end.
     #[inline]
     #[must_use]
-    pub fn next(&self, node: u32, destination: u16) -> Next {
-        match self.next[node as usize * self.destinations + destination as usize] {
-            HERE => Next::Here,
-            NONE => Next::Nowhere,
-            link => Next::Link(link),
-        }
+    pub fn stop(&self, destination: u16) -> u32 {
+        self.links + u32::from(destination)
+    }
+
+    /// The next stops from a node, by destination.
+    #[inline]
+    #[must_use]
+    pub fn from_node(&self, node: u32) -> &[u32] {
+        let first = node as usize * self.destinations;
+        &self.next[first..first + self.destinations]
     }
 
     /// Links from `node` to `destination`.
@@ -99,10 +104,10 @@ impl Routes {
     pub fn path(&self, links: &[LinkSpec], mut node: u32, destination: u16) -> Option<Vec<u32>> {
         let mut path = Vec::new();
         loop {
-            match self.next(node, destination) {
-                Next::Here => return Some(path),
-                Next::Nowhere => return None,
-                Next::Link(link) => {
+            match self.from_node(node)[destination as usize] {
+                NONE => return None,
+                stop if stop >= self.links => return Some(path),
+                link => {
                     path.push(link);
                     node = links[link as usize].to;
                 }

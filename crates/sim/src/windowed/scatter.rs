@@ -1,8 +1,8 @@
 //! Nodes that send datagrams to each other, each at random times to a random other.
 
 use super::clock::{Clock, Window};
+use super::inbox::Arrival;
 use super::intervals::Intervals;
-use super::line::Arrival;
 use super::wheel::Wheel;
 use crate::events::{Entity, Key};
 use crate::packet::{Address, Kind, Packet};
@@ -117,7 +117,7 @@ impl Scatter {
                 debug_assert_eq!(clock.window(key.time), window);
                 if let Some((node, packet)) = self.datagram(index, key) {
                     self.counts.at(key.time).sent += 1;
-                    each(node, Arrival { key, packet });
+                    each(node, Arrival::new(key, packet));
                 }
                 self.schedule(index, key, clock);
             }

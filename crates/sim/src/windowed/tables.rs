@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Windowed;
+use super::region::Counted;
 use super::scatter::ScatterCounts;
 use super::users::counts::{Kind, Row, Transfers, WINDOW_UNIT};
 use crate::tables::{self, Table, mean};
@@ -13,12 +14,13 @@ impl Windowed<'_> {
     /// All tables of the run, with their names.
     #[must_use]
     pub fn tables(&self) -> Vec<(&'static str, Table)> {
+        let counted = self.counted();
         let mut tables = vec![("links", self.links())];
         if !self.groups.is_empty() {
-            tables.push(("users", self.users()));
-            tables.push(("user_paths", self.user_paths()));
-            tables.push(("transfers", self.transfers()));
-            tables.push(("long_lived", self.long_lived()));
+            tables.push(("users", self.users(&counted)));
+            tables.push(("user_paths", self.user_paths(&counted)));
+            tables.push(("transfers", self.transfers(&counted)));
+            tables.push(("long_lived", self.long_lived(&counted)));
         }
         if !self.scenario.scatter.is_empty() {
             tables.push(("scatter", self.scatter()));
@@ -32,9 +34,9 @@ impl Windowed<'_> {
     }
 
     /// The rows of each group, with the group's label and the end of the interval.
-    fn rows(&self) -> Vec<(&str, f64, &Row)> {
+    fn rows<'b>(&'b self, counted: &'b [Counted]) -> Vec<(&'b str, f64, &'b Row)> {
         let mut rows = Vec::new();
-        for (group, counted) in self.groups.iter().zip(self.counted()) {
+        for (group, counted) in self.groups.iter().zip(counted) {
             for (index, row) in counted.rows.iter().enumerate() {
                 rows.push((group.spec.label.as_str(), self.end_of_interval(index), row));
             }
@@ -48,8 +50,8 @@ impl Windowed<'_> {
         self.scenario.observe.interval_s.map_or(end_s, |interval_s| (interval_s * (index + 1) as f64).min(end_s))
     }
 
-    fn users(&self) -> Table {
-        let rows = self.rows();
+    fn users(&self, counted: &[Counted]) -> Table {
+        let rows = self.rows(counted);
         let counts = || rows.iter().map(|row| &row.2.counts);
         let states = || rows.iter().map(|row| &row.2.states);
         let mut table = Table::default();
@@ -73,9 +75,9 @@ impl Windowed<'_> {
         table
     }
 
-    fn user_paths(&self) -> Table {
+    fn user_paths(&self, counted: &[Counted]) -> Table {
         let mut rows = Vec::new();
-        for (group, counted) in self.groups.iter().zip(self.counted()) {
+        for (group, counted) in self.groups.iter().zip(counted) {
             let names = group.path_names();
             for (index, row) in counted.rows.iter().enumerate() {
                 for (path, name) in names.iter().enumerate() {
@@ -94,9 +96,9 @@ impl Windowed<'_> {
         table
     }
 
-    fn transfers(&self) -> Table {
+    fn transfers(&self, counted: &[Counted]) -> Table {
         let mut rows: Vec<(usize, Kind, Transfers)> = Vec::new();
-        for (group, counted) in self.counted().iter().enumerate() {
+        for (group, counted) in counted.iter().enumerate() {
             let sorted: BTreeMap<Kind, Transfers> = counted.by_kind.iter().map(|(kind, sum)| (*kind, *sum)).collect();
             rows.extend(sorted.into_iter().map(|(kind, sum)| (group, kind, sum)));
         }
@@ -128,9 +130,9 @@ impl Windowed<'_> {
         table
     }
 
-    fn long_lived(&self) -> Table {
+    fn long_lived(&self, counted: &[Counted]) -> Table {
         let mut rows = Vec::new();
-        for (group, counted) in self.groups.iter().zip(self.counted()) {
+        for (group, counted) in self.groups.iter().zip(counted) {
             for (index, row) in counted.rows.iter().enumerate() {
                 for (flow, spec) in group.spec.long_lived.iter().enumerate() {
                     let delivered = row.counts.by_long_lived.get(flow).copied().unwrap_or_default();

@@ -67,6 +67,9 @@ fn count_links(scenario: &Scenario, records: &[Record]) -> Vec<LinkCount> {
 }
 
 fn transmission_s(link: &LinkSpec, size: u32) -> f64 {
+    if let Some(packets_per_s) = link.rate_pps {
+        return 1.0 / packets_per_s;
+    }
     let frame = (size + link.framing.overhead_bytes).max(link.framing.smallest_bytes);
     8.0 * f64::from(frame) / link.rate_bps
 }

@@ -17,7 +17,8 @@ use tightlink_sim::probe::trace::Event;
 use tightlink_sim::scenario::{Profile, QueueLimit, Recovery, TrafficSpec, TransportSpec};
 use tightlink_sim::time::Time;
 
-const SITE: Site<'static> = Site { link: "wire", rate_bps: 8e6, profile: Profile::Rfc, seed: 1, ns2: None };
+const SITE: Site<'static> =
+    Site { link: "wire", rate_bps: 8e6, rate_pps: None, profile: Profile::Rfc, seed: 1, ns2: None };
 
 fn codel(ecn: bool) -> QueueSpec {
     QueueSpec::Codel(CodelSpec { limit: QueueLimit::Unlimited, target_s: 0.005, interval_s: 0.1, ecn })

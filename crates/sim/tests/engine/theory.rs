@@ -55,6 +55,63 @@ fn poisson_arrivals_wait_as_long_as_queueing_theory_says() {
     }
 }
 
+/// The same in packets: bytes of any size wait no longer, and framing costs nothing.
+#[test]
+fn a_link_limited_in_packets_serves_large_ones_as_fast_as_small_ones() {
+    for rho in [0.3, 0.8] {
+        let mut small = poisson(rho, 7);
+        // A packet of 125 bytes takes 1 ms at 1 Mbit/s.
+        let in_bits = run(&small);
+        small.links.iter_mut().for_each(|link| link.rate_pps = Some(1000.0));
+        let mut large = small.clone();
+        large.links.iter_mut().for_each(|link| link.framing.overhead_bytes = 38);
+        large.flows[0].transport = udp(1500);
+        let [small, large] = [small, large].map(|scenario| run(&scenario));
+        for name in ["latency_mean_s", "latency_max_s"] {
+            assert_eq!(floats(&small.flows, name), floats(&in_bits.flows, name), "{name}");
+            assert_eq!(floats(&large.flows, name), floats(&in_bits.flows, name), "{name}");
+        }
+        for name in ["utilization", "queue_mean_packets"] {
+            assert_eq!(floats(&large.links, name), floats(&in_bits.links, name), "{name}");
+        }
+        assert_eq!(integers(&large.links, "bytes_out")[0], 12 * integers(&in_bits.links, "bytes_out")[0]);
+    }
+}
+
+/// Packets of two sizes share a link limited in packets, and it sends so many in all.
+#[test]
+fn a_saturated_link_limited_in_packets_carries_its_packets() {
+    let mut scenario = scenario(Profile::Rfc, 8.0, 2);
+    scenario.links = wire("wire", (0, 1), 12_000.0 * 128.0, 0.0, packets(10)).to_vec();
+    scenario.links[0].rate_pps = Some(128.0);
+    let traffic = TrafficSpec::Cbr { interval_s: 1.0 / 128.0 };
+    scenario.flows = [(0, 40), (1, 1460)]
+        .map(|(index, size)| flow(&scenario, "udp", index, (0, 1), traffic.clone(), udp(size)))
+        .to_vec();
+    let tables = run(&scenario);
+    // The last service would end with the run, when nothing happens any more.
+    assert_eq!(integers(&tables.links, "packets_out")[0], 8 * 128 - 1);
+    assert_eq!(floats(&tables.links, "utilization")[0], 1.0);
+}
+
+/// The bottleneck of a connection is what carries the fewest of its segments, be they counted or weighed.
+#[test]
+fn time_at_the_window_of_the_receiver_is_the_networks_where_a_link_limited_in_packets_is_busy() {
+    let mut scenario = scenario(Profile::Rfc, 60.0, 3);
+    let first = wire("first", (0, 1), 2e6, 0.001, QueueLimit::Unlimited);
+    let second = wire("second", (1, 2), 12e6, 0.001, QueueLimit::Unlimited);
+    scenario.links = [first, second].concat();
+    // 1000 packets/s are 12 Mbit/s of full packets, and 1.2 Mbit/s of those sent here.
+    scenario.links[2].rate_pps = Some(1000.0);
+    let mut spec = tcp(Profile::Rfc, Recovery::Newreno);
+    (spec.payload_bytes, spec.window_packets) = (98, 50.0);
+    scenario.flows =
+        vec![flow(&scenario, "tcp", 0, (0, 2), TrafficSpec::Bulk { bytes: None }, TransportSpec::Tcp(spec))];
+    let tables = run(&scenario);
+    assert!(floats(&tables.flows, "limited_by_network")[0] > 0.9, "{:?}", tables.flows);
+    assert!((integers(&tables.links, "packets_out")[2] - 60_000).abs() < 200);
+}
+
 /// The share of time that a Poisson source keeps a link busy is ρ.
 #[test]
 fn utilization_is_the_offered_load() {

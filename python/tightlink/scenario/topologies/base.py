@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Self
 
 from pydantic import Discriminator, Tag
 
 from tightlink import units
 from tightlink.scenario.links import Medium, Span, Wire, both
-from tightlink.scenario.table import Table, merged, wrong
-from tightlink.scenario.values import Delay, Rate
+from tightlink.scenario.table import Table, wrong
+from tightlink.scenario.values import Delay, LineRate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
 MOST_NODES: Final = 1_000_000
 
@@ -34,7 +35,9 @@ def _form_of_delays(value: object) -> str:
     return "<spread>" if isinstance(value, dict | Spread) else _one_or_each(value)
 
 
-Rates = Annotated[Annotated[Rate, Tag("<one>")] | Annotated[list[Rate], Tag("<each>")], Discriminator(_one_or_each)]
+Rates = Annotated[
+    Annotated[LineRate, Tag("<one>")] | Annotated[list[LineRate], Tag("<each>")], Discriminator(_one_or_each)
+]
 Delays = Annotated[
     Annotated[Delay, Tag("<one>")] | Annotated[list[Delay], Tag("<each>")] | Annotated[Spread, Tag("<spread>")],
     Discriminator(_form_of_delays),
@@ -45,7 +48,7 @@ class GroupWire(Medium):
     """One direction of each link of a group; rates and delays may differ from link to link."""
 
     rate: Rates | None = None
-    """Transmission rate, or one for each link."""
+    """Transmission rate in bits or in packets, or one for each link."""
     delay: Delays | None = None
     """Propagation delay, one for each link, or { first, every } (default "0 s")."""
 
@@ -79,6 +82,19 @@ class Topology(Table):
     def filled(self, defaults: Mapping[str, Any]) -> dict[str, Any]:
         """The table with the defaults for links where it is silent."""
         raise NotImplementedError
+
+    def stands_in(self, folder: Path) -> None:
+        """Says which folder names of files in the table are relative to."""
+        del folder
+
+    def written_out(self) -> Self:
+        """The same with what it reads from files written out."""
+        return self
+
+    def aliases(self, name: str) -> dict[str, str]:
+        """Elements of groups of nodes that have a name of their own, and that name."""
+        del name
+        return {}
 
 
 def directions(written: Mapping[str, Any], count: int) -> Iterator[tuple[Wire, Wire]]:
@@ -118,65 +134,30 @@ def _nth(written: Mapping[str, Any], index: int) -> dict[str, Any]:
     return result
 
 
+def check_rate(written: Mapping[str, Any], key: str) -> None:
+    """An error where the links of a group have no rate."""
+    if "rate" not in written:
+        raise wrong('a rate such as "1 Gbit/s"', key=f"{key}.rate")
+
+
+def group_spans(
+    name: str, group: str, key: str, written: Mapping[str, Any], ends: Mapping[int, tuple[str, str]]
+) -> Iterator[Span]:
+    """The links ``name.group[i]`` in the order of ``ends``, which gives the two ends of each by its number.
+
+    Args:
+        name: Of the topology.
+        group: Of the links.
+        key: Of the table that ``written`` comes from, for errors.
+        written: What all have, or lists.
+        ends: All of them.
+    """
+    wires = list(directions(written, len(ends)))
+    for index, (first, second) in ends.items():
+        between = (f"{name}.{first}", f"{name}.{second}")
+        yield Span(f"{name}.{group}[{index}]", f"topology.{name}.{key}", between, *wires[index])
+
+
 def table_of(table: Table | None) -> dict[str, Any]:
     """What a table says, or nothing where there is none."""
     return {} if table is None else table.written()
-
-
-class Hosts(Topology):
-    """Pairs of hosts, the left ones at one router and the right ones at another."""
-
-    access: GroupLink | None = None
-    """The links of the hosts to their routers."""
-    access_left: GroupLink | None = None
-    """What differs for the links on the left, from each host to its router."""
-    access_right: GroupLink | None = None
-    """What differs for the links on the right, from the router to each host."""
-
-    @property
-    def hosts(self) -> int:
-        """Hosts on each side."""
-        raise NotImplementedError
-
-    def side(self, side: str) -> dict[str, Any]:
-        """The table of the access links of one side, ``left`` or ``right``."""
-        own = self.access_left if side == "left" else self.access_right
-        return merged(table_of(self.access), table_of(own))
-
-    def check_access(self) -> None:
-        """An error where an access link has no rate, or a list not one value for each link."""
-        for key in ("access", "access_left", "access_right"):
-            check_lists(table_of(getattr(self, key)), self.hosts, key)
-        for side in ("left", "right"):
-            if "rate" not in self.side(side):
-                key = "access" if self.access_left is self.access_right is None else f"access_{side}"
-                raise wrong('a rate such as "1 Gbit/s"', key=f"{key}.rate")
-
-    def host_nodes(self, name: str) -> Iterator[str]:
-        """The hosts in pairs: left[0], right[0], left[1] and so on."""
-        for index in range(self.hosts):
-            yield f"{name}.left[{index}]"
-            yield f"{name}.right[{index}]"
-
-    def host_groups(self, name: str) -> dict[str, int]:
-        """The groups that the hosts and their links make."""
-        return {f"{name}.{group}": self.hosts for group in ("left", "right", "access_left", "access_right")}
-
-    def host_spans(self, name: str, left_router: str, right_router: str) -> Iterator[Span]:
-        """Their links in pairs: access_left[0], access_right[0], access_left[1] and so on."""
-        left = directions(self.side("left"), self.hosts)
-        right = directions(self.side("right"), self.hosts)
-        key = f"topology.{name}.access"
-        for index, (one, other) in enumerate(zip(left, right, strict=True)):
-            yield Span(f"{name}.access_left[{index}]", key, (f"{name}.left[{index}]", left_router), *one)
-            yield Span(f"{name}.access_right[{index}]", key, (right_router, f"{name}.right[{index}]"), *other)
-
-    def filled_access(self, defaults: Mapping[str, Any]) -> dict[str, Any]:
-        """The access tables with the defaults where they are silent."""
-        if self.access is not None:
-            own = {"access_left": table_of(self.access_left), "access_right": table_of(self.access_right)}
-            tables = {"access": merged(defaults, self.access.written()), **own}
-        else:
-            sides = {"access_left": self.access_left, "access_right": self.access_right}
-            tables = {key: merged(defaults, table_of(side)) for key, side in sides.items() if side}
-        return {key: table for key, table in tables.items() if table}

@@ -1,25 +1,25 @@
-"""The chain: routers in a row, with hosts at its ends; a parking lot once traffic enters between."""
+"""The chain: routers in a row, with hosts at its ends."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import model_validator
 
-from tightlink.scenario.links import Span
 from tightlink.scenario.table import merged, wrong
-from tightlink.scenario.topologies.base import MOST_NODES, GroupLink, Hosts, check_lists, directions, table_of
+from tightlink.scenario.topologies.base import MOST_NODES, table_of
+from tightlink.scenario.topologies.row import Row
 from tightlink.scenario.values import choice, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_MOST_HOPS: Final = 250
+    from tightlink.scenario.links import Span
+
 _PAIRS = whole(0, MOST_NODES, f"a whole number of pairs from 0 to {MOST_NODES}")
-_HOPS = whole(1, _MOST_HOPS, f"a whole number of hops from 1 to {_MOST_HOPS}")
 
 
-class Chain(Hosts):
+class Chain(Row):
     """Routers in a row, joined by ``hops`` links, with pairs of hosts at the two ends.
 
     Nodes NAME.router[0] to NAME.router[hops], NAME.left[i], NAME.right[i]; links NAME.hop[i]
@@ -34,18 +34,12 @@ class Chain(Hosts):
     """
 
     kind: Annotated[Literal["chain"], choice("chain")] = "chain"
-    hops: Annotated[int, _HOPS]
-    """Links between the routers, which are one more."""
-    hop: GroupLink
-    """The links between the routers."""
     pairs: Annotated[int, _PAIRS] = 0
     """Hosts at each end."""
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
-        if "rate" not in self.hop.written():
-            raise wrong('a rate such as "1 Gbit/s"', key="hop.rate")
-        check_lists(self.hop.written(), self.hops, "hop")
+        self.check_hops()
         if self.pairs > 0:
             self.check_access()
             return self
@@ -61,21 +55,17 @@ class Chain(Hosts):
 
     def nodes(self, name: str) -> Iterator[str]:
         """The routers, then the hosts in pairs."""
-        for index in range(self.hops + 1):
-            yield f"{name}.router[{index}]"
+        yield from self.router_nodes(name)
         yield from self.host_nodes(name)
 
     def spans(self, name: str) -> Iterator[Span]:
         """The hops, then the access links in pairs."""
-        for index, wires in enumerate(directions(self.hop.written(), self.hops)):
-            ends = (f"{name}.router[{index}]", f"{name}.router[{index + 1}]")
-            yield Span(f"{name}.hop[{index}]", f"topology.{name}.hop", ends, *wires)
+        yield from self.hop_spans(name)
         yield from self.host_spans(name, f"{name}.router[0]", f"{name}.router[{self.hops}]")
 
     def groups(self, name: str) -> dict[str, int]:
         """Routers, hops, hosts and access links."""
-        routers = {f"{name}.router": self.hops + 1, f"{name}.hop": self.hops}
-        return routers | (self.host_groups(name) if self.pairs else {})
+        return self.row_groups(name) | (self.host_groups(name) if self.pairs else {})
 
     def filled(self, defaults: Mapping[str, Any]) -> dict[str, Any]:
         """The table with the defaults for links where it is silent."""

@@ -8,7 +8,8 @@ from pydantic import model_validator
 
 from tightlink.scenario.links import Duplex, Span
 from tightlink.scenario.table import merged
-from tightlink.scenario.topologies.base import MOST_NODES, Hosts
+from tightlink.scenario.topologies.base import MOST_NODES
+from tightlink.scenario.topologies.hosts import Hosts
 from tightlink.scenario.values import choice, whole
 
 if TYPE_CHECKING:

@@ -6,10 +6,12 @@ import random
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.experiment.execute import Task
-from tightlink.scenario import Bulk, Cbr, Chain, Dumbbell, Link, Observe, OnOff, Scenario, Tcp, Udp
+from tightlink.scenario import Bulk, Cbr, Dumbbell, Link, Observe, OnOff, Scenario, Tcp, Udp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from tightlink.scenario.topologies import AnyTopology
 
 SEEDS: Final = (1, 2, 3, 4, 5)
 FLOWS: Final = (1, 2, 5, 10, 20)
@@ -25,7 +27,7 @@ _PERCENT: Final = 100
 BACK_S: Final = 0.012
 
 
-def _net(pairs: int, **left: Any) -> dict[str, Dumbbell | Chain]:
+def _net(pairs: int, **left: Any) -> dict[str, AnyTopology]:
     """The document's link as the bottleneck of hosts with fast access."""
     bottleneck = {"rate": "2 Mbit/s", "delay": "10 ms", "queue": "20 packets", "reverse": {"queue": "1000 packets"}}
     access = {"rate": "100 Mbit/s", "delay": "1 ms", "queue": "1000 packets"}

@@ -27,6 +27,8 @@ pub struct Site<'a> {
     pub link: &'a str,
     /// Rate of the link in bit/s.
     pub rate_bps: f64,
+    /// Its rate in packets per second, where that limits it.
+    pub rate_pps: Option<f64>,
     /// Which reference behaviour the queue reproduces in the details.
     pub profile: Profile,
     /// The run's seed.
@@ -40,7 +42,14 @@ impl<'a> Site<'a> {
     #[must_use]
     pub fn new(scenario: &Scenario, link: &'a LinkSpec) -> Self {
         let (profile, seed) = (scenario.profile, scenario.seed);
-        Self { link: &link.name, rate_bps: link.rate_bps, profile, seed, ns2: None }
+        let (rate_bps, rate_pps) = (link.rate_bps, link.rate_pps);
+        Self { link: &link.name, rate_bps, rate_pps, profile, seed, ns2: None }
+    }
+
+    /// Packets of `size` bytes that the link carries in a second.
+    #[must_use]
+    pub fn packets_per_s(&self, size: u32) -> f64 {
+        self.rate_pps.unwrap_or(self.rate_bps / (8.0 * f64::from(size)))
     }
 }
 

@@ -165,7 +165,7 @@ mod tests {
     fn state() -> State {
         let limit = QueueLimit::Unlimited;
         let spec = PieSpec { limit, target_s: 0.015, update_s: 0.015, burst_s: 0.15, ecn: false };
-        let site = Site { link: "wire", rate_bps: 1e6, profile: Profile::Rfc, seed: 1, ns2: None };
+        let site = Site { link: "wire", rate_bps: 1e6, rate_pps: None, profile: Profile::Rfc, seed: 1, ns2: None };
         *Pie::new(&spec, site).0
     }
 

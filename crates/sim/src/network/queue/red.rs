@@ -203,7 +203,7 @@ impl Discipline for Red {
         Self(Box::new(State {
             spec: *spec,
             profile: site.profile,
-            packets_per_s: site.rate_bps / (8.0 * f64::from(spec.packet_bytes)),
+            packets_per_s: site.packets_per_s(spec.packet_bytes),
             average: 0.0,
             max_probability: spec.max_probability,
             adapted: Time::ZERO,

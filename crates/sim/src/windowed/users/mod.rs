@@ -7,3 +7,4 @@ pub mod port;
 pub mod receptions;
 pub mod site;
 pub mod source;
+pub mod source_map;

@@ -10,7 +10,7 @@ use crate::time::Time;
 use crate::transport::network::{Network, Schedule};
 use crate::transport::sack::SackSlab;
 use crate::windowed::clock::{Clock, Window};
-use crate::windowed::line::Arrival;
+use crate::windowed::inbox::{AHEAD, Arrival, Inbox};
 use crate::windowed::wheel::Wheel;
 
 /// What is to be done at a site in the present window, the earliest first.
@@ -69,7 +69,7 @@ impl Agenda {
         let Self { now, timers, arrivals, .. } = self;
         timers.take(|key| now.push(Reverse(Due { key, packet: None })));
         timers.turn();
-        arrivals.take(|Arrival { key, packet }| now.push(Reverse(Due { key, packet: Some(packet) })));
+        arrivals.take(|arrival| now.push(Reverse(Due { key: arrival.key(), packet: Some(arrival.packet) })));
         arrivals.turn();
     }
 
@@ -79,7 +79,7 @@ impl Agenda {
         if window <= self.window {
             self.now.push(Reverse(Due { key, packet: Some(packet) }));
         } else {
-            self.arrivals.push(window, Arrival { key, packet });
+            self.arrivals.push(window, Arrival::new(key, packet));
         }
     }
 
@@ -105,6 +105,24 @@ impl Schedule for Agenda {
     }
 }
 
+/// Where packets go that have crossed the interface of a host: the stops behind the router of the site.
+#[derive(Debug)]
+pub struct Router<'a> {
+    /// The next stops, by destination.
+    pub next: &'a [u32],
+    /// What arrives at each stop.
+    pub inboxes: &'a mut [Inbox],
+}
+
+impl Router<'_> {
+    /// A packet arrives in `window`.
+    #[inline]
+    pub fn pass_on(&mut self, window: Window, arrival: Arrival) {
+        let stop = self.next[arrival.packet.destination() as usize];
+        self.inboxes[stop as usize].push(window, arrival);
+    }
+}
+
 /// Packets on their way from the hosts of a site to its router.
 #[derive(Debug)]
 pub struct Leaving {
@@ -123,26 +141,26 @@ impl Leaving {
         Self { later: Wheel::default(), clock, window: 0, end, crossed: 0 }
     }
 
-    /// Begins a window: `each` gets the packets that reach the router in it and were sent before it.
+    /// Begins a window: the router passes on what reaches it then and was sent long before.
     #[inline]
-    pub fn begin(&mut self, window: Window, each: impl FnMut(Arrival)) {
+    pub fn begin(&mut self, window: Window, router: &mut Router<'_>) {
         self.window = window;
-        self.later.take(each);
+        self.later.take(|arrival| router.pass_on(window, arrival));
         self.later.turn();
     }
 
-    /// A packet leaves that reaches the router at `key`. Those that do in the same window are put into `now`.
+    /// A packet leaves that reaches the router at `key`.
     #[inline]
-    fn leave(&mut self, key: Key, packet: Packet, now: &mut Vec<Arrival>) {
+    fn leave(&mut self, key: Key, packet: Packet, router: &mut Router<'_>) {
         if key.time >= self.end {
             return;
         }
         self.crossed += 1;
-        let window = self.clock.window(key.time);
-        if window <= self.window {
-            now.push(Arrival { key, packet });
+        let (window, arrival) = (self.clock.window(key.time), Arrival::new(key, packet));
+        if window < self.window + AHEAD {
+            router.pass_on(window, arrival);
         } else {
-            self.later.push(window, Arrival { key, packet });
+            self.later.push(window, arrival);
         }
     }
 
@@ -154,13 +172,13 @@ impl Leaving {
 }
 
 /// The network as the transports of one host see it.
-pub struct Outlet<'a> {
+pub struct Outlet<'a, 'b> {
     /// What is to be done at the site.
     pub agenda: &'a mut Agenda,
     /// What its hosts have sent.
     pub leaving: &'a mut Leaving,
-    /// What of that reaches the router in this window.
-    pub at_router: &'a mut Vec<Arrival>,
+    /// Where that goes.
+    pub router: &'a mut Router<'b>,
     /// SACK blocks of the ACKs in flight.
     pub sacks: &'a mut SackSlab,
     /// The interface, out.
@@ -175,21 +193,21 @@ pub struct Outlet<'a> {
     pub last: u32,
 }
 
-impl Schedule for Outlet<'_> {
+impl Schedule for Outlet<'_, '_> {
     #[inline]
     fn schedule(&mut self, event: Key) {
         self.agenda.schedule(event);
     }
 }
 
-impl Network for Outlet<'_> {
+impl Network for Outlet<'_, '_> {
     #[inline]
     fn send(&mut self, packet: Packet, now: Key) {
         let last = !packet.is_reverse() && packet.seq() == self.last;
         let size = packet.size();
         let delivery = self.port.cross(now, size, self.timing, self.entity);
         let packet = packet.addressed(Address { last, ..self.address });
-        self.leaving.leave(delivery, packet, self.at_router);
+        self.leaving.leave(delivery, packet, self.router);
     }
 
     #[inline]

@@ -1,8 +1,7 @@
 //! The receiving ends of the transfers that come to a site.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
+use super::source_map::SourceMap;
+use crate::prefetch::prefetch;
 use crate::time::Time;
 use crate::transport::receiver::Receiver;
 
@@ -30,7 +29,7 @@ pub struct Reception {
 /// All of a site, by source.
 #[derive(Debug, Default)]
 pub struct Receptions {
-    places: HashMap<u32, u32, BuildHasherDefault<Spread>>,
+    places: SourceMap,
     list: Vec<Option<Reception>>,
     free: Vec<u32>,
 }
@@ -45,13 +44,27 @@ impl Receptions {
     /// The one of a source.
     #[inline]
     pub fn of(&mut self, source: u32) -> Option<&mut Reception> {
-        let place = *self.places.get(&source)?;
+        let place = self.places.get(source)?;
         self.list[place as usize].as_mut()
+    }
+
+    /// Asks for the memory that tells where that of a source is.
+    #[inline]
+    pub fn prefetch_place(&self, source: u32) {
+        self.places.prefetch(source);
+    }
+
+    /// Asks for the memory of that of a source.
+    #[inline]
+    pub fn prefetch(&self, source: u32) {
+        if let Some(place) = self.places.get(source) {
+            prefetch(&self.list[place as usize]);
+        }
     }
 
     /// Takes one in, in place of an earlier one of the same source.
     pub fn insert(&mut self, source: u32, reception: Reception) {
-        if let Some(&place) = self.places.get(&source) {
+        if let Some(place) = self.places.get(source) {
             self.list[place as usize] = Some(reception);
             return;
         }
@@ -65,7 +78,7 @@ impl Receptions {
 
     /// Forgets the one of a source.
     pub fn remove(&mut self, source: u32) {
-        if let Some(place) = self.places.remove(&source) {
+        if let Some(place) = self.places.remove(source) {
             self.list[place as usize] = None;
             self.free.push(place);
         }
@@ -73,43 +86,17 @@ impl Receptions {
 
     /// Gives back the memory of those of which nothing was heard since `time`: their sources have given up.
     pub fn forget(&mut self, time: Time) {
-        let Self { places, list, free } = self;
-        places.retain(|_, &mut place| {
-            let old = list[place as usize].as_ref().is_none_or(|reception| reception.seen < time);
-            if old {
-                list[place as usize] = None;
-                free.push(place);
+        let old = |reception: &Reception| reception.seen < time;
+        for source in self.places.sources() {
+            if self.of(source).is_some_and(|reception| old(reception)) {
+                self.remove(source);
             }
-            !old
-        });
-        // In an order that does not hang on that of the map.
-        free.sort_unstable_by(|a, b| b.cmp(a));
+        }
     }
 
     /// Bytes that they occupy.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.list.capacity() * size_of::<Option<Reception>>() + self.places.capacity() * 9
-    }
-}
-
-/// Spreads the numbers of sources over a table: one multiplication (Knuth 6.4).
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Spread(u64);
-
-impl Hasher for Spread {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u32(u32::from(byte));
-        }
-    }
-
-    #[inline]
-    fn write_u32(&mut self, number: u32) {
-        self.0 = (self.0 ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(26);
+        self.list.capacity() * size_of::<Option<Reception>>() + self.places.bytes()
     }
 }

@@ -8,13 +8,14 @@ use std::sync::Arc;
 
 use super::counts::{ByKind, Counts, Kind, Row, States, Transfers, WINDOW_UNIT};
 use super::group::Group;
-use super::outlet::{Agenda, Due, Leaving, Outlet};
+use super::outlet::{Agenda, Due, Leaving, Outlet, Router};
 use super::port::Port;
 use super::receptions::{Reception, Receptions};
 use super::source::{Source, State};
 use crate::congestion::{Controls, Handle};
 use crate::events::Key;
 use crate::packet::{self, Address, Packet};
+use crate::prefetch::prefetch;
 use crate::random::Stream;
 use crate::scenario::PeriodSpec;
 use crate::time::Time;
@@ -24,7 +25,7 @@ use crate::transport::receiver::Receiver;
 use crate::transport::sack::SackSlab;
 use crate::transport::sender::{Env, Sender};
 use crate::windowed::clock::{Clock, Window};
-use crate::windowed::line::Arrival;
+use crate::windowed::inbox::Arrival;
 
 /// Timers of a source, in the order of their entities.
 const RETRANSMISSION: u32 = 0;
@@ -48,8 +49,8 @@ pub struct Looks {
 
 /// What a site shares with others of its region.
 pub struct Shared<'a> {
-    /// What its hosts send and the router has in this window.
-    pub at_router: &'a mut Vec<Arrival>,
+    /// The router of the site.
+    pub router: Router<'a>,
     /// SACK blocks of the ACKs in flight.
     pub sacks: &'a mut SackSlab,
     /// What is counted, by interval.
@@ -172,15 +173,29 @@ impl Site {
         self.agenda.schedule(Key::planned(self.next_look, 0));
     }
 
-    /// Begins a window: `each` gets the packets of its hosts that reach the router in it and were sent before.
-    pub fn begin(&mut self, window: Window, each: impl FnMut(Arrival)) {
-        self.leaving.begin(window, each);
+    /// Begins a window: the router passes on what reaches it then and was sent long before.
+    pub fn begin(&mut self, window: Window, router: &mut Router<'_>) {
+        self.leaving.begin(window, router);
     }
 
-    /// Works through a window, in which these packets come from the router.
-    pub fn work(&mut self, window: Window, arrived: &mut Vec<Arrival>, shared: &mut Shared<'_>) {
+    /// Works through a window, in which these packets come from the router, in this order.
+    pub fn work(&mut self, window: Window, (arrivals, order): (&[Arrival], &[(u64, u32)]), shared: &mut Shared<'_>) {
+        /// Arrivals between the first request for memory and the second, and between that and its use.
+        const APART: usize = 8;
         self.agenda.begin(window);
-        for Arrival { key, packet } in arrived.drain(..) {
+        let packet = |place: usize| order.get(place).map(|&(_, index)| arrivals[index as usize].packet);
+        for place in 0..APART {
+            packet(place).into_iter().for_each(|packet| self.foresee(&packet));
+        }
+        for place in 0..APART {
+            packet(place).into_iter().for_each(|packet| self.foresee_reception(&packet));
+            packet(APART + place).into_iter().for_each(|packet| self.foresee(&packet));
+        }
+        for (place, &(_, index)) in order.iter().enumerate() {
+            packet(place + APART).into_iter().for_each(|packet| self.foresee_reception(&packet));
+            packet(place + 2 * APART).into_iter().for_each(|packet| self.foresee(&packet));
+            let arrival = &arrivals[index as usize];
+            let (key, packet) = (arrival.key(), arrival.packet);
             if packet.is_reverse() {
                 self.take_ack(key, packet, shared);
             } else {
@@ -199,6 +214,29 @@ impl Site {
                     self.receive_data(key, packet, shared);
                 }
             }
+        }
+    }
+
+    /// Asks for the memory that a packet will need which comes soon.
+    #[inline]
+    fn foresee(&self, packet: &Packet) {
+        if packet.is_reverse() {
+            let local = (packet.source() - self.first_source) as usize;
+            prefetch(&self.sources[local]);
+            prefetch(&self.senders[local]);
+            prefetch(&self.ports[local]);
+        } else {
+            self.receptions.prefetch_place(packet.source());
+        }
+    }
+
+    /// The same, of what the first request was needed for to find it.
+    #[inline]
+    fn foresee_reception(&self, packet: &Packet) {
+        if !packet.is_reverse() {
+            self.receptions.prefetch(packet.source());
+            let host = self.group.receiver(self.index, packet.source(), packet.transfer());
+            prefetch(&self.ports[self.sources.len() + host as usize]);
         }
     }
 
@@ -279,7 +317,7 @@ impl Site {
         now: Key,
         (echo, marked): (Time, bool),
         shared: &mut Shared<'_>,
-        act: impl FnOnce(&mut Sender, &mut Env<'_, Outlet<'_>>),
+        act: impl FnOnce(&mut Sender, &mut Env<'_, Outlet<'_, '_>>),
     ) {
         let (group, source, sender) = (&*self.group, &self.sources[local], &mut self.senders[local]);
         let before = (sender.totals.packets_sent, sender.totals.packets_retransmitted, sender.totals.timeouts);
@@ -287,7 +325,7 @@ impl Site {
         let mut outlet = Outlet {
             agenda: &mut self.agenda,
             leaving: &mut self.leaving,
-            at_router: shared.at_router,
+            router: &mut shared.router,
             sacks: shared.sacks,
             port: &mut self.ports[local][0],
             timing: &group.ports[self.port_kinds[local] as usize],
@@ -372,7 +410,7 @@ impl Site {
         let mut outlet = Outlet {
             agenda: &mut self.agenda,
             leaving: &mut self.leaving,
-            at_router: shared.at_router,
+            router: &mut shared.router,
             sacks: shared.sacks,
             port: &mut self.ports[local][0],
             timing: &group.ports[self.port_kinds[local] as usize],
@@ -444,7 +482,7 @@ impl Site {
         let mut outlet = Outlet {
             agenda: &mut self.agenda,
             leaving: &mut self.leaving,
-            at_router: shared.at_router,
+            router: &mut shared.router,
             sacks: shared.sacks,
             port: &mut self.ports[local][0],
             timing: &group.ports[self.port_kinds[local] as usize],

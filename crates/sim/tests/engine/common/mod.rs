@@ -37,6 +37,7 @@ pub fn link(name: &str, ends: (u32, u32), rate_bps: f64, delay_s: f64, limit: Qu
         from: ends.0,
         to: ends.1,
         rate_bps,
+        rate_pps: None,
         delay_s,
         queue: QueueSpec::DropTail(DropTailSpec { limit }),
         framing: FramingSpec::default(),

@@ -42,6 +42,8 @@ fn profile() -> impl Strategy<Value = Profile> {
 #[derive(Clone, Debug)]
 struct Wire {
     rate: u32,
+    /// Whether the rate is in packets, each of which takes a tick at rate 1.
+    in_packets: bool,
     delay: u32,
     limit: Limit,
     framing: u32,
@@ -63,12 +65,16 @@ fn wire() -> impl Strategy<Value = Wire> {
         2 => (2u32..30).prop_map(Limit::Units),
         1 => Just(Limit::Unlimited),
     ];
-    let rate = prop_oneof![Just(1u32), Just(2), Just(4), Just(8)];
+    let rate = (prop_oneof![Just(1u32), Just(2), Just(4), Just(8)], prop::bool::weighted(0.2));
     let loss = prop_oneof![4 => Just(0.0), 1 => Just(0.02), 1 => Just(0.2)];
     let mtu = prop_oneof![6 => Just(None), 1 => (2u32..4).prop_map(Some)];
     // A link without delay delivers a packet in the same instant in which its transmission ends.
     (rate, 0u32..6, limit, 0u32..2, 0u32..3, loss, mtu).prop_map(
-        |(rate, delay, limit, framing, smallest, loss, mtu)| Wire { rate, delay, limit, framing, smallest, loss, mtu },
+        |((rate, in_packets), delay, limit, framing, smallest, loss, mtu)| {
+            let framed = |units: u32| if in_packets { 0 } else { units };
+            let (framing, smallest) = (framed(framing), framed(smallest));
+            Wire { rate, in_packets, delay, limit, framing, smallest, loss, mtu }
+        },
     )
 }
 
@@ -98,7 +104,10 @@ fn build(grid: Grid, name: String, ends: (u32, u32), wire: &Wire) -> LinkSpec {
         Limit::Unlimited => QueueLimit::Unlimited,
     };
     let (rate_bps, delay_s) = (grid.rate_bps * f64::from(wire.rate), grid.seconds * f64::from(wire.delay));
+    let rate_pps = wire.in_packets.then(|| f64::from(wire.rate) / grid.seconds);
     LinkSpec {
+        rate_bps: rate_pps.map_or(rate_bps, |packets_per_s| packets_per_s * 8.0 * 1500.0),
+        rate_pps,
         framing: FramingSpec { overhead_bytes: wire.framing * grid.bytes, smallest_bytes: wire.smallest * grid.bytes },
         loss: wire.loss,
         mtu_bytes: wire.mtu.map(|units| units * grid.bytes),

@@ -250,6 +250,9 @@ impl<'a> Reference<'a> {
     /// Seconds that a packet occupies the line of a link.
     fn transmission_s(&self, link: usize, size: u32) -> f64 {
         let spec = &self.scenario.links[link];
+        if let Some(packets_per_s) = spec.rate_pps {
+            return 1.0 / packets_per_s;
+        }
         let frame = (size + spec.framing.overhead_bytes).max(spec.framing.smallest_bytes);
         8.0 * f64::from(frame) / spec.rate_bps
     }

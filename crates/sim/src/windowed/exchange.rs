@@ -1,0 +1,159 @@
+//! How parts of a network that are worked through at the same time meet: each leaves what goes to others, waits for
+//! them, and takes what they left.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use crate::packet::Packet;
+use crate::time::Time;
+use crate::transport::sack::SackBlocks;
+
+/// A packet that a link of one part carries to another part.
+#[derive(Clone, Debug)]
+pub struct Export {
+    /// The link.
+    pub link: u32,
+    /// The packet, served.
+    pub packet: Packet,
+    /// Of an ACK with SACK blocks: those, and its timestamp.
+    pub blocks: Option<(SackBlocks, Time)>,
+}
+
+/// Letters from each part to each other.
+#[derive(Debug)]
+pub struct Post {
+    /// By turn (even and odd ones), sender and receiver.
+    boxes: Vec<Mutex<Vec<Export>>>,
+    parts: usize,
+}
+
+impl Post {
+    /// Between so many parts.
+    #[must_use]
+    pub fn new(parts: usize) -> Self {
+        Self { boxes: (0..2 * parts * parts).map(|_| Mutex::default()).collect(), parts }
+    }
+
+    fn place(&self, turn: u64, from: usize, to: usize) -> &Mutex<Vec<Export>> {
+        &self.boxes[((turn % 2) as usize * self.parts + from) * self.parts + to]
+    }
+
+    /// Leaves letters of one turn, in exchange for an empty bag.
+    pub fn leave(&self, turn: u64, from: usize, to: usize, letters: &mut Vec<Export>) {
+        let mut place = self.place(turn, from, to).lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        std::mem::swap(&mut *place, letters);
+    }
+
+    /// Takes the letters of one turn, when all have left theirs.
+    pub fn take(&self, turn: u64, to: usize, mut each: impl FnMut(Export)) {
+        for from in 0..self.parts {
+            let mut place = self.place(turn, from, to).lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            place.drain(..).for_each(&mut each);
+        }
+    }
+}
+
+/// Where all wait for all. Turns are short, so nobody sleeps unless others take long.
+#[derive(Debug)]
+pub struct Meeting {
+    parties: u32,
+    arrived: AtomicU32,
+    turn: AtomicU64,
+    /// The turn after which all end.
+    last: AtomicU64,
+    /// One of them will never come.
+    broken: AtomicBool,
+}
+
+impl Meeting {
+    /// Of so many.
+    #[must_use]
+    pub fn new(parties: u32) -> Self {
+        Self {
+            parties,
+            arrived: AtomicU32::new(0),
+            turn: AtomicU64::new(0),
+            last: AtomicU64::new(u64::MAX),
+            broken: AtomicBool::new(false),
+        }
+    }
+
+    /// Waits for all others. True if all end now.
+    pub fn wait(&self) -> bool {
+        /// Looks before the processor is left to others.
+        const PATIENCE: u32 = 1 << 12;
+        let turn = self.turn.load(Ordering::Acquire);
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.parties {
+            self.arrived.store(0, Ordering::Relaxed);
+            self.turn.store(turn + 1, Ordering::Release);
+        } else {
+            let mut looks = 0;
+            while self.turn.load(Ordering::Acquire) == turn {
+                looks += 1;
+                if looks < PATIENCE {
+                    std::hint::spin_loop();
+                } else {
+                    std::thread::yield_now();
+                }
+                if self.broken.load(Ordering::Relaxed) {
+                    return true;
+                }
+            }
+        }
+        self.last.load(Ordering::Acquire) == turn
+    }
+
+    /// Has all end after the next meeting.
+    pub fn end(&self) {
+        self.last.store(self.turn.load(Ordering::Acquire), Ordering::Release);
+    }
+}
+
+/// One that takes part. If it fails the others need not wait for it.
+#[derive(Debug)]
+pub struct Party<'a>(pub &'a Meeting);
+
+impl Drop for Party<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.broken.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_meet_as_often_and_end_together() {
+        let (meeting, post) = (Meeting::new(3), Post::new(3));
+        let work = |me: usize| {
+            let _party = Party(&meeting);
+            let (mut turns, mut heard) = (0, Vec::new());
+            loop {
+                for to in 0..3 {
+                    let packet = Packet::default();
+                    post.leave(turns, me, to, &mut vec![Export { link: turns as u32, packet, blocks: None }]);
+                }
+                if me == 1 && turns == 999 {
+                    meeting.end();
+                }
+                let over = meeting.wait();
+                post.take(turns, me, |letter| heard.push(letter.link));
+                turns += 1;
+                if over {
+                    return (turns, heard);
+                }
+            }
+        };
+        let results: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..3).map(|me| scope.spawn(move || work(me))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let expected: Vec<u32> = (0..1000).flat_map(|turn| [turn; 3]).collect();
+        for result in results {
+            assert_eq!(result, (1000, expected.clone()));
+        }
+    }
+}

@@ -1,0 +1,140 @@
+"""From the twenty parameters to the tables of a scenario."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink import units
+
+if TYPE_CHECKING:
+    from tightlink.scenario.four_tier.model import Distribution, FourTier
+
+#: Receivers for each source.
+_RECEIVERS: Final = 4
+_SHAPE: Final = 1.5
+#: A delay as between access routers and points of presence, which are near, too.
+_INTERFACE: Final = {"delay": "0.1 ms"}
+#: Never what limits a transfer.
+_WINDOW: Final = "1073741824 packets"
+_WARM_UP: Final = Fraction(2, 5)
+_PERIODS: Final = ("before", "congestion", "after")
+_PERIOD: Final = Fraction(1, 5)
+#: The direct routers of the transfers without end.
+_LONG_LIVED: Final = {"first": (0, 3), "second": (1, 4), "third": (2, 5)}
+
+
+def tables(chosen: FourTier) -> dict[str, Any]:
+    """The scenario as nested dictionaries, as TOML would give them."""
+    periods = _periods(chosen.value("duration"))
+    return {
+        "profile": "rfc",
+        "duration": chosen.value("duration"),
+        "topology": {"net": _network(chosen)},
+        "traffic": {"users": _users(chosen, periods)},
+        "observe": {"interval": chosen.value("measurement_interval"), "periods": periods},
+    }
+
+
+def _network(chosen: FourTier) -> dict[str, Any]:
+    kind, speed = units.parse(chosen.value("network_speed"), units.RATE, units.PACKET_RATE)
+    scaled = float(speed.exact * units.exact(chosen.scale))
+    network = {
+        "kind": "abilene-four-tier",
+        "speed": units.format_rate(scaled) if kind is units.RATE else units.format_packet_rate(scaled),
+        "variant": chosen.value("topology"),
+        "delay_factor": chosen.value("propagation_delay"),
+        "buffers": chosen.value("buffers"),
+    }
+    if network["buffers"] == "rtt*c/sqrt(n)":
+        # About half of the sources behind a router transmit at a time, and as many others send to there.
+        network["flows"] = _hosts(chosen, 1)
+    return network
+
+
+def _users(chosen: FourTier, periods: dict[str, list[str]]) -> dict[str, Any]:
+    fast = chosen.value("fast_interfaces")
+    users = {
+        "kind": "users",
+        "places": _places(chosen),
+        "interfaces": {
+            "normal": {"rate": "8 packets/ms"} | _INTERFACE,
+            "fast": {"rate": "80 packets/ms", "share": fast} | _INTERFACE,
+        },
+        "think": chosen.value("think_time"),
+        "files": _files(chosen),
+        "tcp": {
+            "recovery": "newreno",
+            "window": _WINDOW,
+            "initial_window": chosen.value("initial_window"),
+            "initial_ssthresh": chosen.value("initial_ssthresh"),
+            "delayed_acks": False,
+            "rto": {"initial": "3 s"},
+        },
+        "connect_tries": 3,
+        "sending_at_start": chosen.value("start_up"),
+    }
+    control = chosen.value("congestion")
+    if isinstance(control, dict) and "kind" not in control:
+        users["controls"] = {name: {"congestion": name, "share": share} for name, share in control.items()}
+    else:
+        users["tcp"]["congestion"] = control
+    if (patience := chosen.value("patience")) is not None:
+        users["patience"] = patience.written()
+    if (crowd := chosen.value("crowd")) is not None:
+        start, stop = periods[_PERIODS[1]]
+        size = {"share": crowd.share, "mean": _times(chosen, crowd.times)}
+        users["crowd"] = {"at": "net.direct[*]", "start": start, "stop": stop} | size
+    if chosen.value("long_lived_flows"):
+        users["long_lived"] = {
+            name: {"from": f"net.direct[{one}]", "to": f"net.direct[{other}]", "interface": "fast"}
+            for name, (one, other) in _LONG_LIVED.items()
+        }
+    return users
+
+
+def _places(chosen: FourTier) -> dict[str, dict[str, Any]]:
+    sources, receivers = chosen.value("source_distribution"), chosen.value("receiver_distribution")
+    return {
+        name: {
+            "at": f"net.{name}[*]",
+            "sources": _hosts(chosen, _relative(sources, name)),
+            "receivers": _hosts(chosen, _RECEIVERS * _relative(receivers, name)),
+        }
+        for name in ("direct", "fast", "normal")
+    }
+
+
+def _relative(weights: Distribution, name: str) -> Fraction:
+    """What a router of a class has, over the mean of the three classes."""
+    exact = {key: units.exact(getattr(weights, key)) for key in type(weights).model_fields}
+    total = sum(exact.values())
+    return 3 * exact[name] / total if total else Fraction(0)
+
+
+def _hosts(chosen: FourTier, times: Fraction | int) -> int:
+    """So many times the mean number of sources at a router, at the chosen scale; one where there are any."""
+    count = times * chosen.value("sources") * units.exact(chosen.scale)
+    return max(1, round(count)) if count else 0
+
+
+def _files(chosen: FourTier) -> dict[str, dict[str, Any]]:
+    larger = {
+        name: {"share": file.share, "mean": _times(chosen, file.times), "shape": _SHAPE}
+        for name, file in chosen.value("larger_files").items()
+    }
+    return {"web-object": {"mean": chosen.value("object_size"), "shape": _SHAPE}} | larger
+
+
+def _times(chosen: FourTier, times: float) -> str:
+    """So many times the mean size of a Web object."""
+    kind, size = units.parse(chosen.value("object_size"), units.PACKETS, units.SIZE)
+    count = max(1, round(size.exact * units.exact(times)))
+    return units.format_packets(count) if kind is units.PACKETS else units.format_size(count)
+
+
+def _periods(duration: str) -> dict[str, list[str]]:
+    """The warm-up is in no period."""
+    whole = units.parse(duration, units.TIME)[1].exact
+    ends = [units.format_time(float(whole * (_WARM_UP + index * _PERIOD))) for index in range(len(_PERIODS) + 1)]
+    return {name: [ends[index], ends[index + 1]] for index, name in enumerate(_PERIODS)}

@@ -1,0 +1,44 @@
+"""What is recorded of a run beyond its totals.
+
+Example:
+    >>> Observe(interval="200 ms", periods={"calm": ("10 min", "15 min")}).written()
+    {'interval': '200 ms', 'periods': {'calm': ['10 min', '15 min']}}
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, BeforeValidator
+
+from tightlink import units
+from tightlink.scenario.table import Table, wrong
+from tightlink.scenario.values import Delay, Name, Period, choice
+
+_ENDS: Final = 2
+
+
+def _check_two(value: object) -> object:
+    if not isinstance(value, list | tuple) or len(value) != _ENDS:
+        raise wrong('two times, such as ["10 min", "15 min"]', value=value)
+    return value
+
+
+def _check_order(times: tuple[str, str]) -> tuple[str, str]:
+    if units.time(times[0]) >= units.time(times[1]):
+        raise wrong("two times of which the second is later", value=list(times))
+    return times
+
+
+Interval = Annotated[tuple[Delay, Period], BeforeValidator(_check_two), AfterValidator(_check_order)]
+
+
+class Observe(Table):
+    """What is recorded beyond the totals."""
+
+    interval: Period | None = None
+    """Sampling interval of the tables over time (default: no series; "1 s" with users or scatter)."""
+    flows: Annotated[Literal["each", "group", "none"], choice("each", "group", "none")] | None = None
+    """Rows of the table ``flows``: each flow, each traffic group, or none (default "each")."""
+    periods: dict[Name, Interval] | None = None
+    """Periods of which users' transfers are counted apart (default: one, ``whole``)."""

@@ -1,0 +1,80 @@
+"""The transport protocols of traffic: TCP with its retransmission timer, and UDP.
+
+Example:
+    >>> Tcp(congestion="cubic", window="64KiB").window
+    '64 KiB'
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import StrictBool, model_validator
+
+from tightlink.scenario.table import Table, wrong
+from tightlink.scenario.values import Congestion, Period, Size, Threshold, Window, choice
+
+
+class Rto(Table):
+    """TCP's retransmission timer (RFC 6298); the profile gives what is not set."""
+
+    initial: Period | None = None
+    """Before the first sample of the round-trip time."""
+    min: Period | None = None
+    """Lower bound."""
+    max: Period | None = None
+    """Upper bound."""
+    granularity: Period | None = None
+    """Tick of the clock."""
+
+
+class Tcp(Table):
+    """A TCP connection; the profile gives what is not set.
+
+    Windows are packets of ``payload``; one in bytes is rounded down to packets, one in BDP is
+    rounded up.
+    """
+
+    congestion: Congestion | None = None
+    """Congestion control, by name (``tightlink list congestion``), or a table of its name as ``kind`` and options."""
+    recovery: Annotated[str, choice("tahoe", "reno", "newreno", "sack", "rack")] | None = None
+    """Loss recovery: tahoe, reno, newreno, sack or rack."""
+    payload: Size | None = None
+    """Application bytes in a full segment; the profile adds its headers."""
+    window: Window | None = None
+    """Largest window that the receiver advertises."""
+    initial_window: Window | None = None
+    """Congestion window at the start."""
+    initial_ssthresh: Threshold | None = None
+    """Slow-start threshold at the start, or "unlimited"."""
+    slow_start: Annotated[str, choice("standard", "hystart", "hystart++", "limited")] | None = None
+    """Slow start: standard (RFC 5681), hystart (Linux's), hystart++ (RFC 9406) or limited (RFC 3742)."""
+    max_ssthresh: Window | None = None
+    """Window above which limited slow start is slower; needs ``slow_start`` = "limited"."""
+    delayed_acks: StrictBool | None = None
+    """Whether the receiver acknowledges every second packet only."""
+    delayed_ack_timeout: Period | None = None
+    """How long the receiver may hold an ACK; needs ``delayed_acks``."""
+    limited_transmit: StrictBool | None = None
+    """Whether the first two duplicate ACKs release a new packet each (RFC 3042)."""
+    pacing: StrictBool | None = None
+    """Whether packets leave one by one, spread over the round trip; a congestion control that needs it always paces."""
+    ecn: StrictBool | None = None
+    """Whether queues may mark packets instead of dropping them (RFC 3168); a control that reads marks sets it."""
+    rto: Rto | None = None
+    """Retransmission timer."""
+
+
+class Udp(Table):
+    """A UDP flow: either what the application sends at a time, or the whole IP datagram."""
+
+    payload: Size | None = None
+    """Application bytes in a datagram; the profile adds its headers."""
+    datagram: Size | None = None
+    """The whole IP datagram, headers included."""
+
+    @model_validator(mode="after")
+    def _one_size(self) -> Self:
+        if self.payload is not None and self.datagram is not None:
+            raise wrong("either payload or datagram, not both", key="datagram", value=self.datagram)
+        return self

@@ -1,0 +1,55 @@
+"""Scattered datagrams: each node sends to all others at random, as studies of congestion on networks do.
+
+Example:
+    >>> Scatter(at="net.router[*]", rate="100 packets/s").rate
+    '100 packets/s'
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import model_validator
+
+from tightlink.scenario.shares import check_shares
+from tightlink.scenario.table import Table
+from tightlink.scenario.users import Routers
+from tightlink.scenario.values import Delay, Fraction, Name, PacketRate, Period, Size, choice
+
+
+class DatagramSize(Table):
+    """A size of datagrams."""
+
+    size: Size
+    """The whole IP datagram, headers included."""
+    share: Fraction | None = None
+    """Share of the datagrams (default: the rest)."""
+
+
+class Scatter(Table):
+    """Datagrams from each of a set of nodes, at the times of a Poisson process, to any other of them.
+
+    They take the fewest links. Nothing answers them, and nothing that is lost is sent again.
+
+    Raises:
+        ScenarioError: A value is out of its range or lacks its unit, shares do not sum to 1, or a key is
+            unknown.
+    """
+
+    kind: Annotated[Literal["scatter"], choice("scatter")] = "scatter"
+    at: Routers
+    """The nodes that send and receive: a group such as "net.router[*]", or a list."""
+    rate: PacketRate
+    """What each of them sends, in the mean."""
+    sizes: dict[Name, DatagramSize] | None = None
+    """Sizes of the datagrams, drawn for each (default: all of 1500 B)."""
+    start: Delay | None = None
+    """When it begins (default "0 s")."""
+    stop: Period | None = None
+    """When it ends (default: the duration)."""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.sizes is not None:
+            check_shares("sizes", {name: kind.share for name, kind in self.sizes.items()}, "size")
+        return self

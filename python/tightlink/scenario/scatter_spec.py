@@ -1,0 +1,54 @@
+"""Scattered datagrams as the engine reads them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tightlink import units
+from tightlink.errors import ScenarioError
+from tightlink.scenario.network import given
+from tightlink.scenario.paths import cut_off
+
+if TYPE_CHECKING:
+    from tightlink.scenario.network import Network
+    from tightlink.scenario.scatter import Scatter
+
+
+def scatter_spec(name: str, scatter: Scatter, network: Network, duration: float) -> dict[str, Any]:
+    """The datagrams of one group of traffic, with every default filled in.
+
+    Raises:
+        ScenarioError: A name that does not exist, nodes without a way to each other, times out of order,
+            datagrams that a link does not carry.
+    """
+    key = f"traffic.{name}"
+    nodes = network.members(f"{key}.at", scatter.at)
+    if len(set(nodes)) != len(nodes):
+        raise ScenarioError("nodes that stand once", key=f"{key}.at", value=scatter.at)
+    if len(nodes) == 1:
+        raise ScenarioError("at least two nodes, which send to each other", key=f"{key}.at", value=scatter.at)
+    apart = cut_off(network, nodes)
+    if apart is not None:
+        origin, target = map(network.name, apart)
+        message = f'no way from "{origin}" to "{target}": connect them by links in this direction'
+        raise ScenarioError(message, key=f"{key}.at", statement=True)
+    start, stop = units.time(given(scatter.start)), units.time(given(scatter.stop))
+    if stop > duration:
+        expected = f"a time not after the duration, which is {units.format_time(duration)}"
+        raise ScenarioError(expected, key=f"{key}.stop", value=scatter.stop)
+    if start >= stop:
+        raise ScenarioError(f"a time before the stop, which is {scatter.stop}", key=f"{key}.start", value=scatter.start)
+    sizes = given(scatter.sizes)
+    smallest = min((hop.mtu for hop in network.hops if hop.mtu is not None), default=None)
+    for kind, entry in sizes.items():
+        if smallest is not None and units.size(entry.size) > smallest:
+            expected = f"at most {smallest} B, the smallest MTU of a link: these datagrams are not sent in fragments"
+            raise ScenarioError(expected, key=f"{key}.sizes.{kind}.size", value=entry.size)
+    return {
+        "label": name,
+        "nodes": nodes,
+        "packets_per_s": units.packet_rate(scatter.rate),
+        "sizes": [{"bytes": units.size(entry.size), "share": given(entry.share)} for entry in sizes.values()],
+        "start_s": start,
+        "stop_s": stop,
+    }

@@ -1,0 +1,258 @@
+"""Networks that are graphs: of a file, or of networkx."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
+
+from pydantic import AfterValidator, BeforeValidator, PrivateAttr, StrictBool, model_validator
+
+from tightlink.errors import ScenarioError
+from tightlink.scenario.links import Medium, Span, Wire
+from tightlink.scenario.table import NAME, Table, merged, wrong
+from tightlink.scenario.topologies.base import Topology, table_of
+from tightlink.scenario.topologies.graph_file import Reading, joints, names, read
+from tightlink.scenario.values import Delay, LineRate, Period, choice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_ENDS: Final = 2
+_GROUP: Final = "router"
+#: What bare numbers of edges are, as the Topology Zoo has them.
+_RATE_UNIT: Final = "1 bit/s"
+_DELAY_UNIT: Final = "1 s"
+_NO_DELAY: Final = "0 s"
+#: What says how to read a file.
+_OF_FILES: Final = ("rate_from", "delay_from", "rate_unit", "delay_unit")
+
+
+def _check_node(name: object) -> str:
+    if not isinstance(name, str) or not (NAME.fullmatch(name) or _number(name) is not None):
+        raise wrong('a name of letters, digits, _ and -, beginning with a letter, or such as "router[3]"', value=name)
+    return name
+
+
+def _number(name: str) -> int | None:
+    """The number of a node that has no other name: 3 of ``router[3]``."""
+    digits = name.removeprefix(f"{_GROUP}[").removesuffix("]")
+    return int(digits) if digits.isdecimal() and name == f"{_GROUP}[{int(digits)}]" else None
+
+
+def _check_ends(value: object) -> object:
+    if not isinstance(value, list | tuple) or len(value) != _ENDS or value[0] == value[1]:
+        raise wrong('two different nodes, such as ["Chicago", "Denver"]', value=value)
+    return value
+
+
+def _check_file(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise wrong('the name of a file, such as "abilene.graphml"', value=value)
+    return value
+
+
+NodeName = Annotated[str, BeforeValidator(_check_node)]
+
+
+class Edge(Table):
+    """A link of a graph."""
+
+    ends: Annotated[tuple[NodeName, NodeName], BeforeValidator(_check_ends)]
+    """The two nodes that it connects."""
+    rate: LineRate
+    """Transmission rate, in bits or in packets."""
+    delay: Delay = "0 s"
+    """Propagation delay."""
+    one_way: StrictBool = False
+    """Only from the first end to the second."""
+
+
+class GraphLink(Medium):
+    """The links of a graph: what all have in common, and what those have whose edges do not say."""
+
+    rate: LineRate | None = None
+    """Transmission rate of edges without one (default: they must have one)."""
+    delay: Delay | None = None
+    """Propagation delay of edges without one (default "0 s")."""
+
+
+def _check_routers(nodes: list[str]) -> list[str]:
+    if len(set(nodes)) < len(nodes):
+        twice = next(node for node in nodes if nodes.count(node) > 1)
+        raise wrong("each node once", value=twice)
+    for place, node in enumerate(nodes):
+        if _number(node) not in {None, place}:
+            raise wrong(f'a name, or "{_GROUP}[{place}]" in this place', value=node)
+    return nodes
+
+
+class Graph(Topology):
+    """A graph, from a GraphML or GML file such as those of the Internet Topology Zoo, or written out.
+
+    Nodes bear their labels, with ``_`` for what no name may hold: NAME.New_York; those without one of their own
+    are NAME.router[i]. The group NAME.router[*] has all of them, in the file's order. Links are NAME.link[i], one for
+    each edge, one-way where the graph is directed. Traffic begins and ends at nodes; links of their own join
+    hosts to them.
+
+    The rate of a link is the attribute LinkSpeedRaw, capacity or rate of its edge, or ``link.rate``; its delay
+    is the attribute delay, or the great circle between the nodes' Latitude and Longitude at 200 km/ms, or
+    ``link.delay``. ``rate_from`` and ``delay_from`` name other attributes.
+
+    Example:
+        >>> net = Graph(routers=["a", "b"], edges=[{"ends": ["a", "b"], "rate": "1 Gbit/s"}])
+        >>> [span.ends for span in net.spans("net")]
+        [('net.a', 'net.b')]
+    """
+
+    kind: Annotated[Literal["graph"], choice("graph")] = "graph"
+    file: Annotated[str, BeforeValidator(_check_file)] | None = None
+    """GraphML or GML file, relative to the scenario's."""
+    rate_from: str | None = None
+    """Attribute of edges with their rate (default: LinkSpeedRaw, capacity or rate)."""
+    rate_unit: LineRate | None = None
+    """What bare numbers there are multiples of (default "1 bit/s")."""
+    delay_from: str | None = None
+    """Attribute of edges with their delay, or "coordinates" (default: delay, then coordinates)."""
+    delay_unit: Period | None = None
+    """What bare numbers there are multiples of (default "1 s")."""
+    routers: Annotated[list[NodeName], AfterValidator(_check_routers)] | None = None
+    """Its nodes, where there is no file."""
+    edges: list[Edge] | None = None
+    """Its links, where there is no file."""
+    link: GraphLink | None = None
+    """All links."""
+
+    _folder: Path = PrivateAttr(default=Path())
+    _written_out: Self | None = PrivateAttr(default=None)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.file is not None:
+            for key in ("routers", "edges"):
+                if (value := getattr(self, key)) is not None:
+                    raise wrong("nothing here, as there is a file", key=key, value=value)
+            return self
+        for key in _OF_FILES:
+            if (value := getattr(self, key)) is not None:
+                raise wrong("nothing here without a file", key=key, value=value)
+        if not self.routers:
+            raise wrong('the name of a file, such as "abilene.graphml", or routers and edges', key="file")
+        if not self.edges:
+            raise wrong("the links between the routers", key="edges")
+        known = set(self.routers)
+        for index, edge in enumerate(self.edges):
+            if not known.issuperset(edge.ends):
+                raise wrong("two of the routers", key=f"edges[{index}].ends", value=list(edge.ends))
+        return self
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graph: Any,
+        *,
+        link: GraphLink | Mapping[str, Any] | None = None,
+        rate_from: str | None = None,
+        delay_from: str | None = None,
+    ) -> Self:
+        """The network of a graph of networkx, with bare numbers in bit/s and seconds.
+
+        Args:
+            graph: Directed or not, with several edges between two nodes or not.
+            link: All links, and the rate and delay of those whose edges have none.
+            rate_from: Attribute of edges, as for files.
+            delay_from: Attribute of edges or "coordinates", as for files.
+
+        Raises:
+            ScenarioError: It is empty, not connected or without rates.
+
+        Example:
+            >>> import networkx as nx
+            >>> net = Graph.from_networkx(nx.path_graph(3), link={"rate": "1 Gbit/s", "delay": "1 ms"})
+            >>> net.groups("net")
+            {'net.router': 3, 'net.link': 2}
+        """
+        own = GraphLink() if link is None else link if isinstance(link, GraphLink) else GraphLink(**link)
+        try:
+            return cls._of(
+                graph, own, Reading(rate_from, delay_from, _RATE_UNIT, _DELAY_UNIT, own.rate, own.delay or _NO_DELAY)
+            )
+        except ScenarioError as error:
+            raise error.located(cls.__name__) from None
+
+    @classmethod
+    def _of(cls, graph: Any, link: GraphLink, reading: Reading) -> Self:
+        edges = joints(graph, reading)
+        routers = [name or f"{_GROUP}[{index}]" for index, name in enumerate(names(graph))]
+        common = {key: value for key, value in link.written().items() if key not in {"rate", "delay"}}
+        tables = [
+            {"ends": [routers[end] for end in edge.ends], "rate": edge.rate, "delay": edge.delay}
+            | ({"one_way": True} if edge.one_way else {})
+            for edge in edges
+        ]
+        return cls.model_validate(
+            {"kind": "graph", "routers": routers, "edges": tables} | ({"link": common} if common else {})
+        )
+
+    def stands_in(self, folder: Path) -> None:
+        """Says which folder the file's name is relative to."""
+        self._folder = folder  # type: ignore[misc]
+
+    def written_out(self) -> Self:
+        """The same with routers and edges instead of a file.
+
+        Raises:
+            ScenarioError: The file cannot be read, or holds no network; the key is relative to this table.
+        """
+        if self.file is None:
+            return self
+        if self._written_out is None:
+            link = self.link or GraphLink()
+            units = (self.rate_unit or _RATE_UNIT, self.delay_unit or _DELAY_UNIT)
+            reading = Reading(self.rate_from, self.delay_from, *units, link.rate, link.delay or _NO_DELAY)
+            try:
+                made = self._of(read(self._folder / self.file), link, reading)
+            except ScenarioError as error:
+                if error.key is None:
+                    error.key, error.value = "file", self.file
+                raise
+            # Kept, as nothing of a scenario changes, and the file might.
+            self._written_out = made  # type: ignore[misc]
+        return self._written_out
+
+    def _network(self) -> tuple[list[str], list[Edge]]:
+        whole = self.written_out()
+        return whole.routers or [], whole.edges or []
+
+    def nodes(self, name: str) -> Iterator[str]:
+        """The nodes in the file's order."""
+        for router in self._network()[0]:
+            yield f"{name}.{router}"
+
+    def aliases(self, name: str) -> dict[str, str]:
+        """``router[i]`` for the nodes that have a name of their own."""
+        routers = enumerate(self._network()[0])
+        return {f"{name}.{_GROUP}[{index}]": f"{name}.{router}" for index, router in routers if _number(router) is None}
+
+    def spans(self, name: str) -> Iterator[Span]:
+        """A link for each edge, in the file's order."""
+        common = {key: value for key, value in table_of(self.link).items() if key not in {"rate", "delay"}}
+        wires: dict[tuple[str, str], Wire] = {}
+        for index, edge in enumerate(self._network()[1]):
+            # Equal links share what follows from their table.
+            wire = wires.get((edge.rate, edge.delay))
+            if wire is None:
+                wire = Wire.model_validate(common | {"rate": edge.rate, "delay": edge.delay})
+                wires[edge.rate, edge.delay] = wire
+            ends = (f"{name}.{edge.ends[0]}", f"{name}.{edge.ends[1]}")
+            yield Span(f"{name}.link[{index}]", f"topology.{name}.link", ends, wire, None if edge.one_way else wire)
+
+    def groups(self, name: str) -> dict[str, int]:
+        """All nodes, and all links."""
+        routers, edges = self._network()
+        return {f"{name}.{_GROUP}": len(routers), f"{name}.link": len(edges)}
+
+    def filled(self, defaults: Mapping[str, Any]) -> dict[str, Any]:
+        """The table written out, with the defaults for links where it is silent."""
+        whole = self.written_out()
+        medium = {key: value for key, value in defaults.items() if key != "delay"}
+        return whole.written() | {"link": merged(medium, table_of(whole.link))}

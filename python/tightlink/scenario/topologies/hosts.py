@@ -1,0 +1,71 @@
+"""Pairs of hosts at two routers, which several topologies have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tightlink.scenario.links import Span
+from tightlink.scenario.table import merged, wrong
+from tightlink.scenario.topologies.base import GroupLink, Topology, check_lists, directions, table_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+class Hosts(Topology):
+    """Pairs of hosts, the left ones at one router and the right ones at another."""
+
+    access: GroupLink | None = None
+    """The links of the hosts to their routers."""
+    access_left: GroupLink | None = None
+    """What differs for the links on the left, from each host to its router."""
+    access_right: GroupLink | None = None
+    """What differs for the links on the right, from the router to each host."""
+
+    @property
+    def hosts(self) -> int:
+        """Hosts on each side."""
+        raise NotImplementedError
+
+    def side(self, side: str) -> dict[str, Any]:
+        """The table of the access links of one side, ``left`` or ``right``."""
+        own = self.access_left if side == "left" else self.access_right
+        return merged(table_of(self.access), table_of(own))
+
+    def check_access(self) -> None:
+        """An error where an access link has no rate, or a list not one value for each link."""
+        for key in ("access", "access_left", "access_right"):
+            check_lists(table_of(getattr(self, key)), self.hosts, key)
+        for side in ("left", "right"):
+            if "rate" not in self.side(side):
+                key = "access" if self.access_left is self.access_right is None else f"access_{side}"
+                raise wrong('a rate such as "1 Gbit/s"', key=f"{key}.rate")
+
+    def host_nodes(self, name: str) -> Iterator[str]:
+        """The hosts in pairs: left[0], right[0], left[1] and so on."""
+        for index in range(self.hosts):
+            yield f"{name}.left[{index}]"
+            yield f"{name}.right[{index}]"
+
+    def host_groups(self, name: str) -> dict[str, int]:
+        """The groups that the hosts and their links make."""
+        return {f"{name}.{group}": self.hosts for group in ("left", "right", "access_left", "access_right")}
+
+    def host_spans(self, name: str, left_router: str, right_router: str) -> Iterator[Span]:
+        """Their links in pairs: access_left[0], access_right[0], access_left[1] and so on."""
+        left = directions(self.side("left"), self.hosts)
+        right = directions(self.side("right"), self.hosts)
+        key = f"topology.{name}.access"
+        for index, (one, other) in enumerate(zip(left, right, strict=True)):
+            yield Span(f"{name}.access_left[{index}]", key, (f"{name}.left[{index}]", left_router), *one)
+            yield Span(f"{name}.access_right[{index}]", key, (right_router, f"{name}.right[{index}]"), *other)
+
+    def filled_access(self, defaults: Mapping[str, Any]) -> dict[str, Any]:
+        """The access tables with the defaults where they are silent."""
+        if self.access is not None:
+            own = {"access_left": table_of(self.access_left), "access_right": table_of(self.access_right)}
+            tables = {"access": merged(defaults, self.access.written()), **own}
+        else:
+            sides = {"access_left": self.access_left, "access_right": self.access_right}
+            tables = {key: merged(defaults, table_of(side)) for key, side in sides.items() if side}
+        return {key: table for key, table in tables.items() if table}

@@ -1,0 +1,79 @@
+"""What cannot be simulated together with users or scattered datagrams.
+
+These run in windows of time, in which each link serves all of its arrivals at once, rather than event by event.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tightlink import control, units
+from tightlink.errors import ScenarioError
+from tightlink.scenario.congestion import control_name
+from tightlink.scenario.network import given, limit_of
+from tightlink.scenario.queues import discipline
+from tightlink.scenario.scatter import Scatter
+from tightlink.scenario.table import kind_of
+from tightlink.scenario.users import Users
+
+if TYPE_CHECKING:
+    from tightlink.scenario.model import Scenario
+    from tightlink.scenario.network import Network
+
+#: Queues that hold their packets, and decide when they leave.
+_AT_DEPARTURE: Final = ("codel", "fq-codel")
+
+
+def windowed(scenario: Scenario) -> str | None:
+    """The first traffic of users or scattered datagrams, by name; nothing where there is none."""
+    return next((name for name, traffic in scenario.traffic.items() if isinstance(traffic, Users | Scatter)), None)
+
+
+def check_windowed(scenario: Scenario, network: Network) -> None:
+    """An error where a scenario with users or scattered datagrams has something that only single flows can have.
+
+    Args:
+        scenario: With every default filled in.
+        network: Its network.
+    """
+    first = windowed(scenario)
+    if first is None:
+        return
+    beside = f"beside traffic.{first}, of kind {kind_of(scenario.traffic[first])}"
+    for name, traffic in scenario.traffic.items():
+        if not isinstance(traffic, Users | Scatter):
+            raise ScenarioError(f"users or scatter {beside}", key=f"traffic.{name}.kind", value=traffic.kind)
+        if isinstance(traffic, Users):
+            _check_controls(f"traffic.{name}", traffic)
+    # Without processors, nothing has flow control.
+    for key, _ in network.processors.values():
+        raise ScenarioError(f"no processor {beside}", key=key)
+    for hop in network.hops:
+        kind = kind_of(discipline(given(hop.wire.queue)))
+        if kind in _AT_DEPARTURE:
+            expected = f"a queue that decides on arrival {beside}"
+            raise ScenarioError(expected, key=f"{hop.key}.queue.kind", value=kind)
+        if limit_of(hop.wire).endswith(tuple(units.BDP.spellings)):
+            expected = f"a number of packets or bytes {beside}, which has no one round trip"
+            raise ScenarioError(expected, key=f"{hop.key}.queue", value=limit_of(hop.wire))
+
+
+def check_trace(scenario: Scenario) -> None:
+    """An error where a scenario has no record of its packets.
+
+    Raises:
+        ScenarioError: It has users or scattered datagrams.
+    """
+    first = windowed(scenario)
+    if first is not None:
+        kind = kind_of(scenario.traffic[first])
+        message = f"the packets of {kind} are not recorded one by one: run without a trace"
+        raise ScenarioError(message, key=f"traffic.{first}", file=scenario.file, statement=True)
+
+
+def _check_controls(key: str, users: Users) -> None:
+    written = {f"controls.{kind}": entry.congestion for kind, entry in (users.controls or {}).items()}
+    for place, congestion in {"tcp": given(users.tcp).congestion, **written}.items():
+        if congestion is not None and control.find(control_name(congestion)) is not None:
+            expected = "a control that is built in: users cannot run one that is written in Python"
+            raise ScenarioError(expected, key=f"{key}.{place}.congestion", value=control_name(congestion))
