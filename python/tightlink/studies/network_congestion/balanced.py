@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tightlink.analysis.routes import Routes
     from tightlink.run import Run
 
-_LOADS: Final = (0.9, 0.96, 1.0, 1.02, 1.04, 1.06, 1.1, 1.15, 1.22)
+_LOADS: Final = (0.9, 0.96, 1.0, 1.02, 1.04, 1.06, 1.1)
 _STEP: Final = 0.02
 
 

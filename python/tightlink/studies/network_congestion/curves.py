@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: Near the critical load in steps that are the resolution of what is found there.
 STEP: Final = 0.02
-LOADS: Final = (0.7, 0.85, 0.92, 0.96, 0.98, 1.0, 1.02, 1.04, 1.06, 1.08, 1.1, 1.15, 1.2, 1.5, 2.0)
+LOADS: Final = (0.7, 0.85, 0.92, 0.96, 0.98, 1.0, 1.02, 1.04, 1.06, 1.08, 1.1, 1.2, 1.5, 2.0)
 _SEEDS: Final = 2
 #: Free flow, in which links carry what they are offered.
 _FREE: Final = 0.85
@@ -65,10 +65,9 @@ def _critical(one: Measured) -> Claim:
     equal = "" if theory.links == 1 else f", with {theory.links - 1} others,"
     return within(
         f"critical.{_slug(one)}", f"{graph.family.capitalize()}, {graph.nodes} nodes: packets pile up from λc on",
-        THEORY, theory.load, value, relative=STEP, unit="packets/s",
-        reason=f"Found between {low:.4g} and {high:.4g}; {theory.link}{equal} is full first. Tolerance: the distance "
-        "of "
-        "the loads near λc.",
+        THEORY, theory.load, value, tolerance=max(STEP * theory.load, value - low, high - value), unit="packets/s",
+        reason=f"Found between {low:.4g} and {high:.4g}; {theory.link}{equal} is full first. Tolerance: that interval, "
+        "or the distance of the loads near λc where it is narrower.",
     )  # fmt: skip
 
 
@@ -85,11 +84,11 @@ def _fluid(found: list[Measured]) -> Iterator[Claim]:
 
 def _kind(found: list[Measured]) -> Iterator[Claim]:
     inside = sum(bool((one.mean.filter(pl.col("load") <= 0.96)["order"].abs() < 3 * noise()).all()) for one in found)
-    beyond = sum(bool((one.each.filter(pl.col("load") >= 1.15)["order"] > 0).all()) for one in found)
+    beyond = sum(bool((one.each.filter(pl.col("load") >= 1.2)["order"] > 0).all()) for one in found)
     yield holds_if(
         "kind.critical", "A critical packet flow separates free flow from congested traffic on networks", INTRODUCTION,
         f"{min(inside, beyond)} of {len(found)} graphs", inside == beyond == len(found),
-        "Nothing piles up at 0.96 λc and below, something in every run at 1.15 λc and above.",
+        "Nothing piles up at 0.96 λc and below, something in every run at 1.2 λc and above.",
     )  # fmt: skip
     jump = max(float(one.mean.filter(pl.col("load") == 1 + STEP)["order"].to_list()[0]) for one in found)
     steepest = max(one.case.onset_slope for one in found)
@@ -116,27 +115,28 @@ def _busiest(one: Measured) -> bool:
     return bool(full + 2 * np.sqrt(full) >= packets.max() - 2 * np.sqrt(packets.max()))
 
 
-def _carried(one: Measured) -> pl.DataFrame:
+def _carried(one: Measured, load: float) -> pl.DataFrame:
     order = pl.DataFrame({"link": one.case.routes.links})
-    total = one.carried(_FREE).group_by("link").agg(pl.col("packets_in").sum())
+    total = one.carried(load).group_by("link").agg(pl.col("packets_in").sum())
     return order.join(total, on="link", how="left", maintain_order="left")
 
 
 def _routing(found: list[Measured]) -> Claim:
-    squares, links = 0.0, 0
+    squares, links, loads = 0.0, 0, [load for load in LOADS if load < 0.95]
     for one in found:
         case = one.case
-        expected = case.routes.offered(case.load(_FREE)) * case.duration_s * case.seeds
-        used = expected > 0
-        packets = _carried(one)["packets_in"].to_numpy().astype(float)
-        squares += float(((packets[used] - expected[used]) ** 2 / expected[used]).sum())
-        links += int(used.sum())
+        for load in loads:
+            expected = case.routes.offered(case.load(load)) * case.duration_s * case.seeds
+            used = expected > 0
+            packets = _carried(one, load)["packets_in"].to_numpy().astype(float)
+            squares += float(((packets[used] - expected[used]) ** 2 / expected[used]).sum())
+            links += int(used.sum())
     return within(
         "routing.betweenness", "In free flow each link carries its betweenness, to the noise of counting", THEORY, 1.0,
-        squares / links, tolerance=4 * float(np.sqrt(2 / links)),
-        reason=f"Mean over {links} links of (packets − expected)² / expected, 1 for Poisson counts; tolerance: four "
-        "standard "
-        "errors of that. So the betweenness is that of the paths that the engine takes.",
+        squares / links, tolerance=4 * float(np.sqrt(2 * len(loads) / links)),
+        reason=f"Mean of (packets − expected)² / expected, 1 for Poisson counts, over {links // len(loads)} links at "
+        f"{len(loads)} loads. Tolerance: four standard errors at one load, as links of a path count the same packets. "
+        "So the betweenness is that of the paths that the engine takes.",
     )  # fmt: skip
 
 
@@ -167,8 +167,13 @@ _FORMATS: Final[dict[str, Any]] = {
 }  # fmt: skip
 
 
+#: Graphs in the figures: as many as can be told apart.
+SHOWN: Final = ("one link", "ring", "lattice", "random", "scale-free")
+
+
 def curves(found: list[Measured]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Points and the fluid model's curves, over loads in critical ones."""
+    """Points and the fluid model's curves of some graphs, over loads in critical ones."""
+    found = [one for one in found if one.case.graph.family in SHOWN]
     points = pl.concat(one.mean.select("load", "order", "error", graph=pl.lit(one.case.graph.family)) for one in found)
     dense = np.unique(np.concatenate([np.linspace(0.7, 1.0, 4), np.linspace(1.0, 2.0, 26)]))
     lines = []
@@ -205,9 +210,9 @@ def section(found: list[Measured]) -> Section:
             Chart(
                 charts.points(
                     points, "load", "order", by="graph", curves=lines, curve="model", x_title="load / λc of the theory",
-                    y_title="order parameter η", height=380,
+                    y_title="order parameter η", height=380, x_domain=(0.7, 2.02),
                 ),
-                "Points: simulated. Lines: the fluid model.",
+                "Points: simulated, on five of the graphs. Lines: the fluid model.",
             ),
             Table(table(found), "λc in packets/s from each node.", _FORMATS),
         ],

@@ -29,11 +29,11 @@ def draw(folder: Path, found: list[Measured], structure: pl.DataFrame, near: Rou
     fluid = {
         f"fluid model, {name}": (part["load"].to_list(), part["order"].to_list())
         for (name,), part in lines.group_by("model", maintain_order=True)
-        if name in _SHOWN
     }
-    shown = points.filter(pl.col("graph").is_in(_SHOWN)).rename(order)
     written = _saved(
-        plots.scatter_with_curves(shown, x=order["load"], y=order["order"], by="graph", curves=fluid), folder, "order"
+        plots.scatter_with_curves(points.rename(order), x=order["load"], y=order["order"], by="graph", curves=fluid),
+        folder,
+        "order",
     )
     law = np.geomspace(
         float(structure["betweenness"].to_numpy().min()), float(structure["betweenness"].to_numpy().max())
@@ -54,10 +54,6 @@ def draw(folder: Path, found: list[Measured], structure: pl.DataFrame, near: Rou
     wandering = wandering.rename({"x": "load / λc", "y": "σ of the queue / limit"})
     ax = plots.line(wandering, x="load / λc", y="σ of the queue / limit", by="queue")
     return [*written, *_saved(ax, folder, "fluctuations-limited-queues")]
-
-
-#: Graphs in the figure of the order parameter: as many as can be told apart in print.
-_SHOWN = ("one link", "ring", "lattice", "random", "scale-free")
 
 
 def _saved(ax: Axes, folder: Path, name: str) -> list[Path]:

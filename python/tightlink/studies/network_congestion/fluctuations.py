@@ -32,13 +32,15 @@ LIMITS: Final = (8, 16, 32, 64)
 _LOADS: Final = (0.8, 0.88, 0.92, 0.95, 0.97, 0.985, 1.0, 1.015, 1.03, 1.05, 1.08, 1.12, 1.2)
 _SEEDS: Final = 2
 _NEAR: Final = 0.05
+#: Of the link with short queues: packets on its wire would count among few that wait.
+_DELAY_S: Final = 0.0005
 
 
 @cache
 def cases() -> tuple[Case, ...]:
     """One link with short queues, and a network with one of them."""
     link = [
-        Case(f"buffers/one-link-{limit}", graphs.one_link(), _LOADS, _SEEDS, queue=f"{limit} packets")
+        Case(f"buffers/one-link-{limit}", graphs.one_link(), _LOADS, _SEEDS, queue=f"{limit} packets", delay_s=_DELAY_S)
         for limit in LIMITS
     ]
     network = Case("buffers/scale-free", graphs.scale_free(32), (*_LOADS, 1.5, 2.0), 1, queue="64 packets")

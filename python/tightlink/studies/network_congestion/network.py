@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Final
+from zlib import crc32
 
 import numpy as np
 
@@ -72,6 +73,7 @@ class Case:
     duration_s: float = DURATION_S
     queue: str = "unlimited"
     sizes: Sizes = Sizes()
+    delay_s: float = DELAY_S
     in_bits: bool = False
     """Whether links are limited in bit/s; they carry 1000 packets/s of the mean size then."""
     share: Callable[[Routes], NDArray[np.float64]] | None = None
@@ -107,7 +109,7 @@ class Case:
 
     def moving(self, relative: float) -> float:
         """Packets on wires and in service where nothing waits; beyond λc no more of them."""
-        return float(self.routes.offered(self.load(min(relative, 1.0))).sum()) * (DELAY_S + SERVICE_S)
+        return float(self.routes.offered(self.load(min(relative, 1.0))).sum()) * (self.delay_s + SERVICE_S)
 
     def key(self, relative: float, seed: int) -> str:
         """The name of a run."""
@@ -119,8 +121,10 @@ class Case:
 
     def tasks(self) -> list[Task]:
         """All loads and seeds."""
+        # No two cases have a seed in common, nor do two loads of one.
+        first = crc32(self.name.encode())
         return [
-            Task(self.key(relative, seed), self.scenario(relative, place * self.seeds + seed))
+            Task(self.key(relative, seed), self.scenario(relative, first + place * self.seeds + seed))
             for place, relative in enumerate(self.loads)
             for seed in range(1, self.seeds + 1)
         ]
@@ -145,7 +149,7 @@ class Case:
                 },
                 "observe": {"interval": f"{SAMPLE_S * 1e3:g} ms", "flows": "none"},
             },
-            queue=self.queue,
+            {"queue": self.queue, "delay": f"{self.delay_s * 1e3:g} ms"},
         )
 
     def _rate(self, packets_per_s: float) -> str:
@@ -157,16 +161,16 @@ class Case:
         return hash(self.name)
 
 
-def _scenario(graph: Named, rates: Sequence[str], rest: dict[str, Any], *, queue: str = "unlimited") -> Scenario:
+def _scenario(graph: Named, rates: Sequence[str], rest: dict[str, Any], link: dict[str, Any]) -> Scenario:
     """A graph with a link for each direction of each edge, one direction after the other."""
     ends = [pair for one, other in graph.graph.edges for pair in ((one, other), (other, one))]
-    delay = f"{DELAY_S * 1e3:g} ms"
+    delay = link["delay"]
     edges = [
         {"ends": [f"router[{one}]", f"router[{other}]"], "rate": rate, "delay": delay, "one_way": True}
         for (one, other), rate in zip(ends, rates, strict=True)
     ]
     routers = [f"router[{node}]" for node in graph.graph.nodes]
-    net = {"kind": "graph", "routers": routers, "edges": edges, "link": {"queue": queue}}
+    net = {"kind": "graph", "routers": routers, "edges": edges, "link": {"queue": link["queue"]}}
     return Scenario.from_dict({"topology": {_NET: net}, **rest})
 
 
@@ -175,7 +179,8 @@ def _routes(graph: Named) -> Routes:
     """Of a graph alone: paths are those of fewest links, whatever these carry."""
     ends = [f"{_NET}.router[{node}]" for node in (0, 1)]
     rest = {"duration": "1 s", "traffic": {LABEL: {"kind": "bulk", "from": ends[0], "to": ends[1]}}}
-    return routing.routes(_scenario(graph, ["1 Mbit/s"] * (2 * graph.graph.number_of_edges()), rest))
+    bare = {"queue": "unlimited", "delay": "1 ms"}
+    return routing.routes(_scenario(graph, ["1 Mbit/s"] * (2 * graph.graph.number_of_edges()), rest, bare))
 
 
 def tasks(cases: Sequence[Case]) -> list[Task]:
