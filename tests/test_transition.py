@@ -202,7 +202,9 @@ def test_too_few_samples_and_loads_are_errors() -> None:
     with pytest.raises(MeasurementError, match="3 different loads"):
         onset([1.0, 1.1, 1.1, 1.2], [0, 0, 0, 1], [1e-3] * 4)
     with pytest.raises(MeasurementError, match="samples after 0 s"):
-        growth(_queue(0.5, seed=1, samples=100))
+        growth(_queue(0.5, seed=1, samples=20))
+    with pytest.raises(MeasurementError, match="100 samples after 0 s: expected at least 128"):
+        susceptibility([_queue(0.5, seed=1, samples=100)])
 
 
 def test_where_the_susceptibility_rises() -> None:

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 _LENGTHS: Final = (4, 8, 16, 24, 32)
 #: Windows of the longest length that a run must hold.
 _FEWEST_WINDOWS: Final = 4
+#: For the order parameter.
+_FEWEST_SAMPLES: Final = 32
 _FEWEST_LOADS: Final = 4
 #: Loads from this share to this multiple of the critical one tell where it is; further ones, what comes next. On
 #: networks of known critical load, intervals from this range hold it as often as they say; from 1.25, in 80 of 100.
@@ -77,7 +79,7 @@ def growth(table: pl.DataFrame, since_s: float = 0.0) -> Growth:
     Raises:
         MeasurementError: There are too few samples after that.
     """
-    inside, sent, dropped = _after(table, since_s)
+    inside, sent, dropped = _after(table, since_s, _FEWEST_SAMPLES)
     longest = len(inside) // _FEWEST_WINDOWS
     each = np.diff(inside[::longest]) / (sent.mean() * longest)
     order = (inside[-1] - inside[0]) / sent[1:].sum()
@@ -95,7 +97,7 @@ def susceptibility(tables: Sequence[pl.DataFrame], since_s: float = 0.0) -> floa
     Raises:
         MeasurementError: There are too few samples.
     """
-    samples = [_after(table, since_s) for table in tables]
+    samples = [_after(table, since_s, _FEWEST_WINDOWS * _LENGTHS[-1]) for table in tables]
     sent = float(np.mean([part[1].mean() for part in samples]))
     lengths = np.array(_LENGTHS)
     spread = [np.mean([_variance(inside, length) for inside, *_ in samples]) for length in _LENGTHS]
@@ -247,13 +249,11 @@ def _variance(inside: Array, length: int) -> float:
     return float(grown.var() * independent / (independent - 1))
 
 
-def _after(table: pl.DataFrame, since_s: float) -> tuple[Array, Array, Array]:
+def _after(table: pl.DataFrame, since_s: float, fewest: int) -> tuple[Array, Array, Array]:
     """Packets in the network, sent and dropped, at each sample from a time on."""
     chosen = table.filter(table["time_s"] >= since_s)
-    if chosen.height < _FEWEST_WINDOWS * _LENGTHS[-1]:
-        raise MeasurementError(
-            f"{chosen.height} samples after {since_s:g} s: expected at least {_FEWEST_WINDOWS * _LENGTHS[-1]}"
-        )
+    if chosen.height < fewest:
+        raise MeasurementError(f"{chosen.height} samples after {since_s:g} s: expected at least {fewest}")
     names = ("packets_in_network", "packets_sent", "packets_dropped")
     inside, sent, dropped = (chosen[name].to_numpy().astype(float) for name in names)
     return inside, sent, dropped

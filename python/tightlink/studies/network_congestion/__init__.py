@@ -61,19 +61,14 @@ def _lead(claims: list[Claim]) -> str:
     failed = sum(claim.holds is False for claim in claims)
     return (
         "R. Smith's study of one link (2009) ends with a question: *on a network, where many nodes interact, is "
-        "congestion "
-        "a phase transition, and how do topological invariants affect it?* Here graphs of many kinds carry packets "
-        "from "
-        "every node to every other: small worlds, scale-free and random ones, lattices, trees, autonomous systems, "
-        "Abilene.\n\n"
-        "**One number decides where congestion begins: the betweenness of the busiest link, along the paths that are "
-        "really taken.** λc = C (n − 1) / B, on every graph; and with paths that do not change and senders that do "
-        "not listen, congestion there is what it is on one link, a bifurcation, one for each link at its own load. "
-        "Time "
-        "rounds it as it rounds one queue; more nodes do not sharpen it. Fluctuations show the same point, and peak "
-        "there "
-        "only if queues are limited.\n\n"
-        f"{failed} claims do not hold; each says why."
+        "congestion a phase transition, and how do topological invariants affect it?* Here graphs of many kinds carry "
+        "packets from every node to every other: small worlds, scale-free and random ones, lattices, trees, "
+        "autonomous systems, Abilene.\n\n**One number decides where congestion begins: the betweenness of the busiest "
+        "link, along the paths that are really taken.** λc = C (n − 1) / B, on every graph; and with paths that do "
+        "not change and senders that do not listen, congestion there is what it is on one link, a bifurcation, one "
+        "for each link at its own load. Time rounds it as it rounds one queue; more nodes do not sharpen it. "
+        f"Fluctuations show the same point, and peak there only if queues are limited.\n\n{failed} claims do not "
+        "hold; each says why."
     )
 
 

@@ -69,8 +69,8 @@ def claims(runs: Mapping[str, Run]) -> Iterator[Claim]:
         "sizes",
         ZHAO, 0.0, off, tolerance=_STEP,
         reason="Largest distance from 1 of λc n L / (capacity of all links), L the mean path length: all links are "
-        "full at "
-        "once, when what is sent, times its path, is all that there is. Tolerance: the distance of the loads.",
+        "full at once, when what is sent, times its path, is all that there is. Tolerance: the distance of the "
+        "loads.",
     )  # fmt: skip
     yield holds_if(
         "balanced.gain", "Capacity by betweenness raises the critical load of every graph", THEORY,
@@ -84,15 +84,13 @@ def section(runs: Mapping[str, Run]) -> Section:
     found = table(runs)
     most = found.sort("gain").row(-1, named=True)
     finding = (
-        f"The same capacity in all, given to links as they are used, raises the critical load up to "
-        f"{most['gain']:.1f} times "
-        f"({most['graph']}); beyond it everything congests at once."
+        "The same capacity in all, given to links as they are used, raises the critical load up to "
+        f"{most['gain']:.1f} times ({most['graph']}); beyond it everything congests at once."
     )
     text = (
         "λc is set by one link, so capacity elsewhere is no help. Where each link has a share by its betweenness, all "
-        "are "
-        "full at the same load, λc = capacity of all / (n L): nothing of the graph but its mean path length L matters "
-        "any more. The price is the other side of it: the order parameter rises several times as steeply."
+        "are full at the same load, λc = capacity of all / (n L): nothing of the graph but its mean path length L "
+        "matters any more. The price is the other side of it: the order parameter rises several times as steeply."
     )
     formats: dict[str, Any] = {
         "equal capacities": ".1f", "by betweenness": ".1f", "theory": ".1f", "gain": "× {:.2f}", "η at 1.1 λc": ".3f",

@@ -77,8 +77,7 @@ def _fluid(found: list[Measured]) -> Iterator[Claim]:
         "fluid.order", "The order parameter is that of the fluid model, at all loads up to 2 λc", FLUID, 0.0,
         misfit(worst.mean), tolerance=3 * noise(),
         reason=f"Largest distance, on {worst.case.graph.name}. The model has no number that is fitted; tolerance: "
-        "three "
-        "standard errors of one link's order parameter.",
+        "three standard errors of one link's order parameter.",
     )  # fmt: skip
 
 
@@ -96,8 +95,7 @@ def _kind(found: list[Measured]) -> Iterator[Claim]:
         "kind.continuous", "The order parameter leaves zero without a jump", ARENAS,
         f"at most {jump:.3f} at {1 + STEP:g} λc", jump < steepest * STEP + 3 * noise(),
         f"The fluid model's steepest, {steepest:.2f} × {STEP:g}, and three standard errors above it at most: no jump, "
-        "and "
-        "no hysteresis to look for.",
+        "and no hysteresis to look for.",
     )  # fmt: skip
     hits = [one for one in found if _busiest(one)]
     yield holds_if(
@@ -108,7 +106,7 @@ def _kind(found: list[Measured]) -> Iterator[Claim]:
 
 
 def _busiest(one: Measured) -> bool:
-    carried = _carried(one)
+    carried = _carried(one, _FREE)
     packets = carried["packets_in"].to_numpy().astype(float)
     expected = one.case.routes.betweenness / one.case.capacity
     full = packets[int(np.argmax(expected))]
@@ -220,4 +218,4 @@ def section(found: list[Measured]) -> Section:
 
 
 def _slug(one: Measured) -> str:
-    return one.case.graph.family.replace(" ", "-")
+    return one.case.graph.family.lower().replace(" ", "-")

@@ -101,9 +101,8 @@ def claims(found: list[Measured], limited: Limited) -> Iterator[Claim]:
         "fluctuations.peak", "The susceptibility has its maximum at the critical load", ARENAS,
         f"on {at} of {len(found)} graphs", at == len(found),
         f"Within {_NEAR:.0%} of λc. With unlimited queues it does not fall beyond: a queue that grows wanders as "
-        "freely as "
-        "what arrives, and with every further link that fills there is more of it. A maximum needs something that "
-        "holds queues down above λc, as a limit does (fluctuations.limited).",
+        "freely as what arrives, and with every further link that fills there is more of it. A maximum needs "
+        "something that holds queues down above λc, as a limit does (fluctuations.limited).",
     )  # fmt: skip
     table = limited.wandering
     far = [_limited_peak(table, limit) for limit in LIMITS]
@@ -119,8 +118,7 @@ def claims(found: list[Measured], limited: Limited) -> Iterator[Claim]:
         "fluctuations.size", "The size that sharpens it is the queue's: σ / K is one curve over (λ / λc − 1) K",
         QUEUEING, 1.0, exponents.width.value, tolerance=0.1,
         reason=f"Width exponent {exponents.width:.2f}, height exponent {exponents.height:.2f}; by the theory of a "
-        "Brownian "
-        "motion between two walls 1 and 0. Tolerance: ours, for queues that hold as few as 8 packets.",
+        "Brownian motion between two walls 1 and 0. Tolerance: ours, for queues that hold as few as 8 packets.",
     )  # fmt: skip
     yield _lost(limited.network)
 
@@ -131,9 +129,8 @@ def _lost(found: Measured) -> Claim:
     return within(
         "fluctuations.lost", "With limited queues as much is lost as else piles up", QUEUEING, 0.0, off, tolerance=0.01,
         reason=f"{found.case.graph.name}, queues of 64 packets: largest distance of the share lost from the fluid "
-        "model's "
-        f"η, which reaches {float(table['fluid'].to_numpy().max()):.3f}. Tolerance: what a queue of 64 packets loses "
-        "at λc, about 1 / 64.",
+        f"model's η, which reaches {float(table['fluid'].to_numpy().max()):.3f}. Tolerance: what a queue of 64 "
+        "packets loses at λc, about 1 / 64.",
     )  # fmt: skip
 
 
@@ -160,17 +157,14 @@ def section(found: list[Measured], limited: Limited) -> Section:
     exponents = limited.collapsed
     one_curve = scaling.scaled(table, 1.0, exponents.height.value, exponents.width.value)
     finding = (
-        f"Where queues are unlimited, fluctuations step up at λc and stay; where they are limited, they peak there, "
-        "the "
-        f"more sharply the longer the queues: over (λ / λc − 1) K^{exponents.width.value:.2f} all are one curve."
+        "Where queues are unlimited, fluctuations step up at λc and stay; where they are limited, they peak there, "
+        f"the more sharply the longer the queues: over (λ / λc − 1) K^{exponents.width.value:.2f} all are one curve."
     )
     text = (
         "The **susceptibility** χ is the variance by which the packets in the network spread, per packet sent: read "
-        "from "
-        "the variance of their growth over windows of 0.2 to 1.6 s, whose slope over the length is χ. Below λc the "
-        "number goes up and down about a level and χ is 0; beyond, at least one queue is a random walk.\n\n"
-        "The maximum of χ at λc, by which other models find the critical load, is not there: nothing calms a queue "
-        "that "
+        "from the variance of their growth over windows of 0.2 to 1.6 s, whose slope over the length is χ. Below λc "
+        "the number goes up and down about a level and χ is 0; beyond, at least one queue is a random walk.\n\nThe "
+        "maximum of χ at λc, by which other models find the critical load, is not there: nothing calms a queue that "
         "only grows. It is there as soon as queues have a limit K, and then the transition is rounded by 1 / K: the "
         "finite size that scales is that of the queue, not of the network."
     )

@@ -90,17 +90,14 @@ def claims(found: pl.DataFrame) -> Iterator[Claim]:
         "invariants.betweenness", "Topological invariants affect the dynamics: betweenness sets the critical load",
         DISCUSSION, explained[best], explained[best] > max(others.values()),
         f"Share of the variance of ln λc over {found.height} graphs that a power law of the busiest link's "
-        "betweenness, as "
-        f"routed, explains (exponent {_exponent(ranked, best):.2f}); the next is {second} with {others[second]:.2f}. "
-        "λc "
-        f"lies within {100 * off.max():.1f} % of C (n − 1) / B on all of them.",
+        f"betweenness, as routed, explains (exponent {_exponent(ranked, best):.2f}); the next is {second} with "
+        f"{others[second]:.2f}. λc lies within {100 * off.max():.1f} % of C (n − 1) / B on all of them.",
     )  # fmt: skip
     yield holds_if(
         "invariants.even", "Betweenness as it is usually counted, equal paths sharing, does as well", THEORY,
         even, even >= explained[best] - 0.01,
         "It is a number of the graph, not of the routing: where many paths are equally short, as on lattices, one "
-        "fixed "
-        "choice loads some links with all of them.",
+        "fixed choice loads some links with all of them.",
     )  # fmt: skip
     yield from _tolerant(found)
 
@@ -122,12 +119,9 @@ def _tolerant(found: pl.DataFrame) -> Iterator[Claim]:
             f"λc {mean[family]:.0f} ± {error[family]:.0f}, lattice {mean['lattice']:.0f}, tree {mean['tree']:.0f}",
             low > max(mean["lattice"], mean["tree"]),
             "Links of equal capacity, so that a node's is proportional to its degree, as in their first model; about "
-            "64 "
-            "nodes, packets/s from each, ± the standard error over graphs of the family, two of which tell means "
-            "apart. "
-            f"With equal paths sharing it would be {even[family]:.0f}, {even['lattice']:.0f} and {even['tree']:.0f}: "
-            "where "
-            "each pair has one path, it is often one hub's link that is on all of them.",
+            "64 nodes, packets/s from each, ± the standard error over graphs of the family, two of which tell means "
+            f"apart. With equal paths sharing it would be {even[family]:.0f}, {even['lattice']:.0f} and "
+            f"{even['tree']:.0f}: where each pair has one path, it is often one hub's link that is on all of them.",
         )  # fmt: skip
 
 
@@ -140,15 +134,13 @@ def section(found: pl.DataFrame) -> Section:
     ranked = correlations(found)
     finding = (
         f"Over {found.height} graphs λc is C (n − 1) / B of the busiest link as routed; every other number of a graph "
-        "says "
-        "less, and no global one (clustering, spectral gap, mean degree) comes near."
+        "says less, and no global one (clustering, spectral gap, mean degree) comes near."
     )
     text = (
         "Graphs of 62 to 65 nodes, most with four links at a node. Each invariant is measured on the graph; *as "
-        "routed* is "
-        "counted along the paths that the engine takes. The spectral gap and the mean path length say how far a "
-        "network is from falling apart, or from end to end, not how unevenly its traffic is spread, and one link is "
-        "enough."
+        "routed* is counted along the paths that the engine takes. The spectral gap and the mean path length say how "
+        "far a network is from falling apart, or from end to end, not how unevenly its traffic is spread, and one "
+        "link is enough."
     )
     over = (("betweenness", "as routed"), ("link_betweenness_max", "equal paths sharing"))
     panels = [

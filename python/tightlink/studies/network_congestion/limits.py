@@ -59,8 +59,7 @@ def claims(found: Mapping[str, Measured]) -> Iterator[Claim]:
         "limits.bits-queues", "Links limited in bit/s: mixed sizes lengthen queues below λc", QUEUEING,
         MIXED.variability, ratio, relative=0.15,
         reason=f"Packets waiting at {_BELOW:g} λc over those of one size; by Pollaczek and Khinchine the second "
-        "moment of "
-        "the sizes over their squared mean. Tolerance: ours; arrivals within a network are not Poisson.",
+        "moment of the sizes over their squared mean. Tolerance: ours; arrivals within a network are not Poisson.",
     )  # fmt: skip
     ratio = _longer(found, "packets")
     yield exact(
@@ -92,16 +91,13 @@ def section(found: Mapping[str, Measured]) -> Section:
     )
     finding = (
         "A mix of packet sizes moves the critical load no more than its mean size does; what it lengthens are the "
-        "queues "
-        f"below, {_longer(found, 'bits'):.1f} where links are limited in "
-        "bit/s, "
-        "not at all where they are limited in packets/s."
+        f"queues below, {_longer(found, 'bits'):.1f} where links are limited in bit/s, not at all where they are "
+        "limited in packets/s."
     )
     text = (
-        f"A random graph of 32 nodes. Half of the packets have 40 B, a quarter 576 B, a quarter 1500 B: the three "
-        "modes of "
-        f"the Internet, {MIXED.mean:.0f} B in the mean. Links carry {CAPACITY:.0f} packets/s, or the bits of as many "
-        "packets of the mean size."
+        "A random graph of 32 nodes. Half of the packets have 40 B, a quarter 576 B, a quarter 1500 B: the three "
+        f"modes of the Internet, {MIXED.mean:.0f} B in the mean. Links carry {CAPACITY:.0f} packets/s, or the bits of "
+        "as many packets of the mean size."
     )
     formats: dict[str, Any] = {"λc theory": ".1f", f"waiting at {_BELOW:g} λc": ".1f"}
     return Section(

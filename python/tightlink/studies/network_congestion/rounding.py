@@ -189,10 +189,10 @@ def _sizes(table: pl.DataFrame) -> Iterator[Claim]:
         "On networks congestion is a phase transition: the number of nodes sharpens it", RESULTS,
         f"on {len(shrinks)} of {len(found)} families", len(shrinks) == len(found),
         f"Exponents of n of the width of the onset, with standard errors: {said}; a phase transition's is −1/ν, "
-        "clearly "
-        "negative. Each link bifurcates by itself where it is full, the busiest first; what n changes is where "
-        "that is. The document says that congestion can perhaps be seen as a phase change on networks; with paths that "
-        "do not change and senders that do not listen it is the bifurcation of one link, once for each link.",
+        "clearly negative. Each link bifurcates by itself where it is full, the busiest first; what n changes is "
+        "where that is. The document says that congestion can perhaps be seen as a phase change on networks; with "
+        "paths that do not change and senders that do not listen it is the bifurcation of one link, once for each "
+        "link.",
     )  # fmt: skip
 
 
@@ -204,10 +204,9 @@ def _interaction(found: Rounding) -> Claim:
         "kind.independent", "Below λc queues on a network are those of links that know nothing of each other", QUEUEING,
         alone, waiting, relative=0.1, unit="packets",
         reason=f"Ring of {case.graph.nodes} nodes at {load:g} λc, where most of what arrives at a link comes from "
-        "another "
-        "one of the same speed, and so one service time apart at least: it cannot queue by itself. Links do act on "
-        "each other, and make queues shorter than M/D/1 for each of them would be; where they are full does not "
-        "change.",
+        "another one of the same speed, and so one service time apart at least: it cannot queue by itself. Links do "
+        "act on each other, and make queues shorter than M/D/1 for each of them would be; where they are full does "
+        "not change.",
     )  # fmt: skip
 
 
@@ -229,16 +228,14 @@ def section(found: Rounding) -> Section:
     )
     text = (
         "On one link the document finds a transcritical bifurcation: two regimes that exchange their stability. Here "
-        "that "
-        "is the growth of the queue, 0 or λ − C. Near the point where they meet a queue is a random walk above a wall, "
-        "with one curve for all times: packets that piled up after t, over √t, against (λ / λc − 1) √t. **A network "
-        "follows the same curve**, scaled by the share of the traffic that its busiest link has.\n\n"
-        "A phase transition would be sharpened by *size*: at a given time the width of its onset would shrink with the "
-        "number of nodes. It does not. Beyond λc the links fill one after the other, each at its own load; the curve "
-        "of η "
-        "has as many kinks. Only where all links are equally busy, as on a ring, do all bifurcate at once, and then η "
-        "has "
-        "a kink for n → ∞, too; but it has the same one for n = 17."
+        "that is the growth of the queue, 0 or λ − C. Near the point where they meet a queue is a random walk above a "
+        "wall, with one curve for all times: packets that piled up after t, over √t, against (λ / λc − 1) √t. **A "
+        "network follows the same curve**, scaled by the share of the traffic that its busiest link has; only a ring, "
+        "whose links smooth what they send each other, is rounded less.\n\n"
+        "A phase transition would be sharpened by *size*: at a given time the width of its onset would shrink with "
+        "the number of nodes. It does not. Beyond λc the links fill one after the other, each at its own load; the "
+        "curve of η has as many kinks. Only where all links are equally busy, as on a ring, do all bifurcate at once, and then η "
+        "has a kink for n → ∞, too; but it has the same one for n = 17."
     )
     panels = [_panel(case, found) for case in in_time()]
     formats: dict[str, Any] = {
