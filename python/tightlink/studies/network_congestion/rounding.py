@@ -197,7 +197,8 @@ def _sizes(table: pl.DataFrame) -> Iterator[Claim]:
 
 
 def _interaction(found: Rounding) -> Claim:
-    load, case = 0.95, in_time()[-1]
+    case = in_time()[-1]
+    load = case.loads[0]
     waiting = Measured(case, found.runs).waiting(load)
     alone = float(stationary_queue(case.routes.offered(case.load(load)) / CAPACITY).sum())
     return within(
@@ -234,8 +235,8 @@ def section(found: Rounding) -> Section:
         "whose links smooth what they send each other, is rounded less.\n\n"
         "A phase transition would be sharpened by *size*: at a given time the width of its onset would shrink with "
         "the number of nodes. It does not. Beyond λc the links fill one after the other, each at its own load; the "
-        "curve of η has as many kinks. Only where all links are equally busy, as on a ring, do all bifurcate at once, and then η "
-        "has a kink for n → ∞, too; but it has the same one for n = 17."
+        "curve of η has as many kinks. Only where all links are equally busy, as on a ring, do all bifurcate at once, "
+        "and then η has a kink for n → ∞, too; but it has the same one for n = 17."
     )
     panels = [_panel(case, found) for case in in_time()]
     formats: dict[str, Any] = {
