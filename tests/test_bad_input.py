@@ -55,11 +55,15 @@ TEXTS = [
 ]
 
 CHANGES = [
-    ("link.a.rate", "2 mbps", 'expected a rate such as "2 Mbit/s" or "20 packets/ms"; did you mean "2 Mbit/s"?'),
-    ("link.a.rate", "20 packets", 'expected a rate such as "2 Mbit/s" or "20 packets/ms"'),
+    (
+        "link.a.rate",
+        "2 mbps",
+        'expected a rate such as "2 Mbit/s" or a packet rate such as "20 packets/ms"; did you mean "2 Mbit/s"?',
+    ),
+    ("link.a.rate", "20 packets", 'expected a rate such as "2 Mbit/s" or a packet rate such as "20 packets/ms"'),
     ("link.a.rate", "20 packets/m", 'did you mean "20 packets/ms"?'),
-    ("link.a.rate", "-20 packets/ms", 'expected a rate above zero, such as "20 packets/ms"'),
-    ("link.a.rate", "0.5 packets/s", 'expected a rate of at least "1 packet/s"'),
+    ("link.a.rate", "-20 packets/ms", 'expected a packet rate above zero, such as "20 packets/ms"'),
+    ("link.a.rate", "0.5 packets/s", 'expected a packet rate of at least "1 packet/s"'),
     ("link.a.rate", "0.5 bit/s", 'expected a rate of at least "1 bit/s"'),
     ("link.a.rate", "0 Mbit/s", 'expected a rate above zero, such as "2 Mbit/s"'),
     ("link.a.rate", "-1 Mbit/s", "expected a rate above zero"),

@@ -15,15 +15,32 @@ profile duration seed link topology traffic observe ends rate delay queue framin
 reverse kind limit drop-tail bulk cbr on-off dumbbell chain pairs hops hop bottleneck access access_left access_right
 from to flows start first every stop path reverse_path tcp udp congestion recovery payload datagram window
 initial_window initial_ssthresh delayed_acks delayed_ack_timeout limited_transmit pacing slow_start max_ssthresh ecn rto
-initial min max granularity
+initial min max granularity parking-lot cross fat-tree k graph file routers edges abilene-four-tier speed variant flows
+buffers core_link host_link pop_divisor
 interval on off distribution shape exponential pareto bytes reno dctcp sack limited hystart++ ns2 rfc each group none unlimited a b x y net
 """.split()
 _VALUES = r"""
 0 | 1 | -1 | 1.5 | 2 | 20 | 1e999 | nan | inf | true | false | 9223372036854775808 | 2020-01-01 | ["x", "y"] | ["a"]
 "" | "a" | "x" | "y" | "net.left[*]" | "net.right[0]" | "10 ms" | "1 s" | "10 s" | "0 s" | "-1 s" | "2 Mbit/s" | [] | {}
-"2 mbps" | "1 Gbit/s" | "20 packets" | "0 packets" | "64 KiB" | "1 BDP" | "1 %" | "1000 B" | "unlimited" | "9e350 s"
+"2 mbps" | "2 packets/ms" | "1 Gbit/s" | "20 packets" | "0 packets" | "64 KiB" | "1 BDP" | "1 %" | "1000 B" | "unlimited" | "9e350 s"
 ["1\u00a0ms"] | [1, 2] | ["net.bottleneck"] | { a = 1 } | [[]] | '''x''' | "\u0000" | { kind = "cbr" } | { every = "1 s" }
 """
+#: Topologies of other kinds, which take long to make when they are large.
+_NETWORKS = [
+    f'profile = "rfc"\nduration = "10 s"\n[topology.net]\n{keys}\n[traffic.t]\nkind = "bulk"\nfrom = "net.{ends[0]}"\nto = "net.{ends[1]}"\n'
+    for keys, ends in {
+        'kind = "parking-lot"\nhops = 2\ncross = 2\nhop.rate = "1 Mbit/s"\naccess.rate = "1 Gbit/s"': (
+            "left[0]",
+            "leave[1]",
+        ),
+        'kind = "fat-tree"\nk = 4\nlink.rate = "1 Gbit/s"\ncore_link.delay = "10 ms"': ("host[0]", "host[9]"),
+        'kind = "graph"\nrouters = ["a", "b", "router[2]"]\nedges = [{ ends = ["a", "b"], rate = "2 packets/ms" }]': (
+            "a",
+            "b",
+        ),
+        'kind = "graph"\nfile = "missing.gml"\nlink.rate = "1 Gbit/s"': ("router[0]", "router[1]"),
+    }.items()
+]
 _VALUE_LIST = [value.strip() for line in _VALUES.strip().splitlines() for value in line.split(" | ")]
 
 
@@ -68,7 +85,7 @@ def test_random_text(one_flow: str, dumbbell: str, mixed: str) -> None:
     rounds = int(os.environ.get("TIGHTLINK_FUZZ", "2000"))
     rng = random.Random(rounds)
     understood_texts = [understood(tl.loads(text)) for text in (one_flow, mixed)]
-    texts = [one_flow, dumbbell.replace("100", "3"), mixed, *understood_texts]
+    texts = [one_flow, dumbbell.replace("100", "3"), mixed, *understood_texts, *_NETWORKS]
     outcomes = {"scenario": 0, "error": 0}
     for _ in range(rounds):
         text = _mutated(rng, texts)

@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 import tightlink as tl
+from tightlink.analysis.effects import in_si
 from tightlink.analysis.flow_limits import flow_limits
+from tightlink.experiment.factors import same
+from tightlink.experiment.levels import levels
 from tightlink.scenario import understood
 
 BASE = """\
@@ -69,6 +72,13 @@ def test_red_sees_packets() -> None:
 def test_maximum_flow_is_in_packets(size: int) -> None:
     found = flow_limits(base(), packet_bytes=size)
     assert float(found.bits.value or 0) == 2000 * 8 * size
+
+
+def test_levels_of_an_experiment_may_be_packet_rates() -> None:
+    assert levels("1 packets/ms..3 packets/ms:1 packets/ms") == ["1 packet/ms", "2 packets/ms", "3 packets/ms"]
+    assert not same("1000 packets/s", "1000 bit/s")
+    assert same("1000 packets/s", "1 packet/ms")
+    assert in_si(["1 packet/ms", "500 packets/s"]) == ("pps", [1000.0, 500.0])
 
 
 def test_it_carries_its_packets_whatever_their_size() -> None:

@@ -19,6 +19,7 @@ import tightlink as tl
 from tightlink import cli, experiment, report
 from tightlink.experiment.plan import Plan
 from tightlink.experiment.precision import Precision, half_width
+from tightlink.experiment.results import metrics
 from tightlink.experiment.running import run
 from tightlink.experiment.store import Store
 from tightlink.experiment.summary import summary
@@ -347,3 +348,42 @@ def test_on_a_terminal_progress_is_one_line(file: Path, tmp_path: Path) -> None:
     assert "\n" not in text.split("2 of 2 runs")[0]
     piped = subprocess.run([*command, "-o", str(tmp_path / "piped")], capture_output=True, check=True, text=True)
     assert piped.stderr == ""
+
+
+def test_users_are_swept_like_flows(small_users: str, tmp_path: Path) -> None:
+    found = tl.sweep(tl.loads(small_users), {"traffic.web.think": ["100 ms", "1 s"]}, output=tmp_path / "users")
+    rows = found.runs.collect()
+    assert rows["status"].to_list() == ["done", "done"]
+    for row in rows.iter_rows(named=True):
+        users = found.run(row["run"]).users
+        assert row["packets_sent"] == float(users["packets_sent"].sum())
+        assert row["sources_transmitting"] == pytest.approx(users["sources_transmitting"].mean())
+        assert row["loss"] == pytest.approx(1 - row["packets_delivered"] / row["packets_sent"])
+        assert "goodput_bps" not in row
+    fewer, more = sorted(rows["transfers_completed"])
+    assert more > 1.5 * fewer
+    assert found.table("transfers").collect()["run"].unique().sort().to_list() == rows["run"].to_list()
+    assert metrics(found.run("0/0")) == {name: rows.row(0, named=True)[name] for name in metrics(found.run("0/0"))}
+    text = report.run_report(tmp_path / "users").read_text()
+    assert "sources transmitting</th>" in text
+    assert "Effect of traffic.web.think" in text
+
+
+def test_the_command_shows_what_there_is_of_users(
+    small_users: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "users.toml"
+    file.write_text(small_users)
+    assert cli.main(["sweep", str(file), "--vary", "traffic.web.think=1 s", "-o", str(tmp_path / "out")]) == 0
+    header = capsys.readouterr().out.splitlines()[0].split("  ")
+    named = [name.strip() for name in header if name.strip()]
+    assert named == [
+        "run",
+        "traffic.web.think",
+        "transmitting",
+        "completed",
+        "loss",
+        "rtt",
+        "utilization",
+        "queue mean",
+    ]

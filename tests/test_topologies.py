@@ -184,6 +184,15 @@ def test_what_is_wrong_is_said(kind: str, keys: str, sentence: str) -> None:
     assert sentence in str(caught.value)
 
 
+def test_a_flow_may_take_another_way_through_a_fat_tree() -> None:
+    """Link i of a tier leads up from switch i div k/2, to the i mod k/2-th above it."""
+    written = scenario("fat-tree", KINDS["fat-tree"], "net.host[0]", "net.host[15]")
+    up = ["net.host_link[0]", "net.edge_link[1]", "net.core_link[2]"]
+    down = ["net.core_link[14].reverse", "net.edge_link[15].reverse", "net.host_link[15].reverse"]
+    links = tl.simulate(written.set("traffic.t.path", [*up, *down])).links
+    assert set(links.filter(pl.col("packets_out") > 0)["link"]) == {*up, *down}
+
+
 def test_flows_share_the_last_link_of_a_fat_tree() -> None:
     keys: dict[str, Any] = {"k": 4, "link": {"rate": "10 Mbit/s", "delay": "10 us", "queue": "20 packets"}}
     run = tl.simulate(

@@ -8,11 +8,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from tightlink import units
+from tightlink.tables import counted, measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    import polars as pl
 
     from tightlink.run import Run
 
@@ -32,10 +31,10 @@ def print_summary(run: Run) -> None:
         print_table(["flow", *_FLOW], flows)
         print()
     if "users" in run.tables:
-        print_table(["users", *_USERS], [_user(row) for row in _totals(run.users).iter_rows(named=True)])
+        print_table(["users", *_USERS], [_user(row) for row in _totals(run, "users")])
         print()
     if "scatter" in run.tables:
-        print_table(["scatter", *_SCATTER], [_datagrams(row) for row in _totals(run.scatter).iter_rows(named=True)])
+        print_table(["scatter", *_SCATTER], [_datagrams(row) for row in _totals(run, "scatter")])
         print()
     links = [_link(row) for row in run.links.iter_rows(named=True)]
     print_table(["link", *_LINK], links)
@@ -147,15 +146,14 @@ _PROCESSOR: Final = ("load", "reported", "served", "dropped at input ring", "at 
 _LINK: Final = ("utilization", "packets", "dropped", "queue mean", "queue max")
 
 
-def _totals(over_time: pl.DataFrame) -> pl.DataFrame:
-    """Of each label: the sums of what is counted, the means of what is measured at a time."""
+def _totals(run: Run, table: str) -> Iterable[dict[str, Any]]:
+    """Of each label: the sums of what is counted, the means of what is measured at a time, and its last values."""
     import polars as pl
 
-    counted = [name for name in over_time.columns if name.startswith(("packets_", "transfers_", "connections_"))]
-    counted = [name for name in counted if name != "packets_in_network"]
-    measured = [name for name in over_time.columns if name not in {"time_s", "label", *counted}]
-    rows = over_time.group_by("label", maintain_order=True)
-    return rows.agg(pl.col(counted).sum(), pl.col(measured).mean(), pl.col(measured).last().name.suffix("_at_end"))
+    over_time = pl.col(measured(table))
+    rows = run.table(table).group_by("label", maintain_order=True)
+    found = rows.agg(pl.col(counted(table)).sum(), over_time.mean(), over_time.last().name.suffix("_at_end"))
+    return found.iter_rows(named=True)
 
 
 def _user(row: dict[str, Any]) -> list[str]:

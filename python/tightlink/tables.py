@@ -184,8 +184,29 @@ HOW_TO: Final = {
     "packets": "simulate with trace=True, or --trace",
 }
 
+#: Columns of tables over time that say what is at the end of an interval, not what happened in it.
+_STATES: Final = frozenset({"sources_transmitting", "sources_connecting", "sources_thinking", "packets_in_network"})
 #: Columns that identify a row rather than measure something.
-_IDENTITY: Final = frozenset({"flow", "label", "from", "to", "transport", "congestion", "link", "node"})
+_IDENTITY: Final = frozenset({"flow", "label", "from", "to", "transport", "congestion", "link", "node", "time_s"})
+
+
+def counted(table: str) -> list[str]:
+    """The columns of a table over time that add up over intervals.
+
+    >>> counted("scatter")
+    ['packets_sent', 'packets_delivered', 'packets_dropped']
+    """
+    return [column.name for column in TABLES[table] if column.type == "integer" and column.name not in _STATES]
+
+
+def measured(table: str) -> list[str]:
+    """The columns of a table over time that are means or states, of which a mean over time can be taken.
+
+    >>> measured("scatter")
+    ['packets_in_network', 'latency_mean_s', 'hops_mean']
+    """
+    names = {"time_s", *counted(table)}
+    return [column.name for column in TABLES[table] if column.type != "text" and column.name not in names]
 
 
 def metrics() -> list[tuple[str, str]]:
@@ -196,7 +217,7 @@ def metrics() -> list[tuple[str, str]]:
     """
     return [
         (f"{table}.{column.name}", column.help)
-        for table in ("flows", "links", "nodes")
+        for table in ("flows", "links", "nodes", "users", "scatter")
         for column in TABLES[table]
         if column.name not in _IDENTITY
     ]

@@ -86,7 +86,7 @@ RATE: Final = Kind(
     spellings=_spell({f"{p}bit/s": _bits(p) for p in _DECIMAL}),
 )
 PACKET_RATE: Final = Kind(
-    name="a rate",
+    name="a packet rate",
     example="20 packets/ms",
     units={"packets/s": Fraction(1), "packets/ms": Fraction(1000)},
     spellings=_spell({"packets/s": ("packet/s", "pps"), "packets/ms": ("packet/ms",)}),
@@ -146,15 +146,12 @@ BDP: Final = Kind(
 
 
 def expected(*kinds: Kind) -> str:
-    """For errors: what quantities of one of the kinds look like, each name once.
+    """For errors: what quantities of one of the kinds look like.
 
     >>> expected(RATE, PACKET_RATE)
-    'a rate such as "2 Mbit/s" or "20 packets/ms"'
+    'a rate such as "2 Mbit/s" or a packet rate such as "20 packets/ms"'
     """
-    examples: dict[str, list[str]] = {}
-    for kind in kinds:
-        examples.setdefault(kind.name, []).append(f'"{kind.example}"')
-    return " or ".join(f"{name} such as {' or '.join(known)}" for name, known in examples.items())
+    return " or ".join(f'{kind.name} such as "{kind.example}"' for kind in kinds)
 
 
 def parse(text: object, *kinds: Kind) -> tuple[Kind, Quantity]:

@@ -54,7 +54,7 @@ impl Stream {
 
     /// Uniform on 0 to `count` − 1 (Lemire's multiplication; its bias is below 2⁻³² × `count`).
     pub fn below(&mut self, count: u32) -> u32 {
-        ((self.next() >> 32) * u64::from(count) >> 32) as u32
+        (((self.next() >> 32) * u64::from(count)) >> 32) as u32
     }
 
     /// Whether an event of probability `p` happens.

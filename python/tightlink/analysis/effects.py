@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 #: What the columns of quantities end in, as in all tables.
 _SUFFIXES: Final = {
     units.RATE: "bps",
+    units.PACKET_RATE: "pps",
     units.TIME: "s",
     units.SIZE: "bytes",
     units.PACKETS: "packets",

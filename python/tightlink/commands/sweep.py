@@ -158,11 +158,16 @@ def _print_cells(experiment: Experiment, plan: Plan) -> None:
     frame: pl.DataFrame = summary(experiment.runs.collect(), [key for f in plan.design.factors for key in f.keys])
     columns: list[tuple[str, str, Any]] = [
         ("goodput", "goodput_bps", units.format_rate),
+        ("transmitting", "sources_transmitting", lambda value: f"{value:.4g}"),
+        ("completed", "transfers_completed", lambda value: f"{value:.7g}"),
+        ("under way", "packets_in_network", lambda value: f"{value:.4g}"),
         ("loss", "loss", lambda value: units.format_fraction(round(value, 6))),
+        ("rtt", "rtt_mean_s", units.format_time),
         ("latency", "latency_mean_s", units.format_time),
         ("utilization", "utilization", lambda value: units.format_fraction(round(value, 4))),
         ("queue mean", "queue_mean_packets", lambda value: f"{value:.4g}"),
     ]
+    columns = [entry for entry in columns if entry[1] in frame.columns]
     keys = [key for factor in plan.design.factors for key in factor.keys if key in frame.columns]
     several = frame["runs"].max() != 1
     header = ["run" if not several else "cell", *keys, *(["runs"] if several else [])]

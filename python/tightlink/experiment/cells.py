@@ -15,7 +15,7 @@ Example:
     >>> cells(base, designs.make([Factor.parse("link.wire.rate=5 packets,20 packets")]))
     Traceback (most recent call last):
     tightlink.errors.ScenarioError: --vary: link.wire.rate = "5 packets": expected a rate such as "2 Mbit/s" \
-or "20 packets/ms"; did you mean "5 packets/s"?
+or a packet rate such as "20 packets/ms"; did you mean "5 packets/s"?
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 #: Kinds of quantities that a level may be.
-KINDS: Final = (units.RATE, units.TIME, units.SIZE, units.PACKETS, units.FRACTION, units.BDP)
+KINDS: Final = (units.RATE, units.PACKET_RATE, units.TIME, units.SIZE, units.PACKETS, units.FRACTION, units.BDP)
 _RANGE: Final = re.compile(r"\s*([^\"'\[{]+?)\s*\.\.\s*([^\"'\[{]+?)\s*(?::\s*(.+?)\s*)?")
 _MOST: Final = 100_000
 _EXAMPLE: Final = 'a range such as "1..20", "10 ms..50 ms:10 ms" or "1..1024:x2"'
@@ -59,7 +59,7 @@ class Interval:
             raise ScenarioError(f"{_EXAMPLE}: the second value {what}", value=f"{low}..{high}")
         whole = kind is units.PACKETS or (kind is None and isinstance(low, int) and isinstance(high, int))
         # One packet is written by itself.
-        unit = "packets" if kind is units.PACKETS else first.unit
+        unit = first.unit if kind is None else kind.spellings[first.unit]
         return cls(first.exact, last.exact, unit, whole)
 
     def at(self, share: float) -> int | float | str:

@@ -18,6 +18,8 @@ import json
 import math
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink.tables import counted, measured
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from tightlink.run import Run
     from tightlink.scenario import Scenario
 
+#: Tables over time of traffic that is no single flows.
+OVER_TIME: Final[tuple[str, ...]] = ("users", "scatter")
 #: Columns of a run's flows that add up.
 _SUMS: Final = ("goodput_bps", "throughput_bps", "packets_sent", "packets_dropped", "packets_retransmitted", "timeouts")
 #: Columns of a run's flows of which the mean over the flows is taken.
@@ -43,24 +47,63 @@ def varied(scenarios: Sequence[Scenario]) -> dict[str, list[Any]]:
 
 
 def metrics(run: Run) -> dict[str, float]:
-    """What came out of a run, over all of its flows, as numbers.
+    """What came out of a run, over all of its flows, or of all of its users and datagrams, as numbers.
 
-    ``loss`` is packets dropped / packets sent; ``utilization`` and ``queue_mean_packets`` are those of
-    the busiest link.
+    ``loss`` is packets dropped / packets sent, of users 1 − packets delivered / packets sent; ``utilization`` and
+    ``queue_mean_packets`` are those of the busiest link.
     """
-    return metrics_of(run.flows, run.links)
+    over_time = {name: summed(run.table(name).lazy(), name).collect() for name in OVER_TIME if name in run.tables}
+    flows = None if over_time else run.flows
+    return metrics_of(flows, run.links, over_time)
 
 
-def metrics_of(flows: pl.DataFrame, links: pl.DataFrame) -> dict[str, float]:
-    """The same from the tables of a run."""
+def summed(table: pl.LazyFrame, name: str, by: Sequence[str] = ()) -> pl.LazyFrame:
+    """Of a table over time: what is counted added up, what is measured as its mean over time.
+
+    Args:
+        table: Rows of intervals, of one label or of several, which are added.
+        name: Which table it is.
+        by: Columns that tell runs apart.
+    """
+    import polars as pl
+
+    of_labels = table.group_by(*by, "label").agg(pl.col(counted(name)).sum(), pl.col(measured(name)).mean())
+    states = [column for column in measured(name) if column.startswith(("sources_", "packets_"))]
+    means = [column for column in measured(name) if column not in states]
+    rows = of_labels.group_by(*by) if by else of_labels.group_by(pl.lit(0).alias("_one"))
+    return rows.agg(pl.col(counted(name)).sum(), pl.col(states).sum(), pl.col(means).mean())
+
+
+def metrics_of(
+    flows: pl.DataFrame | None, links: pl.DataFrame, over_time: Mapping[str, pl.DataFrame]
+) -> dict[str, float]:
+    """The same from the tables of a run.
+
+    Args:
+        flows: Its flows; nothing where its traffic is counted by intervals.
+        links: Its links.
+        over_time: By name, one row each of what `summed` found.
+    """
     busiest = links.sort("utilization", descending=True, maintain_order=True).row(0, named=True)
+    values = _of_flows(flows) if flows is not None else {}
+    for name, table in over_time.items():
+        row = table.row(0, named=True)
+        found = {column: row[column] for column in (*counted(name), *measured(name))}
+        got = found["packets_sent"] - found["packets_dropped"] if name == "scatter" else found["packets_delivered"]
+        found["loss"] = 1 - got / found["packets_sent"] if found["packets_sent"] else math.nan
+        prefix = "" if len(over_time) == 1 else f"{name}_"
+        values |= {prefix + key: math.nan if value is None else float(value) for key, value in found.items()}
+    values["utilization"] = float(busiest["utilization"])
+    values["queue_mean_packets"] = float(busiest["queue_mean_packets"])
+    return values
+
+
+def _of_flows(flows: pl.DataFrame) -> dict[str, float]:
     values = {name: float(flows[name].sum()) for name in _SUMS}
     values["loss"] = values["packets_dropped"] / values["packets_sent"] if values["packets_sent"] else math.nan
     for name in (*_MEANS, *(column for column in flows.columns if column.startswith("limited_by_"))):
         mean = flows[name].mean()
         values[name] = float(mean) if isinstance(mean, int | float) else math.nan
-    values["utilization"] = float(busiest["utilization"])
-    values["queue_mean_packets"] = float(busiest["queue_mean_packets"])
     return values
 
 

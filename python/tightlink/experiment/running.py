@@ -18,9 +18,9 @@ from tightlink.experiment.engines import engine
 from tightlink.experiment.execute import Task, attempt
 from tightlink.experiment.factors import value_at
 from tightlink.experiment.folder import COMPACT, FAILURES, MARKER, RUNS, Experiment, named, stored
-from tightlink.experiment.results import column, metrics_of, write_results
+from tightlink.experiment.results import OVER_TIME, column, metrics_of, summed, write_results
 from tightlink.experiment.store import Store
-from tightlink.experiment.stored import FORMAT, check_format, tables_of
+from tightlink.experiment.stored import FORMAT, check_format, table_of, tables_of
 from tightlink.experiment.work import Failed
 from tightlink.files import write_text
 
@@ -87,6 +87,7 @@ class _Sweep:
         self._metrics: dict[str, dict[str, float]] = {}
         self._tables: dict[str, list[pl.DataFrame]] = {}
         self._series = False
+        self._over_time: set[str] = set()
         self._unsettled: list[str] = []
         self._random = False
 
@@ -112,6 +113,7 @@ class _Sweep:
                     self._identities[name] = run.manifest["identity"]
                     self._random = self._random or run.manifest["random_draws"] > 0
                     self._series = self._series or "series" in run.tables
+                    self._over_time |= set(run.tables) & set(OVER_TIME)
         self._measure()
 
     def _measure(self) -> None:
@@ -120,14 +122,20 @@ class _Sweep:
         new = [identity for identity in names if identity not in self._metrics]
         if not new:
             return
-        tables = tables_of([self._store.file(identity) for identity in new], _SMALL)
+        files = [self._store.file(identity) for identity in new]
+        tables = tables_of(files, _SMALL)
         for table, frame in tables.items():
             self._tables.setdefault(table, []).append(frame)
-        flows, links = (
-            tables[table].partition_by("identity", as_dict=True, include_key=False) for table in ("flows", "links")
-        )
+        totals = {
+            name: _by_run(summed(table_of(files, name), name, ["identity"]).collect())
+            for name in sorted(self._over_time)
+        }
+        flows, links = (_by_run(tables[table]) for table in ("flows", "links"))
         none = tables["flows"].head(0).drop("identity")
-        self._metrics |= {identity: metrics_of(flows.get((identity,), none), links[identity,]) for identity in new}
+        for identity in new:
+            over_time = {name: rows[identity,] for name, rows in totals.items() if (identity,) in rows}
+            own = None if over_time else flows.get((identity,), none)
+            self._metrics[identity] = metrics_of(own, links[identity,], over_time)
 
     def _metrics_of(self, name: str) -> dict[str, float]:
         """What came out of a run; nothing of one that failed."""
@@ -262,3 +270,7 @@ def _claim(folder: Path, plan: Plan) -> None:
     check_format(version, str(folder))
     if identity != of_scenario(plan):
         raise TightlinkError(f"{folder}: holds the sweep of another scenario; choose another folder")
+
+
+def _by_run(table: pl.DataFrame) -> dict[tuple[Any, ...], pl.DataFrame]:
+    return table.partition_by("identity", as_dict=True, include_key=False)

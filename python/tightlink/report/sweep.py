@@ -22,9 +22,13 @@ if TYPE_CHECKING:
     from tightlink.experiment.folder import Experiment
     from tightlink.report.blocks import Block
 
-_METRICS: Final = ("goodput_bps", "loss", "latency_mean_s", "queue_mean_packets", "utilization")
+#: What is shown of flows, of users and of scattered datagrams, as far as there are such.
+_METRICS: Final = (
+    *("goodput_bps", "sources_transmitting", "transfers_completed", "packets_in_network", "loss", "latency_mean_s"),
+    *("rtt_mean_s", "queue_mean_packets", "utilization"),
+)
 #: Of which there are charts.
-_DRAWN: Final = ("goodput_bps", "loss", "latency_mean_s")
+_DRAWN: Final = ("goodput_bps", "transfers_completed", "loss", "latency_mean_s", "rtt_mean_s")
 _MOST_ROWS: Final = 500
 _MOST_FAILURES: Final = 20
 _FEWEST: Final = 2
@@ -54,8 +58,7 @@ def write_sweep(folder: str | os.PathLike[str]) -> Path:
 def _lead(runs: pl.DataFrame, cells: pl.DataFrame, keys: list[str]) -> str:
     done = runs.filter(runs["status"] == "done")
     counted = f"{done.height} runs of {cells.height} combinations of {', '.join(f'`{key}`' for key in keys)}."
-    goodput = cells["goodput_bps"].drop_nulls()
-    if goodput.is_empty():
+    if "goodput_bps" not in cells.columns or (goodput := cells["goodput_bps"].drop_nulls()).is_empty():
         return counted
     from tightlink import units
     from tightlink.console import rounded
@@ -72,17 +75,23 @@ def _effect(runs: pl.DataFrame, key: str, keys: list[str], experiment: Experimen
         return None
     one_at_a_time = experiment.description["design"] == ONE_AT_A_TIME
     compared = effects.alone(done, key, keys) if one_at_a_time else done
-    found = effects.means(compared, key, _METRICS)
+    found = effects.means(compared, key, _there(_METRICS, compared))
     blocks: list[Block] = []
     numbers = effects.in_si(found[key].to_list())
     if numbers is not None:
         suffix, values = numbers
         name = "_".join(filter(None, [key.rpartition(".")[2].replace("[*]", ""), suffix]))
         drawn = found.with_columns(pl.Series(name, values)).sort(name)
-        blocks.append(Row([charts.line(drawn, name, metric, width=300, height=180) for metric in _DRAWN]))
+        blocks.append(
+            Row([charts.line(drawn, name, metric, width=300, height=180) for metric in _there(_DRAWN, drawn)])
+        )
     blocks.append(Table(found))
     over = "the other factors as in the first combination" if one_at_a_time else "means over all runs at each level"
     return Section(f"Effect of {key}", f"{over[0].upper()}{over[1:]}.", blocks)
+
+
+def _there(metrics: tuple[str, ...], frame: pl.DataFrame) -> list[str]:
+    return [metric for metric in metrics if metric in frame.columns]
 
 
 def _design(experiment: Experiment) -> Section | None:
@@ -98,7 +107,7 @@ def _design(experiment: Experiment) -> Section | None:
 def _cells(cells: pl.DataFrame, keys: list[str]) -> Section:
     several = cells["runs"].max() != 1
     shown = ["cell", *keys, "runs"]
-    for metric in _METRICS:
+    for metric in _there(_METRICS, cells):
         shown += [metric, width_of(metric)] if several else [metric]
     first = cells.head(_MOST_ROWS).select(shown)
     caption = f"The first {_MOST_ROWS} of {cells.height}." if cells.height > _MOST_ROWS else ""

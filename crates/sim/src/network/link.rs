@@ -3,7 +3,7 @@
 use crate::events::{Entity, Key};
 use crate::network::managed::Managed;
 use crate::network::queue::{Queue, Site};
-use crate::network::server::{Line, Server};
+use crate::network::server::{Server, Wire};
 use crate::packet::Packet;
 use crate::random::Stream;
 use crate::ring::Ring;
@@ -55,7 +55,7 @@ impl Link {
         let loss = (spec.loss > 0.0)
             .then(|| Loss { probability: spec.loss, stream: Stream::new(site.seed, &spec.name, 0, "loss") });
         Self {
-            server: Server::new(entity, Line::new(spec), queue, end),
+            server: Server::new(entity, Wire::new(spec), queue, end),
             flight: Ring::default(),
             feeds_fused: false,
             host_reacts_until: Time::ZERO,

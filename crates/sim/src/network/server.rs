@@ -13,7 +13,7 @@ use crate::time::Time;
 
 /// How long packets take on a wire.
 #[derive(Clone, Copy, Debug)]
-pub struct Line {
+pub struct Wire {
     /// In bit/s.
     pub rate_bps: f64,
     /// Packets per second, where every packet takes as long, whatever its size; none: bits decide.
@@ -24,8 +24,8 @@ pub struct Line {
     pub framing: FramingSpec,
 }
 
-impl Line {
-    /// The line of a link.
+impl Wire {
+    /// The wire of a link.
     #[must_use]
     pub fn new(spec: &LinkSpec) -> Self {
         let LinkSpec { rate_bps, rate_pps, delay_s, framing, .. } = *spec;
@@ -40,6 +40,12 @@ impl Line {
         let frame = (size + self.framing.overhead_bytes).max(self.framing.smallest_bytes);
         // ns-2's order: eight times the bytes, then the division.
         8.0 * f64::from(frame) / self.rate_bps
+    }
+
+    /// Seconds from its first bit at this end to its last at the other.
+    #[must_use]
+    pub fn crossing_s(&self, size: u32) -> f64 {
+        self.transmission_s(size) + self.delay_s
     }
 }
 
@@ -133,7 +139,7 @@ pub struct Server {
     last: Granted,
     /// Start of the current busy period.
     busy_since: f64,
-    /// Of the size seen last.
+    /// Of the size that most packets have.
     recent: Timing,
     entity: Entity,
     most_waiting: u32,
@@ -149,11 +155,11 @@ pub struct Server {
 /// What is seldom looked at, out of the way: a large network has more links than a cache has lines.
 #[derive(Clone, Debug)]
 struct Rare {
-    line: Line,
+    wire: Wire,
     queue: Queue,
     /// The queue looks at bytes, and is asked for each packet.
     counts_bytes: bool,
-    /// Of the size seen before the last: data and ACKs are all there is, on most links.
+    /// Of the size seen last among the others: data and ACKs are all there is, on most links.
     previous: Timing,
     /// Packets of sizes seen before those.
     others: Admitted,
@@ -167,17 +173,27 @@ struct Rare {
 }
 
 impl Rare {
+    /// Of a size that is not that of most packets.
+    fn timing(&mut self, size: u32) -> &mut Timing {
+        if self.previous.size != size {
+            let transmission_s = self.wire.transmission_s(size);
+            self.others = self.others.with(&self.previous);
+            self.previous = Timing { size, transmission_s, crossing_s: transmission_s + self.wire.delay_s, count: 0 };
+        }
+        &mut self.previous
+    }
+
     /// Seconds from the start of its service to the other end.
     fn crossing_s(&self, size: u32) -> f64 {
-        let Self { line, previous, .. } = self;
-        if previous.size == size { previous.crossing_s } else { line.transmission_s(size) + line.delay_s }
+        let Self { wire, previous, .. } = self;
+        if previous.size == size { previous.crossing_s } else { wire.crossing_s(size) }
     }
 }
 
 impl Server {
     /// An idle server. Totals count what happens before `end`.
     #[must_use]
-    pub fn new(entity: Entity, line: Line, queue: Queue, end: Time) -> Self {
+    pub fn new(entity: Entity, wire: Wire, queue: Queue, end: Time) -> Self {
         let never = Timing { size: u32::MAX, transmission_s: 0.0, crossing_s: 0.0, count: 0 };
         Self {
             // Before the first event, so that the line is idle when it comes.
@@ -191,7 +207,7 @@ impl Server {
             unasked: queue.unasked(),
             ahead: Ring::default(),
             rare: Box::new(Rare {
-                line,
+                wire,
                 counts_bytes: queue.counts_bytes(),
                 queue,
                 previous: never,
@@ -214,27 +230,23 @@ impl Server {
 
     #[inline]
     fn timing(&mut self, size: u32) -> &mut Timing {
-        if self.recent.size != size {
-            self.other_timing(size);
-        }
-        &mut self.recent
+        if self.recent.size == size { &mut self.recent } else { self.other_timing(size) }
     }
 
-    /// Brings the timing of another size to the front.
-    fn other_timing(&mut self, size: u32) {
-        let rare = &mut *self.rare;
-        if rare.previous.size != size {
-            let transmission_s = rare.line.transmission_s(size);
-            rare.others = rare.others.with(&rare.previous);
-            rare.previous = Timing { size, transmission_s, crossing_s: transmission_s + rare.line.delay_s, count: 0 };
+    /// Of another size. If most packets have that size, it comes to the front; not at each change of sizes, for what
+    /// was just counted in part and then moved as a whole makes a processor wait.
+    fn other_timing(&mut self, size: u32) -> &mut Timing {
+        let previous = self.rare.timing(size);
+        if previous.count > 2 * self.recent.count {
+            std::mem::swap(&mut self.recent, previous);
+            return &mut self.recent;
         }
-        std::mem::swap(&mut self.recent, &mut rare.previous);
+        previous
     }
 
     /// When a packet whose service began at `start` reaches the other end.
     #[inline]
     pub fn delivery(&self, start: Time, size: u32) -> Time {
-        // Looks, and moves nothing: the order of sizes decides in which order totals are added up.
         start + if self.recent.size == size { self.recent.crossing_s } else { self.rare.crossing_s(size) }
     }
 

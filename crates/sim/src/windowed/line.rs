@@ -13,8 +13,8 @@ pub enum Fate {
     Served(Arrival),
     /// It does so after the end of the run.
     Late,
-    /// It is lost.
-    Lost,
+    /// It is lost: now, if the queue refuses it; on the wire, when it would have come out.
+    Lost(Time),
 }
 
 /// A link at work.
@@ -39,13 +39,15 @@ impl Line {
     #[inline]
     pub fn take(&mut self, arrival: &Arrival, end: Time) -> Fate {
         let (key, packet, link) = (arrival.key(), arrival.packet, &mut self.link);
-        let Ok(service) = link.server.offer(key, packet.size(), packet.is_capable()) else { return Fate::Lost };
+        let Ok(service) = link.server.offer(key, packet.size(), packet.is_capable()) else {
+            return Fate::Lost(key.time);
+        };
         if service.delivery >= end {
             link.note_late();
             return Fate::Late;
         }
         if link.lossy && link.loses_next() {
-            return Fate::Lost;
+            return Fate::Lost(service.delivery);
         }
         let packet = packet.served(service.start, service.precedence);
         let packet = if service.marked { packet.marked() } else { packet };

@@ -12,7 +12,8 @@ use crate::error::ScenarioError;
 use crate::network::link::Link;
 use crate::network::managed::Managed;
 use crate::network::queue::Site as QueueSite;
-use crate::scenario::Scenario;
+use crate::network::server::Wire;
+use crate::scenario::{ScatterSpec, Scenario};
 use crate::simulation::Interrupted;
 use crate::time::Time;
 
@@ -174,7 +175,9 @@ impl<'a> Windowed<'a> {
 
     /// What was counted of a group of nodes that scatter datagrams, by interval.
     fn scatter_counts(&self, group: usize) -> Vec<scatter::ScatterCounts> {
-        let mut sums = Vec::new();
+        let interval_s = self.scenario.observe.interval_s.unwrap_or(f64::INFINITY);
+        let others = (1..).take_while(|&index| interval_s * f64::from(index) < self.simulated_s()).count();
+        let mut sums = vec![scatter::ScatterCounts::default(); others + 1];
         for region in &self.regions {
             let counts = region.scatter[group].counts.all();
             sums.resize(counts.len().max(sums.len()), scatter::ScatterCounts::default());
@@ -293,6 +296,8 @@ fn region(
     let mut scatter = Vec::new();
     for spec in &scenario.scatter {
         let observed = (clock, scenario.observe.interval_s);
+        // The last window ends behind the end of the run.
+        let spec = &ScatterSpec { stop_s: spec.stop_s.min(scenario.duration_s), ..spec.clone() };
         scatter.push(Scatter::new(spec, scenario.seed, numbers.next(), observed, is_here));
         let count = spec.nodes.len() as u32;
         numbers.advance((count, count as u16, count));
@@ -338,9 +343,7 @@ impl Numbers {
 
 /// Seconds that a packet of `size` bytes takes over a link where nothing is ahead of it.
 fn crossing_s(scenario: &Scenario, link: u32, size: u32) -> f64 {
-    let spec = &scenario.links[link as usize];
-    let frame = (size + spec.framing.overhead_bytes).max(spec.framing.smallest_bytes);
-    8.0 * f64::from(frame) / spec.rate_bps + spec.delay_s
+    Wire::new(&scenario.links[link as usize]).crossing_s(size)
 }
 
 /// What may follow what on the ways that packets take, and the windows and the order that follow from it.
@@ -375,10 +378,10 @@ fn plan(scenario: &Scenario, routes: &Routes, longest_s: f64) -> Result<Plan, Sc
     let mut first = 0;
     for group in &scenario.users {
         let last = first + group.sites.len();
-        for from in first..last {
+        for (from, &(node, least_s)) in sites.iter().enumerate().take(last).skip(first) {
             for to in (first..last).filter(|&to| to != from) {
-                let ends = (Stop::Site(from as u32), sites[from].1, Stop::Site(to as u32));
-                add_path(sites[from].0, to as u16, Some(ends))?;
+                let ends = (Stop::Site(from as u32), least_s, Stop::Site(to as u32));
+                add_path(node, to as u16, Some(ends))?;
             }
         }
         first = last;

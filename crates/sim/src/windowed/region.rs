@@ -12,6 +12,7 @@ use super::scatter::Scatter;
 use super::users::counts::{ByKind, Row};
 use super::users::outlet::Router;
 use super::users::site::{Shared, Site};
+use crate::packet::Packet;
 use crate::time::Time;
 use crate::transport::sack::SackSlab;
 
@@ -154,7 +155,7 @@ impl Region {
                         if window < ahead { router.pass_on(window, next) } else { line.keep(next.packet) }
                     }
                     Fate::Late => {}
-                    Fate::Lost => lose(arrival, scatter, sacks),
+                    Fate::Lost(time) => lose(&arrival.packet, time, scatter, sacks),
                 }
             }
             arrivals.clear();
@@ -266,13 +267,13 @@ impl Region {
     }
 }
 
-/// A packet is lost.
+/// A packet is lost, at `time`.
 #[cold]
-fn lose(arrival: &Arrival, scatter: &mut [Scatter], sacks: &mut SackSlab) {
-    if let Some(handle) = arrival.packet.blocks() {
+fn lose(packet: &Packet, time: Time, scatter: &mut [Scatter], sacks: &mut SackSlab) {
+    if let Some(handle) = packet.blocks() {
         sacks.discard(handle);
     }
-    if let Some(group) = scatter.iter_mut().find(|group| group.has(&arrival.packet)) {
-        group.lose(arrival.key().time);
+    if let Some(group) = scatter.iter_mut().find(|group| group.has(packet)) {
+        group.lose(time);
     }
 }

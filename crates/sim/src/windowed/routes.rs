@@ -7,7 +7,8 @@ use crate::scenario::LinkSpec;
 /// No way.
 const NONE: u32 = u32::MAX;
 
-/// Shortest paths by number of links, to each of some destinations. Of equals, the first link of the scenario.
+/// Shortest paths by number of links, to each of some destinations. Of equals, the one that a search breadth first from
+/// the destination finds first, links taken in the order of the scenario.
 #[derive(Clone, Debug)]
 pub struct Routes {
     links: u32,

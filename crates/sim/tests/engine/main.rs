@@ -15,3 +15,4 @@ mod recoveries;
 mod reference_link;
 mod rfc;
 mod theory;
+mod windowed;

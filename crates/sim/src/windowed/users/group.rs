@@ -177,7 +177,7 @@ impl Group {
     #[must_use]
     pub fn receiver(&self, site: u16, source: u32, transfer: u8) -> u32 {
         let number = mix(self.seed ^ mix(u64::from(source) * u64::from(Address::TRANSFERS) + u64::from(transfer)));
-        ((number >> 32) * u64::from(self.spec.sites[site as usize].receivers) >> 32) as u32
+        (((number >> 32) * u64::from(self.spec.sites[site as usize].receivers)) >> 32) as u32
     }
 
     /// The kind of a new file and its size in packets.

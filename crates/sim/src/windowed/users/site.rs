@@ -17,7 +17,7 @@ use crate::events::Key;
 use crate::packet::{self, Address, Packet};
 use crate::prefetch::prefetch;
 use crate::random::Stream;
-use crate::scenario::PeriodSpec;
+use crate::scenario::{PeriodSpec, Profile};
 use crate::time::Time;
 use crate::transport::ecn::{Feedback, Signs};
 use crate::transport::network::{Network as _, Schedule as _};
@@ -340,8 +340,8 @@ impl Site {
         let (controls, connection) = (&mut self.controls, &group.connection);
         act(sender, &mut Env { network: &mut outlet, controls, connection, now, echo, marked });
         let totals = &sender.totals;
-        // Not the SYN, nor the third step of the handshake.
-        let bare = u64::from(sender.acked >= 0 && !connected);
+        // Not the SYN, nor the third step of the handshake, which ns-2 leaves out.
+        let bare = u64::from(sender.acked >= 0 && !connected && connection.profile != Profile::Ns2);
         if sender.acked >= 0 {
             self.counts.sent += totals.packets_sent - before.0 - bare;
             self.counts.retransmitted += totals.packets_retransmitted - before.1;
@@ -355,13 +355,7 @@ impl Site {
         let heard_since = self.group.heard_since(now.time);
         let host = match self.receptions.get(source, transfer, heard_since) {
             Some(reception) => reception.host,
-            None => {
-                let host = self.group.receiver(self.index, source, transfer);
-                if packet.unaddressed().seq() == 0 && !packet.is_bare() {
-                    self.accept(now.time, source, transfer, host);
-                }
-                host
-            }
+            None => self.group.receiver(self.index, source, transfer),
         };
         let key = self.cross(now, packet.size(), self.sources.len() as u32 + host);
         if key.time >= self.looks.end {
@@ -377,8 +371,9 @@ impl Site {
     }
 
     /// The SYN of a transfer has come.
-    fn accept(&mut self, now: Time, source: u32, transfer: u8, host: u32) {
+    fn accept(&mut self, now: Time, source: u32, transfer: u8) {
         let group = &self.group;
+        let host = group.receiver(self.index, source, transfer);
         let origin = group.site_of(source);
         let local = source - group.sources[origin as usize];
         let timer = group.timer_entity(source, DELAYED_ACK);
@@ -395,9 +390,12 @@ impl Site {
         let (source, transfer) = (packet.source(), packet.transfer());
         let plain = packet.unaddressed();
         let carries_data = plain.seq() > 0 && !packet.is_bare();
+        let heard_since = self.group.heard_since(now.time);
+        if plain.seq() == 0 && !plain.is_bare() && self.receptions.get(source, transfer, heard_since).is_none() {
+            self.accept(now.time, source, transfer);
+        }
         let (group, counts) = (&*self.group, &mut self.counts);
         counts.delivered += u64::from(carries_data);
-        let heard_since = group.heard_since(now.time);
         let reception = self.receptions.get(source, transfer, heard_since);
         let (host, origin) = match &reception {
             Some(reception) => (reception.host, reception.origin),
@@ -461,6 +459,10 @@ impl Site {
             return self.delayed_ack(source, now, shared);
         }
         let local = (source - self.first_source) as usize;
+        if timer != APPLICATION && self.sources[local].state == State::Thinking {
+            // Of a transfer that was given up.
+            return;
+        }
         match timer {
             RETRANSMISSION if self.senders[local].has_tried(self.group.spec.connect_tries) => {
                 if self.senders[local].gives_up(&mut self.agenda, now) {

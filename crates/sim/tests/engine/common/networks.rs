@@ -507,6 +507,8 @@ fn threshold(limit: QueueLimit, step: u32) -> QueueSpec {
 pub const BY_LENGTH: [OtherQueue; 2] = [red, threshold];
 /// Queues that decide when the line is free.
 pub const AT_DEPARTURE: [OtherQueue; 2] = [codel, fq_codel];
+/// Queues other than drop-tail that decide when a packet comes.
+pub const ON_ARRIVAL: [OtherQueue; 3] = [red, pie, threshold];
 /// All but drop-tail.
 pub const ALL_OTHERS: [OtherQueue; 5] = [codel, fq_codel, red, pie, threshold];
 

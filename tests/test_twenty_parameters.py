@@ -1,0 +1,165 @@
+"""The four-tier network by its twenty parameters: levels, values, scale, and the command that writes it."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+import tightlink as tl
+from tightlink.analysis.responses import responses
+from tightlink.cli import main
+from tightlink.scenario import PARAMETERS
+
+ROUTERS = {"direct": 6, "fast": 28, "normal": 105}
+
+
+def chosen(**given: Any) -> tl.FourTier:
+    """Of values in the forms that files have, too."""
+    return tl.FourTier(**given)
+
+
+def sources(scenario: tl.Scenario) -> int:
+    return sum(site["sources"] for site in scenario.resolve()["users"][0]["sites"])
+
+
+def test_the_twenty_are_in_order_and_of_one_type() -> None:
+    assert [each.id for each in PARAMETERS.values()] == [f"X{place}" for place in range(1, 21)]
+    assert [*PARAMETERS, "scale"] == list(tl.FourTier.model_fields)
+    for name, each in PARAMETERS.items():
+        assert each.low != each.high
+        for level, value in (("low", each.low), ("high", each.high)):
+            by_level, by_value = chosen(**{name: level}), chosen(**{name: value})
+            assert by_level.value(name) == by_value.value(name)
+            assert by_level.scenario() == by_value.scenario()
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_every_parameter_changes_what_is_simulated(name: str) -> None:
+    assert chosen(**{name: "high"}).scenario().resolve() != chosen(**{name: "low"}).scenario().resolve()
+
+
+def test_the_largest_condition_of_experiment_1a() -> None:
+    largest = tl.FourTier(network_speed="high", sources="high", source_distribution="high").scenario()
+    assert sources(largest) == 278_000
+    backbone = next(link for link in largest.resolve()["links"] if link["name"] == "net.backbone_link[0]")
+    assert (backbone["rate_pps"], backbone["rate_bps"]) == (16e6, 192e9)
+
+
+def test_the_sources_of_experiment_2a() -> None:
+    """300 a router, three shares of them: 89 at normal routers would be the document's 26,085, and 90 is three tenths."""
+    web = tl.FourTier(sources=300).scenario()
+    assert sources(web) == 6 * 270 + 28 * 540 + 105 * 90 == 26_190
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.1, 0.01])
+def test_scale_divides_sources_speeds_and_buffers(scale: float) -> None:
+    parts = tl.FourTier(buffers="high", source_distribution="high", receiver_distribution="high", scale=scale)
+    resolved = parts.scenario().resolve()
+    users = resolved["users"][0]
+    assert {(site["sources"], site["receivers"]) for site in users["sites"]} == {(1000 * scale, 4000 * scale)}
+    assert len(users["sites"]) == sum(ROUTERS.values())
+    rates = {link["name"].partition("[")[0]: link["rate_pps"] for link in resolved["links"]}
+    full = {"backbone": 8e6, "pop": 1e6, "direct": 1e6, "fast": 2e5, "normal": 1e5}
+    assert rates == pytest.approx({f"net.{group}_link": rate * scale for group, rate in full.items()})
+    queue = next(link["queue"]["limit"]["packets"] for link in resolved["links"] if "direct_link" in link["name"])
+    round_trip = float(str(parts.scenario().explicit().written()["topology"]["net"]["rtt"]).removesuffix(" ms")) / 1e3
+    assert queue == pytest.approx(1e6 * scale * round_trip, rel=0.05)
+    # What a user sees of the network's edge stays.
+    assert [kind["rate_pps"] for kind in users["interfaces"]] == [8e3, 80e3]
+
+
+def test_periods_follow_the_duration() -> None:
+    low = tl.FourTier(crowd="high").scenario().resolve()
+    assert [(period["start_s"], period["stop_s"]) for period in low["observe"]["periods"]] == [
+        (600.0, 900.0), (900.0, 1200.0), (1200.0, 1500.0),
+    ]  # fmt: skip
+    crowd = low["users"][0]["crowd"]
+    assert (crowd["start_s"], crowd["stop_s"], crowd["mean_packets"]) == (900.0, 1200.0, 500_000.0)
+    assert crowd["sites"] == [0, 1, 2, 3, 4, 5]
+    long = tl.FourTier(duration="1 h").scenario().resolve()
+    assert [period["start_s"] for period in long["observe"]["periods"]] == [1440.0, 2160.0, 2880.0]
+
+
+def test_values_of_their_own() -> None:
+    scenario = chosen(
+        network_speed="9.6 Gbit/s",
+        larger_files={"movie": {"share": 0.01, "times": 100}},
+        patience=tl.Patience(least="1 min", rate="1 packet/s"),
+        congestion={"reno": 0.75, "cubic": "25 %"},
+        source_distribution=tl.Distribution(direct=1, fast=0, normal=1),
+        long_lived_flows=True,
+        sources=10,
+    ).scenario()
+    resolved = scenario.resolve()
+    (users,) = resolved["users"]
+    assert resolved["links"][0]["rate_bps"] == 19.2e9
+    assert [(file["name"], file["mean_packets"]) for file in users["files"]] == [
+        ("web-object", 50.0),
+        ("movie", 5000.0),
+    ]
+    assert users["files"][0]["share"] == 0.99
+    assert users["patience"] == {"least_s": 60.0, "packets_per_s": 1.0}
+    assert users["controls"] == [{"share": 0.75, "congestion": "reno"}, {"share": 0.25, "congestion": "cubic"}]
+    assert {site["class"]: site["sources"] for site in users["sites"]} == {0: 15, 1: 0, 2: 15}
+    assert [(flow["from"], flow["to"]) for flow in users["long_lived"]] == [(0, 3), (1, 4), (2, 5)]
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"network_speed": "hgh"}, 'network_speed = "hgh": expected one of low, high; did you mean "high"?'),
+        ({"network_speed": 3}, 'expected a rate such as "2 Mbit/s" or "20 packets/ms"'),
+        ({"netwrk_speed": "low"}, "unknown key; expected one of buffers, congestion, crowd,"),
+        ({"scale": 2}, "scale = 2: expected a number above 0 and up to 1"),
+        ({"sources": 0}, "expected a whole number from 1 to 1000000"),
+        ({"topology": "isb"}, 'expected one of abilene, isp; did you mean "isp"?'),
+        ({"patience": {"least": "3 s"}}, "patience.rate: this key is needed"),
+        ({"crowd": "on"}, 'crowd = "on": expected a table'),
+        ({"congestion": {"reno": 2}}, "congestion.reno = 2: expected a fraction"),
+        ({"congestion": {"reno": 0.5, "cubic": 0.6}}, "traffic.users.controls: expected shares that sum to 1, not 1.1"),
+        ({"larger_files": {"movie": {"share": 0.1}}}, "larger_files.movie.times: this key is needed"),
+        ({"source_distribution": {"direct": 0, "fast": 0, "normal": 0}}, "expected at least one source somewhere"),
+    ],
+)
+def test_what_is_wrong(given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(tl.ScenarioError) as caught:
+        chosen(**given).scenario().resolve()
+    assert sentence in str(caught.value)
+
+
+def test_the_command_writes_the_scenario(capsys: pytest.CaptureFixture[str]) -> None:
+    options = [
+        "--set",
+        "network_speed=high",
+        "--set",
+        "larger_files.movie.share=0.1",
+        "--set",
+        "larger_files.movie.times=9",
+    ]
+    assert main(["four-tier", *options, "--scale", "0.1"]) == 0
+    text = capsys.readouterr().out
+    movie = {"movie": {"share": 0.1, "times": 9}}
+    assert tl.loads(text) == chosen(network_speed="high", larger_files=movie, scale=0.1).scenario()
+    assert "#   X1 network_speed = high\n" in text
+    assert re.findall(r"^# .* (\d[.\d]*), by", text, re.MULTILINE) == ["0.1"]
+    assert main(["four-tier", "--set", "network_sped=high"]) == 2
+    assert "network_sped: unknown key" in capsys.readouterr().err
+    assert main(["list", "parameters"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(PARAMETERS)
+
+
+def test_a_small_network_runs_and_responds() -> None:
+    scenario = tl.FourTier(long_lived_flows="high", duration="10 s", scale=0.01).scenario()
+    run = tl.simulate(scenario)
+    found = {(row["period"], row["response"]): row["value"] for row in responses(run).iter_rows(named=True)}
+    assert {period for period, _ in found} == {"before", "congestion", "after"}
+    assert len(found) == 3 * (22 + 3)
+    for period in ("before", "congestion", "after"):
+        assert 0 < found[period, "share_transmitting"] < 1
+        # Without queues, between the nearest and the farthest of Abilene's routers.
+        propagation = found[period, "rtt_mean_s"] - found[period, "queueing_delay_mean_s"]
+        assert 0.0004 < propagation < 0.055
+    assert json.loads(json.dumps(run.manifest))["packet_hops"] > 0
