@@ -87,7 +87,17 @@ def growth(table: pl.DataFrame, since_s: float = 0.0) -> Growth:
     return Growth(float(order), float(error), float(dropped.sum() / sent.sum()))
 
 
-def susceptibility(tables: Sequence[pl.DataFrame], since_s: float = 0.0) -> float:
+@dataclass(frozen=True)
+class Susceptibility:
+    """The susceptibility at one load."""
+
+    value: float
+    """χ."""
+    error: float
+    """Its standard error, from the halves of the runs."""
+
+
+def susceptibility(tables: Sequence[pl.DataFrame], since_s: float = 0.0) -> Susceptibility:
     """χ at one load, from all windows of one or more runs of it.
 
     Args:
@@ -97,15 +107,12 @@ def susceptibility(tables: Sequence[pl.DataFrame], since_s: float = 0.0) -> floa
     Raises:
         MeasurementError: There are too few samples.
     """
-    samples = [_after(table, since_s, _FEWEST_WINDOWS * _LENGTHS[-1]) for table in tables]
+    samples = [_after(table, since_s, 2 * _FEWEST_WINDOWS * _LENGTHS[-1]) for table in tables]
     sent = float(np.mean([part[1].mean() for part in samples]))
-    lengths = np.array(_LENGTHS)
-    spread = [np.mean([_variance(inside, length) for inside, *_ in samples]) for length in _LENGTHS]
-    # The error of a variance grows with it, and with fewer windows: both as the length.
-    weights = lengths**-1.5
-    columns = np.column_stack([lengths * sent, np.ones(len(lengths))]) * weights[:, None]
-    slope, _ = np.linalg.lstsq(columns, np.array(spread) * weights)[0]
-    return float(slope)
+    whole = [inside for inside, *_ in samples]
+    halves = [half for inside in whole for half in np.array_split(inside, 2)]
+    each = [_slope([half], sent) for half in halves]
+    return Susceptibility(_slope(whole, sent), float(np.std(each, ddof=1)) / len(each) ** 0.5)
 
 
 @dataclass(frozen=True)
@@ -154,7 +161,9 @@ def onset(loads: ArrayLike, orders: ArrayLike, errors: ArrayLike, *, resamples: 
     return _estimated(chosen, y[near], width[near], resamples)
 
 
-def rise(loads: ArrayLike, values: ArrayLike, critical: float) -> float:
+def rise(
+    loads: ArrayLike, values: ArrayLike, errors: ArrayLike, critical: float, *, resamples: int = RESAMPLES
+) -> Estimate:
     """The critical load from the susceptibility: where it comes to half of the level that it has just above.
 
     Windows of W seconds round the step towards smaller loads, by about 1 / √(W × capacity of the full link).
@@ -162,22 +171,44 @@ def rise(loads: ArrayLike, values: ArrayLike, critical: float) -> float:
     Args:
         loads: Ascending.
         values: χ at each.
+        errors: Standard error of each.
         critical: The critical load from the order parameter, from which to 1.07 times it the level is read.
+        resamples: For the interval: values are drawn anew with their errors.
 
     Raises:
         MeasurementError: No load lies there, or χ is above half of the level at all of them.
     """
-    x, y = np.asarray(loads, dtype=float), np.asarray(values, dtype=float)
+    x, y, width = (np.asarray(part, dtype=float) for part in (loads, values, errors))
     at = (x >= critical * (1 - 1e-9)) & (x <= critical * _LEVEL)
     if not at.any():
         raise MeasurementError(f"no load between {critical:g} and {critical * _LEVEL:g}: expected one at least")
+    found = _crossing(x, y, at)
+    if found is None:
+        raise MeasurementError("the susceptibility is high at all loads: expected some below the critical one")
+    noise = np.random.default_rng(1).normal(size=(resamples, len(x))) * width
+    drawn = [place for row in y + noise if (place := _crossing(x, row, at)) is not None]
+    return Estimate.of(found, drawn)
+
+
+def _crossing(x: Array, y: Array, at: NDArray[np.bool_]) -> float | None:
+    """The last load up to the level at which half of it is reached."""
     half = float(np.median(y[at])) / 2
     below = np.flatnonzero((y < half) & (x < x[at][-1]))
     if not len(below):
-        raise MeasurementError("the susceptibility is high at all loads: expected some below the critical one")
+        return None
     last = int(below[-1])
-    share = (half - y[last]) / (y[last + 1] - y[last])
-    return float(x[last] + share * (x[last + 1] - x[last]))
+    return float(x[last] + (half - y[last]) / (y[last + 1] - y[last]) * (x[last + 1] - x[last]))
+
+
+def _slope(runs: Sequence[Array], sent: float) -> float:
+    """D Var ΔN / d (packets sent), over windows of some lengths."""
+    lengths = np.array(_LENGTHS)
+    spread = [np.mean([_variance(inside, length) for inside in runs]) for length in _LENGTHS]
+    # The error of a variance grows with it, and with fewer windows: both as the length.
+    weights = lengths**-1.5
+    columns = np.column_stack([lengths * sent, np.ones(len(lengths))]) * weights[:, None]
+    slope, _ = np.linalg.lstsq(columns, np.array(spread) * weights)[0]
+    return float(slope)
 
 
 class _Parabola:

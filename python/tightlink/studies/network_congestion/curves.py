@@ -149,7 +149,7 @@ def table(found: list[Measured]) -> pl.DataFrame:
                 "graph": f"{one.case.graph.family}, {one.case.graph.nodes} nodes",
                 "λc theory": one.case.critical.load,
                 "λc found": f"{value:.1f} ({low:.1f} to {high:.1f})",
-                "from fluctuations": one.rise * one.case.critical.load,
+                "from fluctuations": f"{one.rise.times(one.case.critical.load):.1f}",
                 "full at once": one.case.critical.links,
                 "η at 1.5 λc": float(one.mean.filter(pl.col("load") == 1.5)["order"].to_list()[0]),
                 "fluid model": float(one.mean.filter(pl.col("load") == 1.5)["fluid"].to_list()[0]),
@@ -160,7 +160,7 @@ def table(found: list[Measured]) -> pl.DataFrame:
 
 
 _FORMATS: Final[dict[str, Any]] = {
-    "λc theory": ".1f", "from fluctuations": ".1f", "η at 1.5 λc": ".3f", "fluid model": ".3f",
+    "λc theory": ".1f", "η at 1.5 λc": ".3f", "fluid model": ".3f",
     "λc, equal paths sharing": ".1f",
 }  # fmt: skip
 

@@ -33,7 +33,7 @@ def cases() -> tuple[Case, ...]:
     """A random graph, with its links limited in either unit, under packets alike and mixed."""
     graph = graphs.random(32)
     return tuple(
-        Case(f"limits/{unit}-{kind}", graph, _LOADS, _SEEDS, sizes=sizes, in_bits=unit == "bits")
+        Case(f"limits/{unit}-{kind}", graph, _LOADS, _SEEDS, sizes=sizes, in_bits=unit == "bits", stream="limits")
         for unit in ("packets", "bits")
         for kind, sizes in (("alike", ALIKE), ("mixed", MIXED))
     )

@@ -15,6 +15,7 @@ from tightlink.studies.network_congestion.network import FILLED_S
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tightlink.analysis.estimates import Estimate
     from tightlink.analysis.transition import Onset
     from tightlink.run import Run
     from tightlink.studies.network_congestion.network import Case
@@ -59,9 +60,10 @@ class Measured:
 
     @cached_property
     def susceptibility(self) -> pl.DataFrame:
-        """A row for each load: ``load`` and ``susceptibility``."""
-        values = [transition.susceptibility(self.tables(load), FILLED_S / 2) for load in self.case.loads]
-        return pl.DataFrame({"load": self.case.loads, "susceptibility": values})
+        """A row for each load: ``load``, ``susceptibility`` and ``error``."""
+        found = [transition.susceptibility(self.tables(load), FILLED_S / 2) for load in self.case.loads]
+        values, errors = [one.value for one in found], [one.error for one in found]
+        return pl.DataFrame({"load": self.case.loads, "susceptibility": values, "error": errors})
 
     @cached_property
     def onset(self) -> Onset:
@@ -76,10 +78,10 @@ class Measured:
         return sum(inside) / len(inside) - self.case.moving(relative)
 
     @cached_property
-    def rise(self) -> float:
+    def rise(self) -> Estimate:
         """Where the susceptibility rises, in critical loads of the theory."""
-        table = self.susceptibility
-        return transition.rise(table["load"].to_numpy(), table["susceptibility"].to_numpy(), self.onset.critical.value)
+        columns = (self.susceptibility[name].to_numpy() for name in ("load", "susceptibility", "error"))
+        return transition.rise(*columns, self.onset.critical.value, resamples=_RESAMPLES)
 
     @cached_property
     def critical(self) -> tuple[float, float, float]:

@@ -73,6 +73,8 @@ class Case:
     duration_s: float = DURATION_S
     queue: str = "unlimited"
     sizes: Sizes = Sizes()
+    stream: str = ""
+    """Cases of one have the same random numbers; without it, a case has its own."""
     delay_s: float = DELAY_S
     in_bits: bool = False
     """Whether links are limited in bit/s; they carry 1000 packets/s of the mean size then."""
@@ -122,7 +124,7 @@ class Case:
     def tasks(self) -> list[Task]:
         """All loads and seeds."""
         # No two cases have a seed in common, nor do two loads of one.
-        first = crc32(self.name.encode())
+        first = crc32((self.stream or self.name).encode())
         return [
             Task(self.key(relative, seed), self.scenario(relative, first + place * self.seeds + seed))
             for place, relative in enumerate(self.loads)

@@ -136,11 +136,11 @@ def read(runs: Mapping[str, Run]) -> Rounding:
 
 
 def exponent(table: pl.DataFrame, column: str) -> tuple[float, float]:
-    """The exponent of a power law of the number of nodes, with its standard error."""
+    """The exponent of a power law of the number of nodes, with half of its 95 % interval."""
     from scipy import stats
 
     found = stats.linregress(np.log(table["nodes"].to_numpy()), np.log(table[column].to_numpy()))
-    return float(found.slope), float(found.stderr)
+    return float(found.slope), float(found.stderr * stats.t.ppf(0.975, table.height - 2))
 
 
 def claims(found: Rounding) -> Iterator[Claim]:
@@ -178,17 +178,17 @@ def _sizes(table: pl.DataFrame) -> Iterator[Claim]:
     slope, error = exponent(ring.with_columns(pl.col("nodes") + 1), "critical")
     yield within(
         "size.ring", "On a ring of n nodes λc = 8 C / (n + 1)", THEORY, -1.0, slope, tolerance=0.02,
-        reason=f"Exponent of n + 1, ± {error:.3f}. Each direction of each wire has (n² − 1) / 8 paths.",
+        reason=f"Exponent of n + 1, ± {error:.3f} (95 %). Each direction of each wire has (n² − 1) / 8 paths.",
     )  # fmt: skip
     families = table.filter(pl.col("width") > 0).group_by("family", maintain_order=True)
     found = {str(family): exponent(part, "width") for (family,), part in families if part.height >= _FEWEST_SIZES}
-    shrinks = [family for family, (slope, error) in found.items() if slope + 2 * error < 0]
+    shrinks = [family for family, (slope, error) in found.items() if slope + error < 0]
     said = ", ".join(f"{family} {slope:+.2f} ± {error:.2f}" for family, (slope, error) in found.items())
     yield holds_if(
         "kind.phase-transition",
         "On networks congestion is a phase transition: the number of nodes sharpens it", RESULTS,
         f"on {len(shrinks)} of {len(found)} families", len(shrinks) == len(found),
-        f"Exponents of n of the width of the onset, with standard errors: {said}; a phase transition's is −1/ν, "
+        f"Exponents of n of the width of the onset, with 95 % intervals: {said}; a phase transition's is −1/ν, "
         "clearly negative. Each link bifurcates by itself where it is full, the busiest first; what n changes is "
         "where that is. The document says that congestion can perhaps be seen as a phase change on networks; with "
         "paths that do not change and senders that do not listen it is the bifurcation of one link, once for each "
