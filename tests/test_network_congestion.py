@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -62,7 +62,7 @@ def _small() -> dict[tuple[object, str], tuple[Case, ...]]:
         graphs.scale_free(16, 2),
     )  # fmt: skip
     first = rounding.in_time()[0]
-    short = {"duration_s": 12.0}
+    short: dict[str, Any] = {"duration_s": 12.0}
     return {
         (curves, "cases"): tuple(Case(f"curves/{graph.name}", graph, curves.LOADS) for graph in small),
         (rounding, "in_time"): tuple(

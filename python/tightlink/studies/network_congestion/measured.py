@@ -80,8 +80,9 @@ class Measured:
     @cached_property
     def rise(self) -> Estimate:
         """Where the susceptibility rises, in critical loads of the theory."""
-        columns = (self.susceptibility[name].to_numpy() for name in ("load", "susceptibility", "error"))
-        return transition.rise(*columns, self.onset.critical.value, resamples=_RESAMPLES)
+        table, critical = self.susceptibility, self.onset.critical.value
+        loads, values, errors = (table[name].to_numpy() for name in ("load", "susceptibility", "error"))
+        return transition.rise(loads, values, errors, critical, resamples=_RESAMPLES)
 
     @cached_property
     def critical(self) -> tuple[float, float, float]:
