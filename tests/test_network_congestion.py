@@ -131,7 +131,8 @@ def test_what_holds(claims: dict[str, Claim], name: str) -> None:
     assert claims[name].holds is True, claims[name]
 
 
-def test_the_critical_load_of_every_graph_is_that_of_its_busiest_link(_reduced: None, runs: dict[str, tl.Run]) -> None:
+@pytest.mark.usefixtures("_reduced")
+def test_the_critical_load_of_every_graph_is_that_of_its_busiest_link(runs: dict[str, tl.Run]) -> None:
     for graph in invariants.table(runs).iter_rows(named=True):
         reach = max(0.03 * graph["theory"], (graph["high"] - graph["low"]) / 2)
         assert graph["critical"] == pytest.approx(graph["theory"], abs=reach), graph
