@@ -96,7 +96,8 @@ def claims(found: list[Measured], limited: Limited) -> Iterator[Claim]:
         reason=f"The worst of {len(found)} graphs, {worst.case.graph.name}: {worst.rise:.3f}. Windows of W seconds "
         "round "
         f"the rise towards smaller loads; tolerance: half of the interval, or 2 / √(W C) = {ROUNDED:.2f} of the "
-        "longest windows where that is more.",
+        "longest windows where that is more, which is for one full link: where all links fill at once, as on a ring, "
+        "the rise begins earlier.",
     )  # fmt: skip
     peaks = [one for one in found if _peak(one.susceptibility) is not None]
     at = sum(abs((_peak(one.susceptibility) or 0.0) - 1) <= _NEAR for one in peaks)

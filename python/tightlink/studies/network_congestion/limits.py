@@ -30,8 +30,8 @@ _BELOW: Final = 0.9
 
 @cache
 def cases() -> tuple[Case, ...]:
-    """A random graph, with its links limited in either unit, under packets alike and mixed."""
-    graph = graphs.random(32)
+    """A scale-free graph, with its links limited in either unit, under packets alike and mixed."""
+    graph = graphs.scale_free(32)
     return tuple(
         Case(f"limits/{unit}-{kind}", graph, _LOADS, _SEEDS, sizes=sizes, in_bits=unit == "bits", stream="limits")
         for unit in ("packets", "bits")
@@ -95,7 +95,7 @@ def section(found: Mapping[str, Measured]) -> Section:
         "limited in packets/s."
     )
     text = (
-        "A random graph of 32 nodes. Half of the packets have 40 B, a quarter 576 B, a quarter 1500 B: the three "
+        "A scale-free graph of 32 nodes. Half of the packets have 40 B, a quarter 576 B, a quarter 1500 B: the three "
         f"modes of the Internet, {MIXED.mean:.0f} B in the mean. Links carry {CAPACITY:.0f} packets/s, or the bits of "
         "as many packets of the mean size."
     )
