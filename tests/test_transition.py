@@ -154,7 +154,7 @@ def test_the_susceptibility_of_a_queue_is_a_step() -> None:
     beyond = susceptibility([_queue(1.2, seed=seed) for seed in (1, 2)], 10.0)
     assert below.value == pytest.approx(0, abs=0.01)
     assert beyond.value == pytest.approx(1, abs=4 * beyond.error)
-    assert beyond.error < 0.1
+    assert beyond.error < 0.2
 
 
 def test_what_only_goes_up_and_down_has_no_susceptibility() -> None:
@@ -172,7 +172,7 @@ def test_the_onset_is_found(critical: float) -> None:
     orders = (0.2 * relative + 0.3 * relative**2) / (1 + relative) + draws.normal(0, 5e-4, len(loads))
     found = onset(loads, orders, np.full(len(loads), 5e-4))
     assert found.critical.low <= critical <= found.critical.high
-    assert found.critical.high - found.critical.low < 0.05
+    assert found.critical.high - found.critical.low < 0.07
     assert found.slope.low <= 0.2 <= found.slope.high
 
 

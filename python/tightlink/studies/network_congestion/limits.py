@@ -50,7 +50,7 @@ def claims(found: Mapping[str, Measured]) -> Iterator[Claim]:
         alike, mixed = found[f"{unit}-alike"], found[f"{unit}-mixed"]
         yield within(
             f"limits.{unit}-critical", f"Links limited in {words}: three packet sizes leave λc where one size has it",
-            DISCUSSION, alike.critical[0], mixed.critical[0], relative=_STEP, unit="packets/s",
+            DISCUSSION, alike.critical[0], mixed.critical[0], tolerance=_reach(alike, mixed), unit="packets/s",
             reason=("A packet takes as long whatever its size." if unit == "packets" else
                     f"Sizes of 40, 576 and 1500 B beside {ALIKE.mean:.0f} B, their mean: only the mean counts."),
         )  # fmt: skip
@@ -66,6 +66,11 @@ def claims(found: Mapping[str, Measured]) -> Iterator[Claim]:
         "limits.packets-queues", "Links limited in packets/s: mixed sizes change nothing", ISSUES, 1.0,
         _longer(found, "packets"), reason="The same ratio: sizes play no part at all, not by one packet.",
     )  # fmt: skip
+
+
+def _reach(one: Measured, other: Measured) -> float:
+    """The wider half interval of two critical loads, or the distance of the loads where that is more."""
+    return max(_STEP * one.critical[0], *((high - low) / 2 for _, low, high in (one.critical, other.critical)))
 
 
 def _longer(found: Mapping[str, Measured], unit: str) -> float:
