@@ -132,7 +132,8 @@ def onset(loads: ArrayLike, orders: ArrayLike, errors: ArrayLike, *, resamples: 
 
     What piles up in a second, η λ, is zero up to λc and a parabola in λ − λc beyond, over the loads from 0.6 to 1.125
     times the λc that is found. The interval is that of orders drawn anew with their errors, which are made wider
-    where the parabola fits worse than they allow.
+    where the parabola fits worse than they allow. It is as wide as it should be where loads lie a few percent apart
+    near λc; with fewer it is too narrow.
 
     Args:
         loads: Ascending; equal loads may repeat.
