@@ -2,7 +2,7 @@
 
 Example:
     >>> [name for name, _ in names()]
-    ['one-flow', 'link-saturation', 'router-response', 'congestion-basics', 'bulk-throughput']
+    ['one-flow', 'link-saturation', 'router-response', 'congestion-basics', 'bulk-throughput', 'network-congestion']
 """
 
 from __future__ import annotations
@@ -38,6 +38,10 @@ _STUDIES: Final = {
     "bulk-throughput": (
         "windows and flows on four wide-area paths: what to expect, what to choose (SLAC 2000)",
         "bulk_throughput",
+    ),
+    "network-congestion": (
+        "where congestion begins on graphs of many kinds: critical load, fluctuations, invariants (Smith 2009)",
+        "network_congestion",
     ),
 }
 

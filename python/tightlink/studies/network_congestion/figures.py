@@ -1,0 +1,61 @@
+"""The figures for papers, as SVG and PNG."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from tightlink import plots
+from tightlink.analysis.backlog import master
+from tightlink.studies.network_congestion import curves, rounding
+from tightlink.studies.network_congestion.network import CAPACITY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+    from tightlink.studies.network_congestion.fluctuations import Limited
+    from tightlink.studies.network_congestion.measured import Measured
+    from tightlink.studies.network_congestion.rounding import Rounding
+
+
+def draw(folder: Path, found: list[Measured], structure: pl.DataFrame, near: Rounding, limited: Limited) -> list[Path]:
+    """Draw them all and return where they are."""
+    points, lines = curves.curves(found)
+    order = {"load": "load / λc", "order": "order parameter η"}
+    fluid = {
+        f"fluid model, {name}": (part["load"].to_list(), part["order"].to_list())
+        for (name,), part in lines.group_by("model", maintain_order=True)
+    }
+    written = _saved(
+        plots.scatter_with_curves(points.rename(order), x=order["load"], y=order["order"], by="graph", curves=fluid),
+        folder,
+        "order",
+    )
+    law = np.geomspace(
+        float(structure["betweenness"].to_numpy().min()), float(structure["betweenness"].to_numpy().max())
+    )
+    names = {"betweenness": "largest betweenness of a link", "critical": "critical load (packets/s)"}
+    ax = plots.scatter_with_curves(
+        structure.rename(names), x=names["betweenness"], y=names["critical"], by="family",
+        curves={"C (n − 1) / B": (law, CAPACITY * 63 / law)}, log=True,
+    )  # fmt: skip
+    written += _saved(ax, folder, "critical-load-over-betweenness")
+    z = np.linspace(*rounding.SHOWN, 200)
+    scaled = {"z": "(λ / λc − 1) √t", "g": "piled up / √t"}
+    for case in rounding.in_time():
+        own = near.master_curve(case).rename(scaled)
+        ax = plots.scatter_with_curves(own, x=scaled["z"], y=scaled["g"], by="time", curves={"G": (z, master(z))})
+        written += _saved(ax, folder, f"scaling-in-time-{case.graph.name}")
+    wandering = limited.wandering.with_columns(queue=pl.format("{} packets", pl.col("size").cast(pl.Int64)))
+    wandering = wandering.rename({"x": "load / λc", "y": "σ of the queue / limit"})
+    ax = plots.line(wandering, x="load / λc", y="σ of the queue / limit", by="queue")
+    return [*written, *_saved(ax, folder, "fluctuations-limited-queues")]
+
+
+def _saved(ax: Axes, folder: Path, name: str) -> list[Path]:
+    figure: Any = ax.figure
+    return plots.save(figure, folder, name)

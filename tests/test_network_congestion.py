@@ -1,0 +1,194 @@
+"""The study of networks: its cases, its claims, its report, on small graphs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import tightlink as tl
+from tightlink import report
+from tightlink.experiment.execute import execute
+from tightlink.experiment.results import results
+from tightlink.experiment.store import Store
+from tightlink.studies.network_congestion import (
+    STUDY,
+    balanced,
+    curves,
+    fluctuations,
+    graphs,
+    invariants,
+    limits,
+    rounding,
+)
+from tightlink.studies.network_congestion.measured import Measured, row
+from tightlink.studies.network_congestion.network import CAPACITY, Case, Sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tightlink.experiment.claims import Claim
+    from tightlink.studies.study import Findings
+
+#: Ids never change: scripts rely on them.
+FAMILIES = {
+    "one-link", "ring", "lattice", "torus", "tree", "small-world", "random", "scale-free", "autonomous-systems", "abilene",
+}  # fmt: skip
+IDS = {
+    "fluid.order", "kind.critical", "kind.continuous", "kind.busiest", "routing.betweenness", "time.one-link",
+    "time.scale-free", "time.ring", "kind.exponent", "size.critical", "size.ring", "kind.phase-transition",
+    "kind.independent", "fluctuations.rise", "fluctuations.peak", "fluctuations.limited", "fluctuations.size",
+    "fluctuations.lost", "invariants.betweenness", "invariants.even", "tolerant.scale-free", "tolerant.random",
+    "limits.packets-critical", "limits.bits-critical", "limits.bits-queues", "limits.packets-queues",
+    "balanced.independent", "balanced.gain",
+}  # fmt: skip
+
+
+#: As the study has them, before the fixture below puts others in their place.
+_FULL = curves.cases()
+
+
+def test_the_families_of_the_study() -> None:
+    assert {case.graph.family.lower().replace(" ", "-") for case in _FULL} == FAMILIES
+
+
+def _small() -> dict[tuple[object, str], tuple[Case, ...]]:
+    """The cases of each part, on small graphs and with few runs."""
+    small = (graphs.one_link(), graphs.ring(9), graphs.scale_free(16))
+    chosen = (
+        graphs.ring(9), graphs.lattice(4), graphs.tree(3), graphs.random(16), graphs.scale_free(16),
+        graphs.scale_free(16, 2),
+    )  # fmt: skip
+    first = rounding.in_time()[0]
+    short: dict[str, Any] = {"duration_s": 12.0}
+    return {
+        (curves, "cases"): tuple(Case(f"curves/{graph.name}", graph, curves.LOADS) for graph in small),
+        (rounding, "in_time"): tuple(
+            replace(first, name=f"time/{graph.name}", graph=graph, loads=first.loads[::2], seeds=4, **short)
+            for graph in (small[0], small[2], small[1])
+        ),
+        (rounding, "in_size"): tuple(
+            replace(rounding.in_size()[0], name=f"size/{nodes}", graph=graphs.ring(nodes), seeds=1, **short)
+            for nodes in (5, 9, 17)
+        ),
+        (fluctuations, "cases"): tuple(
+            replace(case, loads=case.loads[::2], **short) for case in fluctuations.cases()
+        ),
+        (invariants, "cases"): tuple(
+            replace(invariants.cases()[0], name=f"invariants/{graph.name}", graph=graph, **short) for graph in chosen
+        ),
+        (limits, "cases"): tuple(replace(case, graph=graphs.random(16), seeds=1, **short) for case in limits.cases()),
+        (balanced, "cases"): tuple(
+            replace(case, graph=graph, **short) for case, graph in zip(balanced.cases(), chosen[1:3], strict=False)
+        ),
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def _reduced() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for (module, name), cases in _small().items():
+            patch.setattr(module, name, lambda cases=cases: cases)
+        yield
+
+
+@pytest.fixture(scope="module")
+def runs(_reduced: None, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tl.Run]:
+    """The runs of the reduced study."""
+    return execute(STUDY.tasks(), Store(tmp_path_factory.mktemp("runs")), jobs=2)
+
+
+@pytest.fixture(scope="module")
+def found(_reduced: None, runs: dict[str, tl.Run]) -> Findings:
+    """What it makes of them."""
+    return STUDY.findings(runs)
+
+
+@pytest.fixture(scope="module")
+def claims(found: Findings) -> dict[str, Claim]:
+    return {claim.id: claim for claim in found.claims}
+
+
+def test_every_claim_is_there_and_says_why_it_fails(claims: dict[str, Claim]) -> None:
+    assert {name for name in claims if not name.startswith("critical.")} == IDS
+    assert {name for name in claims if name.startswith("critical.")} == {
+        "critical.one-link", "critical.ring", "critical.scale-free",
+    }  # fmt: skip
+    assert all(claim.reason for claim in claims.values())
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "critical.one-link", "critical.ring", "critical.scale-free", "fluid.order", "kind.critical", "kind.continuous",
+        "kind.busiest", "routing.betweenness", "size.ring", "limits.packets-queues", "limits.packets-critical",
+        "limits.bits-critical", "balanced.gain", "balanced.independent", "fluctuations.lost",
+    ],
+)  # fmt: skip
+def test_what_holds(claims: dict[str, Claim], name: str) -> None:
+    assert claims[name].holds is True, claims[name]
+
+
+@pytest.mark.usefixtures("_reduced")
+def test_the_critical_load_of_every_graph_is_that_of_its_busiest_link(runs: dict[str, tl.Run]) -> None:
+    for graph in invariants.table(runs).iter_rows(named=True):
+        reach = max(0.03 * graph["theory"], (graph["high"] - graph["low"]) / 2)
+        assert graph["critical"] == pytest.approx(graph["theory"], abs=reach), graph
+        assert graph["high"] - graph["low"] < 0.2 * graph["theory"]
+
+
+@pytest.mark.parametrize("name", ["kind.phase-transition", "kind.independent", "fluctuations.peak"])
+def test_what_does_not_hold(claims: dict[str, Claim], name: str) -> None:
+    assert claims[name].holds is False, claims[name]
+
+
+def test_the_report_has_its_charts(found: Findings, tmp_path: Path) -> None:
+    figures = found.draw(tmp_path / "figures")
+    path = report.write(
+        tmp_path / "report.html", title=found.title, lead=found.lead, claims=found.claims, sections=found.sections,
+        figures=figures,
+    )  # fmt: skip
+    assert path.read_text().count("<section") == 1 + len(found.sections)
+    assert {file.suffix for file in figures} == {".svg", ".png"}
+    assert {"order.svg", "critical-load-over-betweenness.svg", "fluctuations-limited-queues.svg"} <= {
+        file.name for file in figures
+    }
+
+
+def test_the_table_of_runs_says_what_a_network_was(runs: dict[str, tl.Run]) -> None:
+    case = curves.cases()[1]
+    tasks = {task.name: task.scenario for task in case.tasks()}
+    table = results(tasks, runs, row)
+    assert table["traffic.calls.rate"][0] == f"{case.load(0.7)!r} packets/s"
+    beyond = table["run"].index(case.key(2.0, 1))
+    assert table["order"][beyond] == pytest.approx(case.routes.piled_up(CAPACITY, case.load(2.0)), abs=0.02)
+    assert table["loss"] == [0.0] * len(tasks)
+
+
+def test_limited_queues_lose_what_unlimited_ones_keep() -> None:
+    graph = graphs.one_link()
+    kept, lost = (
+        Case(f"test/{limit}", graph, (1.5,), queue=limit, duration_s=10.0) for limit in ("unlimited", "20 packets")
+    )
+    ours = {task.name: tl.simulate(task.scenario) for case in (kept, lost) for task in case.tasks()}
+    piled, dropped = (Measured(case, ours).mean.row(0, named=True) for case in (kept, lost))
+    assert piled["order"] == pytest.approx(1 / 3, abs=0.02)
+    assert piled["lost"] == 0
+    assert dropped["lost"] == pytest.approx(1 / 3, abs=0.02)
+    assert dropped["order"] == pytest.approx(0, abs=0.005)
+
+
+def test_sizes_of_packets() -> None:
+    assert limits.MIXED.mean == 539
+    assert limits.ALIKE.variability == 1
+    assert Sizes({"a": (100, 0.5), "b": (300, 0.5)}).variability == pytest.approx(5e4 / 4e4)
+
+
+def test_a_case_is_the_same_every_time() -> None:
+    case = Case("test/again", graphs.scale_free(16), (0.9, 1.1), 2)
+    assert [task.scenario.seed for task in case.tasks()] == [task.scenario.seed for task in case.tasks()]
+    assert len({task.scenario.seed for task in case.tasks()}) == 4
+    graphs.scale_free.cache_clear()
+    assert graphs.scale_free(16).graph.edges == case.graph.graph.edges
