@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from tightlink.run import Run
 
-_LOADS: Final = (0.9, 0.96, 1.0, 1.02, 1.04, 1.06, 1.08, 1.12, 1.5)
-_SEEDS: Final = 3
+_LOADS: Final = (0.9, 0.94, 0.97, 1.0, 1.02, 1.04, 1.06, 1.08, 1.12, 1.16, 1.2, 1.5)
+_SEEDS: Final = 6
 _STEP: Final = 0.02
 MIXED: Final = Sizes(MODES)
 ALIKE: Final = Sizes({"mean": (round(MIXED.mean), 1.0)})
