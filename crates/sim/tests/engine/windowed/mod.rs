@@ -5,6 +5,7 @@ mod networks;
 mod bulk;
 mod conservation;
 mod reference;
+mod scale;
 mod symmetry;
 mod theory;
 mod windows;

@@ -200,7 +200,7 @@ impl<'a> Plain<'a> {
         link.waiting_s += start_s - datagram.joined_s;
         link.in_service = Some((datagram, start_s));
         link.on_the_wire.push_back(datagram);
-        let transmission_s = 8.0 * f64::from(datagram.size) / spec.rate_bps;
+        let transmission_s = spec.rate_pps.map_or(8.0 * f64::from(datagram.size) / spec.rate_bps, |rate| 1.0 / rate);
         let departure = Self::effect(now, start_s + transmission_s, 1 + index as u32);
         let delivery = Self::effect(now, start_s + (transmission_s + spec.delay_s), 1 + index as u32);
         self.pending.push(Reverse((departure, Event::Departure(index))));

@@ -6,7 +6,7 @@ use tightlink_sim::Scenario;
 use tightlink_sim::scenario::{Duration, Profile, QueueLimit};
 
 /// Mean and standard error.
-fn estimate(values: &[f64]) -> (f64, f64) {
+pub fn estimate(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
     let variance = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / (count - 1.0);
