@@ -16,7 +16,7 @@ use crate::transport::receiver::Receiver;
 use crate::transport::sender::{Env, Sender};
 
 mod build;
-mod checks;
+pub(crate) mod checks;
 mod sampler;
 
 use sampler::Sampled;

@@ -103,7 +103,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
         check_tcp_size(flow, tcp)?;
         let bytes = if let TrafficSpec::Bulk { bytes } = flow.traffic { bytes } else { None };
         let connection = Connection::new(tcp, self.scenario.profile, bytes);
-        check_recovery(flow, tcp.recovery, self.scenario.profile)?;
+        check_recovery(&flow.label, tcp.recovery, self.scenario.profile)?;
         let control = match tcp.congestion.external {
             None => self.controls.add(&tcp.congestion),
             Some(_) => maker.make(&tcp.congestion, &flow.label).map(|made| self.controls.connect(made)),

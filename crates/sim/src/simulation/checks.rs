@@ -49,12 +49,12 @@ pub(super) fn check_samples(flow: &FlowSpec, tcp: &TcpSpec) -> Result<(), Scenar
 }
 
 /// ns-2.35 has no RACK, and its clock ticks are too coarse for one.
-pub(super) fn check_recovery(flow: &FlowSpec, recovery: Recovery, profile: Profile) -> Result<(), ScenarioError> {
+pub(crate) fn check_recovery(label: &str, recovery: Recovery, profile: Profile) -> Result<(), ScenarioError> {
     if recovery != Recovery::Rack || profile != Profile::Ns2 {
         return Ok(());
     }
     Err(ScenarioError::Flow {
-        flow: flow.label.clone(),
+        flow: label.into(),
         key: "tcp.recovery",
         value: format!("{:?}", recovery.name()),
         expected: "profile ns2 has no such recovery: another one, or another profile".into(),

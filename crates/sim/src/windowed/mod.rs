@@ -16,6 +16,7 @@ use crate::network::queue::Site as QueueSite;
 use crate::network::server::Wire;
 use crate::scenario::{ScatterSpec, Scenario};
 use crate::simulation::Interrupted;
+use crate::simulation::checks::check_recovery;
 use crate::time::Time;
 
 pub mod active;
@@ -444,6 +445,9 @@ fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
     }
     if scenario.nodes.iter().any(|node| node.processor.is_some()) {
         return wrong("no processors in a network with users or scatter");
+    }
+    for users in &scenario.users {
+        check_recovery(&users.label, users.tcp.recovery, scenario.profile)?;
     }
     for link in &scenario.links {
         if link.flow_control || Managed::new(&link.queue, QueueSite::new(scenario, link)).is_some() {

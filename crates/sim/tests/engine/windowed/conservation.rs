@@ -5,7 +5,7 @@ use super::{Outcome, file, run, run_as, site, users};
 use crate::common::{integers, packets, scenario, wire};
 use proptest::prelude::*;
 use tightlink_sim::Scenario;
-use tightlink_sim::scenario::{Duration, Profile, QueueLimit, Recovery};
+use tightlink_sim::scenario::{Duration, Patience, Profile, QueueLimit, Recovery};
 
 /// Of each link: in, out, refused by the queue, lost on the wire.
 fn links(outcome: &Outcome) -> Vec<[i64; 4]> {
@@ -166,5 +166,35 @@ fn a_network_at_rest_holds_nothing() {
         let (last, hops) = (forward[2], outcome.packet_hops);
         assert_eq!((last[0] - last[2], last[1]), (last[1], forward[0][0] - lost), "{recovery:?}: {hops} hops");
         assert!(lost > 30, "{recovery:?}: only {lost} lost");
+    }
+}
+
+/// Who has given up sends nothing more, neither data nor SYNs, and has not failed besides.
+#[test]
+fn who_has_given_up_is_silent() {
+    for (recovery, pacing) in Recovery::ALL.into_iter().flat_map(|recovery| [(recovery, false), (recovery, true)]) {
+        for loss in [0.01, 1.0] {
+            let mut scenario = one_way(recovery, 3, 580.0);
+            scenario.observe.interval_s = Some(20.0);
+            scenario.links[2].loss = loss;
+            let group = &mut scenario.users[0];
+            group.tcp.pacing = pacing;
+            // All begin after 294 to 340 s, and again as much later.
+            group.think = Duration::Pareto { mean_s: 300.0, shape: 50.0 };
+            group.files = vec![file(1e5, None)];
+            group.patience = Some(Patience { least_s: 2.0, packets_per_s: 1e9 });
+            let outcome = run(&scenario);
+            let total = |name| outcome.total("users", name);
+            let ends = ["transfers_abandoned", "connections_failed", "transfers_completed"].map(total);
+            assert_eq!(ends, [10, 0, 0], "{recovery:?}");
+            let sent = integers(outcome.table("users"), "packets_sent");
+            assert!(sent[17..].iter().all(|&count| count == 0), "{recovery:?}: {sent:?}");
+            if loss < 1.0 {
+                assert!(sent.iter().sum::<i64>() > 1000, "{recovery:?}: {sent:?}");
+            } else {
+                // Two SYNs each, at once and after a second.
+                assert_eq!(outcome.total("links", "packets_in"), 2 * (10 + 10), "{recovery:?}");
+            }
+        }
     }
 }

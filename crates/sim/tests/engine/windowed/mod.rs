@@ -5,6 +5,7 @@ mod networks;
 mod bulk;
 mod conservation;
 mod reference;
+mod scale;
 mod symmetry;
 mod theory;
 mod windows;
@@ -39,7 +40,7 @@ impl Outcome {
 
     /// Every bit of it, as text.
     pub fn text(&self) -> String {
-        format!("{self:#?}")
+        format!("{:#?} {} {}", self.tables, self.packet_hops, self.random_draws)
     }
 }
 

@@ -32,6 +32,8 @@ struct Wire {
     delays: (u32, u32),
     limit: QueueLimit,
     loss: f64,
+    /// Its rate is one of packets.
+    in_packets: bool,
 }
 
 fn wire() -> impl Strategy<Value = Wire> {
@@ -43,8 +45,9 @@ fn wire() -> impl Strategy<Value = Wire> {
         1 => Just(QueueLimit::Unlimited),
     ];
     let loss = prop_oneof![4 => Just(0.0), 1 => Just(0.02), 1 => Just(0.2)];
-    (any::<(Index, Index)>(), (rate(), rate()), (delay(), delay()), limit, loss)
-        .prop_map(|(ends, rates, delays, limit, loss)| Wire { ends, rates, delays, limit, loss })
+    (any::<(Index, Index)>(), (rate(), rate()), (delay(), delay()), limit, loss, prop::bool::weighted(0.2)).prop_map(
+        |(ends, rates, delays, limit, loss, in_packets)| Wire { ends, rates, delays, limit, loss, in_packets },
+    )
 }
 
 /// A tree, and some wires more, which close circles.
@@ -58,6 +61,7 @@ fn links(grid: Grid, (branches, chords): &(Vec<Wire>, Vec<Wire>)) -> Vec<LinkSpe
     let both = |name: String, ends: (u32, u32), wire: &Wire| {
         let one = |name: String, ends, rate: u32, delay| LinkSpec {
             loss: wire.loss,
+            rate_pps: wire.in_packets.then_some(125.0 * f64::from(rate)),
             ..crate::common::link(&name, ends, grid.rate_bps * f64::from(rate), seconds(delay), wire.limit)
         };
         let reverse = one(format!("{name}.reverse"), (ends.1, ends.0), wire.rates.1, wire.delays.1);

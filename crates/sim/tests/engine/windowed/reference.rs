@@ -64,7 +64,7 @@ struct Plain<'a> {
     senders: Vec<Vec<Stream>>,
     /// Of each group, by interval.
     counts: Vec<Vec<Counts>>,
-    /// By node and destination.
+    /// By destination and node.
     next: Vec<Vec<Option<usize>>>,
 }
 
@@ -166,7 +166,7 @@ impl<'a> Plain<'a> {
             counts.hops += datagram.hops;
             return;
         }
-        let index = self.next[node as usize][datagram.to as usize].expect("a connected network");
+        let index = self.next[datagram.to as usize][node as usize].expect("a connected network");
         let link = &mut self.links[index];
         link.packets_in += 1;
         let inside: Vec<u32> =
@@ -200,7 +200,7 @@ impl<'a> Plain<'a> {
         link.waiting_s += start_s - datagram.joined_s;
         link.in_service = Some((datagram, start_s));
         link.on_the_wire.push_back(datagram);
-        let transmission_s = 8.0 * f64::from(datagram.size) / spec.rate_bps;
+        let transmission_s = spec.rate_pps.map_or(8.0 * f64::from(datagram.size) / spec.rate_bps, |rate| 1.0 / rate);
         let departure = Self::effect(now, start_s + transmission_s, 1 + index as u32);
         let delivery = Self::effect(now, start_s + (transmission_s + spec.delay_s), 1 + index as u32);
         self.pending.push(Reverse((departure, Event::Departure(index))));
@@ -239,23 +239,23 @@ impl<'a> Plain<'a> {
     }
 }
 
-/// By node and destination, the first link of a shortest path: breadth first from the destination.
+/// By destination and node, the first link of a shortest path: breadth first from the destination.
 fn next_links(scenario: &Scenario) -> Vec<Vec<Option<usize>>> {
-    let nodes = scenario.nodes.len();
-    let mut next = vec![vec![None; nodes]; nodes];
-    for to in 0..nodes {
+    let towards = |to: usize| {
+        let mut next = vec![None; scenario.nodes.len()];
         let mut reached = VecDeque::from([to]);
         while let Some(node) = reached.pop_front() {
             for (index, link) in scenario.links.iter().enumerate().filter(|(_, link)| link.to as usize == node) {
                 let before = link.from as usize;
-                if before != to && next[before][to].is_none() {
-                    next[before][to] = Some(index);
+                if before != to && next[before].is_none() {
+                    next[before] = Some(index);
                     reached.push_back(before);
                 }
             }
         }
-    }
-    next
+        next
+    };
+    (0..scenario.nodes.len()).map(towards).collect()
 }
 
 proptest! {

@@ -6,7 +6,7 @@ use tightlink_sim::Scenario;
 use tightlink_sim::scenario::{Duration, Profile, QueueLimit};
 
 /// Mean and standard error.
-fn estimate(values: &[f64]) -> (f64, f64) {
+pub fn estimate(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
     let variance = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / (count - 1.0);
@@ -19,21 +19,22 @@ fn estimate(values: &[f64]) -> (f64, f64) {
 fn datagrams_wait_as_long_as_queueing_theory_says() {
     const DELAY_S: f64 = 0.01;
     for sizes in [&[(125, 1.0)][..], &[(40, 0.5), (210, 0.5)], &[(40, 0.5), (576, 0.25), (1500, 0.25)]] {
-        let moment =
-            |power| sizes.iter().map(|&(bytes, share)| share * (8e-6 * f64::from(bytes)).powi(power)).sum::<f64>();
+        let services = || sizes.iter().map(|&(bytes, share)| (share, 8e-6 * f64::from(bytes)));
+        let service_s: f64 = services().map(|(share, seconds)| share * seconds).sum();
+        let square: f64 = services().map(|(share, seconds)| share * seconds * seconds).sum();
         for rho in [0.3, 0.6, 0.8] {
-            let per_s = rho / moment(1);
+            let per_s = rho / service_s;
             let waits_s: Vec<f64> = (0..20)
                 .map(|seed| {
                     let mut scenario = scenario(Profile::Rfc, 400.0, 2);
                     scenario.seed = seed;
                     scenario.links = wire("wire", (0, 1), 1e6, DELAY_S, QueueLimit::Unlimited).to_vec();
                     scenario.scatter = vec![scatter(&[0, 1], per_s, sizes, 400.0)];
-                    floats(run(&scenario).table("scatter"), "latency_mean_s")[0] - moment(1) - DELAY_S
+                    floats(run(&scenario).table("scatter"), "latency_mean_s")[0] - service_s - DELAY_S
                 })
                 .collect();
             let (wait_s, error_s) = estimate(&waits_s);
-            let expected_s = per_s * moment(2) / (2.0 * (1.0 - rho));
+            let expected_s = per_s * square / (2.0 * (1.0 - rho));
             assert!(error_s < 0.02 * expected_s, "the sample says little: {error_s} of {expected_s}");
             let deviation = (wait_s - expected_s) / error_s;
             assert!(deviation.abs() < 3.0, "{sizes:?}, ρ = {rho}: {wait_s} ± {error_s} instead of {expected_s}");

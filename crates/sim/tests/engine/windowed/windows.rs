@@ -142,3 +142,9 @@ fn a_shorter_run_is_the_begin_of_a_longer_one() {
         assert!(whole.starts_with(begin), "{name}: {begin} … {whole}");
     }
 }
+
+#[test]
+fn a_recovery_that_a_profile_has_not_is_refused() {
+    let refused = run_as(&far_apart(Profile::Ns2, Recovery::Rack), 1, 5e-3);
+    assert!(matches!(refused, Err(ScenarioError::Flow { key: "tcp.recovery", .. })), "{refused:?}");
+}
