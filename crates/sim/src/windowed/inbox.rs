@@ -159,7 +159,7 @@ impl Sorter {
             order[place] = entry;
             steps = match steps.checked_sub(end - place) {
                 Some(steps) => steps,
-                None => return order.sort_unstable_by(|&a, &b| (a.0, key(a.1), a.1).cmp(&(b.0, key(b.1), b.1))),
+                None => return order.sort_unstable_by_key(|&(time, index)| (time, key(index), index)),
             };
         }
     }
