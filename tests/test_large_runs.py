@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import tightlink as tl
+from tightlink.simulate import Progress
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +31,7 @@ def test_threads_do_not_change_the_tables() -> None:
 
 
 def test_a_run_says_how_far_it_is() -> None:
-    heard = []
+    heard: list[Progress] = []
     tl.simulate(tl.FourTier(**LONG).scenario().set("duration", "25 s").set("observe.periods", None), watch=heard.append)
     assert [now.simulated_s for now in heard] == sorted(now.simulated_s for now in heard)
     assert heard
