@@ -6,25 +6,29 @@
 
 use std::sync::Arc;
 
-use super::counts::{ByKind, Counts, Kind, Row, States, Transfers, WINDOW_UNIT};
+use super::counts::{ByKind, Counts, Row};
 use super::group::Group;
-use super::outlet::{Agenda, Calendar, Due, Outlet, Router, Turns};
+use super::outlet::{Agenda, Calendar, Due, Router, Turns};
 use super::port::Port;
-use super::receptions::{Reception, Receptions};
+use super::receptions::Receptions;
 use super::source::{Source, State};
 use crate::congestion::{Controls, Handle};
 use crate::events::Key;
-use crate::packet::{self, Address, Packet};
+use crate::packet::{Address, Packet};
 use crate::prefetch::prefetch;
 use crate::random::Stream;
-use crate::scenario::{PeriodSpec, Profile};
+use crate::scenario::PeriodSpec;
 use crate::time::Time;
-use crate::transport::ecn::{Feedback, Signs};
-use crate::transport::network::{Network as _, Schedule as _};
-use crate::transport::receiver::Receiver;
+use crate::transport::ecn::Feedback;
+use crate::transport::network::Schedule as _;
 use crate::transport::sack::SackSlab;
-use crate::transport::sender::{Env, Sender};
+use crate::transport::sender::Sender;
 use crate::windowed::inbox::Arrival;
+
+mod looks;
+mod receivers;
+mod sources;
+mod transfers;
 
 /// Timers of a source, in the order of their entities.
 const RETRANSMISSION: u32 = 0;
@@ -176,15 +180,6 @@ impl Site {
         Sender::new(&self.group.connection, source, entity, control, 0, 0.0, Time::ZERO)
     }
 
-    /// When all are looked at next: at multiples of the interval, not at sums of it.
-    fn plan_look(&mut self, calendar: &mut Calendar) {
-        self.looks_done += 1;
-        let Some(interval_s) = self.looks.interval_s else { return };
-        self.next_look = Time::new(interval_s * self.looks_done as f64);
-        let look = Key::planned(self.next_look, 0);
-        self.turns(calendar).schedule(look);
-    }
-
     /// Where its events are.
     fn turns<'a>(&'a mut self, calendar: &'a mut Calendar) -> Turns<'a> {
         Turns { agenda: &mut self.agenda, calendar, site: self.place }
@@ -257,210 +252,12 @@ impl Site {
         }
     }
 
-    /// The router passes on an ACK to a source: it crosses the interface.
-    fn take_ack(&mut self, now: Key, packet: Packet, shared: &mut Shared<'_>) {
-        let local = (packet.source() - self.first_source) as usize;
-        let key = self.cross(now, packet.size(), local as u32);
-        if key.time >= self.looks.end {
-            return;
-        }
-        self.crossed += 1;
-        let source = &mut self.sources[local];
-        let until = source.alarm.min(self.senders[local].reacts_until()).min(self.next_look);
-        if source.put_off == 0 && key.time < until {
-            self.receive_ack(key, packet, shared);
-        } else {
-            source.put_off += 1;
-            self.turns(shared.calendar).put_off(key, packet);
-        }
-    }
-
     /// A packet crosses the interface of a host of the site, inwards.
     #[inline]
     fn cross(&mut self, now: Key, size: u32, host: u32) -> Key {
         let timing = &self.group.ports[self.port_kinds[host as usize] as usize];
         let entity = self.group.port_entity(self.group.hosts[self.index as usize] + host, false);
         self.ports[host as usize][1].cross(now, size, timing, entity)
-    }
-
-    /// An ACK has reached its source.
-    fn receive_ack(&mut self, now: Key, packet: Packet, shared: &mut Shared<'_>) {
-        let local = (packet.source() - self.first_source) as usize;
-        if packet.transfer() != self.sources[local].transfer || self.sources[local].state == State::Thinking {
-            if let Some(handle) = packet.blocks() {
-                shared.sacks.discard(handle);
-            }
-            return;
-        }
-        let opened;
-        let (blocks, echo) = match packet.blocks() {
-            None => (&[][..], packet.sent()),
-            Some(handle) => {
-                opened = shared.sacks.take(handle);
-                (opened.0.as_slice(), opened.1)
-            }
-        };
-        let (acked, window) = (self.senders[local].acked, self.senders[local].window.cwnd);
-        let ack = packet.unaddressed().seq().min(self.senders[local].highest.max(0) as u32);
-        self.with_sender(local, now, (echo, packet.is_marked()), shared, |sender, env| {
-            sender.receive(env, ack, blocks)
-        });
-        let (sender, source, counts) = (&self.senders[local], &mut self.sources[local], &mut self.counts);
-        if ack as i32 > acked {
-            counts.increases += u64::from(sender.window.cwnd > window);
-            let rtt_s = now.time.since(echo);
-            // The SYN is small: its round trip tells nothing of those of data.
-            if acked >= 0 {
-                counts.rtt_ns += (rtt_s * 1e9).round() as u64;
-                counts.queueing_ns += ((rtt_s - source.round_trip_s).max(0.0) * 1e9).round() as u64;
-                counts.rtt_samples += 1;
-            }
-        } else {
-            counts.duplicates += 1;
-        }
-        if source.state == State::Connecting && sender.acked >= 0 {
-            source.state = State::Sending;
-            self.sending += 1;
-            source.began = now.time;
-        }
-        if sender.acked >= source.packets as i32 {
-            self.complete(local, now, shared);
-        }
-    }
-
-    /// Has a sender act, and counts what it sends.
-    fn with_sender(
-        &mut self,
-        local: usize,
-        now: Key,
-        (echo, marked): (Time, bool),
-        shared: &mut Shared<'_>,
-        act: impl FnOnce(&mut Sender, &mut Env<'_, Outlet<'_, '_>>),
-    ) {
-        let (group, source, sender) = (&*self.group, &self.sources[local], &mut self.senders[local]);
-        let before = (sender.totals.packets_sent, sender.totals.packets_retransmitted, sender.totals.timeouts);
-        let connected = sender.acked >= 0;
-        let mut outlet = Outlet {
-            turns: Turns { agenda: &mut self.agenda, calendar: shared.calendar, site: self.place },
-            router: &mut shared.router,
-            crossed: &mut self.crossed,
-            sacks: shared.sacks,
-            port: &mut self.ports[local][0],
-            timing: &group.ports[self.port_kinds[local] as usize],
-            entity: group.port_entity(group.hosts[self.index as usize] + local as u32, true),
-            address: Address {
-                destination: group.first_destination + source.target,
-                transfer: source.transfer,
-                last: false,
-            },
-            last: source.packets,
-        };
-        let (controls, connection) = (&mut self.controls, &group.connection);
-        act(sender, &mut Env { network: &mut outlet, controls, connection, now, echo, marked });
-        let totals = &sender.totals;
-        // Not the SYN, nor the third step of the handshake, which ns-2 leaves out.
-        let bare = u64::from(sender.acked >= 0 && !connected && connection.profile != Profile::Ns2);
-        if sender.acked >= 0 {
-            self.counts.sent += totals.packets_sent - before.0 - bare;
-            self.counts.retransmitted += totals.packets_retransmitted - before.1;
-            self.counts.timeouts += totals.timeouts - before.2;
-        }
-    }
-
-    /// The router passes on a data packet to a receiver: it crosses the interface.
-    fn take_data(&mut self, now: Key, packet: Packet, shared: &mut Shared<'_>) {
-        let (source, transfer) = (packet.source(), packet.transfer());
-        let heard_since = self.group.heard_since(now.time);
-        let host = match self.receptions.get(source, transfer, heard_since) {
-            Some(reception) => reception.host,
-            None => self.group.receiver(self.index, source, transfer),
-        };
-        let key = self.cross(now, packet.size(), self.sources.len() as u32 + host);
-        if key.time >= self.looks.end {
-            return;
-        }
-        self.crossed += 1;
-        if self.put_off == 0 && self.group.spec.tcp.delayed_ack_s.is_none() && key.time < self.next_look {
-            self.receive_data(key, packet, shared);
-        } else {
-            self.put_off += 1;
-            self.turns(shared.calendar).put_off(key, packet);
-        }
-    }
-
-    /// The SYN of a transfer has come.
-    fn accept(&mut self, now: Time, source: u32, transfer: u8) {
-        let group = &self.group;
-        let host = group.receiver(self.index, source, transfer);
-        let origin = group.site_of(source);
-        let local = source - group.sources[origin as usize];
-        let timer = group.timer_entity(source, DELAYED_ACK);
-        let feedback = self.feedback[group.control(origin, local) as usize];
-        let receiver = Receiver::new(&group.spec.tcp, group.connection.profile, feedback, source, timer);
-        let long_lived = group.long_lived(origin, source);
-        let path = group.path(origin, self.index);
-        let reception = Reception { receiver, transfer, path, host, origin, long_lived, last: None, seen: now };
-        self.receptions.insert(source, reception);
-    }
-
-    /// A data packet has reached its receiver.
-    fn receive_data(&mut self, now: Key, packet: Packet, shared: &mut Shared<'_>) {
-        let (source, transfer) = (packet.source(), packet.transfer());
-        let plain = packet.unaddressed();
-        let carries_data = plain.seq() > 0 && !packet.is_bare();
-        let heard_since = self.group.heard_since(now.time);
-        if plain.seq() == 0 && !plain.is_bare() && self.receptions.get(source, transfer, heard_since).is_none() {
-            self.accept(now.time, source, transfer);
-        }
-        let (group, counts) = (&*self.group, &mut self.counts);
-        counts.delivered += u64::from(carries_data);
-        let reception = self.receptions.get(source, transfer, heard_since);
-        let (host, origin) = match &reception {
-            Some(reception) => (reception.host, reception.origin),
-            None => (group.receiver(self.index, source, transfer), group.site_of(source)),
-        };
-        let local = self.sources.len() + host as usize;
-        let mut outlet = Outlet {
-            turns: Turns { agenda: &mut self.agenda, calendar: shared.calendar, site: self.place },
-            router: &mut shared.router,
-            crossed: &mut self.crossed,
-            sacks: shared.sacks,
-            port: &mut self.ports[local][0],
-            timing: &group.ports[self.port_kinds[local] as usize],
-            entity: group.port_entity(group.hosts[self.index as usize] + local as u32, true),
-            address: Address { destination: group.first_destination + origin, transfer, last: false },
-            last: u32::MAX,
-        };
-        let Some(reception) = reception else {
-            // All of the transfer is here; that the source does not know.
-            if carries_data {
-                counts.by_path[group.path(origin, self.index) as usize] += 1;
-                let sent = packet.sent().seconds();
-                let ack = Packet::new(packet::Kind::Ack, source, ALL, group.spec.tcp.ack_bytes, sent);
-                outlet.send(ack, now);
-            }
-            return;
-        };
-        reception.seen = now.time;
-        match reception.long_lived {
-            Some(flow) => counts.by_long_lived[flow as usize] += u64::from(carries_data),
-            None => counts.by_path[reception.path as usize] += u64::from(carries_data),
-        }
-        if packet.is_last() {
-            reception.last = Some(plain.seq());
-        }
-        let receiver = &mut reception.receiver;
-        if receiver.reads_marks()
-            && let Some(ack) = receiver.owed(Signs::of(&packet))
-        {
-            outlet.send(ack, now);
-        }
-        if let Some(ack) = receiver.receive(&mut outlet, now, &plain) {
-            outlet.send(ack, now);
-            if reception.is_complete() {
-                self.receptions.remove(source);
-            }
-        }
     }
 
     /// The event of a timer, or it is time to look at all.
@@ -492,164 +289,6 @@ impl Site {
             PACING => self.with_sender(local, now, quiet, shared, |sender, env| sender.pacing_timer(env)),
             _ => self.alarm(local, now, shared),
         }
-    }
-
-    fn delayed_ack(&mut self, source: u32, now: Key, shared: &mut Shared<'_>) {
-        // Only one of a source's transfers is here; the timers of others are stale.
-        let group = &*self.group;
-        let Some(reception) = self.receptions.of(source) else { return };
-        let local = self.sources.len() + reception.host as usize;
-        let mut outlet = Outlet {
-            turns: Turns { agenda: &mut self.agenda, calendar: shared.calendar, site: self.place },
-            router: &mut shared.router,
-            crossed: &mut self.crossed,
-            sacks: shared.sacks,
-            port: &mut self.ports[local][0],
-            timing: &group.ports[self.port_kinds[local] as usize],
-            entity: group.port_entity(group.hosts[self.index as usize] + local as u32, true),
-            address: Address {
-                destination: group.first_destination + reception.origin,
-                transfer: reception.transfer,
-                last: false,
-            },
-            last: u32::MAX,
-        };
-        if let Some(ack) = reception.receiver.timer(&mut outlet, now) {
-            outlet.send(ack, now);
-            if reception.is_complete() {
-                self.receptions.remove(source);
-            }
-        }
-    }
-
-    /// A source has thought enough, or has no more patience.
-    fn alarm(&mut self, local: usize, now: Key, shared: &mut Shared<'_>) {
-        if self.sources[local].alarm != now.time {
-            return;
-        }
-        if self.sources[local].state == State::Thinking {
-            self.begin_transfer(local, now, shared);
-        } else {
-            self.counts.abandoned += 1;
-            self.think(local, now, shared.calendar);
-        }
-    }
-
-    fn begin_transfer(&mut self, local: usize, now: Key, shared: &mut Shared<'_>) {
-        let group = Arc::clone(&self.group);
-        let number = self.first_source + local as u32;
-        let source = &mut self.sources[local];
-        let (target, kind) = match group.long_lived(self.index, number) {
-            Some(flow) => {
-                let flow = &group.spec.long_lived[flow as usize];
-                (source.packets, source.file) = (Address::SEQUENCE - 2, u8::MAX);
-                (flow.to as u16, Some(flow.interface as u8))
-            }
-            None => {
-                (source.file, source.packets) = group.choose_file(now.time.seconds(), self.index, &mut source.stream);
-                (group.choose_site(self.index, &mut source.stream), None)
-            }
-        };
-        source.target = target;
-        source.path = group.path(self.index, target);
-        source.state = State::Connecting;
-        let own = self.port_kinds[local];
-        let other =
-            kind.unwrap_or_else(|| group.interface(target, true, group.receiver(target, number, source.transfer)));
-        source.interface = if group.is_slower(own, other) { own } else { other };
-        source.round_trip_s = group.round_trip_s((self.index, own), (target, other));
-        source.alarm = match &group.spec.patience {
-            Some(patience) if kind.is_none() => {
-                now.time + (patience.least_s + f64::from(source.packets) / patience.packets_per_s)
-            }
-            _ => Time::NEVER,
-        };
-        let (alarm, control, packets) = (source.alarm, source.control, source.packets as i32);
-        let handle = self.senders[local].control();
-        self.controls.renew(handle, self.fresh[control as usize]);
-        self.senders[local] = self.sender(number, handle);
-        let samples = self.controls.samples_delivery(handle);
-        if samples || group.spec.tcp.pacing {
-            let random = samples.then(|| self.sources[local].stream.branch());
-            self.senders[local].pace(group.timer_entity(number, PACING), random);
-        }
-        self.set_alarm(local, alarm, now, shared.calendar);
-        self.with_sender(local, now, (Time::ZERO, false), shared, |sender, env| sender.begin(env, packets));
-    }
-
-    /// All of a file is acknowledged.
-    fn complete(&mut self, local: usize, now: Key, shared: &mut Shared<'_>) {
-        let (source, totals) = (&self.sources[local], &self.senders[local].totals);
-        let seconds = now.time.since(source.began);
-        let periods = &self.looks.periods;
-        let period = periods.iter().position(|period| (period.start_s..period.stop_s).contains(&now.time.seconds()));
-        let kind = Kind {
-            period: period.unwrap_or(periods.len()) as u8,
-            file: source.file,
-            path: source.path,
-            interface: source.interface,
-            control: source.control,
-        };
-        if source.file != u8::MAX {
-            *shared.by_kind.entry(kind).or_default() += Transfers {
-                completed: 1,
-                packets: u64::from(source.packets),
-                ns: (seconds * 1e9).round() as u64,
-                rate_mpps: (f64::from(source.packets) / seconds * 1e3).round() as u64,
-                retransmitted: totals.packets_retransmitted,
-            };
-            self.counts.completed += 1;
-        }
-        self.think(local, now, shared.calendar);
-    }
-
-    /// The transfer of a source is over, one way or the other.
-    fn think(&mut self, local: usize, now: Key, calendar: &mut Calendar) {
-        let long_lived = local >= self.sources.len() - self.long_lived.len();
-        let source = &mut self.sources[local];
-        source.next_transfer();
-        self.sending -= u32::from(source.state == State::Sending);
-        source.state = State::Thinking;
-        let alarm = now.time + if long_lived { 0.0 } else { source.stream.duration(self.group.spec.think) };
-        source.alarm = alarm;
-        self.set_alarm(local, alarm, now, calendar);
-    }
-
-    fn set_alarm(&mut self, local: usize, alarm: Time, now: Key, calendar: &mut Calendar) {
-        if alarm < Time::NEVER {
-            let entity = self.group.timer_entity(self.first_source + local as u32, APPLICATION);
-            let alarm = Key::new(alarm, now.time, now.precedence_of_effects(), entity);
-            self.turns(calendar).schedule(alarm);
-        }
-    }
-
-    /// Looks at all sources, and moves what was counted to the present interval.
-    fn look(&mut self, rows: &mut Vec<Row>) {
-        let row = self.looks_done as usize - 1;
-        if rows.len() <= row {
-            rows.resize_with(row + 1, Row::default);
-        }
-        let mut states = States { by_path: vec![0; self.counts.by_path.len()], ..States::default() };
-        let ordinary = self.sources.len() - self.long_lived.len();
-        for (source, sender) in self.sources[..ordinary].iter().zip(&self.senders) {
-            match source.state {
-                State::Thinking => states.thinking += 1,
-                State::Connecting => states.connecting += 1,
-                State::Sending => {
-                    states.transmitting += 1;
-                    states.by_path[source.path as usize] += 1;
-                    states.windows += (sender.window.cwnd / WINDOW_UNIT).round() as u64;
-                }
-            }
-        }
-        let fresh = Counts::new(self.counts.by_path.len(), self.counts.by_long_lived.len());
-        let counts = std::mem::replace(&mut self.counts, fresh);
-        rows[row] += &Row { counts, states };
-    }
-
-    /// The last look, at the end of the run, if an interval ends there or none was asked for.
-    pub fn finish(&mut self, rows: &mut Vec<Row>) {
-        self.look(rows);
     }
 
     /// Gives back the memory of transfers that were given up.

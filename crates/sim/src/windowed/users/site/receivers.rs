@@ -1,0 +1,137 @@
+//! Where files go: data that comes to the receivers of a site, and the acknowledgements that they send.
+
+use super::{ALL, DELAYED_ACK, Shared, Site};
+use crate::events::Key;
+use crate::packet::{self, Address, Packet};
+use crate::time::Time;
+use crate::transport::ecn::Signs;
+use crate::transport::network::Network as _;
+use crate::transport::receiver::Receiver;
+use crate::windowed::users::outlet::{Outlet, Turns};
+use crate::windowed::users::receptions::Reception;
+
+impl Site {
+    /// The router passes on a data packet to a receiver: it crosses the interface.
+    pub(super) fn take_data(&mut self, now: Key, packet: Packet, shared: &mut Shared<'_>) {
+        let (source, transfer) = (packet.source(), packet.transfer());
+        let heard_since = self.group.heard_since(now.time);
+        let host = match self.receptions.get(source, transfer, heard_since) {
+            Some(reception) => reception.host,
+            None => self.group.receiver(self.index, source, transfer),
+        };
+        let key = self.cross(now, packet.size(), self.sources.len() as u32 + host);
+        if key.time >= self.looks.end {
+            return;
+        }
+        self.crossed += 1;
+        if self.put_off == 0 && self.group.spec.tcp.delayed_ack_s.is_none() && key.time < self.next_look {
+            self.receive_data(key, packet, shared);
+        } else {
+            self.put_off += 1;
+            self.turns(shared.calendar).put_off(key, packet);
+        }
+    }
+
+    /// The SYN of a transfer has come.
+    pub(super) fn accept(&mut self, now: Time, source: u32, transfer: u8) {
+        let group = &self.group;
+        let host = group.receiver(self.index, source, transfer);
+        let origin = group.site_of(source);
+        let local = source - group.sources[origin as usize];
+        let timer = group.timer_entity(source, DELAYED_ACK);
+        let feedback = self.feedback[group.control(origin, local) as usize];
+        let receiver = Receiver::new(&group.spec.tcp, group.connection.profile, feedback, source, timer);
+        let long_lived = group.long_lived(origin, source);
+        let path = group.path(origin, self.index);
+        let reception = Reception { receiver, transfer, path, host, origin, long_lived, last: None, seen: now };
+        self.receptions.insert(source, reception);
+    }
+
+    /// A data packet has reached its receiver.
+    pub(super) fn receive_data(&mut self, now: Key, packet: Packet, shared: &mut Shared<'_>) {
+        let (source, transfer) = (packet.source(), packet.transfer());
+        let plain = packet.unaddressed();
+        let carries_data = plain.seq() > 0 && !packet.is_bare();
+        let heard_since = self.group.heard_since(now.time);
+        if plain.seq() == 0 && !plain.is_bare() && self.receptions.get(source, transfer, heard_since).is_none() {
+            self.accept(now.time, source, transfer);
+        }
+        let (group, counts) = (&*self.group, &mut self.counts);
+        counts.delivered += u64::from(carries_data);
+        let reception = self.receptions.get(source, transfer, heard_since);
+        let (host, origin) = match &reception {
+            Some(reception) => (reception.host, reception.origin),
+            None => (group.receiver(self.index, source, transfer), group.site_of(source)),
+        };
+        let local = self.sources.len() + host as usize;
+        let mut outlet = Outlet {
+            turns: Turns { agenda: &mut self.agenda, calendar: shared.calendar, site: self.place },
+            router: &mut shared.router,
+            crossed: &mut self.crossed,
+            sacks: shared.sacks,
+            port: &mut self.ports[local][0],
+            timing: &group.ports[self.port_kinds[local] as usize],
+            entity: group.port_entity(group.hosts[self.index as usize] + local as u32, true),
+            address: Address { destination: group.first_destination + origin, transfer, last: false },
+            last: u32::MAX,
+        };
+        let Some(reception) = reception else {
+            // All of the transfer is here; that the source does not know.
+            if carries_data {
+                counts.by_path[group.path(origin, self.index) as usize] += 1;
+                let sent = packet.sent().seconds();
+                let ack = Packet::new(packet::Kind::Ack, source, ALL, group.spec.tcp.ack_bytes, sent);
+                outlet.send(ack, now);
+            }
+            return;
+        };
+        reception.seen = now.time;
+        match reception.long_lived {
+            Some(flow) => counts.by_long_lived[flow as usize] += u64::from(carries_data),
+            None => counts.by_path[reception.path as usize] += u64::from(carries_data),
+        }
+        if packet.is_last() {
+            reception.last = Some(plain.seq());
+        }
+        let receiver = &mut reception.receiver;
+        if receiver.reads_marks()
+            && let Some(ack) = receiver.owed(Signs::of(&packet))
+        {
+            outlet.send(ack, now);
+        }
+        if let Some(ack) = receiver.receive(&mut outlet, now, &plain) {
+            outlet.send(ack, now);
+            if reception.is_complete() {
+                self.receptions.remove(source);
+            }
+        }
+    }
+
+    pub(super) fn delayed_ack(&mut self, source: u32, now: Key, shared: &mut Shared<'_>) {
+        // Only one of a source's transfers is here; the timers of others are stale.
+        let group = &*self.group;
+        let Some(reception) = self.receptions.of(source) else { return };
+        let local = self.sources.len() + reception.host as usize;
+        let mut outlet = Outlet {
+            turns: Turns { agenda: &mut self.agenda, calendar: shared.calendar, site: self.place },
+            router: &mut shared.router,
+            crossed: &mut self.crossed,
+            sacks: shared.sacks,
+            port: &mut self.ports[local][0],
+            timing: &group.ports[self.port_kinds[local] as usize],
+            entity: group.port_entity(group.hosts[self.index as usize] + local as u32, true),
+            address: Address {
+                destination: group.first_destination + reception.origin,
+                transfer: reception.transfer,
+                last: false,
+            },
+            last: u32::MAX,
+        };
+        if let Some(ack) = reception.receiver.timer(&mut outlet, now) {
+            outlet.send(ack, now);
+            if reception.is_complete() {
+                self.receptions.remove(source);
+            }
+        }
+    }
+}
