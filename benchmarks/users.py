@@ -4,7 +4,7 @@
     python benchmarks/users.py                        # three sizes, one thread and two
     python benchmarks/users.py --sources 27800 --threads 1
     python benchmarks/users.py --markdown > table.md
-    python benchmarks/users.py --figure docs/images/users-cost.svg
+    python benchmarks/users.py --figure docs/images/measured/users-cost.svg
 
 The network is `tightlink four-tier` with the largest speed and number of sources (those of experiment 1a of NIST SP
 500-282), or a part of it: sources and speeds down together. Each run is a process of its own, so that its memory
