@@ -13,8 +13,8 @@ several lengths: 0 below, positive beyond. For one link that serves at a constan
 
 Example:
     >>> import numpy as np
-    >>> loads = np.array([80.0, 90.0, 100.0, 110.0, 120.0, 130.0])
-    >>> found = onset(loads, np.maximum(0.0, 1 - 104 / loads), np.full(6, 1e-3))
+    >>> loads = np.arange(90.0, 131.0, 2.0)
+    >>> found = onset(loads, np.maximum(0.0, 1 - 104 / loads), np.full(len(loads), 1e-3))
     >>> found.critical.low < 104 < found.critical.high, round(found.slope.value, 2)
     (True, 1.0)
 """
