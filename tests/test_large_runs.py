@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pty
 import signal
 import subprocess
 import sys
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -84,11 +86,19 @@ def test_what_was_measured_until_ctrl_c_is_kept_and_marked(long_run: Path, tmp_p
 
 def test_progress_is_shown_on_a_terminal(long_run: Path) -> None:
     reader, writer = pty.openpty()
-    try:
-        _interrupt(["run", str(long_run)], stderr=writer)
-        shown = os.read(reader, 1 << 16).decode(errors="replace")
-    finally:
-        os.close(reader)
-        os.close(writer)
-    assert "sources sending" in shown
-    assert "packet-hops/s" in shown
+    shown: list[bytes] = []
+
+    def read() -> None:
+        # What nobody reads would make the run wait.
+        with contextlib.suppress(OSError):
+            while text := os.read(reader, 1 << 16):
+                shown.append(text)
+
+    thread = threading.Thread(target=read, daemon=True)
+    thread.start()
+    _interrupt(["run", str(long_run)], stderr=writer)
+    os.close(writer)
+    thread.join(timeout=10)
+    text = b"".join(shown).decode(errors="replace")
+    assert "sources sending" in text
+    assert "packet-hops/s" in text
