@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import pty
 import signal
 import subprocess
 import sys
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -47,9 +51,9 @@ def long_run(tmp_path: Path) -> Path:
     return file
 
 
-def _interrupt(arguments: list[str]) -> subprocess.CompletedProcess[str]:
+def _interrupt(arguments: list[str], stderr: int = subprocess.PIPE) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "tightlink", *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True) as run:
         time.sleep(5)
         run.send_signal(signal.SIGINT)
         out, err = run.communicate(timeout=60)
@@ -78,3 +82,34 @@ def test_what_was_measured_until_ctrl_c_is_kept_and_marked(long_run: Path, tmp_p
     )
     assert again.returncode != 0
     assert "a part of a run only" in again.stderr
+
+
+def test_an_interrupt_while_python_is_told_ends_the_run() -> None:
+    def interrupt(_: Progress) -> None:
+        raise KeyboardInterrupt
+
+    scenario = tl.FourTier(**LONG).scenario()
+    with pytest.raises(KeyboardInterrupt):
+        tl.simulate(scenario, watch=interrupt)
+    part = tl.simulate(scenario, watch=interrupt, part=True)
+    assert 0 < part.manifest["part_until_s"] < 1500
+
+
+def test_progress_is_shown_on_a_terminal(long_run: Path) -> None:
+    reader, writer = pty.openpty()
+    shown: list[bytes] = []
+
+    def read() -> None:
+        # What nobody reads would make the run wait.
+        with contextlib.suppress(OSError):
+            while text := os.read(reader, 1 << 16):
+                shown.append(text)
+
+    thread = threading.Thread(target=read, daemon=True)
+    thread.start()
+    _interrupt(["run", str(long_run)], stderr=writer)
+    os.close(writer)
+    thread.join(timeout=10)
+    text = b"".join(shown).decode(errors="replace")
+    assert "sources sending" in text
+    assert "packet-hops/s" in text

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 import os
+import platform
+import re
+import secrets
 from pathlib import Path
-from typing import Final
-
-#: Tells apart what several threads write at once.
-_NUMBERS: Final = itertools.count()
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> Path:
     """Write a text file under a temporary name, then give it its own, in place of an older one.
 
-    Missing folders are made. A process that is killed meanwhile leaves no half file.
+    Missing folders are made. A process that is killed meanwhile leaves no half file of that name.
 
     Example:
         >>> import tempfile
@@ -29,7 +27,7 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
     """Write a file of any kind in the same way."""
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.parent / f".{target.name}.{os.getpid()}-{next(_NUMBERS)}.tmp"
+    temporary = target.parent / f".{target.name}.{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}.tmp"
     try:
         with temporary.open("xb") as file:
             file.write(content)
@@ -39,3 +37,22 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
     finally:
         temporary.unlink(missing_ok=True)
     return target
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what processes of this machine that were killed left half written in a folder."""
+    pattern = re.compile(rf"\..*\.{re.escape(platform.node())}-(\d+)-[0-9a-f]+\.tmp")
+    for file in folder.glob(".*.tmp"):
+        found = pattern.fullmatch(file.name)
+        if found and not _runs(int(found[1])):
+            file.unlink(missing_ok=True)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

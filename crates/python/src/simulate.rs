@@ -181,7 +181,9 @@ fn run_windowed(scenario: &Scenario, threads: u32, watch: Option<&Py<PyAny>>, pa
         asked = Instant::now();
         if told.elapsed() >= WORD {
             told = asked;
-            tell(watch, progress);
+            if tell(watch, progress) {
+                return true;
+            }
         }
         is_interrupted()
     });
@@ -195,15 +197,19 @@ fn run_windowed(scenario: &Scenario, threads: u32, watch: Option<&Py<PyAny>>, pa
     Ok(Outcome::new(manifest(scenario, &tables, counts, wall_s), tables, until))
 }
 
-/// Tells Python how far a run is. What goes wrong there does not end the run.
-fn tell(watch: Option<&Py<PyAny>>, progress: &Progress) {
-    let Some(watch) = watch else { return };
+/// Tells Python how far a run is, and whether it was interrupted meanwhile: a signal that arrives while Python runs is
+/// raised there. What else goes wrong there does not end the run.
+fn tell(watch: Option<&Py<PyAny>>, progress: &Progress) -> bool {
+    let Some(watch) = watch else { return false };
     Python::attach(|py| {
         let Progress { simulated_s, packet_hops, sending } = *progress;
-        if let Err(error) = watch.call1(py, (simulated_s, packet_hops, sending)) {
-            error.write_unraisable(py, None);
+        let Err(error) = watch.call1(py, (simulated_s, packet_hops, sending)) else { return false };
+        if error.is_instance_of::<PyKeyboardInterrupt>(py) {
+            return true;
         }
-    });
+        error.write_unraisable(py, None);
+        false
+    })
 }
 
 /// The manifest of a run with so many packet-hops, events and random draws.

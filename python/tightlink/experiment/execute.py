@@ -29,6 +29,7 @@ from tightlink.errors import TightlinkError
 from tightlink.experiment.engines import Engine, engine
 from tightlink.experiment.progress import Counter
 from tightlink.experiment.work import Failed, Work
+from tightlink.files import remove_leftovers
 from tightlink.run import Run
 from tightlink.simulate import prepare
 
@@ -94,6 +95,7 @@ def attempt(
         on: What simulates those that are not in the store.
         progress: Told after every run how far it is.
     """
+    remove_leftovers(store.folder)
     counter = Counter(len(tasks), on, progress)
     #: Those of equal scenarios are simulated once.
     waiting: dict[tuple[str, bool], list[Task]] = {}

@@ -52,13 +52,13 @@ def metrics(run: Run) -> dict[str, float]:
     ``loss`` is packets dropped / packets sent, of users 1 − packets delivered / packets sent; ``utilization`` and
     ``queue_mean_packets`` are those of the busiest link.
     """
-    over_time = {name: summed(run.table(name).lazy(), name).collect() for name in OVER_TIME if name in run.tables}
+    over_time = {name: summed(run.table(name).lazy(), name)[()] for name in OVER_TIME if name in run.tables}
     flows = None if over_time else run.flows
     return metrics_of(flows, run.links, over_time)
 
 
-def summed(table: pl.LazyFrame, name: str, by: Sequence[str] = ()) -> pl.LazyFrame:
-    """Of a table over time: what is counted added up, what is measured as its mean over time.
+def summed(table: pl.LazyFrame, name: str, by: Sequence[str] = ()) -> dict[tuple[Any, ...], dict[str, float]]:
+    """Of a table over time: what is counted added up, what is measured as its mean over time, by run.
 
     Args:
         table: Rows of intervals, of one label or of several, which are added.
@@ -67,32 +67,48 @@ def summed(table: pl.LazyFrame, name: str, by: Sequence[str] = ()) -> pl.LazyFra
     """
     import polars as pl
 
-    of_labels = table.group_by(*by, "label").agg(pl.col(counted(name)).sum(), pl.col(measured(name)).mean())
-    states = [column for column in measured(name) if column.startswith(("sources_", "packets_"))]
-    means = [column for column in measured(name) if column not in states]
-    rows = of_labels.group_by(*by) if by else of_labels.group_by(pl.lit(0).alias("_one"))
-    return rows.agg(pl.col(counted(name)).sum(), pl.col(states).sum(), pl.col(means).mean())
+    counts, means = counted(name), measured(name)
+    rows = table.group_by(*by, "label", maintain_order=True).agg(pl.col(counts).sum(), pl.col(means).drop_nulls())
+    runs: dict[tuple[Any, ...], dict[str, list[float]]] = {}
+    for row in rows.collect().iter_rows(named=True):
+        values = runs.setdefault(tuple(row[key] for key in by), {column: [] for column in (*counts, *means)})
+        for column in counts:
+            values[column].append(row[column])
+        for column in means:
+            values[column].append(_mean(row[column]))
+    return {run: {column: _together(column, of_labels) for column, of_labels in values.items()}
+            for run, values in runs.items()}  # fmt: skip
+
+
+def _together(column: str, of_labels: Sequence[float]) -> float:
+    """What all labels have: the sum, or the mean of what is a mean already."""
+    if "_mean" not in column:
+        return math.fsum(of_labels)
+    return _mean([value for value in of_labels if not math.isnan(value)])
+
+
+def _mean(values: Sequence[float]) -> float:
+    """The mean, of an exact sum: a rounded one depends on the order in which rows are read."""
+    return math.fsum(values) / len(values) if values else math.nan
 
 
 def metrics_of(
-    flows: pl.DataFrame | None, links: pl.DataFrame, over_time: Mapping[str, pl.DataFrame]
+    flows: pl.DataFrame | None, links: pl.DataFrame, over_time: Mapping[str, dict[str, float]]
 ) -> dict[str, float]:
     """The same from the tables of a run.
 
     Args:
         flows: Its flows; nothing where its traffic is counted by intervals.
         links: Its links.
-        over_time: By name, one row each of what `summed` found.
+        over_time: By name, what `summed` found.
     """
     busiest = links.sort("utilization", descending=True, maintain_order=True).row(0, named=True)
     values = _of_flows(flows) if flows is not None else {}
-    for name, table in over_time.items():
-        row = table.row(0, named=True)
-        found = {column: row[column] for column in (*counted(name), *measured(name))}
-        got = found["packets_sent"] - found["packets_dropped"] if name == "scatter" else found["packets_delivered"]
-        found["loss"] = 1 - got / found["packets_sent"] if found["packets_sent"] else math.nan
+    for name, row in over_time.items():
+        got = row["packets_sent"] - row["packets_dropped"] if name == "scatter" else row["packets_delivered"]
+        loss = 1 - got / row["packets_sent"] if row["packets_sent"] else math.nan
         prefix = "" if len(over_time) == 1 else f"{name}_"
-        values |= {prefix + key: math.nan if value is None else float(value) for key, value in found.items()}
+        values |= {prefix + key: value for key, value in (row | {"loss": loss}).items()}
     values["utilization"] = float(busiest["utilization"])
     values["queue_mean_packets"] = float(busiest["queue_mean_packets"])
     return values

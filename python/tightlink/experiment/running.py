@@ -126,14 +126,11 @@ class _Sweep:
         tables = tables_of(files, _SMALL)
         for table, frame in tables.items():
             self._tables.setdefault(table, []).append(frame)
-        totals = {
-            name: _by_run(summed(table_of(files, name), name, ["identity"]).collect())
-            for name in sorted(self._over_time)
-        }
+        totals = {name: summed(table_of(files, name), name, ["identity"]) for name in sorted(self._over_time)}
         flows, links = (_by_run(tables[table]) for table in ("flows", "links"))
         none = tables["flows"].head(0).drop("identity")
         for identity in new:
-            over_time = {name: rows[identity,] for name, rows in totals.items() if (identity,) in rows}
+            over_time = {name: runs[identity,] for name, runs in totals.items() if (identity,) in runs}
             own = None if over_time else flows.get((identity,), none)
             self._metrics[identity] = metrics_of(own, links[identity,], over_time)
 

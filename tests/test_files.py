@@ -1,0 +1,31 @@
+"""Files that appear complete or not at all, whatever happens to who writes them."""
+
+from __future__ import annotations
+
+import os
+import platform
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from tightlink.files import remove_leftovers, write_bytes
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    code = (
+        "import os, signal; from pathlib import Path; from tightlink.files import write_bytes;"
+        "Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL);"
+        f"write_bytes({str(tmp_path / 'run.parquet')!r}, b'half')"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGKILL
+    (left,) = tmp_path.iterdir()
+    # Of this process, and of another machine's: they may be at work.
+    others = {".run.parquet.elsewhere-1-0.tmp", f".run.parquet.{platform.node()}-{os.getpid()}-0.tmp"}
+    for name in (*others, "run.tmp"):
+        (tmp_path / name).touch()
+    remove_leftovers(tmp_path)
+    assert not left.exists()
+    assert {file.name for file in tmp_path.iterdir()} == others | {"run.tmp"}
+    remove_leftovers(tmp_path / "missing")
+    assert write_bytes(tmp_path / "run.parquet", b"whole").read_bytes() == b"whole"
