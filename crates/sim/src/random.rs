@@ -14,6 +14,13 @@ pub struct Stream {
     draws: u64,
 }
 
+/// A random number on [0, 1) of 53 bits, from one of 64.
+#[inline]
+#[must_use]
+pub fn unit(number: u64) -> f64 {
+    (number >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+}
+
 impl Stream {
     /// The stream for one purpose of one member of one group.
     #[must_use]
@@ -49,7 +56,7 @@ impl Stream {
 
     /// Uniform on [0, 1), 53 bits.
     pub fn uniform(&mut self) -> f64 {
-        (self.next() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+        unit(self.next())
     }
 
     /// Uniform on 0 to `count` − 1 (Lemire's multiplication; its bias is below 2⁻³² × `count`).

@@ -14,6 +14,7 @@ use crate::transport::datagram::DatagramFlow;
 use crate::transport::ecn::Signs;
 use crate::transport::receiver::Receiver;
 use crate::transport::sender::{Env, Sender};
+use crate::transport::timer::{APPLICATION, DELAYED_ACK, PACING, RETRANSMISSION, TIMERS};
 
 mod build;
 pub(crate) mod checks;
@@ -24,13 +25,6 @@ use sampler::Sampled;
 /// A number that changes whenever a change of the engine changes results: stored runs of another
 /// number are not reused.
 pub const ENGINE_BEHAVIOUR: u32 = 4;
-
-/// Timers of a flow, in the order of their entities.
-const TIMERS: u32 = 4;
-const RETRANSMISSION: u32 = 0;
-const DELAYED_ACK: u32 = 1;
-const APPLICATION: u32 = 2;
-const PACING: u32 = 3;
 
 /// The numbers of entities: the sampler, starts and stops, links, gates, processors, timers, sources that
 /// wait.

@@ -2,7 +2,7 @@
 
 use super::checks::{check_pushes_back, check_recovery, check_samples, check_tcp_size, check_udp_size, feedback};
 use super::sampler::Sampled;
-use super::{DELAYED_ACK, Endpoint, Entities, PACING, RETRANSMISSION, Simulation, TcpFlow};
+use super::{Endpoint, Entities, Simulation, TcpFlow};
 use crate::congestion::external::NoMaker;
 use crate::congestion::{Controls, Maker};
 use crate::error::ScenarioError;
@@ -20,6 +20,7 @@ use crate::transport::datagram::{DatagramFlow, Fragments};
 use crate::transport::ns2;
 use crate::transport::receiver::Receiver;
 use crate::transport::sender::Sender;
+use crate::transport::timer::{DELAYED_ACK, PACING, RETRANSMISSION};
 
 impl<'a, P: Probe> Simulation<'a, P> {
     /// Builds the network and the flows of a scenario.

@@ -19,7 +19,8 @@ impl Schedule for EventQueue {
     }
 }
 
-/// A network between the two ends of a flow.
+/// A network between the two ends of a flow. Unless it says otherwise, no host has to wait for its interface, and
+/// nobody asks what links do.
 pub trait Network: Schedule {
     /// Puts a packet to the first stop of its path.
     fn send(&mut self, packet: Packet, now: Key);
@@ -28,19 +29,29 @@ pub trait Network: Schedule {
     fn sacks(&mut self) -> &mut SackSlab;
 
     /// Whether any host has an interface that may not take a packet now.
-    fn pushes_back(&self) -> bool;
+    #[inline]
+    fn pushes_back(&self) -> bool {
+        false
+    }
 
     /// Whether the interface of a flow's host takes a packet of `size` bytes from it at `now`. If not, the flow
     /// is told to resume when it is its turn.
-    fn takes(&mut self, flow: u32, size: u32, now: Key) -> bool;
+    #[inline]
+    fn takes(&mut self, _flow: u32, _size: u32, _now: Key) -> bool {
+        true
+    }
 
     /// Brings what is known of a link up to `now`.
-    fn catch_up(&mut self, link: u32, now: Key);
+    #[inline]
+    fn catch_up(&mut self, _link: u32, _now: Key) {}
 
     /// Whether a link had something to transmit throughout, from `since` to `now`, up to which it has been
     /// brought ([`Network::catch_up`]).
+    #[inline]
     #[must_use]
-    fn busy_throughout(&self, link: u32, since: Time, now: Time) -> bool;
+    fn busy_throughout(&self, _link: u32, _since: Time, _now: Time) -> bool {
+        false
+    }
 }
 
 /// A network in which the first queue of a path holds back a source that sends as fast as it can, instead of

@@ -99,20 +99,6 @@ impl Network for Wire {
     fn sacks(&mut self) -> &mut SackSlab {
         &mut self.sacks
     }
-
-    fn pushes_back(&self) -> bool {
-        false
-    }
-
-    fn takes(&mut self, _flow: u32, _size: u32, _now: Key) -> bool {
-        true
-    }
-
-    fn catch_up(&mut self, _link: u32, _now: Key) {}
-
-    fn busy_throughout(&self, _link: u32, _since: Time, _now: Time) -> bool {
-        false
-    }
 }
 
 /// TCP under profile `rfc`: packets of 1000 bytes, an initial window of ten, an ACK for each packet.

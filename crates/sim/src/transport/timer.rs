@@ -5,6 +5,17 @@ use crate::events::{Entity, Key, Precedence};
 use crate::time::Time;
 use crate::transport::network::Schedule;
 
+/// The timers of a flow, in the order of their entities.
+pub const TIMERS: u32 = 4;
+/// For the packet that is acknowledged next.
+pub const RETRANSMISSION: u32 = 0;
+/// For an ACK that waits for more data.
+pub const DELAYED_ACK: u32 = 1;
+/// For what the application or the user does next.
+pub const APPLICATION: u32 = 2;
+/// For the next packet of a sender that spreads them in time.
+pub const PACING: u32 = 3;
+
 /// A timer with at most one useful event pending.
 #[derive(Clone, Copy, Debug)]
 pub struct Timer {

@@ -199,15 +199,8 @@ impl Region {
         inboxes[index as usize].swap(window, arrivals);
         match self.abroad[index as usize] {
             Some(part) => self.export(index, part),
-            None if !kept => self.watch(index),
+            None if !kept => watch(index, &self.lines[index as usize], &mut self.keeping, self.clock),
             None => {}
-        }
-    }
-
-    /// A link that kept nothing may keep packets now.
-    fn watch(&mut self, index: u32) {
-        if let Some(next) = self.lines[index as usize].next_out() {
-            self.keeping.push(self.clock.window(next), index);
         }
     }
 
@@ -237,8 +230,8 @@ impl Region {
             let line = &mut lines[link as usize];
             let kept = line.keeps();
             line.keep(packet);
-            if !kept && let Some(next) = line.next_out() {
-                keeping.push(clock.window(next), link);
+            if !kept {
+                watch(link, line, keeping, *clock);
             }
         });
     }
@@ -332,6 +325,14 @@ impl Region {
         let links: u64 = self.lines.iter().map(|line| line.link.random_draws()).sum();
         let scattered: u64 = self.scatter.iter().map(Scatter::random_draws).sum();
         links + scattered + self.places.iter().map(|place| place.site.random_draws()).sum::<u64>()
+    }
+}
+
+/// A link that kept nothing may keep packets now.
+#[inline]
+fn watch(index: u32, line: &Line, keeping: &mut Wheel<u32>, clock: Clock) {
+    if let Some(next) = line.next_out() {
+        keeping.push(clock.window(next), index);
     }
 }
 

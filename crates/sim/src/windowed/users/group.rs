@@ -3,13 +3,11 @@
 use super::port::PortTiming;
 use crate::events::Entity;
 use crate::packet::Address;
-use crate::random::{Stream, hash, mix};
+use crate::random::{Stream, hash, mix, unit};
 use crate::scenario::{Duration, Profile, UsersSpec};
 use crate::time::Time;
 use crate::transport::connection::Connection;
-
-/// Timers of a source, in the order of their entities.
-pub const TIMERS: u32 = 4;
+use crate::transport::timer::TIMERS;
 
 /// What all users of a group have in common.
 #[derive(Debug)]
@@ -155,8 +153,7 @@ impl Group {
 
     /// A number on [0, 1) for one purpose of one host of a site.
     fn uniform(&self, site: u16, purpose: &str, index: u32) -> f64 {
-        let number = mix(hash(self.seed, &self.spec.label, u32::from(site), purpose) ^ mix(u64::from(index)));
-        (number >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
+        unit(mix(hash(self.seed, &self.spec.label, u32::from(site), purpose) ^ mix(u64::from(index))))
     }
 
     /// A site for a source at `site` to send to: all receivers elsewhere are equally likely.

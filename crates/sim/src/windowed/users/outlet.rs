@@ -200,20 +200,4 @@ impl Network for Outlet<'_, '_> {
     fn sacks(&mut self) -> &mut SackSlab {
         self.sacks
     }
-
-    #[inline]
-    fn pushes_back(&self) -> bool {
-        false
-    }
-
-    fn takes(&mut self, _flow: u32, _size: u32, _now: Key) -> bool {
-        true
-    }
-
-    fn catch_up(&mut self, _link: u32, _now: Key) {}
-
-    /// Nobody asks: no receiver's window is ever full.
-    fn busy_throughout(&self, _link: u32, _since: Time, _now: Time) -> bool {
-        false
-    }
 }

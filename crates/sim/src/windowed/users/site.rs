@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use super::counts::{ByKind, Counts, Row};
 use super::group::Group;
-use super::outlet::{Agenda, Calendar, Due, Router, Turns};
-use super::port::Port;
+use super::outlet::{Calendar, Due, Router};
 use super::receptions::Receptions;
 use super::source::{Source, State};
 use crate::congestion::{Controls, Handle};
@@ -23,18 +22,16 @@ use crate::transport::ecn::Feedback;
 use crate::transport::network::Schedule as _;
 use crate::transport::sack::SackSlab;
 use crate::transport::sender::Sender;
+use crate::transport::timer::{APPLICATION, DELAYED_ACK, PACING, RETRANSMISSION};
 use crate::windowed::inbox::Arrival;
 
+mod hosts;
 mod looks;
 mod receivers;
 mod sources;
 mod transfers;
 
-/// Timers of a source, in the order of their entities.
-const RETRANSMISSION: u32 = 0;
-const DELAYED_ACK: u32 = 1;
-const APPLICATION: u32 = 2;
-const PACING: u32 = 3;
+use hosts::Hosts;
 
 /// What a receiver says that has forgotten a transfer, since it had all of it.
 const ALL: u32 = Address::SEQUENCE - 1;
@@ -77,18 +74,12 @@ pub struct Site {
     senders: Vec<Sender>,
     /// Of each source that never ends, which it is.
     long_lived: Vec<u16>,
-    /// Of each host, sources first: its interfaces, out and in.
-    ports: Vec<[Port; 2]>,
-    port_kinds: Vec<u8>,
+    hosts: Hosts,
     controls: Controls,
     /// Of each control, a state as new.
     fresh: Vec<Handle>,
     feedback: Vec<Feedback>,
     receptions: Receptions,
-    /// What is to be done in the present window.
-    agenda: Agenda,
-    /// Its place in its region.
-    place: u32,
     counts: Counts,
     /// When all are looked at next.
     next_look: Time,
@@ -97,8 +88,6 @@ pub struct Site {
     put_off: u32,
     /// Sources that send.
     sending: u32,
-    /// Packets that reached their host, or the router, before the end.
-    crossed: u64,
 }
 
 impl Site {
@@ -122,30 +111,26 @@ impl Site {
             (0..).zip(&spec.long_lived).filter(|(_, flow)| flow.from as usize == place).map(|(flow, _)| flow).collect();
         let receivers = spec.sites[place].receivers;
         let ordinary = last - first_source - long_lived.len() as u32;
-        let mut port_kinds: Vec<u8> = (0..ordinary).map(|source| group.interface(index, false, source)).collect();
-        port_kinds.extend(long_lived.iter().map(|&flow| spec.long_lived[flow as usize].interface as u8));
-        port_kinds.extend((0..receivers).map(|receiver| group.interface(index, true, receiver)));
+        let mut interfaces: Vec<u8> = (0..ordinary).map(|source| group.interface(index, false, source)).collect();
+        interfaces.extend(long_lived.iter().map(|&flow| spec.long_lived[flow as usize].interface as u8));
+        interfaces.extend((0..receivers).map(|receiver| group.interface(index, true, receiver)));
         let paths = spec.classes.len() * (spec.classes.len() + 1) / 2;
         let mut site = Self {
             feedback: fresh.iter().map(|&handle| feedback(spec.tcp.ecn, controls.reads_marks(handle))).collect(),
             sources: Vec::with_capacity((last - first_source) as usize),
             senders: Vec::with_capacity((last - first_source) as usize),
-            ports: vec![[Port::default(); 2]; port_kinds.len()],
+            hosts: Hosts::new((index, here), interfaces),
             receptions: Receptions::default(),
-            agenda: Agenda::new(),
-            place: here,
             counts: Counts::new(paths, spec.long_lived.len()),
             next_look: Time::NEVER,
             looks_done: 0,
             put_off: 0,
             sending: 0,
-            crossed: 0,
             group: Arc::clone(group),
             looks: Arc::clone(looks),
             index,
             first_source,
             long_lived,
-            port_kinds,
             controls,
             fresh,
         };
@@ -170,7 +155,7 @@ impl Site {
         };
         self.senders.push(self.sender(number, handle));
         self.sources.push(Source::thinking(stream, alarm, control));
-        self.turns(calendar).schedule(Key::planned(alarm, group.timer_entity(number, APPLICATION)));
+        self.hosts.turns(calendar).schedule(Key::planned(alarm, group.timer_entity(number, APPLICATION)));
         Ok(())
     }
 
@@ -180,15 +165,10 @@ impl Site {
         Sender::new(&self.group.connection, source, entity, control, 0, 0.0, Time::ZERO)
     }
 
-    /// Where its events are.
-    fn turns<'a>(&'a mut self, calendar: &'a mut Calendar) -> Turns<'a> {
-        Turns { agenda: &mut self.agenda, calendar, site: self.place }
-    }
-
     /// Something is to be done in the window that begins.
     #[inline]
     pub fn note(&mut self, due: Due) {
-        self.agenda.push(std::cmp::Reverse(due));
+        self.hosts.agenda.push(std::cmp::Reverse(due));
     }
 
     /// Works through a window, in which these packets come from the router, in this order.
@@ -214,7 +194,7 @@ impl Site {
                 self.take_data(key, packet, shared);
             }
         }
-        while let Some(std::cmp::Reverse(Due { key, packet })) = self.agenda.pop() {
+        while let Some(std::cmp::Reverse(Due { key, packet })) = self.hosts.agenda.pop() {
             match packet {
                 None => self.timer(key, shared),
                 Some(packet) if packet.is_reverse() => {
@@ -236,7 +216,7 @@ impl Site {
             let local = (packet.source() - self.first_source) as usize;
             prefetch(&self.sources[local]);
             prefetch(&self.senders[local]);
-            prefetch(&self.ports[local]);
+            self.hosts.foresee(local);
         } else {
             self.receptions.prefetch_place(packet.source());
         }
@@ -248,16 +228,8 @@ impl Site {
         if !packet.is_reverse() {
             self.receptions.prefetch(packet.source());
             let host = self.group.receiver(self.index, packet.source(), packet.transfer());
-            prefetch(&self.ports[self.sources.len() + host as usize]);
+            self.hosts.foresee(self.sources.len() + host as usize);
         }
-    }
-
-    /// A packet crosses the interface of a host of the site, inwards.
-    #[inline]
-    fn cross(&mut self, now: Key, size: u32, host: u32) -> Key {
-        let timing = &self.group.ports[self.port_kinds[host as usize] as usize];
-        let entity = self.group.port_entity(self.group.hosts[self.index as usize] + host, false);
-        self.ports[host as usize][1].cross(now, size, timing, entity)
     }
 
     /// The event of a timer, or it is time to look at all.
@@ -279,8 +251,7 @@ impl Site {
         }
         match timer {
             RETRANSMISSION if self.senders[local].has_tried(self.group.spec.connect_tries) => {
-                let mut turns = Turns { agenda: &mut self.agenda, calendar: shared.calendar, site: self.place };
-                if self.senders[local].gives_up(&mut turns, now) {
+                if self.senders[local].gives_up(&mut self.hosts.turns(shared.calendar), now) {
                     self.counts.failed += 1;
                     self.think(local, now, shared.calendar);
                 }
@@ -305,7 +276,7 @@ impl Site {
     /// Packets that have crossed interfaces of hosts.
     #[must_use]
     pub fn packet_hops(&self) -> u64 {
-        self.crossed
+        self.hosts.crossed
     }
 
     /// Random numbers drawn.
@@ -318,10 +289,7 @@ impl Site {
     /// Bytes that it occupies, without what its senders hold elsewhere.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.sources.len() * (size_of::<Source>() + size_of::<Sender>())
-            + self.ports.len() * (size_of::<[Port; 2]>() + 1)
-            + self.receptions.bytes()
-            + self.agenda.capacity() * size_of::<Due>()
+        self.sources.len() * (size_of::<Source>() + size_of::<Sender>()) + self.hosts.bytes() + self.receptions.bytes()
     }
 }
 

@@ -15,7 +15,7 @@ impl Site {
         let Some(interval_s) = self.looks.interval_s else { return };
         self.next_look = Time::new(interval_s * self.looks_done as f64);
         let look = Key::planned(self.next_look, 0);
-        self.turns(calendar).schedule(look);
+        self.hosts.turns(calendar).schedule(look);
     }
 
     /// Looks at all sources, and moves what was counted to the present interval.

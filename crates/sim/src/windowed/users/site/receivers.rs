@@ -1,13 +1,13 @@
 //! Where files go: data that comes to the receivers of a site, and the acknowledgements that they send.
 
-use super::{ALL, DELAYED_ACK, Shared, Site};
+use super::{ALL, Shared, Site};
 use crate::events::Key;
 use crate::packet::{self, Address, Packet};
 use crate::time::Time;
 use crate::transport::ecn::Signs;
 use crate::transport::network::Network as _;
 use crate::transport::receiver::Receiver;
-use crate::windowed::users::outlet::{Outlet, Turns};
+use crate::transport::timer::DELAYED_ACK;
 use crate::windowed::users::receptions::Reception;
 
 impl Site {
@@ -19,16 +19,16 @@ impl Site {
             Some(reception) => reception.host,
             None => self.group.receiver(self.index, source, transfer),
         };
-        let key = self.cross(now, packet.size(), self.sources.len() as u32 + host);
+        let key = self.hosts.cross(&self.group, now, packet.size(), self.sources.len() + host as usize);
         if key.time >= self.looks.end {
             return;
         }
-        self.crossed += 1;
+        self.hosts.crossed += 1;
         if self.put_off == 0 && self.group.spec.tcp.delayed_ack_s.is_none() && key.time < self.next_look {
             self.receive_data(key, packet, shared);
         } else {
             self.put_off += 1;
-            self.turns(shared.calendar).put_off(key, packet);
+            self.hosts.put_off(key, packet, shared.calendar);
         }
     }
 
@@ -64,17 +64,8 @@ impl Site {
             None => (group.receiver(self.index, source, transfer), group.site_of(source)),
         };
         let local = self.sources.len() + host as usize;
-        let mut outlet = Outlet {
-            turns: Turns { agenda: &mut self.agenda, calendar: shared.calendar, site: self.place },
-            router: &mut shared.router,
-            crossed: &mut self.crossed,
-            sacks: shared.sacks,
-            port: &mut self.ports[local][0],
-            timing: &group.ports[self.port_kinds[local] as usize],
-            entity: group.port_entity(group.hosts[self.index as usize] + local as u32, true),
-            address: Address { destination: group.first_destination + origin, transfer, last: false },
-            last: u32::MAX,
-        };
+        let back = Address { destination: group.first_destination + origin, transfer, last: false };
+        let mut outlet = self.hosts.outlet(group, local, (back, u32::MAX), shared);
         let Some(reception) = reception else {
             // All of the transfer is here; that the source does not know.
             if carries_data {
@@ -112,21 +103,9 @@ impl Site {
         let group = &*self.group;
         let Some(reception) = self.receptions.of(source) else { return };
         let local = self.sources.len() + reception.host as usize;
-        let mut outlet = Outlet {
-            turns: Turns { agenda: &mut self.agenda, calendar: shared.calendar, site: self.place },
-            router: &mut shared.router,
-            crossed: &mut self.crossed,
-            sacks: shared.sacks,
-            port: &mut self.ports[local][0],
-            timing: &group.ports[self.port_kinds[local] as usize],
-            entity: group.port_entity(group.hosts[self.index as usize] + local as u32, true),
-            address: Address {
-                destination: group.first_destination + reception.origin,
-                transfer: reception.transfer,
-                last: false,
-            },
-            last: u32::MAX,
-        };
+        let (destination, transfer) = (group.first_destination + reception.origin, reception.transfer);
+        let back = Address { destination, transfer, last: false };
+        let mut outlet = self.hosts.outlet(group, local, (back, u32::MAX), shared);
         if let Some(ack) = reception.receiver.timer(&mut outlet, now) {
             outlet.send(ack, now);
             if reception.is_complete() {

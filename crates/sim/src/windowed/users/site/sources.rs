@@ -6,25 +6,25 @@ use crate::packet::{Address, Packet};
 use crate::scenario::Profile;
 use crate::time::Time;
 use crate::transport::sender::{Env, Sender};
-use crate::windowed::users::outlet::{Outlet, Turns};
+use crate::windowed::users::outlet::Outlet;
 use crate::windowed::users::source::State;
 
 impl Site {
     /// The router passes on an ACK to a source: it crosses the interface.
     pub(super) fn take_ack(&mut self, now: Key, packet: Packet, shared: &mut Shared<'_>) {
         let local = (packet.source() - self.first_source) as usize;
-        let key = self.cross(now, packet.size(), local as u32);
+        let key = self.hosts.cross(&self.group, now, packet.size(), local);
         if key.time >= self.looks.end {
             return;
         }
-        self.crossed += 1;
+        self.hosts.crossed += 1;
         let source = &mut self.sources[local];
         let until = source.alarm.min(self.senders[local].reacts_until()).min(self.next_look);
         if source.put_off == 0 && key.time < until {
             self.receive_ack(key, packet, shared);
         } else {
             source.put_off += 1;
-            self.turns(shared.calendar).put_off(key, packet);
+            self.hosts.put_off(key, packet, shared.calendar);
         }
     }
 
@@ -85,21 +85,9 @@ impl Site {
         let (group, source, sender) = (&*self.group, &self.sources[local], &mut self.senders[local]);
         let before = (sender.totals.packets_sent, sender.totals.packets_retransmitted, sender.totals.timeouts);
         let connected = sender.acked >= 0;
-        let mut outlet = Outlet {
-            turns: Turns { agenda: &mut self.agenda, calendar: shared.calendar, site: self.place },
-            router: &mut shared.router,
-            crossed: &mut self.crossed,
-            sacks: shared.sacks,
-            port: &mut self.ports[local][0],
-            timing: &group.ports[self.port_kinds[local] as usize],
-            entity: group.port_entity(group.hosts[self.index as usize] + local as u32, true),
-            address: Address {
-                destination: group.first_destination + source.target,
-                transfer: source.transfer,
-                last: false,
-            },
-            last: source.packets,
-        };
+        let destination = group.first_destination + source.target;
+        let there = Address { destination, transfer: source.transfer, last: false };
+        let mut outlet = self.hosts.outlet(group, local, (there, source.packets), shared);
         let (controls, connection) = (&mut self.controls, &group.connection);
         act(sender, &mut Env { network: &mut outlet, controls, connection, now, echo, marked });
         let totals = &sender.totals;

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{APPLICATION, PACING, Shared, Site};
+use super::{Shared, Site};
 use crate::events::Key;
 use crate::packet::Address;
 use crate::time::Time;
 use crate::transport::network::Schedule as _;
+use crate::transport::timer::{APPLICATION, PACING};
 use crate::windowed::users::counts::{Kind, Transfers};
 use crate::windowed::users::outlet::Calendar;
 use crate::windowed::users::source::State;
@@ -43,7 +44,7 @@ impl Site {
         source.target = target;
         source.path = group.path(self.index, target);
         source.state = State::Connecting;
-        let own = self.port_kinds[local];
+        let own = self.hosts.kind(local);
         let other =
             kind.unwrap_or_else(|| group.interface(target, true, group.receiver(target, number, source.transfer)));
         source.interface = if group.is_slower(own, other) { own } else { other };
@@ -109,7 +110,7 @@ impl Site {
         if alarm < Time::NEVER {
             let entity = self.group.timer_entity(self.first_source + local as u32, APPLICATION);
             let alarm = Key::new(alarm, now.time, now.precedence_of_effects(), entity);
-            self.turns(calendar).schedule(alarm);
+            self.hosts.turns(calendar).schedule(alarm);
         }
     }
 }

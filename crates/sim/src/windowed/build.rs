@@ -1,0 +1,127 @@
+//! Building a network and its users from a scenario.
+
+use std::sync::Arc;
+
+use super::clock::Clock;
+use super::line::Line;
+use super::parts::Parts;
+use super::plan::{Plan, Stop};
+use super::region::{Place, Region};
+use super::routes::Routes;
+use super::scatter::Scatter;
+use super::users::group::Group;
+use super::users::outlet::Calendar;
+use super::users::site::{Looks, Site};
+use crate::error::ScenarioError;
+use crate::network::link::Link;
+use crate::network::queue::Site as QueueSite;
+use crate::network::server::Wire;
+use crate::scenario::{ScatterSpec, Scenario};
+use crate::time::Time;
+
+/// The number of a link's entity: before it comes the look at all.
+const FIRST_LINK: u32 = 1;
+
+/// The groups of users.
+pub(super) fn groups(scenario: &Scenario, routes: &Routes, destinations: &[u32]) -> Vec<Arc<Group>> {
+    let crossing_s = |from: u16, to: u16, size: u32| {
+        let path = routes.path(&scenario.links, destinations[from as usize], to).unwrap_or_default();
+        path.iter().map(|&link| crossing_s(scenario, link, size)).sum()
+    };
+    let mut numbers = Numbers::first(scenario);
+    let group = |spec| {
+        let group = Group::new(spec, (scenario.profile, scenario.seed), numbers.next(), crossing_s);
+        numbers.advance(group.extent());
+        Arc::new(group)
+    };
+    scenario.users.iter().map(group).collect()
+}
+
+/// A part of the network, in which nothing has happened.
+pub(super) fn region(
+    scenario: &Scenario,
+    plan: &Plan,
+    (parts, part): (&Parts, u32),
+    (groups, routes): (&[Arc<Group>], &Arc<Routes>),
+) -> Result<Region, ScenarioError> {
+    let (clock, end) = (Clock::new(plan.window_s), Time::new(scenario.duration_s));
+    let is_here = |node: u32| parts.of_node[node as usize] == part;
+    let lines = (scenario.links.iter().zip(FIRST_LINK..))
+        .map(|(spec, entity)| Line::new(Link::new(spec, entity, QueueSite::new(scenario, spec), end), spec.to));
+    let looks = Looks { interval_s: scenario.observe.interval_s, periods: scenario.observe.periods.clone(), end };
+    let looks = Arc::new(looks);
+    let mut calendar = Calendar::new(clock, end);
+    let mut places = Vec::new();
+    // Of all places, the index among those that are here.
+    let mut place_of = Vec::new();
+    for (number, group) in groups.iter().enumerate() {
+        for (index, spec) in (0..).zip(&group.spec.sites) {
+            place_of.push(is_here(spec.node).then_some(places.len() as u32));
+            if !is_here(spec.node) {
+                continue;
+            }
+            let site = Site::new(group, (index, places.len() as u32), &looks, &mut calendar).map_err(|expected| {
+                ScenarioError::Flow {
+                    flow: group.spec.label.clone(),
+                    key: "tcp.congestion",
+                    value: format!("{:?}", group.spec.tcp.congestion.kind),
+                    expected,
+                }
+            })?;
+            places.push(Place { site, node: spec.node, group: number, destination: group.first_destination + index });
+        }
+    }
+    let mut numbers = Numbers::first(scenario);
+    groups.iter().for_each(|group| numbers.advance(group.extent()));
+    let mut scatter = Vec::new();
+    for spec in &scenario.scatter {
+        let observed = (clock, scenario.observe.interval_s);
+        // The last window ends behind the end of the run.
+        let spec = &ScatterSpec { stop_s: spec.stop_s.min(scenario.duration_s), ..spec.clone() };
+        scatter.push(Scatter::new(spec, scenario.seed, numbers.next(), observed, is_here));
+        let count = spec.nodes.len() as u32;
+        numbers.advance((count, count as u16, count));
+    }
+    let abroad = scenario.links.iter().map(|link| (!is_here(link.to)).then(|| parts.of_node[link.to as usize]));
+    let order = plan.order.iter().filter_map(|&stop| match stop {
+        Stop::Link(link) => is_here(scenario.links[link as usize].from).then_some(stop),
+        Stop::Site(place) => place_of[place as usize].map(Stop::Site),
+    });
+    Ok(Region::new(
+        lines.collect(),
+        (places, groups.len()),
+        scatter,
+        Arc::clone(routes),
+        calendar,
+        (order.collect(), abroad.collect()),
+        (clock, end, parts.count),
+    ))
+}
+
+/// The next destination, source and entity that are free.
+struct Numbers {
+    destination: u16,
+    source: u32,
+    entity: u32,
+}
+
+impl Numbers {
+    fn first(scenario: &Scenario) -> Self {
+        Self { destination: 0, source: 0, entity: FIRST_LINK + scenario.links.len() as u32 }
+    }
+
+    fn next(&self) -> (u16, u32, u32) {
+        (self.destination, self.source, self.entity)
+    }
+
+    fn advance(&mut self, (sources, destinations, entities): (u32, u16, u32)) {
+        self.source += sources;
+        self.destination += destinations;
+        self.entity += entities;
+    }
+}
+
+/// Seconds that a packet of `size` bytes takes over a link where nothing is ahead of it.
+fn crossing_s(scenario: &Scenario, link: u32, size: u32) -> f64 {
+    Wire::new(&scenario.links[link as usize]).crossing_s(size)
+}
