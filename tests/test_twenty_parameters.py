@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import tightlink as tl
+from tightlink import _core
 from tightlink.analysis.responses import responses
 from tightlink.cli import main
 from tightlink.scenario import PARAMETERS
@@ -163,3 +164,14 @@ def test_a_small_network_runs_and_responds() -> None:
         propagation = found[period, "rtt_mean_s"] - found[period, "queueing_delay_mean_s"]
         assert 0.0004 < propagation < 0.055
     assert json.loads(json.dumps(run.manifest))["packet_hops"] > 0
+
+
+@pytest.mark.parametrize("name", [name for name, _ in _core.congestion()])
+def test_every_control_can_be_chosen(name: str) -> None:
+    """Also the one that begins like a level: highspeed."""
+    assert tl.FourTier(congestion=name).scenario().traffic["users"].tcp.congestion == name
+
+
+def test_the_command_refuses_an_unknown_control(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["four-tier", "--set", "congestion=hihg"]) == 2
+    assert "expected one of reno, cubic, bic" in capsys.readouterr().err

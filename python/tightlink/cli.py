@@ -187,6 +187,9 @@ def study(
     output: Folder = None,
     jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
     cluster: str | None = None,
+    scale: str | None = None,
+    duration: str | None = None,
+    experiments: str | None = None,
 ) -> int:
     """Redo a study: its runs, its analysis, its claims and its report.
 
@@ -200,6 +203,12 @@ def study(
         Runs to execute at a time.
     cluster
         Address of a Dask scheduler to execute them instead, such as tcp://10.0.0.1:8786.
+    scale
+        Of study congestion-control: the part of the document's networks to simulate, such as 1/100.
+    duration
+        Of the same: simulated time of each run, such as "25 min".
+    experiments
+        Of the same: which to run, such as sensitivity,1b.
     """
     studies = _part("studies")
     names = [known for known, _ in studies.names()]
@@ -208,10 +217,12 @@ def study(
         raise ScenarioError(one_of(names), key="study", value=name, suggestion=meant)
     if jobs < 1:
         raise ScenarioError("a whole number of at least 1", key="--jobs", value=jobs)
+    given = {"scale": scale, "duration": duration, "experiments": experiments}
+    options = {key: value for key, value in given.items() if value is not None}
     folder = output or Path("results") / name
     try:
         with watching() as watch:
-            studies.run(name, folder, jobs, say, cluster=cluster, watch=watch)
+            studies.run(name, folder, jobs, say, cluster=cluster, watch=watch, options=options)
     except KeyboardInterrupt:
         say("interrupted; what is finished is kept, and the same command goes on from there")
         return INTERRUPTED

@@ -30,13 +30,14 @@ def four_tier(
         raise ScenarioError("one of the twenty parameters; the size has an option of its own, --scale", key="scale")
     try:
         chosen = FourTier(**values, scale=scale)
-        text = chosen.scenario().to_toml()
+        scenario = chosen.scenario()
+        scenario.resolve()
     except ScenarioError as error:
         # It was made from options, not from a file.
         for problem in (error, *error.others):
             problem.file = None
         raise
-    print(_header(chosen) + text, end="")
+    print(_header(chosen) + scenario.to_toml(), end="")
 
 
 def _header(chosen: FourTier) -> str:

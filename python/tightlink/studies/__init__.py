@@ -15,7 +15,7 @@ from tightlink.errors import ScenarioError, closest, one_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from tightlink.experiment.progress import Progress
     from tightlink.studies.study import Study
@@ -39,6 +39,10 @@ _STUDIES: Final = {
         "windows and flows on four wide-area paths: what to expect, what to choose (SLAC 2000)",
         "bulk_throughput",
     ),
+    "congestion-control": (
+        "which of twenty parameters govern an Internet-like network, and seven controls in it (NIST 2010)",
+        "congestion_control",
+    ),
     "network-congestion": (
         "where congestion begins on graphs of many kinds: critical load, fluctuations, invariants (Smith 2009)",
         "network_congestion",
@@ -59,6 +63,7 @@ def run(
     *,
     cluster: str | None = None,
     watch: Callable[[Progress], None] | None = None,
+    options: Mapping[str, str] | None = None,
 ) -> int:
     """Redo a study and leave its results in a folder.
 
@@ -69,12 +74,13 @@ def run(
         progress: Told, line by line, what it is doing.
         cluster: Address of a Dask scheduler to simulate the runs instead.
         watch: Told after every run how far it is.
+        options: What the study is asked for, by name, such as scale, if it has options.
 
     Returns:
         0, or 3 if a claim of the document does not hold.
 
     Raises:
-        ScenarioError: There is no such study.
+        ScenarioError: There is no such study, or it has no such option.
         TightlinkError: The folder holds something else.
     """
     if name not in _STUDIES:
@@ -82,4 +88,5 @@ def run(
     from tightlink.studies.study import run_study
 
     study: Study = import_module(f"tightlink.studies.{_STUDIES[name][1]}").STUDY
+    study = study.with_options(options or {})
     return run_study(study, Path(out), jobs, progress or (lambda _: None), cluster=cluster, watch=watch)

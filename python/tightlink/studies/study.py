@@ -6,19 +6,21 @@ A study says what to simulate and what that means; everything else is here and b
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from tightlink.errors import TightlinkError
+from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.experiment import claims as claimed
 from tightlink.experiment.execute import execute
 from tightlink.experiment.results import metrics, results, write_results
 from tightlink.experiment.store import Store
-from tightlink.files import write_text
+from tightlink.files import write_bytes, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
+
+    import polars as pl
 
     from tightlink.experiment.claims import Claim
     from tightlink.experiment.execute import Task
@@ -39,6 +41,8 @@ class Findings:
     sections: Sequence[Section]
     draw: Callable[[Path], Sequence[Path]]
     """Writes the figures for papers into a folder."""
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    """What was found in numbers, by the name of its Parquet file."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,23 @@ class Study:
     findings: Callable[[Mapping[str, Run]], Findings]
     measure: Callable[[Run], Mapping[str, float | str]] = metrics
     """What ``runs.parquet`` says of a run."""
+    command: str = ""
+    """Options with which the study was called, as on a command line."""
+    adapt: Callable[[Mapping[str, str]], Study] | None = None
+    """The study with other options than its own, by name; none if it has no options."""
+
+    def with_options(self, options: Mapping[str, str]) -> Study:
+        """The study as it is with these options.
+
+        Raises:
+            ScenarioError: It has no such option, or the value is none.
+        """
+        if not options:
+            return self
+        if self.adapt is None:
+            name, value = next(iter(options.items()))
+            raise ScenarioError("nothing here: this study has one size", key=f"--{name}", value=value)
+        return self.adapt(options)
 
 
 def run_study(
@@ -91,6 +112,8 @@ def run_study(
     claimed.save(found.claims, folder / "claims.json")
     progress("drawing figures and report")
     figures = found.draw(folder / "figures")
+    for name, table in found.tables.items():
+        write_bytes(folder / f"{name}.parquet", _parquet(table))
     from tightlink import report
 
     report.write(
@@ -101,9 +124,17 @@ def run_study(
         sections=found.sections,
         figures=figures,
         seeds=[task.scenario.seed for task in tasks],
-        command=f"tightlink study {study.name}",
+        command=f"tightlink study {study.name}{study.command}",
     )
     return claimed.exit_code(found.claims)
+
+
+def _parquet(table: pl.DataFrame) -> bytes:
+    import io
+
+    content = io.BytesIO()
+    table.write_parquet(content, compression="zstd")
+    return content.getvalue()
 
 
 def _claim_folder(study: Study, folder: Path) -> None:

@@ -39,7 +39,10 @@ def _level_or_value(value: object) -> str:
 
 
 def _level_mix_or_value(value: object) -> str:
-    return "<mix>" if isinstance(value, dict) and "kind" not in value else _level_or_value(value)
+    if isinstance(value, dict):
+        return "<value>" if "kind" in value else "<mix>"
+    # The name of a control may be near that of a level: highspeed.
+    return "<level>" if value in _LEVELS else "<value>"
 
 
 Level = Annotated[Literal["low", "high"], choice(*_LEVELS), Tag("<level>")]

@@ -1,0 +1,104 @@
+"""What the runs of the experiments found, as one table.
+
+Columns: ``experiment``, ``condition``, ``algorithm`` (the control that is compared; empty where it is a factor),
+``control`` (whose transfers a throughput is of; empty for the whole network), ``period``, ``response``, ``value``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from tightlink.analysis.responses import responses
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from tightlink.run import Run
+    from tightlink.studies.congestion_control.experiment import Experiment, Size
+
+#: Fewer transfers than these tell nothing of a group's throughput.
+FEWEST: Final = 3
+#: The period that the document's summaries are of.
+CONGESTION: Final = "congestion"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What all runs of an experiment found."""
+
+    experiment: Experiment
+    size: Size
+    table: pl.DataFrame
+    wall_s: float
+    """Of all runs, added."""
+    packet_hops: int
+    peak_rss_bytes: int
+    stored_bytes: int
+
+    def responses(self, period: str = CONGESTION) -> pl.DataFrame:
+        """A row for each condition and algorithm, with its factors; a column for each response of the network."""
+        chosen = self.table.filter(pl.col("period") == period, pl.col("control") == "")
+        return self._wide(chosen, "response")
+
+    def throughputs(self, period: str | None = None) -> pl.DataFrame:
+        """The same for the mean throughputs of groups of transfers, called CONTROL FILE, PATH, INTERFACE."""
+        chosen = self.table.filter(pl.col("control") != "")
+        if period is not None:
+            chosen = chosen.filter(pl.col("period") == period)
+        return self._wide(chosen.with_columns(name=pl.format("{} {}", "control", "response")), "name")
+
+    def _wide(self, chosen: pl.DataFrame, names: str) -> pl.DataFrame:
+        keys = ["condition", "algorithm"]
+        wide = chosen.pivot(names, index=keys, values="value", aggregate_function="mean", maintain_order=True)
+        return wide.join(self.experiment.conditions, on="condition", maintain_order="left").sort(keys)
+
+
+def gather(found: Experiment, size: Size, runs: Mapping[str, Run]) -> Evidence:
+    """Read the runs of an experiment."""
+    names = [name for name in runs if name.split("/")[0] == found.name]
+    rows = [_rows(name, runs[name]) for name in names]
+    timing = [runs[name].manifest["timing"] for name in names]
+    return Evidence(
+        found,
+        size,
+        pl.concat(rows),
+        sum(each["wall_s"] for each in timing),
+        sum(runs[name].manifest["packet_hops"] for name in names),
+        max((each.get("peak_rss_bytes") or 0 for each in timing), default=0),
+        sum(int(runs[name].users.estimated_size()) for name in names),
+    )
+
+
+def _rows(name: str, run: Run) -> pl.DataFrame:
+    experiment, condition, algorithm = [*name.split("/"), ""][:3]
+    network = responses(run).select("period", "response", "value", control=pl.lit(""))
+    found = pl.concat([network, _groups(run.transfers).select(network.columns)])
+    return found.select(
+        experiment=pl.lit(experiment),
+        condition=pl.lit(int(condition), dtype=pl.Int64),
+        algorithm=pl.lit(algorithm),
+        control="control",
+        period="period",
+        response="response",
+        value="value",
+    )
+
+
+def _groups(transfers: pl.DataFrame) -> pl.DataFrame:
+    """Mean throughput of each group of transfers: of a kind of file, a class of paths, the slower interface."""
+    kept = transfers.filter((pl.col("completed") >= FEWEST) & (pl.col("period") != ""))
+    return kept.select(
+        "period",
+        control="congestion",
+        response=pl.format("{}, {}, {}", "file", "path", "interface"),
+        value="throughput_mean_pps",
+    )
+
+
+def together(found: Iterable[Evidence]) -> pl.DataFrame:
+    """The table of all experiments."""
+    tables: Sequence[pl.DataFrame] = [each.table for each in found]
+    return pl.concat(tables)
