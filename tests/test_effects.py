@@ -220,7 +220,7 @@ def test_lost_runs_are_seen() -> None:
         ({"f0": pl.int_range(4)}, "f0: expected two levels, and there are 4"),
         ({"f0": pl.when(pl.col("f1") > 0).then("f0")}, "f0: expected a level in every run, and one has none"),
         ({"y": pl.lit("low")}, "y: expected a column of numbers"),
-        ({"f": pl.col("f0"), "f0": None}, "no column f0; did you mean f?"),
+        ({"f": pl.col("f0"), "f0": None}, "no column f0: expected one of f1, y, f; did you mean f?"),
     ],
 )
 def test_wrong_tables(change: dict[str, Any], message: str) -> None:

@@ -21,8 +21,9 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
+from tightlink.analysis.designed import numbers, present
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.errors import ScenarioError, closest, one_of, show
+from tightlink.errors import ScenarioError, show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -95,8 +96,9 @@ def main_effects(
 
     Returns:
         Columns ``*by``, factor, response, ``low`` and ``high`` (the levels in words), ``mean_low``,
-        ``mean_high``, ``effect``, ``relative_effect`` (effect / grand mean), ``p`` (NaN where there is no test),
-        ``mark`` ("**" for p < 0.01, "*" for p < 0.05) and ``sign`` ("+", "−"; "" where there is no effect).
+        ``mean_high``, ``mean`` (of all runs), ``effect``, ``relative_effect`` (effect / mean), ``p`` (NaN where
+        there is no test), ``mark`` ("**" for p < 0.01, "*" for p < 0.05) and ``sign`` ("+", "−"; "" where there is
+        no effect).
 
     Raises:
         MeasurementError: A column is missing or no numbers, or a factor has other than two levels.
@@ -106,7 +108,7 @@ def main_effects(
     found = []
     pairs = {factor: levels(runs, factor) for factor in factors}
     for names, part in parts(runs, by):
-        values = {response: numbers(part, response) for response in responses}
+        values = dict(zip(responses, numbers(part, responses).T, strict=True))
         for factor in factors:
             at_high = signs(part, factor, pairs[factor]) > 0
             low, high = (in_words(level) for level in pairs[factor])
@@ -130,7 +132,7 @@ def contrast(values: NDArray[np.float64], at_high: NDArray[np.bool_]) -> dict[st
     there = ~np.isnan(values)
     low, high = values[there & ~at_high], values[there & at_high]
     if not (low.size and high.size):
-        nothing = dict.fromkeys(("mean_low", "mean_high", "effect", "relative_effect", "p"), math.nan)
+        nothing = dict.fromkeys(("mean_low", "mean_high", "mean", "effect", "relative_effect", "p"), math.nan)
         return {**nothing, "mark": "", "sign": ""}
     moves = bool(np.ptp(values[there]))
     effect, mean = float(high.mean() - low.mean()) if moves else 0.0, float(values[there].mean())
@@ -138,6 +140,7 @@ def contrast(values: NDArray[np.float64], at_high: NDArray[np.bool_]) -> dict[st
     return {
         "mean_low": float(low.mean()),
         "mean_high": float(high.mean()),
+        "mean": mean,
         "effect": effect,
         "relative_effect": effect / mean if mean else math.nan,
         "p": p,
@@ -161,7 +164,8 @@ def levels(runs: pl.DataFrame, factor: str) -> tuple[Any, Any]:
     Raises:
         MeasurementError: The column is missing, has other than two values, or a run has none.
     """
-    values = list(dict.fromkeys(_column(runs, factor).to_list()))
+    present(runs, [factor])
+    values = list(dict.fromkeys(runs[factor].to_list()))
     if None in values or any(isinstance(value, float) and math.isnan(value) for value in values):
         raise MeasurementError(f"{factor}: expected a level in every run, and one has none")
     if len(values) != _LEVELS:
@@ -181,24 +185,9 @@ def signs(runs: pl.DataFrame, factor: str, pair: tuple[Any, Any]) -> NDArray[np.
     return np.where((runs[factor] == pair[0]).to_numpy(), -1, 1)
 
 
-def numbers(runs: pl.DataFrame, response: str) -> NDArray[np.float64]:
-    """The values of a response, NaN where a run has none.
-
-    Raises:
-        MeasurementError: The column is missing, or no numbers.
-    """
-    import polars as pl
-
-    column = _column(runs, response)
-    if not column.dtype.is_numeric() and column.dtype != pl.Null:
-        raise MeasurementError(f"{response}: expected a column of numbers")
-    return column.cast(pl.Float64).fill_null(math.nan).to_numpy()
-
-
 def parts(runs: pl.DataFrame, by: Sequence[str]) -> Iterator[tuple[dict[str, str], pl.DataFrame]]:
     """The runs of each combination of values of some columns, in the order in which they come."""
-    for name in by:
-        _column(runs, name)
+    present(runs, by)
     if not by:
         yield {}, runs
         return
@@ -213,14 +202,6 @@ def in_words(level: object) -> str:
     ('5 packets', '20', 'true')
     """
     return level if isinstance(level, str) else f"{level:.6g}" if isinstance(level, float) else show(level)
-
-
-def _column(runs: pl.DataFrame, name: str) -> pl.Series:
-    if name not in runs.columns:
-        like = closest(name, runs.columns)
-        ending = f"; did you mean {like}?" if like else f" among {one_of(runs.columns).removeprefix('one of ')}"
-        raise MeasurementError(f"no column {name}{ending}")
-    return runs[name]
 
 
 def _are(count: int) -> str:

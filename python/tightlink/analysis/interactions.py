@@ -15,7 +15,8 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from tightlink.analysis.effects import contrast, levels, numbers, parts
+from tightlink.analysis.designed import numbers
+from tightlink.analysis.effects import contrast, levels, parts
 from tightlink.analysis.two_level import two_level
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def interactions(
     known = [levels(runs, factor) for factor in factors]
     for names, part in parts(runs, by):
         design = two_level(part, factors, known)
-        values = {response: numbers(part, response) for response in responses}
+        values = dict(zip(responses, numbers(part, responses).T, strict=True))
         for pair in combinations(range(len(factors)), 2):
             same = design.column(pair) > 0
             aliases = ", ".join(design.aliases(pair))
@@ -60,7 +61,7 @@ def interactions(
                 for response, column in values.items()
             ]  # fmt: skip
     words = (*by, "factor", "other", "response", "mark", "sign", "aliases")
-    measured = ("mean_low", "mean_high", "effect", "relative_effect", "p")
+    measured = ("mean_low", "mean_high", "mean", "effect", "relative_effect", "p")
     kinds = dict.fromkeys(words, pl.String) | dict.fromkeys(measured, pl.Float64)
     order = [*by, "factor", "other", "response", *measured, "mark", "sign", "aliases"]
     return pl.DataFrame(found, schema={name: kinds[name] for name in order})

@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tightlink.analysis.effects import main_effects, numbers
+from tightlink.analysis.designed import numbers
+from tightlink.analysis.effects import main_effects
 from tightlink.analysis.interactions import interactions
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.analysis.ten_steps.blocks import blocks
@@ -73,8 +74,8 @@ def steps(runs: pl.DataFrame, response: str, factors: Sequence[str]) -> Steps:
 
     if response in factors:
         raise MeasurementError(f"{response}: expected a response that is not a factor")
-    kept = runs.filter(pl.Series(np.isfinite(numbers(runs, response))))
-    values = numbers(kept, response)
+    every = numbers(runs, [response])[:, 0]
+    kept, values = runs.filter(pl.Series(np.isfinite(every))), every[np.isfinite(every)]
     if kept.height < _FEWEST:
         raise MeasurementError(f"{response}: expected at least {_FEWEST} runs with it, and there are {kept.height}")
     if not np.ptp(values):
