@@ -15,6 +15,8 @@ Example:
 
 from __future__ import annotations
 
+from tightlink.plots import ten_steps
+from tightlink.plots.effects import influence, main_effects, significance_map
 from tightlink.plots.figures import cdf, limited_by, line, scatter_with_curves, series
 from tightlink.plots.fundamental import fundamental_diagram, vehicle_traffic
 from tightlink.plots.regimes import load_over, loss_over
@@ -27,14 +29,18 @@ __all__ = [
     "bifurcation",
     "cdf",
     "fundamental_diagram",
+    "influence",
     "limited_by",
     "line",
     "load_over",
     "loss_over",
+    "main_effects",
     "rate_over_size",
     "save",
     "scatter_with_curves",
     "series",
+    "significance_map",
+    "ten_steps",
     "throughput_over_rate",
     "throughput_over_size",
     "vehicle_traffic",

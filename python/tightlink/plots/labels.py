@@ -10,7 +10,10 @@ Example:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,17 @@ def plain(column: str) -> str:
     return words(column.removesuffix(ending))
 
 
+def plain_each(columns: Iterable[str]) -> dict[str, str]:
+    """Names in words, without units where that leaves them different.
+
+    >>> plain_each(["goodput_bps", "load", "load_bytes"])
+    {'goodput_bps': 'goodput', 'load': 'load', 'load_bytes': 'load bytes'}
+    """
+    found = {column: plain(column) for column in columns}
+    shown = list(found.values())
+    return {column: text if shown.count(text) == 1 else words(column) for column, text in found.items()}
+
+
 def words(column: str) -> str:
     """A column's name in words.
 
@@ -95,6 +109,23 @@ def words(column: str) -> str:
     ('congestion window', 'packets sent')
     """
     return _WORDS.get(column, column.replace("_", " "))
+
+
+def shortest(names: Iterable[str]) -> dict[str, str]:
+    """The end of each dotted path that tells it from the others.
+
+    >>> shortest(["net.a.queue", "net.b.queue", "flows"])
+    {'net.a.queue': 'a.queue', 'net.b.queue': 'b.queue', 'flows': 'flows'}
+    """
+    paths = {name: name.split(".") for name in names}
+    found = {}
+    for name, path in paths.items():
+        others = [other for each, other in paths.items() if each != name]
+        parts = 1
+        while parts < len(path) and any(other[-parts:] == path[-parts:] for other in others):
+            parts += 1
+        found[name] = ".".join(path[-parts:])
+    return found
 
 
 def grouped(number: str | int) -> str:

@@ -54,10 +54,14 @@ STYLE: Final[dict[Any, Any]] = {
 LEGEND: Final[dict[str, Any]] = {"frameon": False, "fontsize": 8.5}
 
 
-def axes(ax: Axes | None) -> Axes:
+def axes(ax: Axes | None, size: tuple[float, float] = SIZE) -> Axes:
     """The axes to draw in: those given, or those of a new figure in the house style.
 
     The figure is not one of pyplot's: it goes when nobody holds it, and no window opens.
+
+    Args:
+        ax: Those given.
+        size: Of a new figure, in inches.
     """
     if ax is not None:
         return ax
@@ -66,7 +70,7 @@ def axes(ax: Axes | None) -> Axes:
     from matplotlib.figure import Figure
 
     with mpl.rc_context({**STYLE, "axes.prop_cycle": cycler(color=SERIES)}):
-        figure = Figure(figsize=SIZE, layout="constrained")
+        figure = Figure(figsize=size, layout="constrained")
         return figure.subplots()
 
 

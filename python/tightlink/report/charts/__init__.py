@@ -13,9 +13,20 @@ Example:
 
 from __future__ import annotations
 
+from tightlink.report.charts.effects import significance_map
 from tightlink.report.charts.lines import line, shared_domains, small_multiples
 from tightlink.report.charts.marks import bars_stacked, points
 from tightlink.report.charts.regions import Shade, shaded
 from tightlink.report.thin import thin
 
-__all__ = ["Shade", "bars_stacked", "line", "points", "shaded", "shared_domains", "small_multiples", "thin"]
+__all__ = [
+    "Shade",
+    "bars_stacked",
+    "line",
+    "points",
+    "shaded",
+    "shared_domains",
+    "significance_map",
+    "small_multiples",
+    "thin",
+]

@@ -1,0 +1,166 @@
+"""Steps 6 to 9: effects by their means, ranked, beside noise, and what they leave unexplained."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.plots import labels, palette
+from tightlink.plots.style import LEGEND, SIZE, axes
+from tightlink.plots.ten_steps import names as named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from matplotlib.axes import Axes
+
+    from tightlink.analysis.ten_steps import Steps
+
+#: The largest effects are shown, those that stand out and some of the others.
+_MOST: Final = 20
+_LARGE, _NOISE = palette.SERIES[0], palette.NEUTRAL
+_ROW: Final = 0.17
+_SMALL: Final = 7.5
+#: So many of those that stand out are named where names might run into each other.
+_NAMED: Final = 8
+_IN_SIGHT: Final = 1.1
+#: Points closer to each other than this share of the largest effect are named together.
+_NEAR: Final = 0.06
+_WHITE: Final = {"facecolor": "#ffffff", "edgecolor": "none", "pad": 0.4}
+
+
+def youden(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | None = None) -> Axes:
+    """Step 6: the mean at the high level over the mean at the low one, for each effect.
+
+    Effects that do nothing lie where the lines of the mean cross; those that stand out from noise are named.
+
+    Args:
+        found: The ten steps of a response.
+        names: What to call factors.
+        ax: Where to draw; without it, in a new figure.
+    """
+    ax, shown, up = axes(ax), named.chosen(found, names), named.axis(found)
+    largest = set(found.half_normal.standing_out)
+    for row in found.effects.iter_rows(named=True):
+        here = row["mean_low"] * up.factor, row["mean_high"] * up.factor
+        ax.plot(*here, marker="o", color=_LARGE if row["term"] in largest else _NOISE, markersize=4, linestyle="none")
+    for texts, (low, high) in _together(found, shown):
+        left = high < low
+        ax.annotate(texts, (low * up.factor, high * up.factor), (-5 if left else 5, 4), textcoords="offset points",
+                    ha="right" if left else "left", fontsize=_SMALL)  # fmt: skip
+    for line in (ax.axhline, ax.axvline):
+        line(found.mean * up.factor, color=palette.NEUTRAL, linestyle="--", linewidth=1)
+    ax.margins(0.15)
+    ax.set(xlabel=f"{up.title}, mean at low", ylabel="mean at high")
+    return ax
+
+
+def effects(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | None = None) -> Axes:
+    """Step 7: |effects|, the largest first, with what each cannot be told apart from.
+
+    Args:
+        found: The ten steps of a response.
+        names: What to call factors.
+        ax: Where to draw; without it, in a new figure.
+    """
+    rows = found.effects.head(_MOST)
+    ax = axes(ax, (SIZE[0], max(SIZE[1], 0.6 + _ROW * rows.height)))
+    shown, up = named.chosen(found, names), named.effect_axis(found)
+    largest = set(found.half_normal.standing_out)
+    for place, row in enumerate(rows.iter_rows(named=True)):
+        size = abs(row["effect"]) * up.factor
+        color = _LARGE if row["term"] in largest else _NOISE
+        ax.barh(place, size, height=0.62, color=color)
+        text = "+" if row["effect"] > 0 else "−" if row["effect"] < 0 else ""
+        others = named.aliases(row["aliases"], shown)
+        ax.annotate(f"{text}  or {others}" if others else text, (size, place), (3, 0), textcoords="offset points",
+                    va="center", fontsize=_SMALL, bbox=_WHITE if text else None)  # fmt: skip
+    ax.set_yticks(range(rows.height), [named.term(term, shown) for term in rows["term"]], fontsize=_SMALL)
+    ax.set(ylim=(rows.height - 0.4, -0.6), xlabel=f"|{up.title}|" + _left_out(found, rows.height))
+    ax.grid(visible=False, axis="y")
+    ax.margins(x=0.25)
+    _margins(ax.axvline, found, up)
+    return ax
+
+
+def half_normal(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | None = None) -> Axes:
+    """Step 8: |effects| over half-normal medians, with the line of noise; those beyond the margin are named.
+
+    Args:
+        found: The ten steps of a response.
+        names: What to call factors.
+        ax: Where to draw; without it, in a new figure.
+    """
+    ax, shown, up = axes(ax), named.chosen(found, names), named.effect_axis(found)
+    points, largest = found.half_normal.points, found.half_normal.standing_out[:_NAMED]
+    for row in points.iter_rows(named=True):
+        here = row["quantile"], row["size"] * up.factor
+        ax.plot(*here, marker="o", color=_LARGE if row["stands_out"] else _NOISE, markersize=4, linestyle="none")
+        if row["term"] in largest:
+            ax.annotate(named.term(row["term"], shown), here, (-5, 1), textcoords="offset points", ha="right",
+                        va="center", fontsize=_SMALL)  # fmt: skip
+    end = points["quantile"][-1]
+    if math.isfinite(found.half_normal.pseudo_error):
+        ax.plot([0, end], [0, end * found.half_normal.pseudo_error * up.factor], color=_NOISE, linewidth=1)
+    _margins(ax.axhline, found, up)
+    ax.set(xlim=(0, end * 1.06), xlabel="half-normal median", ylabel=up.title)
+    ax.set_ylim(bottom=0)
+    if ax.get_legend_handles_labels()[1]:
+        ax.legend(**LEGEND, loc="upper left")
+    return ax
+
+
+def residual_sd(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | None = None) -> Axes:
+    """Step 9: the residual standard deviation with the mean alone and with ever more effects, the largest first.
+
+    Where the line bends, further effects are not worth keeping; those that stand out from noise are full dots.
+
+    Args:
+        found: The ten steps of a response.
+        names: What to call factors.
+        ax: Where to draw; without it, in a new figure.
+    """
+    ax, shown = axes(ax), named.chosen(found, names)
+    rows = found.residual_sd.head(_MOST + 1)
+    up = labels.axis(found.response, rows["residual_sd"][0])
+    largest = {"mean", *found.half_normal.standing_out}
+    left = (rows["residual_sd"] * up.factor).to_list()
+    ax.plot(range(rows.height), left, color=_LARGE, linewidth=1)
+    for place, (term, value) in enumerate(zip(rows["term"], left, strict=True)):
+        ax.plot([place], [value], marker="o", color=_LARGE, fillstyle="full" if term in largest else "none")
+    texts = ["mean", *(f"+ {named.term(term, shown)}" for term in rows["term"][1:])]
+    ax.set_xticks(range(rows.height), texts, rotation=90, fontsize=_SMALL)
+    ax.set(ylabel=f"residual sd, {up.title}", xlabel=_left_out(found, rows.height - 1).removeprefix("; "))
+    ax.set_ylim(bottom=0)
+    return ax
+
+
+def _together(found: Steps, shown: Mapping[str, str]) -> list[tuple[str, tuple[float, float]]]:
+    """Names of the effects that stand out, in one text where their points are too close for texts of their own."""
+    groups: list[list[tuple[str, float, float]]] = []
+    near = _NEAR * float(found.half_normal.points["size"][-1])
+    for row in (
+        found.effects.filter(found.effects["term"].is_in(found.half_normal.standing_out[:_NAMED])).sort("effect").rows()
+    ):
+        each = (named.term(row[0], shown), *row[2:4])
+        if groups and abs(each[2] - groups[-1][-1][2]) < near:
+            groups[-1].append(each)
+        else:
+            groups.append([each])
+    return [(", ".join(name for name, _, _ in group), group[len(group) // 2][1:]) for group in groups]
+
+
+def _margins(line: Callable[..., Any], found: Steps, up: labels.Axis) -> None:
+    """What noise stays within, at 95 %: one effect, and all of them; the second where it is in sight."""
+    largest = float(found.half_normal.points["size"][-1])
+    for margin, style, text in (
+        (found.half_normal.margin, "--", "95 % margin of one effect"),
+        (found.half_normal.margin_of_all, ":", "of all effects"),
+    ):
+        if 0 < margin <= _IN_SIGHT * largest:
+            line(margin * up.factor, color=palette.SERIES[1], linestyle=style, linewidth=1, label=text)
+
+
+def _left_out(found: Steps, count: int) -> str:
+    all_ = found.effects.height
+    return f"; {count} of {all_} effects" if all_ > count else ""

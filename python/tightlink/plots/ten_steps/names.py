@@ -1,0 +1,64 @@
+"""What factors and effects are called in the figures of the ten steps, and in which unit responses are.
+
+Example:
+    >>> term("net.queue × flows", {"net.queue": "A", "flows": "B"}), letters(["net.queue", "flows"])
+    ('A×B', {'net.queue': 'A', 'flows': 'B'})
+    >>> aliases("−a × b, c", {"a": "A", "b": "B", "c": "C"})
+    '−A×B, C'
+"""
+
+from __future__ import annotations
+
+from string import ascii_uppercase
+from typing import TYPE_CHECKING, Final
+
+from tightlink.plots import labels
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tightlink.analysis.ten_steps import Steps
+
+_TIMES: Final = " × "
+#: Of statistics, "I" is the identity.
+_LETTERS: Final = ascii_uppercase.replace("I", "")
+#: Names up to this length are short enough for products of them.
+_SHORT: Final = 3
+
+
+def chosen(found: Steps, names: Mapping[str, str] | None) -> Mapping[str, str]:
+    """The names that were given, or the ends of the factors' names that tell them apart."""
+    return names if names is not None else labels.shortest(found.design.factors)
+
+
+def letters(factors: Sequence[str]) -> dict[str, str]:
+    """A letter for each factor; its own name where all are as short, a number where there are too many."""
+    own = labels.shortest(factors)
+    if max(map(len, own.values())) <= _SHORT:
+        return own
+    if len(factors) > len(_LETTERS):
+        return {factor: f"F{place}" for place, factor in enumerate(factors, 1)}
+    return dict(zip(factors, _LETTERS, strict=False))
+
+
+def term(name: str, names: Mapping[str, str]) -> str:
+    """An effect by the names of its factors."""
+    return "×".join(names[factor] for factor in name.split(_TIMES))
+
+
+def aliases(text: str, names: Mapping[str, str]) -> str:
+    """What an effect cannot be told apart from."""
+    parts = [part for part in text.split(", ") if part]
+    return ", ".join(("−" if part[0] == "−" else "") + term(part.removeprefix("−"), names) for part in parts)
+
+
+def axis(found: Steps) -> labels.Axis:
+    """Title and scale of the response."""
+    return labels.axis(found.response, max(abs(value) for value in found.ordered["value"]))
+
+
+def effect_axis(found: Steps) -> labels.Axis:
+    """Title and scale of effects on the response."""
+    largest = max((abs(value) for value in found.effects["effect"]), default=None)
+    up = labels.axis(found.response, largest)
+    return labels.Axis(f"effect on {up.title}", up.factor)

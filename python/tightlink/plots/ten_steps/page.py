@@ -1,0 +1,80 @@
+"""The ten steps on one page."""
+
+from __future__ import annotations
+
+from textwrap import fill
+from typing import TYPE_CHECKING, Final
+
+from tightlink.plots.effects import LYING
+from tightlink.plots.style import STYLE
+from tightlink.plots.ten_steps import names as named
+from tightlink.plots.ten_steps.blocks import blocks
+from tightlink.plots.ten_steps.contour import contour
+from tightlink.plots.ten_steps.data import ordered, scatter
+from tightlink.plots.ten_steps.effects import effects, half_normal, residual_sd, youden
+from tightlink.plots.ten_steps.matrix import interaction_matrix
+from tightlink.plots.ten_steps.means import means
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from tightlink.analysis.ten_steps import Steps
+
+_COLUMNS: Final = 2
+#: Of the page, in inches, and of its text in letters.
+_SIZE: Final = (11.0, 17.0)
+_WIDE: Final = 150
+#: Above the axes, in points: of titles, of those above numbers that lie, and above numbers that stand upright.
+_PAD, _LYING, _UPRIGHT = 6, 30, 46
+_STEPS: Final = (
+    ("ordered data", ordered),
+    ("scatter", scatter),
+    ("mean", means),
+    ("interaction effects", interaction_matrix),
+    ("block", blocks),
+    ("Youden", youden),
+    ("|effects|", effects),
+    ("half-normal", half_normal),
+    ("residual standard deviation", residual_sd),
+    ("contour", contour),
+)
+
+
+def page(found: Steps) -> Figure:
+    """All ten steps of a response, with a key to the letters that factors have.
+
+    Args:
+        found: The ten steps of a response.
+    """
+    import matplotlib as mpl
+    from cycler import cycler
+    from matplotlib.figure import Figure
+
+    from tightlink.plots import labels, palette
+
+    above = _LYING if len(found.design.factors) <= LYING else _UPRIGHT
+    letters = named.letters(found.design.factors)
+    with mpl.rc_context({**STYLE, "axes.prop_cycle": cycler(color=palette.SERIES)}):
+        figure = Figure(figsize=_SIZE, layout="constrained")
+        grid = figure.subplots(len(_STEPS) // _COLUMNS, _COLUMNS)
+        for place, ((title, draw), ax) in enumerate(zip(_STEPS, grid.flat, strict=True), 1):
+            draw(found, names=letters, ax=ax)
+            ax.set_title(f"{place}  {title}", pad=above if draw is means else _PAD)
+        figure.suptitle(
+            f"{labels.plain(found.response)}: {found.design.sentence()}",
+            x=0.01,
+            ha="left",
+            fontweight="bold",
+            fontsize=11,
+        )
+        figure.supxlabel(key(found, letters), x=0.01, ha="left", fontsize=8.5)
+    return figure
+
+
+def key(found: Steps, letters: dict[str, str]) -> str:
+    """Which factor each letter is, and its two levels."""
+    parts = [
+        f"{letters[factor]} = {factor}: {low} → {high}" if letters[factor] != factor else f"{factor}: {low} → {high}"
+        for factor, (low, high) in zip(found.design.factors, found.design.levels, strict=True)
+    ]
+    return fill("   ".join(part.replace(" ", "\u00a0") for part in parts), _WIDE).replace("\u00a0", " ")

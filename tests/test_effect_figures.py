@@ -1,0 +1,159 @@
+"""Figures of effects and of the ten steps: what is in them, and that they can be drawn of any design."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Final
+
+import matplotlib.colors
+import numpy as np
+import polars as pl
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from tightlink import plots
+from tightlink.analysis.effects import main_effects
+from tightlink.analysis.influence import influence
+from tightlink.analysis.ten_steps import Steps, steps
+from tightlink.errors import TightlinkError
+from tightlink.experiment.fractional import fraction
+from tightlink.plots import palette, ten_steps
+from tightlink.plots.ten_steps import names as named
+from tightlink.report import charts
+
+HANDBOOK: Final = Path(__file__).parent / "data" / "handbook"
+LIGHT: Final = pl.read_csv(HANDBOOK / "sonoluminescence.csv", comment_prefix="#")
+LIGHTS: Final = [f"X{place}" for place in range(1, 8)]
+EACH: Final = [name for name in ten_steps.__all__ if name != "page"]
+
+
+def _effects() -> pl.DataFrame:
+    """One effect of each strength and sign."""
+    random = np.random.default_rng(4)
+    frame = pl.DataFrame(
+        list(itertools.product((1, 2), repeat=2)) * 8, schema=["net.a.queue", "net.b.queue"], orient="row"
+    )
+    one, two = ((frame[name] - 1.5).to_numpy() * 2 for name in frame.columns)
+    noise = random.normal(size=(2, 32))
+    frame = frame.with_columns(goodput_bps=1e6 * (20 + one * 2 + noise[0]), loss=0.1 - 0.005 * two + 0.01 * noise[1])
+    return main_effects(frame, frame.columns[:2], frame.columns[2:])
+
+
+def _light() -> Steps:
+    return steps(LIGHT, "intensity", LIGHTS)
+
+
+def _texts(ax: Axes) -> list[str]:
+    return [text.get_text() for text in ax.texts]
+
+
+def test_the_map_says_it_twice() -> None:
+    effects = _effects()
+    marks = dict(zip(zip(effects["factor"], effects["response"], strict=True), effects["mark"], strict=True))
+    assert marks["net.a.queue", "goodput_bps"] == "**"
+    assert marks["net.b.queue", "loss"] == "*"
+    ax = plots.significance_map(effects)
+    squares = {
+        patch.get_xy(): matplotlib.colors.to_hex(patch.get_facecolor())
+        for patch in ax.patches
+        if isinstance(patch, Rectangle)
+    }
+    assert squares == {(-0.5, -0.5): palette.SERIES[0], (0.5, 0.5): palette.SERIES[4]}
+    assert _texts(ax) == ["+**", "−*"]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["a.queue", "b.queue"]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["goodput", "loss"]
+
+
+def test_the_map_of_the_report() -> None:
+    chart = charts.significance_map(_effects()).to_dict()
+    data = next(iter(chart["datasets"].values()))
+    assert [row["text"] for row in data] == ["+**", "", "", "−*"]
+    assert [row["significance"] for row in data] == ["p < 0.01", "not significant", "not significant", "p < 0.05"]
+    assert chart["layer"][0]["encoding"]["color"]["scale"]["range"][:2] == [palette.SERIES[0], palette.SERIES[4]]
+    assert [layer["mark"]["type"] for layer in chart["layer"]] == ["rect", "text"]
+
+
+def test_main_effects_are_drawn_at_their_means() -> None:
+    effects = _effects()
+    ax = plots.main_effects(effects, "goodput_bps")
+    one = effects.row(0, named=True)
+    assert np.asarray(ax.lines[0].get_ydata()).tolist() == pytest.approx(
+        [one["mean_low"] / 1e6, one["mean_high"] / 1e6]
+    )
+    assert ax.lines[0].get_color() == palette.SERIES[0]
+    assert ax.get_ylabel() == "mean goodput (Mbit/s)"
+    assert _texts(ax)[0].startswith(f"+{one['effect'] / 1e6:.3g} **\n+{100 * one['relative_effect']:.0f} %")
+    # The line of the grand mean.
+    assert np.asarray(ax.lines[-1].get_ydata()).tolist() == pytest.approx([one["mean"] / 1e6] * 2)
+    assert len(_texts(plots.main_effects(effects, "goodput_bps", written="significant"))) == 1
+    with pytest.raises(TightlinkError, match="no effects on goodput: expected one of goodput_bps, loss; did you mean"):
+        plots.main_effects(effects, "goodput")
+
+
+def test_one_value_for_each_cell() -> None:
+    twice = pl.concat([_effects().select(pl.lit(period).alias("period"), pl.all()) for period in ("1", "2")])
+    with pytest.raises(TightlinkError, match="choose a value of period"):
+        plots.significance_map(twice)
+    with pytest.raises(TightlinkError, match="choose a value of period"):
+        plots.main_effects(twice, "loss")
+    ax = plots.influence(influence(twice, by=["period"]))
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["a.queue", "b.queue"]
+    assert [np.asarray(line.get_xdata()).tolist() for line in ax.lines] == [[50, 25]] * 2
+    assert len(plots.influence(influence(_effects())).lines) == 1
+
+
+@pytest.mark.parametrize("step", EACH)
+def test_each_step_alone(step: str, tmp_path: Path) -> None:
+    ax = getattr(ten_steps, step)(_light())
+    assert isinstance(ax, Axes)
+    assert isinstance(ax.figure, Figure)
+    assert plots.write(ax.figure, tmp_path / "step.svg").stat().st_size > 5_000
+
+
+def test_what_stands_out_is_named() -> None:
+    found = _light()
+    assert _texts(ten_steps.half_normal(found)) == ["X1×X2", "X1×X7", "X3", "X1", "X1×X3", "X7", "X2"]
+    assert ", ".join(_texts(ten_steps.youden(found))) == "X2, X7, X1×X7, X1×X2, X3, X1, X1×X3"
+    bars = _texts(ten_steps.effects(found))
+    assert bars[:3] == ["−", "−", "+  or X2×X7, X4×X6"]
+    assert [label.get_text() for label in ten_steps.residual_sd(found).get_xticklabels()][:3] == [
+        "mean",
+        "+ X2",
+        "+ X7",
+    ]
+    corners = {text for text in _texts(ten_steps.contour(found)) if text}
+    assert {"75.85", "67.25", "75.35"} <= corners
+
+
+def test_the_page(tmp_path: Path) -> None:
+    figure = ten_steps.page(_light())
+    titles = [ax.get_title(loc="left") for ax in figure.axes if ax.get_title(loc="left")]
+    assert titles == [
+        "1  ordered data", "2  scatter", "3  mean", "4  interaction effects", "5  block", "6  Youden", "7  |effects|",
+        "8  half-normal", "9  residual standard deviation", "10  contour",
+    ]  # fmt: skip
+    assert figure.get_suptitle() == "intensity: 16 runs of 16 of 128 combinations: resolution 4, orthogonal"
+    first = plots.write(figure, tmp_path / "one.svg").read_bytes()
+    assert plots.write(ten_steps.page(_light()), tmp_path / "two.svg").read_bytes() == first
+
+
+@pytest.mark.parametrize(("factors", "runs"), [(1, 4), (2, 4), (20, 64), (30, 64)])
+def test_pages_of_any_design(factors: int, runs: int, tmp_path: Path) -> None:
+    names = [f"network.bottleneck.key_{place}" for place in range(factors)]
+    signs = fraction(factors, 3, runs).signs if factors > 2 else np.array(list(itertools.product((-1, 1), repeat=2)))
+    y = signs[:, 0] * 3.0 + np.random.default_rng(2).normal(size=len(signs))
+    frame = pl.DataFrame({name: signs[:, place] for place, name in enumerate(names)}).with_columns(rtt_s=y + 9)
+    figure = ten_steps.page(steps(frame, "rtt_s", names))
+    assert plots.write(figure, tmp_path / "page.png").read_bytes().startswith(b"\x89PNG")
+    key = figure.get_supxlabel()
+    assert key.startswith("A = network" if factors < 26 else "F1 = network")
+    assert key.count(" = ") == factors
+
+
+def test_letters() -> None:
+    assert named.letters(["net.x1", "net.x2"]) == {"net.x1": "x1", "net.x2": "x2"}
+    assert named.letters([f"long_{place}" for place in range(9)])["long_8"] == "J"
+    assert named.term("a × b", {"a": "A", "b": "B"}) == "A×B"

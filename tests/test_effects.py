@@ -1,0 +1,240 @@
+"""Effects, influence, interactions and designs: the handbook's examples, SciPy's test, and properties."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import ttest_ind
+
+from tightlink.analysis.effects import levels, main_effects
+from tightlink.analysis.influence import influence
+from tightlink.analysis.interactions import interactions
+from tightlink.analysis.measurements import MeasurementError
+from tightlink.analysis.two_level import two_level
+from tightlink.experiment.fractional import fraction
+
+HANDBOOK: Final = Path(__file__).parent / "data" / "handbook"
+EDDY: Final = pl.read_csv(HANDBOOK / "eddy_current.csv", comment_prefix="#")
+LIGHT: Final = pl.read_csv(HANDBOOK / "sonoluminescence.csv", comment_prefix="#")
+LIGHTS: Final = [f"X{place}" for place in range(1, 8)]
+
+
+def _full(factors: int, replications: int = 1) -> pl.DataFrame:
+    rows = list(itertools.product((-1, 1), repeat=factors)) * replications
+    return pl.DataFrame(rows, schema=[f"f{place}" for place in range(factors)], orient="row")
+
+
+def _effects(frame: pl.DataFrame, *keys: str) -> dict[Any, float]:
+    return {row[:-1] if len(keys) > 1 else row[0]: row[-1] for row in frame.select(*keys, "effect").rows()}
+
+
+def test_the_handbook_s_full_design() -> None:
+    factors = ["turns", "distance", "gauge"]
+    found = main_effects(EDDY, factors, ["impedance"])
+    assert _effects(found, "factor") == pytest.approx({"turns": 3.1025, "distance": -0.8675, "gauge": 0.2125})
+    assert found["mean_low"][0] == pytest.approx(2.65875 - 3.1025 / 2)
+    assert found["relative_effect"][0] == pytest.approx(3.1025 / 2.65875)
+    assert found["low"].to_list() == ["90", "0.38", "40"]
+    pairs = interactions(EDDY, factors, ["impedance"])
+    expected = {("turns", "distance"): 0.1275, ("turns", "gauge"): 0.2475, ("distance", "gauge"): 0.2975}
+    assert _effects(pairs, "factor", "other") == pytest.approx(expected)
+    assert set(pairs["aliases"]) == {""}
+    assert two_level(EDDY, factors).sentence() == "8 runs of all 8 combinations: orthogonal"
+
+
+def test_the_handbook_s_fractional_design() -> None:
+    found = main_effects(LIGHT, LIGHTS, ["intensity"])
+    # Twice the coefficients that the handbook gives for 5.6.2.
+    coefficients = [33.10625, -39.30625, 31.90625, 1.85625, 3.74375, -4.51875, -39.05625]
+    assert found["effect"].to_list() == pytest.approx([2 * value for value in coefficients])
+    pairs = interactions(LIGHT, LIGHTS, ["intensity"])
+    effects = _effects(pairs, "factor", "other")
+    for others, coefficient, aliases in (
+        (("X1", "X3"), 35.00625, "X2 × X7, X4 × X6"),
+        (("X1", "X7"), -31.73125, "X2 × X3, X4 × X5"),
+        (("X1", "X2"), -29.78125, "X3 × X7, X5 × X6"),
+        (("X1", "X6"), -8.16875, "X2 × X5, X3 × X4"),
+        (("X2", "X4"), 0.84375, "X3 × X5, X6 × X7"),
+    ):
+        assert effects[others] == pytest.approx(2 * coefficient)
+        row = pairs.filter(factor=others[0], other=others[1])
+        assert row["aliases"].item() == aliases
+    assert two_level(LIGHT, LIGHTS).sentence() == "16 runs of 16 of 128 combinations: resolution 4, orthogonal"
+
+
+def test_p_is_that_of_the_two_sample_test() -> None:
+    random = np.random.default_rng(3)
+    frame = _full(3, 4).with_columns(y=pl.Series(random.normal(size=32)))
+    frame = frame.with_columns(y=pl.col("y") + 0.9 * pl.col("f1"))
+    for row in main_effects(frame, ["f0", "f1", "f2"], ["y"]).iter_rows(named=True):
+        halves = [frame.filter(pl.col(row["factor"]) == side)["y"].to_numpy() for side in (-1, 1)]
+        assert row["p"] == pytest.approx(ttest_ind(*halves).pvalue)
+        assert row["mark"] == ("**" if row["p"] < 0.01 else "*" if row["p"] < 0.05 else "")
+        assert row["sign"] == ("+" if row["effect"] > 0 else "−")
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["20 packets", "5 packets"], ("5 packets", "20 packets")),
+        (["1 Gbit/s", "900 Mbit/s"], ("900 Mbit/s", "1 Gbit/s")),
+        ([20.0, 5.0], (5.0, 20.0)),
+        ([True, False], (False, True)),
+        (["sack", "reno"], ("sack", "reno")),
+        (["20 ms", "5 packets"], ("20 ms", "5 packets")),
+        (["", "5 packets"], ("", "5 packets")),
+    ],
+)
+def test_low_comes_before_high(values: list[Any], expected: tuple[Any, Any]) -> None:
+    frame = pl.DataFrame({"factor": [*values, values[0]], "y": [0.0, 1.0, 0.0]})
+    assert levels(frame, "factor") == expected
+    high = 1.0 if expected[1] == values[1] else -1.0
+    assert main_effects(frame, ["factor"], ["y"])["effect"].item() == high
+
+
+def test_what_has_no_answer_is_nan() -> None:
+    frame = pl.DataFrame(
+        {
+            "f": [1, 1, 2, 2],
+            "same": [0.1, 0.1, 0.1, 0.1],
+            "steps": [0.1, 0.1, 0.3, 0.3],
+            "missing": [None, None, 1.0, 2.0],
+            "few": [1.0, None, math.nan, 3.0],
+            "mean_is_zero": [-1.0, -2.0, 1.0, 2.0],
+        }
+    )
+    found = {row["response"]: row for row in main_effects(frame, ["f"], frame.columns[1:]).iter_rows(named=True)}
+    assert math.isnan(found["same"]["p"])
+    assert (found["same"]["effect"], found["same"]["sign"]) == (0.0, "")
+    assert (found["steps"]["p"], found["steps"]["mark"]) == (0.0, "**")
+    assert math.isnan(found["missing"]["effect"])
+    assert found["missing"]["mark"] == found["missing"]["sign"] == ""
+    assert found["few"]["effect"] == 2.0
+    assert math.isnan(found["few"]["p"])
+    assert math.isnan(found["mean_is_zero"]["relative_effect"])
+
+
+def test_apart_by_a_column() -> None:
+    one, two = (_full(2, 2).with_columns(y=pl.col("f0") * size, period=pl.lit(size)) for size in (1, 3))
+    found = main_effects(pl.concat([one, two]), ["f0", "f1"], ["y"], by=["period"])
+    assert found.columns[:3] == ["period", "factor", "response"]
+    assert _effects(found, "period", "factor") == {
+        ("1", "f0"): 2.0, ("1", "f1"): 0.0, ("3", "f0"): 6.0, ("3", "f1"): 0.0,
+    }  # fmt: skip
+    assert influence(found, by=["period"]).rows() == [
+        ("1", "f0", 1.0, 1), ("1", "f1", 0.0, 1), ("3", "f0", 1.0, 1), ("3", "f1", 0.0, 1),
+    ]  # fmt: skip
+    assert influence(found).rows() == [("f0", 1.0, 2), ("f1", 0.0, 2)]
+    # A factor that does not move within a part has no effect there, and no error.
+    fixed = main_effects(pl.concat([one, two]), ["period"], ["y"], by=["period"])
+    assert fixed["effect"].is_nan().all()
+    pairs = interactions(pl.concat([one, two]), ["period", "f0"], ["y"], by=["period"])
+    assert pairs["aliases"].to_list() == ["−f0", "f0"]
+
+
+def test_influence_counts_the_limits() -> None:
+    p = [0.0, 0.009999, 0.01, 0.049999, 0.05, math.nan, 1.0, 0.5]
+    effects = pl.DataFrame({"factor": "speed", "response": [str(place) for place in range(8)], "p": p})
+    assert influence(effects).rows() == [("speed", (2 + 0.5 * 2) / 8, 8)]
+
+
+@given(
+    coefficients=st.lists(st.floats(-1e3, 1e3, allow_subnormal=False), min_size=7, max_size=7),
+    mean=st.floats(-1e3, 1e3),
+    order=st.permutations(range(8)),
+)
+def test_effects_of_a_linear_law_are_found(coefficients: list[float], mean: float, order: list[int]) -> None:
+    frame = _full(3)
+    design = two_level(frame, frame.columns)
+    terms = design.terms()
+    y = mean + np.array(coefficients) @ np.array([term.signs for term in terms])
+    shuffled = frame.with_columns(y=y)[order]
+    singles = main_effects(shuffled, frame.columns, ["y"])["effect"].to_list()
+    pairs = interactions(shuffled, frame.columns, ["y"])["effect"].to_list()
+    assert [*singles, *pairs] == pytest.approx([2 * half for half in coefficients[:6]], abs=1e-9)
+
+
+@given(factors=st.integers(3, 9), resolution=st.integers(3, 5), replications=st.integers(1, 2), data=st.data())
+def test_designs_are_found_again(factors: int, resolution: int, replications: int, data: st.DataObject) -> None:
+    made = fraction(factors, min(resolution, factors))
+    names = [f"f{place}" for place in range(factors)]
+    rows = data.draw(st.permutations(made.signs.tolist() * replications))
+    design = two_level(pl.DataFrame(rows, schema=names, orient="row"), names)
+    assert design.regular
+    assert design.orthogonal
+    assert design.fraction.resolution == made.resolution
+    terms = design.terms()
+    assert len(terms) == len(made.signs) - 1
+    # Orthogonal to the mean and to one another.
+    columns = np.column_stack([term.signs for term in terms])
+    assert (columns.T @ columns == len(rows) * np.eye(len(terms))).all()
+    assert not columns.sum(axis=0).any()
+    # Aliases have the same column, or the opposite.
+    for term in terms:
+        for alias in term.aliases:
+            sign = -1 if alias.startswith("−") else 1
+            places = [names.index(name) for name in alias.removeprefix("−").split(" × ")]
+            assert (design.column(places) * sign == term.signs).all()
+    simple = [group for group in made.aliases(names) if len(group) > 1]
+    assert sorted(sorted(group) for group in simple) == sorted(
+        sorted([term.name, *(alias.removeprefix("−") for alias in term.aliases)]) for term in terms if term.aliases
+    )
+
+
+def test_the_sign_of_an_alias() -> None:
+    # c = −a·b: the other half of the 2³ design.
+    frame = pl.DataFrame({"a": [0, 1, 0, 1], "b": [0, 0, 1, 1], "c": [0, 1, 1, 0]})
+    assert two_level(frame, ["a", "b", "c"]).aliases((2,)) == ("−a × b",)
+
+
+def test_a_plackett_burman_design_is_orthogonal_but_mixed() -> None:
+    row = [1, 1, -1, 1, 1, 1, -1, -1, -1, 1, -1]
+    rows = [row[-place:] + row[:-place] for place in range(11)] + [[-1] * 11]
+    frame = pl.DataFrame(rows, schema=[f"f{place}" for place in range(11)], orient="row")
+    design = two_level(frame, frame.columns)
+    assert (design.orthogonal, design.regular) == (True, False)
+    assert design.sentence() == (
+        "12 runs of 12 of 2048 combinations: orthogonal, but not in products of factors, which overlap with single ones"
+    )
+
+
+def test_lost_runs_are_seen() -> None:
+    frame = _full(2)[:3]
+    design = two_level(frame, frame.columns)
+    assert not design.orthogonal
+    assert design.sentence().startswith("3 runs of 3 of 4 combinations: not orthogonal, so that effects overlap: f")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"f0": pl.lit(1)}, "f0: expected two levels, and there is one: 1"),
+        ({"f0": pl.int_range(4)}, "f0: expected two levels, and there are 4"),
+        ({"f0": pl.when(pl.col("f1") > 0).then("f0")}, "f0: expected a level in every run, and one has none"),
+        ({"y": pl.lit("low")}, "y: expected a column of numbers"),
+        ({"f": pl.col("f0"), "f0": None}, "no column f0: expected one of f1, y, f; did you mean f?"),
+    ],
+)
+def test_wrong_tables(change: dict[str, Any], message: str) -> None:
+    frame = (
+        _full(2)
+        .with_columns(y=pl.Series([1.0, 2.0, 3.0, 4.0]))
+        .with_columns(**{k: v for k, v in change.items() if v is not None})
+    )
+    frame = frame.drop(name for name, value in change.items() if value is None)
+    with pytest.raises(MeasurementError) as caught:
+        main_effects(frame, ["f0", "f1"], ["y"])
+    assert str(caught.value) == message
+
+
+def test_no_factor() -> None:
+    with pytest.raises(MeasurementError, match="at least one factor"):
+        two_level(EDDY, [])
