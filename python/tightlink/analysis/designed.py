@@ -1,0 +1,164 @@
+"""Tables of runs with factors and responses: what every analysis of many responses takes.
+
+A row is a run. Its columns are factors, what was set; responses, the numbers that came out; and perhaps what tells
+runs apart (``run``, ``replication``, ``seed``, ``status``, ``identity``).
+
+Example:
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"queue": ["5 packets", "20 packets"] * 2, "seed": [1, 1, 2, 2],
+    ...                       "loss": [0.2, 0.0, 0.3, 0.1], "rtt_s": [0.02, 0.05, 0.03, 0.06]})
+    >>> table = designed(frame)
+    >>> table.factors, table.responses
+    (('queue',), ('loss', 'rtt_s'))
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tightlink.analysis import measurements
+from tightlink.analysis.measurements import LINE, MeasurementError
+from tightlink.errors import closest, one_of
+from tightlink.experiment import open as open_folder
+from tightlink.experiment.folder import MARKER
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Sequence
+
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+#: Columns that say which run it is: neither factors nor responses.
+NAMES: Final = ("run", "replication", "seed", "status", "identity", LINE)
+_DONE: Final = "done"
+_LEVELS: Final = 2
+_BOOLEANS: Final = {"true": True, "false": False}
+
+
+@dataclass(frozen=True)
+class Designed:
+    """Runs, and which of their columns are factors and which responses."""
+
+    runs: pl.DataFrame
+    factors: tuple[str, ...]
+    responses: tuple[str, ...]
+
+
+def read(
+    path: str | os.PathLike[str], *, factors: Sequence[str] | None = None, responses: Sequence[str] | None = None
+) -> Designed:
+    """Read a table of runs: a CSV file, a Parquet file, or the folder of a study or sweep.
+
+    In CSV files a column of numbers is one of numbers, one of ``true`` and ``false`` one of booleans, and an empty
+    cell a missing value; columns that `measurements` knows are converted to SI.
+
+    Args:
+        path: The file or the folder.
+        factors: Which columns are factors; without them, what the sweep varied, otherwise columns of two values
+            of which none is missing.
+        responses: Which columns are responses; without them, all other columns of numbers.
+
+    Raises:
+        MeasurementError: The file cannot be read, or a column that was asked for is not there.
+    """
+    frame = measurements.read(path)
+    if factors is None and (Path(path) / MARKER).is_file():
+        groups = open_folder(path).description["factors"]
+        factors = [key for group in groups for key in group if key in frame.columns]
+    with measurements.of_file(path):
+        return designed(frame, factors=factors, responses=responses)
+
+
+def designed(
+    frame: pl.DataFrame, *, factors: Sequence[str] | None = None, responses: Sequence[str] | None = None
+) -> Designed:
+    """Tell factors from responses. Runs that failed are left out.
+
+    Args:
+        frame: A row a run.
+        factors: Which columns are factors; without them, columns of two values that are no responses.
+        responses: Which columns are responses; without them, columns of numbers that are no factors.
+
+    Raises:
+        MeasurementError: A column is not there, or one is asked for as both, or responses are no numbers.
+    """
+    import polars as pl
+
+    table = _typed(frame).drop(LINE, strict=False)
+    if "status" in table.columns and table["status"].dtype == pl.String:
+        table = table.filter(pl.col("status") == _DONE)
+    candidates = [name for name in table.columns if name not in NAMES]
+    for named in (factors, responses):
+        present(table, named or ())
+    twice = next((name for name in factors or () if name in (responses or ())), None)
+    if twice is not None:
+        raise MeasurementError(f"{twice}: is asked for as a factor and as a response; expected one of the two")
+    if factors is None:
+        factors = [name for name in candidates if name not in (responses or ()) and _two_valued(table[name])]
+    if responses is None:
+        responses = [name for name in candidates if name not in factors and table[name].dtype.is_numeric()]
+    numbers(table, responses)
+    return Designed(table, tuple(factors), tuple(responses))
+
+
+def present(frame: pl.DataFrame, columns: Iterable[str]) -> None:
+    """Refuse columns that a table lacks.
+
+    Raises:
+        MeasurementError: A column is missing.
+    """
+    for name in columns:
+        if name not in frame.columns:
+            shown = [column for column in frame.columns if column != LINE]
+            meant = closest(name, shown)
+            ending = f"; did you mean {meant}?" if meant else ""
+            raise MeasurementError(f"no column {name}: expected {one_of(shown)}{ending}")
+
+
+def numbers(frame: pl.DataFrame, columns: Sequence[str], *, fewest: int = 1) -> NDArray[np.float64]:
+    """Columns side by side, a row a run; NaN where a run has no value.
+
+    Raises:
+        MeasurementError: A column is missing or holds no numbers, or there are fewer columns than ``fewest``.
+    """
+    import numpy as np
+    import polars as pl
+
+    present(frame, columns)
+    if len(columns) < fewest:
+        raise MeasurementError(f"too few responses: {', '.join(columns) or 'none'}; expected at least {fewest}")
+    for name in columns:
+        if not frame[name].dtype.is_numeric() and frame[name].dtype != pl.Null:
+            raise MeasurementError(f"{name}: expected a column of numbers")
+    wide = frame.select(pl.col(name).cast(pl.Float64).fill_null(float("nan")) for name in columns).to_numpy()
+    return np.where(np.isfinite(wide), wide, np.nan)
+
+
+def _two_valued(column: pl.Series) -> bool:
+    return column.null_count() == 0 and column.n_unique() == _LEVELS
+
+
+def _typed(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with its words as numbers or booleans, where all of a column are."""
+    import polars as pl
+
+    return frame.with_columns(
+        _column(frame[name]) for name, dtype in frame.schema.items() if dtype == pl.String and name not in NAMES
+    )
+
+
+def _column(words: pl.Series) -> pl.Series:
+    import polars as pl
+
+    filled = words.replace("", None)
+    there = filled.drop_nulls()
+    if there.is_empty():
+        return filled.cast(pl.Float64)
+    if there.str.to_lowercase().is_in(list(_BOOLEANS)).all():
+        return filled.str.to_lowercase().replace_strict(_BOOLEANS, return_dtype=pl.Boolean)
+    as_numbers = filled.cast(pl.Float64, strict=False)
+    return as_numbers if as_numbers.null_count() == filled.null_count() else filled
