@@ -21,6 +21,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Final, Literal
 
 from tightlink.analysis.compared import compared
+from tightlink.analysis.designed import deviations
 from tightlink.analysis.measurements import MeasurementError
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 #: Share of the largest linkage below which joins are coloured.
 CUT: Final = 0.7
 _FEWEST: Final = 2
-#: Means of the same numbers may differ by so much, relatively.
-_ROUNDING: Final = 1e-12
 
 
 @dataclass(frozen=True)
@@ -126,24 +125,19 @@ def clusters(
             raise MeasurementError(f"{name}: only {part.algorithms[0]} was run; expected at least two algorithms")
         if np.isnan(part.values).any(axis=0).all():
             raise MeasurementError(f"{name}: no response has a value for every algorithm")
-    deviations = {name: _deviations(part.values) for name, part in table.items()}
-    squares = np.square(list(deviations.values()))
+    spreads = {
+        name: np.where(np.isnan(part.values).any(axis=0), np.nan, deviations(part.values))
+        for name, part in table.items()
+    }
+    squares = np.square(list(spreads.values()))
     common = np.sqrt(np.nansum(squares, axis=0) / np.maximum(np.isfinite(squares).sum(axis=0), 1))
     found = []
     for name, part in table.items():
-        used = deviations[name] > 0
-        scale = common if spread == "all" else deviations[name]
+        used = spreads[name] > 0
+        scale = common if spread == "all" else spreads[name]
         distances = standardised(part.values[:, used], scale[used])
         found.append(dendrogram(part.algorithms, distances, condition=name, cut=cut, responses=int(used.sum())))
     return tuple(found)
-
-
-def _deviations(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The standard deviation of each column; NaN where a row has no value, 0 where only rounding differs."""
-    import numpy as np
-
-    found = np.std(values, axis=0, ddof=1)
-    return np.where(found > _ROUNDING * np.abs(values).max(axis=0), found, np.where(np.isnan(found), np.nan, 0.0))
 
 
 def standardised(values: NDArray[np.float64], scale: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from tightlink.analysis.designed import numbers
+from tightlink.analysis.designed import deviations, numbers
 from tightlink.analysis.measurements import MeasurementError
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def correlation(
     values = numbers(runs, responses, fewest=2)
     if threshold != "gap" and not 0 <= threshold < 1:
         raise MeasurementError(f'threshold = {threshold:g}: expected a number from 0 to less than 1, or "gap"')
-    varies = np.array([np.unique(column[np.isfinite(column)]).size > 1 for column in values.T])
+    varies = deviations(values) > 0
     named = tuple(name for name, differs in zip(responses, varies, strict=True) if differs)
     constant = tuple(name for name, differs in zip(responses, varies, strict=True) if not differs)
     if len(named) < 2:  # noqa: PLR2004
@@ -153,7 +153,7 @@ def _matrix(values: NDArray[np.float64], names: Sequence[str]) -> tuple[NDArray[
                 raise MeasurementError(
                     f"{names[i]} and {names[j]}: {len(both)} runs have both; expected at least {_FEWEST_RUNS}"
                 )
-            if np.ptp(both[:, 0]) == 0 or np.ptp(both[:, 1]) == 0:
+            if not (deviations(both) > 0).all():
                 raise MeasurementError(f"{names[i]} and {names[j]}: one of them is the same in all runs that have both")
             matrix[i, j] = matrix[j, i] = np.clip(np.asarray(np.corrcoef(both, rowvar=False))[0, 1], -1, 1)
     return matrix, counts

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 NAMES: Final = ("run", "replication", "seed", "status", "identity", LINE)
 _DONE: Final = "done"
 _LEVELS: Final = 2
+#: Means of the same numbers may differ by so much, relatively.
+_ROUNDING: Final = 1e-12
 _BOOLEANS: Final = {"true": True, "false": False}
 
 
@@ -136,6 +138,19 @@ def numbers(frame: pl.DataFrame, columns: Sequence[str], *, fewest: int = 1) -> 
             raise MeasurementError(f"{name}: expected a column of numbers")
     wide = frame.select(pl.col(name).cast(pl.Float64).fill_null(float("nan")) for name in columns).to_numpy()
     return np.where(np.isfinite(wide), wide, np.nan)
+
+
+def deviations(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The standard deviation of each column over the rows that have a value; 0 where only rounding differs."""
+    import numpy as np
+
+    found = np.zeros(values.shape[1])
+    for place, column in enumerate(values.T):
+        there = column[np.isfinite(column)]
+        if there.size > 1:
+            deviation = float(np.std(there, ddof=1))
+            found[place] = deviation if deviation > _ROUNDING * np.abs(there).max() else 0.0
+    return found
 
 
 def _two_valued(column: pl.Series) -> bool:
