@@ -1,0 +1,105 @@
+"""Algorithms under conditions: the mean of each response for each algorithm, condition by condition.
+
+Document 003 numbers its algorithms; where a table has these and no others, figures number them as it does.
+
+Example:
+    >>> import polars as pl
+    >>> runs = pl.DataFrame({"buffer": ["short"] * 3, "tcp": ["reno", "reno", "fast"], "loss": [0.1, 0.3, 0.5]})
+    >>> table = compared(runs, "buffer", "tcp")["short"]
+    >>> table.algorithms, table.values.tolist()
+    (('reno', 'fast'), [[0.2], [0.5]])
+    >>> labels(["reno", "fast"]), labels(["reno", "cubic"])
+    ({'reno': '7', 'fast': '3'}, {'reno': 'reno', 'cubic': 'cubic'})
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tightlink.analysis.designed import NAMES, numbers, present
+from tightlink.analysis.measurements import MeasurementError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+#: The document's algorithms by its numbers; FAST-AT, which joins its experiments later, is the eighth.
+NUMBERS: Final = {
+    "bic": 1,
+    "compound": 2,
+    "fast": 3,
+    "highspeed": 4,
+    "htcp": 5,
+    "scalable": 6,
+    "reno": 7,
+    "fast-at": 8,
+}
+_LONG: Final = ("response", "value")
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The algorithms under one condition: a row for each, a column for each response; NaN where it has none."""
+
+    algorithms: tuple[str, ...]
+    responses: tuple[str, ...]
+    values: NDArray[np.float64]
+
+
+def compared(
+    runs: pl.DataFrame, condition: str | Sequence[str], algorithm: str, responses: Sequence[str] | None = None
+) -> dict[str, Compared]:
+    """The mean of each response over the runs of each algorithm, by condition.
+
+    Args:
+        runs: A row a run, or a row for each number in columns ``response`` and ``value``.
+        condition: Column, or columns, of the condition.
+        algorithm: Column of the algorithm.
+        responses: Which responses; without them, all columns of numbers that are neither.
+
+    Raises:
+        MeasurementError: A column is missing or holds no numbers, or there are no responses or no runs.
+    """
+    import polars as pl
+
+    keys = [condition] if isinstance(condition, str) else list(condition)
+    present(runs, [*keys, algorithm])
+    wide = _wide(runs, [*keys, algorithm]) if set(_LONG) <= set(runs.columns) else runs
+    if responses is None:
+        responses = [
+            name for name, dtype in wide.schema.items() if dtype.is_numeric() and name not in (*keys, algorithm, *NAMES)
+        ]
+    numbers(wide, responses, fewest=1)
+    if wide.is_empty():
+        raise MeasurementError("expected runs, and the table has none")
+    means = wide.group_by([*keys, algorithm], maintain_order=True).agg(pl.col(name).mean() for name in responses)
+    found = {}
+    for values, part in means.group_by(keys, maintain_order=True):
+        names = tuple(str(name) for name in part[algorithm])
+        found[_name(keys, values)] = Compared(names, tuple(responses), numbers(part, responses))
+    return found
+
+
+def labels(algorithms: Iterable[str]) -> dict[str, str]:
+    """What figures call each algorithm: its number in document 003 where all are of its eight, otherwise its name."""
+    names = list(algorithms)
+    numbered = all(name in NUMBERS for name in names)
+    return {name: str(NUMBERS[name]) if numbered else name for name in names}
+
+
+def _wide(runs: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """A column for each response; where a number is there several times, their mean."""
+    response, value = _LONG
+    numbers(runs, [value])
+    return runs.pivot(response, index=keys, values=value, aggregate_function="mean", maintain_order=True)
+
+
+def _name(keys: Sequence[str], values: Sequence[object]) -> str:
+    """A condition in words: its level, or all of its levels with their factors."""
+    if len(keys) == 1:
+        return str(values[0])
+    return ", ".join(f"{key} {value}" for key, value in zip(keys, values, strict=True))
