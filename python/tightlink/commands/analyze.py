@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
-import math
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from cyclopts import App, Parameter
+from cyclopts import App
 
-from tightlink.errors import TightlinkError
+from tightlink.commands.analyze_output import Figure, Json, Table, draw, free, plain, print_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from tightlink.analysis.estimates import Bracket, Estimate
     from tightlink.analysis.regimes import Length, Regimes
     from tightlink.analysis.saturation import Law, Saturation, Slope
+    from tightlink.commands.analyze_output import Panel
 
-    _Panel = Callable[..., Any]
-
-Json = Annotated[bool, Parameter(name="--json", negative="")]
-Figure = Annotated[Path | None, Parameter(name=["--output", "-o"])]
-
-#: Of a figure of several panels, in inches.
-_PANEL: Final = (4.8, 3.4)
 _DIGITS: Final = 4
 #: From here on numbers have no digits behind the point.
 _WHOLE: Final = 10 ** (_DIGITS - 1)
@@ -43,7 +33,7 @@ app = App(
 
 @app.command
 def saturation(
-    table: Path,
+    table: Table,
     *,
     size: str = "packet_bytes",
     throughput: str = "throughput_bps",
@@ -75,13 +65,13 @@ def saturation(
     from tightlink.analysis import measurements
     from tightlink.analysis.saturation import each
 
-    _free(output)
+    free(output)
     frame = measurements.read(table)
     with measurements.of_file(table):
         links = each(frame, size=size, throughput=throughput, largest_bytes=largest, overhead_bytes=overhead)
     if json_:
-        answers = {name: {"finding": found.sentence()} | _plain(found) for name, found in links.items()}
-        _print_json(answers.get("", answers))
+        answers = {name: {"finding": found.sentence()} | plain(found) for name, found in links.items()}
+        print_json(answers.get("", answers))
     else:
         for place, (name, found) in enumerate(links.items()):
             print(("\n" if place else "") + (f"{name}: " if name else ""), end="")
@@ -90,11 +80,11 @@ def saturation(
         from tightlink import plots
 
         panels = (plots.throughput_over_size, plots.rate_over_size, plots.throughput_over_rate)
-        _draw(output, {name: [partial(draw, found) for draw in panels] for name, found in links.items()})
+        draw(output, {name: [partial(panel, found) for panel in panels] for name, found in links.items()})
 
 
 @app.command
-def regimes(table: Path, *, load: str = "load", json_: Json = False, output: Figure = None) -> None:
+def regimes(table: Table, *, load: str = "load", json_: Json = False, output: Figure = None) -> None:
     """Find where a router's load stops following traffic, and whether packets or bytes govern that.
 
     Parameters
@@ -112,17 +102,17 @@ def regimes(table: Path, *, load: str = "load", json_: Json = False, output: Fig
     from tightlink.analysis import measurements
     from tightlink.analysis.regimes import each
 
-    _free(output)
+    free(output)
     frame = measurements.read(table)
     with measurements.of_file(table):
         routers = each(frame, load=load)
     if json_:
-        _print_json({name: {"finding": found.sentence(), "governs": found.governs} | _plain(found)
+        print_json({name: {"finding": found.sentence(), "governs": found.governs} | plain(found)
                      for name, found in routers.items()})  # fmt: skip
     else:
         _print_regimes(routers)
     if output is not None:
-        _draw(output, {name: _panels(found) for name, found in routers.items()})
+        draw(output, {name: _panels(found) for name, found in routers.items()})
 
 
 def _print_saturation(found: Saturation) -> None:
@@ -193,40 +183,16 @@ def _length(length: Length, *, lossy: bool) -> list[str]:
     return [*cells, _bracket(length.loss_onset_bps, 1e-6)] if lossy else cells
 
 
-def _panels(found: Regimes) -> list[_Panel]:
+def _panels(found: Regimes) -> list[Panel]:
     from tightlink import plots
 
-    panels: list[_Panel] = [
+    panels: list[Panel] = [
         partial(plots.load_over, found, "packets_per_s"),
         partial(plots.load_over, found, "throughput_bps", log=True),
     ]
     if "loss" in found.lengths[0].points.columns:
         panels.append(partial(plots.loss_over, found, "throughput_bps", log=True))
     return panels
-
-
-def _draw(file: Path, rows: Mapping[str, list[_Panel]]) -> None:
-    """Rows of panels in one file, each with its title."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure as Drawing
-
-    from tightlink import plots
-
-    columns = max(len(panels) for panels in rows.values())
-    with mpl.rc_context(plots.STYLE):
-        figure = Drawing(figsize=(_PANEL[0] * columns, _PANEL[1] * len(rows)), layout="constrained")
-        grid = figure.subplots(len(rows), columns, squeeze=False)
-        for (title, panels), axes in zip(rows.items(), grid, strict=True):
-            axes[0].set_title(title)
-            for draw, ax in zip(panels, axes, strict=True):
-                draw(ax=ax)
-    plots.write(figure, file)
-
-
-def _free(output: Path | None) -> None:
-    """Looked at before the analysis: nothing is overwritten."""
-    if output is not None and output.exists():
-        raise TightlinkError(f"{output}: is there already; choose another file")
 
 
 def _share(estimate: Estimate) -> str:
@@ -248,20 +214,3 @@ def _bracket(bracket: Bracket | None, factor: float = 1.0) -> str:
         return "-"
     low, high = (None if end is None else _number(end * factor) for end in (bracket.low, bracket.high))
     return f"below {high}" if low is None else f"above {low}" if high is None else f"{low} to {high}"
-
-
-def _print_json(found: object) -> None:
-    print(json.dumps(found, indent=2, ensure_ascii=False))
-
-
-def _plain(thing: Any) -> Any:
-    """What JSON can hold: fields of dataclasses, rows of frames, no number that is none."""
-    if dataclasses.is_dataclass(thing):
-        return {field.name: _plain(getattr(thing, field.name)) for field in dataclasses.fields(thing)}
-    if isinstance(thing, dict):
-        return {key: _plain(value) for key, value in thing.items()}
-    if isinstance(thing, list | tuple):
-        return [_plain(value) for value in thing]
-    if isinstance(thing, float):
-        return thing if math.isfinite(thing) else None
-    return _plain(thing.to_dicts()) if hasattr(thing, "to_dicts") else thing
