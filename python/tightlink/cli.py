@@ -18,6 +18,7 @@ from tightlink.commands.controls import Controls, define
 from tightlink.commands.evaluate import evaluate
 from tightlink.commands.four_tier import four_tier
 from tightlink.commands.maxflow import maxflow
+from tightlink.commands.oscillation import oscillation
 from tightlink.commands.packetize import packetize
 from tightlink.commands.predict import predict
 from tightlink.commands.sql import sql
@@ -153,6 +154,7 @@ def run(  # noqa: PLR0913
     return warned(result.warnings)
 
 
+analyze.app.command(oscillation)
 app.command(analyze.app)
 app.command(maxflow)
 app.command(packetize)
@@ -181,7 +183,7 @@ def list_(
 
 
 @app.command
-def study(
+def study(  # noqa: PLR0913
     name: str,
     *,
     output: Folder = None,

@@ -19,6 +19,7 @@ from tightlink.plots import ten_steps
 from tightlink.plots.effects import influence, main_effects, significance_map
 from tightlink.plots.figures import cdf, limited_by, line, scatter_with_curves, series
 from tightlink.plots.fundamental import fundamental_diagram, vehicle_traffic
+from tightlink.plots.oscillation import oscillation_series, oscillation_spectrum
 from tightlink.plots.regimes import load_over, loss_over
 from tightlink.plots.saturation import bifurcation, rate_over_size, throughput_over_rate, throughput_over_size
 from tightlink.plots.style import SIZE, STYLE, save, write
@@ -35,6 +36,8 @@ __all__ = [
     "load_over",
     "loss_over",
     "main_effects",
+    "oscillation_series",
+    "oscillation_spectrum",
     "rate_over_size",
     "save",
     "scatter_with_curves",

@@ -55,7 +55,7 @@ def names() -> list[tuple[str, str]]:
     return [(name, text) for name, (text, _) in _STUDIES.items()]
 
 
-def run(
+def run(  # noqa: PLR0913
     name: str,
     out: str | os.PathLike[str],
     jobs: int = 1,

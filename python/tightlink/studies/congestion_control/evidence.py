@@ -32,11 +32,8 @@ class Evidence:
     experiment: Experiment
     size: Size
     table: pl.DataFrame
-    wall_s: float
-    """Of all runs, added."""
     packet_hops: int
-    peak_rss_bytes: int
-    stored_bytes: int
+    """Of all runs, added."""
 
     def responses(self, period: str = CONGESTION) -> pl.DataFrame:
         """A row for each condition and algorithm, with its factors; a column for each response of the network."""
@@ -59,17 +56,8 @@ class Evidence:
 def gather(found: Experiment, size: Size, runs: Mapping[str, Run]) -> Evidence:
     """Read the runs of an experiment."""
     names = [name for name in runs if name.split("/")[0] == found.name]
-    rows = [_rows(name, runs[name]) for name in names]
-    timing = [runs[name].manifest["timing"] for name in names]
-    return Evidence(
-        found,
-        size,
-        pl.concat(rows),
-        sum(each["wall_s"] for each in timing),
-        sum(runs[name].manifest["packet_hops"] for name in names),
-        max((each.get("peak_rss_bytes") or 0 for each in timing), default=0),
-        sum(int(runs[name].users.estimated_size()) for name in names),
-    )
+    table = pl.concat([_rows(name, runs[name]) for name in names])
+    return Evidence(found, size, table, sum(runs[name].manifest["packet_hops"] for name in names))
 
 
 def _rows(name: str, run: Run) -> pl.DataFrame:

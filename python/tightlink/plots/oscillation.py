@@ -1,0 +1,82 @@
+"""Figures of an oscillation: the series, and its spectrum above that of noise.
+
+Both take what `tightlink.analysis.oscillation.oscillation` gives, draw into ``ax`` and return it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tightlink.plots import labels, palette
+from tightlink.plots.style import LEGEND, axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from tightlink.analysis.oscillation import Oscillation
+
+#: More of them in one figure are a grey band.
+_PERIODS: Final = 20
+#: The lowest of so many powers is not looked at.
+_SQUEEZED: Final = 50
+#: Above the highest.
+_ROOM: Final = 3
+
+
+def oscillation_series(found: Oscillation, *, column: str = "value", ax: Axes | None = None) -> Axes:
+    """The series over time with its mean: of an oscillation, twenty periods from the middle.
+
+    Args:
+        found: What was tested.
+        column: What it is, for the axis.
+        ax: Where to draw; without it, in a new figure.
+    """
+    ax = axes(ax)
+    series = found.series
+    if found.significant:
+        middle = (series["time_s"][0] + series["time_s"][-1]) / 2
+        half = _PERIODS / 2 * found.period_s
+        series = series.filter((series["time_s"] - middle).abs() <= half)
+    values = series["value"].to_list()
+    up = labels.axis(column, max(map(abs, values)))
+    drawn = [value * up.factor for value in values]
+    ax.plot(series["time_s"].to_list(), drawn, color=palette.SERIES[0], linewidth=1)
+    ax.axhline(found.mean * up.factor, color=palette.NEUTRAL, linestyle="--", linewidth=1, label="mean")
+    ax.set(xlabel="time (s)", ylabel=up.title)
+    if min(values) >= 0:
+        ax.set_ylim(bottom=0)
+    ax.margins(x=0)
+    ax.legend(**LEGEND)
+    return ax
+
+
+def oscillation_spectrum(found: Oscillation, *, ax: Axes | None = None) -> Axes:
+    """The spectrum, that of noise of first order, and what the highest peak of such noise stays below.
+
+    Args:
+        found: What was tested.
+        ax: Where to draw; without it, in a new figure.
+    """
+    ax = axes(ax)
+    spectrum = found.spectrum
+    ax.set(xlabel="frequency (Hz)", ylabel="variance at the frequency")
+    if spectrum.is_empty():
+        ax.text(0.5, 0.5, "nothing varies", transform=ax.transAxes, ha="center", color=palette.NEUTRAL)
+        return ax
+    frequency = spectrum["frequency_hz"].to_list()
+    chance = f"{100 * found.level:g} %"
+    ax.plot(frequency, spectrum["power"].to_list(), color=palette.SERIES[0], linewidth=0.7, label="spectrum")
+    ax.plot(frequency, spectrum["background"].to_list(), color=palette.SERIES[1], label="noise of first order")
+    ax.plot(frequency, spectrum["threshold"].to_list(), color=palette.SERIES[1], linestyle="--",
+            label=f"its peaks exceed this in {chance}")  # fmt: skip
+    if found.significant:
+        ax.axvline(1 / found.period_s, color=palette.NEUTRAL, linestyle=":", linewidth=1,
+                   label=f"period {found.period_s:.3g} s")  # fmt: skip
+    ax.set(xscale="log", yscale="log")
+    # Single frequencies have next to nothing: they would squeeze what matters into the upper half.
+    power: list[float] = spectrum["power"].to_list()
+    top = max(*power, *spectrum["threshold"].to_list())
+    ax.set_ylim(sorted(power)[len(power) // _SQUEEZED], _ROOM * top)
+    ax.margins(x=0)
+    ax.legend(**LEGEND)
+    return ax

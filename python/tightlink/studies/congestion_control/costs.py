@@ -1,0 +1,82 @@
+"""What the experiments cost: packet-hops counted at the size that was run, and extrapolated to the document's."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from tightlink import units
+from tightlink.errors import ScenarioError
+from tightlink.report import Section, Table, Text
+from tightlink.scenario import memory
+from tightlink.studies.congestion_control.experiment import Size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tightlink.studies.congestion_control.evidence import Evidence
+    from tightlink.studies.congestion_control.experiment import Experiment
+
+_SCALES: Final = (Fraction(1, 1000), Fraction(1, 100), Fraction(1, 10), Fraction(1))
+#: Time of one core for a packet-hop, as docs/benchmarks.md measures it for users: it changes little with the scale.
+SECONDS_PER_PACKET_HOP: Final = 110e-9
+_HOUR_S: Final = 3600
+
+
+def table(found: Sequence[Evidence]) -> pl.DataFrame:
+    """A row for each experiment and scale: runs, sources, packet-hops, core-hours, memory of the largest run.
+
+    Packet-hops go with sources and simulated time, as speeds do with sources.
+    """
+    return pl.DataFrame([row for each in found for row in _rows(each)])
+
+
+def _rows(found: Evidence) -> Iterator[dict[str, object]]:
+    own = found.experiment
+    for size in (found.size, *(Size(scale, own.duration) for scale in _SCALES)):
+        if not _exists(own, size):
+            continue
+        times = float(size.scale / found.size.scale) * units.time(size.duration) / units.time(found.size.duration)
+        largest = own.scenario(0, own.algorithms[0] if own.algorithms else None, size)
+        needed = memory.needed(largest.resolve())
+        yield {
+            "experiment": own.name,
+            "size": str(size),
+            "runs": own.conditions.height * max(1, len(own.algorithms)),
+            "sources": own.sources(size),
+            "packet_hops": found.packet_hops * times,
+            "core_hours": found.packet_hops * times * SECONDS_PER_PACKET_HOP / _HOUR_S,
+            "memory_bytes": needed.bytes if needed is not None else None,
+            "from": "counted" if size == found.size else "extrapolated",
+        }
+
+
+def _exists(experiment: Experiment, size: Size) -> bool:
+    try:
+        experiment.check(size)
+    except ScenarioError:
+        return False
+    return True
+
+
+def section(found: Sequence[Evidence]) -> Section:
+    """What it cost, and what all of it would."""
+    costs = table(found)
+    whole = sum(
+        row["core_hours"]
+        for each in found
+        for row in costs.filter(pl.col("experiment") == each.experiment.name).tail(1).iter_rows(named=True)
+    )
+    return Section(
+        "What it costs",
+        f"At the document's size, these experiments are {whole:,.0f} core-hours.",
+        [
+            Text(
+                "Runs are independent of each other: `--cluster` spreads them. Core-hours are packet-hops at "
+                f"{SECONDS_PER_PACKET_HOP * 1e9:.0f} ns of one core each."
+            ),
+            Table(costs, formats={"packet_hops": ".2e", "core_hours": ".1f"}),
+        ],
+    )

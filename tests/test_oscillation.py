@@ -1,0 +1,305 @@
+"""Oscillation: rare in noise without a period, found in limit cycles; FAST beside Reno, and what users see."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import signal, stats
+
+import tightlink as tl
+from tightlink import cli, plots
+from tightlink.analysis.oscillation import oscillation
+from tightlink.analysis.oscillations import each, of_run, summary
+from tightlink.analysis.red_noise import Spectrum, largest_ratios, series
+
+BOTTLENECK = """\
+profile = "linux"
+duration = "30 s"
+
+[link.bottleneck]
+ends = ["east", "west"]
+rate = "20 Mbit/s"
+delay = "20 ms"
+queue = "50 packets"
+
+[traffic.bulk]
+kind = "bulk"
+flows = 4
+from = "east"
+to = "west"
+start = { first = "0 s", every = "500 ms" }
+tcp.congestion = { kind = "fast", alpha = "50 packets" }
+
+[observe]
+interval = "10 ms"
+"""
+
+
+@pytest.mark.parametrize("correlation", [-0.4, 0.0, 0.6, 0.95, 0.999])
+def test_noise_without_a_period_is_called_oscillation_as_often_as_the_level_says(correlation: float) -> None:
+    random = np.random.default_rng(17)
+    tests = 300
+    p = [oscillation(row, 0.1, simulations=99).p for row in 7 + series(correlation, (tests, 200), random)]
+    for level in (0.01, 0.05):
+        alarms = int(sum(one <= level for one in p))
+        # So many alarms or more come once in a thousand times.
+        assert stats.binom.sf(alarms - 1, tests, level) > 1e-3, (level, alarms)
+    # Nor is the test one that never fires, but where a random walk looks like a trend.
+    if correlation < 0.9:
+        assert 0.4 < np.mean(p) < 0.6
+
+
+def test_windows_that_fall_at_random_times_do_not_oscillate() -> None:
+    """AIMD with losses of a Poisson process: windows go up and down as far as in a sawtooth, but without a period."""
+    random = np.random.default_rng(3)
+    alarms = 0
+    for _ in range(100):
+        lost = random.random(1000) < 1 / 40
+        window, windows = 20.0, []
+        for loss in lost:
+            window = window / 2 if loss else window + 0.3
+            windows.append(window)
+        alarms += oscillation(np.array(windows), 0.1, simulations=99).significant
+    assert stats.binom.sf(alarms - 1, 100, 0.01) > 1e-3
+
+
+def test_heavy_tails_do_not_oscillate() -> None:
+    bursts = np.random.default_rng(4).lognormal(0, 2, (100, 400))
+    alarms = sum(oscillation(row, 1.0, simulations=99).significant for row in bursts)
+    assert stats.binom.sf(alarms - 1, 100, 0.01) > 1e-3
+
+
+def test_the_largest_of_white_noise_is_fishers() -> None:
+    """R. A. Fisher, 1929: of m frequencies, the largest exceeds z = g m of their mean with a known probability."""
+    count, level = 201, 0.05
+    noise = largest_ratios(0.0, count, 4000, 5)
+    frequencies = (count - 1) // 2 - 2
+    # Bonferroni's bound is nearly exact so far out: m (1 − z / m)^(m − 1).
+    z = frequencies * (1 - (level / frequencies) ** (1 / (frequencies - 1)))
+    assert float(np.mean(noise >= z)) == pytest.approx(level, abs=0.015)
+
+
+def test_the_noise_is_of_first_order() -> None:
+    rows = series(0.8, (4000, 50), np.random.default_rng(2))
+    np.testing.assert_allclose(rows.std(axis=0), 1, atol=0.06)
+    assert np.mean(rows[:, 1:] * rows[:, :-1]) == pytest.approx(0.8, abs=0.02)
+    assert np.mean(rows[:, 2:] * rows[:, :-2]) == pytest.approx(0.64, abs=0.02)
+
+
+def test_power_is_variance() -> None:
+    values = np.random.default_rng(1).normal(size=301)
+    spectrum = Spectrum.of(values)
+    frequency, density = signal.periodogram(values, detrend="linear")
+    np.testing.assert_allclose(spectrum.frequency_hz, frequency[3:])
+    np.testing.assert_allclose(spectrum.power, density[3:] / 301)
+
+
+def _sawtooth(times: Any) -> Any:
+    return 60 + 20 * signal.sawtooth(2 * np.pi * times / 6)
+
+
+@pytest.mark.parametrize(
+    ("shape", "period", "amplitude"),
+    [
+        (lambda t: 50 + 10 * np.sin(2 * np.pi * t / 1.7), 1.7, 10.0),
+        # The first of a square wave's sines is 4/π of it, a sawtooth's 2/π.
+        (lambda t: 30 + 10 * signal.square(2 * np.pi * t / 1.7), 1.7, 12.7),
+        (_sawtooth, 6.0, 12.7),
+        # Losses in bursts: every second tenth of a period.
+        (lambda t: np.where((t % 2.5) < 0.25, 40.0, 0.0), 2.5, None),
+    ],
+    ids=["sine", "square", "sawtooth", "bursts"],
+)
+def test_limit_cycles(shape: Any, period: float, amplitude: float | None) -> None:
+    times = np.arange(1200) / 10
+    noise = np.random.default_rng(9).normal(size=len(times))
+    found = oscillation(shape(times) + noise, 0.1, round_trip_s=0.5)
+    assert found.oscillates
+    assert found.p == 1 / 1000
+    assert found.period_s == pytest.approx(period, rel=period / 120)
+    assert found.period_round_trips == pytest.approx(2 * found.period_s)
+    if amplitude is not None:
+        assert found.amplitude == pytest.approx(amplitude, rel=0.1)
+        assert found.relative_amplitude == pytest.approx(found.amplitude / found.mean)
+
+
+def test_a_feedback_that_comes_too_late() -> None:
+    """x' = −x(t − τ): beyond τ = π/2 it oscillates, with a period near 4 τ; below, noise is damped (Hayes, 1950)."""
+    random = np.random.default_rng(6)
+    periods = {}
+    for delay in (20, 180):
+        step, values = 0.01, [0.0] * (delay + 1)
+        for _ in range(60_000):
+            pull = -np.tanh(values[-1 - delay])
+            values.append(values[-1] + step * float(pull) + 0.02 * float(random.normal()))
+        found = oscillation(10 + np.array(values[10_000::20]), 0.2, simulations=299)
+        periods[delay] = found.period_s if found.significant else None
+    assert periods[20] is None
+    assert periods[180] == pytest.approx(4 * 1.8, rel=0.1)
+
+
+def test_a_small_period_does_not_count() -> None:
+    values = 100 + 0.05 * np.sin(np.arange(400)) + np.random.default_rng(1).normal(scale=0.01, size=400)
+    found = oscillation(values, 1.0)
+    assert (found.significant, found.oscillates) == (True, False)
+    assert found.sentence().startswith("no oscillation that counts: a period of 6.25 s, but an amplitude of 0.05 % of")
+
+
+def test_what_does_not_vary() -> None:
+    found = oscillation(np.full(100, 7.3), 1.0)
+    assert (found.p, found.amplitude, found.oscillates) == (1.0, 0.0, False)
+    assert found.sentence() == "no oscillation: the values do not vary"
+    assert plots.oscillation_spectrum(found).texts[0].get_text() == "nothing varies"
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.floats(1e-3, 1e3), st.floats(-50, 50), st.integers(0, 100))
+def test_units_and_trends_change_nothing(scale: float, slope: float, seed: int) -> None:
+    values = series(0.7, (1, 128), np.random.default_rng(seed))[0]
+    one = oscillation(values, 1.0, simulations=39)
+    two = oscillation(scale * values + slope * np.arange(128.0), 1.0, simulations=39)
+    assert two.ratio == pytest.approx(one.ratio, rel=1e-6)
+    assert two.p == one.p
+    assert two.amplitude == pytest.approx(scale * one.amplitude, rel=1e-6)
+
+
+@pytest.fixture(scope="module")
+def runs() -> dict[str, tl.Run]:
+    fast = tl.loads(BOTTLENECK)
+    scenarios = {
+        "fast, small": fast,
+        "fast, large": fast.set("link.bottleneck.queue", "400 packets"),
+        "reno, small": fast.set("traffic.bulk.tcp.congestion", "reno"),
+    }
+    return {name: tl.simulate(scenario) for name, scenario in scenarios.items()}
+
+
+def test_fast_oscillates_where_the_buffer_is_smaller_than_what_its_flows_keep_there(runs: dict[str, tl.Run]) -> None:
+    small, large, reno = (
+        of_run(runs[name], begin_s=8, simulations=299) for name in ("fast, small", "fast, large", "reno, small")
+    )
+    windows = [name for name in small if name[1] == "cwnd_packets"]
+    assert len(windows) == 4
+    for name in windows:
+        assert small[name].oscillates
+        assert small[name].relative_amplitude > 0.25
+        # Fast: in a few round trips, where Reno's sawtooth takes many.
+        assert 3 < small[name].period_round_trips < 4.5
+        assert not large[name].oscillates
+        assert large[name].relative_amplitude < 0.01
+        if reno[name].significant:
+            assert reno[name].period_round_trips > 10
+            assert reno[name].relative_amplitude < small[name].relative_amplitude
+    assert any(reno[name].oscillates for name in windows)
+    losses = ("bottleneck", "packets_dropped")
+    assert small[losses].oscillates
+    assert small[losses].period_s == pytest.approx(small[windows[0]].period_s, rel=0.1)
+    assert small[losses].mean > 10 * reno[losses].mean
+    assert large[losses].mean == 0
+
+
+def test_users_behind_one_router_oscillate_together_and_in_a_large_network_not() -> None:
+    four_tier = tl.FourTier(duration="25 s", scale=0.01, congestion="fast", measurement_interval="20 ms")
+    run = tl.simulate(four_tier.scenario())
+    found = of_run(run, begin_s=10, simulations=299)
+    assert list(found) == [("users", "cwnd_mean_packets"), ("users", "packets_retransmitted")]
+    # Many short transfers, each at its own time: what each does is not seen in their mean.
+    assert not any(one.oscillates for one in found.values())
+    one = tl.loads("""\
+    profile = "linux"
+    duration = "25 s"
+    link.east = { ends = ["core", "a"], rate = "20 Mbit/s", delay = "10 ms", queue = "50 packets" }
+    link.west = { ends = ["core", "b"], rate = "200 Mbit/s", delay = "10 ms", queue = "unlimited" }
+    [traffic.downloads]
+    kind = "users"
+    think = "0.1 s"
+    places.near = { at = "a", receivers = 4 }
+    places.far = { at = "b", sources = 4 }
+    interfaces.ethernet = { rate = "1 Gbit/s", delay = "0.1 ms" }
+    files.film = { mean = "100000 packets" }
+    tcp.congestion = { kind = "fast", alpha = "50 packets" }
+    [observe]
+    interval = "10 ms"
+    """)
+    found = of_run(tl.simulate(one), begin_s=5, simulations=299)
+    lost = found["downloads", "packets_retransmitted"]
+    assert lost.oscillates
+    assert 2 < lost.period_round_trips < 6
+
+
+def test_tables_of_any_origin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    times = np.arange(1, 301) / 5
+    wave = 10 + 5 * np.sin(2 * np.pi * times / 3) + np.random.default_rng(1).normal(size=300)
+    pl.DataFrame({"time_s": times.round(3), "link": "a", "queue": wave.round(3)}).write_csv(tmp_path / "queue.csv")
+    command = ["analyze", "oscillation", str(tmp_path / "queue.csv")]
+    assert cli.main([*command, "--column", "queue", "-o", str(tmp_path / "queue.png")]) == 0
+    assert capsys.readouterr().out == (
+        "a queue: oscillates with a period of 3 s and an amplitude of 50 % of the mean, p = 0.001\n"
+    )
+    assert (tmp_path / "queue.png").read_bytes().startswith(b"\x89PNG")
+    assert cli.main([*command, "--column", "queue", "--begin", "30 s", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["series"], row["samples"], row["period_round_trips"]) == ("a queue", 151, None)
+    for words, wrong in {
+        (): "expected --column with one of time_s, link, queue",
+        ("--column", "queues"): 'no column queues: expected one of time_s, link, queue; did you mean "queue"?',
+        ("--column", "link"): "a link: at 0.2 s: expected a number at every time",
+        ("--column", "queue", "--begin", "55 s"): "a queue: 26 values: expected at least 32",
+        ("--column", "queue", "--begin", "2 m"): '--begin = "2 m": expected a time',
+        ("--column", "queue", "--begin", "100 s"): "nothing between 100 s and inf s: expected values over time there",
+    }.items():
+        assert cli.main([*command, *words]) == 2
+        assert wrong in capsys.readouterr().err
+
+
+def test_times_must_be_even() -> None:
+    times = np.arange(1.0, 51.0)
+    values = np.random.default_rng(1).normal(size=50)
+    table = pl.DataFrame({"time_s": [*times, 50.4], "x": [*values, 0.0]})
+    # A last interval that was cut short does not count.
+    assert each(table, ["x"], simulations=19)["x",].samples == 50
+    with pytest.raises(tl.TightlinkError, match="x: time_s = 21: expected times at equal intervals, here of 1 s"):
+        each(table.filter(pl.col("time_s") != 20), ["x"])
+    with pytest.raises(tl.TightlinkError, match="no column time_s among x"):
+        each(table.select("x"), ["x"])
+
+
+def test_runs_and_sweeps_from_the_command(
+    runs: dict[str, tl.Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs["fast, small"].save(tmp_path / "run")
+    assert cli.main(["analyze", "oscillation", str(tmp_path / "run"), "--begin", "15 s"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("bulk[0] cwnd_packets: oscillates with a period of 0.2")
+    assert "round trips) and an amplitude of 3" in lines[0]
+    assert lines[-1] == "do not vary: bottleneck.reverse packets_dropped"
+    (tmp_path / "sweep" / "tables").mkdir(parents=True)
+    table = runs["fast, small"].series.with_columns(run=pl.lit("1/0"))
+    table.write_parquet(tmp_path / "sweep" / "tables" / "series.parquet")
+    command = ["analyze", "oscillation", str(tmp_path / "sweep"), "--column", "queue_packets", "--begin", "15 s"]
+    assert cli.main(command) == 0
+    assert capsys.readouterr().out.startswith("1/0 bottleneck queue_packets: oscillates with a period of 0.2")
+    assert cli.main(["analyze", "oscillation", str(tmp_path)]) == 2
+    assert "expected a run, or a sweep with tables/series.parquet" in capsys.readouterr().err
+
+
+def test_figures(runs: dict[str, tl.Run]) -> None:
+    found = of_run(runs["fast, small"], ["cwnd_packets"], begin_s=8, simulations=99)["bulk[0]", "cwnd_packets"]
+    ax = plots.oscillation_series(found, column="cwnd_packets")
+    assert ax.get_ylabel() == "congestion window (packets)"
+    drawn = np.asarray(ax.lines[0].get_xdata(), dtype=float)
+    assert np.ptp(drawn) == pytest.approx(20 * found.period_s, abs=0.03)
+    spectrum = plots.oscillation_spectrum(found)
+    assert [line.get_label() for line in spectrum.lines] == [
+        "spectrum", "noise of first order", "its peaks exceed this in 1 %", f"period {found.period_s:.3g} s",
+    ]  # fmt: skip
+    assert (spectrum.get_xscale(), spectrum.get_yscale()) == ("log", "log")
+    table = summary({("bulk[0]", "cwnd_packets"): found})
+    assert table.row(0, named=True)["oscillates"] is True
