@@ -7,85 +7,86 @@ replacements of TCP, alone and beside it. Their method is redone here from desig
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError, closest, one_of
-from tightlink.studies.congestion_control import costs, figures, homogeneous, mixed, sensitivity
+from tightlink.studies.congestion_control import boundary, costs, homogeneous, mixed, mixture, sensitivity, window
 from tightlink.studies.congestion_control.evidence import Evidence, gather, together
 from tightlink.studies.congestion_control.experiment import NAMES, Experiment, Size, experiment
-from tightlink.studies.congestion_control.homogeneous import Homogeneous
-from tightlink.studies.congestion_control.mixed import Mixed
-from tightlink.studies.congestion_control.sensitivity import Sensitivity
 from tightlink.studies.study import Findings, Study
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tightlink.experiment.claims import Claim
     from tightlink.experiment.execute import Task
-    from tightlink.report import Section
     from tightlink.run import Run
+    from tightlink.studies.congestion_control.part import Part
 
 #: What runs in about ten minutes on two cores.
 DEFAULT: Final = Size(Fraction(1, 100), "3 min")
-CHOSEN: Final = ("sensitivity", "1b", "2b")
+CHOSEN: Final = ("sensitivity", "1b", "2b", "mixture", "window", boundary.NAME)
 _ALONE: Final = "sensitivity-"
 #: That `--experiments` knows: the sensitivity analysis is one.
-_KNOWN: Final = tuple(name for name in NAMES if not name.startswith(_ALONE))
+_KNOWN: Final = (*(name for name in NAMES if not name.startswith(_ALONE)), boundary.NAME)
+#: A period must have some intervals.
+_SHORTEST_S: Final = 30
 
 
-def tasks(experiments: Sequence[Experiment], size: Size) -> list[Task]:
-    """Everything that is simulated."""
-    return [task for each in experiments for task in each.tasks(size)]
+@dataclass(frozen=True)
+class Chosen:
+    """What is run: experiments in the four-tier network, at a size, and the one on a single link."""
+
+    experiments: tuple[Experiment, ...]
+    size: Size
+    oscillation: bool
+
+    def tasks(self) -> list[Task]:
+        """Everything that is simulated."""
+        own = [task for each in self.experiments for task in each.tasks(self.size)]
+        return [*own, *boundary.tasks()] if self.oscillation else own
+
+    def findings(self, runs: Mapping[str, Run]) -> Findings:
+        """Claims, report and figures, all from the runs."""
+        found = {each.name: gather(each, self.size, runs) for each in self.experiments}
+        parts = list(_parts(found))
+        if self.oscillation:
+            parts.append(boundary.part(runs))
+        claims = [claim for each in parts for claim in each.claims]
+        costly = list(found.values())
+        return Findings(
+            "Congestion controls in an Internet-like network",
+            _lead([*found, *([boundary.NAME] if self.oscillation else [])], claims, self.size),
+            claims,
+            [*(each.section for each in parts), *([costs.section(costly)] if costly else [])],
+            lambda folder: [file for each in parts for file in each.draw(folder)],
+            {"responses": together(costly), "costs": costs.table(costly)} if costly else {},
+        )
 
 
-def findings(experiments: Sequence[Experiment], size: Size, runs: Mapping[str, Run]) -> Findings:
-    """Claims, report and figures, all from the runs."""
-    found = {each.name: gather(each, size, runs) for each in experiments}
-    claims: list[Claim] = []
-    sections: list[Section] = []
-    analysed: list[Sensitivity | Homogeneous | Mixed] = []
-    if "sensitivity" in found:
-        alone = {name.removeprefix(_ALONE): each for name, each in found.items() if name.startswith(_ALONE)}
-        own = Sensitivity(found["sensitivity"], alone)
-        claims += sensitivity.claims(own)
-        sections.append(sensitivity.section(own, claims))
-        analysed.append(own)
-    for each in found.values():
-        if each.experiment.name.startswith("sensitivity"):
-            continue
-        if each.experiment.beside:
-            two = Mixed(each)
-            claims += mixed.claims(two)
-            sections.append(mixed.section(two))
-            analysed.append(two)
-        else:
-            one = Homogeneous(each)
-            claims += homogeneous.claims(one)
-            sections.append(homogeneous.section(one))
-            analysed.append(one)
-    sections.append(costs.section(list(found.values())))
-    return Findings(
-        "Congestion controls in an Internet-like network",
-        _lead(list(found.values()), claims, size),
-        claims,
-        sections,
-        lambda folder: figures.draw(folder, analysed),
-        {"responses": together(found.values()), "costs": costs.table(list(found.values()))},
-    )
+def _parts(found: Mapping[str, Evidence]) -> Iterator[Part]:
+    """Of each experiment in the four-tier network."""
+    alone = {name.removeprefix(_ALONE): each for name, each in found.items() if name.startswith(_ALONE)}
+    for name, each in found.items():
+        if name == "sensitivity":
+            yield sensitivity.part(each, alone)
+        elif name not in {_ALONE + control for control in alone}:
+            yield _PARTS.get(name, _BY_MIXING[each.experiment.mixing])(each)
 
 
-def _lead(found: Sequence[Evidence], claims: Sequence[Claim], size: Size) -> str:
+_BY_MIXING: Final = {"alone": homogeneous.part, "half": mixed.part, "all": mixture.part}
+_PARTS: Final = {"window": window.part}
+
+
+def _lead(names: Sequence[str], claims: Sequence[Claim], size: Size) -> str:
     failed = sum(claim.holds is False for claim in claims)
-    names = ", ".join(each.experiment.name for each in found)
     return (
         "*Which of twenty parameters govern an Internet-like network, and what if it changed its TCP?* K. Mills and "
         "others at NIST simulated four tiers of routers and up to 278,000 sources (2010). Their experiments are redone "
-        f"here: {names}.\n\n"
+        f"here: {', '.join(names)}.\n\n"
         f"**At {size}.** Sources and routers' speeds go down together, interfaces and files stay: the smaller the "
         "scale, the fewer users share a router, and the more one transfer fills it. What a claim says holds, or not, "
         f"at this scale.\n\n{failed} of {len(claims)} claims do not hold; each says what came out."
@@ -140,19 +141,18 @@ def _names(text: str) -> tuple[str, ...]:
     return names
 
 
-#: A period must have some intervals.
-_SHORTEST_S: Final = 30
-
-
 def _study(names: Sequence[str], size: Size, command: str = "") -> Study:
-    chosen = [experiment(name) for name in NAMES if name.removesuffix("-reno").removesuffix("-compound") in names]
-    for each in chosen:
+    experiments = tuple(
+        experiment(name) for name in NAMES if name in names or (name.startswith(_ALONE) and "sensitivity" in names)
+    )
+    for each in experiments:
         each.check(size)
+    chosen = Chosen(experiments, size, boundary.NAME in names)
     return Study(
         "congestion-control",
         "which of twenty parameters govern an Internet-like network, and seven controls in it (NIST 2010)",
-        partial(tasks, chosen, size),
-        partial(findings, chosen, size),
+        chosen.tasks,
+        chosen.findings,
         command=command,
         adapt=_adapted,
     )

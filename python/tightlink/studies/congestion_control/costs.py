@@ -39,12 +39,12 @@ def _rows(found: Evidence) -> Iterator[dict[str, object]]:
         if not _exists(own, size):
             continue
         times = float(size.scale / found.size.scale) * units.time(size.duration) / units.time(found.size.duration)
-        largest = own.scenario(0, own.algorithms[0] if own.algorithms else None, size)
+        largest = own.scenario(0, own.compared[0], size)
         needed = memory.needed(largest.resolve())
         yield {
             "experiment": own.name,
             "size": str(size),
-            "runs": own.conditions.height * max(1, len(own.algorithms)),
+            "runs": own.conditions.height * len(own.compared),
             "sources": own.sources(size),
             "packet_hops": found.packet_hops * times,
             "core_hours": found.packet_hops * times * SECONDS_PER_PACKET_HOP / _HOUR_S,

@@ -61,7 +61,7 @@ def gather(found: Experiment, size: Size, runs: Mapping[str, Run]) -> Evidence:
 
 
 def _rows(name: str, run: Run) -> pl.DataFrame:
-    experiment, condition, algorithm = [*name.split("/"), ""][:3]
+    experiment, condition, algorithm = name.split("/")
     network = responses(run).select("period", "response", "value", control=pl.lit(""))
     found = pl.concat([network, _groups(run.transfers).select(network.columns)])
     return found.select(

@@ -15,11 +15,11 @@ Example:
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from tightlink import units
 from tightlink.errors import ScenarioError
@@ -33,14 +33,23 @@ if TYPE_CHECKING:
     from tightlink.experiment.fractional import Fraction as Design
     from tightlink.scenario import Scenario
 
-#: Those of the document, then what its sensitivity analysis has for one control by itself.
-NAMES: Final = ("sensitivity", "sensitivity-reno", "sensitivity-compound", "1a", "1b", "2a", "2b", "2c")
+#: The document's, with what its sensitivity analysis has of one control by itself; then what it asks for.
+NAMES: Final = (
+    "sensitivity",
+    "sensitivity-reno",
+    "sensitivity-compound",
+    "1a",
+    "1b",
+    "2a",
+    "2b",
+    "2c",
+    "mixture",
+    "window",
+)
+#: What is compared where all controls are there at once.
+ALL: Final = "all"
 #: Standard TCP.
 STANDARD: Final = "reno"
-#: The document's numbers of its controls.
-NUMBERS: Final = {
-    "bic": 1, "compound": 2, "fast": 3, "highspeed": 4, "htcp": 5, "scalable": 6, "reno": 7, "fast-at": 8,
-}  # fmt: skip
 _FACTOR_OF_ALGORITHM: Final = "congestion"
 _TWICE: Final = 2
 
@@ -70,11 +79,13 @@ class Experiment:
     duration: str
     algorithms: tuple[str, ...]
     """Controls that are compared; empty where the control is a factor."""
-    beside: bool
-    """Whether half of the sources have standard TCP."""
+    mixing: Literal["alone", "half", "all"]
+    """Whether all sources have the same control, half of them standard TCP, or all controls are there at once."""
     resolution: int
     base: dict[str, Any]
     factors: dict[str, tuple[Any, Any]]
+    variants: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Keys of the scenario with which all runs are repeated, by name."""
 
     @cached_property
     def design(self) -> Design:
@@ -89,17 +100,27 @@ class Experiment:
         columns = {name: self.design.signs[:, place] for place, name in enumerate(self.factors)}
         return pl.DataFrame({"condition": range(len(self.design.signs)), **columns})
 
-    def scenario(self, condition: int, algorithm: str | None, size: Size) -> Scenario:
+    @property
+    def compared(self) -> list[str]:
+        """What has a run for each condition: controls, with the variant if there are some; one name for all at once."""
+        if self.mixing == "all":
+            return [ALL]
+        names = self.algorithms or ("",)
+        return [f"{name}, {variant}" for variant in self.variants for name in names] if self.variants else list(names)
+
+    def scenario(self, condition: int, compared: str, size: Size) -> Scenario:
         """What is simulated for one condition and control. All controls of a condition have the same random numbers."""
+        algorithm, _, variant = compared.partition(", ")
         row = self.conditions.row(condition, named=True)
         chosen = {name: pair[row[name] > 0] for name, pair in self.factors.items()}
         longer = _TWICE if chosen.pop("duration", "low") == "high" else 1
         seconds = units.parse(size.duration, units.TIME)[1].exact * longer
-        if algorithm is not None:
-            chosen[_FACTOR_OF_ALGORITHM] = {STANDARD: 0.5, algorithm: 0.5} if self.beside else algorithm
+        if algorithm:
+            shares = {"alone": [algorithm], "half": [STANDARD, algorithm], "all": self.algorithms}[self.mixing]
+            chosen[_FACTOR_OF_ALGORITHM] = {name: 1 / len(shares) for name in shares}
         parameters = self.base | chosen | {"duration": units.format_time(float(seconds))}
         network = FourTier.model_validate(parameters | {"scale": float(self.scale * size.scale)})
-        return network.scenario().set("seed", condition + 1)
+        return network.scenario().set_all({"seed": condition + 1} | self.variants.get(variant, {}))
 
     def tasks(self, size: Size) -> list[Task]:
         """All runs.
@@ -109,20 +130,18 @@ class Experiment:
         """
         self.check(size)
         return [
-            Task(f"{self.name}/{condition:02}" + (f"/{algorithm}" if algorithm else ""),
-                 self.scenario(condition, algorithm, size))
+            Task(f"{self.name}/{condition:02}/{compared}", self.scenario(condition, compared, size))
             for condition in range(self.conditions.height)
-            for algorithm in self.algorithms or (None,)
+            for compared in self.compared
         ]  # fmt: skip
 
     def check(self, size: Size) -> None:
-        """Refuse a scale at which there would be less than a source for each access router."""
-        low, high = self.factors["sources"]
-        counts = [FourTier.model_validate({"sources": level}).value("sources") for level in (low, high)]
-        least = 1 / (self.scale * min(counts))
-        if size.scale < least:
-            smallest = f"1/{int(1 / least)}"
-            expected = f"from {smallest} to 1 for {self.name}: there, each access router has one source"
+        """Refuse a scale at which there would be less than a source for each access router, or one above the whole."""
+        levels = self.factors.get("sources", (self.base.get("sources", "low"),))
+        fewest = min(FourTier.model_validate({"sources": level}).value("sources") for level in levels)
+        least, most = Fraction(1, int(self.scale * fewest)), min(Fraction(1), 1 / self.scale)
+        if not least <= size.scale <= most:
+            expected = f"from {least}, one source for each access router, to {most} for experiment {self.name}"
             raise ScenarioError(expected, key="--scale", value=str(size.scale))
 
     def sources(self, size: Size) -> int:

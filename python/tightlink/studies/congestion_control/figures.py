@@ -9,39 +9,27 @@ import polars as pl
 from tightlink import plots
 from tightlink.scenario import PARAMETERS
 from tightlink.studies.congestion_control.evidence import CONGESTION
-from tightlink.studies.congestion_control.sensitivity import Sensitivity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
 
-    from tightlink.studies.congestion_control.homogeneous import Homogeneous
-    from tightlink.studies.congestion_control.mixed import Mixed
-
 _NAMES: Final = {name: parameter.id for name, parameter in PARAMETERS.items()}
 
 
-def draw(folder: Path, found: Sequence[Sensitivity | Homogeneous | Mixed]) -> list[Path]:
-    """Draw them all and return where they are."""
-    written: list[Path] = []
-    for each in found:
-        if isinstance(each, Sensitivity):
-            written += _sensitivity(folder, each)
-    return written
-
-
-def _sensitivity(folder: Path, found: Sensitivity) -> list[Path]:
-    second = found.effects.filter(pl.col("row") == CONGESTION)
-    influence = found.influence.filter(pl.col("row") != "weighted")
+def sensitivity(folder: Path, effects: pl.DataFrame, influence: pl.DataFrame) -> list[Path]:
+    """Main effects on the number of sources transmitting, the map of all, the influence."""
+    second = effects.filter(pl.col("row") == CONGESTION)
+    rows = influence.filter(pl.col("row") != "weighted")
     return [
-        *_saved(plots.main_effects(second, "sources_transmitting", names=_NAMES), folder, "main-effects"),
-        *_saved(plots.significance_map(second, names=_NAMES), folder, "significance"),
-        *_saved(plots.influence(influence, names=_NAMES), folder, "influence"),
+        *saved(plots.main_effects(second, "sources_transmitting", names=_NAMES), folder, "main-effects"),
+        *saved(plots.significance_map(second, names=_NAMES), folder, "significance"),
+        *saved(plots.influence(rows, names=_NAMES), folder, "influence"),
     ]
 
 
-def _saved(ax: Axes, folder: Path, name: str) -> list[Path]:
+def saved(ax: Axes, folder: Path, name: str) -> list[Path]:
+    """Where the figure is."""
     figure: Any = ax.figure
     return plots.save(figure, folder, name)

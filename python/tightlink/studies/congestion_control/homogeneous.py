@@ -16,6 +16,7 @@ from tightlink.experiment.claims import Claim, holds_if, within
 from tightlink.report import Section, Table, Text
 from tightlink.studies.congestion_control import document
 from tightlink.studies.congestion_control.experiment import STANDARD
+from tightlink.studies.congestion_control.part import Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -165,3 +166,9 @@ def section(one: Homogeneous) -> Section:
             Table(table, f"Means over the {third} conditions with the most loss, in the second period."),
         ],
     )
+
+
+def part(found: Evidence) -> Part:
+    """What the experiment shows."""
+    one = Homogeneous(found)
+    return Part(list(claims(one)), section(one))

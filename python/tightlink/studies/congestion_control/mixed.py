@@ -15,6 +15,7 @@ from tightlink.experiment.claims import Claim, holds_if, untestable
 from tightlink.report import Section, Table, Text
 from tightlink.studies.congestion_control import document
 from tightlink.studies.congestion_control.experiment import STANDARD
+from tightlink.studies.congestion_control.part import Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -139,3 +140,9 @@ def section(one: Mixed) -> Section:
                   "Mean rank of the throughput of a control's own transfers, and of standard TCP's beside it."),
         ],
     )  # fmt: skip
+
+
+def part(found: Evidence) -> Part:
+    """What the experiment shows."""
+    one = Mixed(found)
+    return Part(list(claims(one)), section(one))

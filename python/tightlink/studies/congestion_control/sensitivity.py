@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
 import polars as pl
 
 from tightlink import units
@@ -17,8 +16,9 @@ from tightlink.analysis.responses import RESPONSES
 from tightlink.experiment.claims import Claim, exact, holds_if, untestable, within
 from tightlink.report import Chart, Section, Table, Text, charts
 from tightlink.scenario import PARAMETERS
-from tightlink.studies.congestion_control import document
+from tightlink.studies.congestion_control import document, figures
 from tightlink.studies.congestion_control.evidence import CONGESTION, Evidence
+from tightlink.studies.congestion_control.part import Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -227,7 +227,8 @@ def section(found: Sensitivity, verdicts: Sequence[Claim]) -> Section:
     )
 
 
-def spread(values: Sequence[float]) -> float:
-    """The standard deviation over the mean."""
-    numbers = np.asarray(values)
-    return float(numbers.std() / numbers.mean()) if numbers.mean() else float("nan")
+def part(both: Evidence, alone: Mapping[str, Evidence]) -> Part:
+    """What the sensitivity analysis shows."""
+    found = Sensitivity(both, alone)
+    own = list(claims(found))
+    return Part(own, section(found, own), lambda folder: figures.sensitivity(folder, found.effects, found.influence))
