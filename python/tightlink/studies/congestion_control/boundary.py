@@ -139,7 +139,7 @@ def claims(found: Boundary) -> Iterator[Claim]:
     yield within(
         f"{NAME}.boundary", "FAST oscillates where, and only where, the buffer holds less than alpha of each flow",
         document.SAFETY, 1.0, float(right.mean()), tolerance=0.05,
-        reason=f"Share of {fast.height} settings of alpha, flows and buffer on the right side of buffer = flows × alpha. A "
+        reason=f"Share of {fast.height} settings on the right side of buffer = flows × alpha. A "
         f"flow's window swings if its standard deviation is above {SWINGS:.0%} of its mean. Tolerance: ours.",
     )  # fmt: skip
     yield holds_if(
