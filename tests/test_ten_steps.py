@@ -63,7 +63,7 @@ def test_the_handbook_s_defective_springs() -> None:
     assert found.surface is not None
     assert (found.surface.across, found.surface.up) == ("oven", "quench")
     assert (found.surface.mean, found.surface.slopes, found.surface.twist) == (71.25, (11.5, 0.75), 5.0)
-    assert found.surface.best == (1, 1)
+    assert found.surface.highest == (1, 1)
     assert found.ordered["value"].to_list() == [52, 59, 61, 67, 75, 79, 87, 90]
     assert found.ordered.row(-1) == (8, 90.0, "+", "−", "+")
 

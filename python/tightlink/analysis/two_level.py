@@ -96,6 +96,15 @@ class TwoLevel:
         """Whether each level of a factor is met as often, and with each level of every other factor as often."""
         return self.overlap[0] == 0
 
+    def changing_together(self) -> dict[str, str]:
+        """Factors that have the column of an earlier one in all runs, or its opposite, and that one."""
+        first: dict[int, str] = {}
+        return {
+            factor: first[vector]
+            for factor, vector in zip(self.factors, self.fraction.vectors, strict=True)
+            if first.setdefault(vector, factor) != factor
+        }
+
     def sentence(self) -> str:
         """What the design is, and how far it tells effects apart."""
         runs, all_ = len(self.signs), 2 ** len(self.factors)
