@@ -105,7 +105,7 @@ def test_ten_steps_in_words(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["analyze", "ten-steps", LIGHT, "--response", "intensity"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "intensity: 16 runs of 16 of 128 combinations: resolution 4, orthogonal"
-    assert lines[1] == "mean 110.6, residual sd of the mean alone 94.91"
+    assert lines[1] == "intensity: mean 110.6, residual standard deviation of the mean alone 94.91"
     assert lines[4].split() == ["X2", "−78.61", "yes", "88.8"]
     assert lines[6].split("  ")[0] == "X1 × X3"
     assert lines[6].endswith("X2 × X7, X4 × X6")

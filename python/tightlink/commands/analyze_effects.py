@@ -32,7 +32,7 @@ def effects(
     factors: Columns = None,
     responses: Columns = None,
     by: Columns = None,
-    interactions: bool = False,
+    interactions: Annotated[bool, Parameter(negative="")] = False,
     draw_response: Annotated[str | None, Parameter(name="--draw")] = None,
     json_: Json = False,
     output: Figure = None,
@@ -273,8 +273,9 @@ def _print_steps(found: "Steps", merged: dict[str, str]) -> None:
         ]
         for row in found.effects.head(_EFFECTS).iter_rows(named=True)
     ]
-    print(f"mean {found.mean * up.factor:.4g}, residual sd of the mean alone {left['mean'] * up.factor:.4g}\n")
-    print_table(["effect", up.title, "stands out", "residual sd", "cannot be told apart from"], rows)
+    alone = f"{left['mean'] * up.factor:.4g}"
+    print(f"{up.title}: mean {found.mean * up.factor:.4g}, residual standard deviation of the mean alone {alone}\n")
+    print_table(["effect", up.title, "stands out", "left with it", "cannot be told apart from"], rows)
     if found.effects.height > _EFFECTS:
         print(f"and {found.effects.height - _EFFECTS} smaller ones, in --json")
     print(f"\nstands out from noise: {_short(', '.join(standing_out), short) or 'nothing'}")
