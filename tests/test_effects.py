@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
@@ -91,6 +92,7 @@ def test_p_is_that_of_the_two_sample_test() -> None:
         (["sack", "reno"], ("sack", "reno")),
         (["20 ms", "5 packets"], ("20 ms", "5 packets")),
         (["", "5 packets"], ("", "5 packets")),
+        ([date(2026, 1, 2), date(2026, 1, 1)], (date(2026, 1, 2), date(2026, 1, 1))),
     ],
 )
 def test_low_comes_before_high(values: list[Any], expected: tuple[Any, Any]) -> None:
@@ -233,6 +235,19 @@ def test_wrong_tables(change: dict[str, Any], message: str) -> None:
     with pytest.raises(MeasurementError) as caught:
         main_effects(frame, ["f0", "f1"], ["y"])
     assert str(caught.value) == message
+
+
+def test_nothing_asked_is_nothing_found() -> None:
+    with pytest.raises(MeasurementError, match="too few responses"):
+        main_effects(EDDY, ["turns"], [])
+    assert interactions(EDDY, ["turns"], ["impedance"]).is_empty()
+    assert influence(main_effects(EDDY, [], ["impedance"])).is_empty()
+
+
+def test_large_designs_have_the_effects_that_can_be_looked_at() -> None:
+    terms = two_level(_full(11), [f"f{place}" for place in range(11)]).terms()
+    assert len(terms) == 11 + 11 * 10 // 2
+    assert len(two_level(_full(10), [f"f{place}" for place in range(10)]).terms()) == 1023
 
 
 def test_no_factor() -> None:

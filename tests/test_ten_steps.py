@@ -98,6 +98,14 @@ def test_the_handbook_s_fraction() -> None:
     assert of_last["effect"].mean() == pytest.approx(found.means["effect"][-1])
 
 
+@given(values=st.lists(st.floats(-1e6, 1e6), min_size=16, max_size=16, unique=True))
+def test_blocks_share_out_the_main_effect(values: list[float]) -> None:
+    frame = LIGHT.with_columns(intensity=pl.Series(values))
+    found = steps(frame, "intensity", LIGHTS)
+    mean = found.blocks.group_by("factor", maintain_order=True).agg(pl.col("effect").mean())
+    assert mean["effect"].to_list() == pytest.approx(found.means["effect"].to_list(), abs=1e-6)
+
+
 def _tables() -> st.SearchStrategy[tuple[list[int], list[float]]]:
     full = list(range(16))
     kept = st.lists(st.sampled_from(full), min_size=5, max_size=16, unique=True)

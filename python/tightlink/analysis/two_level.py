@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 _PAIR: Final = 2
 _TIMES: Final = " × "
+#: Combinations up to which all effects are found.
+_MOST: Final = 1024
 
 
 @dataclass(frozen=True)
@@ -143,10 +145,11 @@ class TwoLevel:
     def terms(self) -> list[Term]:
         """The effects that can be found, one for each set of those that cannot be told apart: the simplest.
 
-        In a regular design these are as many as there are combinations, less one; in others, single factors
-        and products of two.
+        In a regular design these are as many as there are combinations, less one; in others, and where these
+        would be more than can be looked at, single factors and products of two.
         """
-        chosen = self._leaders() if self.regular else self._simple()
+        every = self.regular and self.combinations <= _MOST
+        chosen = self._leaders() if every else self._simple()
         return [Term(each, self.name(each), self.column(each), self.aliases(each)) for each in chosen]
 
     @cached_property
