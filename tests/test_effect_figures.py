@@ -76,6 +76,18 @@ def test_the_map_of_the_report() -> None:
     assert [layer["mark"]["type"] for layer in chart["layer"]] == ["rect", "text"]
 
 
+def test_main_effects_of_the_report() -> None:
+    effects = _effects()
+    chart = charts.main_effects(effects, "goodput_bps").to_dict()
+    rows = [row for data in chart["datasets"].values() for row in data if row.get("side") == "high"]
+    assert [row["value"] for row in rows] == pytest.approx([value / 1e6 for value in effects["mean_high"][::2]])
+    assert [row["text"] for data in chart["datasets"].values() for row in data if row["mark"] and "side" not in row][
+        -1
+    ] == "+**"
+    with pytest.raises(TightlinkError, match="no effects on goodput"):
+        charts.main_effects(effects, "goodput")
+
+
 def test_main_effects_are_drawn_at_their_means() -> None:
     effects = _effects()
     ax = plots.main_effects(effects, "goodput_bps")

@@ -58,14 +58,7 @@ def main_effects(
     Raises:
         TightlinkError: There is no such response, or there are several values of a factor's effect.
     """
-    import polars as pl
-
-    known = effects["response"].unique(maintain_order=True).to_list()
-    if response not in known:
-        meant = closest(response, known)
-        ending = f"; did you mean {meant}?" if meant else ""
-        raise TightlinkError(f"no effects on {response}: expected {one_of(known)}{ending}")
-    found = _one_each(effects.filter(pl.col("response") == response))
+    found = of_response(effects, response)
     factors = found["factor"].to_list()
     shown = names or labels.shortest(factors)
     ax = axes(ax, main_effects_size(found))
@@ -168,6 +161,22 @@ def influence(found: pl.DataFrame, *, names: Mapping[str, str] | None = None, ax
     if by:
         ax.legend(**LEGEND, loc="lower right", title=", ".join(by), title_fontsize=LEGEND["fontsize"])
     return ax
+
+
+def of_response(effects: pl.DataFrame, response: str) -> pl.DataFrame:
+    """The effects on one response.
+
+    Raises:
+        TightlinkError: There is no such response, or there are several values of a factor's effect.
+    """
+    import polars as pl
+
+    known = effects["response"].unique(maintain_order=True).to_list()
+    if response not in known:
+        meant = closest(response, known)
+        ending = f"; did you mean {meant}?" if meant else ""
+        raise TightlinkError(f"no effects on {response}: expected {one_of(known)}{ending}")
+    return _one_each(effects.filter(pl.col("response") == response))
 
 
 def _one_each(effects: pl.DataFrame) -> pl.DataFrame:
