@@ -204,7 +204,7 @@ def test_a_plackett_burman_design_is_orthogonal_but_mixed() -> None:
     design = two_level(frame, frame.columns)
     assert (design.orthogonal, design.regular) == (True, False)
     assert design.sentence() == (
-        "12 runs of 12 of 2048 combinations: orthogonal, but not in products of factors, which overlap with single ones"
+        "12 runs of 12 of 2048 combinations: orthogonal, but no fraction by products: these overlap with single factors"
     )
 
 

@@ -121,6 +121,7 @@ def test_ten_steps_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(capsys.readouterr().out)
     assert found["response"] == "impedance"
     assert found["standing_out"] == ["turns"]
+    assert found["levels"]["distance"] == ["0.38", "1.14"]
     assert [row["residual_sd"] for row in found["residual_sd"]][:3] == pytest.approx(
         [1.74106, 0.57272, 0.30429], abs=5e-6
     )

@@ -69,8 +69,8 @@ class TwoLevel:
         return of_signs(self.signs)
 
     @cached_property
-    def combinations(self) -> int:
-        """How many different ones are among the runs."""
+    def distinct(self) -> int:
+        """How many combinations of levels are among the runs."""
         return len({tuple(row) for row in self.signs.tolist()})
 
     @cached_property
@@ -110,7 +110,7 @@ class TwoLevel:
     def sentence(self) -> str:
         """What the design is, and how far it tells effects apart."""
         runs, all_ = len(self.signs), 2 ** len(self.factors)
-        here = f"all {all_}" if self.combinations == all_ else f"{self.combinations} of {all_}"
+        here = f"all {all_}" if self.distinct == all_ else f"{self.distinct} of {all_}"
         text = f"{runs} runs of {here} combinations: "
         resolution = self.fraction.resolution
         if self.regular and resolution is not None:
@@ -118,7 +118,7 @@ class TwoLevel:
         if not self.orthogonal:
             return f"{text}not orthogonal, so that effects overlap: {self.overlap[1]}"
         if not self.regular:
-            return f"{text}orthogonal, but not in products of factors, which overlap with single ones"
+            return f"{text}orthogonal, but no fraction by products: these overlap with single factors"
         return f"{text}orthogonal"
 
     def column(self, factors: Iterable[int]) -> NDArray[np.int64]:
@@ -148,7 +148,7 @@ class TwoLevel:
         In a regular design these are as many as there are combinations, less one; in others, and where these
         would be more than can be looked at, single factors and products of two.
         """
-        every = self.regular and self.combinations <= _MOST
+        every = self.regular and self.distinct <= _MOST
         chosen = self._leaders() if every else self._simple()
         return [Term(each, self.name(each), self.column(each), self.aliases(each)) for each in chosen]
 

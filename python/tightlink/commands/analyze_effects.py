@@ -122,8 +122,9 @@ def ten_steps(
         found = steps(read.runs, read.responses[0], read.factors)
     if json_:
         said = {"design": found.design.sentence(), "orthogonal": found.design.orthogonal, "changes_with": merged}
-        shown = {name: value for name, value in vars(found).items() if name != "design"}
-        print_json(plain(said | {"standing_out": found.half_normal.standing_out} | shown))
+        said |= {"levels": dict(zip(found.design.factors, found.design.levels, strict=True))}
+        said |= {"standing_out": found.half_normal.standing_out}
+        print_json(plain(said | {name: value for name, value in vars(found).items() if name != "design"}))
     else:
         _print_steps(found, merged)
     if output is not None:
