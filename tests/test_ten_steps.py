@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import halfnorm
 
@@ -98,6 +98,7 @@ def test_the_handbook_s_fraction() -> None:
     assert of_last["effect"].mean() == pytest.approx(found.means["effect"][-1])
 
 
+@settings(deadline=None, max_examples=40)
 @given(values=st.lists(st.floats(-1e6, 1e6), min_size=16, max_size=16, unique=True))
 def test_blocks_share_out_the_main_effect(values: list[float]) -> None:
     frame = LIGHT.with_columns(intensity=pl.Series(values))
@@ -113,6 +114,7 @@ def _tables() -> st.SearchStrategy[tuple[list[int], list[float]]]:
     return st.tuples(kept, values)
 
 
+@settings(deadline=None)
 @given(table=_tables())
 def test_residuals_are_those_of_least_squares(table: tuple[list[int], list[float]]) -> None:
     # Of any part of a design, also where effects overlap.

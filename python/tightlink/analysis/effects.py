@@ -47,6 +47,8 @@ STRONG: Final = 0.01
 WEAK: Final = 0.05
 _MARKS: Final = ((STRONG, "**"), (WEAK, "*"))
 _LEVELS: Final = 2
+#: A mean this small beside the largest value is zero but for rounding.
+_ROUNDING: Final = 1e-12
 _MEASURED: Final = ("mean_low", "mean_high", "mean", "effect", "relative_effect", "p")
 
 
@@ -140,13 +142,14 @@ def contrast(values: NDArray[np.float64], at_high: NDArray[np.bool_]) -> dict[st
         return {**dict.fromkeys(_MEASURED, math.nan), "mark": "", "sign": ""}
     moves = bool(np.ptp(values[there]))
     effect, mean = float(high.mean() - low.mean()) if moves else 0.0, float(values[there].mean())
+    balanced = abs(mean) <= _ROUNDING * float(abs(values[there]).max())
     p = _p_value(low, high)
     return {
         "mean_low": float(low.mean()),
         "mean_high": float(high.mean()),
         "mean": mean,
         "effect": effect,
-        "relative_effect": effect / mean if mean else math.nan,
+        "relative_effect": math.nan if balanced else effect / mean,
         "p": p,
         "mark": mark(p),
         "sign": "+" if effect > 0 else "−" if effect < 0 else "",

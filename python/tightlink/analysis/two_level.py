@@ -14,6 +14,7 @@ Example:
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 _PAIR: Final = 2
 _TIMES: Final = " × "
+#: What is left of a column that earlier ones make up, as a share of its length; once is not exact to rounding.
+_NOTHING: Final = 1e-9
+_PASSES: Final = 2
 #: Combinations up to which all effects are found.
 _MOST: Final = 1024
 
@@ -145,8 +149,9 @@ class TwoLevel:
     def terms(self) -> list[Term]:
         """The effects that can be found, one for each set of those that cannot be told apart: the simplest.
 
-        In a regular design these are as many as there are combinations, less one; in others, and where these
-        would be more than can be looked at, single factors and products of two.
+        In a regular design these are as many as there are combinations, less one; where that is more than can be
+        looked at, single factors and products of two; and in other designs those that the earlier ones do not
+        make up.
         """
         every = self.regular and self.distinct <= _MOST
         chosen = self._leaders() if every else self._simple()
@@ -168,7 +173,22 @@ class TwoLevel:
         return total
 
     def _simple(self) -> list[tuple[int, ...]]:
-        return [group[0] for vector, group in self._short.items() if vector]
+        """Single factors and products of two, as many as the runs allow to find together."""
+        import numpy as np
+
+        candidates = [group[0] for vector, group in self._short.items() if vector]
+        if self.regular:
+            return candidates
+        chosen, basis = [], np.full((1, len(self.signs)), 1 / math.sqrt(len(self.signs)))
+        for each in candidates:
+            column = self.column(each).astype(float)
+            for _ in range(_PASSES):
+                column -= basis.T @ (basis @ column)
+            length = float(np.linalg.norm(column))
+            if length > _NOTHING * math.sqrt(len(self.signs)):
+                chosen.append(each)
+                basis = np.vstack([basis, column / length])
+        return chosen
 
     def _leaders(self) -> list[tuple[int, ...]]:
         """For each column that products of factors can have, the first of the fewest factors."""
