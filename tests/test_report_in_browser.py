@@ -172,3 +172,15 @@ def test_the_charts_of_an_evaluation_draw(tmp_path: Path) -> None:
     dom, console = _opened(evaluated.write(found, command="tightlink evaluate cubic vegas"), tmp_path)
     assert console == []
     assert len(_drawn(dom)) == len(tests) * 2
+
+
+def test_the_map_of_what_matters_draws(one_flow: str, tmp_path: Path) -> None:
+    keys = {"link.bottleneck.queue": ["5 packets", "50 packets"], "link.bottleneck.delay": ["5 ms", "50 ms"]}
+    base = tl.loads(one_flow).set("duration", "1 s")
+    tl.sweep(base, keys, output=tmp_path / "sweep")
+    dom, console = _opened(report.run_report(tmp_path / "sweep"), tmp_path / "profile")
+    assert console == []
+    assert len(_drawn(dom)) > 4
+    assert "What matters" in dom
+    cells = _drawn(dom)[0].count('aria-roledescription="rect mark"')
+    assert cells >= 2 * 5

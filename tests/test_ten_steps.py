@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import halfnorm
 
@@ -63,7 +63,7 @@ def test_the_handbook_s_defective_springs() -> None:
     assert found.surface is not None
     assert (found.surface.across, found.surface.up) == ("oven", "quench")
     assert (found.surface.mean, found.surface.slopes, found.surface.twist) == (71.25, (11.5, 0.75), 5.0)
-    assert found.surface.best == (1, 1)
+    assert found.surface.highest == (1, 1)
     assert found.ordered["value"].to_list() == [52, 59, 61, 67, 75, 79, 87, 90]
     assert found.ordered.row(-1) == (8, 90.0, "+", "−", "+")
 
@@ -98,6 +98,15 @@ def test_the_handbook_s_fraction() -> None:
     assert of_last["effect"].mean() == pytest.approx(found.means["effect"][-1])
 
 
+@settings(deadline=None, max_examples=40)
+@given(values=st.lists(st.floats(-1e6, 1e6), min_size=16, max_size=16, unique=True))
+def test_blocks_share_out_the_main_effect(values: list[float]) -> None:
+    frame = LIGHT.with_columns(intensity=pl.Series(values))
+    found = steps(frame, "intensity", LIGHTS)
+    mean = found.blocks.group_by("factor", maintain_order=True).agg(pl.col("effect").mean())
+    assert mean["effect"].to_list() == pytest.approx(found.means["effect"].to_list(), abs=1e-6)
+
+
 def _tables() -> st.SearchStrategy[tuple[list[int], list[float]]]:
     full = list(range(16))
     kept = st.lists(st.sampled_from(full), min_size=5, max_size=16, unique=True)
@@ -105,6 +114,7 @@ def _tables() -> st.SearchStrategy[tuple[list[int], list[float]]]:
     return st.tuples(kept, values)
 
 
+@settings(deadline=None)
 @given(table=_tables())
 def test_residuals_are_those_of_least_squares(table: tuple[list[int], list[float]]) -> None:
     # Of any part of a design, also where effects overlap.

@@ -19,6 +19,8 @@ from matplotlib.figure import Figure
 
 import tightlink as tl
 from tightlink import plots
+from tightlink.analysis.effects import main_effects
+from tightlink.analysis.ten_steps import steps
 from tightlink.plots.palette import LIMITS, SERIES
 
 if TYPE_CHECKING:
@@ -69,6 +71,28 @@ def limits() -> Figure:
     return figure
 
 
+def factors() -> Figure:
+    """What the six factors of the guide move, and which effects on goodput are more than noise."""
+    vary = {
+        "topology.net.bottleneck.queue": ["10 packets", "50 packets"],
+        "topology.net.bottleneck.delay": ["5 ms", "40 ms"],
+        "traffic.bulk.flows": [1, 4],
+        "traffic.bulk.tcp.recovery": ["reno", "sack"],
+        "traffic.bulk.tcp.window": ["20 packets", "200 packets"],
+        "traffic.noise.rate": ["0.5 Mbit/s", "2 Mbit/s"],
+    }
+    base = tl.load(EXAMPLES / "screening.toml")
+    with tempfile.TemporaryDirectory() as folder:
+        found = tl.sweep(base, vary, design="fractional", resolution=4, replications=2, output=folder)
+        runs = found.runs.collect()
+    figure = Figure(figsize=(_WIDTH, 3.4), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(3, 4))
+    responses = ["goodput_bps", "loss", "timeouts", "latency_mean_s", "utilization", "queue_mean_packets"]
+    plots.significance_map(main_effects(runs, list(vary), responses), ax=left)
+    plots.ten_steps.half_normal(steps(runs, "goodput_bps", list(vary)), ax=right)
+    return figure
+
+
 def _bars(ax: Axes, flows: pl.DataFrame) -> None:
     labels = flows["label"].to_list()
     left = [0.0] * len(labels)
@@ -95,7 +119,7 @@ def _why(run: tl.Run) -> str:
     return f"limited by the {most.replace('_', ' ')}"
 
 
-FIGURES: Final = {"limited-by": limits, "sawtooth": sawtooth}
+FIGURES: Final = {"limited-by": limits, "sawtooth": sawtooth, "which-factors-matter": factors}
 
 
 def draw(folder: Path) -> list[Path]:

@@ -47,6 +47,9 @@ STRONG: Final = 0.01
 WEAK: Final = 0.05
 _MARKS: Final = ((STRONG, "**"), (WEAK, "*"))
 _LEVELS: Final = 2
+#: A mean this small beside the largest value is zero but for rounding.
+_ROUNDING: Final = 1e-12
+_MEASURED: Final = ("mean_low", "mean_high", "mean", "effect", "relative_effect", "p")
 
 
 def means(runs: pl.DataFrame, key: str, metrics: Sequence[str]) -> pl.DataFrame:
@@ -70,6 +73,8 @@ def in_si(levels: Sequence[object]) -> tuple[str, list[float]] | None:
     numbers = [level for level in levels if isinstance(level, int | float) and not isinstance(level, bool)]
     if len(numbers) == len(levels):
         return "", [float(number) for number in numbers]
+    if not all(isinstance(level, str) for level in levels):
+        return None
     try:
         parsed = [units.parse(level, *_SUFFIXES) for level in levels]
     except ScenarioError:
@@ -85,8 +90,9 @@ def main_effects(
 ) -> pl.DataFrame:
     """The main effect of each factor on each response: mean(high) − mean(low), and how sure that is.
 
-    ``p`` is that of the two-sample t-test, of equal variances, between the runs at the low and those at the high
-    level, as document 003 has it: what other factors do is noise to it. Runs without a response are left out.
+    ``p`` is that of Student's two-sample test, of equal variances, between the runs at the low and those at the
+    high level: what other factors do is noise to it. Document 003 gives marks, and does not say by which test; this
+    is the usual one for a two-level factor. Runs without a response are left out.
 
     Args:
         runs: A row for each run; each factor has two levels.
@@ -117,7 +123,8 @@ def main_effects(
                 for response, column in values.items()
             ]
     text = (*by, "factor", "response", "low", "high", "mark", "sign")
-    return pl.DataFrame(found, infer_schema_length=None).with_columns(pl.col(text).cast(pl.String))
+    order = (*by, "factor", "response", "low", "high", *_MEASURED, "mark", "sign")
+    return pl.DataFrame(found, schema={name: pl.String if name in text else pl.Float64 for name in order})
 
 
 def contrast(values: NDArray[np.float64], at_high: NDArray[np.bool_]) -> dict[str, Any]:
@@ -132,17 +139,17 @@ def contrast(values: NDArray[np.float64], at_high: NDArray[np.bool_]) -> dict[st
     there = ~np.isnan(values)
     low, high = values[there & ~at_high], values[there & at_high]
     if not (low.size and high.size):
-        nothing = dict.fromkeys(("mean_low", "mean_high", "mean", "effect", "relative_effect", "p"), math.nan)
-        return {**nothing, "mark": "", "sign": ""}
+        return {**dict.fromkeys(_MEASURED, math.nan), "mark": "", "sign": ""}
     moves = bool(np.ptp(values[there]))
     effect, mean = float(high.mean() - low.mean()) if moves else 0.0, float(values[there].mean())
+    balanced = abs(mean) <= _ROUNDING * float(abs(values[there]).max())
     p = _p_value(low, high)
     return {
         "mean_low": float(low.mean()),
         "mean_high": float(high.mean()),
         "mean": mean,
         "effect": effect,
-        "relative_effect": effect / mean if mean else math.nan,
+        "relative_effect": math.nan if balanced else effect / mean,
         "p": p,
         "mark": mark(p),
         "sign": "+" if effect > 0 else "−" if effect < 0 else "",
@@ -201,7 +208,7 @@ def in_words(level: object) -> str:
     >>> in_words("5 packets"), in_words(20.0), in_words(True)
     ('5 packets', '20', 'true')
     """
-    return level if isinstance(level, str) else f"{level:.6g}" if isinstance(level, float) else show(level)
+    return level if isinstance(level, str) else f"{level:.12g}" if isinstance(level, float) else show(level)
 
 
 def _are(count: int) -> str:

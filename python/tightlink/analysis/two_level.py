@@ -14,6 +14,7 @@ Example:
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -32,6 +33,11 @@ if TYPE_CHECKING:
 
 _PAIR: Final = 2
 _TIMES: Final = " × "
+#: What is left of a column that earlier ones make up, as a share of its length; once is not exact to rounding.
+_NOTHING: Final = 1e-9
+_PASSES: Final = 2
+#: Combinations up to which all effects are found.
+_MOST: Final = 1024
 
 
 @dataclass(frozen=True)
@@ -67,8 +73,8 @@ class TwoLevel:
         return of_signs(self.signs)
 
     @cached_property
-    def combinations(self) -> int:
-        """How many different ones are among the runs."""
+    def distinct(self) -> int:
+        """How many combinations of levels are among the runs."""
         return len({tuple(row) for row in self.signs.tolist()})
 
     @cached_property
@@ -96,10 +102,19 @@ class TwoLevel:
         """Whether each level of a factor is met as often, and with each level of every other factor as often."""
         return self.overlap[0] == 0
 
+    def changing_together(self) -> dict[str, str]:
+        """Factors that have the column of an earlier one in all runs, or its opposite, and that one."""
+        first: dict[int, str] = {}
+        return {
+            factor: first[vector]
+            for factor, vector in zip(self.factors, self.fraction.vectors, strict=True)
+            if first.setdefault(vector, factor) != factor
+        }
+
     def sentence(self) -> str:
         """What the design is, and how far it tells effects apart."""
         runs, all_ = len(self.signs), 2 ** len(self.factors)
-        here = f"all {all_}" if self.combinations == all_ else f"{self.combinations} of {all_}"
+        here = f"all {all_}" if self.distinct == all_ else f"{self.distinct} of {all_}"
         text = f"{runs} runs of {here} combinations: "
         resolution = self.fraction.resolution
         if self.regular and resolution is not None:
@@ -107,7 +122,7 @@ class TwoLevel:
         if not self.orthogonal:
             return f"{text}not orthogonal, so that effects overlap: {self.overlap[1]}"
         if not self.regular:
-            return f"{text}orthogonal, but not in products of factors, which overlap with single ones"
+            return f"{text}orthogonal, but no fraction by products: these overlap with single factors"
         return f"{text}orthogonal"
 
     def column(self, factors: Iterable[int]) -> NDArray[np.int64]:
@@ -134,10 +149,12 @@ class TwoLevel:
     def terms(self) -> list[Term]:
         """The effects that can be found, one for each set of those that cannot be told apart: the simplest.
 
-        In a regular design these are as many as there are combinations, less one; in others, single factors
-        and products of two.
+        In a regular design these are as many as there are combinations, less one; where that is more than can be
+        looked at, single factors and products of two; and in other designs those that the earlier ones do not
+        make up.
         """
-        chosen = self._leaders() if self.regular else self._simple()
+        every = self.regular and self.distinct <= _MOST
+        chosen = self._leaders() if every else self._simple()
         return [Term(each, self.name(each), self.column(each), self.aliases(each)) for each in chosen]
 
     @cached_property
@@ -156,7 +173,22 @@ class TwoLevel:
         return total
 
     def _simple(self) -> list[tuple[int, ...]]:
-        return [group[0] for vector, group in self._short.items() if vector]
+        """Single factors and products of two, as many as the runs allow to find together."""
+        import numpy as np
+
+        candidates = [group[0] for vector, group in self._short.items() if vector]
+        if self.regular:
+            return candidates
+        chosen, basis = [], np.full((1, len(self.signs)), 1 / math.sqrt(len(self.signs)))
+        for each in candidates:
+            column = self.column(each).astype(float)
+            for _ in range(_PASSES):
+                column -= basis.T @ (basis @ column)
+            length = float(np.linalg.norm(column))
+            if length > _NOTHING * math.sqrt(len(self.signs)):
+                chosen.append(each)
+                basis = np.vstack([basis, column / length])
+        return chosen
 
     def _leaders(self) -> list[tuple[int, ...]]:
         """For each column that products of factors can have, the first of the fewest factors."""

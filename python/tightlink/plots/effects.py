@@ -26,6 +26,8 @@ _ABOVE: Final = 1.3
 _SMALL: Final = 7.5
 #: More factors' numbers stand upright.
 LYING: Final = 7
+#: Width of a letter of a factor's name, with what must be left beside it, in inches.
+_LETTER: Final = 0.085
 #: Percentages from here on have no digit behind the point.
 _WHOLE: Final = 10
 #: Text on the two colours.
@@ -56,17 +58,10 @@ def main_effects(
     Raises:
         TightlinkError: There is no such response, or there are several values of a factor's effect.
     """
-    import polars as pl
-
-    known = effects["response"].unique(maintain_order=True).to_list()
-    if response not in known:
-        meant = closest(response, known)
-        ending = f"; did you mean {meant}?" if meant else ""
-        raise TightlinkError(f"no effects on {response}: expected {one_of(known)}{ending}")
-    found = _one_each(effects.filter(pl.col("response") == response))
+    found = of_response(effects, response)
     factors = found["factor"].to_list()
     shown = names or labels.shortest(factors)
-    ax = axes(ax, (max(SIZE[0], _BESIDE / 2 + _COLUMN * len(factors)), SIZE[1] + _ROW))
+    ax = axes(ax, main_effects_size(found))
     ends = [abs(value) for name in ("mean_low", "mean_high") for value in found[name] if math.isfinite(value)]
     up = labels.axis(response, max(ends, default=None))
     for place, row in enumerate(found.iter_rows(named=True)):
@@ -83,7 +78,7 @@ def main_effects(
     mean = found["mean"].drop_nans()
     if not mean.is_empty():
         ax.axhline(mean[0] * up.factor, color=palette.NEUTRAL, linestyle="--", linewidth=1)
-    _across(ax, [shown[factor] for factor in factors])
+    along(ax, [shown[factor] for factor in factors])
     ax.set_ylabel(f"mean {up.title}")
     return ax
 
@@ -108,14 +103,14 @@ def significance_map(effects: pl.DataFrame, *, names: Mapping[str, str] | None =
     factors = found["factor"].unique(maintain_order=True).to_list()
     responses = found["response"].unique(maintain_order=True).to_list()
     shown = names or labels.shortest(factors)
-    ax = axes(ax, (_BESIDE + _COLUMN * len(factors), _ABOVE + _ROW * len(responses)))
+    ax = axes(ax, map_size(found))
     for row in found.filter(found["mark"] != "").iter_rows(named=True):
         x, y = factors.index(row["factor"]), responses.index(row["response"])
         color = palette.SIGNIFICANT[row["mark"]]
         ax.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=color, edgecolor="#ffffff"))
         text = f"{row['sign']}{row['mark']}"
         ax.text(x, y, text, color=_ON[row["mark"]], ha="center", va="center", fontsize=8, fontweight="bold")
-    _across(ax, [shown[factor] for factor in factors])
+    along(ax, [shown[factor] for factor in factors])
     ax.set_yticks(range(len(responses)), list(labels.plain_each(responses).values()))
     ax.set(ylim=(len(responses) - 0.5, -0.5))
     ax.grid(visible=False)
@@ -127,6 +122,17 @@ def significance_map(effects: pl.DataFrame, *, names: Mapping[str, str] | None =
     keys = [Patch(color=palette.SIGNIFICANT[mark], label=f"{mark} p < {limit}") for mark, limit in _LIMITS]
     ax.legend(handles=keys, **LEGEND, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0.2)
     return ax
+
+
+def main_effects_size(effects: pl.DataFrame) -> tuple[float, float]:
+    """Of a figure of main effects on one response, in inches."""
+    return max(SIZE[0], _BESIDE / 2 + _COLUMN * effects["factor"].n_unique()), SIZE[1] + _ROW
+
+
+def map_size(effects: pl.DataFrame) -> tuple[float, float]:
+    """Of a significance map, in inches."""
+    wide = max(SIZE[0] / 2, _BESIDE + _COLUMN * effects["factor"].n_unique())
+    return wide, _ABOVE + _ROW * effects["response"].n_unique()
 
 
 def influence(found: pl.DataFrame, *, names: Mapping[str, str] | None = None, ax: Axes | None = None) -> Axes:
@@ -157,6 +163,22 @@ def influence(found: pl.DataFrame, *, names: Mapping[str, str] | None = None, ax
     return ax
 
 
+def of_response(effects: pl.DataFrame, response: str) -> pl.DataFrame:
+    """The effects on one response.
+
+    Raises:
+        TightlinkError: There is no such response, or there are several values of a factor's effect.
+    """
+    import polars as pl
+
+    known = effects["response"].unique(maintain_order=True).to_list()
+    if response not in known:
+        meant = closest(response, known)
+        ending = f"; did you mean {meant}?" if meant else ""
+        raise TightlinkError(f"no effects on {response}: expected {one_of(known)}{ending}")
+    return _one_each(effects.filter(pl.col("response") == response))
+
+
 def _one_each(effects: pl.DataFrame) -> pl.DataFrame:
     if effects.select("factor", "response").is_duplicated().any():
         more = [name for name in effects.columns[: effects.columns.index("factor")] if effects[name].n_unique() > 1]
@@ -174,8 +196,9 @@ def _in_numbers(row: Mapping[str, Any], factor: float) -> str:
     return "\n".join(lines).replace("-", "−")
 
 
-def _across(ax: Axes, names: list[str]) -> None:
+def along(ax: Axes, names: list[str]) -> None:
     """Factors along the axis, upright where they would run into each other."""
-    crowded = len(names) > LYING or max(map(len, names)) * len(names) > 8 * LYING
+    width = ax.get_window_extent().width / ax.figure.dpi / len(names)
+    crowded = max(map(len, names)) * _LETTER > width
     ax.set_xticks(range(len(names)), names, rotation=90 if crowded else 0)
     ax.set_xlim(-0.5, len(names) - 0.5)

@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis import effects
+from tightlink.analysis.influence import influence
+from tightlink.analysis.two_level import two_level
 from tightlink.experiment import open as open_folder
 from tightlink.experiment.designs import ONE_AT_A_TIME
-from tightlink.experiment.summary import summary, width_of
+from tightlink.experiment.summary import metric_names, summary, width_of
+from tightlink.plots import labels
 from tightlink.reduce import largest, smallest
 from tightlink.report import charts
-from tightlink.report.blocks import Details, Row, Section, Table, Text
+from tightlink.report.blocks import Chart, Details, Row, Section, Table, Text
 from tightlink.report.page import write
 
 if TYPE_CHECKING:
@@ -40,7 +43,8 @@ def write_sweep(folder: str | os.PathLike[str]) -> Path:
     runs = experiment.runs.collect()
     keys = [key for group in experiment.description["factors"] for key in group if key in runs.columns]
     cells = summary(runs, keys)
-    parts = [_effect(runs, key, keys, experiment) for key in keys if runs[key].n_unique() >= _FEWEST]
+    parts = [_what_matters(runs, keys, experiment)]
+    parts += [_effect(runs, key, keys, experiment) for key in keys if runs[key].n_unique() >= _FEWEST]
     parts += [_design(experiment), _cells(cells, keys), _failures(experiment)]
     sections = [part for part in parts if part is not None]
     place = Path(folder)
@@ -88,6 +92,34 @@ def _effect(runs: pl.DataFrame, key: str, keys: list[str], experiment: Experimen
     blocks.append(Table(found))
     over = "the other factors as in the first combination" if one_at_a_time else "means over all runs at each level"
     return Section(f"Effect of {key}", f"{over[0].upper()}{over[1:]}.", blocks)
+
+
+def _what_matters(runs: pl.DataFrame, keys: list[str], experiment: Experiment) -> Section | None:
+    """Of two-level designs: which factors move which metrics, and how many each moves."""
+    import polars as pl
+
+    done = runs.filter(pl.col("status") == "done")
+    varied = [key for key in keys if done[key].n_unique() >= _FEWEST]
+    if experiment.description["design"] == ONE_AT_A_TIME or any(done[key].n_unique() > _FEWEST for key in varied):
+        return None
+    merged = two_level(done, varied).changing_together() if varied else {}
+    factors = [key for key in varied if key not in merged]
+    metrics = [name for name in metric_names(done, keys) if done[name].drop_nans().n_unique() > 1]
+    if len(factors) < _FEWEST or not metrics:
+        return None
+    design, found = two_level(done, factors), effects.main_effects(done, factors, metrics)
+    psi = influence(found).sort("psi", descending=True, maintain_order=True).select("factor", pl.col("psi").alias("Ψ"))
+    short = labels.shortest(factors)
+    most = [f"{short[factor]} (Ψ = {share:.2f})" for factor, share in psi.head(_FEWEST).rows() if share]
+    moved = f"What moves most metrics: {', then '.join(most)}" if most else "No factor moves any metric significantly"
+    return Section(
+        "What matters",
+        f"{moved}. {design.sentence()}.",
+        [
+            Chart(charts.significance_map(found), "The high level raises (+) or lowers (−) the metric."),
+            Table(psi, f"Ψ: the share of the {len(metrics)} metrics that a factor moves; of p < 0.05, a half."),
+        ],
+    )
 
 
 def _there(metrics: tuple[str, ...], frame: pl.DataFrame) -> list[str]:

@@ -15,7 +15,7 @@ Example:
     [('oven', 23.0), ('oven × quench', 10.0), ('carbon', -5.0)]
     >>> found.residual_sd.select("term", pl.col("residual_sd").round(2)).rows()[:4]
     [('mean', 13.72), ('oven', 6.58), ('oven × quench', 3.45), ('carbon', 1.54)]
-    >>> found.surface.across, found.surface.up, found.surface.best
+    >>> found.surface.across, found.surface.up, found.surface.highest
     ('oven', 'quench', (1, 1))
 """
 

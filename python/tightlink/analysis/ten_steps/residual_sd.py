@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 #: What is left of a column that earlier ones make up, as a share of its length.
 _NOTHING: Final = 1e-9
+#: Terms added; all of a design of 256 combinations.
+_MOST: Final = 255
 
 
 def residual_sd(terms: Sequence[Term], order: Sequence[str], values: NDArray[np.float64]) -> pl.DataFrame:
@@ -38,7 +40,8 @@ def residual_sd(terms: Sequence[Term], order: Sequence[str], values: NDArray[np.
 
     Returns:
         Columns ``term`` (the last one in the model, first "mean"), ``terms`` (in the model) and ``residual_sd``, over
-        the degrees of freedom that are left; 0 where there are none. Terms that earlier ones make up are left out.
+        the degrees of freedom that are left; 0 where there are none. Terms that earlier ones make up are left out,
+        and those beyond the largest 255.
     """
     import numpy as np
     import polars as pl
@@ -48,7 +51,7 @@ def residual_sd(terms: Sequence[Term], order: Sequence[str], values: NDArray[np.
     basis = np.full((1, count), 1 / math.sqrt(count))
     left = values - values.mean()
     rows = [("mean", 1, _deviation(left, count - 1))]
-    for name in order:
+    for name in order[:_MOST]:
         # Twice, as what is left of nearly dependent columns is not orthogonal to rounding after once.
         column = columns[name] - basis.T @ (basis @ columns[name])
         column -= basis.T @ (basis @ column)

@@ -1,8 +1,8 @@
-"""Step 10: the response over the two factors that matter most, and where to go from the best corner.
+"""Step 10: the response over the two factors that matter most, and where it rises.
 
 Example:
     >>> found = Surface("a", "b", ("1", "2"), ("10", "20"), mean=3.0, slopes=(2.0, 1.0), twist=0.5)
-    >>> found.at(1, 1), found.at(-1, -1), found.best
+    >>> found.at(1, 1), found.at(-1, -1), found.highest
     (6.5, 0.5, (1, 1))
 """
 
@@ -50,9 +50,14 @@ class Surface:
         return self.slopes[0] + self.twist * y, self.slopes[1] + self.twist * x
 
     @property
-    def best(self) -> tuple[int, int]:
+    def highest(self) -> tuple[int, int]:
         """The corner with the greatest response."""
         return max(_CORNERS, key=lambda corner: float(self.at(*corner)))
+
+    @property
+    def lowest(self) -> tuple[int, int]:
+        """The corner with the least response."""
+        return min(_CORNERS, key=lambda corner: float(self.at(*corner)))
 
 
 def surface(design: TwoLevel, effects: pl.DataFrame, values: NDArray[np.float64]) -> Surface | None:

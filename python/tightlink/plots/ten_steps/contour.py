@@ -53,7 +53,7 @@ def contour(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | 
             ax.annotate(f"{surface.at(across, along) * up.factor:.4g}", (across, along),
                         (-5 * across, -4 * along), textcoords="offset points", fontsize=8, fontweight="bold",
                         ha="right" if across > 0 else "left", va="top" if along > 0 else "bottom")  # fmt: skip
-    (x0, y0), (dx, dy) = surface.best, surface.uphill(*surface.best)
+    (x0, y0), (dx, dy) = surface.highest, surface.uphill(*surface.highest)
     step = _STEP / (math.hypot(dx, dy) or 1.0)
     end = (x0 + step * dx, y0 + step * dy)
     ax.annotate("", end, (x0, y0), arrowprops={"arrowstyle": "->", "color": palette.SERIES[1], "linewidth": 1.6})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tightlink.plots import palette
+from tightlink.plots.effects import along
 from tightlink.plots.style import axes
 from tightlink.plots.ten_steps import names as named
 
@@ -25,8 +26,6 @@ _ALL: Final = 1500.0
 _STRIP: Final = 150.0
 _FONT: Final = 9.0
 _FAINT: Final = 0.5
-#: Letters of all names that fit beside each other.
-_LYING: Final = 60
 
 
 def ordered(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | None = None) -> Axes:
@@ -81,14 +80,6 @@ def scatter(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | 
             color=palette.SERIES[0], alpha=_FAINT, linewidth=0,
         )  # fmt: skip
     ax.axhline(found.mean * up.factor, color=palette.NEUTRAL, linestyle="--", linewidth=1)
-    across(ax, [shown[factor] for factor in factors])
-    ax.set_ylabel(up.title)
+    along(ax, [shown[factor] for factor in factors])
+    ax.set(xlabel="each factor low, high", ylabel=up.title)
     return ax
-
-
-def across(ax: Axes, texts: list[str]) -> None:
-    """Names of factors along, with what their two places are."""
-    upright = sum(map(len, texts)) > _LYING
-    ax.set_xticks(range(len(texts)), texts, rotation=90 if upright else 0)
-    ax.set(xlim=(-0.5, len(texts) - 0.5), xlabel="each factor low, high")
-    ax.grid(visible=True, axis="y")

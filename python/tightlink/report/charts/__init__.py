@@ -13,7 +13,7 @@ Example:
 
 from __future__ import annotations
 
-from tightlink.report.charts.effects import significance_map
+from tightlink.report.charts.effects import main_effects, significance_map
 from tightlink.report.charts.lines import line, shared_domains, small_multiples
 from tightlink.report.charts.marks import bars_stacked, points
 from tightlink.report.charts.regions import Shade, shaded
@@ -23,6 +23,7 @@ __all__ = [
     "Shade",
     "bars_stacked",
     "line",
+    "main_effects",
     "points",
     "shaded",
     "shared_domains",

@@ -1,0 +1,287 @@
+"""``tightlink analyze effects`` and ``ten-steps``: which factors matter, of any table of a two-level experiment."""
+
+import math
+import re
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from cyclopts import Parameter
+
+from tightlink.commands.analyze_output import Figure, Json, draw, free, plain, print_json
+from tightlink.errors import ScenarioError, closest, one_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tightlink.analysis.designed import Designed
+    from tightlink.analysis.ten_steps import Steps
+    from tightlink.analysis.two_level import TwoLevel
+
+Columns = Annotated[str | None, Parameter(show_default=False)]
+
+#: So many groups of effects that cannot be told apart are printed; JSON has all.
+_GROUPS: Final = 6
+_EFFECTS: Final = 16
+
+
+def effects(
+    table: Path,
+    *,
+    factors: Columns = None,
+    responses: Columns = None,
+    by: Columns = None,
+    interactions: Annotated[bool, Parameter(negative="")] = False,
+    draw_response: Annotated[str | None, Parameter(name="--draw")] = None,
+    json_: Json = False,
+    output: Figure = None,
+) -> None:
+    """Find which factors move which responses, how far, and how many responses each moves.
+
+    Parameters
+    ----------
+    table
+        Runs of two-level factors: CSV, Parquet, or the folder of a sweep or study.
+    factors
+        Columns that were varied, separated by commas; without them, what the sweep varied, otherwise columns of
+        two values.
+    responses
+        Columns of numbers that came out; without them, all other columns of numbers that vary.
+    by
+        Columns, such as period or algorithm, for each value of which effects are found apart.
+    interactions
+        Also find interactions of two factors, and what they cannot be told apart from.
+    draw_response
+        Draw main effects on this response, not the map of all.
+    json_
+        Print everything that was found as JSON.
+    output
+        File for a figure: .png, .svg or .pdf.
+    """
+    from tightlink.analysis import interactions as crossed
+    from tightlink.analysis import measurements
+    from tightlink.analysis.effects import main_effects
+    from tightlink.analysis.influence import influence
+    from tightlink.analysis.two_level import two_level
+
+    free(output)
+    apart = _listed(by)
+    read, merged = _read(table, factors, responses, apart)
+    with measurements.of_file(table):
+        design = two_level(read.runs, read.factors)
+        found = main_effects(read.runs, read.factors, read.responses, apart)
+        pairs = crossed.interactions(read.runs, read.factors, read.responses, apart) if interactions else None
+    psi = influence(found, apart)
+    if draw_response is not None and draw_response not in read.responses:
+        meant = closest(draw_response, read.responses)
+        raise ScenarioError(one_of(read.responses), key="--draw", value=draw_response, suggestion=meant)
+    groups = design.fraction.aliases(design.factors)
+    if json_:
+        said = {"design": design.sentence(), "orthogonal": design.orthogonal, "changes_with": merged}
+        told = {"aliases": groups, "effects": found, "influence": psi}
+        print_json(plain(said | told | ({} if pairs is None else {"interactions": pairs})))
+    else:
+        _print_design(design, merged, groups)
+        for name, part in _apart(found, apart):
+            crossing = None if pairs is None else dict(_apart(pairs, apart))[name]
+            _print_effects(name, part, crossing)
+        _print_chance([*found["p"], *([] if pairs is None else pairs["p"])])
+        _print_influence(psi, apart)
+    if output is not None:
+        _draw_effects(output, dict(_apart(found, apart)), draw_response)
+
+
+def ten_steps(
+    table: Path, *, response: str | None = None, factors: Columns = None, json_: Json = False, output: Figure = None
+) -> None:
+    """Look at one response in ten steps: which effects are more than noise, and what they leave unexplained.
+
+    Parameters
+    ----------
+    table
+        Runs of two-level factors: CSV, Parquet, or the folder of a sweep or study.
+    response
+        Column of numbers that came out; may be left out where there is one.
+    factors
+        Columns that were varied, separated by commas; without them, what the sweep varied, otherwise columns of
+        two values.
+    json_
+        Print everything that was found as JSON.
+    output
+        File for a page with the ten figures: .png, .svg or .pdf.
+    """
+    from tightlink.analysis import measurements
+    from tightlink.analysis.ten_steps import steps
+
+    free(output)
+    read, merged = _read(table, factors, response, [])
+    if response is None and len(read.responses) != 1:
+        raise ScenarioError(one_of(read.responses), key="--response")
+    with measurements.of_file(table):
+        found = steps(read.runs, read.responses[0], read.factors)
+    if json_:
+        said = {"design": found.design.sentence(), "orthogonal": found.design.orthogonal, "changes_with": merged}
+        said |= {"levels": dict(zip(found.design.factors, found.design.levels, strict=True))}
+        said |= {"standing_out": found.half_normal.standing_out}
+        print_json(plain(said | {name: value for name, value in vars(found).items() if name != "design"}))
+    else:
+        _print_steps(found, merged)
+    if output is not None:
+        from tightlink import plots
+
+        plots.write(plots.ten_steps.page(found), output)
+
+
+def _read(table: Path, factors: str | None, responses: str | None, by: list[str]) -> "tuple[Designed, dict[str, str]]":
+    """The table, without responses that nothing moves, and which factors are left out for the one they change with."""
+    import dataclasses
+
+    from tightlink.analysis import designed, measurements
+    from tightlink.analysis.two_level import two_level
+
+    read = designed.read(table, factors=_listed(factors) or None, responses=_listed(responses) or None)
+    kept = [name for name in read.factors if name not in by]
+    measured = [name for name in read.responses if name not in by]
+    if responses is None:
+        measured = [name for name in measured if read.runs[name].drop_nulls().drop_nans().n_unique() > 1]
+    with measurements.of_file(table):
+        if not measured:
+            raise measurements.MeasurementError("expected a response: a column of numbers that vary, and no factor")
+        merged = two_level(read.runs, kept).changing_together()
+    names = tuple(name for name in kept if name not in merged)
+    return dataclasses.replace(read, factors=names, responses=tuple(measured)), merged
+
+
+def _listed(text: str | None) -> list[str]:
+    return [name.strip() for name in text.split(",")] if text else []
+
+
+def _apart(frame: "pl.DataFrame", by: list[str]) -> "list[tuple[str, pl.DataFrame]]":
+    """Parts of what was found, by the values of some columns in words."""
+    if not by:
+        return [("", frame)]
+    parts = frame.group_by(by, maintain_order=True)
+    return [
+        (", ".join(f"{name} {value}" for name, value in zip(by, values, strict=True)), part) for values, part in parts
+    ]
+
+
+def _print_design(design: "TwoLevel", merged: dict[str, str], groups: list[list[str]]) -> None:
+    from tightlink.plots import labels
+
+    print(design.sentence())
+    for factor, other in merged.items():
+        print(f"{factor} changes with {other}: what is said of {other} is of both")
+    short = labels.shortest(design.factors)
+    singles = [group for group in groups if any(name in design.factors for name in group)] or groups
+    for group in singles[:_GROUPS]:
+        print(f"cannot be told apart: {' = '.join(_short(name, short) for name in group)}")
+    if len(groups) > _GROUPS:
+        print(f"and so on: {len(groups)} groups, in --json")
+
+
+def _print_effects(name: str, found: "pl.DataFrame", pairs: "pl.DataFrame | None") -> None:
+    from tightlink.plots import labels
+
+    print(f"\n{name}" if name else "")
+    responses = found["response"].unique(maintain_order=True).to_list()
+    short = labels.shortest(found["factor"].unique(maintain_order=True).to_list())
+    width = max(map(len, responses))
+    for response in responses:
+        texts = [_effect(row["factor"], row, short) for row in _marked(found, response)]
+        named: set[str] = set()
+        for row in _marked(pairs, response) if pairs is not None else []:
+            # Of several that cannot be told apart the first stands for all.
+            if f"{row['factor']} × {row['other']}" not in named:
+                texts += [_effect(f"{row['factor']} × {row['other']}", row, short)]
+                named |= {alias.removeprefix("−") for alias in row["aliases"].split(", ")}
+        print(f"{response:{width}}  {', '.join(texts) or 'nothing significant'}")
+
+
+def _print_chance(p_values: list[float]) -> None:
+    """How many marks mean nothing, where there are so many tests that some do."""
+    from tightlink.analysis.effects import WEAK
+
+    tests = sum(map(math.isfinite, p_values))
+    if tests * WEAK >= 1:
+        print(f"\n{tests} tests: were there no effect at all, about {tests * WEAK:.0f} of them would be marked")
+
+
+def _marked(found: "pl.DataFrame", response: str) -> list[dict[str, Any]]:
+    """The significant effects on a response, the largest first."""
+    import polars as pl
+
+    rows = found.filter((pl.col("response") == response) & (pl.col("mark") != ""))
+    return rows.sort(pl.col("effect").abs(), descending=True).to_dicts()
+
+
+def _short(text: str, names: Mapping[str, str]) -> str:
+    """Factors, products of them and lists of these, by the names that tell them apart."""
+    parts = re.split("( × |, |^−|(?<= )−)", text)
+    return "".join(names.get(part, part) for part in parts)
+
+
+def _effect(name: str, row: dict[str, Any], names: Mapping[str, str]) -> str:
+    """An effect in words: its sign and mark, how large it is beside the mean, what else it may be."""
+    relative = row["relative_effect"]
+    share = f" ({100 * relative:+.3g} %)".replace("-", "−") if math.isfinite(relative) else ""
+    others = f" or {_short(row['aliases'], names)}" if row.get("aliases") else ""
+    return f"{row['sign']}{_short(name, names)}{row['mark']}{share}{others}"
+
+
+def _print_influence(psi: "pl.DataFrame", by: list[str]) -> None:
+    from tightlink.console import print_table
+
+    parts = _apart(psi, by)
+    shares = {name: dict(zip(part["factor"], part["psi"], strict=True)) for name, part in parts}
+    first = next(iter(shares.values()))
+    order = sorted(first, key=lambda factor: -sum(part[factor] for part in shares.values()))
+    print()
+    header = ["factor", *(f"Ψ {name}".strip() for name in shares)]
+    print_table(header, [[factor, *(f"{part[factor]:.2f}" for part in shares.values())] for factor in order])
+
+
+def _draw_effects(file: Path, parts: "dict[str, pl.DataFrame]", response: str | None) -> None:
+    from tightlink import plots
+    from tightlink.plots.effects import main_effects_size, map_size
+
+    one = next(iter(parts.values()))
+    if response is None:
+        draw(file, {name: [partial(plots.significance_map, part)] for name, part in parts.items()}, map_size(one))
+    else:
+        rows: dict[str, Any] = {name: [partial(plots.main_effects, part, response)] for name, part in parts.items()}
+        draw(file, rows, main_effects_size(one))
+
+
+def _print_steps(found: "Steps", merged: dict[str, str]) -> None:
+    from tightlink.console import print_table
+    from tightlink.plots import labels
+
+    print(f"{found.response}: ", end="")
+    _print_design(found.design, merged, [])
+    largest = max(abs(effect) for effect in found.effects["effect"])
+    up = labels.axis(found.response, largest)
+    left = dict(zip(found.residual_sd["term"], found.residual_sd["residual_sd"], strict=True))
+    standing_out, short = found.half_normal.standing_out, labels.shortest(found.design.factors)
+    rows = [
+        [
+            _short(row["term"], short),
+            f"{row['effect'] * up.factor:+.4g}".replace("-", "−"),
+            "yes" if row["term"] in standing_out else "",
+            f"{left[row['term']] * up.factor:.4g}" if row["term"] in left else "-",
+            _short(row["aliases"], short),
+        ]
+        for row in found.effects.head(_EFFECTS).iter_rows(named=True)
+    ]
+    alone = f"{left['mean'] * up.factor:.4g}"
+    print(f"{up.title}: mean {found.mean * up.factor:.4g}, residual standard deviation of the mean alone {alone}\n")
+    print_table(["effect", up.title, "stands out", "left with it", "cannot be told apart from"], rows)
+    if found.effects.height > _EFFECTS:
+        print(f"and {found.effects.height - _EFFECTS} smaller ones, in --json")
+    print(f"\nstands out from noise: {_short(', '.join(standing_out), short) or 'nothing'}")
+    if (surface := found.surface) is not None:
+        for word, (x, y) in (("highest", surface.highest), ("lowest", surface.lowest)):
+            across, along = surface.across_levels[x > 0], surface.up_levels[y > 0]
+            print(f"{word} at {short[surface.across]} = {across}, {short[surface.up]} = {along}: "
+                  f"{surface.at(x, y) * up.factor:.4g}")  # fmt: skip
