@@ -15,6 +15,10 @@ Example:
 
 from __future__ import annotations
 
+from tightlink.plots.comparison import beside_standard, outlier_grid, rank_scatter, share_bars
+from tightlink.plots.components import component_biplot, component_loadings, component_scores, scree
+from tightlink.plots.correlation import correlation_histogram, correlation_matrix, index_index
+from tightlink.plots.dendrograms import dendrogram, dendrograms
 from tightlink.plots.figures import cdf, limited_by, line, scatter_with_curves, series
 from tightlink.plots.fundamental import fundamental_diagram, vehicle_traffic
 from tightlink.plots.regimes import load_over, loss_over
@@ -24,17 +28,30 @@ from tightlink.plots.style import SIZE, STYLE, save, write
 __all__ = [
     "SIZE",
     "STYLE",
+    "beside_standard",
     "bifurcation",
     "cdf",
+    "component_biplot",
+    "component_loadings",
+    "component_scores",
+    "correlation_histogram",
+    "correlation_matrix",
+    "dendrogram",
+    "dendrograms",
     "fundamental_diagram",
+    "index_index",
     "limited_by",
     "line",
     "load_over",
     "loss_over",
+    "outlier_grid",
+    "rank_scatter",
     "rate_over_size",
     "save",
     "scatter_with_curves",
+    "scree",
     "series",
+    "share_bars",
     "throughput_over_rate",
     "throughput_over_size",
     "vehicle_traffic",

@@ -10,7 +10,10 @@ Example:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,25 @@ def words(column: str) -> str:
     ('congestion window', 'packets sent')
     """
     return _WORDS.get(column, column.replace("_", " "))
+
+
+def apart(heights: Mapping[str, float], least: float) -> dict[str, float]:
+    """Heights at which labels stand at least so far apart, about where they belong.
+
+    >>> apart({"a": 1.0, "b": 1.0, "c": 9.0}, 2.0)
+    {'a': 0.0, 'b': 2.0, 'c': 9.0}
+    """
+    stacks: list[list[str]] = []
+
+    def bottom(stack: list[str]) -> float:
+        return sum(heights[name] - place * least for place, name in enumerate(stack)) / len(stack)
+
+    for name in sorted(heights, key=heights.__getitem__):
+        stacks.append([name])
+        # A stack that reaches into the one below becomes part of it, and both settle about their middle.
+        while len(stacks) > 1 and bottom(stacks[-1]) < bottom(stacks[-2]) + least * len(stacks[-2]):
+            stacks[-2:] = [stacks[-2] + stacks[-1]]
+    return {name: bottom(stack) + place * least for stack in stacks for place, name in enumerate(stack)}
 
 
 def grouped(number: str | int) -> str:
