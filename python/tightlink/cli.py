@@ -14,6 +14,8 @@ from typing import Annotated, Any, Final, Literal
 from cyclopts import App, CycloptsError, Parameter
 
 from tightlink.commands import analyze
+from tightlink.commands.analyze_algorithms import clusters, outliers, ranks, shares
+from tightlink.commands.analyze_responses import components, correlation
 from tightlink.commands.controls import Controls, define
 from tightlink.commands.evaluate import evaluate
 from tightlink.commands.four_tier import four_tier
@@ -153,6 +155,8 @@ def run(  # noqa: PLR0913
     return warned(result.warnings)
 
 
+for analysis in (correlation, components, clusters, outliers, ranks, shares):
+    analyze.app.command(analysis)
 app.command(analyze.app)
 app.command(maxflow)
 app.command(packetize)
