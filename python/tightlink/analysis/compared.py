@@ -84,6 +84,18 @@ def compared(
     return found
 
 
+def conditions(runs: pl.DataFrame, condition: str | Sequence[str]) -> list[str]:
+    """What the condition of each run is called: its level, or its levels where it is one of several columns.
+
+    >>> import polars as pl
+    >>> conditions(pl.DataFrame({"queue": ["5 packets", "1 BDP"], "flows": [2, 16.0]}), ["queue", "flows"])
+    ['5 packets, flows 2', '1 BDP, flows 16']
+    """
+    keys = [condition] if isinstance(condition, str) else list(condition)
+    present(runs, keys)
+    return [_name(keys, row) for row in runs.select(keys).rows()]
+
+
 def labels(algorithms: Iterable[str]) -> dict[str, str]:
     """What figures call each algorithm: its number in document 003 where all are of its eight, otherwise its name."""
     names = list(algorithms)

@@ -17,6 +17,7 @@ from tightlink.report.charts.comparison import beside_standard, outlier_grid, ra
 from tightlink.report.charts.components import component_scores
 from tightlink.report.charts.correlation import correlation_matrix, index_index
 from tightlink.report.charts.dendrograms import dendrogram, dendrograms
+from tightlink.report.charts.explore import explore
 from tightlink.report.charts.lines import line, shared_domains, small_multiples
 from tightlink.report.charts.marks import bars_stacked, points
 from tightlink.report.charts.regions import Shade, shaded
@@ -30,6 +31,7 @@ __all__ = [
     "correlation_matrix",
     "dendrogram",
     "dendrograms",
+    "explore",
     "index_index",
     "line",
     "outlier_grid",
