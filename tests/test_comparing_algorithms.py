@@ -143,6 +143,16 @@ def test_shares() -> None:
     assert found["share"].to_list() == pytest.approx([2 / 3, 0.45, 0.25, 1.31 / 3])
     fixed = shares(_competing(), algorithm="tcp", own="own_pps", standard="standard_pps", available=200)
     assert fixed["share"].to_list() == pytest.approx((found["share"] / 2).to_list())
+    quantities = _competing().with_columns(rate=pl.lit("100 packets/s"))
+    assert shares(quantities, algorithm="tcp", own="own_pps", standard="standard_pps", available="rate").equals(found)
+    with pytest.raises(MeasurementError, match="rate: expected numbers, or quantities in the unit of own_pps"):
+        shares(
+            quantities.with_columns(rate=pl.lit("1 Mbit/s")),
+            algorithm="tcp",
+            own="own_pps",
+            standard="standard_pps",
+            available="rate",
+        )
     with pytest.raises(MeasurementError, match="what is available must be above zero"):
         shares(_competing(), algorithm="tcp", own="own_pps", standard="standard_pps", available=0.0)
 

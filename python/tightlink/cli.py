@@ -15,6 +15,8 @@ from cyclopts import App, CycloptsError, Parameter
 
 from tightlink.commands import analyze
 from tightlink.commands.analyze_effects import effects, ten_steps
+from tightlink.commands.analyze_algorithms import clusters, outliers, ranks, shares
+from tightlink.commands.analyze_responses import components, correlation
 from tightlink.commands.controls import Controls, define
 from tightlink.commands.evaluate import evaluate
 from tightlink.commands.four_tier import four_tier
@@ -155,8 +157,7 @@ def run(  # noqa: PLR0913
     return warned(result.warnings)
 
 
-analyze.app.command(oscillation)
-for analysis in (effects, ten_steps):
+for analysis in (effects, ten_steps, correlation, components, clusters, outliers, ranks, shares, oscillation):
     analyze.app.command(analysis)
 app.command(analyze.app)
 app.command(maxflow)

@@ -45,14 +45,16 @@ def print_summary(run: Run) -> None:
         print_table(["processor", *_PROCESSOR], processors)
 
 
-def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], out: TextIO | None = None) -> None:
-    """A table with its first column to the left and the others to the right.
+def print_table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], out: TextIO | None = None, *, words: Sequence[int] = ()
+) -> None:
+    """A table with its first column and those of words to the left and the others to the right.
 
     On a terminal it stops after some rows and says how many there are.
     """
     out = out or sys.stdout
     if not out.isatty():
-        for line in _aligned(header, rows):
+        for line in _aligned(header, rows, words):
             print(line, file=out)
         return
     from rich.console import Console
@@ -60,7 +62,7 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], out: TextI
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for index, name in enumerate(header):
-        table.add_column(name, justify="left" if index == 0 else "right", no_wrap=True)
+        table.add_column(name, justify="left" if index == 0 or index in words else "right", no_wrap=True)
     for row in rows[:_MOST_ROWS]:
         table.add_row(*(cell.replace("[", "\\[") for cell in row))
     console = Console(file=out)
@@ -69,13 +71,15 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], out: TextI
         console.print(f"… and {len(rows) - _MOST_ROWS} more (-o DIR keeps all)", style="dim", highlight=False)
 
 
-def _aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:
+def _aligned(header: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[int]) -> Iterable[str]:
     lines = [header, *rows]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
     for line in lines:
-        first = line[0].ljust(widths[0])
-        rest = (cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True))
-        yield "  ".join([first, *rest]).rstrip()
+        cells = (
+            cell.ljust(width) if place == 0 or place in words else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
+        yield "  ".join(cells).rstrip()
 
 
 def say(text: str) -> None:

@@ -47,10 +47,15 @@ class Join:
     right_height: float
     #: The mean distance over all pairs across.
     height: float
-    #: The algorithms that it joins, in the order of the dendrogram.
-    members: tuple[str, ...]
+    #: The algorithms below its left and its right leg, in the order of the dendrogram.
+    joined: tuple[tuple[str, ...], tuple[str, ...]]
     #: Number of the coloured cluster that it is part of; none at or above the cut.
     cluster: int | None
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """All algorithms that it joins."""
+        return self.joined[0] + self.joined[1]
 
 
 @dataclass(frozen=True)
@@ -209,7 +214,7 @@ def _joins(
     joins = [
         Join(
             left=left[1], right=right[1], left_height=left[2], right_height=right[2], height=height,
-            members=tuple(names[order[place]] for place in leaves),
+            joined=(tuple(names[order[place]] for place in left[0]), tuple(names[order[place]] for place in right[0])),
             cluster=next((number for number, group in enumerate(largest, 1) if set(leaves) <= group), None)
             if height < limit else None,
         )

@@ -68,7 +68,7 @@ def compared(
 
     keys = [condition] if isinstance(condition, str) else list(condition)
     present(runs, [*keys, algorithm])
-    wide = _wide(runs, [*keys, algorithm]) if set(_LONG) <= set(runs.columns) else runs
+    wide = _wide(runs, [*keys, algorithm]) if is_long(runs) else runs
     if responses is None:
         responses = [
             name for name, dtype in wide.schema.items() if dtype.is_numeric() and name not in (*keys, algorithm, *NAMES)
@@ -84,11 +84,28 @@ def compared(
     return found
 
 
+def conditions(runs: pl.DataFrame, condition: str | Sequence[str]) -> list[str]:
+    """What the condition of each run is called: its level, or its levels where it is one of several columns.
+
+    >>> import polars as pl
+    >>> conditions(pl.DataFrame({"queue": ["5 packets", "1 BDP"], "flows": [2, 16.0]}), ["queue", "flows"])
+    ['5 packets, flows 2', '1 BDP, flows 16']
+    """
+    keys = [condition] if isinstance(condition, str) else list(condition)
+    present(runs, keys)
+    return [_name(keys, row) for row in runs.select(keys).rows()]
+
+
 def labels(algorithms: Iterable[str]) -> dict[str, str]:
     """What figures call each algorithm: its number in document 003 where all are of its eight, otherwise its name."""
     names = list(algorithms)
     numbered = all(name in NUMBERS for name in names)
     return {name: str(NUMBERS[name]) if numbered else name for name in names}
+
+
+def is_long(runs: pl.DataFrame) -> bool:
+    """Whether a table has a row for each number, with the columns ``response`` and ``value``."""
+    return set(_LONG) <= set(runs.columns)
 
 
 def _wide(runs: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
@@ -99,7 +116,11 @@ def _wide(runs: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
 
 
 def _name(keys: Sequence[str], values: Sequence[object]) -> str:
-    """A condition in words: its level, or all of its levels with their factors."""
+    """A condition in words: its levels; numbers alone say nothing, and have their factor before them."""
+    levels = [int(value) if isinstance(value, float) and value.is_integer() else value for value in values]
     if len(keys) == 1:
-        return str(values[0])
-    return ", ".join(f"{key} {value}" for key, value in zip(keys, values, strict=True))
+        return str(levels[0])
+    return ", ".join(
+        level if isinstance(level, str) else f"{key.rpartition('.')[2]} {level}"
+        for key, level in zip(keys, levels, strict=True)
+    )

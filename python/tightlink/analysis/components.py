@@ -64,7 +64,7 @@ class Components:
         return (
             f"{len(self.responses)} responses of {self.scores.height} runs: {100 * first['cumulated']:.0f} % of the "
             f"variance in PC1 and PC2, 90 % in {self.needed(0.9)} components; "
-            f"{self.above_one} with more than a single response has"
+            f"{self.above_one} say more than a single response does"
         )
 
 

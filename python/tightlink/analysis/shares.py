@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.designed import numbers, present
+from tightlink.analysis.effects import in_si
 from tightlink.analysis.measurements import MeasurementError
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ def shares(runs: pl.DataFrame, *, algorithm: str, own: str, standard: str, avail
         algorithm: Column of the algorithm.
         own: Column of the throughput of a flow that uses it.
         standard: Column of the throughput of a flow that uses standard TCP beside it.
-        available: Column of the throughput that was there, or that throughput, in the same unit.
+        available: Column of the throughput that was there, as numbers or as quantities with units; or that throughput.
+            In the same unit as the others.
 
     Returns:
         Columns algorithm, flows ("alternative" or "standard TCP"), share, runs.
@@ -50,20 +52,33 @@ def shares(runs: pl.DataFrame, *, algorithm: str, own: str, standard: str, avail
     """
     import polars as pl
 
-    named = [available] if isinstance(available, str) else []
     present(runs, [algorithm])
-    numbers(runs, [own, standard, *named])
-    whole = pl.col(available) if isinstance(available, str) else pl.lit(float(available))
-    table = runs.with_columns(whole_=whole.cast(pl.Float64))
-    if not (table["whole_"].drop_nulls() > 0).all():
-        what = f"{available}: " if isinstance(available, str) else ""
-        raise MeasurementError(f"{what}what is available must be above zero in every run")
+    numbers(runs, [own, standard])
+    whole = _available(runs, own, available)
+    if not (whole.drop_nulls() > 0).all():
+        raise MeasurementError(f"{available}: what is available must be above zero in every run")
     parts = [
-        table.select(algorithm=pl.col(algorithm).cast(pl.String), flows=pl.lit(flows), share=pl.col(column) / whole)
+        runs.select(algorithm=pl.col(algorithm).cast(pl.String), flows=pl.lit(flows), share=pl.col(column) / whole)
         for flows, column in ((ALTERNATIVE, own), (STANDARD, standard))
     ]
     long = pl.concat(parts).drop_nulls("share").drop_nans("share")
     return long.group_by("algorithm", "flows", maintain_order=True).agg(share=pl.col("share").mean(), runs=pl.len())
+
+
+def _available(runs: pl.DataFrame, own: str, available: str | float) -> pl.Series:
+    """What was available in each run, in the unit of the throughputs."""
+    import polars as pl
+
+    if not isinstance(available, str):
+        return pl.Series([float(available)] * runs.height, dtype=pl.Float64)
+    present(runs, [available])
+    if runs[available].dtype != pl.String:
+        numbers(runs, [available])
+        return runs[available].cast(pl.Float64)
+    quantities = in_si(runs[available].to_list())
+    if quantities is None or not own.endswith(f"_{quantities[0]}"):
+        raise MeasurementError(f"{available}: expected numbers, or quantities in the unit of {own}")
+    return pl.Series(quantities[1], dtype=pl.Float64)
 
 
 def beside(

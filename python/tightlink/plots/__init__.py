@@ -17,6 +17,10 @@ from __future__ import annotations
 
 from tightlink.plots import ten_steps
 from tightlink.plots.effects import influence, main_effects, significance_map
+from tightlink.plots.comparison import beside_standard, outlier_grid, rank_scatter, share_bars
+from tightlink.plots.components import component_biplot, component_loadings, component_scores, scree
+from tightlink.plots.correlation import correlation_histogram, correlation_matrix, index_index
+from tightlink.plots.dendrograms import dendrogram, dendrograms
 from tightlink.plots.figures import cdf, limited_by, line, scatter_with_curves, series
 from tightlink.plots.fundamental import fundamental_diagram, vehicle_traffic
 from tightlink.plots.oscillation import oscillation_series, oscillation_spectrum
@@ -27,10 +31,19 @@ from tightlink.plots.style import SIZE, STYLE, save, write
 __all__ = [
     "SIZE",
     "STYLE",
+    "beside_standard",
     "bifurcation",
     "cdf",
+    "component_biplot",
+    "component_loadings",
+    "component_scores",
+    "correlation_histogram",
+    "correlation_matrix",
+    "dendrogram",
+    "dendrograms",
     "fundamental_diagram",
     "influence",
+    "index_index",
     "limited_by",
     "line",
     "load_over",
@@ -38,12 +51,16 @@ __all__ = [
     "main_effects",
     "oscillation_series",
     "oscillation_spectrum",
+    "outlier_grid",
+    "rank_scatter",
     "rate_over_size",
     "save",
     "scatter_with_curves",
+    "scree",
     "series",
     "significance_map",
     "ten_steps",
+    "share_bars",
     "throughput_over_rate",
     "throughput_over_size",
     "vehicle_traffic",

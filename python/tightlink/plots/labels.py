@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 @dataclass(frozen=True)
@@ -126,6 +126,25 @@ def shortest(names: Iterable[str]) -> dict[str, str]:
             parts += 1
         found[name] = ".".join(path[-parts:])
     return found
+
+
+def apart(heights: Mapping[str, float], least: float) -> dict[str, float]:
+    """Heights at which labels stand at least so far apart, about where they belong.
+
+    >>> apart({"a": 1.0, "b": 1.0, "c": 9.0}, 2.0)
+    {'a': 0.0, 'b': 2.0, 'c': 9.0}
+    """
+    stacks: list[list[str]] = []
+
+    def bottom(stack: list[str]) -> float:
+        return sum(heights[name] - place * least for place, name in enumerate(stack)) / len(stack)
+
+    for name in sorted(heights, key=heights.__getitem__):
+        stacks.append([name])
+        # A stack that reaches into the one below becomes part of it, and both settle about their middle.
+        while len(stacks) > 1 and bottom(stacks[-1]) < bottom(stacks[-2]) + least * len(stacks[-2]):
+            stacks[-2:] = [stacks[-2] + stacks[-1]]
+    return {name: bottom(stack) + place * least for stack in stacks for place, name in enumerate(stack)}
 
 
 def grouped(number: str | int) -> str:

@@ -14,6 +14,11 @@ Example:
 from __future__ import annotations
 
 from tightlink.report.charts.effects import main_effects, significance_map
+from tightlink.report.charts.comparison import beside_standard, outlier_grid, rank_scatter, share_bars
+from tightlink.report.charts.components import component_scores
+from tightlink.report.charts.correlation import correlation_matrix, index_index
+from tightlink.report.charts.dendrograms import dendrogram, dendrograms
+from tightlink.report.charts.explore import explore
 from tightlink.report.charts.lines import line, shared_domains, small_multiples
 from tightlink.report.charts.marks import bars_stacked, points
 from tightlink.report.charts.regions import Shade, shaded
@@ -28,6 +33,20 @@ __all__ = [
     "shaded",
     "shared_domains",
     "significance_map",
+    "beside_standard",
+    "component_scores",
+    "correlation_matrix",
+    "dendrogram",
+    "dendrograms",
+    "explore",
+    "index_index",
+    "line",
+    "outlier_grid",
+    "points",
+    "rank_scatter",
+    "shaded",
+    "share_bars",
+    "shared_domains",
     "small_multiples",
     "thin",
 ]

@@ -1,0 +1,319 @@
+"""``tightlink analyze clusters``, ``outliers``, ``ranks`` and ``shares``: algorithms under many conditions."""
+
+import math
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from tightlink.commands.analyze_output import Figure, Json, draw, free, plain, print_json
+from tightlink.commands.analyze_responses import Columns, listed, read_table
+from tightlink.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from tightlink.analysis.clusters import Dendrogram
+    from tightlink.analysis.designed import Designed
+    from tightlink.analysis.ranks import Ranks
+
+#: A cell of the grid of outliers, and what its names take, in inches.
+_CELL: Final = 0.22
+_NAMES: Final = (2.6, 2.2)
+_OUTLIERS_SHOWN: Final = 12
+
+
+def clusters(
+    table: Path,
+    *,
+    algorithm: str,
+    condition: Columns = None,
+    responses: Columns = None,
+    spread: Literal["condition", "all"] = "condition",
+    json_: Json = False,
+    output: Figure = None,
+) -> None:
+    """Cluster algorithms under each condition by all of their responses: which behave alike where.
+
+    Parameters
+    ----------
+    table
+        Runs: CSV, Parquet, or the folder of a sweep or study; a row a run, or columns "response" and "value".
+    algorithm
+        Column of the algorithm.
+    condition
+        Column of the condition, or several, separated by commas; without it, all other factors.
+    responses
+        Columns to compare by, separated by commas; without them, all responses.
+    spread
+        What differences are divided by: each condition's standard deviation over its algorithms, or that over all
+        conditions, which makes distances comparable (default: condition).
+    json_
+        Print everything that was found as JSON.
+    output
+        File for a figure: .png, .svg or .pdf.
+    """
+    from tightlink.analysis import clusters as analysis
+    from tightlink.analysis import measurements
+
+    free(output)
+    read, keys, chosen = _read(table, algorithm, condition, responses)
+    with measurements.of_file(table):
+        found = analysis.clusters(read.runs, condition=keys, algorithm=algorithm, responses=chosen, spread=spread)
+    if json_:
+        print_json([plain(each) | {"apart": each.apart} for each in found])
+    else:
+        _print_clusters(found)
+    if output is not None:
+        from tightlink import plots
+
+        plots.write(plots.dendrograms(found, same=spread == "all"), output)
+
+
+def outliers(
+    table: Path,
+    *,
+    algorithm: str,
+    condition: Columns = None,
+    responses: Columns = None,
+    level: float = 0.05,
+    json_: Json = False,
+    output: Figure = None,
+) -> None:
+    """Find where an algorithm is unlike all others: an outlier by Grubbs' test, filtered by its relative effect.
+
+    Parameters
+    ----------
+    table
+        Runs: CSV, Parquet, or the folder of a sweep or study; a row a run, or columns "response" and "value".
+    algorithm
+        Column of the algorithm.
+    condition
+        Column of the condition, or several, separated by commas; without it, all other factors.
+    responses
+        Columns to look at, separated by commas; without them, all responses.
+    level
+        Probability of finding an outlier in a cell that has none (default: 0.05).
+    json_
+        Print everything that was found as JSON.
+    output
+        File for a figure: .png, .svg or .pdf.
+    """
+    from tightlink.analysis import measurements
+    from tightlink.analysis import outliers as analysis
+
+    free(output)
+    if not 0 < level < 1:
+        raise ScenarioError("a probability between 0 and 1", key="--level", value=level)
+    read, keys, chosen = _read(table, algorithm, condition, responses)
+    with measurements.of_file(table):
+        found = analysis.outliers(read.runs, condition=keys, algorithm=algorithm, responses=chosen, level=level)
+    if json_:
+        print_json({"counts": plain(analysis.counts(found)), "cells": plain(found)})
+    else:
+        _print_outliers(found)
+    if output is not None:
+        from tightlink import plots
+
+        size = (_NAMES[0] + _CELL * found["condition"].n_unique(), _NAMES[1] + _CELL * found["response"].n_unique())
+        draw(output, {"": [partial(plots.outlier_grid, found, least=least) for least in analysis.EFFECTS]}, size)
+
+
+def ranks(
+    table: Path,
+    *,
+    algorithm: str,
+    condition: Columns = None,
+    responses: Columns = None,
+    best: Literal["largest", "smallest"] = "largest",
+    json_: Json = False,
+    output: Figure = None,
+) -> None:
+    """Rank algorithms in each response under each condition: mean rank, and how far it varies.
+
+    Parameters
+    ----------
+    table
+        Runs: CSV, Parquet, or the folder of a sweep or study; a row a run, or columns "response" and "value".
+    algorithm
+        Column of the algorithm.
+    condition
+        Column of the condition, or several, separated by commas; without it, all other factors.
+    responses
+        Columns to rank by, separated by commas, such as throughputs; without them, all responses.
+    best
+        Whether the largest value or the smallest has rank 1 (default: largest).
+    json_
+        Print everything that was found as JSON.
+    output
+        File for a figure: .png, .svg or .pdf.
+    """
+    from tightlink.analysis import measurements
+    from tightlink.analysis import ranks as analysis
+
+    free(output)
+    read, keys, chosen = _read(table, algorithm, condition, responses)
+    with measurements.of_file(table):
+        found = analysis.ranks(read.runs, condition=keys, algorithm=algorithm, responses=chosen, best=best)
+    if json_:
+        print_json({"finding": found.sentence()} | plain(found))
+    else:
+        _print_ranks(found)
+    if output is not None:
+        from tightlink import plots
+
+        draw(output, {"": [partial(plots.rank_scatter, found)]})
+
+
+def shares(
+    table: Path,
+    *,
+    algorithm: str,
+    own: str,
+    standard: str,
+    available: str,
+    condition: Columns = None,
+    json_: Json = False,
+    output: Figure = None,
+) -> None:
+    """Compare each algorithm with the standard TCP beside it: shares of what was available, and who gets more.
+
+    Parameters
+    ----------
+    table
+        Runs: CSV, Parquet, or the folder of a sweep or study; a row a run.
+    algorithm
+        Column of the algorithm.
+    own
+        Column of the throughput of flows that use it.
+    standard
+        Column of the throughput of flows that use standard TCP beside it.
+    available
+        Column of the throughput that was available, as numbers or such as "20 Mbit/s".
+    condition
+        Column of the condition, or several, separated by commas; without it, all other factors.
+    json_
+        Print everything that was found as JSON.
+    output
+        File for a figure of the shares: .png, .svg or .pdf. A second one, NAME-beside, has the throughputs.
+    """
+    from tightlink.analysis import measurements
+    from tightlink.analysis import shares as analysis
+
+    beside = None if output is None else output.with_stem(f"{output.stem}-beside")
+    free(output)
+    free(beside)
+    read, keys, _ = _read(table, algorithm, condition, f"{own},{standard}")
+    with measurements.of_file(table):
+        parts = analysis.shares(read.runs, algorithm=algorithm, own=own, standard=standard, available=available)
+        points = analysis.beside(read.runs, condition=keys, algorithm=algorithm, own=own, standard=standard)
+    fairness = analysis.fairness(points)
+    if json_:
+        print_json({"shares": plain(parts), "fairness": plain(fairness), "conditions": plain(points)})
+    else:
+        _print_shares(parts, fairness)
+    if output is not None and beside is not None:
+        from tightlink import plots
+
+        draw(output, {"": [partial(plots.share_bars, parts)]}, (6.4, 3.4))
+        plots.write(plots.beside_standard(points), beside)
+
+
+def _read(
+    table: Path, algorithm: str, condition: str | None, responses: str | None
+) -> tuple["Designed", list[str], list[str] | None]:
+    """The table, the columns of the condition, and the responses; of a long table, which it says itself."""
+    from tightlink.analysis import compared, designed, measurements
+
+    keys = listed(condition)
+    read = read_table(table, factors=None if keys is None else f"{algorithm},{','.join(keys)}", responses=None)
+    with measurements.of_file(table):
+        designed.present(read.runs, [algorithm])
+        keys = [name for name in read.factors if name != algorithm] if keys is None else keys
+        if not keys:
+            raise measurements.MeasurementError("no factor beside the algorithm; expected --condition COLUMN")
+        if compared.is_long(read.runs):
+            return read, keys, None
+        chosen = listed(responses)
+        designed.numbers(read.runs, chosen or [], fewest=0)
+    return read, keys, chosen or [name for name in read.responses if name != algorithm]
+
+
+def _print_clusters(found: "Sequence[Dendrogram]") -> None:
+    from tightlink.console import print_table
+
+    apart: dict[str, int] = {}
+    for each in found:
+        if each.apart is not None:
+            apart[each.apart] = apart.get(each.apart, 0) + 1
+    most = sorted(apart.items(), key=lambda item: -item[1])
+    counted = ", ".join(f"{name} under {count}" for name, count in most) or "no algorithm under any"
+    print(f"apart from a cluster of all others: {counted} of {len(found)} conditions\n")
+    print_table(["condition", "largest distance", "clusters below 70 % of it"], [
+        [each.condition, f"{each.height:.2f}",
+         "identical" if each.identical else "; ".join(" ".join(group) for group in each.clusters) or "-"]
+        for each in found
+    ], words=[2])  # fmt: skip
+
+
+def _print_outliers(found: "pl.DataFrame") -> None:
+    import polars as pl
+
+    from tightlink.analysis.outliers import EFFECTS, counts, effective
+    from tightlink.console import print_table
+
+    number = int(found["outlier"].sum())
+    print(f"in {number} of {found.height} cells of a condition and a response one algorithm is an outlier\n")
+    if not number:
+        return
+    table = counts(found)
+    header = ["algorithm", *(f"{100 * least:.0f} % and more" if least else "outliers" for least in EFFECTS)]
+    rows = []
+    for name in table["algorithm"].unique(maintain_order=True):
+        cells = [table.filter(algorithm=name, least_effect=least) for least in EFFECTS]
+        rows.append([name, *(f"{cell['above'].item()} + {cell['below'].item()} −" if cell.height else "-"
+                             for cell in cells)])  # fmt: skip
+    print_table(header, rows)
+    largest = effective(found, 0).sort(pl.col("relative_effect").abs(), descending=True).head(_OUTLIERS_SHOWN)
+    print("\nthe largest")
+    print_table(["condition", "response", "algorithm", "value", "mean of the others", "effect"], [
+        [row["condition"], row["response"], row["algorithm"], f"{row['value']:.4g}", f"{row['others_mean']:.4g}",
+         _effect(row["relative_effect"])]
+        for row in largest.iter_rows(named=True)
+    ], words=[1, 2])  # fmt: skip
+
+
+def _effect(relative: float) -> str:
+    """In percent; where the others have nothing, there is nothing to compare with."""
+    return f"{100 * relative:+.0f} %".replace("-", "−") if math.isfinite(relative) else "-"
+
+
+def _print_ranks(found: "Ranks") -> None:
+    from tightlink.console import print_table
+
+    print(found.sentence() + "\n")
+    print_table(["algorithm", "mean rank", "its standard deviation", "leads in", "cells"], [
+        [row["algorithm"], f"{row['rank_mean']:.2f}", "-" if row["rank_sd"] is None else f"{row['rank_sd']:.2f}",
+         str(row["first"]), str(row["cells"])]
+        for row in found.summary.iter_rows(named=True)
+    ])  # fmt: skip
+
+
+def _print_shares(parts: "pl.DataFrame", fairness: "pl.DataFrame") -> None:
+    from tightlink.analysis.shares import ALTERNATIVE, STANDARD
+    from tightlink.console import print_table
+
+    share = {(name, flows): value for name, flows, value in parts.select("algorithm", "flows", "share").rows()}
+
+    def percent(name: str, flows: str) -> str:
+        value: Any = share.get((name, flows))
+        return "-" if value is None else f"{100 * value:.1f} %"
+
+    header = ["algorithm", "its share", "standard TCP beside it", "own / standard", "ahead", "behind", "sign test"]
+    print_table(header, [
+        [row["algorithm"], percent(row["algorithm"], ALTERNATIVE), percent(row["algorithm"], STANDARD),
+         "-" if row["ratio"] is None else f"{row['ratio']:.2f}", str(row["ahead"]), str(row["behind"]),
+         f"p = {row['p']:.2g}"]
+        for row in fairness.iter_rows(named=True)
+    ])  # fmt: skip

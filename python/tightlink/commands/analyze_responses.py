@@ -1,0 +1,187 @@
+"""``tightlink analyze correlation`` and ``components``: from many responses to a few."""
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+from cyclopts import Parameter
+
+from tightlink.commands.analyze_output import Figure, Json, draw, free, plain, print_json
+from tightlink.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from tightlink.analysis.components import Components
+    from tightlink.analysis.correlation import Correlation
+    from tightlink.analysis.designed import Designed
+
+Columns = Annotated[str | None, Parameter(show_default=False)]
+
+#: A panel with the names of responses on its axes: least and for each response, in inches.
+_LEAST: Final = 4.6
+_EACH: Final = 0.21
+_SHOWN: Final = 3
+#: Share of the variance up to which components are listed.
+_NEARLY_ALL: Final = 0.99
+
+
+def correlation(
+    table: Path,
+    *,
+    responses: Columns = None,
+    factors: Columns = None,
+    threshold: str = "0.65",
+    json_: Json = False,
+    output: Figure = None,
+) -> None:
+    """Find which responses say the same, in groups of mutual correlation, and one of each to go on with.
+
+    Parameters
+    ----------
+    table
+        Runs: CSV, Parquet, or the folder of a sweep or study.
+    responses
+        Columns to correlate, separated by commas; without them, all columns of numbers that are no factors.
+    factors
+        Columns that are no responses; without them, what the sweep varied, otherwise columns of two values.
+    threshold
+        |r| above which a pair is kept, or "gap": the middle of the widest gap between moderate |r| (default: 0.65).
+    json_
+        Print everything that was found as JSON.
+    output
+        File for a figure: .png, .svg or .pdf.
+    """
+    from tightlink.analysis import correlation as analysis
+    from tightlink.analysis import measurements
+
+    free(output)
+    limit = _threshold(threshold)
+    read = read_table(table, factors=factors, responses=responses)
+    with measurements.of_file(table):
+        found = analysis.correlation(read.runs, read.responses, threshold=limit)
+    if json_:
+        print_json({"finding": found.sentence(), "dimension": found.dimension} | plain(found))
+    else:
+        _print_correlation(found)
+    if output is not None:
+        from tightlink import plots
+
+        panels = (plots.correlation_matrix, plots.correlation_histogram, plots.index_index)
+        draw(output, {"": [partial(panel, found) for panel in panels]}, _size(len(found.responses)))
+
+
+def components(
+    table: Path,
+    *,
+    responses: Columns = None,
+    factors: Columns = None,
+    by: str | None = None,
+    json_: Json = False,
+    output: Figure = None,
+) -> None:
+    """Find the principal components of standardised responses: how few numbers say nearly the same.
+
+    Parameters
+    ----------
+    table
+        Runs: CSV, Parquet, or the folder of a sweep or study.
+    responses
+        Columns to take, separated by commas; without them, all columns of numbers that are no factors.
+    factors
+        Columns that are no responses; without them, what the sweep varied, otherwise columns of two values.
+    by
+        Column that tells groups of runs apart in the figure.
+    json_
+        Print everything that was found as JSON.
+    output
+        File for a figure: .png, .svg or .pdf.
+    """
+    from tightlink.analysis import components as analysis
+    from tightlink.analysis import designed, measurements
+
+    free(output)
+    read = read_table(table, factors=factors, responses=responses)
+    with measurements.of_file(table):
+        designed.present(read.runs, [by] if by is not None else [])
+        found = analysis.components(read.runs, read.responses)
+    if json_:
+        print_json({"finding": found.sentence(), "above_one": found.above_one} | plain(found))
+    else:
+        _print_components(found)
+    if output is not None:
+        from tightlink import plots
+
+        panels: list[Any] = [partial(plots.scree, found), partial(plots.component_loadings, found)]
+        panels.append(partial(plots.component_biplot, found, by=by))
+        draw(output, {"": panels}, _size(len(found.responses)))
+
+
+def read_table(table: Path, *, factors: str | None, responses: str | None) -> "Designed":
+    """A table of runs with the columns that options name."""
+    from tightlink.analysis import designed
+
+    return designed.read(table, factors=listed(factors), responses=listed(responses))
+
+
+def listed(names: str | None) -> list[str] | None:
+    """The names in an option, separated by commas.
+
+    >>> listed("loss, rtt_s"), listed(None)
+    (['loss', 'rtt_s'], None)
+    """
+    return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
+
+
+def _threshold(text: str) -> float | Literal["gap"]:
+    if text == "gap":
+        return "gap"
+    try:
+        limit = float(text)
+    except ValueError:
+        limit = -1.0
+    if not 0 <= limit < 1:
+        raise ScenarioError('a number from 0 to less than 1, or "gap"', key="--threshold", value=text)
+    return limit
+
+
+def _size(responses: int) -> tuple[float, float]:
+    side = max(_LEAST, _EACH * responses + 1.4)
+    return side, side
+
+
+def _print_correlation(found: "Correlation") -> None:
+    from tightlink.console import print_table
+
+    print(found.sentence() + "\n")
+    partners = dict(found.places.select("response", "partners").rows())
+    print_table(["response", "group", "partners", "least |r| in the group", "represented by"], [
+        [name, str(number), str(partners[name]), "-" if group.weakest is None else f"{group.weakest:.2f}",
+         group.representative if group.representative != name else "itself"]
+        for number, group in enumerate(found.groups, 1) for name in group.responses
+    ], words=[4])  # fmt: skip
+
+
+def _print_components(found: "Components") -> None:
+    from tightlink.console import print_table
+
+    print(found.sentence())
+    if found.left_out:
+        print(f"{found.left_out} runs were left out, as they lack a response")
+    if found.constant:
+        print(f"{', '.join(found.constant)} did not vary")
+    print()
+    some = found.variances.head(found.needed(_NEARLY_ALL))
+    print_table(["component", "variance", "share", "up to it"], [
+        [row["component"], f"{row['variance']:.3f}", _percent(row["share"]), _percent(row["cumulated"])]
+        for row in some.iter_rows(named=True)
+    ])  # fmt: skip
+    shown = found.variances["component"].to_list()[:_SHOWN]
+    correlations = {name: found.loadings.filter(component=name)["correlation"].to_list() for name in shown}
+    print("\ncorrelation of each response with the first components")
+    print_table(["response", *shown], [
+        [name, *(f"{values[place]:.2f}" for values in correlations.values())]
+        for place, name in enumerate(found.responses)
+    ])  # fmt: skip
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"

@@ -1,0 +1,114 @@
+"""Dendrograms of algorithms, a small chart for each condition: ``report.Row(dendrograms(...))``."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.analysis.compared import labels as numbered
+from tightlink.plots import palette
+from tightlink.report.encoding import finished
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import altair as alt
+    import polars as pl
+
+    from tightlink.analysis.clusters import Dendrogram
+    from tightlink.report.encoding import Width
+
+_ROOM: Final = 1.08
+_STROKE: Final = 1.6
+#: Letters in a line of a title.
+_TITLE: Final = 24
+
+
+def dendrograms(found: Sequence[Dendrogram], *, same: bool = False, height: int = 130) -> list[alt.LayerChart]:
+    """A dendrogram for each condition; hovering a join shows its distance and what it joins.
+
+    Args:
+        found: The dendrograms.
+        same: Whether all have the same axis, for distances that can be compared (`clusters` with spread "all").
+        height: Of each chart, in pixels.
+
+    Example:
+        >>> import polars as pl
+        >>> from tightlink.analysis.clusters import clusters
+        >>> runs = pl.DataFrame({"load": ["low"] * 3, "tcp": ["reno", "bic", "fast"], "loss": [0.1, 0.12, 0.3]})
+        >>> chart, = dendrograms(clusters(runs, condition="load", algorithm="tcp"))
+        >>> [layer.mark.type for layer in chart.layer]
+        ['line', 'rule']
+    """
+    called = numbered({name: None for each in found for name in each.order})
+    top = max(each.height for each in found) if same else None
+    return [dendrogram(each, names=called, top=top, title=each.condition, height=height) for each in found]
+
+
+def dendrogram(
+    found: Dendrogram,
+    *,
+    names: Mapping[str, str] | None = None,
+    top: float | None = None,
+    title: str = "",
+    height: int = 200,
+    width: Width = "container",
+) -> alt.LayerChart:
+    """The joins of the algorithms under one condition, coloured below the cut, a dashed line.
+
+    Args:
+        found: The dendrogram.
+        names: What to call the algorithms; without it, by their numbers in document 003 where all are of its eight.
+        top: Where the axis ends; without it, above the highest join.
+        title: Above the chart.
+        height: In pixels.
+        width: In pixels, or as wide as there is room.
+    """
+    import altair as alt
+    import polars as pl
+
+    called = numbered(found.order) if names is None else names
+    clusters = range(1, len(found.clusters) + 1)
+    colors = [palette.NEUTRAL, *(palette.SERIES[(number - 1) % len(palette.SERIES)] for number in clusters)]
+    scale = alt.Scale(domain=[0, *clusters], range=colors)
+    shown = [called[name] for name in found.order]
+    # Of the ticks that are given, Vega draws as many as it is told, or as it chooses.
+    axis = alt.Axis(values=list(range(len(shown))), tickCount=len(shown), labelExpr=_chosen(shown), ticks=False,
+                    grid=False, labelOverlap=False)  # fmt: skip
+    end = _ROOM * (found.height if top is None else top) or 1.0
+    x = alt.X("place", type="quantitative", scale=alt.Scale(domain=[-0.6, len(shown) - 0.4], nice=False), axis=axis,
+              title=None)  # fmt: skip
+    y = alt.Y("height", type="quantitative", scale=alt.Scale(domain=[0, end], nice=False), title="distance")
+    lines = alt.Chart(_lines(found, called)).mark_line(strokeWidth=_STROKE, interpolate="linear").encode(
+        x=x, y=y, detail="join:N", order=alt.Order("corner", type="quantitative"),
+        color=alt.Color("cluster", type="nominal", scale=scale, legend=None),
+        tooltip=[alt.Tooltip("distance", type="quantitative", format=".3~g"),
+                 alt.Tooltip("joins", type="nominal"), alt.Tooltip("with", type="nominal")],
+    )  # fmt: skip
+    cut = alt.Chart(pl.DataFrame({"height": [found.cut]})).mark_rule(strokeDash=[3, 3], color=palette.NEUTRAL)
+    layers = [lines, cut.encode(y=y, tooltip=alt.value(None))]
+    chart = finished(alt.LayerChart(layer=layers), "", height, width, {})
+    return chart.properties(title=alt.TitleParams(textwrap.wrap(title, _TITLE))) if title else chart
+
+
+def _lines(found: Dendrogram, called: Mapping[str, str]) -> pl.DataFrame:
+    """The four corners of each join, from its left foot to its right one."""
+    import polars as pl
+
+    rows: list[dict[str, Any]] = []
+    for number, join in enumerate(found.joins):
+        left, right = (" ".join(called[name] for name in part) for part in join.joined)
+        corners = [(join.left, join.left_height), (join.left, join.height), (join.right, join.height),
+                   (join.right, join.right_height)]  # fmt: skip
+        rows += [
+            {"join": number, "corner": corner, "place": place, "height": height, "cluster": join.cluster or 0,
+             "distance": join.height, "joins": left, "with": right}
+            for corner, (place, height) in enumerate(corners)
+        ]  # fmt: skip
+    return pl.DataFrame(rows)
+
+
+def _chosen(names: Sequence[str]) -> str:
+    """What Vega is to write at places that are counted from 0."""
+    listed = ", ".join("'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'" for name in names)
+    return f"[{listed}][datum.value]"

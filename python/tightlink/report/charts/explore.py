@@ -1,0 +1,216 @@
+"""Runs to explore: parallel coordinates, levels, two responses and clusters, of which each filters all others.
+
+A band drawn across the lines keeps the runs that lie within it at every coordinate that it covers. A click on a level
+keeps the runs that have it (with the shift key, of several levels); the scatter shows any two responses, and a
+rectangle in it keeps its runs; a click on a cluster keeps its runs. All choices hold together, and a double click, or
+a click beside, takes a choice back.
+
+Example:
+    >>> import polars as pl
+    >>> from tightlink.analysis.designed import designed
+    >>> runs = pl.DataFrame({"queue": ["5 packets", "20 packets"] * 2, "loss": [0.2, 0.0, 0.3, 0.1],
+    ...                      "rtt_s": [0.02, 0.05, 0.03, 0.06]})
+    >>> len(explore(designed(runs)).vconcat)
+    2
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.analysis.measurements import MeasurementError
+from tightlink.plots import palette
+from tightlink.report.charts import explored
+from tightlink.report.encoding import color
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+    from tightlink.analysis.designed import Designed
+    from tightlink.report.charts.explored import Explored
+
+#: Of the whole, in pixels: what the text of a report has room for.
+_WIDTH: Final = 940
+_LINES: Final = 230
+_SCATTER: Final = (390, 300)
+_LEVEL: Final = 26
+_CELL: Final = 20
+_PALE: Final = 0.13
+_SMALL: Final = 10
+_FEWEST: Final = 2
+_STROKES: Final[dict[str, Any]] = {"title": None, "symbolType": "stroke", "symbolStrokeWidth": 2.5}
+
+#: What is chosen, by the names that Vega has for it.
+_BAND, _LEVELS, _AREA, _CLUSTER, _ACROSS, _UP = "band", "levels", "area", "cluster", "across", "up"
+
+#: Whether a row of the long table is among what is chosen. A band lies across coordinates; an area is in the units of
+#: the scatter; levels of one factor are alternatives, levels of several hold together.
+_IN_BAND: Final = (
+    f"!isDefined({_BAND}.axis) || !isDefined({_BAND}.scaled) || indexof({_BAND}.axis, datum.axis) < 0"
+    f" || inrange(datum.scaled, {_BAND}.scaled)"
+)
+_IN_LEVELS: Final = (
+    f"!isDefined({_LEVELS}.choice) || datum.kind == 'response' || indexof({_LEVELS}.choice, datum.choice) >= 0"
+    f" || indexof('\\n' + join({_LEVELS}.choice, '\\n'), '\\n' + datum.axis + ' = ') < 0"
+)
+_IN_AREA: Final = f"!isDefined({_AREA}.x) || (inrange(datum.x, {_AREA}.x) && inrange(datum.y, {_AREA}.y))"
+_IN_CLUSTER: Final = f"!isDefined({_CLUSTER}.group) || indexof({_CLUSTER}.group, datum.group) >= 0"
+
+
+def explore(table: Designed, *, algorithm: str | None = None, title: str = "") -> alt.VConcatChart:
+    """An interactive page of runs.
+
+    Args:
+        table: The runs, their factors and responses.
+        algorithm: Factor by which lines and points are coloured, and whose levels are clustered under each condition,
+            which is all other factors.
+        title: Above the chart.
+
+    Raises:
+        MeasurementError: There are fewer than two responses, or no runs.
+    """
+    import altair as alt
+
+    if len(table.responses) < _FEWEST or table.runs.is_empty():
+        raise MeasurementError(
+            f"{table.runs.height} runs with {len(table.responses)} responses: expected runs with at least two"
+        )
+    found = explored.explored(table, algorithm)
+    shade: Any = alt.value(palette.SERIES[0]) if algorithm is None else color(found.rows, "algorithm")
+    scatter = _scatter(found, shade if algorithm is None else shade.legend(None))
+    parts = [_parallel(found, shade if algorithm is None else shade.legend(**_STROKES))]
+    parts.append(alt.hconcat(_levels(found), scatter, spacing=40) if found.choices.height else scatter)
+    if found.cells is not None:
+        parts.append(_strip(found.cells))
+    chart: alt.VConcatChart = alt.vconcat(*parts, spacing=26).add_params(
+        _choice(_ACROSS, "along ", found.responses[0], found.responses),
+        _choice(_UP, "up ", found.responses[1], found.responses),
+    )
+    chart = chart.resolve_scale(color="independent")
+    return chart.properties(title=title) if title else chart
+
+
+def _choice(name: str, label: str, first: str, options: list[str]) -> Any:
+    """A drop-down list."""
+    import altair as alt
+
+    return alt.param(name=name, value=first, bind=alt.binding_select(options=options, name=label))
+
+
+def _chosen(chart: alt.Chart) -> alt.Chart:
+    """The rows with ``x`` and ``y`` of the scatter, and ``shown``: whether their run is among all that is chosen."""
+    calculated = chart.transform_calculate(
+        x_=f"datum.axis == {_ACROSS} ? datum.value : null", y_=f"datum.axis == {_UP} ? datum.value : null"
+    ).transform_joinaggregate(x="max(x_)", y="max(y_)", groupby=["run"])
+    hit = f"(({_IN_BAND}) && ({_IN_LEVELS}) && ({_IN_AREA}) && ({_IN_CLUSTER})) ? 1 : 0"
+    return calculated.transform_calculate(hit=hit).transform_joinaggregate(shown="min(hit)", groupby=["run"])
+
+
+def _parallel(found: Explored, shade: Any) -> Any:
+    """A line for each run, over all factors and responses; those that are not chosen are pale."""
+    import altair as alt
+
+    axis = alt.Axis(labelAngle=-35, labelLimit=150, labelOverlap=False, domain=False, ticks=False, grid=True)
+    x = alt.X(
+        "axis", type="nominal", scale=alt.Scale(domain=found.axes, type="point", padding=0.3), axis=axis, title=None
+    )
+    y = alt.Y("scaled", type="quantitative", scale=alt.Scale(domain=[-0.06, 1.06], nice=False), axis=None)
+    band = alt.selection_interval(name=_BAND, encodings=["x", "y"])
+    line = alt.Chart(found.rows).mark_line(strokeWidth=1, clip=True, strokeJoin="round")
+    pale = line.encode(x=x, y=y, detail="run:N", color=alt.value(palette.NEUTRAL), opacity=alt.value(_PALE))
+    chosen = _chosen(line).transform_filter("datum.shown == 1")
+    chosen = chosen.encode(x=x, y=y, detail="run:N", color=shade, opacity=alt.value(0.75), tooltip=alt.value(None))
+    text = alt.Chart(found.marks).mark_text(fontSize=_SMALL - 1, align="left", dx=3, color="currentColor")
+    text = text.encode(x=x, y=y, text="text:N", tooltip=alt.value(None))
+    return alt.layer(pale.add_params(band), chosen, text).properties(width=_WIDTH, height=_LINES)
+
+
+def _levels(found: Explored) -> Any:
+    """The levels of each factor, to click on."""
+    import altair as alt
+
+    picked = alt.selection_point(name=_LEVELS, fields=["choice"], toggle="event.shiftKey")
+    axis = alt.Axis(domain=False, ticks=False, grid=False, labelLimit=110)
+    base = alt.Chart(found.choices).encode(
+        x=alt.X("place", type="ordinal", axis=None),
+        y=alt.Y("axis", type="nominal", sort=None, axis=axis, title="factors: click on a level"),
+    )
+    boxes = base.mark_rect(cornerRadius=3, cursor="pointer", stroke="white", strokeWidth=2).encode(
+        color=alt.condition(picked, alt.value(palette.SERIES[0]), alt.value(palette.NEUTRAL)),
+        opacity=alt.condition(picked, alt.value(0.8), alt.value(0.25)),
+        tooltip=[alt.Tooltip("choice", type="nominal", title="level")],
+    )
+    names = base.mark_text(fontSize=_SMALL, color="currentColor").encode(text="text:N", tooltip=alt.value(None))
+    widest = int(found.choices["place"].n_unique())
+    rows = int(found.choices["axis"].n_unique())
+    width = min(_WIDTH - _SCATTER[0] - 150, max(150, 58 * widest))
+    return alt.layer(boxes.add_params(picked), names).properties(width=width, height=_LEVEL * rows)
+
+
+def _scatter(found: Explored, shade: Any) -> Any:
+    """Two responses that the reader chooses, in their own units, with how many runs are chosen above."""
+    import altair as alt
+
+    area = alt.selection_interval(name=_AREA)
+    axis = alt.Axis(tickCount=5, grid=False)
+    x = alt.X("x", type="quantitative", scale=alt.Scale(zero=False), axis=axis, title=None)
+    y = alt.Y("y", type="quantitative", scale=alt.Scale(zero=False), axis=axis, title=None)
+    one = _chosen(alt.Chart(found.rows)).transform_filter(f"datum.axis == {_ACROSS}")
+    told = [alt.Tooltip("name", type="nominal", title="run"), alt.Tooltip("x", type="quantitative", format=".4~g"),
+            alt.Tooltip("y", type="quantitative", format=".4~g")]  # fmt: skip
+    dots = one.mark_point(filled=True, size=44).encode(
+        x=x, y=y, order=alt.Order("shown", type="quantitative"), tooltip=told,
+        color=alt.condition("datum.shown == 1", shade, alt.value(palette.NEUTRAL)),
+        opacity=alt.condition("datum.shown == 1", alt.value(0.9), alt.value(0.25)),
+    )  # fmt: skip
+    width, height = _SCATTER
+    return alt.layer(
+        dots.add_params(area),
+        _words(one, "'up: ' + " + _UP, 0, -8), _words(one, "'along: ' + " + _ACROSS, 0, height + 30),
+        _counted(one, width),
+    ).properties(width=width, height=height)  # fmt: skip
+
+
+def _words(one: Any, expression: str, x: int, y: int) -> Any:
+    """Words that follow what is chosen, at a place of the scatter."""
+    import altair as alt
+
+    said = one.transform_aggregate(runs="count()").transform_calculate(words=expression)
+    said = said.mark_text(align="left", fontSize=11, fontWeight=600, color="currentColor")
+    return said.encode(x=alt.value(x), y=alt.value(y), text="words:N", tooltip=alt.value(None))
+
+
+def _counted(one: Any, x: int) -> Any:
+    import altair as alt
+
+    said = one.transform_aggregate(kept="sum(shown)", runs="count()")
+    said = said.transform_calculate(words="datum.kept + ' of ' + datum.runs + ' runs'")
+    said = said.mark_text(align="right", fontSize=11, fontWeight=600, color="currentColor")
+    return said.encode(x=alt.value(x), y=alt.value(-8), text="words:N", tooltip=alt.value(None))
+
+
+def _strip(cells: pl.DataFrame) -> Any:
+    """A cell for each algorithm under each condition, coloured by its cluster; those that are not chosen are pale."""
+    import altair as alt
+
+    picked = alt.selection_point(name=_CLUSTER, fields=["group"], toggle="event.shiftKey")
+    numbers = sorted(cells["cluster"].unique().to_list())
+    colors = [
+        palette.NEUTRAL if number == 0 else palette.SERIES[(number - 1) % len(palette.SERIES)] for number in numbers
+    ]
+    columns = cells["condition"].unique(maintain_order=True).to_list()
+    base = alt.Chart(cells).encode(
+        x=alt.X("condition", type="nominal", sort=columns, title=None,
+                axis=alt.Axis(labelAngle=-55, labelLimit=200, labelOverlap=False, ticks=False, domain=False)),
+        y=alt.Y("algorithm", type="nominal", sort=None, title="clusters: click on one",
+                axis=alt.Axis(ticks=False, domain=False)),
+    )  # fmt: skip
+    boxes = base.mark_rect(cursor="pointer", stroke="white", strokeWidth=1).encode(
+        color=alt.Color("cluster", type="nominal", scale=alt.Scale(domain=numbers, range=colors), legend=None),
+        opacity=alt.condition(picked, alt.value(0.85), alt.value(0.2)),
+        tooltip=[alt.Tooltip("algorithm", type="nominal"), alt.Tooltip("condition", type="nominal"),
+                 alt.Tooltip("members", type="nominal", title="cluster")],
+    )  # fmt: skip
+    height = _CELL * int(cells["algorithm"].n_unique())
+    return boxes.add_params(picked).properties(width=_WIDTH - 80, height=height)

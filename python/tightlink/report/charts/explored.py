@@ -1,0 +1,174 @@
+"""The tables behind the chart of runs to explore: a row for each run and coordinate, levels, clusters.
+
+Example:
+    >>> import polars as pl
+    >>> from tightlink.analysis.designed import designed
+    >>> runs = pl.DataFrame({"queue": ["5 packets", "20 packets"] * 2, "loss": [0.2, 0.0, 0.3, 0.1]})
+    >>> explored(designed(runs)).rows.select("run", "axis", "scaled", "choice").head(2).rows()
+    [(0, 'queue', 0.0, 'queue = 5 packets'), (1, 'queue', 1.0, 'queue = 20 packets')]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.analysis.clusters import clusters
+from tightlink.analysis.compared import conditions
+from tightlink.analysis.effects import in_si
+from tightlink.plots import labels
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from tightlink.analysis.clusters import Dendrogram
+    from tightlink.analysis.designed import Designed
+
+#: Where the only level of a factor, or the only value of a response, stands.
+_MIDDLE: Final = 0.5
+
+
+@dataclass(frozen=True)
+class Explored:
+    """What the chart is drawn from."""
+
+    #: A row for each run and coordinate: run, name, axis, kind, scaled (0 to 1), value (in the unit of the axis),
+    #: choice (of a factor: its name and level), algorithm, group (the cluster of the run).
+    rows: pl.DataFrame
+    #: The coordinates, factors first, by their titles.
+    axes: list[str]
+    #: The titles of the responses.
+    responses: list[str]
+    #: What stands beside coordinates: axis, scaled, text.
+    marks: pl.DataFrame
+    #: The levels to click on: axis, place, text, choice.
+    choices: pl.DataFrame
+    #: A row for each algorithm under each condition: condition, algorithm, cluster (0 for none), group, members.
+    cells: pl.DataFrame | None
+
+
+def explored(table: Designed, algorithm: str | None = None) -> Explored:
+    """Make the tables.
+
+    Args:
+        table: The runs, their factors and responses.
+        algorithm: Factor whose levels are coloured, and clustered under the conditions of all other factors.
+    """
+    import polars as pl
+
+    runs = table.runs
+    factors = [name for name in table.factors if runs[name].n_unique() > 1]
+    others = [name for name in factors if name != algorithm]
+    names = conditions(runs, table.factors) if table.factors else [str(place) for place in range(runs.height)]
+    groups, cells = [""] * runs.height, None
+    if algorithm is not None and others and runs[algorithm].n_unique() > 1:
+        trees = clusters(runs, condition=others, algorithm=algorithm, responses=table.responses)
+        cells = _cells(trees)
+        keys = dict(zip(zip(cells["condition"], cells["algorithm"], strict=True), cells["group"], strict=True))
+        whose = zip(conditions(runs, others), runs[algorithm].cast(pl.String), strict=True)
+        groups = [keys[one] for one in whose]
+    shared = {
+        "run": list(range(runs.height)), "name": names, "group": groups,
+        "algorithm": [""] * runs.height if algorithm is None else runs[algorithm].cast(pl.String).to_list(),
+    }  # fmt: skip
+    parts: list[pl.DataFrame] = []
+    marks: list[tuple[str, float, str]] = []
+    choices: list[tuple[str, int, str, str]] = []
+    for name in factors:
+        scaled, levels = _factor(runs[name].to_list())
+        texts = [_text(value) for value in runs[name]]
+        choice = [f"{name} = {text}" for text in texts]
+        parts.append(_rows(shared, name, scaled, choice=choice))
+        marks += [(name, place, text) for text, place in levels.items()]
+        choices += [(name, number, text, f"{name} = {text}") for number, text in enumerate(levels)]
+    titles = {}
+    for name in table.responses:
+        numbers = runs[name].cast(pl.Float64).fill_nan(None)
+        there = numbers.drop_nulls().to_list()
+        axis = labels.axis(name, max(map(abs, there), default=None))
+        titles[name] = axis.title
+        parts.append(_rows(shared, axis.title, _scaled(numbers.to_list()), values=(numbers * axis.factor).to_list()))
+        if there:
+            ends = (min(there) * axis.factor, max(there) * axis.factor)
+            marks += [(axis.title, float(place), _short(end)) for place, end in enumerate(ends)]
+    return Explored(
+        rows=pl.concat(parts),
+        axes=[*factors, *titles.values()],
+        responses=list(titles.values()),
+        marks=pl.DataFrame(marks, schema=["axis", "scaled", "text"], orient="row"),
+        choices=pl.DataFrame(choices, schema={"axis": pl.String, "place": pl.Int64, "text": pl.String,
+                                              "choice": pl.String}, orient="row"),
+        cells=cells,
+    )  # fmt: skip
+
+
+def _rows(
+    shared: dict[str, Any],
+    axis: str,
+    scaled: list[float | None],
+    *,
+    values: list[Any] | None = None,
+    choice: list[str] | None = None,
+) -> pl.DataFrame:
+    """The rows of a coordinate: of a factor with its choices, of a response with its values."""
+    import polars as pl
+
+    size = len(scaled)
+    more = {
+        "axis": [axis] * size, "kind": ["factor" if values is None else "response"] * size, "scaled": scaled,
+        "value": values or [None] * size, "choice": choice or [""] * size,
+    }  # fmt: skip
+    return pl.DataFrame({**shared, **more}, schema_overrides={"scaled": pl.Float64, "value": pl.Float64})
+
+
+def _factor(values: Sequence[Any]) -> tuple[list[float | None], dict[str, float]]:
+    """The places of levels, evenly in their order, and each level's place."""
+    levels = list(dict.fromkeys(values))
+    numbers = in_si(levels)
+    if numbers is not None:
+        levels = [level for _, level in sorted(zip(numbers[1], levels, strict=True), key=lambda pair: pair[0])]
+    last = len(levels) - 1
+    places = {_text(level): number / last if last else _MIDDLE for number, level in enumerate(levels)}
+    return [places[_text(value)] for value in values], places
+
+
+def _scaled(values: Sequence[float | None]) -> list[float | None]:
+    """Values from 0 to 1; nothing where there is none."""
+    there = [value for value in values if value is not None]
+    low, high = min(there, default=0.0), max(there, default=0.0)
+    if low == high:
+        return [None if value is None else _MIDDLE for value in values]
+    return [None if value is None else (value - low) / (high - low) for value in values]
+
+
+def _text(value: Any) -> str:
+    return str(int(value) if isinstance(value, float) and value.is_integer() else value)
+
+
+def _short(value: float) -> str:
+    """Three digits, thousands as k and M.
+
+    >>> _short(306_961.0), _short(2.3456), _short(-1_200_000.0)
+    ('307k', '2.35', '-1.2M')
+    """
+    for size, letter in ((1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:.3g}{letter}"
+    return f"{value:.3g}"
+
+
+def _cells(trees: Sequence[Dendrogram]) -> pl.DataFrame:
+    """The cluster of each algorithm under each condition; one in none is a group of its own."""
+    import polars as pl
+
+    rows = []
+    for tree in trees:
+        numbers = {name: number for number, group in enumerate(tree.clusters, 1) for name in group}
+        for name in sorted(tree.order):
+            number = numbers.get(name, 0)
+            members = tree.clusters[number - 1] if number else (name,)
+            group = f"{tree.condition}: {number or name}"
+            rows.append((tree.condition, name, number, group, " ".join(members)))
+    return pl.DataFrame(rows, schema=["condition", "algorithm", "cluster", "group", "members"], orient="row")
