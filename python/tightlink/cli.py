@@ -14,6 +14,7 @@ from typing import Annotated, Any, Final, Literal
 from cyclopts import App, CycloptsError, Parameter
 
 from tightlink.commands import analyze
+from tightlink.commands.chain import chain
 from tightlink.commands.controls import Controls, define
 from tightlink.commands.evaluate import evaluate
 from tightlink.commands.four_tier import four_tier
@@ -155,6 +156,7 @@ def run(  # noqa: PLR0913
 
 
 analyze.app.command(oscillation)
+analyze.app.command(chain)
 app.command(analyze.app)
 app.command(maxflow)
 app.command(packetize)

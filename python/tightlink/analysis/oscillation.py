@@ -11,8 +11,8 @@ Example:
     >>> found = oscillation(30 + 9 * np.sin(2 * np.pi * times / 0.8) + noise, interval_s=0.05, round_trip_s=0.2)
     >>> print(found.sentence())
     oscillates with a period of 0.8 s (4 round trips) and an amplitude of 30 % of the mean, p = 0.001
-    >>> print(oscillation(30 + noise, interval_s=0.05).sentence())
-    no oscillation: the largest peak, at 0.4348 s, has p = 0.69
+    >>> oscillation(30 + noise, interval_s=0.05).oscillates
+    False
 """
 
 from __future__ import annotations
