@@ -361,6 +361,20 @@ def test_bad_chains() -> None:
         OZ.steps_to("sun")
 
 
+class Tables:
+    """A run's tables that are only users."""
+
+    def __init__(self, users: pl.DataFrame) -> None:
+        self.names = ["users"]
+        self._users = users
+
+    def read(self, name: str) -> pl.DataFrame:
+        return {"users": self._users}[name]
+
+    def write(self, folder: Path) -> None:
+        raise NotImplementedError
+
+
 def users(**columns: list[int]) -> pl.DataFrame:
     count = len(columns["sources_thinking"])
     counts = dict.fromkeys(("transfers_completed", "connections_failed", "transfers_abandoned"), [0] * count)
@@ -430,6 +444,18 @@ def test_a_chain_goes_the_way_of_the_simulation(run: tl.Run) -> None:
     assert thinking["low"] > busy["observed"]
 
 
+def test_several_users_are_told_apart(run: tl.Run) -> None:
+    both = pl.concat([run.users, run.users.with_columns(label=pl.lit("others"))])
+    two = tl.Run(run.scenario, run.manifest, Tables(both))
+    with pytest.raises(tl.TightlinkError, match="users users, others: expected a label, one of users, others"):
+        from_users(two)
+    one = from_users(run)
+    for label in ("users", "others"):
+        np.testing.assert_array_equal(from_users(two, label).pieces[0].counts, one.pieces[0].counts)
+    with pytest.raises(tl.TightlinkError, match='no users "web": expected one of users, others'):
+        from_users(two, "web")
+
+
 def test_what_completions_hang_on(run: tl.Run) -> None:
     life = from_users(run)
     table = ranked(life, "thinking", "completed")
@@ -464,6 +490,7 @@ def test_run_on_the_command_line(run: tl.Run, tmp_path: Path, capsys: pytest.Cap
         ("--goal", "complete"): 'no state "complete"',
         ("--label", "web"): 'no users "web": expected users',
         ("--cut", "soon"): '--cut = "soon": expected a time',
+        ("--cut", "2000 s"): "--cut 2000 s: expected a time between 0 s and 60 s",
     }.items():
         assert cli.main([*command, *words]) == 2
         assert wrong in capsys.readouterr().err

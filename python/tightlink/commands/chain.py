@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from tightlink.analysis.markov import Life
     from tightlink.commands.analyze_output import Panel
+    from tightlink.run import Run
 
 _MANIFEST: Final = "manifest.json"
 _DIGITS: Final = 4
@@ -63,14 +64,17 @@ def chain(
     output
         File for a figure: evolution, arrivals, perturbation and sensitivity; .png, .svg or .pdf.
     """
+    import polars as pl
+
     from tightlink.analysis.markov import minimal_cut_sets, perturbed, ranked
     from tightlink.analysis.markov.perturbation import named
 
     free(output)
     cuts = sorted(float(option("--cut", time, units.TIME)) for time in cut or ())
+    found = _read(source)
     try:
         life = (
-            _of_run(source, step, cuts, label) if (source / _MANIFEST).exists() else _of_log(source, step, cuts, label)
+            _of_log(found, step, cuts, label) if isinstance(found, pl.DataFrame) else _of_run(found, step, cuts, label)
         )
         begin, end = _ends(life, start, goal)
         table = ranked(life, begin, end)
@@ -99,39 +103,51 @@ def chain(
         draw(output, panels, _SIZE)
 
 
-def _of_run(folder: Path, step: str | None, cuts: list[float], label: str | None) -> Life:
-    from tightlink.analysis.markov import from_users
+def _read(source: Path) -> Run | pl.DataFrame:
+    """A run, or a log."""
+    from tightlink.analysis import measurements
     from tightlink.run import open_run
+
+    if (source / _MANIFEST).exists():
+        return open_run(source)
+    if source.is_dir():
+        raise TightlinkError(f"{source}: expected the folder of a run with users ({_MANIFEST}), or the file of a log")
+    return measurements.read(source).drop(measurements.LINE, strict=False)
+
+
+def _of_run(run: Run, step: str | None, cuts: list[float], label: str | None) -> Life:
+    from tightlink.analysis.markov import from_users
 
     if step is not None:
         raise TightlinkError("--step is for logs: expected none, as the step of a run follows from its tables")
-    run = open_run(folder)
-    return from_users(run, label, _periods([0.0, *cuts, float(run.users["time_s"][-1])]) if cuts else None)
+    return from_users(run, label, _periods(0.0, cuts, float(run.users["time_s"][-1])) if cuts else None)
 
 
-def _of_log(file: Path, step: str | None, cuts: list[float], label: str | None) -> Life:
-    from tightlink.analysis import measurements
+def _of_log(log: pl.DataFrame, step: str | None, cuts: list[float], label: str | None) -> Life:
     from tightlink.analysis.markov import from_log
 
     if label is not None:
         raise TightlinkError("--label is for runs with users: expected none")
-    if file.is_dir():
-        raise TightlinkError(f"expected the folder of a run with users ({_MANIFEST}), or the file of a log")
-    frame = measurements.read(file).drop(measurements.LINE, strict=False)
     if step is None:
         raise TightlinkError('expected --step with the step of the chain, such as --step "1 s"')
-    step_s = float(option("--step", step, units.TIME))
-    times = frame["time_s"].to_list() if cuts and "time_s" in frame.columns else []
-    return from_log(frame, step_s, _periods([min(times), *cuts, max(times)]) if times else None)
+    times = log["time_s"].drop_nulls().to_list() if cuts and "time_s" in log.columns else []
+    return from_log(log, float(option("--step", step, units.TIME)),
+                    _periods(min(times), cuts, max(times)) if times else None)  # fmt: skip
 
 
-def _periods(times: list[float]) -> dict[str, tuple[float, float]]:
+def _periods(begin_s: float, cuts: list[float], end_s: float) -> dict[str, tuple[float, float]]:
     """Those between the times, called by these.
 
-    >>> _periods([0.0, 2.5, 10.0])
+    Raises:
+        TightlinkError: Something is cut before it begins or after it ends.
+
+    >>> _periods(0.0, [2.5], 10.0)
     {'0 to 2.5 s': (0.0, 2.5), '2.5 to 10 s': (2.5, 10.0)}
     """
-    return {f"{start:g} to {end:g} s": (start, end) for start, end in pairwise(times) if start < end}
+    for cut in cuts:
+        if not begin_s < cut < end_s:
+            raise TightlinkError(f"--cut {cut:g} s: expected a time between {begin_s:g} s and {end_s:g} s")
+    return {f"{start:g} to {end:g} s": (start, end) for start, end in pairwise([begin_s, *cuts, end_s])}
 
 
 def _ends(life: Life, start: str | None, goal: str | None) -> tuple[str, str]:

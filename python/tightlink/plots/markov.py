@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 #: Curves in one figure, the steepest: more have no colours of their own.
 _MOST_CURVES: Final = 6
 _MOST_BARS: Final = 12
+#: A figure has fewer dots across.
+_MOST_TIMES: Final = 2000
 #: States of which less than this share is seen lie on the axis.
 _SEEN: Final = 0.002
 _BAND: Final = 0.2
@@ -38,7 +40,7 @@ def chain_evolution(life: Life, *, ax: Axes | None = None) -> Axes:
     table = life.evolution()
     shown = [state for state in life.states if (table.filter(table["state"] == state)["observed"] > _SEEN).any()]
     for place, state in enumerate(shown):
-        part = table.filter(table["state"] == state)
+        part = table.filter(table["state"] == state).gather_every(_every(life))
         times, color = part["time_s"].to_list(), palette.SERIES[place % len(palette.SERIES)]
         ax.plot(times, (100 * part["observed"]).to_list(), color=color, linewidth=0.6, alpha=0.5)
         ax.plot(times, (100 * part["share"]).to_list(), color=color, label=state)
@@ -61,7 +63,7 @@ def chain_arrivals(life: Life, goal: str, *, ax: Axes | None = None) -> Axes:
         ax: Where to draw; without it, in a new figure.
     """
     ax = axes(ax)
-    table = life.arrivals_over_time(goal)
+    table = life.arrivals_over_time(goal).gather_every(_every(life))
     times = table["time_s"].to_list()
     interval = life.observed["time_s"][1] - life.observed["time_s"][0]
     rates = {name: (table[name] / interval).to_list() for name in ("arrivals", "low", "high", "observed")}
@@ -121,6 +123,11 @@ def chain_sensitivity(table: pl.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.set(xlabel="arrivals fall by (%) for 1 % less; [size of cut set]")
     ax.set_xlim(right=_ROOM * max([*values, 0.01]))
     return ax
+
+
+def _every(life: Life) -> int:
+    """One time in so many is drawn."""
+    return max(life.observed.height // _MOST_TIMES, 1)
 
 
 def _pieces(life: Life, ax: Axes) -> None:

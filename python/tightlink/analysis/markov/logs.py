@@ -29,7 +29,7 @@ COLUMNS: Final = ("entity", "time_s", "state")
 #: What an entity is before its first entry, where others have begun.
 NOT_BEGUN: Final = "not begun"
 #: Steps, and states: with more, the step or the log is not what was meant.
-_MOST_STEPS: Final = 1_000_000
+_MOST_STEPS: Final = 200_000
 _MOST_STATES: Final = 50
 #: Of a step: times that are this near to one are at it.
 _NEAR: Final = 1e-9
