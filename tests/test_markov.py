@@ -304,6 +304,13 @@ def test_pieces_of_a_log_have_chains_of_their_own() -> None:
         from_log(log, 0.5, {"a": (0.0, 5.0), "b": (4.0, 6.0)})
 
 
+def test_who_enters_the_state_that_it_is_in_stays() -> None:
+    log = pl.DataFrame({"entity": [1] * 3, "time_s": [0, 1, 2], "state": ["a", "a", "b"]})
+    life = from_log(log, 1.0)
+    assert life.pieces[0].counts.tolist() == [[1, 1], [0, 0]]
+    assert {state: counts.tolist() for state, counts in life.arrivals_observed.items()} == {"a": [0, 0], "b": [0, 1]}
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 4), st.floats(0, 20), st.sampled_from("xyz")), min_size=2, max_size=30),
@@ -335,8 +342,16 @@ def test_nothing_of_a_log_is_lost(rows: list[tuple[int, float, str]], step: floa
     ("log", "step", "wrong"),
     [
         ({"entity": [1], "state": ["a"]}, 1.0, "no column time_s among entity, state"),
-        ({"entity": [1, 1], "time_s": [0.0, None], "state": ["a", "b"]}, 1.0, "row 2: time_s is empty"),
-        ({"entity": [1, 1], "time_s": [0.0, 1.0], "state": ["a", None]}, 1.0, "row 2: state is empty"),
+        (
+            {"entity": [1, 1], "time_s": [0.0, None], "state": ["a", "b"]},
+            1.0,
+            "row 2: time_s: expected a number in each row",
+        ),
+        (
+            {"entity": [1, 1], "time_s": [0.0, 1.0], "state": ["a", None]},
+            1.0,
+            "row 2: state: expected a value in each row",
+        ),
         ({"entity": [1, 1], "time_s": [0.0, 1.0], "state": ["a", "b"]}, 0.0, "a step of 0 s: expected one above zero"),
         ({"entity": [1, 2], "time_s": [3.0, 3.0], "state": ["a", "b"]}, 1.0, "0 steps of 1 s in the log"),
         ({"entity": [1, 1], "time_s": [0.0, 1.0], "state": ["a", "b"]}, 1e-9, "1,000,000,000 steps of 1e-09 s"),

@@ -55,37 +55,37 @@ def from_log(log: pl.DataFrame, step_s: float, periods: Mapping[str, tuple[float
     for column in COLUMNS:
         if column not in log.columns:
             raise TightlinkError(f"no column {column} among {one_of(log.columns).removeprefix('one of ')}")
-        empty = log[column].is_null() | (
-            log[column].cast(pl.Float64).is_finite().not_() if column == "time_s" else False
-        )
+        empty = log[column].is_null()
+        if column == "time_s":
+            empty = ~log[column].cast(pl.Float64, strict=False).is_finite().fill_null(value=False)
         if empty.any():
-            raise TightlinkError(f"row {int(empty.arg_true()[0]) + 1}: {column} is empty: expected a value in each row")
+            what = "a number" if column == "time_s" else "a value"
+            raise TightlinkError(f"row {int(empty.arg_true()[0]) + 1}: {column}: expected {what} in each row")
     if step_s <= 0:
         raise TightlinkError(f"a step of {step_s:g} s: expected one above zero")
-    log = log.select(COLUMNS).sort("time_s", maintain_order=True)
-    begin = float(log["time_s"][0])
-    count = math.ceil((float(log["time_s"][-1]) - begin) / step_s - _NEAR) + 1
+    log = log.select("entity", pl.col("time_s").cast(pl.Float64), pl.col("state").cast(pl.String))
+    log = log.sort("time_s", maintain_order=True)
+    begin, end = log["time_s"][0], log["time_s"][-1]
+    count = math.ceil((end - begin) / step_s - _NEAR) + 1
     if not 1 < count <= _MOST_STEPS:
         raise TightlinkError(f"{count - 1:,} steps of {step_s:g} s in the log: expected 1 to {_MOST_STEPS:,}")
     seen = np.ceil((log["time_s"].to_numpy() - begin) / step_s - _NEAR).astype(np.int64)
     entries = log.height
     log = log.with_columns(step=pl.Series(seen)).unique(["entity", "step"], keep="last", maintain_order=True)
     skipped = entries - log.height
-    states = log["state"].cast(pl.String).unique(maintain_order=True).to_list()
+    states = log["state"].unique(maintain_order=True).to_list()
     first = log.group_by("entity", maintain_order=True).agg(pl.col("step").min())
     late = first.filter(pl.col("step") > 0)
     if late.height:
-        states = [NOT_BEGUN, *states]
+        states = [NOT_BEGUN, *(state for state in states if state != NOT_BEGUN)]
         births = late.select("entity", step=pl.lit(0, pl.Int64), state=pl.lit(NOT_BEGUN))
-        log = pl.concat([births, log.select("entity", "step", pl.col("state").cast(pl.String))])
+        log = pl.concat([births, log.select("entity", "step", "state")])
     if len(states) > _MOST_STATES:
         raise TightlinkError(f"{len(states)} states: expected at most {_MOST_STATES}")
     stays = (
         log.sort("entity", "step", maintain_order=True)
         .with_columns(
-            state=pl.col("state")
-            .cast(pl.String)
-            .replace_strict(states, list(range(len(states))), return_dtype=pl.Int64),
+            state=pl.col("state").replace_strict(states, list(range(len(states))), return_dtype=pl.Int64),
         )
         .with_columns(
             until=pl.col("step").shift(-1).over("entity").fill_null(count),
@@ -114,7 +114,8 @@ def _life(
     present = present.cumsum(axis=0)[:-1]
     entities = round(present[0].sum())
     reached = np.zeros((count - 1, size))
-    np.add.at(reached, (until[changes] - 1, then[changes]), 1)
+    arrivals = changes & (then != state)
+    np.add.at(reached, (until[arrivals] - 1, then[arrivals]), 1)
     pieces = []
     for name, start, stop in cut(times, periods):
         counts = np.zeros((size, size))
