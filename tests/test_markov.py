@@ -341,6 +341,7 @@ def test_nothing_of_a_log_is_lost(rows: list[tuple[int, float, str]], step: floa
 @pytest.mark.parametrize(
     ("log", "step", "wrong"),
     [
+        ({"entity": [], "time_s": [], "state": []}, 1.0, "no rows: expected one for each state that is entered"),
         ({"entity": [1], "state": ["a"]}, 1.0, "no column time_s among entity, state"),
         (
             {"entity": [1, 1], "time_s": [0.0, None], "state": ["a", "b"]},

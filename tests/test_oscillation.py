@@ -259,6 +259,12 @@ def test_tables_of_any_origin(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         assert wrong in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("values", [np.arange(31.0), np.full(40, np.nan)])
+def test_values_must_be_many_and_finite(values: Any) -> None:
+    with pytest.raises(tl.TightlinkError, match="values: expected at least 32, all of them finite"):
+        oscillation(values, 1.0)
+
+
 def test_times_must_be_even() -> None:
     times = np.arange(1.0, 51.0)
     values = np.random.default_rng(1).normal(size=50)

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from tightlink.analysis.red_noise import Spectrum, largest_ratios
+from tightlink.errors import TightlinkError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -125,10 +126,15 @@ def oscillation(
         round_trip_s: Unit of the period, where it is known.
         level: Probability with which noise may pass for an oscillation.
         simulations: Series of noise to compare with; the least p is 1 / (simulations + 1).
+
+    Raises:
+        TightlinkError: There are too few values, or some that are not finite.
     """
     import polars as pl
 
     values = np.asarray(values, dtype=float)
+    if len(values) < LEAST_VALUES or not np.isfinite(values).all():
+        raise TightlinkError(f"{len(values)} values: expected at least {LEAST_VALUES}, all of them finite")
     count, mean = len(values), float(values.mean())
     series = pl.DataFrame({"time_s": begin_s + interval_s * np.arange(count), "value": values})
     if np.ptp(values) <= _CONSTANT * np.abs(values).max():
