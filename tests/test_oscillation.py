@@ -259,6 +259,12 @@ def test_tables_of_any_origin(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         assert wrong in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("values", [np.arange(31.0), np.full(40, np.nan)])
+def test_values_must_be_many_and_finite(values: Any) -> None:
+    with pytest.raises(tl.TightlinkError, match="values: expected at least 32, all of them finite"):
+        oscillation(values, 1.0)
+
+
 def test_times_must_be_even() -> None:
     times = np.arange(1.0, 51.0)
     values = np.random.default_rng(1).normal(size=50)
@@ -280,14 +286,24 @@ def test_runs_and_sweeps_from_the_command(
     assert lines[0].startswith("bulk[0] cwnd_packets: oscillates with a period of 0.2")
     assert "round trips) and an amplitude of 3" in lines[0]
     assert lines[-1] == "do not vary: bottleneck.reverse packets_dropped"
-    (tmp_path / "sweep" / "tables").mkdir(parents=True)
-    table = runs["fast, small"].series.with_columns(run=pl.lit("1/0"))
-    table.write_parquet(tmp_path / "sweep" / "tables" / "series.parquet")
-    command = ["analyze", "oscillation", str(tmp_path / "sweep"), "--column", "queue_packets", "--begin", "15 s"]
-    assert cli.main(command) == 0
-    assert capsys.readouterr().out.startswith("1/0 bottleneck queue_packets: oscillates with a period of 0.2")
     assert cli.main(["analyze", "oscillation", str(tmp_path)]) == 2
-    assert "expected a run, or a sweep with tables/series.parquet" in capsys.readouterr().err
+    assert "expected the folder of a finished sweep or study" in capsys.readouterr().err
+
+
+def test_a_sweep_has_a_row_for_each_series_of_each_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scenario = tl.loads(BOTTLENECK).set("duration", "20 s")
+    tl.sweep(scenario, {"link.bottleneck.queue": ["50 packets", "400 packets"]}, output=tmp_path / "sweep")
+    command = ["analyze", "oscillation", str(tmp_path / "sweep"), "--column", "cwnd_packets", "--begin", "8 s"]
+    assert cli.main([*command, "--json"]) == 0
+    rows = {row["series"]: row for row in json.loads(capsys.readouterr().out)}
+    assert len(rows) == 8
+    runs = [name.split()[0] for name in rows]
+    assert len(dict.fromkeys(runs)) == 2
+    for name, row in rows.items():
+        assert row["oscillates"] is (name.split()[0] == runs[0])
+        # Each flow's own round trip, of its own run.
+        trip = row["period_s"] / row["period_round_trips"]
+        assert 0.05 < trip < 0.07 if row["oscillates"] else trip > 0.15
 
 
 def test_figures(runs: dict[str, tl.Run]) -> None:

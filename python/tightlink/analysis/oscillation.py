@@ -11,8 +11,8 @@ Example:
     >>> found = oscillation(30 + 9 * np.sin(2 * np.pi * times / 0.8) + noise, interval_s=0.05, round_trip_s=0.2)
     >>> print(found.sentence())
     oscillates with a period of 0.8 s (4 round trips) and an amplitude of 30 % of the mean, p = 0.001
-    >>> print(oscillation(30 + noise, interval_s=0.05).sentence())
-    no oscillation: the largest peak, at 0.4348 s, has p = 0.69
+    >>> oscillation(30 + noise, interval_s=0.05).oscillates
+    False
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from tightlink.analysis.red_noise import Spectrum, largest_ratios
+from tightlink.errors import TightlinkError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -125,10 +126,15 @@ def oscillation(
         round_trip_s: Unit of the period, where it is known.
         level: Probability with which noise may pass for an oscillation.
         simulations: Series of noise to compare with; the least p is 1 / (simulations + 1).
+
+    Raises:
+        TightlinkError: There are too few values, or some that are not finite.
     """
     import polars as pl
 
     values = np.asarray(values, dtype=float)
+    if len(values) < LEAST_VALUES or not np.isfinite(values).all():
+        raise TightlinkError(f"{len(values)} values: expected at least {LEAST_VALUES}, all of them finite")
     count, mean = len(values), float(values.mean())
     series = pl.DataFrame({"time_s": begin_s + interval_s * np.arange(count), "value": values})
     if np.ptp(values) <= _CONSTANT * np.abs(values).max():

@@ -21,7 +21,7 @@ from tightlink.analysis.oscillation import LEAST_VALUES, SIMULATIONS, Oscillatio
 from tightlink.errors import TightlinkError, closest, one_of, show
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import polars as pl
 
@@ -60,20 +60,39 @@ def of_run(
     Raises:
         TightlinkError: There is no such table or column, or too little in that time.
     """
-    name = "users" if "users" in run.tables else "series"
-    times: dict[str, float] = {}
-    if name == "series" and "flows" in run.tables:
-        flows = run.flows.filter(run.flows["rtt_mean_s"].is_not_null())
-        times = dict(zip(flows["label"], flows["rtt_mean_s"], strict=True))
-    mean = sum(times.values()) / len(times) if times else math.nan
+    names = ["users"] if "users" in run.tables else ["series", *(["flows"] if "flows" in run.tables else [])]
+    tables = {name: run.table(name) for name in names}
+    return of_tables(tables, columns, begin_s=begin_s, end_s=end_s, simulations=simulations)
+
+
+def of_tables(
+    tables: Mapping[str, pl.DataFrame],
+    columns: Sequence[str] = (),
+    *,
+    begin_s: float = 0.0,
+    end_s: float = math.inf,
+    simulations: int = SIMULATIONS,
+) -> Found:
+    """The same from the tables ``users``, or ``series`` and ``flows``: of a run, or with a column ``run`` of many.
+
+    The unit of a flow's periods is its mean round-trip time, of a link's the mean of all flows', of users' that of the
+    packets in that time.
+    """
+    name = "users" if "users" in tables else "series"
+    times: dict[tuple[str, str], float] = {}
+    if name == "series" and "flows" in tables:
+        for row in tables["flows"].iter_rows(named=True):
+            if row["rtt_mean_s"] is not None:
+                times[row.get("run", ""), row["label"]] = row["rtt_mean_s"]
 
     def round_trip(row: dict[str, Any], rows: pl.DataFrame) -> float:
         if name == "users":
-            measured = rows["rtt_mean_s"].mean()
-            return measured if isinstance(measured, float) else math.nan
-        return times.get(row["entity"], mean)
+            return _mean(rows["rtt_mean_s"].drop_nulls().to_list())
+        run = row.get("run", "")
+        own = times.get((run, row["entity"]))
+        return _mean([time for (of, _), time in times.items() if of == run]) if own is None else own
 
-    return each(run.table(name), columns or _USUAL[name], begin_s=begin_s, end_s=end_s, round_trip_s=round_trip,
+    return each(tables[name], columns or _USUAL[name], begin_s=begin_s, end_s=end_s, round_trip_s=round_trip,
                 simulations=simulations)  # fmt: skip
 
 
@@ -161,6 +180,10 @@ def _even(rows: pl.DataFrame, value: str, title: str) -> tuple[float, pl.DataFra
     if len(bad):
         raise TightlinkError(f"{title}: at {times[bad[0]]:g} s: expected a number at every time")
     return interval, rows
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else math.nan
 
 
 def _meant(column: str, known: Sequence[str]) -> str:

@@ -23,6 +23,7 @@ from tightlink.plots.correlation import correlation_histogram, correlation_matri
 from tightlink.plots.dendrograms import dendrogram, dendrograms
 from tightlink.plots.figures import cdf, limited_by, line, scatter_with_curves, series
 from tightlink.plots.fundamental import fundamental_diagram, vehicle_traffic
+from tightlink.plots.markov import chain_arrivals, chain_evolution, chain_perturbation, chain_sensitivity
 from tightlink.plots.oscillation import oscillation_series, oscillation_spectrum
 from tightlink.plots.regimes import load_over, loss_over
 from tightlink.plots.saturation import bifurcation, rate_over_size, throughput_over_rate, throughput_over_size
@@ -41,6 +42,10 @@ __all__ = [
     "correlation_matrix",
     "dendrogram",
     "dendrograms",
+    "chain_arrivals",
+    "chain_evolution",
+    "chain_perturbation",
+    "chain_sensitivity",
     "fundamental_diagram",
     "influence",
     "index_index",

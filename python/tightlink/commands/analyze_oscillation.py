@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
@@ -14,12 +13,16 @@ from tightlink.commands.options import option
 from tightlink.errors import TightlinkError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
     import polars as pl
 
     from tightlink.analysis.oscillations import Found
     from tightlink.commands.analyze_output import Panel
+    from tightlink.run import Run
 
-_SERIES: Final = Path("tables") / "series.parquet"
+_MANIFEST: Final = "manifest.json"
 #: Series that are drawn, and names that are listed; more cannot be read.
 _MOST: Final = 12
 
@@ -56,8 +59,9 @@ def oscillation(
     free(output)
     begin_s = float(option("--begin", begin, units.TIME, zero=True))
     end_s = float("inf") if end is None else float(option("--end", end, units.TIME))
+    source = _read(table)
     try:
-        found = _found(table, tuple(column or ()), begin_s, end_s)
+        found = _found(source, tuple(column or ()), begin_s, end_s)
     except TightlinkError as error:
         raise TightlinkError(f"{table}: {error}") from None
     titled = {" ".join(name): each for name, each in found.items()}
@@ -85,25 +89,31 @@ def oscillation(
         draw(output, panels)
 
 
-def _found(table: Path, columns: tuple[str, ...], begin_s: float, end_s: float) -> Found:
-    from tightlink.analysis.oscillations import each, of_run
+def _read(table: Path) -> Run | Mapping[str, pl.DataFrame]:
+    """A run; or the tables of a sweep; or a single one without a name."""
+    from tightlink.analysis import measurements
+    from tightlink.experiment import open as open_folder
     from tightlink.run import open_run
 
-    if (table / "manifest.json").exists():
-        return of_run(open_run(table), columns, begin_s=begin_s, end_s=end_s)
-    frame = _read(table)
+    if (table / _MANIFEST).exists():
+        return open_run(table)
+    if table.is_dir():
+        experiment = open_folder(table)
+        return {name: experiment.table(name).collect() for name in ("users", "series", "flows")}
+    return {"": measurements.read(table).drop(measurements.LINE, strict=False)}
+
+
+def _found(source: Run | Mapping[str, pl.DataFrame], columns: tuple[str, ...], begin_s: float, end_s: float) -> Found:
+    from tightlink.analysis.oscillations import each, of_run, of_tables
+    from tightlink.run import Run
+
+    if isinstance(source, Run):
+        return of_run(source, columns, begin_s=begin_s, end_s=end_s)
+    if "" not in source:
+        there = {name: table for name, table in source.items() if name != "users" or table.height}
+        return of_tables(there, columns, begin_s=begin_s, end_s=end_s)
+    frame = source[""]
     if not columns:
         known = frame["metric"].unique(maintain_order=True) if "metric" in frame.columns else frame.columns
         raise TightlinkError(f"expected --column with one of {', '.join(known)}")
     return each(frame, columns, begin_s=begin_s, end_s=end_s)
-
-
-def _read(table: Path) -> pl.DataFrame:
-    from tightlink.analysis import measurements
-
-    if table.is_dir():
-        if not (table / _SERIES).exists():
-            raise TightlinkError(f"expected a run, or a sweep with {_SERIES}: observe.interval makes series")
-        table = table / _SERIES
-    frame = measurements.read(table)
-    return frame.drop(measurements.LINE, strict=False)

@@ -1,0 +1,161 @@
+"""Which transition, degraded, brings a goal down: derivatives of what is reached with respect to each one.
+
+Three views. Over the time of the pieces, arrivals are a product of matrices, whose derivative is exact. In the long
+run, they follow from the eigenvector of the eigenvalue 1 (the shares of states), or of an absorbing goal from how
+often transient states are seen; its derivative is P. J. Schweitzer's (Perturbation Theory and Finite Markov Chains,
+Journal of Applied Probability 5(2), 1968). How fast a chain forgets its beginning is the largest other eigenvalue,
+whose derivative is that of the spectral expansion Pᵗ = Σ λᵗ x y.
+
+All are derivatives along a degradation: a share of one transition's probability goes to the others of its row.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tightlink.analysis.markov.cuts import minimal_cut_sets
+from tightlink.analysis.markov.life import counting
+from tightlink.analysis.markov.perturbation import degraded, direction, named
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tightlink.analysis.markov.chain import Array, Chain, Transition
+    from tightlink.analysis.markov.life import Life
+
+#: Eigenvalues this near to 1 belong to states that are never left.
+_ONE: Final = 1e-9
+
+
+def ranked(life: Life, start: str, goal: str) -> pl.DataFrame:
+    """A row for each transition, those first whose loss costs most.
+
+    Columns: ``transition``, ``from``, ``to``, ``probability`` (mean over all steps), ``elasticity`` (by how many
+    percent arrivals at the goal fall for one percent of the transition degraded, in all pieces), ``remaining`` (share
+    of the arrivals that is left where it never happens), ``long_run`` (the elasticity if the last piece went on for
+    ever), ``slowest`` (change of the largest eigenvalue below 1 of the last piece, for all of the transition degraded
+    at that rate), ``cut`` (size of the smallest minimal cut set that it is in; null where in none that is looked for).
+
+    Args:
+        life: Chains and their beginning.
+        start: State in which a life begins.
+        goal: State that is to be reached.
+
+    Raises:
+        TightlinkError: There is no such state.
+    """
+    import polars as pl
+
+    whole = life.arrivals(goal)
+    steps = np.array([life.steps(piece) for piece in life.pieces])
+    last = life.pieces[-1].chain.reachable(start)
+    sizes: dict[Transition, int] = {}
+    for piece in life.pieces:
+        for cut in minimal_cut_sets(piece.chain, start, goal):
+            for transition in cut:
+                sizes[transition] = min(sizes.get(transition, len(cut)), len(cut))
+    rows = []
+    for transition in life.transitions:
+        slope = arrivals_derivative(life, goal, transition)
+        gone = life.changed(partial(degraded, transitions=[transition], share=1.0)).arrivals(goal)
+        rows.append(
+            {
+                "transition": named(transition),
+                "from": transition[0],
+                "to": transition[1],
+                "probability": float(
+                    np.average([piece.chain.probability(transition) for piece in life.pieces], weights=steps)
+                ),
+                "elasticity": -slope / whole if whole else math.nan,
+                "remaining": gone / whole if whole else math.nan,
+                "long_run": long_run_elasticity(last, start, goal, transition) if goal in last.states else math.nan,
+                "slowest": slowest_derivative(last, transition),
+                "cut": sizes.get(transition),
+            }
+        )
+    schema = {"elasticity": pl.Float64, "long_run": pl.Float64, "slowest": pl.Float64, "cut": pl.Int64}
+    table = pl.DataFrame(rows, schema_overrides=schema)
+    return table.sort("elasticity", descending=True, nulls_last=True, maintain_order=True)
+
+
+def arrivals_derivative(life: Life, goal: str, transition: Transition) -> float:
+    """Derivative of `Life.arrivals` with respect to the share of a transition that is taken away in all pieces."""
+    size = len(life.states) + 1
+    state = np.concatenate([life.initial, np.zeros(size + 1)])
+    for piece in life.pieces:
+        change = np.zeros((size, size))
+        moved = direction(piece.chain, transition)
+        change[:-1, :-1] = moved
+        place = piece.chain.index(goal)
+        change[:-1, -1] = moved[:, place]
+        change[place, -1] = 0.0
+        matrix = counting(piece.chain, goal)
+        # Powers of a matrix of blocks have the derivative beside the power.
+        both = np.block([[matrix, change], [np.zeros((size, size)), matrix]])
+        state = state @ np.linalg.matrix_power(both, life.steps(piece))
+    return float(state[-1])
+
+
+def long_run(chain: Chain, start: str, goal: str) -> float:
+    """Arrivals at a goal in a step, in the long run; where the goal is left for ever or never, arrivals in all."""
+    place = chain.index(goal)
+    gain = chain.matrix[:, place].copy()
+    gain[place] = 0.0
+    if _returns(chain, goal):
+        return float(chain.stationary() @ gain)
+    kept, visits = chain.visits()
+    return float(visits[kept.index(chain.index(start))] @ gain[kept]) if chain.index(start) in kept else 0.0
+
+
+def long_run_elasticity(chain: Chain, start: str, goal: str, transition: Transition) -> float:
+    """By how many percent `long_run` falls for one percent of a transition degraded; NaN where there is nothing."""
+    whole = long_run(chain, start, goal)
+    if not whole:
+        return math.nan
+    if transition not in chain.transitions:
+        return 0.0
+    place, first = chain.index(goal), chain.index(start)
+    moved = direction(chain, transition)
+    gain, gained = chain.matrix[:, place].copy(), moved[:, place].copy()
+    gain[place] = gained[place] = 0.0
+    if _returns(chain, goal):
+        shares = chain.stationary()
+        slope = float(shares @ moved @ chain.fundamental() @ gain + shares @ gained)
+    else:
+        kept, visits = chain.visits()
+        row = visits[kept.index(first)]
+        slope = float(row @ moved[np.ix_(kept, kept)] @ visits @ gain[kept] + row @ gained[kept])
+    return -slope / whole
+
+
+def slowest(chain: Chain) -> complex:
+    """The eigenvalue of largest size below 1: how much of the beginning is left after a step."""
+    values = np.linalg.eigvals(chain.matrix)
+    other = values[np.abs(values - 1) > _ONE]
+    return complex(other[np.abs(other).argmax()]) if len(other) else 0j
+
+
+def slowest_derivative(chain: Chain, transition: Transition) -> float:
+    """Derivative of the size of `slowest` along a degradation; NaN where it is one of several that are equal."""
+    from scipy import linalg
+
+    if transition not in chain.transitions:
+        return 0.0
+    values, left, right = linalg.eig(chain.matrix, left=True, right=True)
+    slow = slowest(chain)
+    place = int(np.abs(values - slow).argmin())
+    if np.sum(np.abs(values - slow) <= _ONE) != 1 or abs(slow) <= _ONE:
+        return math.nan
+    y, x = left[:, place].conj(), right[:, place]
+    moved: Array = direction(chain, transition)
+    change = complex(y @ moved @ x / (y @ x))
+    return float((change * slow.conjugate()).real / abs(slow))
+
+
+def _returns(chain: Chain, goal: str) -> bool:
+    """Whether a goal is reached again and again, wherever it began."""
+    return len(chain.recurrent) == 1 and len(chain.recurrent[0]) > 1 and goal in chain.recurrent[0]

@@ -1,0 +1,193 @@
+"""The command ``tightlink analyze chain``: a life as a Markov chain, and which transitions its goal hangs on."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated, Final
+
+from cyclopts import Parameter
+
+from tightlink import units
+from tightlink.commands.analyze_output import Figure, Json, Table, draw, free, plain, print_json
+from tightlink.commands.options import option
+from tightlink.console import say
+from tightlink.errors import TightlinkError, one_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
+    from tightlink.analysis.markov import Life
+    from tightlink.commands.analyze_output import Panel
+    from tightlink.run import Run
+
+_MANIFEST: Final = "manifest.json"
+_DIGITS: Final = 4
+#: Cut sets that are printed.
+_MOST: Final = 8
+#: Of a panel, in inches: names of transitions are long.
+_SIZE: Final = (5.6, 3.6)
+
+
+def chain(
+    source: Table,
+    *,
+    step: str | None = None,
+    cut: Annotated[list[str] | None, Parameter(negative="")] = None,
+    label: str | None = None,
+    start: str | None = None,
+    goal: str | None = None,
+    json_: Json = False,
+    output: Figure = None,
+) -> None:
+    """Find which transitions of a life, made less likely, bring its goal down: by a Markov chain for each period.
+
+    Parameters
+    ----------
+    source
+        Folder of a run with users; or a log of states: entity, time_s, state, a row for each state entered.
+    step
+        Step of the chain of a log, such as "1 s".
+    cut
+        Time at which a new chain begins; may be repeated (default: the periods of a run; none in a log).
+    label
+        Which users, where a run has several.
+    start
+        State in which a life begins (default: thinking; in a log the first).
+    goal
+        State that is to be reached (default: completed).
+    json_
+        Print what was found as JSON.
+    output
+        File for a figure: evolution, arrivals, perturbation and sensitivity; .png, .svg or .pdf.
+    """
+    import polars as pl
+
+    from tightlink.analysis.markov import minimal_cut_sets, perturbed, ranked
+    from tightlink.analysis.markov.perturbation import named
+
+    free(output)
+    cuts = sorted(float(option("--cut", time, units.TIME)) for time in cut or ())
+    found = _read(source)
+    try:
+        life = (
+            _of_log(found, step, cuts, label) if isinstance(found, pl.DataFrame) else _of_run(found, step, cuts, label)
+        )
+        begin, end = _ends(life, start, goal)
+        table = ranked(life, begin, end)
+    except TightlinkError as error:
+        raise TightlinkError(f"{source}: {error}") from None
+    sets = list(dict.fromkeys(one for piece in life.pieces for one in minimal_cut_sets(piece.chain, begin, end)))
+    words = [", ".join(map(named, one)) for one in sorted(sets, key=len)]
+    if json_:
+        pieces = [{"period": piece.name, "begin_s": piece.begin_s, "end_s": piece.end_s,
+                   "transitions": piece.table().drop("period")} for piece in life.pieces]  # fmt: skip
+        facts = {"step_s": life.step_s, "entities": life.entities, "skipped": life.skipped, "start": begin, "goal": end}
+        tables = {"pieces": pieces, "ranked": table, "agreement": life.agreement(), "cut_sets": words}
+        print_json(plain(facts | {"arrivals": life.arrivals(end)} | tables))
+    else:
+        _print(life, table, end, words)
+    if output is not None:
+        from tightlink import plots
+
+        panels: dict[str, list[Panel]] = {
+            "evolution": [partial(plots.chain_evolution, life), partial(plots.chain_arrivals, life, end)],
+            f"transitions and {end}": [
+                partial(plots.chain_perturbation, perturbed(life, end)),
+                partial(plots.chain_sensitivity, table),
+            ],
+        }
+        draw(output, panels, _SIZE)
+
+
+def _read(source: Path) -> Run | pl.DataFrame:
+    """A run, or a log."""
+    from tightlink.analysis import measurements
+    from tightlink.run import open_run
+
+    if (source / _MANIFEST).exists():
+        return open_run(source)
+    if source.is_dir():
+        raise TightlinkError(f"{source}: expected the folder of a run with users ({_MANIFEST}), or the file of a log")
+    return measurements.read(source).drop(measurements.LINE, strict=False)
+
+
+def _of_run(run: Run, step: str | None, cuts: list[float], label: str | None) -> Life:
+    from tightlink.analysis.markov import from_users
+
+    if step is not None:
+        raise TightlinkError("--step is for logs: expected none, as the step of a run follows from its tables")
+    return from_users(run, label, _periods(0.0, cuts, float(run.users["time_s"][-1])) if cuts else None)
+
+
+def _of_log(log: pl.DataFrame, step: str | None, cuts: list[float], label: str | None) -> Life:
+    from tightlink.analysis.markov import from_log
+
+    if label is not None:
+        raise TightlinkError("--label is for runs with users: expected none")
+    if step is None:
+        raise TightlinkError('expected --step with the step of the chain, such as --step "1 s"')
+    times = log["time_s"].drop_nulls().to_list() if cuts and "time_s" in log.columns else []
+    return from_log(log, float(option("--step", step, units.TIME)),
+                    _periods(min(times), cuts, max(times)) if times else None)  # fmt: skip
+
+
+def _periods(begin_s: float, cuts: list[float], end_s: float) -> dict[str, tuple[float, float]]:
+    """Those between the times, called by these.
+
+    Raises:
+        TightlinkError: Something is cut before it begins or after it ends.
+
+    >>> _periods(0.0, [2.5], 10.0)
+    {'0 to 2.5 s': (0.0, 2.5), '2.5 to 10 s': (2.5, 10.0)}
+    """
+    for cut in cuts:
+        if not begin_s < cut < end_s:
+            raise TightlinkError(f"--cut {cut:g} s: expected a time between {begin_s:g} s and {end_s:g} s")
+    return {f"{start:g} to {end:g} s": (start, end) for start, end in pairwise([begin_s, *cuts, end_s])}
+
+
+def _ends(life: Life, start: str | None, goal: str | None) -> tuple[str, str]:
+    from tightlink.analysis.markov.logs import NOT_BEGUN
+    from tightlink.analysis.markov.users import COMPLETED
+
+    begin = start or next(state for state in life.states if state != NOT_BEGUN)
+    life.index(begin)
+    if goal is None and COMPLETED not in life.states:
+        raise TightlinkError(f"no state completed: expected --goal with {one_of(life.states)}")
+    end = goal or COMPLETED
+    life.index(end)
+    return begin, end
+
+
+def _print(life: Life, table: pl.DataFrame, goal: str, sets: list[str]) -> None:
+    from tightlink.analysis.markov.perturbation import named
+    from tightlink.console import print_table
+
+    if life.skipped:
+        say(f"{life.skipped} states were entered and left within one step, and not seen: a shorter --step sees more")
+    within: list[float] = life.agreement()["within"].to_list()
+    print(
+        f"{life.entities:,} lives in steps of {_number(life.step_s)} s; {goal} {life.arrivals(goal):.{_DIGITS}g} "
+        f"times each; seen within the band at {100 * sum(within) / len(within):.0f} % of the times\n"
+    )
+    header = ["transition", *(piece.name for piece in life.pieces)]
+    print_table(header, [
+        [named(transition), *(_number(piece.chain.probability(transition)) for piece in life.pieces)]
+        for transition in life.transitions
+    ])  # fmt: skip
+    print()
+    header = ["degraded", f"{goal}: % less for 1 %", "left without (%)", "long run", "slowest mode", "cut set of"]
+    print_table(header, [
+        [row["transition"], _number(row["elasticity"]), _number(100 * row["remaining"]), _number(row["long_run"]),
+         _number(row["slowest"]), "-" if row["cut"] is None else str(row["cut"])]
+        for row in table.iter_rows(named=True)
+    ])  # fmt: skip
+    print(f"\nminimal cut sets: {'; '.join(sets[:_MOST]) or 'none'}{'; …' if len(sets) > _MOST else ''}")
+
+
+def _number(value: float) -> str:
+    return f"{value:.{_DIGITS}g}" if math.isfinite(value) else "-"

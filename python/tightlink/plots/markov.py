@@ -1,0 +1,135 @@
+"""Figures of a life as a Markov chain: its evolution beside what was seen, and which transitions the goal needs.
+
+They take what `tightlink.analysis.markov` gives, draw into ``ax`` and return it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tightlink.plots import palette
+from tightlink.plots.style import LEGEND, axes
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.axes import Axes
+
+    from tightlink.analysis.markov import Life
+
+#: Curves in one figure, the steepest: more have no colours of their own.
+_MOST_CURVES: Final = 6
+_MOST_BARS: Final = 12
+#: A figure has fewer dots across.
+_MOST_TIMES: Final = 2000
+#: States of which less than this share is seen lie on the axis.
+_SEEN: Final = 0.002
+_BAND: Final = 0.2
+#: For names behind bars, in the longest.
+_ROOM: Final = 1.7
+_LINES: Final = ("-", "--", "-.", ":")
+
+
+def chain_evolution(life: Life, *, ax: Axes | None = None) -> Axes:
+    """Shares of the states over time: of the chain, with the band of independent entities, and as they were seen.
+
+    Args:
+        life: Chains, and what they were estimated from.
+        ax: Where to draw; without it, in a new figure.
+    """
+    ax = axes(ax)
+    table = life.evolution()
+    shown = [state for state in life.states if (table.filter(table["state"] == state)["observed"] > _SEEN).any()]
+    for place, state in enumerate(shown):
+        part = table.filter(table["state"] == state).gather_every(_every(life))
+        times, color = part["time_s"].to_list(), palette.SERIES[place % len(palette.SERIES)]
+        ax.plot(times, (100 * part["observed"]).to_list(), color=color, linewidth=0.6, alpha=0.5)
+        ax.plot(times, (100 * part["share"]).to_list(), color=color, label=state)
+        ax.fill_between(times, (100 * part["low"]).to_list(), (100 * part["high"]).to_list(), color=color, alpha=_BAND,
+                        linewidth=0)  # fmt: skip
+    _pieces(life, ax)
+    ax.set(xlabel="time (s)", ylabel="share of all (%); thin: seen")
+    ax.set_ylim(bottom=0)
+    ax.margins(x=0)
+    ax.legend(**LEGEND)
+    return ax
+
+
+def chain_arrivals(life: Life, goal: str, *, ax: Axes | None = None) -> Axes:
+    """How often the goal is reached, per second: by the chain, with its band, and as it was seen.
+
+    Args:
+        life: Chains, and what they were estimated from.
+        goal: State that is to be reached.
+        ax: Where to draw; without it, in a new figure.
+    """
+    ax = axes(ax)
+    table = life.arrivals_over_time(goal).gather_every(_every(life))
+    times = table["time_s"].to_list()
+    interval = life.observed["time_s"][1] - life.observed["time_s"][0]
+    rates = {name: (table[name] / interval).to_list() for name in ("arrivals", "low", "high", "observed")}
+    ax.plot(times, rates["observed"], color=palette.PALE, linewidth=0.8, label="seen")
+    ax.plot(times, rates["arrivals"], color=palette.SERIES[1], label="chain")
+    ax.fill_between(times, rates["low"], rates["high"], color=palette.SERIES[1], alpha=_BAND, linewidth=0)
+    _pieces(life, ax)
+    ax.set(xlabel="time (s)", ylabel=f"{goal} per second")
+    ax.set_ylim(bottom=0)
+    ax.margins(x=0)
+    ax.legend(**LEGEND)
+    return ax
+
+
+def chain_perturbation(curves: pl.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """What is left of the arrivals over what is taken from transitions: the curves that fall most.
+
+    Args:
+        curves: Of `tightlink.analysis.markov.perturbed`.
+        ax: Where to draw; without it, in a new figure.
+    """
+    ax = axes(ax)
+    parts = {
+        name: curves.filter(curves["transition"] == name) for name in curves["transition"].unique(maintain_order=True)
+    }
+    steepest = sorted(parts, key=lambda name: float(parts[name]["remaining"].sum()))[:_MOST_CURVES]
+    for place, name in enumerate(steepest):
+        ax.plot((100 * parts[name]["share"]).to_list(), (100 * parts[name]["remaining"]).to_list(), label=name,
+                color=palette.SERIES[place], linestyle=_LINES[place % len(_LINES)])  # fmt: skip
+    ax.set(xlabel="taken from the transition's probability (%)", ylabel="arrivals left (%)", xlim=(0, 100))
+    ax.set_ylim(bottom=0)
+    ax.legend(**LEGEND)
+    return ax
+
+
+def chain_sensitivity(table: pl.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """By how much arrivals fall for a small degradation of each transition, largest first.
+
+    Args:
+        table: Of `tightlink.analysis.markov.ranked`.
+        ax: Where to draw; without it, in a new figure.
+    """
+    ax = axes(ax)
+    table = table.filter(table["elasticity"].is_finite())[:_MOST_BARS]
+    places = list(range(table.height))
+    colors = [palette.NEUTRAL if cut is None else palette.SERIES[0] for cut in table["cut"]]
+    values = table["elasticity"].to_list()
+    ax.barh(places, values, color=colors)
+    for place, value, name, cut in zip(places, values, table["transition"], table["cut"], strict=True):
+        ax.annotate(f"{name} [{cut}]" if cut else name, (max(value, 0.0), place), xytext=(4, 0), va="center",
+                    textcoords="offset points", fontsize=LEGEND["fontsize"])  # fmt: skip
+    ax.set_yticks([])
+    ax.invert_yaxis()
+    ax.grid(visible=False, axis="y")
+    ax.grid(visible=True, axis="x")
+    ax.axvline(0, color=palette.NEUTRAL, linewidth=0.8)
+    ax.set(xlabel="arrivals fall by (%) for 1 % less; [size of cut set]")
+    ax.set_xlim(right=_ROOM * max([*values, 0.01]))
+    return ax
+
+
+def _every(life: Life) -> int:
+    """One time in so many is drawn."""
+    return max(life.observed.height // _MOST_TIMES, 1)
+
+
+def _pieces(life: Life, ax: Axes) -> None:
+    for piece in life.pieces[1:]:
+        ax.axvline(piece.begin_s, color=palette.NEUTRAL, linestyle=":", linewidth=1)
