@@ -171,9 +171,9 @@ def test_rfc_defaults() -> None:
         "pacing": False,
         "ecn": False,
     }
-    udp = {"payload_bytes": 37, "header_bytes": 28, "fragment_header_bytes": 20}
+    udp = {"payload_bytes": 37, "header_bytes": 28, "fragment_header_bytes": 20, "sizes": []}
     assert resolved["flows"][1]["transport"] == {"udp": udp}
-    assert resolved["flows"][1]["traffic"] == {"kind": "cbr", "interval_s": 0.001}
+    assert resolved["flows"][1]["traffic"] == {"kind": "cbr", "pace": {"interval_s": 0.001}}
 
 
 LINUX = """
@@ -291,12 +291,14 @@ def test_starts_are_the_nearest_doubles() -> None:
     assert [flow["label"] for flow in resolve(text)["flows"]][::10] == ["t[0]", "t[10]"]
 
 
-def test_a_rate_counts_the_headers() -> None:
+@pytest.mark.parametrize("transport", ['udp.payload = "972 B"', 'tcp.payload = "948 B"'])
+def test_a_rate_counts_the_headers(transport: str) -> None:
     base = 'duration = "1 s"\nlink.a = { ends = ["x", "y"], rate = "1 Gbit/s" }\n'
-    udp = 'traffic.u = { kind = "cbr", from = "x", to = "y", rate = "8 Mbit/s", udp.payload = "972 B" }'
-    tcp = 'traffic.u = { kind = "cbr", from = "x", to = "y", rate = "8 Mbit/s", tcp.payload = "948 B" }'
-    for traffic in (udp, tcp):
-        assert resolve(base + traffic)["flows"][0]["traffic"]["interval_s"] == 0.001
+    traffic = f'traffic.u = {{ kind = "cbr", from = "x", to = "y", rate = "8 Mbit/s", {transport} }}'
+    assert resolve(base + traffic)["flows"][0]["traffic"]["pace"] == {"rate_bps": 8e6}
+    # A packet of 1000 B each millisecond, from 0 to 999 ms on, with those of TCP's handshake.
+    (sent,) = tl.simulate(tl.loads(base + traffic)).flows["packets_sent"]
+    assert sent == (1000 if "udp" in transport else 1002)
 
 
 def test_on_off() -> None:
@@ -305,7 +307,7 @@ def test_on_off() -> None:
         'traffic.p = { kind = "on-off", from = "x", to = "y", rate = "1 Mbit/s", on = "500 ms", off = "1 s", distribution = "pareto" }\n'
     )
     first, second = (flow["traffic"] for flow in resolve(text)["flows"])
-    assert first["interval_s"] == 0.008
+    assert first["pace"] == {"rate_bps": 1e6}
     assert first["on"] == {"distribution": "exponential", "mean_s": 0.5}
     assert second["off"] == {"distribution": "pareto", "mean_s": 1.0, "shape": 1.5}
 

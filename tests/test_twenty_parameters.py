@@ -78,7 +78,7 @@ def test_periods_follow_the_duration() -> None:
         (600.0, 900.0), (900.0, 1200.0), (1200.0, 1500.0),
     ]  # fmt: skip
     crowd = low["users"][0]["crowd"]
-    assert (crowd["start_s"], crowd["stop_s"], crowd["mean_packets"]) == (900.0, 1200.0, 500_000.0)
+    assert (crowd["start_s"], crowd["stop_s"], crowd["mean_packets"]) == (900.0, 1200.0, 100_000.0)
     assert crowd["sites"] == [0, 1, 2, 3, 4, 5]
     long = tl.FourTier(duration="1 h").scenario().resolve()
     assert [period["start_s"] for period in long["observe"]["periods"]] == [1440.0, 2160.0, 2880.0]
@@ -175,3 +175,19 @@ def test_every_control_can_be_chosen(name: str) -> None:
 def test_the_command_refuses_an_unknown_control(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["four-tier", "--set", "congestion=hihg"]) == 2
     assert "expected one of reno, cubic, bic" in capsys.readouterr().err
+
+
+def test_a_crowd_is_seen_from_its_period_on() -> None:
+    def values(crowd: str) -> dict[tuple[str, str], float]:
+        found = responses(tl.simulate(chosen(crowd=crowd, duration="50 s", scale=0.01).scenario()))
+        return {
+            (period, name): value for period, name, value in found.select("period", "response", "value").iter_rows()
+        }
+
+    without, crowded = values("low"), values("high")
+    change = {key: crowded[key] / value for key, value in without.items() if value and crowded[key]}
+    assert {factor for (period, _), factor in change.items() if period == "before"} == {1.0}
+    for period in ("congestion", "after"):
+        assert change[period, "sources_transmitting"] > 1.05
+        assert change[period, "packets_leaving"] > 1.05
+        assert change[period, "transfers_completed"] < 1

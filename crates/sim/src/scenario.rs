@@ -189,15 +189,15 @@ pub enum TrafficSpec {
     },
     /// As fast as the first stop takes packets: the processor of the host, or the queue of its first link.
     Saturate {},
-    /// One packet at a constant interval.
+    /// One packet after the other.
     Cbr {
-        /// Seconds from packet to packet.
-        interval_s: f64,
+        /// From packet to packet.
+        pace: Pace,
     },
     /// Constant bit rate during random on-times, silence during random off-times.
     OnOff {
-        /// Seconds from packet to packet while on.
-        interval_s: f64,
+        /// From packet to packet while on.
+        pace: Pace,
         /// Length of the on-times.
         on: Duration,
         /// Length of the off-times.
@@ -205,6 +205,27 @@ pub enum TrafficSpec {
     },
     /// Frames of a coded video.
     Video(VideoSpec),
+}
+
+/// How fast packets follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pace {
+    /// Seconds from packet to packet.
+    IntervalS(f64),
+    /// Bits per second of IP packets: the next one follows when this one would be through.
+    RateBps(f64),
+}
+
+impl Pace {
+    /// Seconds from a packet of `bytes` to the next.
+    #[must_use]
+    pub fn interval_s(self, bytes: u32) -> f64 {
+        match self {
+            Self::IntervalS(interval_s) => interval_s,
+            Self::RateBps(rate_bps) => 8.0 * f64::from(bytes) / rate_bps,
+        }
+    }
 }
 
 /// A video: frames of log-normal sizes, cut into datagrams.
@@ -349,12 +370,14 @@ pub enum Recovery {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UdpSpec {
-    /// Application bytes in a datagram.
+    /// Application bytes in a datagram; of several sizes, in one of the largest.
     pub payload_bytes: u32,
     /// Header bytes of the IP datagram that carries it (IP and UDP; none under `ns2`).
     pub header_bytes: u32,
     /// Header bytes that each further fragment repeats (IP).
     pub fragment_header_bytes: u32,
+    /// Sizes, of which one is drawn for each datagram; none: all are alike.
+    pub sizes: Vec<SizeShare>,
 }
 
 /// What is observed beyond the totals.

@@ -296,18 +296,25 @@ impl<P: Probe> Simulation<'_, P> {
         if !self.running[flow as usize] {
             return;
         }
-        match self.endpoints[flow as usize] {
-            Endpoint::Tcp(index) => self.with_sender(index, now, Sender::push),
+        let bytes = match self.endpoints[flow as usize] {
+            Endpoint::Tcp(index) => {
+                self.with_sender(index, now, Sender::push);
+                self.connections[self.tcp[index as usize].connection as usize].full_size()
+            }
             Endpoint::Udp(index) => {
                 let datagrams = &mut self.udp[index as usize];
                 match &mut self.pulses[flow as usize] {
-                    Some(Pulse::Video(video)) => datagrams.send_frame(&mut self.fabric, now, video.cut()),
+                    Some(Pulse::Video(video)) => {
+                        let cut = video.cut();
+                        datagrams.send_frame(&mut self.fabric, now, cut);
+                        cut.bytes
+                    }
                     _ => datagrams.send(&mut self.fabric, now),
                 }
             }
-        }
+        };
         if let Some(pulse) = &mut self.pulses[flow as usize] {
-            let next = now.time + pulse.pause_s(now.time);
+            let next = now.time + pulse.pause_s(now.time, bytes);
             let entity = self.entities.timer(flow, APPLICATION);
             self.fabric.queue.push(Key::new(next, now.time, now.precedence_of_effects(), entity));
         }
@@ -331,7 +338,8 @@ impl<P: Probe> Simulation<'_, P> {
         let links = self.fabric.random_draws();
         let pulses: u64 = self.pulses.iter().flatten().map(Pulse::random_draws).sum();
         let senders: u64 = self.tcp.iter().map(|flow| flow.sender.random_draws()).sum();
-        links + pulses + senders
+        let sizes: u64 = self.udp.iter().map(DatagramFlow::random_draws).sum();
+        links + pulses + senders + sizes
     }
 
     /// A TCP flow with its parameters, by index of the flow.

@@ -144,8 +144,8 @@ def _question(
 ) -> tuple[str, str, int]:
     """The two nodes and the size, from the scenario's only traffic group where they are not given."""
     if source is None or target is None or size is None:
-        origin, end, usual = _only_group(scenario, list(network.nodes))
-        source, target, size = source or origin, target or end, usual if size is None else size
+        origin, end, size = _only_group(scenario, list(network.nodes), size)
+        source, target = source or origin, target or end
     for key, name in (("from", source), ("to", target)):
         network.node(key, name, 0)
     if source == target:
@@ -156,7 +156,8 @@ def _question(
     return source, target, size
 
 
-def _only_group(scenario: Scenario, names: list[str]) -> tuple[str, str, int]:
+def _only_group(scenario: Scenario, names: list[str], size: int | None) -> tuple[str, str, int]:
+    """Where its flows begin and end, and the size of their packets, unless another is given."""
     if len(scenario.traffic) != 1:
         found = f"one group of traffic, not {len(scenario.traffic)}"
         expected = f"{found}, or from, to and packet size given beside the file"
@@ -170,6 +171,11 @@ def _only_group(scenario: Scenario, names: list[str]) -> tuple[str, str, int]:
     if any((flow["from"], flow["to"]) != (first["from"], first["to"]) for flow in flows):
         expected = "flows between the same two nodes, or from, to and packet size given beside the file"
         raise ScenarioError(expected, key=f"traffic.{first['group']}", file=scenario.file)
+    if size is not None:
+        return names[first["from"]], names[first["to"]], size
+    if first["transport"].get("udp", {}).get("sizes"):
+        expected = "packets of one size, or a packet size given beside the file"
+        raise ScenarioError(expected, key=f"traffic.{first['group']}.sizes", file=scenario.file)
     return names[first["from"]], names[first["to"]], full_packet(first["transport"])
 
 

@@ -12,7 +12,8 @@ from tightlink.scenario.overrides import parse_option, parse_value
 from tightlink.scenario.profiles import PROFILES, Profile
 from tightlink.scenario.protocols import Rto, Tcp, Udp
 from tightlink.scenario.queues import Codel, DropTail, FqCodel, Pie, Red, Threshold
-from tightlink.scenario.scatter import DatagramSize, Scatter
+from tightlink.scenario.scatter import Scatter
+from tightlink.scenario.sizes import DatagramSize
 from tightlink.scenario.topologies import (
     TOPOLOGIES,
     AbileneFourTier,

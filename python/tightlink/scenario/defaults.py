@@ -95,6 +95,8 @@ def _traffic(name: str, flow: Flow | Users | Scatter, profile: Profile, duration
     if flow.transport == "tcp":
         return data | {"tcp": _tcp(name, data.get("tcp", {}), profile)}
     udp = data.get("udp", {})
+    if "sizes" in data:
+        return data | {"udp": udp, "sizes": completed(data["sizes"])}
     return data | {"udp": udp if "datagram" in udp else {"payload": profile.udp.payload} | udp}
 
 

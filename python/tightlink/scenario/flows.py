@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink import units
 from tightlink.errors import ScenarioError, show
 from tightlink.scenario.network import given
-from tightlink.scenario.traffic import Bulk, Cbr, OnOff, Saturate, Starts, Video
+from tightlink.scenario.traffic import Bulk, Cbr, Mixed, OnOff, Saturate, Starts, Video
 from tightlink.scenario.transport import tcp_spec, udp_spec
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ def flow_specs(name: str, flow: Flow, network: Network, profile: Profile, durati
     if flow.transport == "tcp":
         transport = {"tcp": tcp_spec(f"{key}.tcp", given(flow.tcp), profile)}
     else:
-        transport = {"udp": udp_spec(f"{key}.udp", given(flow.udp), profile)}
+        sizes = flow.sizes if isinstance(flow, Mixed) else None
+        transport = {"udp": udp_spec(key, given(flow.udp), sizes, profile)}
     traffic = _traffic(key, flow, transport)
     starts = _starts(flow)
     stop = units.time(given(flow.stop))
@@ -67,7 +68,7 @@ def flow_specs(name: str, flow: Flow, network: Network, profile: Profile, durati
 
 
 def packet_bytes(transport: dict[str, Any]) -> int:
-    """The size of a full data packet, headers included."""
+    """The size of a full data packet, headers included; of datagrams of several sizes, the largest."""
     (spec,) = transport.values()
     return int(spec["payload_bytes"] + spec["header_bytes"])
 
@@ -90,22 +91,23 @@ def _traffic(key: str, flow: Flow, transport: dict[str, Any]) -> dict[str, Any]:
                 "spread": flow.spread,
             }
         case Cbr():
-            return {"kind": "cbr", "interval_s": _interval(key, flow, transport)}
+            return {"kind": "cbr", "pace": _pace(key, flow, transport)}
         case OnOff():
             times = {side: _times(flow, getattr(flow, side)) for side in ("on", "off")}
-            return {"kind": "on-off", "interval_s": _interval(key, flow, transport), **times}
+            return {"kind": "on-off", "pace": _pace(key, flow, transport), **times}
         case _:
             raise AssertionError(f"traffic kind {type(flow).__name__} is not resolved")
 
 
-def _interval(key: str, flow: Cbr | OnOff, transport: dict[str, Any]) -> float:
+def _pace(key: str, flow: Cbr | OnOff, transport: dict[str, Any]) -> dict[str, float]:
     if flow.interval is not None:
-        return units.time(flow.interval)
+        return {"interval_s": units.time(flow.interval)}
     rate = given(flow.rate)
-    interval = 8 * packet_bytes(transport) / units.rate(rate)
-    if interval < _SHORTEST_INTERVAL:
+    (spec,) = transport.values()
+    smallest = min((entry["bytes"] for entry in spec.get("sizes", [])), default=packet_bytes(transport))
+    if 8 * smallest / units.rate(rate) < _SHORTEST_INTERVAL:
         raise ScenarioError("a rate with at least 1 ns from packet to packet", key=f"{key}.rate", value=rate)
-    return interval
+    return {"rate_bps": units.rate(rate)}
 
 
 def _times(flow: OnOff, mean: str) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from tightlink.scenario.paths import Router
 from tightlink.scenario.profiles import PROFILES
 from tightlink.scenario.scatter import Scatter
 from tightlink.scenario.scatter_spec import scatter_spec
+from tightlink.scenario.sizes_spec import check_whole
 from tightlink.scenario.transport import fill_windows, has_bdp
 from tightlink.scenario.users import Users
 from tightlink.scenario.users_spec import users_spec
@@ -130,6 +131,12 @@ def _check_mtus(scenario: Scenario, flows: list[dict[str, Any]], network: Networ
     if smallest is None:
         return
     for flow in flows:
+        sizes = getattr(scenario.traffic[flow["group"]], "sizes", None)
+        if sizes is not None:
+            for hop in (network.hops[link] for link in paths.forward(flow)):
+                if hop.mtu is not None:
+                    check_whole(f"traffic.{flow['group']}", sizes, hop.mtu, f"the MTU of link {hop.name}")
+            continue
         # Datagrams are sent in fragments, but for those of a video, which are cut to fit.
         (transport,) = flow["transport"]
         if (transport == "udp" and flow["traffic"]["kind"] != "video") or packet_bytes(flow["transport"]) <= smallest:

@@ -11,19 +11,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import model_validator
 
-from tightlink.scenario.shares import check_shares
+from tightlink.scenario.sizes import DatagramSize, check_sizes
 from tightlink.scenario.table import Table
 from tightlink.scenario.users import Routers
-from tightlink.scenario.values import Delay, Fraction, Name, PacketRate, Period, Size, choice
-
-
-class DatagramSize(Table):
-    """A size of datagrams."""
-
-    size: Size
-    """The whole IP datagram, headers included."""
-    share: Fraction | None = None
-    """Share of the datagrams (default: the rest)."""
+from tightlink.scenario.values import Delay, Name, PacketRate, Period, choice
 
 
 class Scatter(Table):
@@ -50,6 +41,5 @@ class Scatter(Table):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        if self.sizes is not None:
-            check_shares("sizes", {name: kind.share for name, kind in self.sizes.items()}, "size")
+        check_sizes(self.sizes)
         return self

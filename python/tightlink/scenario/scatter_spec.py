@@ -8,6 +8,7 @@ from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.scenario.network import given
 from tightlink.scenario.paths import cut_off
+from tightlink.scenario.sizes_spec import check_whole, size_shares
 
 if TYPE_CHECKING:
     from tightlink.scenario.network import Network
@@ -40,15 +41,13 @@ def scatter_spec(name: str, scatter: Scatter, network: Network, duration: float)
         raise ScenarioError(f"a time before the stop, which is {scatter.stop}", key=f"{key}.start", value=scatter.start)
     sizes = given(scatter.sizes)
     smallest = min((hop.mtu for hop in network.hops if hop.mtu is not None), default=None)
-    for kind, entry in sizes.items():
-        if smallest is not None and units.size(entry.size) > smallest:
-            expected = f"at most {smallest} B, the smallest MTU of a link: these datagrams are not sent in fragments"
-            raise ScenarioError(expected, key=f"{key}.sizes.{kind}.size", value=entry.size)
+    if smallest is not None:
+        check_whole(key, sizes, smallest, "the smallest MTU of a link")
     return {
         "label": name,
         "nodes": nodes,
         "packets_per_s": units.packet_rate(scatter.rate),
-        "sizes": [{"bytes": units.size(entry.size), "share": given(entry.share)} for entry in sizes.values()],
+        "sizes": size_shares(sizes),
         "start_s": start,
         "stop_s": stop,
     }

@@ -15,9 +15,10 @@ from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag, mod
 from tightlink.scenario.endpoints import Endpoint
 from tightlink.scenario.protocols import Tcp, Udp
 from tightlink.scenario.scatter import Scatter
+from tightlink.scenario.sizes import DatagramSize, check_sizes
 from tightlink.scenario.table import NAME, Table, known_kind, tag_of_kind, wrong
 from tightlink.scenario.users import Users
-from tightlink.scenario.values import Amount, Delay, Period, Rate, choice, number, whole
+from tightlink.scenario.values import Amount, Delay, Name, Period, Rate, choice, number, whole
 
 _MOST_FLOWS: Final = 1_000_000
 _STEEPEST: Final = 1e6
@@ -123,7 +124,23 @@ class Bulk(Flow):
         return self
 
 
-class Saturate(Flow):
+class Mixed(Flow):
+    """What may have datagrams of several sizes."""
+
+    sizes: dict[Name, DatagramSize] | None = None
+    """Sizes of the datagrams, drawn for each (default: all as ``udp`` says)."""
+
+    @model_validator(mode="after")
+    def _sizes_of_datagrams(self) -> Self:
+        check_sizes(self.sizes)
+        if self.sizes is not None and self.tcp is not None:
+            raise wrong("nothing here: TCP sends segments of tcp.payload; datagrams have sizes", key="sizes")
+        for key, size in (self.udp.written() if self.sizes is not None and self.udp is not None else {}).items():
+            raise wrong("either sizes or the one size of all, not both", key=f"udp.{key}", value=size)
+        return self
+
+
+class Saturate(Mixed):
     """UDP as fast as the host sends: its interface, or the queue of its first link, pushes back."""
 
     kind: Annotated[Literal["saturate"], choice("saturate")] = "saturate"
@@ -140,11 +157,11 @@ class Saturate(Flow):
         return "udp"
 
 
-class _Paced(Flow):
+class _Paced(Mixed):
     """Traffic at a rate of its own, over UDP unless ``tcp`` is set."""
 
     rate: Rate | None = None
-    """Bits per second of IP packets: a packet every 8 × (bytes of payload and headers) / rate."""
+    """Bits per second of IP packets: after each the next one, 8 × (its bytes of payload and headers) / rate later."""
     interval: Period | None = None
     """From packet to packet; instead of ``rate``."""
 

@@ -9,13 +9,16 @@ from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.scenario.congestion import congestion_spec
 from tightlink.scenario.network import given
+from tightlink.scenario.sizes_spec import size_shares
 from tightlink.scenario.values import UNLIMITED
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from fractions import Fraction
 
     from tightlink.scenario.profiles import Profile
     from tightlink.scenario.protocols import Rto, Tcp, Udp
+    from tightlink.scenario.sizes import DatagramSize
 
 #: Windows, of which some may be in bandwidth-delay products.
 _WINDOWS = ("window", "initial_window", "initial_ssthresh", "max_ssthresh")
@@ -50,23 +53,40 @@ def tcp_spec(key: str, tcp: Tcp, profile: Profile) -> dict[str, Any]:
     }
 
 
-def udp_spec(key: str, udp: Udp, profile: Profile) -> dict[str, Any]:
-    """A UDP flow. ``key`` is the dotted path of its table, for errors."""
+def udp_spec(key: str, udp: Udp, sizes: Mapping[str, DatagramSize] | None, profile: Profile) -> dict[str, Any]:
+    """A UDP flow.
+
+    Args:
+        key: Dotted path of the traffic, for errors.
+        udp: Its table.
+        sizes: Those of its datagrams; nothing where all are as ``udp`` says.
+        profile: Gives the headers.
+    """
     header = profile.udp.header_bytes
-    if udp.datagram is not None:
-        payload = units.size(udp.datagram) - header
-        if payload < 1:
-            expected = f"more than the {header} B of its headers"
-            raise ScenarioError(expected, key=f"{key}.datagram", value=udp.datagram)
-        _check_datagram(f"{key}.datagram", udp.datagram, payload, header, profile)
+    if sizes is not None:
+        payload = max(_payload(f"{key}.sizes.{name}.size", entry.size, profile) for name, entry in sizes.items())
+    elif udp.datagram is not None:
+        payload = _payload(f"{key}.udp.datagram", udp.datagram, profile)
     else:
         payload = units.size(given(udp.payload))
-        _check_datagram(f"{key}.payload", given(udp.payload), payload, header, profile)
+        _check_datagram(f"{key}.udp.payload", given(udp.payload), payload, header, profile)
     return {
         "payload_bytes": payload,
         "header_bytes": header,
         "fragment_header_bytes": profile.udp.fragment_header_bytes,
+        # Of one there is nothing to draw.
+        "sizes": size_shares(sizes) if sizes is not None and len(sizes) > 1 else [],
     }
+
+
+def _payload(key: str, datagram: str, profile: Profile) -> int:
+    """What an IP datagram carries beside its headers."""
+    header = profile.udp.header_bytes
+    payload = units.size(datagram) - header
+    if payload < 1:
+        raise ScenarioError(f"more than the {header} B of its headers", key=key, value=datagram)
+    _check_datagram(key, datagram, payload, header, profile)
+    return payload
 
 
 def has_bdp(spec: dict[str, Any]) -> bool:

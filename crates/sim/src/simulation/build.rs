@@ -15,6 +15,7 @@ use crate::random::Stream;
 use crate::scenario::{FlowSpec, Profile, Scenario, TcpSpec, TrafficSpec, TransportSpec, UdpSpec};
 use crate::time::Time;
 use crate::traffic::pulse::Pulse;
+use crate::traffic::sizes::Sizes;
 use crate::transport::connection::Connection;
 use crate::transport::datagram::{DatagramFlow, Fragments};
 use crate::transport::ns2;
@@ -138,11 +139,14 @@ impl<'a, P: Probe> Simulation<'a, P> {
     }
 
     fn add_udp(&mut self, index: u32, flow: &FlowSpec, udp: &UdpSpec) -> Result<Endpoint, ScenarioError> {
-        check_udp_size(flow, udp)?;
         let path = self.fabric.paths.links(index, false);
         let mtu = path.iter().filter_map(|&link| self.scenario.links[link as usize].mtu_bytes).min();
+        check_udp_size(flow, udp, mtu)?;
         let fragments = Fragments::new(udp, mtu);
         let mut datagrams = DatagramFlow::new(index, udp, fragments);
+        if let Some(sizes) = Sizes::new(&udp.sizes) {
+            datagrams = datagrams.mixed(sizes, Stream::new(self.scenario.seed, &flow.group, flow.index, "sizes"));
+        }
         if let (TrafficSpec::Saturate {}, Some(&first)) = (&flow.traffic, path.first()) {
             check_pushes_back(self.scenario, first, fragments.size)?;
             datagrams = datagrams.saturating(Time::planned(flow.start_s), first);

@@ -16,9 +16,17 @@ pub(super) fn check_tcp_size(flow: &FlowSpec, tcp: &TcpSpec) -> Result<(), Scena
     check_size(flow, "tcp.payload", tcp.payload_bytes, header)
 }
 
-/// A datagram fits into an IP packet.
-pub(super) fn check_udp_size(flow: &FlowSpec, udp: &UdpSpec) -> Result<(), ScenarioError> {
-    check_size(flow, "udp.payload", udp.payload_bytes, udp.header_bytes)
+/// A datagram fits into an IP packet; of several sizes, each has room for its headers and needs no fragments.
+pub(super) fn check_udp_size(flow: &FlowSpec, udp: &UdpSpec, mtu: Option<u32>) -> Result<(), ScenarioError> {
+    check_size(flow, "udp.payload", udp.payload_bytes, udp.header_bytes)?;
+    let (least, most) = (udp.header_bytes + 1, mtu.unwrap_or(u32::MAX).min(udp.payload_bytes + udp.header_bytes));
+    let Some(wrong) = udp.sizes.iter().find(|size| !(least..=most).contains(&size.bytes)) else { return Ok(()) };
+    Err(ScenarioError::Flow {
+        flow: flow.label.clone(),
+        key: "sizes",
+        value: format!("\"{} B\"", wrong.bytes),
+        expected: format!("datagrams from {least} B to {most} B"),
+    })
 }
 
 /// IP has sixteen bits for the length of a packet, and so has this engine.

@@ -1,19 +1,16 @@
 //! Sources with a clock: constant bit rate, the same in random bursts, video.
 
 use crate::random::Stream;
-use crate::scenario::{Duration, FlowSpec, TrafficSpec, TransportSpec};
+use crate::scenario::{Duration, FlowSpec, Pace, TrafficSpec, TransportSpec};
 use crate::time::Time;
 use crate::traffic::video::Video;
 
 /// When the packets of a source leave.
 #[derive(Clone, Debug)]
 pub enum Pulse {
-    /// At a constant interval.
-    Constant {
-        /// Seconds from packet to packet.
-        interval_s: f64,
-    },
-    /// At a constant interval during on-times.
+    /// At a constant pace.
+    Constant(Pace),
+    /// At a constant pace during on-times.
     OnOff(Box<OnOff>),
     /// Frame by frame.
     Video(Box<Video>),
@@ -22,7 +19,7 @@ pub enum Pulse {
 /// Random on-times and off-times.
 #[derive(Clone, Debug)]
 pub struct OnOff {
-    interval_s: f64,
+    pace: Pace,
     on: Duration,
     off: Duration,
     on_lengths: Stream,
@@ -37,9 +34,9 @@ impl Pulse {
         let (group, index) = (&flow.group, flow.index);
         match flow.traffic {
             TrafficSpec::Bulk { .. } | TrafficSpec::Saturate {} => None,
-            TrafficSpec::Cbr { interval_s } => Some(Self::Constant { interval_s }),
-            TrafficSpec::OnOff { interval_s, on, off } => Some(Self::OnOff(Box::new(OnOff {
-                interval_s,
+            TrafficSpec::Cbr { pace } => Some(Self::Constant(pace)),
+            TrafficSpec::OnOff { pace, on, off } => Some(Self::OnOff(Box::new(OnOff {
+                pace,
                 on,
                 off,
                 on_lengths: Stream::new(seed, group, index, "on"),
@@ -57,17 +54,17 @@ impl Pulse {
     /// The source starts at `now`, with a packet.
     pub fn start(&mut self, now: Time) {
         match self {
-            Self::Constant { .. } => {}
+            Self::Constant(_) => {}
             Self::OnOff(source) => source.on_until = now + source.on_lengths.duration(source.on),
             Self::Video(source) => source.start(now),
         }
     }
 
-    /// Seconds from the packet that leaves `now` to the next one.
-    pub fn pause_s(&mut self, now: Time) -> f64 {
+    /// Seconds from the packet of `bytes` that leaves `now` to the next one.
+    pub fn pause_s(&mut self, now: Time, bytes: u32) -> f64 {
         match self {
-            Self::Constant { interval_s } => *interval_s,
-            Self::OnOff(source) => source.pause_s(now),
+            Self::Constant(pace) => pace.interval_s(bytes),
+            Self::OnOff(source) => source.pause_s(now, bytes),
             Self::Video(source) => source.pause_s(now),
         }
     }
@@ -76,7 +73,7 @@ impl Pulse {
     #[must_use]
     pub fn random_draws(&self) -> u64 {
         match self {
-            Self::Constant { .. } => 0,
+            Self::Constant(_) => 0,
             Self::OnOff(source) => source.on_lengths.draws() + source.off_lengths.draws(),
             Self::Video(source) => source.random_draws(),
         }
@@ -84,9 +81,10 @@ impl Pulse {
 }
 
 impl OnOff {
-    fn pause_s(&mut self, now: Time) -> f64 {
-        if now + self.interval_s < self.on_until {
-            return self.interval_s;
+    fn pause_s(&mut self, now: Time, bytes: u32) -> f64 {
+        let interval_s = self.pace.interval_s(bytes);
+        if now + interval_s < self.on_until {
+            return interval_s;
         }
         // The on-time ends before the next packet: the off-time counts from its end.
         let next = self.on_until.max(now) + self.off_lengths.duration(self.off);

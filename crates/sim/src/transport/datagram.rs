@@ -2,8 +2,10 @@
 
 use crate::events::Key;
 use crate::packet::{Kind, Packet};
+use crate::random::Stream;
 use crate::scenario::UdpSpec;
 use crate::time::Time;
+use crate::traffic::sizes::Sizes;
 use crate::traffic::video::Cut;
 use crate::transport::accounting::{Account, LIMITS, Limit};
 use crate::transport::network::{Backpressure, Network};
@@ -27,14 +29,17 @@ impl Fragments {
     #[must_use]
     pub fn new(udp: &UdpSpec, mtu: Option<u32>) -> Self {
         let whole = udp.payload_bytes + udp.header_bytes;
-        let Some(mtu) = mtu.filter(|&mtu| whole > mtu) else {
-            return Self { count: 1, size: whole, last_size: whole };
-        };
+        let Some(mtu) = mtu.filter(|&mtu| whole > mtu) else { return Self::none(whole) };
         let header = udp.fragment_header_bytes;
         let chunk = ((mtu - header) / 8 * 8).max(8);
         let data = whole - header;
         let count = data.div_ceil(chunk);
         Self { count, size: header + chunk, last_size: header + data - (count - 1) * chunk }
+    }
+
+    /// A datagram of so many bytes, header included, in one piece.
+    fn none(whole: u32) -> Self {
+        Self { count: 1, size: whole, last_size: whole }
     }
 }
 
@@ -44,7 +49,11 @@ pub struct DatagramFlow {
     flow: u32,
     payload_bytes: u32,
     header_bytes: u32,
+    /// Of the next datagram.
     fragments: Fragments,
+    /// Of datagrams of several sizes: the next one is drawn when the last one has left, so that a source that saturates
+    /// knows how much room it needs.
+    sizes: Option<Box<(Sizes, Stream)>>,
     next: u32,
     /// Fragments of the next datagram that were sent already.
     fragment: u32,
@@ -79,6 +88,7 @@ impl DatagramFlow {
             payload_bytes: udp.payload_bytes,
             header_bytes: udp.header_bytes,
             fragments,
+            sizes: None,
             next: 0,
             fragment: 0,
             pushed_back: None,
@@ -94,6 +104,14 @@ impl DatagramFlow {
         }
     }
 
+    /// Its datagrams have several sizes, none of which needs fragments.
+    #[must_use]
+    pub fn mixed(mut self, sizes: Sizes, mut stream: Stream) -> Self {
+        self.fragments = Fragments::none(sizes.draw(&mut stream));
+        self.sizes = Some(Box::new((sizes, stream)));
+        self
+    }
+
     /// From `start` on, it sends as fast as it can, at first over `link`.
     #[must_use]
     pub fn saturating(mut self, start: Time, link: u32) -> Self {
@@ -107,11 +125,13 @@ impl DatagramFlow {
         self.pushed_back.is_some()
     }
 
-    /// Sends a datagram, all its fragments at once.
-    pub fn send<N: Network>(&mut self, network: &mut N, now: Key) {
-        for _ in 0..self.fragments.count {
+    /// Sends a datagram, all its fragments at once, and says how many bytes it has, header included.
+    pub fn send<N: Network>(&mut self, network: &mut N, now: Key) -> u32 {
+        let Fragments { count, size, .. } = self.fragments;
+        for _ in 0..count {
             self.send_packet(network, now);
         }
+        if count == 1 { size } else { self.payload_bytes + self.header_bytes }
     }
 
     /// Sends a part of a video's frame, or all of it, in datagrams that fit into the path's MTU.
@@ -166,6 +186,9 @@ impl DatagramFlow {
         if self.fragment == self.fragments.count {
             self.fragment = 0;
             self.next += 1;
+            if let Some((sizes, stream)) = self.sizes.as_deref_mut() {
+                self.fragments = Fragments::none(sizes.draw(stream));
+            }
         }
     }
 
@@ -174,6 +197,12 @@ impl DatagramFlow {
         self.packets_sent += 1;
         self.bytes_sent += u64::from(size);
         network.send(packet, now);
+    }
+
+    /// Random numbers drawn.
+    #[must_use]
+    pub fn random_draws(&self) -> u64 {
+        self.sizes.as_ref().map_or(0, |sizes| sizes.1.draws())
     }
 
     /// The shares of its time that each limit took, from the start to `stop`.
@@ -199,6 +228,8 @@ impl DatagramFlow {
         self.latency.count(transit_s);
         if let Some(frames) = &mut self.frames {
             frames.arrive(packet.seq());
+        }
+        if self.frames.is_some() || self.fragments.count == 1 {
             self.payload_delivered += u64::from(packet.size() - self.header_bytes);
             self.playout.count(packet.seq(), transit_s);
             return;
@@ -219,7 +250,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn udp(payload: u32) -> UdpSpec {
-        UdpSpec { payload_bytes: payload, header_bytes: 28, fragment_header_bytes: 20 }
+        UdpSpec { payload_bytes: payload, header_bytes: 28, fragment_header_bytes: 20, sizes: vec![] }
     }
 
     #[test]

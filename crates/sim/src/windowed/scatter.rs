@@ -9,6 +9,7 @@ use crate::packet::{Address, Kind, Packet};
 use crate::random::Stream;
 use crate::scenario::{Duration, ScatterSpec};
 use crate::time::Time;
+use crate::traffic::sizes::Sizes;
 
 /// What happened to datagrams in one interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,8 +47,7 @@ struct Sender {
 #[derive(Clone, Debug)]
 pub struct Scatter {
     spec: ScatterSpec,
-    /// Sizes with the share of datagrams up to them.
-    sizes: Vec<(f64, u32)>,
+    sizes: Option<Sizes>,
     /// The nodes, by their place in the group; nothing for those of other parts.
     senders: Vec<Option<Sender>>,
     /// The first node's destination and source.
@@ -70,16 +70,11 @@ impl Scatter {
         (clock, interval_s): (Clock, Option<f64>),
         here: impl Fn(u32) -> bool,
     ) -> Self {
-        let mut sum = 0.0;
-        let sizes = spec.sizes.iter().map(|size| {
-            sum += size.share;
-            (sum, size.bytes)
-        });
         let sender = |(index, &node): (u32, &u32)| {
             here(node).then(|| Sender { node, stream: Stream::new(seed, &spec.label, index, "scatter") })
         };
         let mut scatter = Self {
-            sizes: sizes.collect(),
+            sizes: Sizes::new(&spec.sizes),
             senders: (0..).zip(&spec.nodes).map(sender).collect(),
             spec: spec.clone(),
             first_destination,
@@ -130,8 +125,7 @@ impl Scatter {
         let Sender { node, stream } = self.senders[index as usize].as_mut()?;
         let other = stream.below(others);
         let target = if other < index { other } else { other + 1 };
-        let drawn = stream.uniform();
-        let size = self.sizes.iter().find(|size| drawn < size.0).or(self.sizes.last())?.1;
+        let size = self.sizes.as_ref()?.draw(stream);
         let packet = Packet::new(Kind::Datagram, self.first_source + index, 0, size, now.time.seconds());
         let destination = self.first_destination + target as u16;
         Some((*node, packet.addressed(Address { destination, transfer: 0, last: true })))

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use tightlink_sim::Scenario;
 use tightlink_sim::probe::DropReason;
 use tightlink_sim::probe::trace::{Event, Record};
-use tightlink_sim::scenario::{Duration, FlowSpec, Profile, TrafficSpec};
+use tightlink_sim::scenario::{Duration, FlowSpec, Pace, Profile, TrafficSpec};
 
 fn runs_twice_alike(scenario: &Scenario) -> Result<(), TestCaseError> {
     prop_assert_eq!(run(scenario).text(), run(scenario).text());
@@ -60,7 +60,7 @@ fn lossy() -> Scenario {
 
 fn bursts(scenario: &Scenario, group: &str, index: u32, ends: (u32, u32)) -> FlowSpec {
     let traffic = TrafficSpec::OnOff {
-        interval_s: 0.01,
+        pace: Pace::IntervalS(0.01),
         on: Duration::Exponential { mean_s: 0.1 },
         off: Duration::Pareto { mean_s: 0.1, shape: 1.5 },
     };
@@ -123,7 +123,7 @@ fn losses_hang_on_the_links_name() {
 fn draws_are_counted() {
     let mut scenario = lossy();
     scenario.flows.clear();
-    scenario.flows.push(flow(&scenario, "cbr", 0, (0, 1), TrafficSpec::Cbr { interval_s: 0.5 }, udp(500)));
+    scenario.flows.push(flow(&scenario, "cbr", 0, (0, 1), TrafficSpec::Cbr { pace: Pace::IntervalS(0.5) }, udp(500)));
     let tables = run(&scenario);
     // One for each packet that crossed the lossy link: 0 s, 0.5 s, … 19.5 s.
     assert_eq!((tables.random_draws, integers(&tables.flows, "packets_sent")[0]), (40, 40));

@@ -14,5 +14,6 @@ mod queues;
 mod recoveries;
 mod reference_link;
 mod rfc;
+mod sizes;
 mod theory;
 mod windowed;

@@ -5,7 +5,7 @@ use tightlink_sim::Scenario;
 use tightlink_sim::packet::Kind;
 use tightlink_sim::probe::DropReason;
 use tightlink_sim::probe::trace::{Event, Record};
-use tightlink_sim::scenario::{Duration, Profile, QueueLimit, Recovery, TrafficSpec, TransportSpec};
+use tightlink_sim::scenario::{Duration, Pace, Profile, QueueLimit, Recovery, TrafficSpec, TransportSpec};
 use tightlink_sim::tables::{Column, Table};
 
 fn assert_close(what: &str, value: f64, expected: f64, tolerance: f64) {
@@ -20,7 +20,7 @@ fn poisson(rho: f64, seed: u64) -> Scenario {
     scenario.links = wire("wire", (0, 1), 1e6, 0.01, QueueLimit::Unlimited).to_vec();
     // On-times end right behind their first packet, so that the off-times are the intervals.
     let traffic = TrafficSpec::OnOff {
-        interval_s: 1.0,
+        pace: Pace::IntervalS(1.0),
         on: Duration::Exponential { mean_s: 1e-12 },
         off: Duration::Exponential { mean_s: 1.0 / (1000.0 * rho) },
     };
@@ -84,7 +84,7 @@ fn a_saturated_link_limited_in_packets_carries_its_packets() {
     let mut scenario = scenario(Profile::Rfc, 8.0, 2);
     scenario.links = wire("wire", (0, 1), 12_000.0 * 128.0, 0.0, packets(10)).to_vec();
     scenario.links[0].rate_pps = Some(128.0);
-    let traffic = TrafficSpec::Cbr { interval_s: 1.0 / 128.0 };
+    let traffic = TrafficSpec::Cbr { pace: Pace::IntervalS(1.0 / 128.0) };
     scenario.flows = [(0, 40), (1, 1460)]
         .map(|(index, size)| flow(&scenario, "udp", index, (0, 1), traffic.clone(), udp(size)))
         .to_vec();
@@ -129,7 +129,7 @@ fn a_saturated_link_carries_its_rate() {
         let mut scenario = scenario(Profile::Rfc, 8.0, 2);
         scenario.links = wire("wire", (0, 1), 1_024_000.0, 0.0, packets(limit)).to_vec();
         scenario.flows =
-            vec![flow(&scenario, "udp", 0, (0, 1), TrafficSpec::Cbr { interval_s: 1.0 / per_s }, udp(1000))];
+            vec![flow(&scenario, "udp", 0, (0, 1), TrafficSpec::Cbr { pace: Pace::IntervalS(1.0 / per_s) }, udp(1000))];
         let tables = run(&scenario);
         let count = |name| integers(&tables.flows, name)[0];
         let sent = (8.0 * per_s) as i64;

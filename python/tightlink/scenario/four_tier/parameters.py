@@ -123,9 +123,10 @@ PARAMETERS: Final[dict[str, Parameter]] = {
         "very large files from the direct routers during the second period: their share of the transfers, and how many "
         "times a Web object's size",
         None,
-        {"share": 0.005, "times": 10000},
+        {"share": 0.1, "times": 2000},
         "acts in the second and the third period only; the mechanism is unknown",
-        "movies that offer a direct router about what it carries, whether all else is low or high",
+        "within a minute nearly all sources at direct routers send one, at the full size as at 1/100, where transfers "
+        "get a few hundred packets/s; what is left of them lasts into the third period",
     ),
     "long_lived_flows": Parameter(
         "X10",

@@ -113,7 +113,7 @@ pub fn tcp(profile: Profile, recovery: Recovery) -> TcpSpec {
 
 /// UDP without headers.
 pub fn udp(payload_bytes: u32) -> TransportSpec {
-    TransportSpec::Udp(UdpSpec { payload_bytes, header_bytes: 0, fragment_header_bytes: 0 })
+    TransportSpec::Udp(UdpSpec { payload_bytes, header_bytes: 0, fragment_header_bytes: 0, sizes: Vec::new() })
 }
 
 /// A processor that costs `per_packet_s` and has input rings of `ring` packets, and nothing else.

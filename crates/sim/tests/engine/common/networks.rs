@@ -12,8 +12,8 @@ use tightlink_sim::network::queue::pie::PieSpec;
 use tightlink_sim::network::queue::red::{AdaptiveSpec, RedSpec};
 use tightlink_sim::network::queue::threshold::ThresholdSpec;
 use tightlink_sim::scenario::{
-    Duration, FlowSpec, FramingSpec, LinkSpec, Profile, QueueLimit, Recovery, Scenario, SlowStartKind, TrafficSpec,
-    TransportSpec, UdpSpec, VideoSpec,
+    Duration, FlowSpec, FramingSpec, LinkSpec, Pace, Profile, QueueLimit, Recovery, Scenario, SizeShare, SlowStartKind,
+    TrafficSpec, TransportSpec, UdpSpec, VideoSpec,
 };
 
 /// What one step of the grid is.
@@ -134,7 +134,11 @@ struct Source {
     from: prop::sample::Index,
     to: prop::sample::Index,
     size: u32,
+    /// Other sizes, as frequent each.
+    others: Vec<u32>,
     interval: u32,
+    /// The interval is that of a packet of four units, and others have more or less as they are larger or smaller.
+    in_bits: bool,
     start: u32,
     stop: Option<u32>,
     /// Mean on-time and off-time.
@@ -147,12 +151,16 @@ fn source() -> impl Strategy<Value = Source> {
     let ends = (any::<prop::sample::Index>(), any::<prop::sample::Index>());
     let times = (1u32..10, 0u32..20, prop::option::weighted(0.2, 20u32..100));
     let detour = prop_oneof![3 => Just(Vec::new()), 1 => prop::collection::vec(any::<prop::sample::Index>(), 1..5)];
-    (ends, 1u32..7, times, prop::option::weighted(0.3, (1u32..20, 1u32..20)), detour).prop_map(
-        |((from, to), size, (interval, start, stop), bursts, detour)| Source {
+    let others = prop_oneof![2 => Just(Vec::new()), 1 => prop::collection::vec(1u32..7, 1..3)];
+    let packets = (1u32..7, others, any::<bool>());
+    (ends, packets, times, prop::option::weighted(0.3, (1u32..20, 1u32..20)), detour).prop_map(
+        |((from, to), (size, others, in_bits), (interval, start, stop), bursts, detour)| Source {
             from,
             to,
             size,
+            others,
             interval,
+            in_bits,
             start,
             stop,
             bursts,
@@ -181,20 +189,39 @@ fn wander(scenario: &Scenario, ends: (u32, u32), detour: &[prop::sample::Index])
     (!detour.is_empty() && !path.is_empty()).then_some(path)
 }
 
+/// Of several sizes where every link carries all of them whole.
+fn udp(grid: Grid, scenario: &Scenario, source: &Source) -> UdpSpec {
+    let sizes = || source.others.iter().chain([&source.size]).map(|size| size * grid.bytes);
+    let largest = sizes().max().unwrap_or_default();
+    let fits = scenario.links.iter().all(|link| link.mtu_bytes.is_none_or(|mtu| mtu >= largest));
+    let mixed = fits && !source.others.is_empty();
+    let share = 1.0 / sizes().count() as f64;
+    UdpSpec {
+        payload_bytes: if mixed { largest } else { source.size * grid.bytes } - 28,
+        header_bytes: 28,
+        fragment_header_bytes: 20,
+        sizes: sizes().filter(|_| mixed).map(|bytes| SizeShare { bytes, share }).collect(),
+    }
+}
+
 fn udp_flow(grid: Grid, scenario: &Scenario, index: u32, source: &Source) -> FlowSpec {
     let nodes = scenario.nodes.len() as u32;
     let ends = ends(nodes, &source.from, &source.to);
     let seconds = |units: u32| grid.seconds * f64::from(units);
-    let interval_s = seconds(source.interval);
+    let pace = if source.in_bits {
+        Pace::RateBps(4.0 * grid.rate_bps / f64::from(source.interval))
+    } else {
+        Pace::IntervalS(seconds(source.interval))
+    };
     let traffic = match source.bursts {
-        None => TrafficSpec::Cbr { interval_s },
+        None => TrafficSpec::Cbr { pace },
         Some((on, off)) => TrafficSpec::OnOff {
-            interval_s,
+            pace,
             on: Duration::Exponential { mean_s: seconds(on) },
             off: Duration::Pareto { mean_s: seconds(off), shape: 1.5 },
         },
     };
-    let udp = UdpSpec { payload_bytes: source.size * grid.bytes - 28, header_bytes: 28, fragment_header_bytes: 20 };
+    let udp = udp(grid, scenario, source);
     let mut flow = super::flow(scenario, "udp", index, ends, traffic, TransportSpec::Udp(udp));
     flow.start_s = seconds(source.start);
     flow.stop_s = source.stop.map_or(scenario.duration_s, |stop| seconds(source.start + stop));

@@ -79,6 +79,7 @@ pub struct Reference<'a> {
     losses: Vec<Stream>,
     on_lengths: Vec<Stream>,
     off_lengths: Vec<Stream>,
+    sizes: Vec<Stream>,
 }
 
 /// Columns by name, as in the engine's tables.
@@ -96,6 +97,7 @@ impl<'a> Reference<'a> {
             losses: scenario.links.iter().map(|link| Stream::new(scenario.seed, &link.name, 0, "loss")).collect(),
             on_lengths: scenario.flows.iter().map(|flow| stream(flow, "on")).collect(),
             off_lengths: scenario.flows.iter().map(|flow| stream(flow, "off")).collect(),
+            sizes: scenario.flows.iter().map(|flow| stream(flow, "sizes")).collect(),
         };
         for (index, flow) in scenario.flows.iter().enumerate() {
             let planned = |time_s, entity| Key::planned(Time::new(time_s), entity);
@@ -140,14 +142,20 @@ impl<'a> Reference<'a> {
         let sent_s = now.time.seconds();
         let seq = self.flows[flow].next_seq;
         self.flows[flow].next_seq += 1;
-        for size in self.flows[flow].fragments.clone() {
+        let udp = udp(&self.scenario.flows[flow]);
+        let (whole, fragments) = match pick(udp, &mut self.sizes[flow]) {
+            Some(size) => (size, vec![size]),
+            None => (udp.payload_bytes + udp.header_bytes, self.flows[flow].fragments.clone()),
+        };
+        for size in fragments {
             self.flows[flow].packets_sent += 1;
             self.flows[flow].bytes_sent += u64::from(size);
             self.offer(now, Packet { flow, seq, size, sent_s, hop: 0, joined_s: 0.0 });
         }
         let next_s = match self.scenario.flows[flow].traffic {
-            TrafficSpec::Cbr { interval_s } => sent_s + interval_s,
-            TrafficSpec::OnOff { interval_s, on, off } => {
+            TrafficSpec::Cbr { pace } => sent_s + pace.interval_s(whole),
+            TrafficSpec::OnOff { pace, on, off } => {
+                let interval_s = pace.interval_s(whole);
                 if sent_s + interval_s < self.flows[flow].on_until_s {
                     sent_s + interval_s
                 } else {
@@ -301,8 +309,11 @@ impl<'a> Reference<'a> {
         flow.latencies_s.push(now.time.seconds() - packet.sent_s);
         let arrived = flow.arrived.entry(packet.seq).or_default();
         *arrived += 1;
-        if *arrived == flow.fragments.len() {
-            flow.payload_delivered += u64::from(udp(&self.scenario.flows[packet.flow]).payload_bytes);
+        let udp = udp(&self.scenario.flows[packet.flow]);
+        if !udp.sizes.is_empty() {
+            flow.payload_delivered += u64::from(packet.size - udp.header_bytes);
+        } else if *arrived == flow.fragments.len() {
+            flow.payload_delivered += u64::from(udp.payload_bytes);
         }
     }
 
@@ -379,6 +390,18 @@ fn udp(flow: &FlowSpec) -> &UdpSpec {
         TransportSpec::Udp(udp) => udp,
         TransportSpec::Tcp(_) => panic!("the reference has no TCP"),
     }
+}
+
+/// The size of a datagram, where there are several: the first up to which the shares sum to more than what is drawn.
+fn pick(udp: &UdpSpec, stream: &mut Stream) -> Option<u32> {
+    let last = udp.sizes.last()?;
+    let drawn = stream.uniform();
+    let mut sum = 0.0;
+    let found = udp.sizes.iter().find(|size| {
+        sum += size.share;
+        drawn < sum
+    });
+    Some(found.unwrap_or(last).bytes)
 }
 
 /// Sizes of the fragments of a datagram: each has a header, and all but the last a multiple of 8 bytes.

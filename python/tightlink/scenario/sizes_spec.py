@@ -1,0 +1,43 @@
+"""Sizes of datagrams as the engine reads them.
+
+Example:
+    >>> from tightlink.scenario.sizes import DatagramSize
+    >>> size_shares({"ack": DatagramSize(size="40 B", share=0.5), "full": DatagramSize(size="1500 B", share=0.5)})
+    [{'bytes': 40, 'share': 0.5}, {'bytes': 1500, 'share': 0.5}]
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tightlink import units
+from tightlink.errors import ScenarioError
+from tightlink.scenario.network import given
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tightlink.scenario.sizes import DatagramSize
+
+
+def size_shares(sizes: Mapping[str, DatagramSize]) -> list[dict[str, Any]]:
+    """Bytes and shares as the engine reads them; every share is known."""
+    return [{"bytes": units.size(entry.size), "share": given(entry.share)} for entry in sizes.values()]
+
+
+def check_whole(key: str, sizes: Mapping[str, DatagramSize], mtu: int, whose: str) -> None:
+    """All of them fit into an MTU.
+
+    Args:
+        key: Dotted path of the traffic, for errors.
+        sizes: By name.
+        mtu: In bytes.
+        whose: What has this MTU, such as ``that of link east``.
+
+    Raises:
+        ScenarioError: One does not.
+    """
+    for name, entry in sizes.items():
+        if units.size(entry.size) > mtu:
+            expected = f"at most {mtu} B, {whose}: these datagrams are not sent in fragments"
+            raise ScenarioError(expected, key=f"{key}.sizes.{name}.size", value=entry.size)
