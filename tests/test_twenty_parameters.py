@@ -169,7 +169,7 @@ def test_a_small_network_runs_and_responds() -> None:
 @pytest.mark.parametrize("name", [name for name, _ in _core.congestion()])
 def test_every_control_can_be_chosen(name: str) -> None:
     """Also the one that begins like a level: highspeed."""
-    assert tl.FourTier(congestion=name).scenario().traffic["users"].tcp.congestion == name
+    assert tl.FourTier(congestion=name).scenario().written()["traffic"]["users"]["tcp"]["congestion"] == name
 
 
 def test_the_command_refuses_an_unknown_control(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,15 +14,15 @@ from typing import Annotated, Any, Final, Literal
 from cyclopts import App, CycloptsError, Parameter
 
 from tightlink.commands import analyze
-from tightlink.commands.analyze_effects import effects, ten_steps
 from tightlink.commands.analyze_algorithms import clusters, outliers, ranks, shares
-from tightlink.commands.analyze_responses import components, correlation
 from tightlink.commands.analyze_chain import chain
+from tightlink.commands.analyze_effects import effects, ten_steps
+from tightlink.commands.analyze_oscillation import oscillation
+from tightlink.commands.analyze_responses import components, correlation
 from tightlink.commands.controls import Controls, define
 from tightlink.commands.evaluate import evaluate
 from tightlink.commands.four_tier import four_tier
 from tightlink.commands.maxflow import maxflow
-from tightlink.commands.analyze_oscillation import oscillation
 from tightlink.commands.packetize import packetize
 from tightlink.commands.predict import predict
 from tightlink.commands.sql import sql

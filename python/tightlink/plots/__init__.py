@@ -16,11 +16,11 @@ Example:
 from __future__ import annotations
 
 from tightlink.plots import ten_steps
-from tightlink.plots.effects import influence, main_effects, significance_map
 from tightlink.plots.comparison import beside_standard, outlier_grid, rank_scatter, share_bars
 from tightlink.plots.components import component_biplot, component_loadings, component_scores, scree
 from tightlink.plots.correlation import correlation_histogram, correlation_matrix, index_index
 from tightlink.plots.dendrograms import dendrogram, dendrograms
+from tightlink.plots.effects import influence, main_effects, significance_map
 from tightlink.plots.figures import cdf, limited_by, line, scatter_with_curves, series
 from tightlink.plots.fundamental import fundamental_diagram, vehicle_traffic
 from tightlink.plots.markov import chain_arrivals, chain_evolution, chain_perturbation, chain_sensitivity
@@ -35,6 +35,10 @@ __all__ = [
     "beside_standard",
     "bifurcation",
     "cdf",
+    "chain_arrivals",
+    "chain_evolution",
+    "chain_perturbation",
+    "chain_sensitivity",
     "component_biplot",
     "component_loadings",
     "component_scores",
@@ -42,13 +46,9 @@ __all__ = [
     "correlation_matrix",
     "dendrogram",
     "dendrograms",
-    "chain_arrivals",
-    "chain_evolution",
-    "chain_perturbation",
-    "chain_sensitivity",
     "fundamental_diagram",
-    "influence",
     "index_index",
+    "influence",
     "limited_by",
     "line",
     "load_over",
@@ -63,9 +63,9 @@ __all__ = [
     "scatter_with_curves",
     "scree",
     "series",
+    "share_bars",
     "significance_map",
     "ten_steps",
-    "share_bars",
     "throughput_over_rate",
     "throughput_over_size",
     "vehicle_traffic",

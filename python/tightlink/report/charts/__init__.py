@@ -13,11 +13,11 @@ Example:
 
 from __future__ import annotations
 
-from tightlink.report.charts.effects import main_effects, significance_map
 from tightlink.report.charts.comparison import beside_standard, outlier_grid, rank_scatter, share_bars
 from tightlink.report.charts.components import component_scores
 from tightlink.report.charts.correlation import correlation_matrix, index_index
 from tightlink.report.charts.dendrograms import dendrogram, dendrograms
+from tightlink.report.charts.effects import main_effects, significance_map
 from tightlink.report.charts.explore import explore
 from tightlink.report.charts.lines import line, shared_domains, small_multiples
 from tightlink.report.charts.marks import bars_stacked, points
@@ -27,12 +27,6 @@ from tightlink.report.thin import thin
 __all__ = [
     "Shade",
     "bars_stacked",
-    "line",
-    "main_effects",
-    "points",
-    "shaded",
-    "shared_domains",
-    "significance_map",
     "beside_standard",
     "component_scores",
     "correlation_matrix",
@@ -41,12 +35,14 @@ __all__ = [
     "explore",
     "index_index",
     "line",
+    "main_effects",
     "outlier_grid",
     "points",
     "rank_scatter",
     "shaded",
     "share_bars",
     "shared_domains",
+    "significance_map",
     "small_multiples",
     "thin",
 ]
