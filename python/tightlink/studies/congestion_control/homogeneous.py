@@ -11,10 +11,12 @@ import polars as pl
 
 from tightlink.analysis.clusters import Dendrogram, clusters
 from tightlink.analysis.components import Components, components
+from tightlink.analysis.designed import Designed, designed
+from tightlink.analysis.outliers import outliers
 from tightlink.analysis.responses import RESPONSES
 from tightlink.experiment.claims import Claim, holds_if, within
-from tightlink.report import Section, Table, Text
-from tightlink.studies.congestion_control import document
+from tightlink.report import Chart, Row, Section, Table, Text, charts
+from tightlink.studies.congestion_control import document, figures
 from tightlink.studies.congestion_control.experiment import STANDARD
 from tightlink.studies.congestion_control.part import Part
 
@@ -34,6 +36,13 @@ _PATHOLOGY: Final = {
     "connections_failed": ("more connections that fail", True),
     "transfers_completed": ("fewer transfers completed", False),
 }
+#: What is shown of all runs.
+_EXPLORED: Final = (
+    "sources_transmitting", "transfers_completed", "loss", "retransmission_rate", "cwnd_mean_packets", "timeouts",
+    "rtt_mean_s", "queueing_delay_mean_s",
+)  # fmt: skip
+#: The smaller of the document's two filters.
+_EFFECT: Final = 0.1
 _HALF: Final = 0.5
 
 
@@ -66,6 +75,21 @@ class Homogeneous:
         names = [name for name in self.table.columns if name not in {"condition", "algorithm"} | factors]
         kept = self.table.select("condition", "algorithm", *names)
         return list(clusters(kept, condition="condition", algorithm="algorithm", responses=names))
+
+    @cached_property
+    def outliers(self) -> pl.DataFrame:
+        """Which control is unlike the others, by condition and response."""
+        return outliers(self.table, condition="condition", algorithm="algorithm", responses=NETWORK)
+
+    @property
+    def explored(self) -> Designed:
+        """All runs with their factors in words, to explore."""
+        factors = self.found.experiment.factors
+        words = [
+            pl.when(pl.col(name) < 0).then(pl.lit(f"{low}")).otherwise(pl.lit(f"{high}")).alias(name)
+            for name, (low, high) in factors.items()
+        ]
+        return designed(self.table.with_columns(words), factors=[*factors, "algorithm"], responses=_EXPLORED)
 
     @cached_property
     def components(self) -> Components:
@@ -164,6 +188,16 @@ def section(one: Homogeneous) -> Section:
         [
             Text(f"{one.found.experiment.conditions.height} conditions, at {one.found.size}."),
             Table(table, f"Means over the {third} conditions with the most loss, in the second period."),
+            Row(charts.dendrograms(one.dendrograms), "Which controls behave alike, one condition each."),
+            Chart(
+                charts.component_scores(one.components, by="algorithm", tell=["condition", "algorithm"]),
+                "All runs along two principal components: hover a point for its condition.",
+            ),
+            Chart(
+                charts.outlier_grid(one.outliers, least=_EFFECT),
+                "Where a control is an outlier (Grubbs' test, p < 0.05) by 10 % or more.",
+            ),
+            Chart(charts.explore(one.explored, algorithm="algorithm"), "All runs: choose levels, bands, clusters."),
         ],
     )
 
@@ -171,4 +205,8 @@ def section(one: Homogeneous) -> Section:
 def part(found: Evidence) -> Part:
     """What the experiment shows."""
     one = Homogeneous(found)
-    return Part(list(claims(one)), section(one))
+    return Part(
+        list(claims(one)),
+        section(one),
+        lambda folder: figures.homogeneous(folder, one.name, one.dendrograms, one.components, one.outliers),
+    )

@@ -12,8 +12,8 @@ import polars as pl
 from tightlink.analysis.ranks import Ranks, ranks
 from tightlink.analysis.shares import beside, fairness
 from tightlink.experiment.claims import Claim, holds_if, untestable
-from tightlink.report import Section, Table, Text
-from tightlink.studies.congestion_control import document
+from tightlink.report import Chart, Row, Section, Table, Text, charts
+from tightlink.studies.congestion_control import document, figures
 from tightlink.studies.congestion_control.experiment import STANDARD
 from tightlink.studies.congestion_control.part import Part
 
@@ -138,6 +138,9 @@ def section(one: Mixed) -> Section:
             Table(shown, "Web objects: throughput over that of the standard TCP beside it."),
             Table(ranked.select("algorithm", "rank_mean", "rank_sd", "rank_mean_standard", "rank_sd_standard"),
                   "Mean rank of the throughput of a control's own transfers, and of standard TCP's beside it."),
+            Chart(charts.rank_scatter(one.ranks("own")), "Ranks of a control's own throughput."),
+            Chart(charts.rank_scatter(one.ranks("standard")), "Ranks of the throughput of standard TCP beside it."),
+            Row(charts.beside_standard(one.points(FILES[0])), "Web objects: a control along, standard TCP up."),
         ],
     )  # fmt: skip
 
@@ -145,4 +148,8 @@ def section(one: Mixed) -> Section:
 def part(found: Evidence) -> Part:
     """What the experiment shows."""
     one = Mixed(found)
-    return Part(list(claims(one)), section(one))
+    return Part(
+        list(claims(one)),
+        section(one),
+        lambda folder: figures.mixed(folder, one.name, one.ranks("own"), one.ranks("standard"), one.points(FILES[0])),
+    )

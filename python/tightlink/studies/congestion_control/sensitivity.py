@@ -221,7 +221,14 @@ def section(found: Sensitivity, verdicts: Sequence[Claim]) -> Section:
                 f"At {found.both.size}. Blue, **: p < 0.01; orange, *: p < 0.05; the sign is that of the high level."
             ),
             Chart(charts.significance_map(second), "Effects in the second period; hover a cell for means and p."),
+            Chart(
+                charts.main_effects(second, "sources_transmitting"), "Number of sources transmitting, at each level."
+            ),
             Table(table, "Influence Ψ, weighted over periods and controls.", {"ours": ".2f", "document": ".2f"}),
+            Chart(
+                charts.correlation_matrix(found.correlation), "Correlations of responses; red from 0.8, blue from 0.3."
+            ),
+            Chart(charts.index_index(found.correlation), "Pairs with |r| > 0.65, in the order of how many each has."),
             Table(pl.DataFrame(groups), "Groups of responses with |r| > 0.65 among all of their members."),
         ],
     )
@@ -231,4 +238,8 @@ def part(both: Evidence, alone: Mapping[str, Evidence]) -> Part:
     """What the sensitivity analysis shows."""
     found = Sensitivity(both, alone)
     own = list(claims(found))
-    return Part(own, section(found, own), lambda folder: figures.sensitivity(folder, found.effects, found.influence))
+    return Part(
+        own,
+        section(found, own),
+        lambda folder: figures.sensitivity(folder, found.effects, found.influence, found.correlation),
+    )
