@@ -7,13 +7,16 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.scenario.table import wrong
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+#: Three thirds do not add up to one in every notation.
+_ROUNDING: Final = 1e-9
 
 
 def check_shares(key: str, shares: Mapping[str, float | str | None], what: str) -> None:
@@ -30,11 +33,11 @@ def check_shares(key: str, shares: Mapping[str, float | str | None], what: str) 
     total = sum(units.exact(units.fraction(share)) for share in shares.values() if share is not None)
     if len(silent) > 1:
         raise wrong("a share: only one of them may be left out, and is the rest", key=f"{key}.{silent[1]}.share")
-    if total > 1 or (not silent and total != 1):
+    if total > 1 + _ROUNDING or (not silent and total < 1 - _ROUNDING):
         raise wrong(f"shares that sum to 1, not {float(total):.10g}", key=key)
 
 
 def completed(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     """Tables with a share each: one that has none gets the rest."""
     given = sum(units.exact(units.fraction(table["share"])) for table in tables.values() if "share" in table)
-    return {name: {**table, "share": table.get("share", float(1 - given))} for name, table in tables.items()}
+    return {name: {**table, "share": table.get("share", float(max(1 - given, 0)))} for name, table in tables.items()}

@@ -7,16 +7,19 @@ replacements of TCP, alone and beside it. Their method is redone here from desig
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError, closest, one_of
+from tightlink.experiment.results import metrics
 from tightlink.studies.congestion_control import boundary, costs, homogeneous, mixed, mixture, sensitivity, window
 from tightlink.studies.congestion_control.evidence import Evidence, gather, together
 from tightlink.studies.congestion_control.experiment import NAMES, Experiment, Size, experiment
 from tightlink.studies.study import Findings, Study
+from tightlink.tables import counted, measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,12 +29,14 @@ if TYPE_CHECKING:
     from tightlink.run import Run
     from tightlink.studies.congestion_control.part import Part
 
-#: What runs in about ten minutes on two cores.
+#: What runs in about ten minutes on two cores, with `CHOSEN`.
 DEFAULT: Final = Size(Fraction(1, 100), "3 min")
-CHOSEN: Final = ("sensitivity", "1b", "2b", "mixture", "window", boundary.NAME)
+CHOSEN: Final = ("sensitivity", "1b", boundary.NAME)
 _ALONE: Final = "sensitivity-"
 #: That `--experiments` knows: the sensitivity analysis is one.
 _KNOWN: Final = (*(name for name in NAMES if not name.startswith(_ALONE)), boundary.NAME)
+#: What the table of runs has of users and of flows.
+_EVERY_RUN: Final = ("loss", "utilization", "queue_mean_packets")
 #: A period must have some intervals.
 _SHORTEST_S: Final = 30
 
@@ -79,6 +84,12 @@ def _parts(found: Mapping[str, Evidence]) -> Iterator[Part]:
 
 _BY_MIXING: Final = {"alone": homogeneous.part, "half": mixed.part, "all": mixture.part}
 _PARTS: Final = {"window": window.part}
+
+
+def row(run: Run) -> dict[str, float | str]:
+    """What the table of runs says of a run: of one of users more than of one of flows."""
+    found = metrics(run)
+    return {name: found.get(name, math.nan) for name in (*counted("users"), *measured("users"), *_EVERY_RUN)}
 
 
 def _lead(names: Sequence[str], claims: Sequence[Claim], size: Size) -> str:
@@ -153,6 +164,7 @@ def _study(names: Sequence[str], size: Size, command: str = "") -> Study:
         "which of twenty parameters govern an Internet-like network, and seven controls in it (NIST 2010)",
         chosen.tasks,
         chosen.findings,
+        row,
         command=command,
         adapt=_adapted,
     )

@@ -115,9 +115,11 @@ class Experiment:
         chosen = {name: pair[row[name] > 0] for name, pair in self.factors.items()}
         longer = _TWICE if chosen.pop("duration", "low") == "high" else 1
         seconds = units.parse(size.duration, units.TIME)[1].exact * longer
-        if algorithm:
-            shares = {"alone": [algorithm], "half": [STANDARD, algorithm], "all": self.algorithms}[self.mixing]
-            chosen[_FACTOR_OF_ALGORITHM] = {name: 1 / len(shares) for name in shares}
+        if algorithm and self.mixing == "alone":
+            chosen[_FACTOR_OF_ALGORITHM] = algorithm
+        elif algorithm:
+            mixed = self.algorithms if self.mixing == "all" else (STANDARD, algorithm)
+            chosen[_FACTOR_OF_ALGORITHM] = {name: 1 / len(mixed) for name in mixed}
         parameters = self.base | chosen | {"duration": units.format_time(float(seconds))}
         network = FourTier.model_validate(parameters | {"scale": float(self.scale * size.scale)})
         return network.scenario().set_all({"seed": condition + 1} | self.variants.get(variant, {}))

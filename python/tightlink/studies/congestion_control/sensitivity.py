@@ -31,6 +31,8 @@ _COUNTED: Final = (
     "duplicate_acks", "timeouts",
 )  # fmt: skip
 _STRONG: Final = 0.01
+#: The share of the runs that must have a response for its correlations.
+_KNOWN: Final = 0.75
 #: Of as many tests as there are, so many below 0.01 by chance are too many in one case of a hundred.
 _CHANCE: Final = 0.99
 _IDS: Final = {name: parameter.id for name, parameter in PARAMETERS.items()}
@@ -67,9 +69,11 @@ class Sensitivity:
     def correlation(self) -> Correlation:
         """Of the 22 responses, over all runs, in the second period."""
         wide = per_second(self.both, self.both.responses())
-        names = [each.name for each in RESPONSES if each.name in wide.columns]
-        whole = wide.drop_nulls(names).drop_nans(names)
-        return correlation(whole, names, threshold=document.THRESHOLD)
+        there = [each.name for each in RESPONSES if each.name in wide.columns]
+        # Of classes of paths that hardly any transfer takes, little can be said.
+        known = wide.select((pl.col(there).is_not_null() & pl.col(there).is_not_nan()).mean())
+        names = [name for name in there if known[name].item() >= _KNOWN]
+        return correlation(wide, names, threshold=document.THRESHOLD)
 
     def effect(self, parameter: str, response: str) -> dict[str, object] | None:
         """An effect in the second period."""
