@@ -23,7 +23,7 @@ use sampler::Sampled;
 
 /// A number that changes whenever a change of the engine changes results: stored runs of another
 /// number are not reused.
-pub const ENGINE_BEHAVIOUR: u32 = 4;
+pub const ENGINE_BEHAVIOUR: u32 = 5;
 
 /// Timers of a flow, in the order of their entities.
 const TIMERS: u32 = 4;
