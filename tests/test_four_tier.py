@@ -72,7 +72,7 @@ def test_the_larger_backbone_is_the_gabriel_graph_of_its_cities() -> None:
 @pytest.mark.parametrize("variant", BACKBONES)
 def test_the_default_round_trip_is_the_mean_between_access_routers(variant: str) -> None:
     net = Network(scenario(f'speed = "800 packets/ms", variant = "{variant}"').explicit())
-    router = Router(net)
+    router = Router.of(net)
     access = [node for name, node in net.nodes.items() if name.split(".")[1].split("[")[0] in ACCESS]
     ways = [router.path(one, other) or [] for one, other in permutations(access, 2)]
     mean = 2 * sum(net.hops[hop].delay for way in ways for hop in way) / len(ways)

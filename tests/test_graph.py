@@ -140,7 +140,7 @@ def test_graphs_of_networkx(count: int, seed: int) -> None:
     flow = tl.Cbr(from_="net.router[0]", to=text, interval="600 ms")
     written = tl.Scenario(duration="1 s", topology={"net": net}, traffic={"t": flow})
     network = Network(written.explicit())
-    path = Router(network).path(0, count - 1)
+    path = Router.of(network).path(0, count - 1)
     assert path is not None
     assert len(path) == nx.shortest_path_length(graph, 0, count - 1)
     assert tl.loads(written.to_toml()).resolve() == written.resolve()

@@ -26,7 +26,7 @@ def test_paths_agree(extra: list[tuple[int, int]], order: list[int], target: int
         traffic={"probe": tl.Cbr(from_="n0", to=f"n{target}", interval="600 ms")},
     )
     network = Network(scenario.explicit())
-    path = Router(network).path(network.nodes["n0"], network.nodes[f"n{target}"])
+    path = Router.of(network).path(network.nodes["n0"], network.nodes[f"n{target}"])
     assert path is not None
     taken = tl.simulate(scenario).links.filter(pl.col("packets_in") > 0)["link"]
     assert sorted(taken) == sorted(network.hops[link].name for link in path)
@@ -36,6 +36,6 @@ def test_no_way() -> None:
     link = tl.Link(ends=("a", "b"), rate="1 Gbit/s", one_way=True)
     flow = tl.Cbr(from_="a", to="b", interval="1 s")
     network = Network(tl.Scenario(duration="1 s", link={"l": link}, traffic={"t": flow}).explicit())
-    router = Router(network)
+    router = Router.of(network)
     assert router.path(0, 1) == [0]
     assert router.path(1, 0) is None

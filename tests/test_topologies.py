@@ -57,7 +57,7 @@ def test_groups_have_the_members_that_they_say(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_node_reaches_every_other(kind: str) -> None:
     net = network(kind, KINDS[kind])
-    router = Router(net)
+    router = Router.of(net)
     nodes = range(len(net.nodes))
     assert all(router.path(one, other) for one, other in permutations(nodes, 2))
 
@@ -79,9 +79,9 @@ def test_cross_traffic_of_a_parking_lot_crosses_one_hop(hops: int, pairs: int, c
     assert len(net.nodes) == hops + 1 + 2 * pairs + 2 * hops * cross
     assert len(net.hops) == 2 * (hops + 2 * pairs + 2 * hops * cross)
     index = chosen % (hops * cross)
-    taken = links_between(net, Router(net), f"net.enter[{index}]", f"net.leave[{index}]")
+    taken = links_between(net, Router.of(net), f"net.enter[{index}]", f"net.leave[{index}]")
     assert taken == [f"net.access_enter[{index}]", f"net.hop[{index % hops}]", f"net.access_leave[{index}]"]
-    through = links_between(net, Router(net), "net.left[0]", "net.right[0]")
+    through = links_between(net, Router.of(net), "net.left[0]", "net.right[0]")
     assert through[1:-1] == [f"net.hop[{hop}]" for hop in range(hops)]
 
 
@@ -117,7 +117,7 @@ def test_counts_of_a_fat_tree(k: int) -> None:
 @pytest.mark.parametrize("k", [2, 4, 6])
 def test_hosts_of_a_fat_tree_are_two_four_or_six_links_apart(k: int) -> None:
     net = network("fat-tree", f'k = {k}, link.rate = "1 Gbit/s"')
-    router = Router(net)
+    router = Router.of(net)
     half = k // 2
     for one, other in permutations(range(k**3 // 4), 2):
         taken = links_between(net, router, f"net.host[{one}]", f"net.host[{other}]")
@@ -129,7 +129,7 @@ def test_hosts_of_a_fat_tree_are_two_four_or_six_links_apart(k: int) -> None:
 def test_paths_in_a_fat_tree_spread_over_all_switches(k: int) -> None:
     """Towards the edge switches of a pod over different aggregation switches, and over all cores in the end."""
     net = network("fat-tree", f'k = {k}, link.rate = "1 Gbit/s"')
-    router = Router(net)
+    router = Router.of(net)
     half = k // 2
     hosts = range(0, k**3 // 4, half)
     cores = set()
@@ -158,7 +158,7 @@ def test_the_engine_takes_the_way_that_the_model_says(kind: str, keys: str, sour
     net = Network(written.explicit())
     run = tl.simulate(written)
     taken = run.links.filter(pl.col("packets_out") > 0)["link"].to_list()
-    assert sorted(taken) == sorted(links_between(net, Router(net), source, target))
+    assert sorted(taken) == sorted(links_between(net, Router.of(net), source, target))
     assert run.flows["packets_delivered"].to_list() == [2]
 
 

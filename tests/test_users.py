@@ -351,16 +351,35 @@ def test_packets_of_users_are_not_recorded(tmp_path: Path) -> None:
         )
 
 
-def test_memory_is_sources_and_full_queues() -> None:
+def test_memory_is_the_program_sources_and_queues_that_can_fill() -> None:
     needed = memory.needed(tl.loads(USERS + MORE).resolve())
     # Three duplex links with queues of 1000 packets and 5 ms: 416 and 41 packets of 1500 B on the line.
+    # Hosts fill those from their routers, and the packets of two others meet before each.
     assert needed == memory.Memory(sources=52, packets=2 * (2 * (1000 + 416 + 1) + 1000 + 41 + 1))
-    assert needed.bytes == 52 * 1724 + needed.packets * 32
+    assert needed.bytes == 46 * 2**20 + 52 * 1400 + needed.packets * 56
     in_packets = tl.loads(USERS).set("link[*].rate", "8 packets/ms").set("link[*].queue", "150 kB")
     found = memory.needed(in_packets.resolve())
     assert found is not None
     assert found.packets == 6 * (100 + 40 + 1)
     assert memory.needed(tl.loads(SCATTER).resolve()) is None
+
+
+def test_queues_between_routers_fill_where_more_comes_than_leaves() -> None:
+    chain = """
+    duration = "10 s"
+    link.left = { ends = ["a", "x"], rate = "1 packet/ms", delay = "10 ms", queue = "50 packets" }
+    link.core = { ends = ["x", "y"], rate = "4 packets/ms", delay = "10 ms", queue = "300 packets" }
+    link.right = { ends = ["y", "b"], rate = "2 packets/ms", delay = "10 ms", queue = "70 packets" }
+    traffic.web = { kind = "users", think = "1 s", interfaces.only.rate = "8 packets/ms", files.web.mean = "9 packets", places.all = { at = ["a", "b"], sources = 5, receivers = 5 } }
+    """
+    # Hosts fill the queues at their routers, and the wider of the two ends offers more than the other takes.
+    ends = (50 + 10 + 1) + (70 + 20 + 1) + (50 + 10 + 1)
+    # One packet per millisecond is what the narrower end sends and takes: 10 on each other line.
+    found = memory.needed(tl.loads(chain).resolve())
+    assert found == memory.Memory(sources=10, packets=ends + 3 * (10 + 1))
+    narrow = memory.needed(tl.loads(chain).set("link.core.rate", "0.5 packets/ms").resolve())
+    assert narrow is not None
+    assert narrow.packets == ends + (10 + 1) + 2 * (300 + 5 + 1)
 
 
 def test_what_does_not_fit_is_refused_with_the_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -369,7 +388,7 @@ def test_what_does_not_fit_is_refused_with_the_estimate(monkeypatch: pytest.Monk
     with pytest.raises(tl.ScenarioError) as caught:
         tl.simulate(large)
     assert str(caught.value) == (
-        "traffic: this run needs up to 16.1 GiB of memory, for 10000010 sources and 7752 packets under way, "
+        "traffic: this run needs up to 13.1 GiB of memory, for 10000010 sources and 7752 packets under way, "
         "and this machine has 8.0 GiB: take fewer sources or smaller queues"
     )
 
@@ -386,4 +405,4 @@ def test_the_configuration_comes_with_the_estimate(tmp_path: Path, capsys: pytes
     assert main(["run", str(file), "--show-config"]) == 0
     printed = capsys.readouterr()
     assert tl.loads(printed.out) == tl.load(file).explicit()
-    assert printed.err == ("tightlink: a run needs up to 1 MiB of memory, for 50 sources and 7752 packets under way\n")
+    assert printed.err == ("tightlink: a run needs up to 46 MiB of memory, for 50 sources and 7752 packets under way\n")

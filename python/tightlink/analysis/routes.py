@@ -165,7 +165,7 @@ def routes(scenario: Scenario, nodes: Sequence[str] | None = None) -> Routes:
     names = tuple(network.nodes if nodes is None else nodes)
     if len(names) < 2:  # noqa: PLR2004
         raise TightlinkError(f"{len(names)} nodes: expected two at least, so that there are paths")
-    router = Router(network)
+    router = Router.of(network)
     found = []
     for target in names:
         for origin in names:

@@ -1,13 +1,17 @@
 """Paths as the engine finds them: fewest links, the first of the scenario where several qualify.
 
-They are needed here only for what a scenario expresses by its paths: bandwidth-delay products and
-the MTU of a path.
+They are needed here only for what a scenario expresses by its paths, as bandwidth-delay products and the MTU of a
+path, and for how much memory a run needs.
+
+Example:
+    >>> Router(3, [(0, 1), (1, 2), (2, 1), (1, 0)]).path(2, 0)
+    [2, 3]
 """
 
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,25 +40,35 @@ def cut_off(network: Network, nodes: Sequence[int]) -> tuple[int, int] | None:
 
 
 class Router:
-    """Breadth-first search towards destinations, remembered for each."""
+    """Breadth-first search towards destinations, remembered for each.
 
-    def __init__(self, network: Network) -> None:
-        self._hops = network.hops
-        self._outgoing: list[list[int]] = [[] for _ in network.nodes]
-        self._incoming: list[list[int]] = [[] for _ in network.nodes]
-        for index, hop in enumerate(network.hops):
-            self._outgoing[hop.origin].append(index)
-            self._incoming[hop.target].append(index)
+    Args:
+        nodes: Their number.
+        links: Where each begins and ends.
+    """
+
+    def __init__(self, nodes: int, links: Sequence[tuple[int, int]]) -> None:
+        self._links = links
+        self._outgoing: list[list[int]] = [[] for _ in range(nodes)]
+        self._incoming: list[list[int]] = [[] for _ in range(nodes)]
+        for index, (origin, target) in enumerate(links):
+            self._outgoing[origin].append(index)
+            self._incoming[target].append(index)
         self._towards: dict[int, list[int | None]] = {}
+
+    @classmethod
+    def of(cls, network: Network) -> Self:
+        """That of a network."""
+        return cls(len(network.nodes), [(hop.origin, hop.target) for hop in network.hops])
 
     def path(self, origin: int, target: int) -> list[int] | None:
         """The links from one node to another, or nothing where there is no way."""
         last: list[int] = []
         incoming = self._incoming[target]
-        if len(incoming) == 1 and self._hops[incoming[0]].origin != origin:
+        if len(incoming) == 1 and self._links[incoming[0]][0] != origin:
             # A host on a single link shares the search of the router behind it.
             last = incoming
-            target = self._hops[incoming[0]].origin
+            target = self._links[incoming[0]][0]
         if target not in self._towards:
             self._towards[target] = self._search(target)
         following = self._towards[target]
@@ -64,7 +78,7 @@ class Router:
             if link is None:
                 return None
             path.append(link)
-            origin = self._hops[link].target
+            origin = self._links[link][1]
         return path + last
 
     def _search(self, target: int) -> list[int | None]:
@@ -73,9 +87,9 @@ class Router:
         while frontier:
             node = frontier.popleft()
             for index in self._incoming[node]:
-                before = self._hops[index].origin
+                before = self._links[index][0]
                 if before != target and following[before] is None:
                     # Among links to the same node, the first of the scenario.
-                    following[before] = next(i for i in self._outgoing[before] if self._hops[i].target == node)
+                    following[before] = next(i for i in self._outgoing[before] if self._links[i][1] == node)
                     frontier.append(before)
         return following

@@ -104,7 +104,7 @@ class _Paths:
         if flow[side] is not None:
             return list(flow[side])
         if self._router is None:
-            self._router = Router(self._network)
+            self._router = Router.of(self._network)
         path = self._router.path(origin, target)
         if path is None and (side == "path" or "tcp" in flow["transport"]):
             nodes = list(self._network.nodes)

@@ -66,6 +66,12 @@ READINGS: Final = {
     "Y18": ("normal-normal_pps", "of class other flows; loses where sources come to the normal routers"),
 }  # fmt: skip
 
+#: Parameters of which its high level is what is the low one here: crowds take long-lived flows' throughput, and it has
+#: − where there would be none; so + is the level without.
+REVERSED: Final = ("X9", "X10")
+#: Of which it is not known which level is which.
+UNKNOWN: Final = "X4"
+
 #: The index Ψ in percent, of X1 to X20.
 _INFLUENCE: Final = {
     "before": "95 53 64 50 50 0 67 0 0 17 0 75 67 14 6 44 14 8 0 0",

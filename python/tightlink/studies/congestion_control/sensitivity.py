@@ -30,6 +30,7 @@ _COUNTED: Final = (
     "packets_entering", "packets_leaving", "transfers_completed", "connections_failed", "window_increases",
     "duplicate_acks", "timeouts",
 )  # fmt: skip
+_OTHER: Final = {"+": "−", "−": "+"}
 _STRONG: Final = 0.01
 #: The share of the runs that must have a response for its correlations.
 _KNOWN: Final = 0.75
@@ -133,7 +134,7 @@ def _signs(found: Sensitivity) -> Iterator[Claim]:
             name = f"sensitivity.{number}.{parameter}"
             said = f"{number}, read as {response}: {PARAMETERS[document.NAME_OF[parameter]].name} {sign}"
             own = found.effect(document.NAME_OF[parameter], response)
-            if parameter == "X4":
+            if parameter == document.UNKNOWN:
                 ours = "" if own is None else f" Ours: {own['sign']} for the second one, p = {own['p']:.2g}."
                 yield untestable(name, said, document.EFFECTS, f"Which topology is its high level is not known.{ours}")
                 continue
@@ -142,9 +143,11 @@ def _signs(found: Sensitivity) -> Iterator[Claim]:
                     name, said, document.EFFECTS, "A run without the long-lived flows has none to measure."
                 )
                 continue
+            reversed_ = "Its high level is our low one. " if parameter in document.REVERSED else ""
             yield exact(
-                name, said, document.EFFECTS, sign, str(own["sign"]),
-                reason=f"Read so as it is {why}. Ours: {own['relative_effect']:+.0%} of the mean, p = {own['p']:.2g}.",
+                name, said, document.EFFECTS, _OTHER[sign] if reversed_ else sign, str(own["sign"]),
+                reason=f"Read so as it is {why}. {reversed_}Ours: {own['relative_effect']:+.0%} of the mean, p = "
+                f"{own['p']:.2g}.",
             )  # fmt: skip
 
 

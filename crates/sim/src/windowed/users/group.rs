@@ -4,7 +4,7 @@ use super::port::PortTiming;
 use crate::events::Entity;
 use crate::packet::Address;
 use crate::random::{Stream, hash, mix, unit};
-use crate::scenario::{Duration, Profile, UsersSpec};
+use crate::scenario::{Duration, Profile, UserSite, UsersSpec};
 use crate::time::Time;
 use crate::transport::connection::Connection;
 use crate::transport::timer::TIMERS;
@@ -26,7 +26,7 @@ pub struct Group {
     pub sources: Vec<u32>,
     /// Receivers at the sites before each site.
     receivers: Vec<u64>,
-    /// The first host of each site: its sources, then its receivers.
+    /// The first host of each site: its sources, then its receivers, long-lived ones last.
     pub hosts: Vec<u32>,
     first_host_entity: Entity,
     first_timer_entity: Entity,
@@ -48,7 +48,9 @@ impl Group {
         let long_lived = |site: usize| spec.long_lived.iter().filter(|flow| flow.from as usize == site).count() as u32;
         let counts = spec.sites.iter().enumerate().map(|(index, site)| site.sources + long_lived(index));
         let sources = cumulated(first_source, counts.clone());
-        let hosts = cumulated(0, counts.zip(&spec.sites).map(|(sources, site)| sources + site.receivers));
+        let ends = |site: usize| spec.long_lived.iter().filter(|flow| flow.to as usize == site).count() as u32;
+        let of_site = |(index, (sources, site)): (usize, (u32, &UserSite))| sources + site.receivers + ends(index);
+        let hosts = cumulated(0, counts.zip(&spec.sites).enumerate().map(of_site));
         let mut receivers = 0;
         let connection = Connection::new(&spec.tcp, profile, None);
         let (data, ack) = (connection.full_size(), spec.tcp.ack_bytes);
@@ -169,7 +171,17 @@ impl Group {
         self.spec.sites.iter().map(|site| u64::from(site.receivers)).sum()
     }
 
-    /// Which of the receivers at a site takes a transfer of a source.
+    /// Which of the hosts behind the sources of a site takes a transfer of a source: one that never ends has its own.
+    #[must_use]
+    pub fn host(&self, site: u16, source: u32, transfer: u8) -> u32 {
+        let Some(flow) = self.long_lived(self.site_of(source), source) else {
+            return self.receiver(site, source, transfer);
+        };
+        let before = self.spec.long_lived[..usize::from(flow)].iter().filter(|flow| flow.to == u32::from(site));
+        self.spec.sites[site as usize].receivers + before.count() as u32
+    }
+
+    /// Which of the receivers at a site takes a transfer that ends.
     #[inline]
     #[must_use]
     pub fn receiver(&self, site: u16, source: u32, transfer: u8) -> u32 {

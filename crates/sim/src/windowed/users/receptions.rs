@@ -14,7 +14,7 @@ pub struct Reception {
     pub transfer: u8,
     /// The pair of classes of the two sites.
     pub path: u8,
-    /// The receiving host, by its place among the receivers of its site.
+    /// The receiving host, by its place behind the sources of its site.
     pub host: u32,
     /// The site of the source.
     pub origin: u16,

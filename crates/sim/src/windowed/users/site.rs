@@ -114,6 +114,8 @@ impl Site {
         let mut interfaces: Vec<u8> = (0..ordinary).map(|source| group.interface(index, false, source)).collect();
         interfaces.extend(long_lived.iter().map(|&flow| spec.long_lived[flow as usize].interface as u8));
         interfaces.extend((0..receivers).map(|receiver| group.interface(index, true, receiver)));
+        let ends_here = spec.long_lived.iter().filter(|flow| flow.to as usize == place);
+        interfaces.extend(ends_here.map(|flow| flow.interface as u8));
         let paths = spec.classes.len() * (spec.classes.len() + 1) / 2;
         let mut site = Self {
             feedback: fresh.iter().map(|&handle| feedback(spec.tcp.ecn, controls.reads_marks(handle))).collect(),

@@ -5,7 +5,7 @@ use crate::common::{floats, flow, integers, link, packets, scenario, wire};
 use tightlink_sim::Scenario;
 use tightlink_sim::network::queue::QueueSpec;
 use tightlink_sim::network::queue::red::RedSpec;
-use tightlink_sim::scenario::{Profile, QueueLimit, Recovery, TcpSpec, TrafficSpec, TransportSpec};
+use tightlink_sim::scenario::{LongLived, Profile, QueueLimit, Recovery, TcpSpec, TrafficSpec, TransportSpec};
 
 /// Three routers in a row, numbered from 0.
 fn routers(profile: Profile, seed: u64, loss: f64) -> Scenario {
@@ -41,8 +41,10 @@ fn has_the_same_flow(routers: &Scenario, tcp: &TcpSpec) {
     let mut group = users("users", routers.profile, &[site(0, 0, 1), site(2, 0, 1)]);
     group.tcp = tcp.clone();
     group.controls[0].congestion = tcp.congestion.clone();
-    group.interfaces = vec![interface("all", INTERFACE.0, INTERFACE.1)];
-    group.long_lived = vec![long_lived("bulk")];
+    // The interface of its two ends is its own, whatever those of others are.
+    group.interfaces = vec![interface("slow", 1e5, 1.0), interface("own", INTERFACE.0, INTERFACE.1)];
+    group.interfaces[1].share = 0.0;
+    group.long_lived = vec![LongLived { interface: 1, ..long_lived("bulk") }];
     with_users.users.push(group);
     let users = run(&with_users);
 

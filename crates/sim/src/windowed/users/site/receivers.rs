@@ -17,7 +17,7 @@ impl Site {
         let heard_since = self.group.heard_since(now.time);
         let host = match self.receptions.get(source, transfer, heard_since) {
             Some(reception) => reception.host,
-            None => self.group.receiver(self.index, source, transfer),
+            None => self.group.host(self.index, source, transfer),
         };
         let key = self.hosts.cross(&self.group, now, packet.size(), self.sources.len() + host as usize);
         if key.time >= self.looks.end {
@@ -35,7 +35,7 @@ impl Site {
     /// The SYN of a transfer has come.
     pub(super) fn accept(&mut self, now: Time, source: u32, transfer: u8) {
         let group = &self.group;
-        let host = group.receiver(self.index, source, transfer);
+        let host = group.host(self.index, source, transfer);
         let origin = group.site_of(source);
         let local = source - group.sources[origin as usize];
         let timer = group.timer_entity(source, DELAYED_ACK);
@@ -61,7 +61,7 @@ impl Site {
         let reception = self.receptions.get(source, transfer, heard_since);
         let (host, origin) = match &reception {
             Some(reception) => (reception.host, reception.origin),
-            None => (group.receiver(self.index, source, transfer), group.site_of(source)),
+            None => (group.host(self.index, source, transfer), group.site_of(source)),
         };
         let local = self.sources.len() + host as usize;
         let back = Address { destination: group.first_destination + origin, transfer, last: false };
