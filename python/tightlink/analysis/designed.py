@@ -175,5 +175,8 @@ def _column(words: pl.Series) -> pl.Series:
         return filled.cast(pl.Float64)
     if there.str.to_lowercase().is_in(list(_BOOLEANS)).all():
         return filled.str.to_lowercase().replace_strict(_BOOLEANS, return_dtype=pl.Boolean)
-    as_numbers = filled.cast(pl.Float64, strict=False)
-    return as_numbers if as_numbers.null_count() == filled.null_count() else filled
+    for kind in (pl.Int64, pl.Float64):
+        as_numbers = filled.cast(kind, strict=False)
+        if as_numbers.null_count() == filled.null_count():
+            return as_numbers
+    return filled
