@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import halfnorm
+from scipy.stats import t as student
 
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.analysis.ten_steps import Steps, steps
@@ -152,11 +153,30 @@ def test_half_normal_medians() -> None:
 def test_lenth_s_margin() -> None:
     # By hand for the springs: 1.5 · median(0, 0.5, 1.5, 1.5, 5, 10, 23) = 2.25; below 5.625 the median is 1.5.
     found = _springs().half_normal
-    assert found.pseudo_error == pytest.approx(1.5 * 1.5)
+    assert found.error == pytest.approx(1.5 * 1.5)
     # Student's t with 7/3 degrees of freedom at 0.975 is 3.764 (Lenth, 1989, table 1).
     assert found.margin == pytest.approx(3.764 * 2.25, rel=1e-3)
     assert found.margin_of_all == pytest.approx(9.008 * 2.25, rel=1e-3)
     assert found.standing_out == ["oven", "oven × quench"]
+
+
+def test_few_effects_are_held_against_replications() -> None:
+    random = np.random.default_rng(8)
+    frame = pl.DataFrame(list(itertools.product((0, 1), repeat=2)) * 6, schema=["a", "b"], orient="row")
+    frame = frame.with_columns(y=3 * pl.col("a") + pl.Series(random.normal(size=24)))
+    found = steps(frame, "y", ["a", "b"]).half_normal
+    assert found.replicated
+    assert found.standing_out[0] == "a"
+    # The margin is half the confidence interval of the difference in a model of all effects.
+    matrix = np.array([[1, x, y, x * y] for x, y in (2 * frame.select("a", "b").to_numpy() - 1).tolist()])
+    rest = frame["y"].to_numpy() - matrix @ np.linalg.lstsq(matrix, frame["y"].to_numpy(), rcond=None)[0]
+    error = 2 * math.sqrt(rest @ rest / 20 * np.linalg.inv(matrix.T @ matrix)[1, 1])
+    assert found.error == pytest.approx(error)
+    assert found.margin == pytest.approx(student.ppf(0.975, 20) * error)
+    # Copies are no replications, and many effects speak for themselves.
+    copies = pl.concat([frame[:4]] * 3)
+    assert not steps(copies, "y", ["a", "b"]).half_normal.replicated
+    assert not steps(pl.concat([SPRINGS] * 2), "acceptable", ["oven", "carbon", "quench"]).half_normal.replicated
 
 
 def test_noise_seldom_stands_out() -> None:

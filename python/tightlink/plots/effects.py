@@ -111,7 +111,7 @@ def significance_map(effects: pl.DataFrame, *, names: Mapping[str, str] | None =
         text = f"{row['sign']}{row['mark']}"
         ax.text(x, y, text, color=_ON[row["mark"]], ha="center", va="center", fontsize=8, fontweight="bold")
     along(ax, [shown[factor] for factor in factors])
-    ax.set_yticks(range(len(responses)), list(labels.plain_each(responses).values()))
+    ax.set_yticks(range(len(responses)), list(labels.told_apart(responses).values()))
     ax.set(ylim=(len(responses) - 0.5, -0.5))
     ax.grid(visible=False)
     ax.tick_params(length=0)

@@ -91,15 +91,15 @@ def plain(column: str) -> str:
     return words(column.removesuffix(ending))
 
 
-def plain_each(columns: Iterable[str]) -> dict[str, str]:
-    """Names in words, without units where that leaves them different.
+def told_apart(columns: Iterable[str]) -> dict[str, str]:
+    """Names in words without units, by column; the column's own name where two would be called the same.
 
-    >>> plain_each(["goodput_bps", "load", "load_bytes"])
-    {'goodput_bps': 'goodput', 'load': 'load', 'load_bytes': 'load bytes'}
+    >>> told_apart(["goodput_bps", "queue_packets", "queue_s"])
+    {'goodput_bps': 'goodput', 'queue_packets': 'queue_packets', 'queue_s': 'queue_s'}
     """
-    found = {column: plain(column) for column in columns}
-    shown = list(found.values())
-    return {column: text if shown.count(text) == 1 else words(column) for column, text in found.items()}
+    names = {column: plain(column) for column in columns}
+    called = list(names.values())
+    return {column: name if called.count(name) == 1 else column for column, name in names.items()}
 
 
 def words(column: str) -> str:

@@ -3,7 +3,8 @@
 Where no factor did anything, effects would be normal, of one spread and of mean zero, and their absolute values
 would lie on a line through zero over the medians of as many ordered half-normal values. The slope of that line is
 Lenth's pseudo standard error (Technometrics 31, 1989), which large effects hardly move; those beyond his margin of
-error stand out.
+error stand out. Of fewer than seven effects it says little; there noise is what replications differ by, if there
+are any.
 
 Example:
     >>> import polars as pl
@@ -20,7 +21,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
+    from numpy.typing import NDArray
 
 _CONFIDENCE: Final = 0.95
 #: Of a median of absolute values to the standard deviation of a normal variable, as Lenth rounds it.
@@ -28,6 +31,8 @@ _TO_DEVIATION: Final = 1.5
 #: Effects beyond so many of the first estimate take no part in the second.
 _TRIMMED: Final = 2.5
 _FEWEST: Final = 3
+#: Of so many effects or more the small ones say what noise is.
+_ENOUGH: Final = 7
 _ROUNDING: Final = 1e-9
 
 
@@ -37,8 +42,11 @@ class HalfNormal:
 
     points: pl.DataFrame
     """From the smallest on: ``term``, ``effect``, ``size`` (its absolute value), ``quantile``, ``stands_out``."""
-    pseudo_error: float
-    """Lenth's pseudo standard error of an effect: the slope of the line of noise. NaN with fewer than three effects."""
+    error: float
+    """Standard error of an effect, the slope of the line of noise: Lenth's, or that of replications. NaN where there
+    are no replications and fewer than three effects."""
+    replicated: bool
+    """Whether it is that of replications."""
     margin: float
     """Of error, at 95 % for one effect."""
     margin_of_all: float
@@ -50,11 +58,12 @@ class HalfNormal:
         return self.points.filter(stands_out=True)["term"].reverse().to_list()
 
 
-def half_normal(effects: pl.DataFrame) -> HalfNormal:
+def half_normal(effects: pl.DataFrame, replications: tuple[float, int] | None = None) -> HalfNormal:
     """Effects beside what noise would be.
 
     Args:
         effects: Columns ``term`` and ``effect``, one for each effect that can be told apart.
+        replications: Standard error of an effect by what replications differ by, and its degrees of freedom.
     """
     import numpy as np
     import polars as pl
@@ -67,17 +76,23 @@ def half_normal(effects: pl.DataFrame) -> HalfNormal:
     place = np.arange(1, count + 1)
     # The median of the i-th of n ordered uniform values is that of a beta variable.
     medians = betaincinv(place, count + 1 - place, 0.5)
+    replicated = replications is not None and count < _ENOUGH
+    error, freedom = replications if replications is not None and replicated else _lenth(sizes)
+    margin, of_all = (
+        error * float(stdtrit(freedom, (1 + confidence) / 2))
+        for confidence in (_CONFIDENCE, _CONFIDENCE ** (1 / count))
+    )
     # What rounding leaves of effects that are none does not stand out, even where all others are none.
     least = _ROUNDING * float(sizes[-1])
-    error = margin = of_all = math.nan
-    if count >= _FEWEST:
-        first = _TO_DEVIATION * float(np.median(sizes))
-        kept = sizes[sizes < _TRIMMED * first]
-        error = _TO_DEVIATION * float(np.median(kept)) if kept.size else 0.0
-        freedom = count / 3
-        margin = float(stdtrit(freedom, (1 + _CONFIDENCE) / 2)) * error
-        of_all = float(stdtrit(freedom, (1 + _CONFIDENCE ** (1 / count)) / 2)) * error
-    return HalfNormal(
-        points.with_columns(quantile=ndtri((1 + medians) / 2), stands_out=pl.Series(sizes > max(margin, least))),
-        error, margin, of_all,
-    )  # fmt: skip
+    shown = points.with_columns(quantile=ndtri((1 + medians) / 2), stands_out=pl.Series(sizes > max(margin, least)))
+    return HalfNormal(shown, error, replicated, margin, of_all)
+
+
+def _lenth(sizes: NDArray[np.float64]) -> tuple[float, float]:
+    """The pseudo standard error of effects of these sizes, and its degrees of freedom."""
+    import numpy as np
+
+    if len(sizes) < _FEWEST:
+        return math.nan, 1.0
+    kept = sizes[sizes < _TRIMMED * _TO_DEVIATION * np.median(sizes)]
+    return _TO_DEVIATION * float(np.median(kept)) if kept.size else 0.0, len(sizes) / 3

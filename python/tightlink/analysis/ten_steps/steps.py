@@ -21,7 +21,9 @@ from tightlink.analysis.two_level import TwoLevel, two_level
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     import polars as pl
+    from numpy.typing import NDArray
 
 _FEWEST: Final = 4
 
@@ -93,7 +95,23 @@ def steps(runs: pl.DataFrame, response: str, factors: Sequence[str]) -> Steps:
         interactions=interactions(kept, factors, [response]),
         blocks=blocks(design, values),
         effects=effects,
-        half_normal=half_normal(effects),
+        half_normal=half_normal(effects, _of_replications(design, values)),
         residual_sd=residual_sd(terms, effects["term"].to_list(), values),
         surface=surface(design, effects, values),
     )
+
+
+def _of_replications(design: TwoLevel, values: NDArray[np.float64]) -> tuple[float, int] | None:
+    """The standard error of an effect by what runs of equal levels differ by, and its degrees of freedom.
+
+    Nothing where no run has the levels of another, or all that have are copies: what is not random has no noise.
+    """
+    import numpy as np
+
+    _, first, cell = np.unique(design.signs, axis=0, return_index=True, return_inverse=True)
+    if not (values - values[first][cell]).any():
+        return None
+    freedom = len(values) - len(first)
+    means = np.bincount(cell, weights=values) / np.bincount(cell)
+    variance = float(((values - means[cell]) ** 2).sum()) / freedom
+    return 2 * math.sqrt(variance / len(values)), freedom

@@ -100,8 +100,8 @@ def half_normal(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axe
             ax.annotate(named.term(row["term"], shown), here, (-5, 1), textcoords="offset points", ha="right",
                         va="center", fontsize=_SMALL)  # fmt: skip
     end = points["quantile"][-1]
-    if math.isfinite(found.half_normal.pseudo_error):
-        ax.plot([0, end], [0, end * found.half_normal.pseudo_error * up.factor], color=_NOISE, linewidth=1)
+    if math.isfinite(found.half_normal.error):
+        ax.plot([0, end], [0, end * found.half_normal.error * up.factor], color=_NOISE, linewidth=1)
     _margins(ax.axhline, found, up)
     ax.set(xlim=(0, end * 1.06), xlabel="half-normal median", ylabel=up.title)
     ax.set_ylim(bottom=0)

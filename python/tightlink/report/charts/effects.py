@@ -114,7 +114,7 @@ def significance_map(effects: pl.DataFrame, *, title: str = "", width: Width = "
 
     factors = effects["factor"].unique(maintain_order=True).to_list()
     responses = effects["response"].unique(maintain_order=True).to_list()
-    short, plain = labels.shortest(factors), labels.plain_each(responses)
+    short, plain = labels.shortest(factors), labels.told_apart(responses)
     cells = effects.select(
         *_SHOWN,
         across=pl.col("factor").replace_strict(short, return_dtype=pl.String),
