@@ -15,6 +15,7 @@ from cyclopts import App, CycloptsError, Parameter
 
 from tightlink.commands import analyze
 from tightlink.commands.analyze_algorithms import clusters, outliers, ranks, shares
+from tightlink.commands.analyze_explore import explore
 from tightlink.commands.analyze_responses import components, correlation
 from tightlink.commands.controls import Controls, define
 from tightlink.commands.evaluate import evaluate
@@ -155,7 +156,7 @@ def run(  # noqa: PLR0913
     return warned(result.warnings)
 
 
-for analysis in (correlation, components, clusters, outliers, ranks, shares):
+for analysis in (correlation, components, clusters, outliers, ranks, shares, explore):
     analyze.app.command(analysis)
 app.command(analyze.app)
 app.command(maxflow)

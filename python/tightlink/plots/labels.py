@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,17 @@ def plain(column: str) -> str:
     """
     ending = next((ending for ending in (*_UNITS, *_COUNTS) if column.endswith(ending)), "")
     return words(column.removesuffix(ending))
+
+
+def told_apart(columns: Iterable[str]) -> dict[str, str]:
+    """Names in words without units, by column; the column's own name where two would be called the same.
+
+    >>> told_apart(["goodput_bps", "queue_packets", "queue_s"])
+    {'goodput_bps': 'goodput', 'queue_packets': 'queue_packets', 'queue_s': 'queue_s'}
+    """
+    names = {column: plain(column) for column in columns}
+    called = list(names.values())
+    return {column: name if called.count(name) == 1 else column for column, name in names.items()}
 
 
 def words(column: str) -> str:

@@ -22,6 +22,7 @@ from tightlink.analysis.measurements import MeasurementError
 from tightlink.plots import palette
 from tightlink.report.charts import explored
 from tightlink.report.encoding import color
+from tightlink.report.specs import MOST_ROWS
 
 if TYPE_CHECKING:
     import altair as alt
@@ -68,7 +69,7 @@ def explore(table: Designed, *, algorithm: str | None = None, title: str = "") -
         title: Above the chart.
 
     Raises:
-        MeasurementError: There are fewer than two responses, or no runs.
+        MeasurementError: There are fewer than two responses, no runs, or more than a page can hold.
     """
     import altair as alt
 
@@ -77,6 +78,11 @@ def explore(table: Designed, *, algorithm: str | None = None, title: str = "") -
             f"{table.runs.height} runs with {len(table.responses)} responses: expected runs with at least two"
         )
     found = explored.explored(table, algorithm)
+    if found.rows.height > MOST_ROWS:
+        raise MeasurementError(
+            f"{table.runs.height} runs with {len(found.axes)} factors and responses are too many for one page: "
+            f"expected at most {MOST_ROWS} values; choose responses"
+        )
     shade: Any = alt.value(palette.SERIES[0]) if algorithm is None else color(found.rows, "algorithm")
     scatter = _scatter(found, shade if algorithm is None else shade.legend(None))
     parts = [_parallel(found, shade if algorithm is None else shade.legend(**_STROKES))]
@@ -84,7 +90,7 @@ def explore(table: Designed, *, algorithm: str | None = None, title: str = "") -
     if found.cells is not None:
         parts.append(_strip(found.cells))
     chart: alt.VConcatChart = alt.vconcat(*parts, spacing=26).add_params(
-        _choice(_ACROSS, "along ", found.responses[0], found.responses),
+        _choice(_ACROSS, "scatter, along ", found.responses[0], found.responses),
         _choice(_UP, "up ", found.responses[1], found.responses),
     )
     chart = chart.resolve_scale(color="independent")
@@ -137,8 +143,8 @@ def _levels(found: Explored) -> Any:
         y=alt.Y("axis", type="nominal", sort=None, axis=axis, title="factors: click on a level"),
     )
     boxes = base.mark_rect(cornerRadius=3, cursor="pointer", stroke="white", strokeWidth=2).encode(
-        color=alt.condition(picked, alt.value(palette.SERIES[0]), alt.value(palette.NEUTRAL)),
-        opacity=alt.condition(picked, alt.value(0.8), alt.value(0.25)),
+        color=alt.condition(picked, alt.value(palette.SERIES[0]), alt.value(palette.NEUTRAL), empty=False),
+        opacity=alt.condition(picked, alt.value(0.6), alt.value(0.25), empty=False),
         tooltip=[alt.Tooltip("choice", type="nominal", title="level")],
     )
     names = base.mark_text(fontSize=_SMALL, color="currentColor").encode(text="text:N", tooltip=alt.value(None))
