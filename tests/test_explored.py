@@ -26,7 +26,7 @@ def _table() -> designed.Designed:
 
 def test_every_run_has_a_place_on_every_axis() -> None:
     found = explored(_table(), "tcp")
-    assert found.axes == ["queue", "tcp", "rtt (ms)", "loss (%)"] or found.axes[2].endswith("(ms)")
+    assert found.axes == ["queue", "tcp", "round-trip time (ms)", "loss (%)"]
     assert found.rows.height == 4 * 4
     # Levels are in the order of their numbers, responses from their least to their greatest.
     assert found.rows.filter(axis="queue")["scaled"].to_list() == [1, 0, 1, 0]

@@ -14,9 +14,10 @@ from typing import Annotated, Any, Final, Literal
 from cyclopts import App, CycloptsError, Parameter
 
 from tightlink.commands import analyze
-from tightlink.commands.analyze_algorithms import clusters, outliers, ranks, shares
+from tightlink.commands.analyze_algorithms import clusters, outliers, ranks
 from tightlink.commands.analyze_explore import explore
 from tightlink.commands.analyze_responses import components, correlation
+from tightlink.commands.analyze_shares import shares
 from tightlink.commands.controls import Controls, define
 from tightlink.commands.evaluate import evaluate
 from tightlink.commands.four_tier import four_tier
