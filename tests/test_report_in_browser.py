@@ -283,7 +283,7 @@ def test_a_band_keeps_the_runs_within_it(exploring: Path, tmp_path: Path) -> Non
     const ground = [...svg.querySelectorAll("path.background")].find((path) => {
       const { width, height } = path.getBoundingClientRect(); return width > 800 && height === 230; });
     const { top } = ground.getBoundingClientRect(), x = name.right, at = (scaled) => top + 230 * (1.06 - scaled) / 1.12;
-    fire(ground, ["pointerdown"], x - 15, at(1.04));
+    fire(ground, ["pointermove", "pointerdown"], x - 15, at(1.04));
     fire(window, ["pointermove"], x + 10, at(0.5)); fire(window, ["pointerup"], x + 10, at(0.5));
     """
     said = _explored(exploring, tmp_path, script)
@@ -291,6 +291,21 @@ def test_a_band_keeps_the_runs_within_it(exploring: Path, tmp_path: Path) -> Non
     inside = int((rtt >= (float(rtt.min()) + float(rtt.max())) / 2).sum())  # type: ignore[arg-type]
     assert 0 < inside < 128
     assert said["after"] == f"{inside} of 128 runs"
+
+
+def test_a_rectangle_in_the_scatter_keeps_the_runs_within_it(exploring: Path, tmp_path: Path) -> None:
+    script = """
+    const ground = [...svg.querySelectorAll("path.background")].find((path) => {
+      const { width, height } = path.getBoundingClientRect(); return width === 390 && height === 300; });
+    const { left, top } = ground.getBoundingClientRect();
+    fire(ground, ["pointermove", "pointerdown"], left + 1, top + 1);
+    fire(window, ["pointermove"], left + 0.3 * 390, top + 299); fire(window, ["pointerup"], left + 0.3 * 390, top + 299);
+    """
+    said = _explored(exploring, tmp_path, script)
+    # Along are 0 to 100 Mbit/s, and nothing lies between 21 and 40 Mbit/s.
+    goodput = _compared().runs["goodput_bps"]
+    assert int(((goodput > 21e6) & (goodput < 40e6)).sum()) == 0
+    assert said["after"] == f"{int((goodput < 30e6).sum())} of 128 runs"
 
 
 def test_a_click_on_a_cluster_keeps_its_runs(exploring: Path, tmp_path: Path) -> None:
