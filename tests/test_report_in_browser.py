@@ -243,6 +243,19 @@ def exploring(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return report.write(tmp_path_factory.mktemp("explore") / "report.html", title="Runs", lead="", sections=[section])
 
 
+@pytest.mark.parametrize("algorithm", [None, "species"])
+def test_tables_without_conditions_are_explored(algorithm: str | None, tmp_path: Path) -> None:
+    iris = designed.read(
+        Path(__file__).parent / "data" / "tables" / "iris.csv", factors=[algorithm] if algorithm else []
+    )
+    section = report.Section("Runs", "", [report.Chart(charts.explore(iris, algorithm=algorithm))])
+    page = report.write(tmp_path / "report.html", title="Runs", lead="", sections=[section])
+    dom, console = _opened(page, tmp_path)
+    assert console == []
+    _drawn(dom)
+    assert "150 of 150 runs" in dom
+
+
 def _explored(page: Path, folder: Path, script: str) -> dict[str, Any]:
     """What the page says before and after somebody has done something."""
     dom, console = _opened(_with_script(page, folder, EXPLORING + script + "setTimeout(told, 300);"), folder)
