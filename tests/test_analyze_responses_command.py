@@ -56,9 +56,15 @@ def test_long_tables(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     wide.select("rate", "congestion", *responses).write_csv(tmp_path / "wide.csv")
     long = wide.unpivot(responses, index=["rate", "congestion"], variable_name="response")
     long.write_csv(tmp_path / "long.csv")
-    both = [_json(capsys, "clusters", str(tmp_path / f"{name}.csv"), "--algorithm", "congestion", "--condition", "rate")
-            for name in ("wide", "long")]  # fmt: skip
-    assert both[0] == both[1]
+    for command in (["clusters"], ["ranks", "--responses", "loss,own_bps"]):
+        both = [_json(capsys, *command, str(tmp_path / f"{name}.csv"), "--algorithm", "congestion")
+                for name in ("wide", "long")]  # fmt: skip
+        assert both[0] == both[1]
+
+
+def test_factors_that_are_no_condition_are_no_responses(capsys: pytest.CaptureFixture[str]) -> None:
+    found = _json(capsys, "ranks", COMPARED, "--algorithm", "congestion", "--condition", "rate,delay")
+    assert "flows" not in {row["response"] for row in found["table"]}  # type: ignore[attr-defined]
 
 
 def test_ranks(capsys: pytest.CaptureFixture[str]) -> None:

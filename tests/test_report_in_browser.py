@@ -255,6 +255,19 @@ def exploring(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return report.write(tmp_path_factory.mktemp("explore") / "report.html", title="Runs", lead="", sections=[section])
 
 
+@pytest.mark.parametrize("algorithm", [None, "species"])
+def test_tables_without_conditions_are_explored(algorithm: str | None, tmp_path: Path) -> None:
+    iris = designed.read(
+        Path(__file__).parent / "data" / "tables" / "iris.csv", factors=[algorithm] if algorithm else []
+    )
+    section = report.Section("Runs", "", [report.Chart(charts.explore(iris, algorithm=algorithm))])
+    page = report.write(tmp_path / "report.html", title="Runs", lead="", sections=[section])
+    dom, console = _opened(page, tmp_path)
+    assert console == []
+    _drawn(dom)
+    assert "150 of 150 runs" in dom
+
+
 def _explored(page: Path, folder: Path, script: str) -> dict[str, Any]:
     """What the page says before and after somebody has done something."""
     dom, console = _opened(_with_script(page, folder, EXPLORING + script + "setTimeout(told, 300);"), folder)
@@ -295,7 +308,7 @@ def test_a_band_keeps_the_runs_within_it(exploring: Path, tmp_path: Path) -> Non
     const ground = [...svg.querySelectorAll("path.background")].find((path) => {
       const { width, height } = path.getBoundingClientRect(); return width > 800 && height === 230; });
     const { top } = ground.getBoundingClientRect(), x = name.right, at = (scaled) => top + 230 * (1.06 - scaled) / 1.12;
-    fire(ground, ["pointerdown"], x - 15, at(1.04));
+    fire(ground, ["pointermove", "pointerdown"], x - 15, at(1.04));
     fire(window, ["pointermove"], x + 10, at(0.5)); fire(window, ["pointerup"], x + 10, at(0.5));
     """
     said = _explored(exploring, tmp_path, script)
@@ -303,6 +316,21 @@ def test_a_band_keeps_the_runs_within_it(exploring: Path, tmp_path: Path) -> Non
     inside = int((rtt >= (float(rtt.min()) + float(rtt.max())) / 2).sum())  # type: ignore[arg-type]
     assert 0 < inside < 128
     assert said["after"] == f"{inside} of 128 runs"
+
+
+def test_a_rectangle_in_the_scatter_keeps_the_runs_within_it(exploring: Path, tmp_path: Path) -> None:
+    script = """
+    const ground = [...svg.querySelectorAll("path.background")].find((path) => {
+      const { width, height } = path.getBoundingClientRect(); return width === 390 && height === 300; });
+    const { left, top } = ground.getBoundingClientRect();
+    fire(ground, ["pointermove", "pointerdown"], left + 1, top + 1);
+    fire(window, ["pointermove"], left + 0.3 * 390, top + 299); fire(window, ["pointerup"], left + 0.3 * 390, top + 299);
+    """
+    said = _explored(exploring, tmp_path, script)
+    # Along are 0 to 100 Mbit/s, and nothing lies between 21 and 40 Mbit/s.
+    goodput = _compared().runs["goodput_bps"]
+    assert int(((goodput > 21e6) & (goodput < 40e6)).sum()) == 0
+    assert said["after"] == f"{int((goodput < 30e6).sum())} of 128 runs"
 
 
 def test_a_click_on_a_cluster_keeps_its_runs(exploring: Path, tmp_path: Path) -> None:

@@ -18,7 +18,10 @@ from tightlink.commands.analyze_algorithms import clusters, outliers, ranks, sha
 from tightlink.commands.analyze_chain import chain
 from tightlink.commands.analyze_effects import effects, ten_steps
 from tightlink.commands.analyze_oscillation import oscillation
+from tightlink.commands.analyze_algorithms import clusters, outliers, ranks
+from tightlink.commands.analyze_explore import explore
 from tightlink.commands.analyze_responses import components, correlation
+from tightlink.commands.analyze_shares import shares
 from tightlink.commands.controls import Controls, define
 from tightlink.commands.evaluate import evaluate
 from tightlink.commands.four_tier import four_tier
@@ -162,6 +165,7 @@ for analysis in (
     *(effects, ten_steps, correlation, components, clusters, outliers, ranks, shares),
     *(oscillation, chain),
 ):
+for analysis in (correlation, components, clusters, outliers, ranks, shares, explore):
     analyze.app.command(analysis)
 app.command(analyze.app)
 app.command(maxflow)

@@ -38,7 +38,9 @@ NUMBERS: Final = {
     "reno": 7,
     "fast-at": 8,
 }
-_LONG: Final = ("response", "value")
+#: Columns of tables with a row for each number.
+RESPONSE: Final = "response"
+VALUE: Final = "value"
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ def conditions(runs: pl.DataFrame, condition: str | Sequence[str]) -> list[str]:
     """What the condition of each run is called: its level, or its levels where it is one of several columns.
 
     >>> import polars as pl
-    >>> conditions(pl.DataFrame({"queue": ["5 packets", "1 BDP"], "flows": [2, 16.0]}), ["queue", "flows"])
+    >>> conditions(pl.DataFrame({"queue": ["5 packets", "1 BDP"], "flows": [2.0, 16.0]}), ["queue", "flows"])
     ['5 packets, flows 2', '1 BDP, flows 16']
     """
     keys = [condition] if isinstance(condition, str) else list(condition)
@@ -105,14 +107,13 @@ def labels(algorithms: Iterable[str]) -> dict[str, str]:
 
 def is_long(runs: pl.DataFrame) -> bool:
     """Whether a table has a row for each number, with the columns ``response`` and ``value``."""
-    return set(_LONG) <= set(runs.columns)
+    return {RESPONSE, VALUE} <= set(runs.columns)
 
 
 def _wide(runs: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """A column for each response; where a number is there several times, their mean."""
-    response, value = _LONG
-    numbers(runs, [value])
-    return runs.pivot(response, index=keys, values=value, aggregate_function="mean", maintain_order=True)
+    numbers(runs, [VALUE])
+    return runs.pivot(RESPONSE, index=keys, values=VALUE, aggregate_function="mean", maintain_order=True)
 
 
 def _name(keys: Sequence[str], values: Sequence[object]) -> str:

@@ -2,8 +2,8 @@
 
 The method of document 003: Pearson's r of all pairs over the runs; pairs with |r| above a threshold are kept; responses
 of which every pair is kept form a group; the number of groups is the dimension of the behaviour, and one response
-represents each. Its matrix has three colours, by |r|: red from 0.80, blue from 0.30, green below; the key there reads
-"80 ≥ |r| × 100 ≤ 100", which no number but 80 satisfies and which is taken as 80 to 100.
+represents each. Its matrix has three colours, by |r|: red from 0.80, blue from 0.30, green below. Its key of red reads
+"80 ≥ |r| × 100 ≤ 100", a slip: 80 to 100 is meant.
 
 The document reads its groups from a plot by eye. Here they come from complete linkage: the strongest pairs first, and
 never two in a group whose pair is not kept. A response without a partner is a group of its own.

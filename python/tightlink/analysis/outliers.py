@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Final, Literal
 
 from tightlink.analysis.compared import compared
@@ -75,8 +76,6 @@ def grubbs(
     >>> round(test.g, 6), round(test.critical, 3), test.outlier
     (2.468765, 2.032, True)
     """
-    from scipy import stats
-
     count = len(values)
     if count < _FEWEST:
         raise MeasurementError(f"{count} values: Grubbs' test takes at least {_FEWEST}")
@@ -86,12 +85,19 @@ def grubbs(
     away = [abs(value - mean) if sign == 0 else sign * (value - mean) for value in values]
     place = max(range(count), key=away.__getitem__)
     tails = 2 if side == "both" else 1
-    t = float(stats.t.isf(level / (tails * count), count - 2))
-    critical = (count - 1) / math.sqrt(count) * math.sqrt(t * t / (count - 2 + t * t))
+    critical = _critical(count, level / tails)
     if deviation <= _ROUNDING * max(map(abs, values)):
         return Grubbs(place, 0.0, critical, 1.0)
     g = away[place] / deviation
     return Grubbs(place, g, critical, _p(g, count, tails))
+
+
+@cache
+def _critical(count: int, level: float) -> float:
+    from scipy import stats
+
+    t = float(stats.t.isf(level / count, count - 2))
+    return (count - 1) / math.sqrt(count) * math.sqrt(t * t / (count - 2 + t * t))
 
 
 def _p(g: float, count: int, tails: int) -> float:

@@ -1,4 +1,4 @@
-"""The command ``tightlink analyze``: what limits a link or a router, from anyone's measurements."""
+"""The command ``tightlink analyze`` and its first two: what limits a link or a router, from anyone's measurements."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _METRICS: Final = {"packets_per_s": "packet rate", "throughput_bps": "bit rate",
 
 app = App(
     name="analyze",
-    help="Analyse a table of measurements: CSV, Parquet, or the folder of a study.",
+    help="Analyse a table of measurements or of runs: CSV, Parquet, or the folder of a study or sweep.",
     help_format="plaintext",
     result_action="return_value",
 )

@@ -1,9 +1,9 @@
-"""``tightlink analyze clusters``, ``outliers``, ``ranks`` and ``shares``: algorithms under many conditions."""
+"""``tightlink analyze clusters``, ``outliers`` and ``ranks``: algorithms under many conditions."""
 
 import math
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from tightlink.commands.analyze_output import Figure, Json, draw, free, plain, print_json
 from tightlink.commands.analyze_responses import Columns, listed, read_table
@@ -58,7 +58,7 @@ def clusters(
     from tightlink.analysis import measurements
 
     free(output)
-    read, keys, chosen = _read(table, algorithm, condition, responses)
+    read, keys, chosen = read_compared(table, algorithm, condition, responses)
     with measurements.of_file(table):
         found = analysis.clusters(read.runs, condition=keys, algorithm=algorithm, responses=chosen, spread=spread)
     if json_:
@@ -106,7 +106,7 @@ def outliers(
     free(output)
     if not 0 < level < 1:
         raise ScenarioError("a probability between 0 and 1", key="--level", value=level)
-    read, keys, chosen = _read(table, algorithm, condition, responses)
+    read, keys, chosen = read_compared(table, algorithm, condition, responses)
     with measurements.of_file(table):
         found = analysis.outliers(read.runs, condition=keys, algorithm=algorithm, responses=chosen, level=level)
     if json_:
@@ -153,7 +153,7 @@ def ranks(
     from tightlink.analysis import ranks as analysis
 
     free(output)
-    read, keys, chosen = _read(table, algorithm, condition, responses)
+    read, keys, chosen = read_compared(table, algorithm, condition, responses)
     with measurements.of_file(table):
         found = analysis.ranks(read.runs, condition=keys, algorithm=algorithm, responses=chosen, best=best)
     if json_:
@@ -166,78 +166,27 @@ def ranks(
         draw(output, {"": [partial(plots.rank_scatter, found)]})
 
 
-def shares(
-    table: Path,
-    *,
-    algorithm: str,
-    own: str,
-    standard: str,
-    available: str,
-    condition: Columns = None,
-    json_: Json = False,
-    output: Figure = None,
-) -> None:
-    """Compare each algorithm with the standard TCP beside it: shares of what was available, and who gets more.
-
-    Parameters
-    ----------
-    table
-        Runs: CSV, Parquet, or the folder of a sweep or study; a row a run.
-    algorithm
-        Column of the algorithm.
-    own
-        Column of the throughput of flows that use it.
-    standard
-        Column of the throughput of flows that use standard TCP beside it.
-    available
-        Column of the throughput that was available, as numbers or such as "20 Mbit/s".
-    condition
-        Column of the condition, or several, separated by commas; without it, all other factors.
-    json_
-        Print everything that was found as JSON.
-    output
-        File for a figure of the shares: .png, .svg or .pdf. A second one, NAME-beside, has the throughputs.
-    """
-    from tightlink.analysis import measurements
-    from tightlink.analysis import shares as analysis
-
-    beside = None if output is None else output.with_stem(f"{output.stem}-beside")
-    free(output)
-    free(beside)
-    read, keys, _ = _read(table, algorithm, condition, f"{own},{standard}")
-    with measurements.of_file(table):
-        parts = analysis.shares(read.runs, algorithm=algorithm, own=own, standard=standard, available=available)
-        points = analysis.beside(read.runs, condition=keys, algorithm=algorithm, own=own, standard=standard)
-    fairness = analysis.fairness(points)
-    if json_:
-        print_json({"shares": plain(parts), "fairness": plain(fairness), "conditions": plain(points)})
-    else:
-        _print_shares(parts, fairness)
-    if output is not None and beside is not None:
-        from tightlink import plots
-
-        draw(output, {"": [partial(plots.share_bars, parts)]}, (6.4, 3.4))
-        plots.write(plots.beside_standard(points), beside)
-
-
-def _read(
+def read_compared(
     table: Path, algorithm: str, condition: str | None, responses: str | None
 ) -> tuple["Designed", list[str], list[str] | None]:
     """The table, the columns of the condition, and the responses; of a long table, which it says itself."""
     from tightlink.analysis import compared, designed, measurements
 
-    keys = listed(condition)
-    read = read_table(table, factors=None if keys is None else f"{algorithm},{','.join(keys)}", responses=None)
+    named = listed(condition) or []
+    read = read_table(table, factors=None, responses=None)
     with measurements.of_file(table):
-        designed.present(read.runs, [algorithm])
-        keys = [name for name in read.factors if name != algorithm] if keys is None else keys
+        designed.present(read.runs, [algorithm, *named])
+        long = compared.is_long(read.runs)
+        factors = [name for name in read.factors if not long or name != compared.RESPONSE]
+        read = designed.designed(read.runs, factors=list(dict.fromkeys([*factors, algorithm, *named])))
+        keys = named or [name for name in factors if name != algorithm]
         if not keys:
             raise measurements.MeasurementError("no factor beside the algorithm; expected --condition COLUMN")
-        if compared.is_long(read.runs):
-            return read, keys, None
         chosen = listed(responses)
+        if long:
+            return read, keys, chosen
         designed.numbers(read.runs, chosen or [], fewest=0)
-    return read, keys, chosen or [name for name in read.responses if name != algorithm]
+    return read, keys, chosen or list(read.responses)
 
 
 def _print_clusters(found: "Sequence[Dendrogram]") -> None:
@@ -297,23 +246,4 @@ def _print_ranks(found: "Ranks") -> None:
         [row["algorithm"], f"{row['rank_mean']:.2f}", "-" if row["rank_sd"] is None else f"{row['rank_sd']:.2f}",
          str(row["first"]), str(row["cells"])]
         for row in found.summary.iter_rows(named=True)
-    ])  # fmt: skip
-
-
-def _print_shares(parts: "pl.DataFrame", fairness: "pl.DataFrame") -> None:
-    from tightlink.analysis.shares import ALTERNATIVE, STANDARD
-    from tightlink.console import print_table
-
-    share = {(name, flows): value for name, flows, value in parts.select("algorithm", "flows", "share").rows()}
-
-    def percent(name: str, flows: str) -> str:
-        value: Any = share.get((name, flows))
-        return "-" if value is None else f"{100 * value:.1f} %"
-
-    header = ["algorithm", "its share", "standard TCP beside it", "own / standard", "ahead", "behind", "sign test"]
-    print_table(header, [
-        [row["algorithm"], percent(row["algorithm"], ALTERNATIVE), percent(row["algorithm"], STANDARD),
-         "-" if row["ratio"] is None else f"{row['ratio']:.2f}", str(row["ahead"]), str(row["behind"]),
-         f"p = {row['p']:.2g}"]
-        for row in fairness.iter_rows(named=True)
     ])  # fmt: skip

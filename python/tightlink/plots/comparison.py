@@ -69,7 +69,7 @@ def outlier_grid(found: pl.DataFrame, *, least: float = 0.0, ax: Axes | None = N
         ax.scatter([], [], marker="s", s=36, color=palette.SERIES[place % len(palette.SERIES)], label=title)
     small = 8.5 if max(len(conditions), len(responses)) <= _FEW else _SMALL
     ax.set_xticks(range(len(conditions)), conditions, rotation=90, fontsize=small)
-    ax.set_yticks(range(len(responses)), [labels.plain(name) for name in responses], fontsize=small)
+    ax.set_yticks(range(len(responses)), list(labels.told_apart(responses).values()), fontsize=small)
     ax.tick_params(length=0)
     ax.set(xlim=(-0.5, len(conditions) - 0.5), ylim=(len(responses) - 0.5, -0.5))
     ax.grid(visible=False)

@@ -64,7 +64,7 @@ def component_loadings(found: Components, *, components: int = 2, ax: Axes | Non
     ax.axvline(0, color=palette.NEUTRAL, linewidth=0.8)
     ax.set(xlabel="correlation with the component", xlim=(-1, 1), ylim=(len(names) - 0.4, -0.6))
     ax.set_yticks(
-        range(len(names)), [labels.plain(name) for name in names], fontsize=8.5 if len(names) <= _FEW else 6.5
+        range(len(names)), list(labels.told_apart(names).values()), fontsize=8.5 if len(names) <= _FEW else 6.5
     )
     ax.tick_params(axis="y", length=0)
     ax.grid(visible=False)
@@ -127,10 +127,11 @@ def component_biplot(
     low, high = ax.get_ylim()
     heights = labels.apart({name: end[1] for name, end in ends.items() if end[0] >= 0}, _LINE * (high - low))
     heights |= labels.apart({name: end[1] for name, end in ends.items() if end[0] < 0}, _LINE * (high - low))
+    called = labels.told_apart(ends)
     for response, end in ends.items():
         ax.annotate("", xy=end, xytext=(0, 0), zorder=3, arrowprops={"arrowstyle": "-|>", "color": _INK, "lw": 0.9})
         side = 1 if end[0] >= 0 else -1
-        ax.annotate(labels.plain(response), xy=(end[0], heights[response]), xytext=(4 * side, 0), color=_INK,
+        ax.annotate(called[response], xy=(end[0], heights[response]), xytext=(4 * side, 0), color=_INK,
                     textcoords="offset points", ha="left" if side > 0 else "right", va="center", fontsize=7.5,
                     zorder=4)  # fmt: skip
     return ax

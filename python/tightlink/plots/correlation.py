@@ -133,9 +133,10 @@ def _stretches(places: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _names(ax: Axes, across: Sequence[str], up: Sequence[str]) -> None:
+    called = labels.told_apart(up)
     size = 8.5 if len(up) <= _FEW else _SMALL
-    ax.set_xticks(range(len(across)), [labels.plain(name) for name in across], rotation=60, ha="right",
+    ax.set_xticks(range(len(across)), [called[name] for name in across], rotation=60, ha="right",
                   rotation_mode="anchor", fontsize=size)  # fmt: skip
-    ax.set_yticks(range(len(up)), [labels.plain(name) for name in up], fontsize=size)
+    ax.set_yticks(range(len(up)), list(called.values()), fontsize=size)
     ax.tick_params(length=0)
     ax.grid(visible=False)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _DIGITS: Final = 7
 #: More rows than anyone sees, and a file that nobody mails.
-_MOST_ROWS: Final = 20_000
+MOST_ROWS: Final = 20_000
 
 
 @dataclass
@@ -57,9 +57,9 @@ def figure(chart: Any, data: Data) -> Figure:
         spec = chart.to_dict()
     names: dict[str, str] = {}
     for old, rows in spec.pop("datasets", {}).items():
-        if len(rows) > _MOST_ROWS:
+        if len(rows) > MOST_ROWS:
             raise TightlinkError(
-                f"a chart of a report has {len(rows)} points, and {_MOST_ROWS} are the most: "
+                f"a chart of a report has {len(rows)} points, and {MOST_ROWS} are the most: "
                 "thin them with tightlink.report.charts.thin, or aggregate them"
             )
         names[old] = data.add(rows)

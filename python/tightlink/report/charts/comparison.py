@@ -80,7 +80,7 @@ def outlier_grid(
     import polars as pl
 
     conditions = found["condition"].unique(maintain_order=True).to_list()
-    responses = {name: labels.plain(name) for name in found["response"].unique(maintain_order=True)}
+    responses = labels.told_apart(found["response"].unique(maintain_order=True))
     algorithms = sorted(found.filter("outlier")["algorithm"].unique().to_list())
     called = {name: label if len(label) == 1 else "" for name, label in numbered(algorithms).items()}
     finite = pl.col("relative_effect").is_finite()

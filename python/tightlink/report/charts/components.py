@@ -76,7 +76,7 @@ def _arrows(found: Components, x: str, y: str, place: dict[str, Any], height: in
 
     far = _REACH * min(largest(found.scores[name].abs()) for name in (x, y))
     along, up = (far * found.loadings.filter(component=name)["correlation"] for name in (x, y))
-    names = [labels.plain(name) for name in found.responses]
+    names = list(labels.told_apart(found.responses).values())
     ends = pl.DataFrame({"response": names, x: along, y: up, "origin": [0.0] * len(names)})
     rules = alt.Chart(ends).mark_rule(**_ARROW).encode(**place, x2="origin", y2="origin", tooltip=alt.value(None))
     layers: list[Any] = [rules]

@@ -39,7 +39,7 @@ def correlation_matrix(found: Correlation, *, title: str = "", width: Width = "c
     import altair as alt
     import polars as pl
 
-    names = {name: labels.plain(name) for name in found.responses}
+    names = labels.told_apart(found.responses)
     cells = found.pairs.select(
         across=pl.col("first").replace(names), up=pl.col("second").replace(names), r="r", p="p", runs="runs",
         band=pl.col("strength").replace(BANDS), number=(100 * pl.col("r")).round().cast(pl.Int64),
@@ -75,7 +75,7 @@ def index_index(found: Correlation, *, title: str = "", width: Width = "containe
     import altair as alt
     import polars as pl
 
-    order = [labels.plain(name) for name in found.places["response"]]
+    order = list(labels.told_apart(found.places["response"]).values())
     pairs, own = _points(found)
     axes: dict[str, Any] = {"x": _axis(alt.X, "across", order), "y": _axis(alt.Y, "up", order[::-1])}
     kinds = ["within a group", "between groups", "representative"]
@@ -106,7 +106,7 @@ def _points(found: Correlation) -> tuple[pl.DataFrame, pl.DataFrame]:
     same = pl.col("first").replace_strict(groups, return_dtype=pl.Int64) == pl.col("second").replace_strict(
         groups, return_dtype=pl.Int64
     )
-    names = {name: labels.plain(name) for name in found.responses}
+    names = labels.told_apart(found.responses)
     pairs = both.select(
         across=pl.col("first").replace(names), up=pl.col("second").replace(names), r="r",
         kind=pl.when(same).then(pl.lit("within a group")).otherwise(pl.lit("between groups")),

@@ -22,6 +22,7 @@ from tightlink.analysis.measurements import MeasurementError
 from tightlink.plots import palette
 from tightlink.report.charts import explored
 from tightlink.report.encoding import color
+from tightlink.report.specs import MOST_ROWS
 
 if TYPE_CHECKING:
     import altair as alt
@@ -68,7 +69,7 @@ def explore(table: Designed, *, algorithm: str | None = None, title: str = "") -
         title: Above the chart.
 
     Raises:
-        MeasurementError: There are fewer than two responses, or no runs.
+        MeasurementError: There are fewer than two responses, no runs, or more than a page can hold.
     """
     import altair as alt
 
@@ -77,6 +78,11 @@ def explore(table: Designed, *, algorithm: str | None = None, title: str = "") -
             f"{table.runs.height} runs with {len(table.responses)} responses: expected runs with at least two"
         )
     found = explored.explored(table, algorithm)
+    if found.rows.height > MOST_ROWS:
+        raise MeasurementError(
+            f"{table.runs.height} runs with {len(found.axes)} factors and responses are too many for one page: "
+            f"expected at most {MOST_ROWS} values; choose responses"
+        )
     shade: Any = alt.value(palette.SERIES[0]) if algorithm is None else color(found.rows, "algorithm")
     scatter = _scatter(found, shade if algorithm is None else shade.legend(None))
     parts = [_parallel(found, shade if algorithm is None else shade.legend(**_STROKES))]
@@ -84,7 +90,7 @@ def explore(table: Designed, *, algorithm: str | None = None, title: str = "") -
     if found.cells is not None:
         parts.append(_strip(found.cells))
     chart: alt.VConcatChart = alt.vconcat(*parts, spacing=26).add_params(
-        _choice(_ACROSS, "along ", found.responses[0], found.responses),
+        _choice(_ACROSS, "scatter, along ", found.responses[0], found.responses),
         _choice(_UP, "up ", found.responses[1], found.responses),
     )
     chart = chart.resolve_scale(color="independent")
@@ -98,13 +104,24 @@ def _choice(name: str, label: str, first: str, options: list[str]) -> Any:
     return alt.param(name=name, value=first, bind=alt.binding_select(options=options, name=label))
 
 
-def _chosen(chart: alt.Chart) -> alt.Chart:
+def _chosen(found: Explored) -> alt.Chart:
     """The rows with ``x`` and ``y`` of the scatter, and ``shown``: whether their run is among all that is chosen."""
-    calculated = chart.transform_calculate(
-        x_=f"datum.axis == {_ACROSS} ? datum.value : null", y_=f"datum.axis == {_UP} ? datum.value : null"
-    ).transform_joinaggregate(x="max(x_)", y="max(y_)", groupby=["run"])
-    hit = f"(({_IN_BAND}) && ({_IN_LEVELS}) && ({_IN_AREA}) && ({_IN_CLUSTER})) ? 1 : 0"
-    return calculated.transform_calculate(hit=hit).transform_joinaggregate(shown="min(hit)", groupby=["run"])
+    import altair as alt
+
+    # Vega knows only what there is to choose from.
+    tests = [_IN_BAND, _IN_AREA]
+    tests += [_IN_LEVELS] if found.choices.height else []
+    tests += [_IN_CLUSTER] if found.cells is not None else []
+    hit = " && ".join(f"({test})" for test in tests)
+    return (
+        alt.Chart(found.rows)
+        .transform_calculate(
+            x_=f"datum.axis == {_ACROSS} ? datum.value : null", y_=f"datum.axis == {_UP} ? datum.value : null"
+        )
+        .transform_joinaggregate(x="max(x_)", y="max(y_)", groupby=["run"])
+        .transform_calculate(hit=f"{hit} ? 1 : 0")
+        .transform_joinaggregate(shown="min(hit)", groupby=["run"])
+    )
 
 
 def _parallel(found: Explored, shade: Any) -> Any:
@@ -117,9 +134,13 @@ def _parallel(found: Explored, shade: Any) -> Any:
     )
     y = alt.Y("scaled", type="quantitative", scale=alt.Scale(domain=[-0.06, 1.06], nice=False), axis=None)
     band = alt.selection_interval(name=_BAND, encodings=["x", "y"])
-    line = alt.Chart(found.rows).mark_line(strokeWidth=1, clip=True, strokeJoin="round")
-    pale = line.encode(x=x, y=y, detail="run:N", color=alt.value(palette.NEUTRAL), opacity=alt.value(_PALE))
-    chosen = _chosen(line).transform_filter("datum.shown == 1")
+    line: dict[str, Any] = {"strokeWidth": 1, "clip": True, "strokeJoin": "round"}
+    pale = (
+        alt.Chart(found.rows)
+        .mark_line(**line)
+        .encode(x=x, y=y, detail="run:N", color=alt.value(palette.NEUTRAL), opacity=alt.value(_PALE))
+    )
+    chosen = _chosen(found).transform_filter("datum.shown == 1").mark_line(**line)
     chosen = chosen.encode(x=x, y=y, detail="run:N", color=shade, opacity=alt.value(0.75), tooltip=alt.value(None))
     text = alt.Chart(found.marks).mark_text(fontSize=_SMALL - 1, align="left", dx=3, color="currentColor")
     text = text.encode(x=x, y=y, text="text:N", tooltip=alt.value(None))
@@ -137,8 +158,8 @@ def _levels(found: Explored) -> Any:
         y=alt.Y("axis", type="nominal", sort=None, axis=axis, title="factors: click on a level"),
     )
     boxes = base.mark_rect(cornerRadius=3, cursor="pointer", stroke="white", strokeWidth=2).encode(
-        color=alt.condition(picked, alt.value(palette.SERIES[0]), alt.value(palette.NEUTRAL)),
-        opacity=alt.condition(picked, alt.value(0.8), alt.value(0.25)),
+        color=alt.condition(picked, alt.value(palette.SERIES[0]), alt.value(palette.NEUTRAL), empty=False),
+        opacity=alt.condition(picked, alt.value(0.6), alt.value(0.25), empty=False),
         tooltip=[alt.Tooltip("choice", type="nominal", title="level")],
     )
     names = base.mark_text(fontSize=_SMALL, color="currentColor").encode(text="text:N", tooltip=alt.value(None))
@@ -156,7 +177,7 @@ def _scatter(found: Explored, shade: Any) -> Any:
     axis = alt.Axis(tickCount=5, grid=False)
     x = alt.X("x", type="quantitative", scale=alt.Scale(zero=False), axis=axis, title=None)
     y = alt.Y("y", type="quantitative", scale=alt.Scale(zero=False), axis=axis, title=None)
-    one = _chosen(alt.Chart(found.rows)).transform_filter(f"datum.axis == {_ACROSS}")
+    one = _chosen(found).transform_filter(f"datum.axis == {_ACROSS}")
     told = [alt.Tooltip("name", type="nominal", title="run"), alt.Tooltip("x", type="quantitative", format=".4~g"),
             alt.Tooltip("y", type="quantitative", format=".4~g")]  # fmt: skip
     dots = one.mark_point(filled=True, size=44).encode(

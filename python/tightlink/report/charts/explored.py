@@ -83,16 +83,17 @@ def explored(table: Designed, algorithm: str | None = None) -> Explored:
         parts.append(_rows(shared, name, scaled, choice=choice))
         marks += [(name, place, text) for text, place in levels.items()]
         choices += [(name, number, text, f"{name} = {text}") for number, text in enumerate(levels)]
-    titles = {}
+    titles: dict[str, str] = {}
     for name in table.responses:
         numbers = runs[name].cast(pl.Float64).fill_nan(None)
         there = numbers.drop_nulls().to_list()
         axis = labels.axis(name, max(map(abs, there), default=None))
-        titles[name] = axis.title
-        parts.append(_rows(shared, axis.title, _scaled(numbers.to_list()), values=(numbers * axis.factor).to_list()))
+        title = axis.title if axis.title not in (*factors, *titles.values()) else name
+        titles[name] = title
+        parts.append(_rows(shared, title, _scaled(numbers.to_list()), values=(numbers * axis.factor).to_list()))
         if there:
             ends = (min(there) * axis.factor, max(there) * axis.factor)
-            marks += [(axis.title, float(place), _short(end)) for place, end in enumerate(ends)]
+            marks += [(title, float(place), _short(end)) for place, end in enumerate(ends)]
     return Explored(
         rows=pl.concat(parts),
         axes=[*factors, *titles.values()],

@@ -1,0 +1,57 @@
+"""``tightlink analyze explore``: an interactive page of runs."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from tightlink.commands.analyze_responses import Columns, listed, read_table
+from tightlink.errors import TightlinkError
+
+_LEAD = (
+    "Draw a band across lines to keep the runs within it; click on levels and clusters, with the shift key on several; "
+    "choose two responses, and draw a rectangle about some runs. All choices hold together; a click beside takes one "
+    "back."
+)
+
+
+def explore(
+    table: Path,
+    *,
+    algorithm: str | None = None,
+    factors: Columns = None,
+    responses: Columns = None,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("explore.html"),
+) -> None:
+    """Write an interactive page of runs: parallel coordinates, two responses, clusters; and print where it is.
+
+    Parameters
+    ----------
+    table
+        Runs: CSV, Parquet, or the folder of a sweep or study; a row a run.
+    algorithm
+        Factor by which runs are coloured, and whose levels are clustered under all conditions of the others.
+    factors
+        Columns of factors; without them, what the sweep varied, otherwise columns of two values, and the algorithm.
+    responses
+        Columns of responses; without them, all other columns of numbers.
+    output
+        File to write (default: explore.html).
+    """
+    from tightlink.analysis import designed, measurements
+
+    read = read_table(table, factors=factors, responses=responses)
+    with measurements.of_file(table):
+        if algorithm is not None:
+            designed.present(read.runs, [algorithm])
+            named = dict.fromkeys([*read.factors, algorithm])
+            read = designed.designed(read.runs, factors=list(named), responses=listed(responses))
+        try:
+            from tightlink import report
+            from tightlink.report import charts
+        except ModuleNotFoundError as error:
+            needed = f'this command needs {error.name}, which is not installed: pip install "tightlink[report]"'
+            raise TightlinkError(needed) from None
+        chart = charts.explore(read, algorithm=algorithm)
+    section = report.Section("Runs", "", [report.Chart(chart)])
+    print(report.write(output, title=f"{read.runs.height} runs of {table.name}", lead=_LEAD, sections=[section]))

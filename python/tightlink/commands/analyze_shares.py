@@ -1,0 +1,88 @@
+"""``tightlink analyze shares``: algorithms beside the standard TCP that competes with them."""
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.commands.analyze_algorithms import read_compared
+from tightlink.commands.analyze_output import Figure, Json, draw, free, plain, print_json
+from tightlink.commands.analyze_responses import Columns
+
+if TYPE_CHECKING:
+    import polars as pl
+
+#: Of the bars, in inches.
+_SIZE: Final = (6.4, 3.4)
+
+
+def shares(
+    table: Path,
+    *,
+    algorithm: str,
+    own: str,
+    standard: str,
+    available: str,
+    condition: Columns = None,
+    json_: Json = False,
+    output: Figure = None,
+) -> None:
+    """Compare each algorithm with the standard TCP beside it: shares of what was available, and who gets more.
+
+    Parameters
+    ----------
+    table
+        Runs: CSV, Parquet, or the folder of a sweep or study; a row a run.
+    algorithm
+        Column of the algorithm.
+    own
+        Column of the throughput of flows that use it.
+    standard
+        Column of the throughput of flows that use standard TCP beside it.
+    available
+        Column of the throughput that was available, as numbers or such as "20 Mbit/s".
+    condition
+        Column of the condition, or several, separated by commas; without it, all other factors.
+    json_
+        Print everything that was found as JSON.
+    output
+        File for a figure of the shares: .png, .svg or .pdf. A second one, NAME-beside, has the throughputs.
+    """
+    from tightlink.analysis import measurements
+    from tightlink.analysis import shares as analysis
+
+    beside = None if output is None else output.with_stem(f"{output.stem}-beside")
+    free(output)
+    free(beside)
+    read, keys, _ = read_compared(table, algorithm, condition, f"{own},{standard}")
+    with measurements.of_file(table):
+        parts = analysis.shares(read.runs, algorithm=algorithm, own=own, standard=standard, available=available)
+        points = analysis.beside(read.runs, condition=keys, algorithm=algorithm, own=own, standard=standard)
+    fairness = analysis.fairness(points)
+    if json_:
+        print_json({"shares": plain(parts), "fairness": plain(fairness), "conditions": plain(points)})
+    else:
+        _print_shares(parts, fairness)
+    if output is not None and beside is not None:
+        from tightlink import plots
+
+        draw(output, {"": [partial(plots.share_bars, parts)]}, _SIZE)
+        plots.write(plots.beside_standard(points), beside)
+
+
+def _print_shares(parts: "pl.DataFrame", fairness: "pl.DataFrame") -> None:
+    from tightlink.analysis.shares import ALTERNATIVE, STANDARD
+    from tightlink.console import print_table
+
+    share = {(name, flows): value for name, flows, value in parts.select("algorithm", "flows", "share").rows()}
+
+    def percent(name: str, flows: str) -> str:
+        value: Any = share.get((name, flows))
+        return "-" if value is None else f"{100 * value:.1f} %"
+
+    header = ["algorithm", "its share", "standard TCP beside it", "own / standard", "ahead", "behind", "sign test"]
+    print_table(header, [
+        [row["algorithm"], percent(row["algorithm"], ALTERNATIVE), percent(row["algorithm"], STANDARD),
+         "-" if row["ratio"] is None else f"{row['ratio']:.2f}", str(row["ahead"]), str(row["behind"]),
+         f"p = {row['p']:.2g}"]
+        for row in fairness.iter_rows(named=True)
+    ])  # fmt: skip

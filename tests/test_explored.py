@@ -1,0 +1,72 @@
+"""The tables behind the page of runs to explore."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tightlink import cli
+from tightlink.analysis import designed
+from tightlink.analysis.measurements import MeasurementError
+from tightlink.report import charts
+from tightlink.report.charts.explored import explored
+
+COMPARED = Path(__file__).parent.parent / "examples" / "controls-compared.csv"
+
+
+def _table() -> designed.Designed:
+    frame = pl.DataFrame({
+        "queue": ["20 packets", "5 packets"] * 2, "tcp": ["reno", "reno", "fast", "fast"],
+        "rtt_s": [0.01, 0.02, None, 0.05], "loss": [0.0, 0.0, 0.0, 0.0],
+    })  # fmt: skip
+    return designed.designed(frame)
+
+
+def test_every_run_has_a_place_on_every_axis() -> None:
+    found = explored(_table(), "tcp")
+    assert found.axes == ["queue", "tcp", "round-trip time (ms)", "loss (%)"]
+    assert found.rows.height == 4 * 4
+    # Levels are in the order of their numbers, responses from their least to their greatest.
+    assert found.rows.filter(axis="queue")["scaled"].to_list() == [1, 0, 1, 0]
+    rtt = found.rows.filter(axis=found.responses[0])
+    assert rtt["scaled"].to_list() == [0, pytest.approx(0.25), None, 1]
+    assert rtt["value"].to_list() == [10, 20, None, 50]
+    assert found.rows.filter(axis=found.responses[1])["scaled"].to_list() == [0.5] * 4
+    assert found.choices["choice"].to_list() == [
+        "queue = 5 packets", "queue = 20 packets", "tcp = reno", "tcp = fast",
+    ]  # fmt: skip
+
+
+def test_runs_know_their_cluster() -> None:
+    table = designed.read(COMPARED, factors=["rate", "delay", "queue", "flows", "congestion"])
+    found = explored(table, "congestion")
+    assert found.cells is not None
+    assert found.cells.height == 128
+    sizes = found.rows.filter(axis="rate").group_by("group").len()
+    together = found.cells.filter(pl.col("cluster") > 0).group_by("group").len()
+    assert dict(sizes.rows()).items() >= dict(together.rows()).items()
+    alone = found.cells.filter(cluster=0)
+    assert alone["members"].to_list() == alone["algorithm"].to_list()
+
+
+def test_tables_that_cannot_be_explored() -> None:
+    with pytest.raises(MeasurementError, match="4 runs with 1 responses: expected runs with at least two"):
+        charts.explore(designed.designed(_table().runs, responses=["loss"]))
+    many = pl.DataFrame({f"y{place}": range(7000) for place in range(3)})
+    with pytest.raises(MeasurementError, match="7000 runs with 3 factors and responses are too many for one page"):
+        charts.explore(designed.designed(many))
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["analyze", "explore", str(COMPARED), "--algorithm", "congestion"]) == 0
+    assert capsys.readouterr().out == "explore.html\n"
+    text = (tmp_path / "explore.html").read_text()
+    assert "128 runs of controls-compared.csv" in text
+    (tmp_path / "notes.html").write_text("mine")
+    assert cli.main(["analyze", "explore", str(COMPARED), "-o", "notes.html"]) == 2
+    assert "nothing is overwritten" in capsys.readouterr().err
+    assert cli.main(["analyze", "explore", str(COMPARED), "--algorithm", "tcp"]) == 2
+    assert "no column tcp" in capsys.readouterr().err
