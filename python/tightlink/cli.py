@@ -14,12 +14,11 @@ from typing import Annotated, Any, Final, Literal
 from cyclopts import App, CycloptsError, Parameter
 
 from tightlink.commands import analyze
-from tightlink.commands.analyze_algorithms import clusters, outliers, ranks, shares
+from tightlink.commands.analyze_algorithms import clusters, outliers, ranks
 from tightlink.commands.analyze_chain import chain
 from tightlink.commands.analyze_effects import effects, ten_steps
-from tightlink.commands.analyze_oscillation import oscillation
-from tightlink.commands.analyze_algorithms import clusters, outliers, ranks
 from tightlink.commands.analyze_explore import explore
+from tightlink.commands.analyze_oscillation import oscillation
 from tightlink.commands.analyze_responses import components, correlation
 from tightlink.commands.analyze_shares import shares
 from tightlink.commands.controls import Controls, define
@@ -162,10 +161,9 @@ def run(  # noqa: PLR0913
 
 
 for analysis in (
-    *(effects, ten_steps, correlation, components, clusters, outliers, ranks, shares),
+    *(effects, ten_steps, correlation, components, clusters, outliers, ranks, shares, explore),
     *(oscillation, chain),
 ):
-for analysis in (correlation, components, clusters, outliers, ranks, shares, explore):
     analyze.app.command(analysis)
 app.command(analyze.app)
 app.command(maxflow)
