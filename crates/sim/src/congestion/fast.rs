@@ -101,7 +101,8 @@ impl CongestionControl for Fast {
             self.window_before = window.cwnd;
             self.rounds.begin(ack);
         }
-        window.cwnd = (window.cwnd + self.step * ack.acked).max(SMALLEST);
+        // After a timeout one ACK may stand for far more than the window of now.
+        window.cwnd = (window.cwnd + self.step * ack.acked.min(window.cwnd)).max(SMALLEST);
         window.ssthresh = window.ssthresh.min(window.cwnd);
     }
 
@@ -115,7 +116,7 @@ impl CongestionControl for Fast {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::tests::{Path, with};
+    use crate::congestion::tests::{Path, ack, with};
 
     /// On a path of 100 packets, whose queue holds the rest.
     #[test]
@@ -131,5 +132,20 @@ mod tests {
             let queued = path.window.cwnd - 100.0;
             assert!((queued / alpha - 1.0).abs() < 0.02, "{start} {alpha}: {queued}");
         }
+    }
+    #[test]
+    fn an_ack_of_many_packets_at_most_doubles_the_window() {
+        let mut control: Fast = with(&[("alpha", 200.0)]);
+        let mut window = Window { cwnd: 2.0, ssthresh: 1.0 };
+        control.rounds.base_s = 0.1;
+        for round in 1..9 {
+            let before = window.cwnd;
+            let through = 800 * round;
+            let many = Ack { acked: 800.0, through, highest: through + 2, in_flight: window.cwnd, ..ack(0.1) };
+            control.measure(&many);
+            control.on_ack(&mut window, &many);
+            assert!(window.cwnd <= MOST_GROWTH * before, "{before} to {}", window.cwnd);
+        }
+        assert!(window.cwnd > 2.0);
     }
 }
