@@ -145,7 +145,12 @@ def test_the_report_and_the_tables(found: tuple[Findings, Path]) -> None:
     for section in findings.sections:
         assert html.escape(section.title) in text
     figures = {file.name for file in (folder / "figures").iterdir()}
-    assert {"main-effects.svg", "significance.svg", "1b-dendrograms.svg", "2b-beside-standard.svg"} <= figures
+    assert {
+        "sensitivity-main-effects.svg",
+        "sensitivity-significance.svg",
+        "1b-dendrograms.svg",
+        "2b-beside-standard.svg",
+    } <= figures
     table = pl.read_parquet(folder / "responses.parquet")
     assert table.columns == ["experiment", "condition", "algorithm", "control", "period", "response", "value"]
     keys = table.columns[:-1]

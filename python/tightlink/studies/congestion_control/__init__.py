@@ -17,7 +17,7 @@ from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.experiment.results import metrics
 from tightlink.studies.congestion_control import boundary, costs, homogeneous, mixed, mixture, sensitivity, window
 from tightlink.studies.congestion_control.evidence import Evidence, gather, together
-from tightlink.studies.congestion_control.experiment import NAMES, Experiment, Size, experiment
+from tightlink.studies.congestion_control.experiment import LARGE, NAMES, OF_ONE, Experiment, Size, experiment
 from tightlink.studies.study import Findings, Study
 from tightlink.tables import counted, measured
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from tightlink.studies.congestion_control.part import Part
 
 #: What runs in about ten minutes on two cores, with `CHOSEN`.
-DEFAULT: Final = Size(Fraction(1, 100), "3 min")
+DEFAULT: Final = Size(Fraction(1, 100), "2 min")
 CHOSEN: Final = ("sensitivity", "1b", boundary.NAME)
-_ALONE: Final = "sensitivity-"
-#: That `--experiments` knows: the sensitivity analysis is one.
-_KNOWN: Final = (*(name for name in NAMES if not name.startswith(_ALONE)), boundary.NAME)
+WHOLE: Final = "sensitivity"
+#: That `--experiments` knows: the sensitivity analysis is one with its designs of one control.
+_KNOWN: Final = (*(name for name in NAMES if name not in OF_ONE), boundary.NAME)
 #: What the table of runs has of users and of flows.
 _EVERY_RUN: Final = ("loss", "utilization", "queue_mean_packets")
 #: A period must have some intervals.
@@ -74,11 +74,11 @@ class Chosen:
 
 def _parts(found: Mapping[str, Evidence]) -> Iterator[Part]:
     """Of each experiment in the four-tier network."""
-    alone = {name.removeprefix(_ALONE): each for name, each in found.items() if name.startswith(_ALONE)}
+    alone = {each.experiment.algorithms[0]: each for name, each in found.items() if name in OF_ONE}
     for name, each in found.items():
-        if name == "sensitivity":
-            yield sensitivity.part(each, alone)
-        elif name not in {_ALONE + control for control in alone}:
+        if name in {WHOLE, LARGE}:
+            yield sensitivity.part(each, alone if name == WHOLE else {})
+        elif name not in OF_ONE:
             yield _PARTS.get(name, _BY_MIXING[each.experiment.mixing])(each)
 
 
@@ -153,9 +153,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _study(names: Sequence[str], size: Size, command: str = "") -> Study:
-    experiments = tuple(
-        experiment(name) for name in NAMES if name in names or (name.startswith(_ALONE) and "sensitivity" in names)
-    )
+    experiments = tuple(experiment(name) for name in NAMES if name in names or (name in OF_ONE and WHOLE in names))
     for each in experiments:
         each.check(size)
     chosen = Chosen(experiments, size, boundary.NAME in names)

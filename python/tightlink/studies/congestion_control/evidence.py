@@ -32,8 +32,13 @@ class Evidence:
     experiment: Experiment
     size: Size
     table: pl.DataFrame
-    packet_hops: int
-    """Of all runs, added."""
+    runs: Mapping[str, Run]
+    """By condition and what is compared, as "00/reno"."""
+
+    @property
+    def packet_hops(self) -> int:
+        """Of all runs, added."""
+        return sum(int(run.manifest["packet_hops"]) for run in self.runs.values())
 
     def responses(self, period: str = CONGESTION) -> pl.DataFrame:
         """A row for each condition and algorithm, with its factors; a column for each response of the network."""
@@ -55,13 +60,12 @@ class Evidence:
 
 def gather(found: Experiment, size: Size, runs: Mapping[str, Run]) -> Evidence:
     """Read the runs of an experiment."""
-    names = [name for name in runs if name.split("/")[0] == found.name]
-    table = pl.concat([_rows(name, runs[name]) for name in names])
-    return Evidence(found, size, table, sum(runs[name].manifest["packet_hops"] for name in names))
+    own = {name.partition("/")[2]: run for name, run in runs.items() if name.partition("/")[0] == found.name}
+    return Evidence(found, size, pl.concat([_rows(found.name, name, run) for name, run in own.items()]), own)
 
 
-def _rows(name: str, run: Run) -> pl.DataFrame:
-    experiment, condition, algorithm = name.split("/")
+def _rows(experiment: str, name: str, run: Run) -> pl.DataFrame:
+    condition, algorithm = name.split("/")
     network = responses(run).select("period", "response", "value", control=pl.lit(""))
     found = pl.concat([network, _groups(run.transfers).select(network.columns)])
     return found.select(

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.experiment.execute import Task
-from tightlink.experiment.fractional import fraction
+from tightlink.experiment.fractional import fraction, of_signs
 from tightlink.scenario.four_tier import FourTier
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ NAMES: Final = (
     "sensitivity",
     "sensitivity-reno",
     "sensitivity-compound",
+    "sensitivity-256",
     "1a",
     "1b",
     "2a",
@@ -46,6 +47,11 @@ NAMES: Final = (
     "mixture",
     "window",
 )
+#: The sensitivity analysis with 256 runs, which tell smaller effects; of resolution IV, all words even.
+LARGE: Final = "sensitivity-256"
+_GENERATORS: Final = "a b c d e f g h abcdh bdf adg abcdf bdfgh beg acefh cefgh cde ade acegh ceg"
+#: With one control alone.
+OF_ONE: Final = ("sensitivity-reno", "sensitivity-compound")
 #: What is compared where all controls are there at once.
 ALL: Final = "all"
 #: Standard TCP.
@@ -86,11 +92,18 @@ class Experiment:
     factors: dict[str, tuple[Any, Any]]
     variants: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Keys of the scenario with which all runs are repeated, by name."""
+    generators: str = ""
+    """Of which of the first factors each is the product; without them the smallest design of the resolution."""
 
     @cached_property
     def design(self) -> Design:
         """The two-level design, a row for each condition."""
-        return fraction(len(self.factors), self.resolution)
+        if not self.generators:
+            return fraction(len(self.factors), self.resolution)
+        import numpy as np
+        import pydoe
+
+        return of_signs(np.asarray(pydoe.fracfact(self.generators), dtype=np.int64))
 
     @cached_property
     def conditions(self) -> pl.DataFrame:
@@ -162,6 +175,8 @@ def experiment(name: str) -> Experiment:
         return found
     if not algorithm:
         return replace(found, algorithms=())
+    if name == LARGE:
+        return replace(found, name=name, title=f"{found.title}, 256 runs", algorithms=(), generators=_GENERATORS)
     factors = {key: pair for key, pair in found.factors.items() if key != _FACTOR_OF_ALGORITHM}
     title = f"{found.title}, {algorithm} alone"
     return replace(found, name=name, title=title, algorithms=(algorithm,), factors=factors)

@@ -24,17 +24,19 @@ if TYPE_CHECKING:
 _NAMES: Final = {name: parameter.id for name, parameter in PARAMETERS.items()}
 
 
-def sensitivity(folder: Path, effects: pl.DataFrame, influence: pl.DataFrame, found: Correlation) -> list[Path]:
+def sensitivity(
+    folder: Path, name: str, effects: pl.DataFrame, influence: pl.DataFrame, found: Correlation
+) -> list[Path]:
     """Main effects on the number of sources transmitting, the map of all, the influence, correlations."""
     second = effects.filter(pl.col("row") == CONGESTION)
     rows = influence.filter(pl.col("row") != "weighted")
     return [
-        *saved(plots.main_effects(second, "sources_transmitting", names=_NAMES), folder, "main-effects"),
-        *saved(plots.significance_map(second, names=_NAMES), folder, "significance"),
-        *saved(plots.influence(rows, names=_NAMES), folder, "influence"),
-        *saved(plots.correlation_matrix(found), folder, "correlation"),
-        *saved(plots.correlation_histogram(found), folder, "correlation-histogram"),
-        *saved(plots.index_index(found), folder, "index-index"),
+        *saved(plots.main_effects(second, "sources_transmitting", names=_NAMES), folder, f"{name}-main-effects"),
+        *saved(plots.significance_map(second, names=_NAMES), folder, f"{name}-significance"),
+        *saved(plots.influence(rows, names=_NAMES), folder, f"{name}-influence"),
+        *saved(plots.correlation_matrix(found), folder, f"{name}-correlation"),
+        *saved(plots.correlation_histogram(found), folder, f"{name}-correlation-histogram"),
+        *saved(plots.index_index(found), folder, f"{name}-index-index"),
     ]
 
 

@@ -12,6 +12,7 @@ import polars as pl
 from tightlink.analysis.clusters import Dendrogram, clusters
 from tightlink.analysis.components import Components, components
 from tightlink.analysis.designed import Designed, designed
+from tightlink.analysis.markov import from_users, ranked
 from tightlink.analysis.outliers import outliers
 from tightlink.analysis.responses import RESPONSES
 from tightlink.experiment.claims import Claim, holds_if, within
@@ -77,6 +78,12 @@ class Homogeneous:
         return list(clusters(kept, condition="condition", algorithm="algorithm", responses=names))
 
     @cached_property
+    def heights(self) -> dict[int, float]:
+        """By condition: how far controls are apart, over the responses of the whole network, in one unit for all."""
+        trees = clusters(self.table, condition="condition", algorithm="algorithm", responses=NETWORK, spread="all")
+        return {int(tree.condition): tree.height for tree in trees}
+
+    @cached_property
     def outliers(self) -> pl.DataFrame:
         """Which control is unlike the others, by condition and response."""
         return outliers(self.table, condition="condition", algorithm="algorithm", responses=NETWORK)
@@ -119,19 +126,25 @@ class Homogeneous:
         return [condition for condition in half if condition in short]
 
 
+def life(one: Homogeneous, control: str) -> pl.DataFrame:
+    """Which transitions of a source's life bring completions down, in the condition with the most loss."""
+    run = one.found.runs[f"{one.by_congestion[-1]:02}/{control}"]
+    found = ranked(from_users(run), "thinking", "completed")
+    return found.select("transition", "probability", "elasticity", "remaining", "cut")
+
+
 def claims(one: Homogeneous) -> Iterator[Claim]:
     """What the document concludes."""
     algorithms = one.found.experiment.algorithms
     third = len(one.by_congestion) // 3
     light, heavy = one.by_congestion[:third], one.by_congestion[-third:]
-    spreads = one.spreads("sources_transmitting")
-    calm, busy = (float(np.median([spreads[each] for each in part])) for part in (light, heavy))
+    calm, busy = (float(np.median([one.heights[each] for each in part])) for part in (light, heavy))
     yield holds_if(
         f"{one.name}.similar-without-congestion",
         "Networks of all controls are alike without congestion, and differ under heavy congestion",
         document.DENDROGRAMS, busy / calm, busy > calm,
-        f"Spread over the controls of the number of sources transmitting: median {calm:.1%} in the {third} conditions "
-        f"with the least loss, {busy:.1%} in those with the most; the ratio.",
+        f"Height of the dendrogram, differences standardised over all conditions: median {calm:.2f} in the {third} "
+        f"conditions with the least loss, {busy:.2f} in those with the most; the ratio.",
     )  # fmt: skip
     apart = [tree.apart == "fast" for tree in one.dendrograms if int(tree.condition) in heavy]
     yield holds_if(
@@ -196,6 +209,11 @@ def section(one: Homogeneous) -> Section:
             Chart(
                 charts.outlier_grid(one.outliers, least=_EFFECT),
                 "Where a control is an outlier (Grubbs' test, p < 0.05) by 10 % or more.",
+            ),
+            Table(
+                life(one, STANDARD),
+                "A source's life as a Markov chain, standard TCP, in the condition with the most loss: by how many "
+                "percent completions fall for each percent of a transition that is lost, and what is left without it.",
             ),
             Chart(charts.explore(one.explored, algorithm="algorithm"), "All runs: choose levels, bands, clusters."),
         ],

@@ -46,6 +46,11 @@ class Sensitivity:
     both: Evidence
     alone: Mapping[str, Evidence]
 
+    @property
+    def name(self) -> str:
+        """Of the experiment."""
+        return self.both.experiment.name
+
     @cached_property
     def effects(self) -> pl.DataFrame:
         """Main effects in each period, and of each control alone in the second: column ``row``."""
@@ -118,7 +123,7 @@ def claims(found: Sensitivity) -> Iterator[Claim]:
     yield from _order(found)
     yield from _without_effect(found)
     yield exact(
-        "sensitivity.dimensions", "Seven groups of correlated responses", document.CORRELATIONS, document.DIMENSIONS,
+        f"{found.name}.dimensions", "Seven groups of correlated responses", document.CORRELATIONS, document.DIMENSIONS,
         len(found.correlation.groups),
         reason=f"Groups of mutual |r| > {document.THRESHOLD:g} over {found.both.experiment.conditions.height} runs in "
         "the second period; a response without a partner is a group.",
@@ -131,7 +136,7 @@ def _signs(found: Sensitivity) -> Iterator[Claim]:
         for parameter, (sign, strong) in document.effects()[number].items():
             if not strong:
                 continue
-            name = f"sensitivity.{number}.{parameter}"
+            name = f"{found.name}.{number}.{parameter}"
             said = f"{number}, read as {response}: {PARAMETERS[document.NAME_OF[parameter]].name} {sign}"
             own = found.effect(document.NAME_OF[parameter], response)
             if parameter == document.UNKNOWN:
@@ -157,7 +162,7 @@ def _six(found: Sensitivity) -> Iterator[Claim]:
         own = found.effect(document.NAME_OF[parameter], "sources_transmitting")
         p = float("nan") if own is None else float(str(own["p"]))
         yield holds_if(
-            f"sensitivity.transmitting.{parameter}",
+            f"{found.name}.transmitting.{parameter}",
             f"{PARAMETERS[document.NAME_OF[parameter]].name} moves the number of sources transmitting (p < 0.01)",
             document.ONE_RESPONSE, p, p < _STRONG, "The p-value of the two-sample t-test.",
         )  # fmt: skip
@@ -173,12 +178,12 @@ def _order(found: Sensitivity) -> Iterator[Claim]:
     theirs = document.influence()["weighted"]
     order = stats.spearmanr([theirs[name] for name in theirs], [own.get(name, 0.0) for name in theirs])
     yield within(
-        "sensitivity.order", "The order of influence of the twenty parameters (Spearman's ρ)", document.INFLUENCE, 1.0,
-        float(order.statistic), tolerance=0.3, reason="Weighted Ψ, as the document weights it. Tolerance: ours.",
+        f"{found.name}.order", "The order of influence of the twenty parameters (Spearman's ρ)", document.INFLUENCE,
+        1.0, float(order.statistic), tolerance=0.3, reason="Weighted Ψ, as the document weights it. Tolerance: ours.",
     )  # fmt: skip
     leading = sorted(own, key=lambda name: -own[name])[: len(document.LEADING)]
     yield holds_if(
-        "sensitivity.leading", f"The seven that matter most are {', '.join(document.LEADING)}", document.INFLUENCE,
+        f"{found.name}.leading", f"The seven that matter most are {', '.join(document.LEADING)}", document.INFLUENCE,
         ", ".join(leading), set(leading) == set(document.LEADING), "In any order.",
     )  # fmt: skip
 
@@ -192,7 +197,7 @@ def _without_effect(found: Sensitivity) -> Iterator[Claim]:
         many = int((p < _STRONG).sum())
         most = int(stats.binom.ppf(_CHANCE, len(p), _STRONG))
         yield holds_if(
-            f"sensitivity.without-effect.{parameter}",
+            f"{found.name}.without-effect.{parameter}",
             f"{PARAMETERS[document.NAME_OF[parameter]].name} has no significant effect", document.INFLUENCE,
             many, many <= most,
             f"Responses of {len(p)} with p < 0.01 in the second period; up to {most} by chance in 99 of 100 cases.",
@@ -202,7 +207,7 @@ def _without_effect(found: Sensitivity) -> Iterator[Claim]:
 def section(found: Sensitivity, verdicts: Sequence[Claim]) -> Section:
     """Effects as a map, and influence beside the document's."""
     second = found.effects.filter(pl.col("row") == CONGESTION)
-    signs = [claim for claim in verdicts if claim.id.startswith("sensitivity.Y") and claim.holds is not None]
+    signs = [claim for claim in verdicts if claim.id.startswith(f"{found.name}.Y") and claim.holds is not None]
     held = sum(claim.holds is True for claim in signs)
     row = "weighted" if found.alone else CONGESTION
     ours = found.influence.filter(pl.col("row") == row)
@@ -219,7 +224,7 @@ def section(found: Sensitivity, verdicts: Sequence[Claim]) -> Section:
     ]
     design = found.both.experiment.design
     return Section(
-        "Which parameters matter",
+        found.both.experiment.title,
         f"{held} of the {len(signs)} signs that can be compared are the document's.",
         [
             Text(
@@ -248,5 +253,5 @@ def part(both: Evidence, alone: Mapping[str, Evidence]) -> Part:
     return Part(
         own,
         section(found, own),
-        lambda folder: figures.sensitivity(folder, found.effects, found.influence, found.correlation),
+        lambda folder: figures.sensitivity(folder, found.name, found.effects, found.influence, found.correlation),
     )
