@@ -103,13 +103,6 @@ class Homogeneous:
         """Of all runs."""
         return components(self.table, NETWORK)
 
-    def spreads(self, response: str) -> dict[int, float]:
-        """By condition: how far controls are apart in a response, their standard deviation over their mean."""
-        own = self.table.group_by("condition", maintain_order=True).agg(
-            spread=pl.col(response).std(ddof=0) / pl.col(response).mean()
-        )
-        return {int(condition): float(spread) for condition, spread in own.rows() if spread is not None}
-
     def ratios(
         self, control: str, response: str, conditions: Sequence[int]
     ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
