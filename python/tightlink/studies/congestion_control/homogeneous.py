@@ -90,11 +90,10 @@ class Homogeneous:
 
     @property
     def explored(self) -> Designed:
-        """All runs with their factors in words, to explore."""
+        """All runs with the levels of their factors in words, to explore."""
         factors = self.found.experiment.factors
         words = [
-            pl.when(pl.col(name) < 0).then(pl.lit(f"{low}")).otherwise(pl.lit(f"{high}")).alias(name)
-            for name, (low, high) in factors.items()
+            pl.when(pl.col(name) < 0).then(pl.lit("low")).otherwise(pl.lit("high")).alias(name) for name in factors
         ]
         return designed(self.table.with_columns(words), factors=[*factors, "algorithm"], responses=_EXPLORED)
 
