@@ -11,7 +11,7 @@ from tightlink.scenario.observe import Observe
 from tightlink.scenario.overrides import parse_option, parse_value
 from tightlink.scenario.profiles import PROFILES, Profile
 from tightlink.scenario.protocols import Rto, Tcp, Udp
-from tightlink.scenario.queues import Codel, DropTail, FqCodel, Pie, Red, Threshold
+from tightlink.scenario.queues import Codel, DropTail, FqCodel, Pie, Red, Rem, Threshold
 from tightlink.scenario.scatter import DatagramSize, Scatter
 from tightlink.scenario.topologies import (
     TOPOLOGIES,
@@ -63,6 +63,7 @@ __all__ = [
     "Processor",
     "Profile",
     "Red",
+    "Rem",
     "Reverse",
     "Rto",
     "Saturate",
