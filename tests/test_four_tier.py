@@ -133,6 +133,25 @@ def test_a_queue_replaces_the_rule() -> None:
     }  # fmt: skip
 
 
+def test_a_queue_without_a_limit_has_that_of_the_rule() -> None:
+    """The kind alone, written again and read again, and as it stands in the Python table."""
+    rule = 'speed = "800 packets/ms", buffers = "rtt*c/sqrt(n)", flows = 400'
+    plain = scenario(rule)
+    marking = plain.set("topology.net.link.queue.kind", "red").set("topology.net.link.queue.ecn", value=True)
+    limits = [one["queue"]["limit"] for one in plain.resolve()["links"]]
+    queues = [one["queue"] for one in marking.resolve()["links"]]
+    assert {(queue["kind"], queue["ecn"]) for queue in queues} == {("red", True)}
+    assert [queue["limit"] for queue in queues] == limits
+    assert len({limit["packets"] for limit in limits}) > 3
+    assert tl.loads(marking.to_toml()).resolve() == marking.resolve()
+    assert marking.explicit().resolve() == marking.resolve()
+    # One with a limit has its own; FQ-CoDel's default is none.
+    assert link('speed = "800 packets/ms", link.queue = { kind = "fq-codel" }', "net.normal_link[0]")["queue"] == {
+        "kind": "fq-codel", "limit": {"packets": math.ceil(23.1 * 20)}, "target_s": 0.005, "interval_s": 0.1,
+        "ecn": False, "flows": 1024, "quantum_bytes": 1514,
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("variant", BACKBONES)
 def test_flows_run_over_it(variant: str) -> None:
     run = tl.simulate(scenario(f'speed = "8 packets/ms", variant = "{variant}"'))
@@ -154,8 +173,11 @@ def test_flows_run_over_it(variant: str) -> None:
         ('speed = "8 packets/ms", flows = 10', 'nothing here without buffers = "rtt*c/sqrt(n)"'),
         (
             'speed = "8 packets/ms", link.queue = "5 packets", rtt = "1 ms"',
-            "expected nothing here, as link.queue is given",
+            "expected nothing here, as link.queue has a limit",
         ),
+        ('speed = "8 packets/ms", link.queue.limt = "1 packet"', "topology.net.link.queue.kind: expected a kind"),
+        ('speed = "8 packets/ms", link.queue.kind = "rom"', 'did you mean "rem"?'),
+        ('speed = "8 packets/ms", link.queue = { kind = "rem", gama = 1 }', 'did you mean "gamma"?'),
         ('speed = "8 packets/ms", link.framing.overhead = "38 B"', "topology.net.link.framing"),
         (
             'speed = "1e6 packets/ms", rtt = "1 h"',

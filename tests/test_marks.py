@@ -19,6 +19,7 @@ KINDS = {
     "threshold": {"mark": "30 packets"},
     "red": {},
     "pie": {},
+    "rem": {"gamma": 0.01},
     "codel": {},
     "fq-codel": {},
 }

@@ -39,6 +39,10 @@ def test_options_have_the_defaults_of_their_sources() -> None:
     assert resolved({"kind": "pie", "limit": "100 packets", "ecn": True}) == {
         "kind": "pie", "limit": limit, "target_s": 0.015, "update_s": 0.015, "burst_s": 0.15, "ecn": True,
     }  # fmt: skip
+    assert resolved({"kind": "rem", "limit": "100 packets"}) == {
+        "kind": "rem", "limit": limit, "gamma": 0.001, "alpha": 0.1, "phi": 1.001, "target_packets": 20.0,
+        "interval_s": 0.002, "packet_bytes": 1500, "ecn": False, "drop": True,
+    }  # fmt: skip
     assert resolved({"kind": "threshold", "limit": "100 packets", "mark": "30 kB"}) == {
         "kind": "threshold", "limit": limit, "mark": {"bytes": 30_000},
     }  # fmt: skip
@@ -74,7 +78,7 @@ def test_a_managed_queue_is_shorter_than_drop_tail_and_says_why_it_drops() -> No
         return float(tl.simulate(with_queue(queue)).links["queue_mean_packets"][0])
 
     drop_tail = mean("100 packets")
-    for kind in ("red", "pie", "codel", "fq-codel"):
+    for kind in ("red", "pie", "rem", "codel", "fq-codel"):
         queue = {"kind": kind, "limit": "100 packets"}
         assert mean(queue) < drop_tail / 2, kind
         packets = tl.simulate(with_queue(queue), trace=True).packets
@@ -101,6 +105,11 @@ WRONG = [
     ({"kind": "red", "limit": "9 packets", "interval": "1 s"}, "expected nothing here without adaptive = true"),
     ({"kind": "pie", "limit": "9 packets", "update": "1 us"}, 'expected a time of at least "10 us"'),
     ({"kind": "pie", "limit": "9 packets", "ecn": 1}, "expected true or false"),
+    ({"kind": "rem", "limit": "9 packets", "phi": 1}, "expected a number from 1.000001 to 10, such as 1.001"),
+    ({"kind": "rem", "limit": "9 packets", "gamma": 0}, "expected a number above 0 and up to 1000, such as 0.1"),
+    ({"kind": "rem", "limit": "9 packets", "target": "1 kB"}, 'expected a number of packets such as "20 packets"'),
+    ({"kind": "rem", "limit": "9 packets", "interval": "1 us"}, 'expected a time of at least "10 us"'),
+    ({"kind": "rem", "limit": "9 packets", "drop": False}, "expected nothing here without ecn = true"),
 ]
 
 
@@ -111,7 +120,7 @@ def test_what_is_wrong_is_said_in_a_sentence(queue: object, sentence: str) -> No
     assert sentence in str(caught.value)
 
 
-@pytest.mark.parametrize("kind", ["red", "pie"])
+@pytest.mark.parametrize("kind", ["red", "pie", "rem"])
 def test_a_source_that_saturates_needs_a_queue_that_takes_what_it_has_room_for(kind: str) -> None:
     scenario = tl.Scenario.from_dict({
         "duration": "1 s",
@@ -134,7 +143,7 @@ def test_flow_control_needs_a_queue_that_looks_at_its_length() -> None:
             "traffic": {"t": {"kind": "cbr", "from": "x", "to": "y", "rate": "2 Mbit/s"}},
         })  # fmt: skip
 
-    for kind in ("pie", "codel", "fq-codel"):
+    for kind in ("pie", "rem", "codel", "fq-codel"):
         with pytest.raises(tl.ScenarioError, match="looks at its length"):
             tl.simulate(scenario({"kind": kind, "limit": "9 packets"}))
     assert tl.simulate(scenario({"kind": "red", "limit": "9 packets"})).links["packets_dropped"][0] > 0

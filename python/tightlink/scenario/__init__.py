@@ -11,7 +11,7 @@ from tightlink.scenario.observe import Observe
 from tightlink.scenario.overrides import parse_option, parse_value
 from tightlink.scenario.profiles import PROFILES, Profile
 from tightlink.scenario.protocols import Rto, Tcp, Udp
-from tightlink.scenario.queues import Codel, DropTail, FqCodel, Pie, Red, Threshold
+from tightlink.scenario.queues import Codel, DropTail, FqCodel, Pie, Red, Rem, Threshold
 from tightlink.scenario.scatter import Scatter
 from tightlink.scenario.sizes import DatagramSize
 from tightlink.scenario.topologies import (
@@ -64,6 +64,7 @@ __all__ = [
     "Processor",
     "Profile",
     "Red",
+    "Rem",
     "Reverse",
     "Rto",
     "Saturate",

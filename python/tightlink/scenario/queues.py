@@ -11,13 +11,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
-from pydantic import BeforeValidator, Discriminator, StrictBool, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag, WrapValidator, model_validator
 
 from tightlink import units
 from tightlink.scenario.table import Table, key_of, known_kind, tag_of_kind, wrong
-from tightlink.scenario.values import Fraction, Period, QueueLimit, RingLimit, Size, choice, whole
+from tightlink.scenario.values import (
+    UNLIMITED,
+    Backlog,
+    Fraction,
+    Period,
+    QueueLimit,
+    RingLimit,
+    Size,
+    choice,
+    number,
+    whole,
+)
+
+if TYPE_CHECKING:
+    from pydantic import ValidatorFunctionWrapHandler
 
 #: RED: the delay at the middle of the thresholds, and the smallest lower one, in packets (Adaptive RED, §4.3).
 _RED_DELAY_S: Final = 0.005
@@ -29,8 +43,17 @@ _RED_ROUND_TRIP_S: Final = 0.1
 _RED_LEAST_PROBABILITY: Final = 0.01
 _RED_MOST_PROBABILITY: Final = 0.5
 
-#: PIE: updates more often than that would only take time.
-_PIE_SHORTEST_UPDATE: Final = "10 us"
+#: PIE and REM: updates more often than that would only take time.
+_SHORTEST_UPDATE: Final = "10 us"
+
+#: REM: steps of the price, and the base of its probability, where numbers still tell packets apart.
+_LARGEST_STEP: Final = 1000
+_STEP: Final = number(
+    lambda value: 0 < value <= _LARGEST_STEP, f"a number above 0 and up to {_LARGEST_STEP}, such as 0.1"
+)
+_LEAST_PHI: Final = 1.000_001
+_MOST_PHI: Final = 10.0
+_PHI: Final = "a number from 1.000001 to 10, such as 1.001"
 
 
 @dataclass(frozen=True)
@@ -180,14 +203,58 @@ class Pie(Discipline):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if units.time(self.update) < units.time(_PIE_SHORTEST_UPDATE):
-            raise wrong(f'a time of at least "{_PIE_SHORTEST_UPDATE}"', key="update", value=self.update)
+        if units.time(self.update) < units.time(_SHORTEST_UPDATE):
+            raise wrong(f'a time of at least "{_SHORTEST_UPDATE}"', key="update", value=self.update)
         return self
 
     def spec(self, line: Line) -> dict[str, Any]:
         """The options as the engine reads them."""
         del line
         return _seconds(target=self.target, update=self.update, burst=self.burst) | {"ecn": self.ecn}
+
+
+class Rem(Discipline):
+    """Random exponential marking (Athuraliya, Low, Li, Yin 2001): the link has a price, which marks tell to senders."""
+
+    kind: Annotated[Literal["rem"], choice("rem")] = "rem"
+    """Queue discipline."""
+    gamma: Annotated[float, _STEP] = 0.001
+    """By how much each packet too many raises the price, in each update (γ)."""
+    alpha: Annotated[float, _STEP] = 0.1
+    """Weight of a packet above target over that of one above what the link carries (α)."""
+    phi: Annotated[float, number(lambda value: _LEAST_PHI <= value <= _MOST_PHI, _PHI)] = 1.001
+    """An arrival is chosen with the probability 1 − phi^−price (φ)."""
+    target: Backlog = "20 packets"
+    """Packets waiting or in service that it aims at (b*)."""
+    interval: Period = "2 ms"
+    """Time from one update of the price to the next."""
+    packet: Size = "1500 B"
+    """Typical packet: bytes that come and wait are counted in it; on links in packets each is one."""
+    ecn: StrictBool = False
+    """Whether chosen packets are marked instead of dropped."""
+    drop: StrictBool = True
+    """With ecn, whether chosen packets are dropped that cannot be marked: ACKs, retransmissions, flows without ECN."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if units.time(self.interval) < units.time(_SHORTEST_UPDATE):
+            raise wrong(f'a time of at least "{_SHORTEST_UPDATE}"', key="interval", value=self.interval)
+        if not self.drop and not self.ecn:
+            raise wrong("nothing here without ecn = true", key="drop", value=self.drop)
+        return self
+
+    def spec(self, line: Line) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        del line
+        return _seconds(interval=self.interval) | {
+            "gamma": self.gamma,
+            "alpha": self.alpha,
+            "phi": self.phi,
+            "target_packets": _amount(self.target)[0],
+            "packet_bytes": units.size(self.packet),
+            "ecn": self.ecn,
+            "drop": self.drop,
+        }
 
 
 class _Controlled(Discipline):
@@ -253,7 +320,7 @@ def _weight(per_second: float, delay: float) -> float:
     return float(f"{-math.expm1(-1 / (10 * round_trip * per_second)):.12g}")
 
 
-_KINDS: Final = ("drop-tail", "threshold", "red", "pie", "codel", "fq-codel")
+_KINDS: Final = ("drop-tail", "threshold", "red", "pie", "rem", "codel", "fq-codel")
 
 
 def _queue_form(value: object) -> str:
@@ -274,10 +341,31 @@ Queue = Annotated[
     | Annotated[Threshold, Tag("<threshold>")]
     | Annotated[Red, Tag("<red>")]
     | Annotated[Pie, Tag("<pie>")]
+    | Annotated[Rem, Tag("<rem>")]
     | Annotated[Codel, Tag("<codel>")]
     | Annotated[FqCodel, Tag("<fq-codel>")],
     Discriminator(_queue_form),
     BeforeValidator(_check_queue),
+]
+
+
+def _silent_about_limit(value: object, handler: ValidatorFunctionWrapHandler) -> object:
+    """A table without a limit stays without one."""
+    if not isinstance(value, dict) or "limit" in value:
+        return handler(value)
+    return handler(value | {"limit": UNLIMITED}).model_copy(update={"limit": None})
+
+
+def _limit_is_optional(schema: dict[str, Any]) -> None:
+    """The schema of a queue, where a table without limit is one as well."""
+    schema["anyOf"] = [*schema.pop("oneOf"), {"type": "object", "required": ["kind"]}]
+
+
+#: A queue where a rule gives a limit to those that have none of their own.
+RuledQueue = Annotated[
+    Queue,
+    WrapValidator(_silent_about_limit),
+    Field(json_schema_extra=_limit_is_optional),
 ]
 
 

@@ -127,7 +127,7 @@ QueueLimit = Annotated[
     _quantity(units.PACKETS, units.SIZE, units.BDP, largest=_MOST_BYTES, words=(UNLIMITED,)),
     _schema("20 packets", "64 KiB", "1 BDP", UNLIMITED),
 ]
-
+Backlog = Annotated[str, _quantity(units.PACKETS, largest=MOST_PACKETS), _schema("20 packets")]
 RingLimit = Annotated[str, _quantity(units.PACKETS, units.SIZE, largest=_MOST_BYTES), _schema("75 packets", "64 KiB")]
 
 

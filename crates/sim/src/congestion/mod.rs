@@ -20,6 +20,7 @@ pub mod hybla;
 pub mod illinois;
 pub mod ledbat;
 pub mod options;
+pub mod prices;
 pub mod rate_sample;
 pub mod reno;
 pub mod rounds;
@@ -371,6 +372,7 @@ controls! {
     "fast-at" => fast_at::FastAt in fast_at,
     "ledbat" => ledbat::Ledbat in ledbat,
     "dctcp" => dctcp::Dctcp in dctcp,
+    "prices" => prices::Prices in prices,
     "bbr" => bbr::Bbr in bbr,
     "bbr3" => bbr3::Bbr3 in bbr3,
     => external::Connected in external,

@@ -144,7 +144,7 @@ impl Gates {
             };
             let ring = (nodes.ring_at_end(link, spec.to))
                 .ok_or_else(|| wrong("a processor at its far end, whose input ring pauses it"))?;
-            if spec.queue.decides_at_departure() || matches!(spec.queue, QueueSpec::Pie(_)) {
+            if spec.queue.decides_at_departure() || matches!(spec.queue, QueueSpec::Pie(_) | QueueSpec::Rem(_)) {
                 return Err(wrong(
                     "a queue that looks at its length: drop-tail, threshold or red, as delays hang on pauses",
                 ));

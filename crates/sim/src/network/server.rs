@@ -33,7 +33,8 @@ impl Wire {
     }
 
     /// Seconds that a packet of `size` bytes occupies the line.
-    fn transmission_s(&self, size: u32) -> f64 {
+    #[must_use]
+    pub fn transmission_s(&self, size: u32) -> f64 {
         if let Some(packets_per_s) = self.rate_pps {
             return 1.0 / packets_per_s;
         }

@@ -8,6 +8,7 @@ mod conservation;
 mod determinism;
 mod flow_control;
 mod pacing;
+mod prices;
 mod processor;
 mod pushback;
 mod queues;

@@ -11,14 +11,25 @@ use tightlink_sim::network::queue::pie::PieSpec;
 use tightlink_sim::network::queue::red::{AdaptiveSpec, RedSpec};
 use tightlink_sim::network::queue::threshold::ThresholdSpec;
 use tightlink_sim::network::queue::{Arrival, Held, OnLine, Queue, QueueSpec, Refusal, Site, Verdict, Waiting};
+use tightlink_sim::network::server::Wire;
 use tightlink_sim::packet::{Kind, Packet};
 use tightlink_sim::probe::DropReason;
 use tightlink_sim::probe::trace::Event;
-use tightlink_sim::scenario::{Pace, Profile, QueueLimit, Recovery, TrafficSpec, TransportSpec};
+use tightlink_sim::scenario::{FramingSpec, Pace, Profile, QueueLimit, Recovery, TrafficSpec, TransportSpec};
 use tightlink_sim::time::Time;
 
-const SITE: Site<'static> =
-    Site { link: "wire", rate_bps: 8e6, rate_pps: None, profile: Profile::Rfc, seed: 1, ns2: None };
+const SITE: Site<'static> = Site {
+    link: "wire",
+    wire: Wire {
+        rate_bps: 8e6,
+        rate_pps: None,
+        delay_s: 0.0,
+        framing: FramingSpec { overhead_bytes: 0, smallest_bytes: 0 },
+    },
+    profile: Profile::Rfc,
+    seed: 1,
+    ns2: None,
+};
 
 fn codel(ecn: bool) -> QueueSpec {
     QueueSpec::Codel(CodelSpec { limit: QueueLimit::Unlimited, target_s: 0.005, interval_s: 0.1, ecn })

@@ -9,7 +9,7 @@ from pydantic import model_validator
 
 from tightlink import units
 from tightlink.scenario.links import Medium, Span, Wire
-from tightlink.scenario.queues import Queue
+from tightlink.scenario.queues import RuledQueue
 from tightlink.scenario.table import merged, wrong
 from tightlink.scenario.topologies.backbones import BACKBONES, Backbone
 from tightlink.scenario.topologies.base import Topology, table_of
@@ -58,8 +58,8 @@ _FLOWS_DEFAULT: Final = 100
 class TierLink(Medium):
     """What all links of the four tiers have beside rate and delay."""
 
-    queue: Queue | None = None
-    """Queue of every link instead of buffers (default: by buffers)."""
+    queue: RuledQueue | None = None
+    """Queue of every link; a limit replaces buffers, a table without one has theirs (default: by buffers)."""
 
 
 class AbileneFourTier(Topology):
@@ -109,18 +109,23 @@ class AbileneFourTier(Topology):
     flows: Annotated[int, _FLOWS] | None = None
     """Flows through a normal access router, others having them in proportion to speed; in buffers (default 100)."""
     link: TierLink | None = None
-    """What all links have beside rate and delay; a queue here replaces buffers."""
+    """What all links have beside rate and delay; a limit of their queue replaces buffers."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.flows is not None and self.buffers != "rtt*c/sqrt(n)":
             raise wrong('nothing here without buffers = "rtt*c/sqrt(n)"', key="flows", value=self.flows)
-        if self.link is not None and self.link.queue is not None:
+        if not self._has_buffers():
             for key in ("buffers", "rtt"):
                 if (value := getattr(self, key)) is not None:
-                    raise wrong("nothing here, as link.queue is given", key=key, value=value)
+                    raise wrong("nothing here, as link.queue has a limit", key=key, value=value)
         self._check_sizes()
         return self
+
+    def _has_buffers(self) -> bool:
+        """Whether limits are those of the rule for buffers."""
+        queue = table_of(self.link).get("queue")
+        return queue is None or (isinstance(queue, dict) and "limit" not in queue)
 
     def _check_sizes(self) -> None:
         kind, speed = units.parse(self.speed, units.RATE, units.PACKET_RATE)
@@ -221,14 +226,16 @@ class AbileneFourTier(Topology):
                 yield Span(f"{name}.{group}_link[{index}]", f"topology.{name}.link", ends, wire, wire)
 
     def _wire(self, group: str, delay: str) -> Wire:
-        own = {"rate": self.rate(group), "delay": delay, "queue": self.queue(group)}
-        return Wire.model_validate(own | table_of(self.link))
+        own = {"rate": self.rate(group), "delay": delay, "queue": self.queue(group)} | table_of(self.link)
+        if isinstance(own["queue"], dict):
+            own["queue"] = {"limit": self.queue(group)} | own["queue"]
+        return Wire.model_validate(own)
 
     def filled(self, defaults: Mapping[str, Any]) -> dict[str, Any]:
         """The table with all defaults, of its own and for links, where it is silent."""
         own = _DEFAULTS | self.written()
         medium = {key: value for key, value in defaults.items() if key not in {"delay", "queue"}}
-        if self.link is None or self.link.queue is None:
+        if self._has_buffers():
             own = {"buffers": _RULE_DEFAULT, "rtt": self.round_trip} | own
             if own["buffers"] != _RULE_DEFAULT:
                 own = {"flows": _FLOWS_DEFAULT} | own

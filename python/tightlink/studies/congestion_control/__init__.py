@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Final
 from tightlink import units
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.experiment.results import metrics
-from tightlink.studies.congestion_control import boundary, costs, homogeneous, mixed, mixture, sensitivity, window
+from tightlink.studies.congestion_control import (
+    boundary,
+    costs,
+    homogeneous,
+    mixed,
+    mixture,
+    prices,
+    sensitivity,
+    window,
+)
 from tightlink.studies.congestion_control.evidence import Evidence, gather, together
 from tightlink.studies.congestion_control.experiment import LARGE, NAMES, OF_ONE, Experiment, Size, experiment
 from tightlink.studies.study import Findings, Study
@@ -83,7 +92,7 @@ def _parts(found: Mapping[str, Evidence]) -> Iterator[Part]:
 
 
 _BY_MIXING: Final = {"alone": homogeneous.part, "half": mixed.part, "all": mixture.part}
-_PARTS: Final = {"window": window.part}
+_PARTS: Final = {"window": window.part, prices.CONTROL: prices.part}
 
 
 def row(run: Run) -> dict[str, float | str]:

@@ -46,6 +46,7 @@ NAMES: Final = (
     "2c",
     "mixture",
     "window",
+    "prices",
 )
 #: The sensitivity analysis with 256 runs, which tell smaller effects; of resolution IV, all words even.
 LARGE: Final = "sensitivity-256"
@@ -92,6 +93,8 @@ class Experiment:
     factors: dict[str, tuple[Any, Any]]
     variants: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Keys of the scenario with which all runs are repeated, by name."""
+    settings: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Keys of the scenario that go with a control, by its name."""
     generators: str = ""
     """Of which of the first factors each is the product; without them the smallest design of the resolution."""
 
@@ -135,7 +138,9 @@ class Experiment:
             chosen[_FACTOR_OF_ALGORITHM] = {name: 1 / len(mixed) for name in mixed}
         parameters = self.base | chosen | {"duration": units.format_time(float(seconds))}
         network = FourTier.model_validate(parameters | {"scale": float(self.scale * size.scale)})
-        return network.scenario().set_all({"seed": condition + 1} | self.variants.get(variant, {}))
+        return network.scenario().set_all(
+            {"seed": condition + 1} | self.settings.get(algorithm, {}) | self.variants.get(variant, {})
+        )
 
     def tasks(self, size: Size) -> list[Task]:
         """All runs.

@@ -7,6 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::network::server::Wire;
 use crate::packet::Packet;
 use crate::random::Mrg32k3a;
 use crate::scenario::{LinkSpec, Profile, QueueLimit, Scenario};
@@ -18,6 +19,7 @@ mod fifo;
 pub mod fq_codel;
 pub mod pie;
 pub mod red;
+pub mod rem;
 pub mod threshold;
 
 /// What a queue knows of the link that it belongs to.
@@ -25,10 +27,8 @@ pub mod threshold;
 pub struct Site<'a> {
     /// Name of the link: random streams hang on it.
     pub link: &'a str,
-    /// Rate of the link in bit/s.
-    pub rate_bps: f64,
-    /// Its rate in packets per second, where that limits it.
-    pub rate_pps: Option<f64>,
+    /// How long packets take on it.
+    pub wire: Wire,
     /// Which reference behaviour the queue reproduces in the details.
     pub profile: Profile,
     /// The run's seed.
@@ -42,14 +42,13 @@ impl<'a> Site<'a> {
     #[must_use]
     pub fn new(scenario: &Scenario, link: &'a LinkSpec) -> Self {
         let (profile, seed) = (scenario.profile, scenario.seed);
-        let (rate_bps, rate_pps) = (link.rate_bps, link.rate_pps);
-        Self { link: &link.name, rate_bps, rate_pps, profile, seed, ns2: None }
+        Self { link: &link.name, wire: Wire::new(link), profile, seed, ns2: None }
     }
 
-    /// Packets of `size` bytes that the link carries in a second.
+    /// Packets of `size` bytes that the link carries in a second, without framing.
     #[must_use]
     pub fn packets_per_s(&self, size: u32) -> f64 {
-        self.rate_pps.unwrap_or(self.rate_bps / (8.0 * f64::from(size)))
+        self.wire.rate_pps.unwrap_or(self.wire.rate_bps / (8.0 * f64::from(size)))
     }
 }
 
@@ -393,7 +392,8 @@ queues! {
         "drop-tail" => drop_tail::DropTail,
         "threshold" => threshold::Threshold,
         "red" => red::Red,
-        "pie" => pie::Pie;
+        "pie" => pie::Pie,
+        "rem" => rem::Rem;
     at departure:
         "codel" => codel::Codel,
         "fq-codel" => fq_codel::FqCodel;

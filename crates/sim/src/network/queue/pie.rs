@@ -159,14 +159,15 @@ impl Discipline for Pie {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::Profile;
+    use crate::network::server::Wire;
+    use crate::scenario::{FramingSpec, Profile};
     use proptest::prelude::*;
 
     fn state() -> State {
         let limit = QueueLimit::Unlimited;
         let spec = PieSpec { limit, target_s: 0.015, update_s: 0.015, burst_s: 0.15, ecn: false };
-        let site = Site { link: "wire", rate_bps: 1e6, rate_pps: None, profile: Profile::Rfc, seed: 1, ns2: None };
-        *Pie::new(&spec, site).0
+        let wire = Wire { rate_bps: 1e6, rate_pps: None, delay_s: 0.0, framing: FramingSpec::default() };
+        *Pie::new(&spec, Site { link: "wire", wire, profile: Profile::Rfc, seed: 1, ns2: None }).0
     }
 
     proptest! {

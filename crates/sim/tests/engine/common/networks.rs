@@ -10,6 +10,7 @@ use tightlink_sim::network::queue::codel::CodelSpec;
 use tightlink_sim::network::queue::fq_codel::FqCodelSpec;
 use tightlink_sim::network::queue::pie::PieSpec;
 use tightlink_sim::network::queue::red::{AdaptiveSpec, RedSpec};
+use tightlink_sim::network::queue::rem::RemSpec;
 use tightlink_sim::network::queue::threshold::ThresholdSpec;
 use tightlink_sim::scenario::{
     Duration, FlowSpec, FramingSpec, LinkSpec, Pace, Profile, QueueLimit, Recovery, Scenario, SizeShare, SlowStartKind,
@@ -453,11 +454,12 @@ pub fn with_processors(networks: impl Strategy<Value = Scenario>) -> impl Strate
                 |path| path[0] as usize,
             );
             let whole = udp.payload_bytes + udp.header_bytes;
-            let pushes_back = match scenario.links[first].queue.limit() {
-                QueueLimit::Packets(limit) => limit > 1,
-                QueueLimit::Bytes(limit) => limit >= u64::from(whole),
-                QueueLimit::Unlimited => false,
-            } && !matches!(scenario.links[first].queue, QueueSpec::Red(_) | QueueSpec::Pie(_));
+            let pushes_back =
+                match scenario.links[first].queue.limit() {
+                    QueueLimit::Packets(limit) => limit > 1,
+                    QueueLimit::Bytes(limit) => limit >= u64::from(whole),
+                    QueueLimit::Unlimited => false,
+                } && !matches!(scenario.links[first].queue, QueueSpec::Red(_) | QueueSpec::Pie(_) | QueueSpec::Rem(_));
             let fits = scenario.links.iter().all(|link| link.mtu_bytes.is_none_or(|mtu| mtu >= whole));
             match kind {
                 0 if pushes_back => flow.traffic = TrafficSpec::Saturate {},
@@ -526,6 +528,20 @@ fn pie(limit: QueueLimit, step: u32) -> QueueSpec {
     QueueSpec::Pie(PieSpec { limit, target_s, update_s, burst_s: 3.0 * update_s, ecn: step.is_multiple_of(2) })
 }
 
+fn rem(limit: QueueLimit, step: u32) -> QueueSpec {
+    QueueSpec::Rem(RemSpec {
+        limit,
+        gamma: [0.01, 1.0][step as usize % 2],
+        alpha: 0.1,
+        phi: 1.1,
+        target_packets: f64::from(step % 4),
+        interval_s: DECIMAL.seconds * f64::from(1 + step % 7),
+        packet_bytes: DECIMAL.bytes,
+        ecn: step % 3 > 0,
+        drop: step % 3 < 2,
+    })
+}
+
 fn threshold(limit: QueueLimit, step: u32) -> QueueSpec {
     QueueSpec::Threshold(ThresholdSpec { limit, mark: QueueLimit::Packets(step % 5) })
 }
@@ -535,9 +551,9 @@ pub const BY_LENGTH: [OtherQueue; 2] = [red, threshold];
 /// Queues that decide when the line is free.
 pub const AT_DEPARTURE: [OtherQueue; 2] = [codel, fq_codel];
 /// Queues other than drop-tail that decide when a packet comes.
-pub const ON_ARRIVAL: [OtherQueue; 3] = [red, pie, threshold];
+pub const ON_ARRIVAL: [OtherQueue; 4] = [red, pie, rem, threshold];
 /// All but drop-tail.
-pub const ALL_OTHERS: [OtherQueue; 5] = [codel, fq_codel, red, pie, threshold];
+pub const ALL_OTHERS: [OtherQueue; 6] = [codel, fq_codel, red, pie, rem, threshold];
 
 /// The same networks with other queues than drop-tail at some links.
 pub fn with_queues(

@@ -105,11 +105,11 @@ fn a_long_transfer_is_the_event_loops_bulk_flow() {
 /// Those that draw no random numbers of their own: the two engines name their streams otherwise.
 #[test]
 fn every_congestion_control_is_the_event_loops() {
-    for control in ["cubic", "bic", "compound", "fast", "htcp", "vegas", "westwood", "illinois", "dctcp"] {
+    for control in ["cubic", "bic", "compound", "fast", "htcp", "vegas", "westwood", "illinois", "dctcp", "prices"] {
         let mut routers = routers(Profile::Rfc, 5, 0.003);
         let mut tcp = crate::common::tcp(Profile::Rfc, Recovery::Sack);
         tcp.congestion = control.into();
-        tcp.ecn = control == "dctcp";
+        tcp.ecn = matches!(control, "dctcp" | "prices");
         if tcp.ecn {
             routers.links[2].queue = random_early_detection();
         }
