@@ -537,7 +537,7 @@ fn rem(limit: QueueLimit, step: u32) -> QueueSpec {
         target_packets: f64::from(step % 4),
         interval_s: DECIMAL.seconds * f64::from(1 + step % 7),
         packet_bytes: DECIMAL.bytes,
-        ecn: step % 3 > 0,
+        ecn: !step.is_multiple_of(3),
         drop: step % 3 < 2,
     })
 }
