@@ -15,7 +15,7 @@ link.wire = {{ ends = ["a", "b"], rate = "20 Mbit/s", delay = "20 ms", queue = "
 traffic.ftp = {{ kind = "bulk", flows = 2, from = "a", to = "b", start = {{ every = "0.3 s" }}, tcp.recovery = "rack" }}
 """
 QUEUE, CONTROL, ECN = "link.wire.queue", "traffic.ftp.tcp.congestion", "traffic.ftp.tcp.ecn"
-KINDS = {
+KINDS: dict[str, dict[str, Any]] = {
     "threshold": {"mark": "30 packets"},
     "red": {},
     "pie": {},
