@@ -51,7 +51,9 @@ def measured(rate: str, delay: str, queue: str, flows: int, congestion: str) -> 
     }
 
 
-print("# Simulated by examples/controls-compared.py: flows of a congestion control beside as many of standard TCP at one")
+print(
+    "# Simulated by examples/controls-compared.py: flows of a congestion control beside as many of standard TCP at one"
+)
 print("# bottleneck, 30 s; responses over all flows, then the goodput of all flows of the control and of standard TCP.")
 print(",".join([*FACTORS, *SHOWN, "rtt_mean_s", "own_bps", "standard_bps"]))
 for levels in product(*FACTORS.values()):

@@ -151,10 +151,10 @@ def test_a_folder_that_cannot_be_written(file: Path, capsys: pytest.CaptureFixtu
 def test_studies(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     found = [claims.exact("a", "sends", "p. 1", 2385, 2385)]
 
-    def run(name: str, out: Path, jobs: int, progress: object, *, cluster: object, watch: object) -> None:
+    def run(name: str, out: Path, jobs: int, progress: object, **others: object) -> None:
         assert (name, jobs) == ("one-flow", 2)
         assert callable(progress)
-        assert (cluster, watch) == (None, None)
+        assert others == {"cluster": None, "watch": None, "options": {}}
         out.mkdir()
         claims.save(found, out / "claims.json")
 
