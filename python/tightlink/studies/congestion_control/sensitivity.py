@@ -131,7 +131,7 @@ def claims(found: Sensitivity) -> Iterator[Claim]:
 
 
 def _signs(found: Sensitivity) -> Iterator[Claim]:
-    """The sign of each effect that the document marks at p < 0.01, of responses that can be read."""
+    """The sign of each effect that the document marks at p < 0.01, of responses that can be read, where it is sure."""
     for number, (response, why) in document.READINGS.items():
         for parameter, (sign, strong) in document.effects()[number].items():
             if not strong:
@@ -149,10 +149,13 @@ def _signs(found: Sensitivity) -> Iterator[Claim]:
                 )
                 continue
             reversed_ = "Its high level is our low one. " if parameter in document.REVERSED else ""
+            ours = f"Ours: {own['relative_effect']:+.0%} of the mean, p = {own['p']:.2g}."
+            if not own["mark"]:
+                yield untestable(name, said, document.EFFECTS, f"{reversed_}No significant effect at this size. {ours}")
+                continue
             yield exact(
                 name, said, document.EFFECTS, _OTHER[sign] if reversed_ else sign, str(own["sign"]),
-                reason=f"Read so as it is {why}. {reversed_}Ours: {own['relative_effect']:+.0%} of the mean, p = "
-                f"{own['p']:.2g}.",
+                reason=f"Read so as it is {why}. {reversed_}{ours}",
             )  # fmt: skip
 
 
@@ -225,7 +228,7 @@ def section(found: Sensitivity, verdicts: Sequence[Claim]) -> Section:
     design = found.both.experiment.design
     return Section(
         found.both.experiment.title,
-        f"{held} of the {len(signs)} signs that can be compared are the document's.",
+        f"Of the document's effects, {len(signs)} are significant here too (p < 0.05): {held} with its sign.",
         [
             Text(
                 f"Twenty parameters at two levels each, {found.both.experiment.conditions.height} runs of resolution "
