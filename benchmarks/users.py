@@ -5,6 +5,7 @@
     python benchmarks/users.py --sources 27800 --threads 1
     python benchmarks/users.py --markdown > table.md
     python benchmarks/users.py --figure docs/images/measured/users-cost.svg
+    python benchmarks/users.py --sources 27800 --threads 1 --speeds 500 1000 2000 4000 8000
 
 The network is `tightlink four-tier` with the largest speed and number of sources (those of experiment 1a of NIST SP
 500-282), or a part of it: sources and speeds down together. Each run is a process of its own, so that its memory
@@ -20,6 +21,7 @@ import math
 import subprocess
 import sys
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING
 
 from figures import table
@@ -31,11 +33,15 @@ if TYPE_CHECKING:
 
 ALL_SOURCES = 278_000
 SIZES = (2_780, 27_800, 278_000)
-LARGE = {"network_speed": "high", "sources": "high", "source_distribution": "high"}
+LARGE = {"sources": "high", "source_distribution": "high"}
+#: Base speed of the whole network, in packets/ms.
+SPEED = 8000
 COLUMNS = (
     "sources",
+    "packets/ms",
     "threads",
     "simulated s",
+    "Gbit/s",
     "M packet-hops",
     "M hops/s",
     "ns/hop",
@@ -44,6 +50,7 @@ COLUMNS = (
     "KiB/source",
     "25 min would take",
 )
+BITS = 12_000
 #: What a run of any size should take, in packet-hops.
 WORK = 1e8
 #: A simulated second of the whole network, about.
@@ -56,8 +63,10 @@ class Measured:
     """One run."""
 
     sources: int
+    speed: int
     threads: int
     simulated_s: float
+    packets: int
     packet_hops: int
     wall_s: float
     peak_bytes: int
@@ -72,12 +81,19 @@ class Measured:
         """Seconds that 25 simulated minutes would take."""
         return self.wall_s / self.simulated_s * MINUTES_25
 
+    @property
+    def carried_bps(self) -> float:
+        """Data packets that reach their receivers, in bit/s."""
+        return self.packets * BITS / self.simulated_s
+
     def row(self) -> list[str]:
         """For the table."""
         return [
             str(self.sources),
+            str(self.speed),
             str(self.threads),
             f"{self.simulated_s:g}",
+            f"{self.carried_bps / 1e9:.2f}",
             f"{self.packet_hops / 1e6:.1f}",
             f"{self.packet_hops / self.wall_s / 1e6:.2f}",
             f"{self.ns_per_hop:.0f}",
@@ -88,26 +104,27 @@ class Measured:
         ]
 
 
-def scenario(sources: int, simulated_s: float) -> tl.Scenario:
-    """The network with so many sources."""
-    chosen = tl.FourTier(**LARGE, duration=f"{simulated_s:g} s", scale=sources / ALL_SOURCES)
+def scenario(sources: int, speed: int, simulated_s: float) -> tl.Scenario:
+    """The network with so many sources, of a base speed at its full size."""
+    chosen = tl.FourTier(
+        **LARGE, network_speed=f"{speed} packets/ms", duration=f"{simulated_s:g} s", scale=sources / ALL_SOURCES
+    )
     return chosen.scenario().set("observe.interval", "200 ms")
 
 
-def run_one(sources: int, threads: int, simulated_s: float) -> None:
+def run_one(sources: int, speed: int, threads: int, simulated_s: float) -> None:
     """In a process of its own: prints what was measured."""
-    run = tl.simulate(scenario(sources, simulated_s), threads=threads)
+    run = tl.simulate(scenario(sources, speed, simulated_s), threads=threads)
     timing = run.manifest["timing"]
-    found = [run.manifest["packet_hops"], timing["wall_s"], timing["peak_rss_bytes"]]
-    print(json.dumps(found))
+    packets = int(run.users["packets_delivered"].sum())
+    print(json.dumps([packets, run.manifest["packet_hops"], timing["wall_s"], timing["peak_rss_bytes"]]))
 
 
-def measure(sources: int, threads: int, simulated_s: float) -> Measured:
+def measure(sources: int, speed: int, threads: int, simulated_s: float) -> Measured:
     """One run in a process of its own."""
-    arguments = ["--one", str(sources), str(threads), str(simulated_s)]
+    arguments = ["--one", str(sources), str(speed), str(threads), str(simulated_s)]
     done = subprocess.run([sys.executable, __file__, *arguments], check=True, capture_output=True, text=True)
-    packet_hops, wall_s, peak_bytes = json.loads(done.stdout)
-    return Measured(sources, threads, simulated_s, packet_hops, wall_s, peak_bytes)
+    return Measured(sources, speed, threads, simulated_s, *json.loads(done.stdout))
 
 
 def seconds(sources: int) -> float:
@@ -144,6 +161,23 @@ def draw(runs: Sequence[Measured], file: str) -> None:
     figure.savefig(file)
 
 
+def draw_over_speed(runs: Sequence[Measured], file: str) -> None:
+    """Minutes, and nanoseconds for each packet-hop, over the bit rate that is carried, with the same sources."""
+    import matplotlib.pyplot as plt
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+    for threads in sorted({run.threads for run in runs}):
+        chosen = [run for run in runs if run.threads == threads]
+        carried = [run.carried_bps / 1e9 for run in chosen]
+        label = f"{threads} thread{'s' if threads > 1 else ''}"
+        left.plot(carried, [run.long_s / 60 for run in chosen], "o-", label=label)
+        right.plot(carried, [run.ns_per_hop for run in chosen], "o-", label=label)
+    left.set(xlabel="carried, Gbit/s", ylabel="minutes for 25 simulated minutes", xlim=(0, None), ylim=(0, None))
+    right.set(xlabel="carried, Gbit/s", ylabel="ns for each packet-hop", xlim=(0, None), ylim=(0, None))
+    left.legend(frameon=False)
+    figure.savefig(file)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -151,19 +185,28 @@ def main() -> None:
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--seconds", type=float, help="simulated seconds (default: by size)")
     parser.add_argument("--markdown", action="store_true")
-    parser.add_argument("--figure", metavar="FILE", help="draw seconds and bytes over sources")
-    parser.add_argument("--one", nargs=3, metavar=("SOURCES", "THREADS", "SECONDS"), help=argparse.SUPPRESS)
+    parser.add_argument("--speeds", type=int, nargs="+", default=[SPEED], help="base speeds at full size, packets/ms")
+    parser.add_argument("--figure", metavar="FILE", help="draw cost over sources, or over bit rates with --speeds")
+    parser.add_argument("--one", nargs=4, metavar=("SOURCES", "SPEED", "THREADS", "SECONDS"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
-        run_one(int(options.one[0]), int(options.one[1]), float(options.one[2]))
+        sources, speed, threads = map(int, options.one[:3])
+        run_one(sources, speed, threads, float(options.one[3]))
         return
+    if len(options.speeds) > 1 and len(options.sources) > 1:
+        parser.error("several speeds with one number of sources, such as --sources 27800")
     runs = []
-    for sources in options.sources:
-        for threads in options.threads:
-            run = measure(sources, threads, options.seconds or seconds(sources))
-            runs.append(run)
-            print(f"  {sources} sources, {threads} threads: {run.ns_per_hop:.0f} ns/hop", file=sys.stderr)
+    for sources, speed, threads in product(options.sources, options.speeds, options.threads):
+        run = measure(sources, speed, threads, options.seconds or seconds(sources))
+        runs.append(run)
+        print(
+            f"  {sources} sources, {speed} packets/ms, {threads} threads: {run.ns_per_hop:.0f} ns/hop", file=sys.stderr
+        )
     print(table(COLUMNS, [run.row() for run in runs], markdown=options.markdown))
+    if len(options.speeds) > 1:
+        if options.figure:
+            draw_over_speed(runs, options.figure)
+        return
     one = [run for run in runs if run.threads == 1]
     if len(one) > 1:
         factor, exponent = law(one)
