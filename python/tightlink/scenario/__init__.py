@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tightlink.scenario.disciplines import Codel, DropTail, FqCodel, Pie, Red, Rem, Threshold
 from tightlink.scenario.four_tier import PARAMETERS, Distribution, FourTier, LargerFile
 from tightlink.scenario.links import Framing, Link, Reverse
 from tightlink.scenario.load import load, loads, understood
@@ -11,7 +12,6 @@ from tightlink.scenario.observe import Observe
 from tightlink.scenario.overrides import parse_option, parse_value
 from tightlink.scenario.profiles import PROFILES, Profile
 from tightlink.scenario.protocols import Rto, Tcp, Udp
-from tightlink.scenario.queues import Codel, DropTail, FqCodel, Pie, Red, Rem, Threshold
 from tightlink.scenario.scatter import Scatter
 from tightlink.scenario.sizes import DatagramSize
 from tightlink.scenario.topologies import (

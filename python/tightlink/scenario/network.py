@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from tightlink import units
 from tightlink.errors import ABSENT, ScenarioError, closest
-from tightlink.scenario.queues import Line, discipline
+from tightlink.scenario.disciplines import Line
+from tightlink.scenario.queues import discipline
 from tightlink.scenario.table import kind_of
 from tightlink.scenario.values import UNLIMITED, line_rate
 

@@ -1,0 +1,316 @@
+"""Queue disciplines: what a link does with packets that it cannot send at once.
+
+A new one is a class here, its name in `tightlink.scenario.queues`, and its engine in `crates/sim/src/network/queue`.
+
+Example:
+    >>> Codel(limit="1000 packets").target
+    '5 ms'
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import StrictBool, model_validator
+
+from tightlink import units
+from tightlink.scenario.table import Table, key_of, wrong
+from tightlink.scenario.values import (
+    Backlog,
+    Fraction,
+    Period,
+    QueueLimit,
+    RingLimit,
+    Size,
+    choice,
+    number,
+    whole,
+)
+
+#: RED: the delay at the middle of the thresholds, and the smallest lower one, in packets (Adaptive RED, §4.3).
+_RED_DELAY_S: Final = 0.005
+_RED_LEAST: Final = 5.0
+_RED_SPREAD: Final = 3.0
+#: RED: the round trip of which the average is to see ten, in seconds (Adaptive RED, §4.2).
+_RED_ROUND_TRIP_S: Final = 0.1
+#: RED: bounds of the largest probability where it adapts itself (Adaptive RED, §4.1; ns-2's `bottom_`).
+_RED_LEAST_PROBABILITY: Final = 0.01
+_RED_MOST_PROBABILITY: Final = 0.5
+
+#: PIE and REM: updates more often than that would only take time.
+_SHORTEST_UPDATE: Final = "10 us"
+
+#: REM: steps of the price, and the base of its probability, where numbers still tell packets apart.
+_LARGEST_STEP: Final = 1000
+_STEP: Final = number(
+    lambda value: 0 < value <= _LARGEST_STEP, f"a number above 0 and up to {_LARGEST_STEP}, such as 0.1"
+)
+_LEAST_PHI: Final = 1.000_001
+_MOST_PHI: Final = 10.0
+_PHI: Final = "a number from 1.000001 to 10, such as 1.001"
+
+
+@dataclass(frozen=True)
+class Line:
+    """The link that a queue belongs to: its rate in bit/s, its delay in seconds, its packets/s if they limit it."""
+
+    rate: float
+    delay: float
+    packet_rate: float | None = None
+
+    def carries(self, size: int) -> float:
+        """Bit/s of packets of ``size`` bytes that it sends."""
+        return self.rate if self.packet_rate is None else self.packet_rate * 8 * size
+
+
+class Discipline(Table):
+    """What all disciplines have in common."""
+
+    limit: QueueLimit
+    """What fits: packets, bytes or bandwidth-delay products, the packet in service included."""
+
+    def written(self) -> dict[str, Any]:
+        """The table with all options, as none of them hangs on the profile."""
+        options = {key_of(name): getattr(self, name) for name in type(self).model_fields if name != "kind"}
+        return {"kind": self.kind} | {  # type: ignore[attr-defined]
+            key: value for key, value in options.items() if value is not None
+        }
+
+    def spec(self, line: Line) -> dict[str, Any]:
+        """The options as the engine reads them, without kind and limit."""
+        del line
+        return {}
+
+
+class DropTail(Discipline):
+    """First in, first out; what arrives at a full queue is dropped."""
+
+    kind: Annotated[Literal["drop-tail"], choice("drop-tail")] = "drop-tail"
+    """Queue discipline."""
+
+
+class Threshold(Discipline):
+    """First in, first out; what arrives above a threshold is marked: the switch that DCTCP asks for (RFC 8257)."""
+
+    kind: Annotated[Literal["threshold"], choice("threshold")] = "threshold"
+    """Queue discipline."""
+    mark: RingLimit
+    """What would not fit if this were the limit is marked, if its transport understands marks."""
+
+    def spec(self, line: Line) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        del line
+        count, in_bytes = _amount(self.mark)
+        return {"mark": {"bytes" if in_bytes else "packets": int(count)}}
+
+
+class Red(Discipline):
+    """Random early detection (Floyd and Jacobson 1993), gentle, and adaptive where asked for."""
+
+    kind: Annotated[Literal["red"], choice("red")] = "red"
+    """Queue discipline."""
+    min: RingLimit | None = None
+    """Average queue below which nothing is dropped (default half of what is sent in 5 ms, at least 5 packets)."""
+    max: RingLimit | None = None
+    """Average queue at which the probability is max_probability (default three times min)."""
+    weight: Fraction | None = None
+    """Weight of each arrival in the average (default so that it follows in ten round trips of at least 100 ms)."""
+    max_probability: Fraction = 0.1
+    """Probability of a drop or mark at max."""
+    gentle: StrictBool = True
+    """Whether the probability rises on to 1 at twice max, rather than jump to 1 at max."""
+    wait: StrictBool = True
+    """Whether drops keep a distance from each other, of at least 1/probability packets."""
+    packet: Size = "1000 B"
+    """Typical packet: turns time into packets, where thresholds, weight and idle times need it."""
+    adaptive: StrictBool = False
+    """Whether max_probability adapts itself, to hold the average in the middle between min and max."""
+    interval: Period | None = None
+    """Time from one adaptation to the next (default 500 ms)."""
+    ecn: StrictBool = False
+    """Whether packets are marked instead of dropped, below max."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.interval is not None and not self.adaptive:
+            raise wrong("nothing here without adaptive = true", key="interval", value=self.interval)
+        if self.weight is not None and not 0 < units.fraction(self.weight) <= 1:
+            raise wrong("a fraction above 0", key="weight", value=self.weight)
+        if not 0 < units.fraction(self.max_probability) <= 1:
+            raise wrong("a fraction above 0", key="max_probability", value=self.max_probability)
+        if self.min is not None and self.max is not None:
+            (low, low_in_bytes), (high, high_in_bytes) = _amount(self.min), _amount(self.max)
+            if low_in_bytes != high_in_bytes:
+                raise wrong("packets or bytes, as for min", key="max", value=self.max)
+            if high <= low:
+                raise wrong(f"more than min, which is {self.min}", key="max", value=self.max)
+        return self
+
+    def spec(self, line: Line) -> dict[str, Any]:
+        """The options as the engine reads them; thresholds, weight and bounds from the link where none are given."""
+        size = units.size(self.packet)
+        per_second = line.carries(size) / (8 * size)
+        low, high, in_bytes = self._thresholds(per_second)
+        return {
+            "min": low,
+            "max": high,
+            "in_bytes": in_bytes,
+            "weight": _weight(per_second, line.delay) if self.weight is None else units.fraction(self.weight),
+            "max_probability": units.fraction(self.max_probability),
+            "gentle": self.gentle,
+            "wait": self.wait,
+            "packet_bytes": size,
+            "adaptive": self._adaptation(line) if self.adaptive else None,
+            "ecn": self.ecn,
+        }
+
+    def _thresholds(self, per_second: float) -> tuple[float, float, bool]:
+        if self.min is None and self.max is None:
+            low = max(_RED_LEAST, _RED_DELAY_S * per_second / 2)
+            return low, _RED_SPREAD * low, False
+        if self.min is None:
+            high, in_bytes = _amount(self.max)
+            return high / _RED_SPREAD, high, in_bytes
+        low, in_bytes = _amount(self.min)
+        return low, _RED_SPREAD * low if self.max is None else _amount(self.max)[0], in_bytes
+
+    def _adaptation(self, line: Line) -> dict[str, float]:
+        # At least one drop in a window of 100 ms of packets of 1000 B, or the smallest window would not notice.
+        least = min(_RED_LEAST_PROBABILITY, 8000 / (_RED_ROUND_TRIP_S * line.carries(1000)))
+        interval = units.time(self.interval or "500 ms")
+        return {"interval_s": interval, "least": least, "most": _RED_MOST_PROBABILITY}
+
+
+class Pie(Discipline):
+    """Proportional-integral controller of the queueing delay (RFC 8033)."""
+
+    kind: Annotated[Literal["pie"], choice("pie")] = "pie"
+    """Queue discipline."""
+    target: Period = "15 ms"
+    """Queueing delay that it aims at (QDELAY_REF)."""
+    update: Period = "15 ms"
+    """Time from one update of the probability to the next (T_UPDATE)."""
+    burst: Period = "150 ms"
+    """How long a burst may pass a queue that was short (MAX_BURST)."""
+    ecn: StrictBool = False
+    """Whether packets are marked instead of dropped, while the probability is at most 10 %."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if units.time(self.update) < units.time(_SHORTEST_UPDATE):
+            raise wrong(f'a time of at least "{_SHORTEST_UPDATE}"', key="update", value=self.update)
+        return self
+
+    def spec(self, line: Line) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        del line
+        return _seconds(target=self.target, update=self.update, burst=self.burst) | {"ecn": self.ecn}
+
+
+class Rem(Discipline):
+    """Random exponential marking (Athuraliya, Low, Li, Yin 2001): the link has a price, which marks tell to senders."""
+
+    kind: Annotated[Literal["rem"], choice("rem")] = "rem"
+    """Queue discipline."""
+    gamma: Annotated[float, _STEP] = 0.001
+    """By how much each packet too many raises the price, in each update (γ)."""
+    alpha: Annotated[float, _STEP] = 0.1
+    """Weight of a packet above target over that of one above what the link carries (α)."""
+    phi: Annotated[float, number(lambda value: _LEAST_PHI <= value <= _MOST_PHI, _PHI)] = 1.001
+    """An arrival is chosen with the probability 1 − phi^−price (φ)."""
+    target: Backlog = "20 packets"
+    """Packets waiting or in service that it aims at (b*)."""
+    interval: Period = "2 ms"
+    """Time from one update of the price to the next."""
+    packet: Size = "1500 B"
+    """Typical packet: bytes that come and wait are counted in it; on links in packets each is one."""
+    ecn: StrictBool = False
+    """Whether chosen packets are marked instead of dropped."""
+    drop: StrictBool = True
+    """With ecn, whether chosen packets are dropped that cannot be marked: ACKs, retransmissions, flows without ECN."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if units.time(self.interval) < units.time(_SHORTEST_UPDATE):
+            raise wrong(f'a time of at least "{_SHORTEST_UPDATE}"', key="interval", value=self.interval)
+        if not self.drop and not self.ecn:
+            raise wrong("nothing here without ecn = true", key="drop", value=self.drop)
+        return self
+
+    def spec(self, line: Line) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        del line
+        return _seconds(interval=self.interval) | {
+            "gamma": self.gamma,
+            "alpha": self.alpha,
+            "phi": self.phi,
+            "target_packets": _amount(self.target)[0],
+            "packet_bytes": units.size(self.packet),
+            "ecn": self.ecn,
+            "drop": self.drop,
+        }
+
+
+class _Controlled(Discipline):
+    """What CoDel has alone and over the queue of each flow."""
+
+    target: Period = "5 ms"
+    """Acceptable time in the queue, that of a flow where each has its own (TARGET)."""
+    interval: Period = "100 ms"
+    """How long the time in the queue may be above target: the order of a round trip (INTERVAL)."""
+    ecn: StrictBool = False
+    """Whether packets are marked instead of dropped."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if units.time(self.target) < units.time(self.interval):
+            return self
+        raise wrong(f"a time below interval, which is {self.interval}", key="target", value=self.target)
+
+    def spec(self, line: Line) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        del line
+        return _seconds(target=self.target, interval=self.interval) | {"ecn": self.ecn}
+
+
+class Codel(_Controlled):
+    """Controlled delay: drops packets that wait too long for too long, when they leave the queue (RFC 8289)."""
+
+    kind: Annotated[Literal["codel"], choice("codel")] = "codel"
+    """Queue discipline."""
+
+
+class FqCodel(_Controlled):
+    """Fair queueing: flows take turns, with CoDel over the queue of each (RFC 8290)."""
+
+    kind: Annotated[Literal["fq-codel"], choice("fq-codel")] = "fq-codel"
+    """Queue discipline."""
+    limit: QueueLimit = "10240 packets"
+    """What fits in all queues together: packets, bytes or bandwidth-delay products, the packet in service included."""
+    flows: Annotated[int, whole(1, 2**16, "a whole number of queues from 1 to 65536")] = 1024
+    """Queues that flows are hashed to."""
+    quantum: Size = "1514 B"
+    """What a queue may send in its turn."""
+
+    def spec(self, line: Line) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        return super().spec(line) | {"flows": self.flows, "quantum_bytes": units.size(self.quantum)}
+
+
+def _amount(text: str | None) -> tuple[float, bool]:
+    """A number of packets or of bytes, and whether it is the latter."""
+    kind, quantity = units.parse(text, units.PACKETS, units.SIZE)
+    return float(quantity.exact), kind is units.SIZE
+
+
+def _seconds(**times: str) -> dict[str, float]:
+    return {f"{name}_s": units.time(text) for name, text in times.items()}
+
+
+def _weight(per_second: float, delay: float) -> float:
+    """The weight with which RED's average follows in ten round trips."""
+    round_trip = max(_RED_ROUND_TRIP_S, 3 * (delay + 1 / per_second))
+    # Rounded, as exponentials differ from machine to machine in their last digit.
+    return float(f"{-math.expm1(-1 / (10 * round_trip * per_second)):.12g}")
