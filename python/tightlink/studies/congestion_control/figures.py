@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tightlink.analysis.components import Components
     from tightlink.analysis.correlation import Correlation
     from tightlink.analysis.ranks import Ranks
+    from tightlink.analysis.ten_steps import Steps
 
 _NAMES: Final = {name: parameter.id for name, parameter in PARAMETERS.items()}
 
@@ -40,6 +41,11 @@ def sensitivity(
     ]
 
 
+def ten_steps(folder: Path, name: str, found: Steps) -> list[Path]:
+    """The ten graphical steps on one page."""
+    return plots.save(plots.ten_steps.page(found), folder, f"{name}-ten-steps")
+
+
 def homogeneous(
     folder: Path, name: str, trees: Sequence[Dendrogram], found: Components, apart: pl.DataFrame
 ) -> list[Path]:
@@ -54,9 +60,13 @@ def homogeneous(
     ]
 
 
-def mixed(folder: Path, name: str, own: Ranks, standard: Ranks, points: pl.DataFrame) -> list[Path]:
-    """Ranks, and throughputs beside standard TCP's."""
+def mixed(
+    folder: Path, name: str, ranks: tuple[Ranks, Ranks], points: pl.DataFrame, shares: pl.DataFrame
+) -> list[Path]:
+    """Ranks of a control's own throughput and of standard TCP's, these beside each other, shares of what is there."""
+    own, standard = ranks
     return [
+        *saved(plots.share_bars(shares), folder, f"{name}-shares"),
         *saved(plots.rank_scatter(own), folder, f"{name}-ranks"),
         *saved(plots.rank_scatter(standard), folder, f"{name}-ranks-standard"),
         *plots.save(plots.beside_standard(points), folder, f"{name}-beside-standard"),

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from tightlink.analysis.ranks import Ranks, ranks
-from tightlink.analysis.shares import beside, fairness
+from tightlink.analysis.shares import beside, fairness, shares
 from tightlink.experiment.claims import Claim, holds_if, untestable
 from tightlink.report import Chart, Row, Section, Table, Text, charts
 from tightlink.studies.congestion_control import document, figures
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 #: Controls that the document finds most, and least, fair to standard TCP.
 FAIREST: Final = ("compound", "htcp", "fast-at")
 UNFAIREST: Final = ("scalable", "bic", "fast")
+#: What interfaces carry, in packets/s.
+_INTERFACES: Final = {"normal": 8e3, "fast": 80e3}
 #: Files, from the smallest to the largest.
 FILES: Final = ("web-object", "document", "service-pack", "movie")
 _THREE: Final = 3
@@ -76,6 +78,25 @@ class Mixed:
         full = pl.len().over("condition", "response") == len(self.found.experiment.algorithms)
         return ranks(long.filter(full), condition="condition", algorithm="algorithm", best="largest")
 
+    @cached_property
+    def shares(self) -> pl.DataFrame:
+        """The share of what the slower interface of the two hosts would carry, of the largest files that many send."""
+        available = self.table.with_columns(available=pl.col("interface").replace_strict(_INTERFACES, default=None))
+        for file in reversed(FILES):
+            own = available.filter(pl.col("file") == file)
+            if own["condition"].n_unique() >= _FEWEST or file == FILES[0]:
+                break
+        return shares(own, algorithm="algorithm", own="own", standard="standard", available="available")
+
+    def leading(self, file: str, interface: str) -> tuple[list[str], int]:
+        """The controls by what their own transfers of a file gain over standard TCP's, the best first; of how many."""
+        own = self.table.filter((pl.col("file") == file) & (pl.col("interface") == interface))
+        own = own.filter((pl.col("own") > 0) & (pl.col("standard") > 0))
+        gains = own.group_by("algorithm", maintain_order=True).agg(
+            gain=(pl.col("own") / pl.col("standard")).log().mean()
+        )
+        return gains.sort("gain", descending=True)["algorithm"].to_list(), own.height
+
     def gain(self, file: str, conditions: Sequence[int] | None = None) -> tuple[float, int]:
         """The geometric mean over controls and conditions of own / standard, and how many there are."""
         own = self.of_file(file)
@@ -119,9 +140,29 @@ def claims(one: Mixed) -> Iterator[Claim]:
             f"{one.name}.gain.{file}", said, document.UTILITY, large / small, large > small,
             f"Geometric mean of own over standard throughput: {large:.2f}, of Web objects {small:.2f}; the ratio.",
         )  # fmt: skip
+    yield _movies(one)
     yield untestable(
         f"{one.name}.newcomers", "Scalable, BIC and HSTCP are unfair to flows that newly arrive", document.FAIRNESS,
         "Users' transfers are not told apart by their age.",
+    )  # fmt: skip
+
+
+def _movies(one: Mixed) -> Claim:
+    """Who gains most with movies between fast interfaces."""
+    low = one.found.experiment.base["initial_ssthresh"] != "unlimited"
+    first = {"fast", "fast-at"} if low else {"scalable", "bic", "highspeed"}
+    threshold = "a low" if low else "a high"
+    name = f"{one.name}.movies-first"
+    said = f"Movies between fast interfaces with {threshold} initial threshold: {' and '.join(sorted(first))} gain most"
+    ranked, many = one.leading(FILES[-1], "fast")
+    if many < _FEWEST:
+        return untestable(
+            name, said, document.UTILITY,
+            f"{many} groups of three such movies of both kinds were completed: run it longer, or larger.",
+        )  # fmt: skip
+    return holds_if(
+        name, said, document.UTILITY, ", ".join(ranked), set(ranked[: len(first)]) == first,
+        f"By the geometric mean of own over standard throughput, {many} groups.",
     )  # fmt: skip
 
 
@@ -140,6 +181,7 @@ def section(one: Mixed) -> Section:
                   "Mean rank of the throughput of a control's own transfers, and of standard TCP's beside it."),
             Chart(charts.rank_scatter(one.ranks("own")), "Ranks of a control's own throughput."),
             Chart(charts.rank_scatter(one.ranks("standard")), "Ranks of the throughput of standard TCP beside it."),
+            Chart(charts.share_bars(one.shares), "Share of what the slower interface would carry."),
             Row(charts.beside_standard(one.points(FILES[0])), "Web objects: a control along, standard TCP up."),
         ],
     )  # fmt: skip
@@ -151,5 +193,7 @@ def part(found: Evidence) -> Part:
     return Part(
         list(claims(one)),
         section(one),
-        lambda folder: figures.mixed(folder, one.name, one.ranks("own"), one.ranks("standard"), one.points(FILES[0])),
+        lambda folder: figures.mixed(
+            folder, one.name, (one.ranks("own"), one.ranks("standard")), one.points(FILES[0]), one.shares
+        ),
     )

@@ -13,6 +13,7 @@ from tightlink.analysis.correlation import Correlation, correlation
 from tightlink.analysis.effects import main_effects
 from tightlink.analysis.influence import influence
 from tightlink.analysis.responses import RESPONSES
+from tightlink.analysis.ten_steps import Steps, steps
 from tightlink.experiment.claims import Claim, exact, holds_if, untestable, within
 from tightlink.report import Chart, Section, Table, Text, charts
 from tightlink.scenario import PARAMETERS
@@ -80,6 +81,13 @@ class Sensitivity:
         known = wide.select((pl.col(there).is_not_null() & pl.col(there).is_not_nan()).mean())
         names = [name for name in there if known[name].item() >= _KNOWN]
         return correlation(wide, names, threshold=document.THRESHOLD)
+
+    @cached_property
+    def ten_steps(self) -> Steps:
+        """Of the number of sources transmitting in the second period, with the document's names of parameters."""
+        wide = self.both.responses().rename(_IDS, strict=False)
+        factors = [_IDS[name] for name in self.both.experiment.factors]
+        return steps(wide, "sources_transmitting", factors)
 
     def effect(self, parameter: str, response: str) -> dict[str, object] | None:
         """An effect in the second period."""
@@ -256,5 +264,8 @@ def part(both: Evidence, alone: Mapping[str, Evidence]) -> Part:
     return Part(
         own,
         section(found, own),
-        lambda folder: figures.sensitivity(folder, found.name, found.effects, found.influence, found.correlation),
+        lambda folder: [
+            *figures.sensitivity(folder, found.name, found.effects, found.influence, found.correlation),
+            *figures.ten_steps(folder, found.name, found.ten_steps),
+        ],
     )
