@@ -428,25 +428,36 @@ def test_users_that_cannot_be_told() -> None:
         by_counts(users(sources_thinking=[5], sources_connecting=[2], sources_transmitting=[3]), {})
 
 
-@pytest.fixture(scope="module")
-def run() -> tl.Run:
+def _crowded(seed: int) -> tl.Run:
     crowded = tl.FourTier(
         duration="60 s", scale=0.01, network_speed="1500 packets/ms", sources="high", patience="high", crowd="high"
     )
-    return tl.simulate(crowded.scenario())
+    return tl.simulate(crowded.scenario(), seed=seed)
+
+
+@pytest.fixture(scope="module")
+def run() -> tl.Run:
+    return _crowded(1)
+
+
+def test_a_chain_stays_with_the_simulation() -> None:
+    """Behind the first moments, in which no source is in the middle of anything: 19 in 20 within the band.
+
+    Six runs: what one of them does at a time hangs on what it did some seconds before.
+    """
+    shares = []
+    for seed in range(1, 7):
+        late = from_users(_crowded(seed)).evolution().filter(pl.col("time_s") > 15)
+        within = (pl.col("observed") >= pl.col("low")) & (pl.col("observed") <= pl.col("high"))
+        shares.append(late.group_by("state").agg(within=within.mean()))
+    for state, share in pl.concat(shares).group_by("state").agg(pl.col("within").mean()).iter_rows():
+        assert share > 0.85, (state, share)
 
 
 def test_a_chain_goes_the_way_of_the_simulation(run: tl.Run) -> None:
     life = from_users(run)
     assert [piece.name for piece in life.pieces] == ["until before", "before", "congestion", "after"]
     assert life.entities == 1746
-    # Behind the first moments, in which no source is in the middle of anything: 19 in 20 within the band.
-    late = life.evolution().filter(pl.col("time_s") > 15)
-    inside = late.select(
-        "state", within=(pl.col("observed") >= pl.col("low")) & (pl.col("observed") <= pl.col("high"))
-    ).group_by("state").agg(pl.col("within").mean())  # fmt: skip
-    for state, within in inside.iter_rows():
-        assert within > 0.85, (state, within)
     completed = life.arrivals_over_time("completed")
     assert completed["arrivals"].sum() == pytest.approx(float(run.users["transfers_completed"].sum()), rel=0.01)
     within = (completed["observed"] >= completed["low"]) & (completed["observed"] <= completed["high"])

@@ -1,8 +1,9 @@
 """Studies: documents that are simulated again from end to end, with their figures beside ours.
 
 Example:
-    >>> [name for name, _ in names()]
-    ['one-flow', 'link-saturation', 'router-response', 'congestion-basics', 'bulk-throughput', 'network-congestion']
+    >>> [name for name, _ in names()]  # doctest: +NORMALIZE_WHITESPACE
+    ['one-flow', 'link-saturation', 'router-response', 'congestion-basics', 'bulk-throughput', 'congestion-control',
+     'network-congestion']
 """
 
 from __future__ import annotations
