@@ -70,14 +70,14 @@ class Chosen:
         if self.oscillation:
             parts.append(boundary.part(runs))
         claims = [claim for each in parts for claim in each.claims]
-        costly = list(found.values())
+        spent = costs.table(list(found.values())) if found else None
         return Findings(
             "Congestion controls in an Internet-like network",
             _lead([*found, *([boundary.NAME] if self.oscillation else [])], claims, self.size),
             claims,
-            [*(each.section for each in parts), *([costs.section(costly)] if costly else [])],
+            [*(each.section for each in parts), *([] if spent is None else [costs.section(spent)])],
             lambda folder: [file for each in parts for file in each.draw(folder)],
-            {"responses": together(costly), "costs": costs.table(costly)} if costly else {},
+            {} if spent is None else {"responses": together(found.values()), "costs": spent},
         )
 
 

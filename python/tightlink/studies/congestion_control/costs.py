@@ -41,13 +41,14 @@ def _rows(found: Evidence) -> Iterator[dict[str, object]]:
         times = float(size.scale / found.size.scale) * units.time(size.duration) / units.time(found.size.duration)
         largest = own.scenario(0, own.compared[0], size)
         needed = memory.needed(largest.resolve())
+        packet_hops = found.packet_hops * times
         yield {
             "experiment": own.name,
             "size": str(size),
             "runs": own.conditions.height * len(own.compared),
             "sources": own.sources(size),
-            "packet_hops": found.packet_hops * times,
-            "core_hours": found.packet_hops * times * SECONDS_PER_PACKET_HOP / _HOUR_S,
+            "packet_hops": packet_hops,
+            "core_hours": packet_hops * SECONDS_PER_PACKET_HOP / _HOUR_S,
             "memory_bytes": needed.bytes if needed is not None else None,
             "from": "counted" if size == found.size else "extrapolated",
         }
@@ -61,14 +62,9 @@ def _exists(experiment: Experiment, size: Size) -> bool:
     return True
 
 
-def section(found: Sequence[Evidence]) -> Section:
-    """What it cost, and what all of it would."""
-    costs = table(found)
-    whole = sum(
-        row["core_hours"]
-        for each in found
-        for row in costs.filter(pl.col("experiment") == each.experiment.name).tail(1).iter_rows(named=True)
-    )
+def section(costs: pl.DataFrame) -> Section:
+    """What it cost, and what all of it would, from the table."""
+    whole = costs.group_by("experiment", maintain_order=True).last()["core_hours"].sum()
     return Section(
         "What it costs",
         f"At the document's size, these experiments are {whole:,.0f} core-hours.",

@@ -18,7 +18,7 @@ from tightlink.studies.congestion_control.experiment import STANDARD
 from tightlink.studies.congestion_control.part import Part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from tightlink.studies.congestion_control.evidence import Evidence
 
@@ -71,8 +71,17 @@ class Mixed:
         """Of Web objects, of which there are most: what standard TCP gets beside each control, ranked."""
         return fairness(self.points(FILES[0]))
 
-    def ranks(self, column: str) -> Ranks:
-        """Of a column of `of_file`, over conditions and files."""
+    @cached_property
+    def own_ranks(self) -> Ranks:
+        """Of the throughput of a control's own transfers, over conditions and files."""
+        return self._ranks("own")
+
+    @cached_property
+    def standard_ranks(self) -> Ranks:
+        """Of the throughput of standard TCP beside it."""
+        return self._ranks("standard")
+
+    def _ranks(self, column: str) -> Ranks:
         tables = [self.of_file(file).with_columns(response=pl.lit(file)) for file in FILES]
         long = pl.concat(tables).select("condition", "algorithm", "response", value=column)
         full = pl.len().over("condition", "response") == len(self.found.experiment.algorithms)
@@ -97,18 +106,16 @@ class Mixed:
         )
         return gains.sort("gain", descending=True)["algorithm"].to_list(), own.height
 
-    def gain(self, file: str, conditions: Sequence[int] | None = None) -> tuple[float, int]:
+    def gain(self, file: str) -> tuple[float, int]:
         """The geometric mean over controls and conditions of own / standard, and how many there are."""
         own = self.of_file(file)
-        if conditions is not None:
-            own = own.filter(pl.col("condition").is_in(list(conditions)))
         own = own.filter((pl.col("own") > 0) & (pl.col("standard") > 0))
         return float(np.exp((own["own"] / own["standard"]).log().to_numpy().mean())) if own.height else 1.0, own.height
 
 
 def claims(one: Mixed) -> Iterator[Claim]:
     """What the document concludes."""
-    standard = one.ranks("standard").summary["algorithm"].to_list()
+    standard = one.standard_ranks.summary["algorithm"].to_list()
     for control in FAIREST:
         yield holds_if(
             f"{one.name}.fair.{control}", f"{control} is among the three most fair to standard TCP", document.FAIRNESS,
@@ -120,7 +127,7 @@ def claims(one: Mixed) -> Iterator[Claim]:
             f"{one.name}.unfair.{control}", f"{control} is among the three most unfair to standard TCP",
             document.FAIRNESS, ", ".join(standard[-_THREE:]), control in standard[-_THREE:], "By the same rank.",
         )  # fmt: skip
-    own = one.ranks("own").summary["algorithm"].to_list()
+    own = one.own_ranks.summary["algorithm"].to_list()
     yield holds_if(
         f"{one.name}.compound-ranks-high", "CTCP ranks high in throughput over a wide range of conditions",
         document.UTILITY, own.index("compound") + 1, own.index("compound") < len(own) / 2,
@@ -169,7 +176,7 @@ def _movies(one: Mixed) -> Claim:
 def section(one: Mixed) -> Section:
     """Who gains and who pays."""
     shown = one.fairness.select("algorithm", "ratio", "ahead", "behind", "conditions", "p")
-    ranked = one.ranks("own").summary.join(one.ranks("standard").summary, on="algorithm", suffix="_standard")
+    ranked = one.own_ranks.summary.join(one.standard_ranks.summary, on="algorithm", suffix="_standard")
     return Section(
         one.found.experiment.title,
         one.found.experiment.question + ".",
@@ -179,8 +186,8 @@ def section(one: Mixed) -> Section:
             Table(shown, "Web objects: throughput over that of the standard TCP beside it."),
             Table(ranked.select("algorithm", "rank_mean", "rank_sd", "rank_mean_standard", "rank_sd_standard"),
                   "Mean rank of the throughput of a control's own transfers, and of standard TCP's beside it."),
-            Chart(charts.rank_scatter(one.ranks("own")), "Ranks of a control's own throughput."),
-            Chart(charts.rank_scatter(one.ranks("standard")), "Ranks of the throughput of standard TCP beside it."),
+            Chart(charts.rank_scatter(one.own_ranks), "Ranks of a control's own throughput."),
+            Chart(charts.rank_scatter(one.standard_ranks), "Ranks of the throughput of standard TCP beside it."),
             Chart(charts.share_bars(one.shares), "Share of what the slower interface would carry."),
             Row(charts.beside_standard(one.points(FILES[0])), "Web objects: a control along, standard TCP up."),
         ],
@@ -194,6 +201,6 @@ def part(found: Evidence) -> Part:
         list(claims(one)),
         section(one),
         lambda folder: figures.mixed(
-            folder, one.name, (one.ranks("own"), one.ranks("standard")), one.points(FILES[0]), one.shares
+            folder, one.name, (one.own_ranks, one.standard_ranks), one.points(FILES[0]), one.shares
         ),
     )
