@@ -5,8 +5,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from tightlink.commands.analyze_output import Figure, Json, draw, free, plain, print_json
-from tightlink.commands.analyze_responses import Columns, listed, read_table
+from tightlink.commands.analyze_output import Columns, Figure, Json, draw, free, plain, print_json
+from tightlink.commands.analyze_responses import listed, read_table
 from tightlink.errors import ScenarioError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from tightlink.commands.analyze_output import Figure, Json, draw, free, plain, print_json
+from tightlink.commands.analyze_output import Columns, Figure, Json, draw, free, plain, print_json
 from tightlink.errors import ScenarioError, closest, one_of
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from tightlink.analysis.designed import Designed
     from tightlink.analysis.ten_steps import Steps
     from tightlink.analysis.two_level import TwoLevel
-
-Columns = Annotated[str | None, Parameter(show_default=False)]
 
 #: So many groups of effects that cannot be told apart are printed; JSON has all.
 _GROUPS: Final = 6

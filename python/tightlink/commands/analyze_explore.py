@@ -5,7 +5,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from tightlink.commands.analyze_responses import Columns, listed, read_table
+from tightlink.commands.analyze_output import Columns
+from tightlink.commands.analyze_responses import listed, read_table
 from tightlink.errors import TightlinkError
 
 _LEAD = (

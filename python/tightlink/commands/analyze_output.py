@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: A CSV or Parquet file, or a folder.
 Table: TypeAlias = Path
+#: Names of columns, separated by commas.
+Columns = Annotated[str | None, Parameter(show_default=False)]
 Json = Annotated[bool, Parameter(name="--json", negative="")]
 Figure = Annotated[Path | None, Parameter(name=["--output", "-o"])]
 

@@ -2,19 +2,15 @@
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from cyclopts import Parameter
-
-from tightlink.commands.analyze_output import Figure, Json, draw, free, plain, print_json
+from tightlink.commands.analyze_output import Columns, Figure, Json, draw, free, plain, print_json
 from tightlink.errors import ScenarioError
 
 if TYPE_CHECKING:
     from tightlink.analysis.components import Components
     from tightlink.analysis.correlation import Correlation
     from tightlink.analysis.designed import Designed
-
-Columns = Annotated[str | None, Parameter(show_default=False)]
 
 #: A panel with the names of responses on its axes: least and for each response, in inches.
 _LEAST: Final = 4.6

@@ -43,18 +43,8 @@ class Evidence:
     def responses(self, period: str = CONGESTION) -> pl.DataFrame:
         """A row for each condition and algorithm, with its factors; a column for each response of the network."""
         chosen = self.table.filter(pl.col("period") == period, pl.col("control") == "")
-        return self._wide(chosen, "response")
-
-    def throughputs(self, period: str | None = None) -> pl.DataFrame:
-        """The same for the mean throughputs of groups of transfers, called CONTROL FILE, PATH, INTERFACE."""
-        chosen = self.table.filter(pl.col("control") != "")
-        if period is not None:
-            chosen = chosen.filter(pl.col("period") == period)
-        return self._wide(chosen.with_columns(name=pl.format("{} {}", "control", "response")), "name")
-
-    def _wide(self, chosen: pl.DataFrame, names: str) -> pl.DataFrame:
         keys = ["condition", "algorithm"]
-        wide = chosen.pivot(names, index=keys, values="value", aggregate_function="mean", maintain_order=True)
+        wide = chosen.pivot("response", index=keys, values="value", aggregate_function="mean", maintain_order=True)
         return wide.join(self.experiment.conditions, on="condition", maintain_order="left").sort(keys)
 
 
