@@ -12,6 +12,7 @@ import pytest
 
 import tightlink as tl
 from tightlink import _core
+from tightlink.run import Framed
 from tightlink.tables import TABLES
 
 _TYPES = {"text": pl.String, "integer": pl.Int64, "number": pl.Float64}
@@ -187,6 +188,21 @@ def test_the_engine_and_the_model_speak_of_the_same_things() -> None:
 
 def test_notebooks_get_html(run: tl.Run) -> None:
     text = run._repr_html_()
-    assert "2 s simulated, seed 7" in text
+    assert "simulation, 2 s, seed 7" in text
     assert "<table" in text
-    assert repr(run) == "<Run of 2 s, seed 7: flows, links, nodes, series, packets>"
+    assert repr(run) == "<Run (simulation, 2 s, seed 7): flows, links, nodes, series, packets>"
+
+
+def test_what_was_captured_has_no_scenario(tmp_path: Path) -> None:
+    frames = {"links": pl.DataFrame({"link": ["wire"], "packets_in": [3]})}
+    captured = tl.Run(None, {"source": "capture", "identity": "a file"}, Framed(frames))
+    with pytest.raises(tl.TightlinkError, match="this run is a capture, not of a scenario"):
+        _ = captured.scenario
+    saved = tl.open_run(captured.save(tmp_path / "capture"))
+    assert saved.tables == ["links"]
+    assert saved.links.equals(frames["links"])
+    assert repr(saved) == "<Run (capture): links>"
+    assert not (tmp_path / "capture" / "scenario.toml").exists()
+    other = tl.Run(None, {"source": "capture", "identity": "another file"}, Framed(frames))
+    with pytest.raises(tl.TightlinkError, match="there is another capture; choose another folder"):
+        other.save(tmp_path / "capture")

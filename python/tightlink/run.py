@@ -1,7 +1,7 @@
 """The tables of one execution of a scenario, whatever its source, in memory or in a folder.
 
-A folder holds ``manifest.json``, ``scenario.toml`` and a Parquet file for each table. It appears
-complete or not at all, and never takes the place of another run.
+A folder holds ``manifest.json``, ``scenario.toml`` where a scenario was run, and a Parquet file for each table. It
+appears complete or not at all, and never takes the place of another run.
 """
 
 from __future__ import annotations
@@ -31,8 +31,13 @@ if TYPE_CHECKING:
 
 _MANIFEST: Final = "manifest.json"
 _SCENARIO: Final = "scenario.toml"
-#: Keys of a manifest that say which run it is.
-_NEEDED: Final = ("identity", "seed", "engine_behaviour")
+#: Keys of a manifest that say which run it is; a simulation's are more.
+_NEEDED: Final = ("identity",)
+_NEEDED_OF_SIMULATIONS: Final = ("seed", "engine_behaviour")
+#: Where a run comes from: ``source`` in its manifest.
+SIMULATION: Final = "simulation"
+MEASUREMENT: Final = "measurement"
+CAPTURE: Final = "capture"
 
 
 class Source(Protocol):
@@ -52,16 +57,31 @@ class Source(Protocol):
 class Run:
     """One execution of a scenario: its tables as polars frames, its manifest, its scenario.
 
-    Made by `tightlink.simulate` and `tightlink.open_run`.
+    Made by `tightlink.simulate` and `tightlink.open_run`. What was captured somewhere has no scenario.
     """
 
-    def __init__(self, scenario: Scenario, manifest: Mapping[str, Any], source: Source) -> None:
-        self.scenario = scenario
-        """The scenario as it was given."""
+    def __init__(self, scenario: Scenario | None, manifest: Mapping[str, Any], source: Source) -> None:
+        self._scenario = scenario
         self.manifest = dict(manifest)
-        """Scenario as understood, seed, version, engine_behaviour, digest, counts, warnings, timing."""
+        """Source, scenario as understood, seed, version, engine_behaviour, digest, counts, warnings, timing."""
         self._source = source
         self._frames: dict[str, pl.DataFrame] = {}
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario as it was given.
+
+        Raises:
+            TightlinkError: Nobody gave one: the run was captured.
+        """
+        if self._scenario is None:
+            raise TightlinkError(f"this run is a {self.source}, not of a scenario")
+        return self._scenario
+
+    @property
+    def source(self) -> str:
+        """Where it comes from: simulation, measurement or capture."""
+        return str(self.manifest.get("source", SIMULATION))
 
     @property
     def tables(self) -> list[str]:
@@ -153,7 +173,8 @@ class Run:
         temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
         try:
             self._source.write(temporary)
-            (temporary / _SCENARIO).write_text(self.scenario.to_toml(), encoding="utf-8")
+            if self._scenario is not None:
+                (temporary / _SCENARIO).write_text(self._scenario.to_toml(), encoding="utf-8")
             text = json.dumps(self.manifest, indent=2, ensure_ascii=False)
             (temporary / _MANIFEST).write_text(text + "\n", encoding="utf-8")
             _publish(temporary, target)
@@ -162,14 +183,18 @@ class Run:
         return target
 
     def __repr__(self) -> str:
-        return f"<Run of {self.scenario.duration}, seed {self.manifest.get('seed')}: {', '.join(self.tables)}>"
+        return f"<Run ({self._facts()}): {', '.join(self.tables)}>"
 
     def _repr_html_(self) -> str:
         """For notebooks: what ran, and its flows."""
-        facts = f"{self.scenario.duration} simulated, seed {self.manifest.get('seed')}"
         warned = "".join(f"<p><b>Warning:</b> {html.escape(text)}</p>" for text in self.warnings)
         shown = "flows" if "flows" in self.tables else "links"
-        return f"<p><b>Run</b>: {html.escape(facts)}</p>{warned}{self.table(shown)._repr_html_()}"
+        return f"<p><b>Run</b>: {html.escape(self._facts())}</p>{warned}{self.table(shown)._repr_html_()}"
+
+    def _facts(self) -> str:
+        lasted = [] if self._scenario is None else [self._scenario.duration]
+        seed = [f"seed {self.manifest['seed']}"] if "seed" in self.manifest else []
+        return ", ".join([self.source, *lasted, *seed])
 
 
 def open_run(folder: str | os.PathLike[str]) -> Run:
@@ -183,7 +208,8 @@ def open_run(folder: str | os.PathLike[str]) -> Run:
     if manifest is None:
         raise TightlinkError(f"{path}: no run is there (no {_MANIFEST})")
     file = path / _SCENARIO
-    return Run(loads(read(file), file=str(file)), manifest, _Saved(path))
+    scenario = loads(read(file), file=str(file)) if "scenario" in manifest else None
+    return Run(scenario, manifest, _Saved(path))
 
 
 def is_there(folder: Path, manifest: Mapping[str, Any], tables: list[str]) -> bool:
@@ -191,7 +217,8 @@ def is_there(folder: Path, manifest: Mapping[str, Any], tables: list[str]) -> bo
 
     Args:
         folder: May not exist.
-        manifest: With the keys ``identity``, ``scenario``, ``seed`` and ``engine_behaviour`` of the run.
+        manifest: With the key ``identity`` of the run; a simulation's with ``scenario``, ``seed`` and
+            ``engine_behaviour``, too.
         tables: Names of the tables that it must have.
 
     Raises:
@@ -214,6 +241,9 @@ def is_there(folder: Path, manifest: Mapping[str, Any], tables: list[str]) -> bo
 def _difference(held: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
     if "part_until_s" in held:
         return f"what is there is a part of a run only, until {units.format_time(held['part_until_s'])}"
+    sources = [made.get("source", SIMULATION) for made in (held, manifest)]
+    if sources != [SIMULATION, SIMULATION]:
+        return f"there is another {sources[0]}"
     if held["engine_behaviour"] != manifest["engine_behaviour"]:
         versions = f"{held['engine_behaviour']} instead of {manifest['engine_behaviour']}"
         return f"the run there was made by another engine (behaviour {versions})"
@@ -231,9 +261,14 @@ def _manifest(folder: Path) -> dict[str, Any] | None:
         manifest = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise TightlinkError(f"{file}: cannot be read: {error}") from None
-    if not isinstance(manifest, dict) or any(key not in manifest for key in _NEEDED):
+    if not isinstance(manifest, dict) or any(key not in manifest for key in _needed(manifest)):
         raise TightlinkError(f"{file}: not the manifest of a run")
     return manifest
+
+
+def _needed(manifest: Mapping[str, Any]) -> tuple[str, ...]:
+    simulated = manifest.get("source", SIMULATION) == SIMULATION
+    return (*_NEEDED, *_NEEDED_OF_SIMULATIONS) if simulated else _NEEDED
 
 
 def _publish(temporary: Path, target: Path) -> None:
@@ -272,6 +307,32 @@ class _Saved:
     def write(self, folder: Path) -> None:
         for name in self.names:
             shutil.copyfile(self._folder / f"{name}.parquet", folder / f"{name}.parquet")
+
+
+class Framed:
+    """Tables as frames, of runs that were measured or captured.
+
+    Args:
+        frames: By the tables' names; columns in the order of `TABLES`. Those of which the source knows nothing may be
+            left out; there may be no others.
+    """
+
+    def __init__(self, frames: Mapping[str, pl.DataFrame]) -> None:
+        self._frames = {name: frames[name] for name in TABLES if name in frames}
+
+    @property
+    def names(self) -> list[str]:
+        """The tables that there are, in the usual order."""
+        return list(self._frames)
+
+    def read(self, name: str) -> pl.DataFrame:
+        """One of them."""
+        return self._frames[name]
+
+    def write(self, folder: Path) -> None:
+        """Put all of them into a folder, a Parquet file each."""
+        for name, frame in self._frames.items():
+            frame.write_parquet(folder / f"{name}.parquet")
 
 
 class Simulated:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from tightlink import control, units
 from tightlink.errors import ScenarioError, TightlinkError
-from tightlink.run import Run, Simulated
+from tightlink.run import SIMULATION, Run, Simulated
 from tightlink.scenario.memory import Memory, check_fits, needed
 from tightlink.scenario.windowed import check_trace
 
@@ -169,7 +169,7 @@ class Prepared:
     def manifest(self, outcome: _core.Outcome) -> dict[str, Any]:
         """The manifest of a run."""
         found: dict[str, Any] = json.loads(outcome.manifest())
-        made = {"source": "simulation"} | self.identified | found
+        made = {"source": SIMULATION} | self.identified | found
         if outcome.until_s is None:
             return made
         # A part of a run is never taken for the run.

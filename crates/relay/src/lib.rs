@@ -1,0 +1,1 @@
+//! A link in real time, between real network stacks.
