@@ -9,11 +9,12 @@ use super::headers::{Headers, Ip};
 use super::tcp::Tcp;
 use super::udp::Udp;
 
-/// Of a sender: the ports that systems give away by themselves (RFC 6335 §6).
-const FIRST_PORT: u32 = 49_152;
-const PORTS: u32 = 65_536 - FIRST_PORT;
-/// Of a receiver.
-const RECEIVER_PORT: u32 = 5001;
+/// Of a sender: of the ports that systems give away by themselves (RFC 6335 §6) a part in which Wireshark expects no
+/// protocol.
+const FIRST_PORT: u32 = 61_000;
+const PORTS: u32 = 4000;
+/// Of a receiver: iperf3's. In what flows carry no protocol is to be looked for, either.
+const RECEIVER_PORT: u32 = 5201;
 
 /// Ports of an end that sends to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +86,6 @@ mod tests {
     fn no_two_flows_of_a_host_have_the_same_ports() {
         let ports: HashSet<(u16, u16)> = (0..100_000).map(Ports::new).map(|p| (p.source, p.destination)).collect();
         assert_eq!(ports.len(), 100_000);
-        assert_eq!(Ports::new(0).back(), Ports { source: 5001, destination: 49_152 });
+        assert_eq!(Ports::new(0).back(), Ports { source: 5201, destination: 61_000 });
     }
 }
