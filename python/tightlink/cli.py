@@ -96,6 +96,8 @@ def run(  # noqa: PLR0913
     show_config: Annotated[bool, Parameter(negative="")] = False,
     trace: Annotated[bool, Parameter(negative="")] = False,
     tr: Path | None = None,
+    pcap: Path | None = None,
+    pcap_at: str | None = None,
     replay: Path | None = None,
     controls: Controls = None,
 ) -> int:
@@ -121,6 +123,11 @@ def run(  # noqa: PLR0913
         Record what happens to every packet.
     tr
         File to write the packets to in ns-2's trace format.
+    pcap
+        File to write the packets to as a capture, for Wireshark and others: .pcapng or .pcap.
+    pcap_at
+        Nodes at which to capture all packets, such as sender,receiver or net.left[*]; without it each flow is captured
+        at the host that sends its data.
     replay
         Folder of a sweep or a study of which to simulate one run again, even one that failed.
     controls
@@ -139,14 +146,17 @@ def run(  # noqa: PLR0913
         return 0
     from tightlink.simulate import simulate
 
-    if output is not None and tr is None and _already_there(scenario, output, trace=trace):
+    if pcap_at is not None and pcap is None:
+        raise TightlinkError(f"--pcap-at {pcap_at}: nothing is captured without --pcap FILE")
+    files: dict[str, Any] = {"tr": tr, "pcap": pcap, "pcap_at": None if pcap_at is None else pcap_at.split(",")}
+    if output is not None and not any(files.values()) and _already_there(scenario, output, trace=trace):
         from tightlink.run import open_run
 
         say(f"{output}: this run is already there")
         result = open_run(output)
     else:
         with watching(f"simulating {scenario.duration}") as watch:
-            result = simulate(scenario, trace=trace, tr=tr, threads=threads, watch=watch, part=True)
+            result = simulate(scenario, trace=trace, **files, threads=threads, watch=watch, part=True)
         if output is not None:
             result.save(output)
             say(f"wrote {output}")
