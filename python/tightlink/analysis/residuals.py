@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _SEED: Final = 1
 #: With fewer points a line says nothing.
 _LEAST: Final = 3
+#: What is near: a tenth, as document 004 has it.
+NEAR: Final = 0.1
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,8 @@ class Agreement:
     """R² of the free line."""
     slope: float | None
     """Of the line through the origin, o over s."""
+    within: float
+    """Share of points with an absolute (o − s) / o of at most `NEAR`."""
 
 
 def beside(observed: pl.DataFrame, path: BulkPath, *, jobs: int = 1) -> pl.DataFrame:
@@ -70,11 +74,11 @@ def beside(observed: pl.DataFrame, path: BulkPath, *, jobs: int = 1) -> pl.DataF
     return joined.with_columns(residual_bps=difference, residual=difference / pl.col("observed_bps"))
 
 
-def agreement(frame: pl.DataFrame) -> Agreement:
-    """The agreement of a frame with ``observed_bps`` and ``predicted_bps``; intervals by drawing points anew."""
+def agreement(frame: pl.DataFrame, columns: tuple[str, str] = ("observed_bps", "predicted_bps")) -> Agreement:
+    """The agreement of two columns of a frame, observed and predicted; intervals by drawing points anew."""
     import numpy as np
 
-    observed, predicted = (frame[name].to_numpy().astype(float) for name in ("observed_bps", "predicted_bps"))
+    observed, predicted = (frame[name].to_numpy().astype(float) for name in columns)
     shares = (observed - predicted) / observed
     enough = len(observed) >= _LEAST and len(np.unique(observed)) > 1 and len(np.unique(predicted)) > 1
     origin, free = _intervals(observed, predicted) if enough else (None, None)
@@ -86,6 +90,7 @@ def agreement(frame: pl.DataFrame) -> Agreement:
         origin,
         free,
         float(_slope(observed, predicted)) if enough else None,
+        float((np.abs(shares) <= NEAR).mean()),
     )
 
 
@@ -101,7 +106,7 @@ def _intervals(observed: NDArray[np.float64], predicted: NDArray[np.float64]) ->
     draws = np.random.default_rng(_SEED).integers(0, len(observed), size=(RESAMPLES, len(observed)))
     pairs = [(observed[rows], predicted[rows]) for rows in draws]
     # Draws of one point only have no line.
-    kept = [(o, s) for o, s in pairs if len(np.unique(o)) > 1 and len(np.unique(s)) > 1]
+    kept = [(o, s) for o, s in pairs if np.ptp(o) > 0 and np.ptp(s) > 0]
     return (
         Estimate.of(_r2_origin(observed, predicted), [_r2_origin(o, s) for o, s in kept]),
         Estimate.of(_r2_free(observed, predicted), [_r2_free(o, s) for o, s in kept]),
