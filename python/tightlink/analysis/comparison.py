@@ -44,8 +44,9 @@ RUNS_TABLE: Final = "runs"
 #: Tables with a row for each of what has this name; and those over time, whose means are compared.
 _NAMED: Final = {"flows": "label", "links": "link", "nodes": "node"}
 _OVER_TIME: Final = {"users": "label", "scatter": "label"}
-#: Numbers that are names.
+#: Numbers that are names; and those that a scenario gives.
 _NUMBERS: Final = frozenset({"flow"})
+_GIVEN: Final = ("start_s", "stop_s")
 
 
 @dataclass(frozen=True)
@@ -256,7 +257,8 @@ def _agreements(values: pl.DataFrame) -> dict[str, Agreement]:
     import polars as pl
 
     found = {}
-    usable = values.filter((pl.col("observed") != 0) & (pl.col("table") != "series"))
+    given = pl.col("metric").is_in(_GIVEN)
+    usable = values.filter((pl.col("observed") != 0) & (pl.col("table") != "series") & ~given)
     for (table, metric), rows in usable.group_by("table", "metric", maintain_order=True):
         answer = agreement(rows, SIDES) if rows["observed"].n_unique() > 1 else None
         if answer is not None and answer.origin is not None:

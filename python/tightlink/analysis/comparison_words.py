@@ -7,15 +7,24 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.comparison import SIDES
 from tightlink.console import quantity
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import polars as pl
 
     from tightlink.analysis.comparison import Comparison
+
+
+#: What is looked at first of flows, links, nodes and runs.
+MAIN: Final = (
+    *("goodput_bps", "packets_sent", "packets_dropped", "packets_retransmitted", "timeouts", "loss"),
+    *("latency_mean_s", "jitter_mean_s", "rtt_mean_s", "utilization", "queue_mean_packets", "load_true"),
+)
 
 
 def percent(share: float | None, digits: int, *, signed: bool = False) -> str:
@@ -42,8 +51,14 @@ def written(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def agreements(found: Comparison) -> pl.DataFrame:
-    """A row for each metric: points, both R², slope, residuals; for people."""
+def main_agreements(found: Comparison) -> list[str]:
+    """Which agreements are looked at first; all, if none of them is usual."""
+    names = [name for name in found.agreements if name.partition(".")[2] in MAIN]
+    return names or list(found.agreements)
+
+
+def agreements(found: Comparison, names: Iterable[str]) -> pl.DataFrame:
+    """A row for each of these metrics: points, both R², slope, residuals; for people."""
     import polars as pl
 
     rows = [
@@ -57,6 +72,7 @@ def agreements(found: Comparison) -> pl.DataFrame:
             "largest": percent(each.largest, 1),
             "within ±10 %": percent(each.within, 0),
         }
-        for name, each in found.agreements.items()
+        for name in names
+        for each in [found.agreements[name]]
     ]
     return pl.DataFrame(rows)

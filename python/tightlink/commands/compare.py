@@ -18,11 +18,6 @@ if TYPE_CHECKING:
     from tightlink.analysis.comparison import Comparison
     from tightlink.commands.analyze_output import Panel
 
-#: What is printed of flows, links, nodes and runs; JSON and the report have all.
-_PRINTED: Final = (
-    *("goodput_bps", "packets_sent", "packets_dropped", "packets_retransmitted", "timeouts", "loss"),
-    *("latency_mean_s", "jitter_mean_s", "rtt_mean_s", "utilization", "queue_mean_packets", "load_true"),
-)
 #: A limit that took less of the time on both sides is not printed.
 _LEAST_SHARE: Final = 0.05
 _SINGULAR: Final = {"flows": "flow", "links": "link", "nodes": "node", "runs": "runs with", "series": "mean of series"}
@@ -88,44 +83,43 @@ def _described(found: Comparison) -> dict[str, Any]:
 
 
 def _print(found: Comparison) -> None:
-    from tightlink.analysis.comparison_words import agreements, written
+    from tightlink.analysis.comparison_words import agreements, main_agreements, written
     from tightlink.console import print_table
 
     first, second = found.titles
+    tables: list[tuple[list[str], list[tuple[Any, ...]], tuple[int, ...]]] = []
     if found.differences.height:
-        print_table(["scenario", first, second], found.differences.rows(), words=(1, 2))
-        print()
+        tables.append((["scenario", first, second], found.differences.rows(), (1, 2)))
     for (name,), rows in found.values.group_by("table", maintain_order=True):
         shown = rows if name == "series" else _main(rows, every=name == "runs")
         if shown.height:
             header = [_SINGULAR.get(str(name), str(name)), "metric", first, second, "residual"]
-            print_table(header, written(shown).rows(), words=(1,))
-            print()
+            tables.append((header, written(shown).rows(), (1,)))
     if found.agreements:
-        table = agreements(found).filter(_main_names(found))
-        print_table(table.columns, [[str(cell) for cell in row] for row in table.rows()])
+        table = agreements(found, main_agreements(found))
+        tables.append((table.columns, [tuple(map(str, row)) for row in table.rows()], ()))
+    for place, (header, cells, words) in enumerate(tables):
+        if place:
+            print()
+        print_table(header, cells, words=words)
+    lines = _one_sided(found)
+    if lines and tables:
         print()
-    for line in _one_sided(found):
-        print(line)
+    print("\n".join(lines), end="\n" if lines else "")
 
 
 def _main(rows: pl.DataFrame, *, every: bool) -> pl.DataFrame:
     """The rows that are printed; with ``every`` all, if none of them is usual."""
     import polars as pl
 
+    from tightlink.analysis.comparison_words import MAIN
+
     large = pl.max_horizontal("observed", "simulated") >= _LEAST_SHARE
     limits = pl.col("metric").str.starts_with("limited_by_") & large
-    shown = rows.filter(pl.col("metric").is_in(_PRINTED) | limits)
+    shown = rows.filter(pl.col("metric").is_in(MAIN) | limits)
     order = {entity: place for place, entity in enumerate(rows["entity"].unique(maintain_order=True))}
     places = pl.col("entity").replace_strict(order, return_dtype=pl.Int64)
     return (rows if every and shown.is_empty() else shown).sort(places, maintain_order=True)
-
-
-def _main_names(found: Comparison) -> pl.Series:
-    import polars as pl
-
-    names = [name.partition(".")[2] in _PRINTED for name in found.agreements]
-    return pl.Series(names if any(names) else [True] * len(names))
 
 
 def _one_sided(found: Comparison) -> list[str]:
@@ -151,6 +145,7 @@ def _listed(names: list[str]) -> str:
 
 def _write(found: Comparison, output: Path, names: tuple[str, str]) -> None:
     from tightlink import plots
+    from tightlink.analysis.comparison_words import main_agreements
     from tightlink.console import say
     from tightlink.report.side_by_side import write_comparison
 
@@ -159,7 +154,7 @@ def _write(found: Comparison, output: Path, names: tuple[str, str]) -> None:
     found.values.write_parquet(output / "comparison.parquet")
     found.alone.write_parquet(output / "alone.parquet")
     panels: dict[str, list[Panel]] = {}
-    for name in list(found.agreements)[:_MOST_FIGURES]:
+    for name in main_agreements(found)[:_MOST_FIGURES]:
         table, _, metric = name.partition(".")
         panels[name] = [partial(plots.compared_values, found, table, metric)]
     if panels:

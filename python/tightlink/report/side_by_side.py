@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.comparison import RUNS_TABLE, SIDES
-from tightlink.analysis.comparison_words import agreements, percent, written
+from tightlink.analysis.comparison_words import agreements, main_agreements, percent, written
 from tightlink.analysis.residuals import NEAR
 from tightlink.console import quantity
 from tightlink.plots import labels
@@ -67,20 +67,18 @@ def _scenarios(found: Comparison) -> Section | None:
 def _agreement(found: Comparison) -> Section | None:
     if not found.agreements:
         return None
-    table = agreements(found)
+    main = main_agreements(found)
     small = []
-    for name in list(found.agreements)[:_MOST_CHARTS]:
+    for name in main[:_MOST_CHARTS]:
         table_name, _, metric = name.partition(".")
         small.append(_points(found, table_name, metric))
     first, second = found.titles
     caption = f"{first.capitalize()} over {second}; on the line both are equal."
-    if len(found.agreements) > _MOST_CHARTS:
-        caption += f" The first {_MOST_CHARTS} metrics."
     text = (
         "R² is 1 − Σ(o − fit)² / Σ(o − mean)², with its interval from drawing points anew; of the line through the "
         "origin it can be negative."
     )
-    return Section("Agreement", "", [Table(table), Text(text), Row(small, caption)])
+    return Section("Agreement", "", [Row(small, caption), Table(agreements(found, found.agreements)), Text(text)])
 
 
 def _points(found: Comparison, table: str, metric: str) -> object:
@@ -114,11 +112,12 @@ def _series(found: Comparison) -> Section | None:
         return None
     blocks: list[Block] = []
     sides = dict(zip(SIDES, found.titles, strict=True))
-    for entity, metric in means.select("entity", "metric").head(_MOST_CHARTS).iter_rows():
+    moving = means.filter((pl.col("observed") != 0) | (pl.col("simulated") != 0))
+    for entity, metric in moving.select("entity", "metric").head(_MOST_CHARTS).iter_rows():
         rows = found.series.filter((pl.col("entity") == entity) & (pl.col("metric") == metric))
         shown = rows.select(pl.col("side").replace(sides), "time_s", pl.col("value").alias(metric))
         blocks.append(Chart(charts.line(shown, "time_s", metric, by="side", title=f"{entity}: {labels.plain(metric)}")))
-    rest = f" The first {_MOST_CHARTS} of {means.height} have a picture." if means.height > _MOST_CHARTS else ""
+    rest = f" The first {_MOST_CHARTS} of {moving.height} have a picture." if moving.height > _MOST_CHARTS else ""
     blocks.append(Table(_titled(found, written(means.head(_MOST_ROWS))), "Means over the time that both have."))
     return Section("Series", f"Samples of both, over the same time.{rest}", blocks)
 
