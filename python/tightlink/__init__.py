@@ -76,6 +76,7 @@ from tightlink.simulate import simulate
 
 if TYPE_CHECKING:
     from tightlink._core import Ack, Loss, Report
+    from tightlink.analysis.comparison import compare
     from tightlink.evaluation import evaluate
     from tightlink.experiment import sweep
 
@@ -133,6 +134,7 @@ __all__ = [
     "Udp",
     "Users",
     "Video",
+    "compare",
     "evaluate",
     "load",
     "loads",
@@ -152,6 +154,10 @@ def __getattr__(name: str) -> Any:
         from tightlink.evaluation import evaluate
 
         return evaluate
+    if name == "compare":
+        from tightlink.analysis.comparison import compare
+
+        return compare
     if name == "sweep":
         # As an experiment needs more than the scenario model.
         from tightlink.experiment import sweep

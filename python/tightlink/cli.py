@@ -21,6 +21,7 @@ from tightlink.commands.analyze_explore import explore
 from tightlink.commands.analyze_oscillation import oscillation
 from tightlink.commands.analyze_responses import components, correlation
 from tightlink.commands.analyze_shares import shares
+from tightlink.commands.compare import compare
 from tightlink.commands.controls import Controls, define
 from tightlink.commands.evaluate import evaluate
 from tightlink.commands.four_tier import four_tier
@@ -180,6 +181,7 @@ app.command(maxflow)
 app.command(packetize)
 app.command(sweep)
 app.command(sql)
+app.command(compare)
 app.command(predict)
 app.command(evaluate)
 app.command(four_tier)

@@ -27,6 +27,7 @@ from tightlink.plots.markov import chain_arrivals, chain_evolution, chain_pertur
 from tightlink.plots.oscillation import oscillation_series, oscillation_spectrum
 from tightlink.plots.regimes import load_over, loss_over
 from tightlink.plots.saturation import bifurcation, rate_over_size, throughput_over_rate, throughput_over_size
+from tightlink.plots.side_by_side import compared_series, compared_values
 from tightlink.plots.style import SIZE, STYLE, save, write
 
 __all__ = [
@@ -39,6 +40,8 @@ __all__ = [
     "chain_evolution",
     "chain_perturbation",
     "chain_sensitivity",
+    "compared_series",
+    "compared_values",
     "component_biplot",
     "component_loadings",
     "component_scores",
