@@ -136,9 +136,9 @@ def _alone(host: str, to: "Address", plan: "Plan") -> "PathAnswer":
     from tightlink.console import progress, say
     from tightlink.errors import TightlinkError
     from tightlink.measure.iperf3 import transfer
-    from tightlink.measure.path import pings
+    from tightlink.measure.path import PINGS, pings
 
-    say(f"sending {2 * plan.echoes} pings to {to[0]}, and 5 s of TCP if an iperf3 server runs there")
+    say(f"sending {2 * PINGS} pings to {to[0]}, and 5 s of TCP if an iperf3 server runs there")
     doubts = []
     carried = None
     with progress(f"measuring the path to {host}"):

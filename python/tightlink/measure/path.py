@@ -33,6 +33,9 @@ _NS: Final = 1e9
 _BITS: Final = 8
 _ECHO_EVERY_S: Final = 0.02
 _FEW: Final = 10
+#: Pings of each size, and the least interval that the system allows everyone.
+PINGS: Final = 10
+_PING_EVERY_S: Final = 0.2
 #: Trains follow each other after so many times what one takes, at least so long.
 _APART: Final = 3.0
 _LEAST_APART_S: Final = 0.02
@@ -45,6 +48,8 @@ _OVERLOAD_S: Final = 5.0
 #: Below this interval no sender here keeps time.
 _LEAST_INTERVAL_S: Final = 5e-6
 _SLACK_S: Final = 3.0
+#: A silence that ends a visit, beyond that between trains: longer than a queue.
+_IDLE_S: Final = 0.7
 _PING: Final = re.compile(r"time=([\d.]+) ms")
 
 
@@ -103,12 +108,12 @@ def echoes(to: Address, plan: Plan) -> dict[int, Times]:
         seconds = plan.echoes * _ECHO_EVERY_S
         flow = UdpFlow(to, payload, Constant(_ECHO_EVERY_S), stop_s=seconds)
         with (
-            visiting(to, "echo", most=plan.echoes, seconds=seconds + _SLACK_S) as visit,
+            visiting(to, "echo", most=plan.echoes, seconds=seconds + _SLACK_S, idle_s=_IDLE_S) as visit,
             sockets.socket(_family(to), sockets.SOCK_DGRAM) as end,
             ThreadPoolExecutor(1) as pool,
         ):
             end.connect(to)
-            back = pool.submit(receive_udp, end, most=plan.echoes, limit_s=seconds + _SLACK_S, idle_s=1.0)
+            back = pool.submit(receive_udp, end, most=plan.echoes, limit_s=seconds + _SLACK_S, idle_s=_IDLE_S)
             send_udp([flow], limit_s=seconds + _SLACK_S, most=plan.echoes, ends=[end])
             times = back.result()
             visit.answer()
@@ -166,10 +171,10 @@ def pings(host: str, plan: Plan) -> dict[int, Times]:
         raise TightlinkError("ping is not installed: without it nothing tells the round-trip time")
     found = {}
     for payload in plan.sizes:
-        command = [ping, "-n", "-c", str(plan.echoes), "-i", "0.2", "-W", "2", "-s", str(payload), host]
+        command = [ping, "-n", "-c", str(PINGS), "-i", str(_PING_EVERY_S), "-W", "2", "-s", str(payload), host]
         try:
             done = subprocess.run(  # noqa: S603  # no shell; every word is an address or a number
-                command, capture_output=True, text=True, check=False, timeout=plan.echoes * 0.2 + 2 * _SLACK_S
+                command, capture_output=True, text=True, check=False, timeout=PINGS * _PING_EVERY_S + 2 * _SLACK_S
             )
         except subprocess.TimeoutExpired:
             raise TightlinkError(f"{host}: ping does not end") from None
@@ -184,7 +189,8 @@ def pings(host: str, plan: Plan) -> dict[int, Times]:
 
 def _sent(to: Address, payload_bytes: int, pattern: Pattern, *, packets: int, seconds: float) -> Sent:
     flow = UdpFlow(to, payload_bytes, pattern)
-    with visiting(to, "receive", most=packets, seconds=seconds + _SLACK_S) as visit:
+    idle = _IDLE_S + (pattern.every_s if isinstance(pattern, Trains) else 0)
+    with visiting(to, "receive", most=packets, seconds=seconds + _SLACK_S, idle_s=idle) as visit:
         sent: UdpSent = send_udp([flow], limit_s=seconds + _SLACK_S, most=packets)
         answer = visit.answer()
     try:
