@@ -1,0 +1,1 @@
+"""Measuring real networks."""
