@@ -20,6 +20,11 @@ __all__ = [
     "engine_behaviour",
     "interrupt",
     "metrics",
+    "probe_tcp_receive",
+    "probe_tcp_send",
+    "probe_udp_echo",
+    "probe_udp_receive",
+    "probe_udp_send",
     "queues",
     "reads_marks",
     "recoveries",
@@ -152,3 +157,20 @@ def recoveries() -> list[tuple[str, str]]:
 
 def metrics() -> list[tuple[str, str]]:
     """Names of the metrics of the time series, with a line of help each."""
+
+_Found: TypeAlias = tuple[str, dict[str, NDArray[np.int64]]]
+
+def probe_tcp_send(spec: str, sockets: Sequence[int], *, limit_s: float, stop: int | None = None) -> _Found:
+    """Send over TCP sockets that are not connected: a summary as JSON, and samples."""
+
+def probe_tcp_receive(spec: str, sockets: Sequence[int], *, limit_s: float, stop: int | None = None) -> _Found:
+    """Receive on listening TCP sockets: a summary as JSON, and what had arrived by when."""
+
+def probe_udp_send(spec: str, sockets: Sequence[int], *, limit_s: float, stop: int | None = None) -> _Found:
+    """Send datagrams: a summary as JSON, and a row for each."""
+
+def probe_udp_receive(spec: str, socket: int, *, limit_s: float, stop: int | None = None) -> _Found:
+    """Receive datagrams on a bound socket: a summary as JSON, and a row for each."""
+
+def probe_udp_echo(spec: str, socket: int, *, limit_s: float, stop: int | None = None) -> _Found:
+    """Send the datagrams of a peer back to it: a summary as JSON."""

@@ -7,6 +7,7 @@ mod control;
 mod digest;
 mod outcome;
 mod parquet_file;
+mod probe;
 mod simulate;
 mod tables;
 
@@ -38,5 +39,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulate::metrics, module)?)?;
     module.add_function(wrap_pyfunction!(outcome::write_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(outcome::digest, module)?)?;
+    module.add_function(wrap_pyfunction!(probe::probe_tcp_send, module)?)?;
+    module.add_function(wrap_pyfunction!(probe::probe_tcp_receive, module)?)?;
+    module.add_function(wrap_pyfunction!(probe::probe_udp_send, module)?)?;
+    module.add_function(wrap_pyfunction!(probe::probe_udp_receive, module)?)?;
+    module.add_function(wrap_pyfunction!(probe::probe_udp_echo, module)?)?;
     Ok(())
 }
