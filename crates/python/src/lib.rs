@@ -4,9 +4,11 @@
 use pyo3::prelude::*;
 
 mod control;
+mod descriptor;
 mod digest;
 mod outcome;
 mod parquet_file;
+mod relay;
 mod simulate;
 mod tables;
 
@@ -38,5 +40,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulate::metrics, module)?)?;
     module.add_function(wrap_pyfunction!(outcome::write_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(outcome::digest, module)?)?;
+    module.add_function(wrap_pyfunction!(relay::relay, module)?)?;
     Ok(())
 }

@@ -32,6 +32,15 @@ impl Sink for Vec<Record> {
     }
 }
 
+/// Whoever may be there.
+impl<S: Sink> Sink for Option<S> {
+    fn note(&mut self, record: Record) {
+        if let Some(sink) = self {
+            sink.note(record);
+        }
+    }
+}
+
 /// Where a packet is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stage {

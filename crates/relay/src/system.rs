@@ -51,6 +51,11 @@ impl<P: Port> System<P> {
         self.origin
     }
 
+    /// Tells whoever may end the relay that it begins, if they listen.
+    pub fn say_ready(&self) {
+        let _ = nix::unistd::write(&self.stop, b"r");
+    }
+
     fn failed(&self, port: usize, source: std::io::Error) -> RelayError {
         RelayError::Port { name: self.names[port].clone(), source }
     }

@@ -4,9 +4,8 @@
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};
 use std::fs::File;
-use std::io::{self, BufReader, ErrorKind, Read as _};
+use std::io::{self, BufReader, ErrorKind, Read as _, Seek as _};
 use std::net::IpAddr;
-use std::path::{Path, PathBuf};
 
 use crate::header::KEY_BYTES;
 use crate::record::{BYTES, Fate, Record};
@@ -86,11 +85,11 @@ pub struct Flow {
 ///
 /// # Errors
 /// The file cannot be read or is no trace, or what `each` says.
-pub fn read<E: From<io::Error>>(path: &Path, mut each: impl FnMut(&Line) -> Result<(), E>) -> Result<Vec<Flow>, E> {
-    let reach = earliest_behind(path)?;
+pub fn read<E: From<io::Error>>(file: &mut File, mut each: impl FnMut(&Line) -> Result<(), E>) -> Result<Vec<Flow>, E> {
+    let reach = earliest_behind(file)?;
     let mut flows = Flows::default();
     let mut waiting = BinaryHeap::new();
-    let mut records = Records::open(path)?;
+    let mut records = Records::of(file)?;
     let mut uid = 0;
     let mut reaches = reach.iter();
     loop {
@@ -125,8 +124,8 @@ fn lines(record: &Record) -> impl Iterator<Item = (Sign, f64)> + use<> {
 }
 
 /// For each block of records the earliest instant of those behind it.
-fn earliest_behind(path: &Path) -> io::Result<Vec<f64>> {
-    let mut records = Records::open(path)?;
+fn earliest_behind(file: &mut File) -> io::Result<Vec<f64>> {
+    let mut records = Records::of(file)?;
     let mut blocks = vec![f64::INFINITY];
     let mut in_block = 0;
     while let Some(record) = records.next()? {
@@ -146,21 +145,19 @@ fn earliest_behind(path: &Path) -> io::Result<Vec<f64>> {
 }
 
 /// The records of a file.
-struct Records {
-    file: BufReader<File>,
-    path: PathBuf,
-}
+struct Records<'a>(BufReader<&'a mut File>);
 
-impl Records {
-    fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self { file: BufReader::with_capacity(1 << 20, File::open(path)?), path: path.to_owned() })
+impl<'a> Records<'a> {
+    fn of(file: &'a mut File) -> io::Result<Self> {
+        file.rewind()?;
+        Ok(Self(BufReader::with_capacity(1 << 20, file)))
     }
 
     fn next(&mut self) -> io::Result<Option<Record>> {
         let mut bytes = [0; BYTES];
-        match self.file.read_exact(&mut bytes) {
+        match self.0.read_exact(&mut bytes) {
             Ok(()) => {
-                let damaged = || io::Error::new(ErrorKind::InvalidData, format!("{}: damaged", self.path.display()));
+                let damaged = || io::Error::new(ErrorKind::InvalidData, "its records are damaged");
                 Record::decode(&bytes).map(Some).ok_or_else(damaged)
             }
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
