@@ -4,10 +4,12 @@
 use pyo3::prelude::*;
 
 mod control;
+mod descriptor;
 mod digest;
 mod outcome;
 mod parquet_file;
 mod probe;
+mod relay;
 mod simulate;
 mod tables;
 
@@ -44,5 +46,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(probe::probe_udp_send, module)?)?;
     module.add_function(wrap_pyfunction!(probe::probe_udp_receive, module)?)?;
     module.add_function(wrap_pyfunction!(probe::probe_udp_echo, module)?)?;
+    module.add_function(wrap_pyfunction!(relay::relay, module)?)?;
     Ok(())
 }
