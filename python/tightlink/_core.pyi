@@ -20,6 +20,11 @@ __all__ = [
     "engine_behaviour",
     "interrupt",
     "metrics",
+    "probe_tcp_receive",
+    "probe_tcp_send",
+    "probe_udp_echo",
+    "probe_udp_receive",
+    "probe_udp_send",
     "queues",
     "reads_marks",
     "recoveries",
@@ -169,3 +174,22 @@ def relay(spec: str, ports: tuple[int, int], *, stop: int, trace: int | None = N
         ScenarioError: The specification cannot be understood or emulated.
         OSError: A port does not work, or the trace cannot be written.
     """
+
+# Real traffic of our own.
+
+_Found: TypeAlias = tuple[str, dict[str, NDArray[np.int64]]]
+
+def probe_tcp_send(spec: str, sockets: Sequence[int], *, limit_s: float, stop: int | None = None) -> _Found:
+    """Send over TCP sockets that are not connected: a summary as JSON, and samples."""
+
+def probe_tcp_receive(spec: str, sockets: Sequence[int], *, limit_s: float, stop: int | None = None) -> _Found:
+    """Receive on listening TCP sockets: a summary as JSON, and what had arrived by when."""
+
+def probe_udp_send(spec: str, sockets: Sequence[int], *, limit_s: float, stop: int | None = None) -> _Found:
+    """Send datagrams: a summary as JSON, and a row for each."""
+
+def probe_udp_receive(spec: str, socket: int, *, limit_s: float, stop: int | None = None) -> _Found:
+    """Receive datagrams on a bound socket: a summary as JSON, and a row for each."""
+
+def probe_udp_echo(spec: str, socket: int, *, limit_s: float, stop: int | None = None) -> _Found:
+    """Send the datagrams of a peer back to it: a summary as JSON."""

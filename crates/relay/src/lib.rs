@@ -1,4 +1,4 @@
-//! A link in real time, between real network stacks.
+//! A link in real time, between real network stacks, and the real traffic that measures it (`probe`).
 //!
 //! The times come from the simulator's own [`Server`](tightlink_sim::network::server::Server) and
 //! [`Processor`](tightlink_sim::network::processor::Processor): departures are known on arrival, so that no packet needs
@@ -14,6 +14,7 @@ pub mod journal;
 pub mod lateness;
 pub mod path;
 pub mod port;
+pub mod probe;
 pub mod record;
 pub mod relay;
 pub mod spec;
