@@ -4,7 +4,6 @@
 use pyo3::prelude::*;
 
 mod control;
-mod descriptor;
 mod digest;
 mod outcome;
 mod parquet_file;
