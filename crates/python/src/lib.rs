@@ -4,7 +4,6 @@
 use pyo3::prelude::*;
 
 mod control;
-mod descriptor;
 mod digest;
 mod outcome;
 mod parquet_file;
@@ -41,11 +40,11 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulate::metrics, module)?)?;
     module.add_function(wrap_pyfunction!(outcome::write_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(outcome::digest, module)?)?;
+    module.add_function(wrap_pyfunction!(relay::relay, module)?)?;
     module.add_function(wrap_pyfunction!(probe::probe_tcp_send, module)?)?;
     module.add_function(wrap_pyfunction!(probe::probe_tcp_receive, module)?)?;
     module.add_function(wrap_pyfunction!(probe::probe_udp_send, module)?)?;
     module.add_function(wrap_pyfunction!(probe::probe_udp_receive, module)?)?;
     module.add_function(wrap_pyfunction!(probe::probe_udp_echo, module)?)?;
-    module.add_function(wrap_pyfunction!(relay::relay, module)?)?;
     Ok(())
 }

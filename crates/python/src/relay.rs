@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 use tightlink_relay::journal::Journal;
 use tightlink_relay::port::{Datagrams, Frames, Port};
+use tightlink_relay::probe::duplicate;
 use tightlink_relay::relay::{self as real_time, Outcome};
 use tightlink_relay::spec::Device;
 use tightlink_relay::summary::Summary;
@@ -18,7 +19,6 @@ use tightlink_relay::{RelayError, RelaySpec};
 use tightlink_sim::tables::Column;
 
 use crate::ScenarioError;
-use crate::descriptor::duplicate;
 use crate::parquet_file::{Growing, WriteError};
 
 /// Lines of the trace that are written at a time.

@@ -1,11 +1,11 @@
-//! A link in real time, between real network stacks, and the real traffic that measures it.
+//! A link in real time, between real network stacks, and the real traffic that measures it (`probe`).
 //!
 //! The times come from the simulator's own [`Server`](tightlink_sim::network::server::Server) and
 //! [`Processor`](tightlink_sim::network::processor::Processor): departures are known on arrival, so that no packet needs
 //! a timer. `path` holds the packets between two ports and says when each is due; `relay` is the loop that moves
 //! them in a [`World`](world::World), a clock with two ports: the system's in `system`, a virtual one in the tests, over
 //! which the relay does exactly what the simulator does. `journal` takes the trace to disk and `trace` reads it back,
-//! `lateness` says how much later than planned packets were handed on. `probe` sends and receives the traffic.
+//! `lateness` says how much later than planned packets were handed on.
 
 pub mod buffer;
 pub mod error;

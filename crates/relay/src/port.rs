@@ -91,7 +91,6 @@ impl Frames {
 
 impl Port for Frames {
     fn receive(&mut self, into: &mut [u8]) -> io::Result<Option<Read>> {
-        self.ancillary.clear();
         let mut slices = [IoSliceMut::new(into)];
         let descriptor = self.socket.0.as_raw_fd();
         match recvmsg::<()>(descriptor, &mut slices, Some(&mut self.ancillary), MsgFlags::MSG_DONTWAIT) {
