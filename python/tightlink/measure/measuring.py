@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from tightlink.run import Run
     from tightlink.scenario import Scenario
 
-SENDERS: Final = {"probe": Probe, "iperf3": Iperf3}
+SENDERS: Final[dict[str, Callable[[], Sender]]] = {"probe": Probe, "iperf3": Iperf3}
 _NS: Final = 1e9
 #: From the beginning of the relay to the beginning of the scenario, in seconds.
 _LEAD_S: Final = 0.3
@@ -97,7 +97,7 @@ def measure(  # noqa: PLR0913
         raise TightlinkError(f'sender = "{sender}": expected {one_of(SENDERS)}')
     plan = Plan.of(scenario, link=link)
     wanted = jobs(plan)
-    chosen: Sender = SENDERS[sender]()
+    chosen = SENDERS[sender]()
     warnings = [*plan.warnings, *(of_iperf3(wanted) if sender == "iperf3" else [])]
     own = settings.differences(plan)
     if own:
