@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from cyclopts import Parameter
 
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from tightlink.run import Run
     from tightlink.scenario import Scenario
 
+_FAILED: Final = 1
 _INTERRUPTED: Final = 130
+#: How often it is tried where the machine was too busy.
+_TRIES: Final = 3
 _PRINTED: Final = ("flows", "links")
 _OFF: Final = "off"
 
@@ -62,6 +65,7 @@ def scenario(
         Print manifest, flows and links as JSON.
     """
     from tightlink.measure.measuring import measure
+    from tightlink.measure.relay import SpoiledError
     from tightlink.run import MEASUREMENT, is_there
 
     if repeat < 1:
@@ -73,24 +77,31 @@ def scenario(
     for folder in folders:
         # Looked at before: a wrong folder is not worth waiting for.
         is_there(folder, {"identity": "", "source": MEASUREMENT}, [])
+    given: dict[str, Any] = {"sender": sender, "link": link, "device": device, "echo_s": echo_s, "late_s": late_s}
     say(f"measuring in real time: {_times(wanted, repeat)}")
     done: list[Run] = []
     try:
         for number in range(repeat):
             with watching("making the hosts") as watch:
-                found = measure(
-                    wanted, sender=sender, link=link, device=device, echo_s=echo_s, late_s=late_s, watch=watch
-                )
+                found = measure(wanted, **given, tries=_TRIES, watch=watch)
             if folders:
                 found.save(folders[number])
                 say(f"wrote {folders[number]}")
             done.append(found)
     except KeyboardInterrupt:
-        kept = f"{len(done)} of {repeat} measurements are kept in {output}" if folders and done else "nothing is kept"
-        say(f"interrupted; {kept}")
+        say(f"interrupted; {_kept(len(done), repeat, output)}")
         return _INTERRUPTED
+    except SpoiledError as error:
+        say(f"{error}; {_kept(len(done), repeat, output)}")
+        return _FAILED
     _show(done, as_json=json_)
     return warned(list(dict.fromkeys(text for each in done for text in each.warnings)))
+
+
+def _kept(done: int, wanted: int, output: Path | None) -> str:
+    if output is None or not done:
+        return "nothing was written"
+    return f"{done} of {wanted} measurements are in {output}"
 
 
 def _folders(output: Path | None, repeat: int) -> list[Path]:
