@@ -28,6 +28,7 @@ __all__ = [
     "queues",
     "reads_marks",
     "recoveries",
+    "relay",
     "simulate",
     "write_parquet",
 ]
@@ -161,6 +162,24 @@ def recoveries() -> list[tuple[str, str]]:
 
 def metrics() -> list[tuple[str, str]]:
     """Names of the metrics of the time series, with a line of help each."""
+
+# A link in real time.
+
+def relay(spec: str, ports: tuple[int, int], *, stop: int, trace: int | None = None) -> str:
+    """Be a link between two ports until its duration is over or ``stop`` becomes readable; what it did, as JSON.
+
+    Args:
+        spec: Of the relay, as JSON (crates/relay/src/spec.rs).
+        ports: Descriptors of which each read gives a packet: TUN devices, datagram sockets, packet sockets.
+        stop: Descriptor of a socket, to which a byte is written when the relay begins.
+        trace: Descriptor of an empty file, to which the trace is written as a Parquet table.
+
+    Raises:
+        ScenarioError: The specification cannot be understood or emulated.
+        OSError: A port does not work, or the trace cannot be written.
+    """
+
+# Real traffic of our own.
 
 _Found: TypeAlias = tuple[str, dict[str, NDArray[np.int64]]]
 

@@ -9,6 +9,7 @@ mod observers;
 mod outcome;
 mod parquet_file;
 mod probe;
+mod relay;
 mod simulate;
 mod tables;
 
@@ -40,6 +41,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulate::metrics, module)?)?;
     module.add_function(wrap_pyfunction!(outcome::write_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(outcome::digest, module)?)?;
+    module.add_function(wrap_pyfunction!(relay::relay, module)?)?;
     module.add_function(wrap_pyfunction!(probe::probe_tcp_send, module)?)?;
     module.add_function(wrap_pyfunction!(probe::probe_tcp_receive, module)?)?;
     module.add_function(wrap_pyfunction!(probe::probe_udp_send, module)?)?;

@@ -173,7 +173,7 @@ def pings(host: str, plan: Plan) -> dict[int, Times]:
     for payload in plan.sizes:
         command = [ping, "-n", "-c", str(PINGS), "-i", str(_PING_EVERY_S), "-W", "2", "-s", str(payload), host]
         try:
-            done = subprocess.run(  # noqa: S603  # no shell; every word is an address or a number
+            done = subprocess.run(
                 command, capture_output=True, text=True, check=False, timeout=PINGS * _PING_EVERY_S + 2 * _SLACK_S
             )
         except subprocess.TimeoutExpired:
