@@ -145,6 +145,7 @@ class Keeper:
             "neighbour": self._neighbour,
             "route": self._route,
             "settings": self._settings,
+            "socket": self._socket,
             "packet_socket": self._packet_socket,
             "start": self._start,
             "ended": self._has_ended,
@@ -317,6 +318,10 @@ class Keeper:
             except OSError as error:
                 failed[name] = str(error.strerror).lower()
         return failed, []
+
+    def _socket(self, _: list[int], host: str, kind: int, protocol: int) -> Answer:
+        self._in(host)
+        return None, [socket.socket(socket.AF_INET, kind, protocol).detach()]
 
     def _packet_socket(self, _: list[int], host: str, device: str) -> Answer:
         self._in(host)

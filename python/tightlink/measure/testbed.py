@@ -194,6 +194,11 @@ class Bed:
         failed, _ = self._ask("settings", host=host, settings=dict(settings))
         return dict(failed)
 
+    def socket(self, host: str, kind: socket.SocketKind, protocol: int = 0) -> socket.socket:
+        """A socket of IPv4 in a host, for this process to use: it stays in the network of the host."""
+        _, (descriptor,) = self._ask("socket", host=host, kind=int(kind), protocol=protocol)
+        return socket.socket(fileno=descriptor)
+
     def packet_socket(self, host: str, device: str) -> int:
         """A descriptor, not blocking, of an AF_PACKET socket at a device: whole frames; it is the caller's to close."""
         _, (descriptor,) = self._ask("packet_socket", host=host, device=device)
