@@ -23,6 +23,7 @@ from tightlink.commands.analyze_responses import components, correlation
 from tightlink.commands.analyze_shares import shares
 from tightlink.commands.compare import compare
 from tightlink.commands.controls import Controls, define
+from tightlink.commands.emulate import emulate
 from tightlink.commands.evaluate import evaluate
 from tightlink.commands.four_tier import four_tier
 from tightlink.commands.maxflow import maxflow
@@ -191,6 +192,7 @@ app.command(sql)
 app.command(compare)
 app.command(predict)
 app.command(evaluate)
+app.command(emulate)
 app.command(four_tier)
 
 
