@@ -84,13 +84,14 @@ def path(
     if output is not None:
         new_file(output)
     size = int(option("--payload", payload, units.SIZE))
+    to = resolved(host, _port(port))
     plan = Plan(
         payload_bytes=_whole("--payload", size, _PAYLOADS),
         trains=_whole("--trains", trains, _TRAINS),
         train_packets=_whole("--train-packets", train_packets, _TRAIN_PACKETS),
         overload_packets=_whole("--overload-packets", overload_packets, _OVERLOAD),
+        version=6 if ":" in str(to[0]) else 4,
     )
-    to = resolved(host, _port(port))
     try:
         answer = _probed(host, to, plan)
     except NobodyListensError as error:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     Times = NDArray[np.float64]
 
-#: IPv4 and UDP; ICMP's is as long as UDP's.
-HEADERS_BYTES: Final = 28
+#: IP and UDP, by version; ICMP's is as long as UDP's.
+_HEADERS_BYTES: Final = {4: 28, 6: 48}
 _NS: Final = 1e9
 _BITS: Final = 8
 _ECHO_EVERY_S: Final = 0.02
@@ -64,6 +64,13 @@ class Plan:
     trains: int = 25
     train_packets: int = 24
     overload_packets: int = 1500
+    version: int = 4
+    """Of IP."""
+
+    @property
+    def headers_bytes(self) -> int:
+        """What each datagram has beside its payload."""
+        return _HEADERS_BYTES[self.version]
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -73,7 +80,7 @@ class Plan:
     @property
     def packet_bytes(self) -> int:
         """A datagram of the trains with its headers."""
-        return self.payload_bytes + HEADERS_BYTES
+        return self.payload_bytes + self.headers_bytes
 
     @property
     def packets(self) -> int:
@@ -84,7 +91,7 @@ class Plan:
     def bytes(self) -> int:
         """Their bytes, headers included."""
         large = self.packets - self.echoes
-        return large * self.packet_bytes + self.echoes * (self.sizes[0] + HEADERS_BYTES)
+        return large * self.packet_bytes + self.echoes * (self.sizes[0] + self.headers_bytes)
 
 
 @dataclass(frozen=True)
@@ -117,7 +124,7 @@ def echoes(to: Address, plan: Plan) -> dict[int, Times]:
             send_udp([flow], limit_s=seconds + _SLACK_S, most=plan.echoes, ends=[end])
             times = back.result()
             visit.answer()
-        found[payload + HEADERS_BYTES] = (times.received_ns - times.sent_ns) / _NS
+        found[payload + plan.headers_bytes] = (times.received_ns - times.sent_ns) / _NS
     return {size: times for size, times in found.items() if times.size}
 
 
@@ -180,7 +187,7 @@ def pings(host: str, plan: Plan) -> dict[int, Times]:
             raise TightlinkError(f"{host}: ping does not end") from None
         times = [float(text) / 1e3 for text in _PING.findall(done.stdout)]
         if times:
-            found[payload + HEADERS_BYTES] = np.array(times)
+            found[payload + plan.headers_bytes] = np.array(times)
         elif payload == plan.sizes[0]:
             said = done.stderr.strip().splitlines() or ["no answer"]
             raise TightlinkError(f"{host}: ping: {said[-1].removeprefix('ping: ')}")
