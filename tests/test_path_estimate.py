@@ -94,6 +94,15 @@ def test_the_queue_comes_out_by_delays_and_by_what_lost_packets_found(limit: int
     assert found.queue_by_losses(10e6) == (limit, limit, limit)
 
 
+def test_a_sender_that_stops_for_a_while_does_not_slow_the_path() -> None:
+    sent = flood(10e6, 20).sent_s
+    # Twice it is not running, for longer than the queue lasts.
+    sent = sent + 0.05 * (np.arange(sent.size) > 600) + 0.05 * (np.arange(sent.size) > 1100)
+    found = Overload(sent, bottleneck(sent, 10e6, 20), SIZE)
+    assert found.sustained_bps() == pytest.approx(10e6, rel=1e-3)
+    assert found.queue_by_losses(10e6) == (20, 20, 20)
+
+
 def test_without_losses_the_queue_is_known_from_below_only() -> None:
     found = flood(10e6, 1000, packets=300)
     assert not found.lost.any()
