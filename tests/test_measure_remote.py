@@ -26,7 +26,8 @@ from tightlink.errors import TightlinkError
 from tightlink.experiment import open as open_folder
 from tightlink.experiment.measured import Finished, Grid, Measured, Repeats, run
 from tightlink.measure import iperf3, listener
-from tightlink.measure.probe import open_udp
+from tightlink.measure import path as probes
+from tightlink.measure.probe import listen, open_udp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -109,7 +110,7 @@ def said(capsys: pytest.CaptureFixture[str], *command: str) -> tuple[int, str, s
 def test_a_host_without_listener_is_pinged_and_what_is_missing_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = said(capsys, "measure", "path", HERE, "--port", "9", "--json")
     found = json.loads(out)
-    assert code == 3
+    assert code == (1 if found["rtt_s"] is None else 3)
     assert "127.0.0.1: tightlink measure serve does not listen at port 9 (connection refused)" in err
     assert found["queue_packets"] is None
     assert "warning: queue: only an overload would tell" in err
@@ -186,6 +187,69 @@ def test_a_path_asked_for_wrongly_is_one_sentence(
     assert code == 2
     assert err.startswith(f"tightlink: {problem}")
     assert err.count("\n") == 1
+
+
+def test_where_nothing_is_known_it_fails_and_says_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    code, out, err = said(capsys, "measure", "path", HERE, "--port", "9", "-o", str(tmp_path / "path.toml"))
+    assert code == 1
+    assert out.count("not known") == 3
+    assert "warning: rtt: ping is not installed" in err
+    assert "warning: bandwidth: iperf3 is not installed here" in err
+    assert not (tmp_path / "path.toml").exists()
+
+
+def lying(answers: list[bytes]) -> tuple[threading.Thread, int]:
+    """Somebody who answers a visitor with these lines."""
+    end = listen(HERE)
+
+    def answer() -> None:
+        with end:
+            end.settimeout(10)
+            for line in answers:
+                visitor, _ = end.accept()
+                with visitor:
+                    visitor.sendall(b'{"ready": true}\n' + line)
+                    visitor.recv(1000)
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    return thread, int(end.getsockname()[1])
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (b"hello\n", "the other end is no tightlink measure serve, or has ended"),
+        (b"", "the other end is no tightlink measure serve, or has ended"),
+        (b'{"error": "busy"}\n', "the other end refuses: busy"),
+        (b'{"seq": [0], "sent_ns": [1]}\n', "an answer that cannot be understood"),
+        (
+            b'{"seq": [7000], "sent_ns": [1], "received_ns": [1], "overflowed": 0}\n',
+            "about datagrams that were not sent",
+        ),
+        (
+            b'{"seq": [[0]], "sent_ns": [[1]], "received_ns": [[1]], "overflowed": 0}\n',
+            "about datagrams that were not sent",
+        ),
+        (
+            b'{"seq": [0], "sent_ns": [1, 2], "received_ns": [1], "overflowed": 0}\n',
+            "about datagrams that were not sent",
+        ),
+        (
+            b'{"seq": ["x"], "sent_ns": [1], "received_ns": [1], "overflowed": 0}\n',
+            "an answer that cannot be understood",
+        ),
+        (b'{"seq": [], "sent_ns": [], "received_ns": [], "overflowed": 0}\n', "no datagram arrives there"),
+    ],
+)
+def test_answers_are_not_trusted(line: bytes, problem: str) -> None:
+    thread, port = lying([line])
+    with pytest.raises(TightlinkError, match=problem):
+        probes.trains((HERE, port), probes.Plan())
+    thread.join(20)
 
 
 def test_a_name_of_no_host(capsys: pytest.CaptureFixture[str]) -> None:

@@ -119,8 +119,9 @@ class Overload:
 
     @property
     def offered_bps(self) -> float:
-        """The rate at which they were sent."""
-        return _BITS * self.packet_bytes * (self.sent_s.size - 1) / float(self.sent_s[-1] - self.sent_s[0])
+        """The rate at which they were sent; zero of too few."""
+        lasted = float(np.ptp(self.sent_s)) if self.sent_s.size >= _FEWEST else 0.0
+        return _BITS * self.packet_bytes * (self.sent_s.size - 1) / lasted if lasted > 0 else 0.0
 
     def sustained_bps(self) -> float | None:
         """The rate at which they arrived while the queue was full; nothing where it never was for long.
@@ -137,7 +138,8 @@ class Overload:
         count = min(_STRETCH, (arrivals.size - 1) // _FEWEST)
         if count < 1:
             return None
-        return _BITS * self.packet_bytes * count / float(np.median(np.diff(arrivals[::count])))
+        took = float(np.median(np.diff(arrivals[::count])))
+        return _BITS * self.packet_bytes * count / took if took > 0 else None
 
     def queue_by_delay(self, rate_bps: Estimate) -> Estimate:
         """Packets at the bottleneck when it was fullest, the one in service included: 1 + (p99 − least) / service."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tightlink.measure.path import Plan
     from tightlink.measure.traffic import Address
 
+_FAILED: Final = 1
 _LARGEST_PORT: Final = 65_535
 _PAYLOADS: Final = (200, 8_900)
 _TRAINS: Final = (20, 1_000)
@@ -175,7 +176,8 @@ def _warned(answer: "PathAnswer", output: Path | None) -> int:
 
     if output is not None and not answer.whole:
         say(f"{output}: not written, as not all of the path is known")
-    return warned([f"{what}: {why}" for what, why in answer.doubts])
+    code = warned([f"{what}: {why}" for what, why in answer.doubts])
+    return _FAILED if answer.bandwidth_bps is None and answer.rtt_s is None else code
 
 
 def _port(port: int) -> int:

@@ -180,7 +180,7 @@ def pings(host: str, plan: Plan) -> dict[int, Times]:
     for payload in plan.sizes:
         command = [ping, "-n", "-c", str(PINGS), "-i", str(_PING_EVERY_S), "-W", "2", "-s", str(payload), host]
         try:
-            done = subprocess.run(  # noqa: S603  # no shell; every word is an address or a number
+            done = subprocess.run(
                 command, capture_output=True, text=True, check=False, timeout=PINGS * _PING_EVERY_S + 2 * _SLACK_S
             )
         except subprocess.TimeoutExpired:
@@ -205,7 +205,7 @@ def _sent(to: Address, payload_bytes: int, pattern: Pattern, *, packets: int, se
         overflowed = int(answer["overflowed"])
     except (KeyError, TypeError, ValueError, OverflowError):
         raise TightlinkError(f"{to[0]} port {to[1]}: an answer that cannot be understood") from None
-    if not seq.size == stamps.size == times.size or not np.isin(seq, sent.seq).all():
+    if not seq.shape == stamps.shape == times.shape == (seq.size,) or not np.isin(seq, sent.seq).all():
         raise TightlinkError(f"{to[0]} port {to[1]}: an answer about datagrams that were not sent")
     _, first = np.unique(seq, return_index=True)
     first.sort()
