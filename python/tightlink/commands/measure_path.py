@@ -126,8 +126,7 @@ def _probed(host: str, to: "Address", plan: "Plan") -> "PathAnswer":
         flooded = None if rough is None else probes.overload(to, plan, rough.value)
     flood = None
     if flooded is not None:
-        delay_s = flooded.received_s - flooded.received_sent_s
-        flood = overload(flooded.seq, flooded.sent_s, flooded.received_seq, delay_s, plan.packet_bytes)
+        flood = overload(flooded.seq, flooded.sent_s, flooded.received_seq, flooded.delay_s, plan.packet_bytes)
     overflowed = sent.overflowed + (0 if flooded is None else flooded.overflowed)
     return judged(host, round_trips_s=round_trips, trains=trains, flood=flood, overflowed=overflowed)
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import TightlinkError
+from tightlink.measure.child import run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -179,15 +179,13 @@ def _run(host: str, port: int, seconds: float, options: Sequence[str]) -> Mappin
         )
     command = [program, "-c", host, "-p", str(port), "-t", f"{seconds:g}", "--connect-timeout", str(_CONNECT_MS), "-J"]
     try:
-        done = subprocess.run(
-            [*command, *options], capture_output=True, text=True, check=False, timeout=seconds + _PATIENCE_S
-        )
-    except subprocess.TimeoutExpired:
+        done = run([*command, *options], timeout_s=seconds + _PATIENCE_S)
+    except TimeoutError:
         raise Iperf3Error(f"iperf3: no end after {seconds + _PATIENCE_S:g} s: the server hangs") from None
     try:
-        document = json.loads(done.stdout)
+        document = json.loads(done.output)
     except ValueError:
-        said = (done.stderr or done.stdout).strip().splitlines() or [f"exit code {done.returncode}"]
+        said = (done.errors or done.output).strip().splitlines() or [f"exit code {done.code}"]
         raise Iperf3Error(f"iperf3: {said[-1].removeprefix('iperf3: ')}") from None
     if not isinstance(document, dict):
         raise Iperf3Error("an answer of iperf3 that cannot be understood")
