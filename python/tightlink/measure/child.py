@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: Asks the kernel for SIGKILL at the end of its parent, makes sure that it has not come already, and becomes the program.
+#: Asks the kernel for SIGKILL when its parent ends, makes sure that it has not ended already, becomes the program.
 _BEGIN: Final = """
 import ctypes, os, sys
 ctypes.CDLL(None).prctl(1, 9)
