@@ -22,6 +22,7 @@ import pytest
 import tightlink as tl
 from tightlink import cli
 from tightlink.analysis import measurements
+from tightlink.commands import measure_grid
 from tightlink.errors import TightlinkError
 from tightlink.experiment import open as open_folder
 from tightlink.experiment.measured import Finished, Grid, Measured, Repeats, run
@@ -536,7 +537,7 @@ def test_iperf3_ends_with_us_even_if_we_are_killed(tmp_path: Path, monkeypatch: 
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (["--windows", "8k", "--flows", "1"], '--windows = "8k": expected values from 1 to 1073741824'),
+        (["--windows", "8x", "--flows", "1"], '--windows = "8x": expected values from 1 to 1073741824'),
         (["--windows", "8K", "--flows", "0"], '--flows = "0": expected values from 1 to 128'),
         (["--windows", "8K", "--flows", "1", "--time", "0.5 s"], '--time = "0.5 s": expected whole seconds'),
         (["--windows", "8K", "--flows", "1", "--most", "5"], "--most = 5: expected --precision beside it"),
@@ -570,6 +571,12 @@ def test_ctrl_c_ends_a_grid_and_its_iperf3(tmp_path: Path) -> None:
     assert child.returncode == 130
     assert "interrupted; what is finished is kept" in err
     assert pl.read_parquet(tmp_path / "x" / "runs.parquet").height >= 1
+
+
+def test_sizes_are_written_as_iperf3_or_as_scenarios_have_them() -> None:
+    assert measure_grid._sizes("--windows", "8K, 64k,1 MiB,15 kB,100", (1, 2**30)) == [8192, 65536, 2**20, 15000, 100]
+    assert measure_grid._sizes("--windows", "8K..64K:x2", (1, 2**30)) == [8192, 16384, 32768, 65536]
+    assert measure_grid._sizes("--payloads", "50..150:50", (16, 2000)) == [50, 100, 150]
 
 
 def test_what_is_finished_knows_its_medians() -> None:

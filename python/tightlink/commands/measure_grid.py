@@ -29,7 +29,7 @@ _MOST_REPEATS: Final = 1000
 _MOST: Final = 10
 _LARGEST_PORT: Final = 65_535
 #: As iperf3 writes sizes: 64K is 64 KiB.
-_SHORT: Final = re.compile(r"(\d)\s*([KMG])(?![A-Za-z])")
+_SHORT: Final = re.compile(r"(\d)\s*([KMG])(?![A-Za-z])", re.IGNORECASE)
 #: Below, a socket's buffer holds mostly its own overhead: see `tightlink.measure.iperf3`.
 _SHAKY_WINDOW: Final = 4096
 
@@ -281,7 +281,7 @@ def _repeats(repeat: int, precision: str | None, most: int | None, seed: int) ->
 
 def _sizes(name: str, text: str, bounds: tuple[int, int]) -> list[int]:
     """Sizes in bytes, as iperf3 or as a scenario writes them."""
-    return _levels(name, _SHORT.sub(r"\1 \2iB", text), bounds)
+    return _levels(name, _SHORT.sub(lambda found: f"{found[1]} {found[2].upper()}iB", text), bounds)
 
 
 def _levels(name: str, text: str, bounds: tuple[int, int]) -> list[int]:
