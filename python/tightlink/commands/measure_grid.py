@@ -63,7 +63,7 @@ def tcp(
     port
         Port of the iperf3 server.
     time
-        How long each transfer takes.
+        How long each transfer takes (default: 10 s).
     congestion
         Congestion control of this kernel, such as reno (default: the kernel's).
     repeat
@@ -139,7 +139,7 @@ def udp_sweep(
     port
         Port of the iperf3 server.
     time
-        How long each test takes.
+        How long each test takes (default: 10 s).
     repeat
         Measurements of each combination, at least.
     precision
