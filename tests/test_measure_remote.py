@@ -22,11 +22,13 @@ import pytest
 import tightlink as tl
 from tightlink import cli
 from tightlink.analysis import measurements
+from tightlink.commands import measure_grid
 from tightlink.errors import TightlinkError
 from tightlink.experiment import open as open_folder
 from tightlink.experiment.measured import Finished, Grid, Measured, Repeats, run
 from tightlink.measure import iperf3, listener
-from tightlink.measure.probe import open_udp
+from tightlink.measure import path as probes
+from tightlink.measure.probe import listen, open_udp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -65,7 +67,8 @@ def test_a_path_between_namespaces_is_measured_and_feeds_predict(tmp_path: Path)
     if subprocess.run([*ALONE, "true"], capture_output=True, check=False, timeout=30).returncode:
         pytest.skip("no user namespaces are allowed here")
     file = tmp_path / "path.toml"
-    measure = [sys.executable, "-m", "tightlink", "measure", "path", "10.9.1.1", "-o", str(file), "--json"]
+    measure = [sys.executable, "-m", "tightlink", "measure", "path", "10.9.1.1", "-o", str(file), "--json",
+               "--trains", "20", "--overload-packets", "600"]  # fmt: skip
     done = subprocess.run(
         [*ALONE, "bash", "-c", NETWORK, "network", *measure],
         capture_output=True, text=True, check=False, timeout=90, env={**os.environ, "PYTHON": sys.executable},
@@ -73,7 +76,7 @@ def test_a_path_between_namespaces_is_measured_and_feeds_predict(tmp_path: Path)
     if "qdisc" in done.stderr or "Operation not permitted" in done.stderr:
         pytest.skip(f"this kernel cannot shape: {done.stderr.splitlines()[-1]}")
     assert done.returncode in {0, 3}, done.stderr
-    assert "sending at most 2164 datagrams, 3063472 B, to 10.9.1.1 port 5202" in done.stderr
+    assert "sending at most 1144 datagrams, 1606912 B, to 10.9.1.1 port 5202" in done.stderr
     found = json.loads(done.stdout)
     # The shaper counts the 14 B of Ethernet, too, and lets a packet pass by its token.
     expected = 10e6 * 1428 / 1442
@@ -109,7 +112,7 @@ def said(capsys: pytest.CaptureFixture[str], *command: str) -> tuple[int, str, s
 def test_a_host_without_listener_is_pinged_and_what_is_missing_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = said(capsys, "measure", "path", HERE, "--port", "9", "--json")
     found = json.loads(out)
-    assert code == 3
+    assert code == (1 if found["rtt_s"] is None else 3)
     assert "127.0.0.1: tightlink measure serve does not listen at port 9 (connection refused)" in err
     assert found["queue_packets"] is None
     assert "warning: queue: only an overload would tell" in err
@@ -186,6 +189,69 @@ def test_a_path_asked_for_wrongly_is_one_sentence(
     assert code == 2
     assert err.startswith(f"tightlink: {problem}")
     assert err.count("\n") == 1
+
+
+def test_where_nothing_is_known_it_fails_and_says_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    code, out, err = said(capsys, "measure", "path", HERE, "--port", "9", "-o", str(tmp_path / "path.toml"))
+    assert code == 1
+    assert out.count("not known") == 3
+    assert "warning: rtt: ping is not installed" in err
+    assert "warning: bandwidth: iperf3 is not installed here" in err
+    assert not (tmp_path / "path.toml").exists()
+
+
+def lying(answers: list[bytes]) -> tuple[threading.Thread, int]:
+    """Somebody who answers a visitor with these lines."""
+    end = listen(HERE)
+
+    def answer() -> None:
+        with end:
+            end.settimeout(10)
+            for line in answers:
+                visitor, _ = end.accept()
+                with visitor:
+                    visitor.sendall(b'{"ready": true}\n' + line)
+                    visitor.recv(1000)
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    return thread, int(end.getsockname()[1])
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (b"hello\n", "the other end is no tightlink measure serve, or has ended"),
+        (b"", "the other end is no tightlink measure serve, or has ended"),
+        (b'{"error": "busy"}\n', "the other end refuses: busy"),
+        (b'{"seq": [0]}\n', "an answer that cannot be understood"),
+        (
+            b'{"seq": [7000], "received_ns": [1], "overflowed": 0}\n',
+            "about datagrams that were not sent",
+        ),
+        (
+            b'{"seq": [[0]], "received_ns": [[1]], "overflowed": 0}\n',
+            "about datagrams that were not sent",
+        ),
+        (
+            b'{"seq": [0], "received_ns": [1, 2], "overflowed": 0}\n',
+            "about datagrams that were not sent",
+        ),
+        (
+            b'{"seq": ["x"], "received_ns": [1], "overflowed": 0}\n',
+            "an answer that cannot be understood",
+        ),
+        (b'{"seq": [], "received_ns": [], "overflowed": 0}\n', "no datagram arrives there"),
+    ],
+)
+def test_answers_are_not_trusted(line: bytes, problem: str) -> None:
+    thread, port = lying([line])
+    with pytest.raises(TightlinkError, match=problem):
+        probes.trains((HERE, port), probes.Plan())
+    thread.join(20)
 
 
 def test_a_name_of_no_host(capsys: pytest.CaptureFixture[str]) -> None:
@@ -445,10 +511,33 @@ def test_the_traps_of_iperf3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         iperf3.transfer(HERE)
 
 
+def test_iperf3_ends_with_us_even_if_we_are_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    number = tmp_path / "number"
+    script = f"import os, time; open({str(number)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
+    fake_iperf3(tmp_path, script, monkeypatch)
+    program = "from tightlink.measure.iperf3 import transfer; transfer('127.0.0.1', seconds=50)"
+    child = subprocess.Popen([sys.executable, "-c", program])
+    try:
+        for _ in range(200):
+            if number.exists() and number.read_text():
+                break
+            time.sleep(0.05)
+        process = Path("/proc") / number.read_text()
+        assert process.exists()
+    finally:
+        child.kill()
+        child.wait(10)
+    for _ in range(100):
+        if not process.exists() or "(zombie)" in (process / "status").read_text():
+            return
+        time.sleep(0.05)
+    pytest.fail("iperf3 is still there")
+
+
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (["--windows", "8k", "--flows", "1"], '--windows = "8k": expected values from 1 to 1073741824'),
+        (["--windows", "8x", "--flows", "1"], '--windows = "8x": expected values from 1 to 1073741824'),
         (["--windows", "8K", "--flows", "0"], '--flows = "0": expected values from 1 to 128'),
         (["--windows", "8K", "--flows", "1", "--time", "0.5 s"], '--time = "0.5 s": expected whole seconds'),
         (["--windows", "8K", "--flows", "1", "--most", "5"], "--most = 5: expected --precision beside it"),
@@ -482,6 +571,12 @@ def test_ctrl_c_ends_a_grid_and_its_iperf3(tmp_path: Path) -> None:
     assert child.returncode == 130
     assert "interrupted; what is finished is kept" in err
     assert pl.read_parquet(tmp_path / "x" / "runs.parquet").height >= 1
+
+
+def test_sizes_are_written_as_iperf3_or_as_scenarios_have_them() -> None:
+    assert measure_grid._sizes("--windows", "8K, 64k,1 MiB,15 kB,100", (1, 2**30)) == [8192, 65536, 2**20, 15000, 100]
+    assert measure_grid._sizes("--windows", "8K..64K:x2", (1, 2**30)) == [8192, 16384, 32768, 65536]
+    assert measure_grid._sizes("--payloads", "50..150:50", (16, 2000)) == [50, 100, 150]
 
 
 def test_what_is_finished_knows_its_medians() -> None:

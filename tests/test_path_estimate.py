@@ -94,6 +94,15 @@ def test_the_queue_comes_out_by_delays_and_by_what_lost_packets_found(limit: int
     assert found.queue_by_losses(10e6) == (limit, limit, limit)
 
 
+def test_a_sender_that_stops_for_a_while_does_not_slow_the_path() -> None:
+    sent = flood(10e6, 20).sent_s
+    # Twice it is not running, for longer than the queue lasts.
+    sent = sent + 0.05 * (np.arange(sent.size) > 600) + 0.05 * (np.arange(sent.size) > 1100)
+    found = Overload(sent, bottleneck(sent, 10e6, 20), SIZE)
+    assert found.sustained_bps() == pytest.approx(10e6, rel=1e-3)
+    assert found.queue_by_losses(10e6) == (20, 20, 20)
+
+
 def test_without_losses_the_queue_is_known_from_below_only() -> None:
     found = flood(10e6, 1000, packets=300)
     assert not found.lost.any()
@@ -163,12 +172,22 @@ def test_what_disagrees_is_said() -> None:
 
 def test_a_queue_that_drops_before_it_is_full_is_doubted() -> None:
     full = flood(10e6, 40)
-    early = full.delay_s.copy()
-    # One in four of those that found room is lost as well, wherever it stood.
+    # Lost on their way to the queue: they find it at every length.
+    sent = np.delete(np.arange(full.sent_s.size), slice(100, 400, 3))
+    delays = np.full(full.sent_s.size, math.nan)
+    delays[sent] = bottleneck(full.sent_s[sent], 10e6, 40)
+    found = answer(flood=Overload(full.sent_s, delays, SIZE), limit=40)
+    assert "lost packets found" in found.doubts_of("queue")[0]
+
+
+def test_a_late_machine_moves_delays_and_not_what_lost_packets_found() -> None:
+    full = flood(10e6, 40)
+    late = full.delay_s.copy()
     there = np.flatnonzero(~full.lost)
-    early[there[::4]] = math.nan
-    found = answer(flood=Overload(full.sent_s, early, SIZE), limit=40)
-    assert found.doubts_of("queue") or found.doubts_of("bandwidth")
+    late[there[500:540]] += 0.02
+    found = answer(flood=Overload(full.sent_s, late, SIZE), limit=40)
+    assert found.queue_packets == Estimate(40, 40, 40)
+    assert found.doubts_of("queue")[0].startswith("by delays it would be 5")
 
 
 def test_without_a_listener_little_is_known_and_json_says_so() -> None:

@@ -28,7 +28,7 @@ MOST_SECONDS: Final = 60.0
 _LONGEST_LINE: Final = 1 << 12
 _LONGEST_ANSWER: Final = 1 << 25
 _PATIENCE_S: Final = 5.0
-_COLUMNS: Final = ("seq", "sent_ns", "received_ns")
+_COLUMNS: Final = ("seq", "received_ns")
 
 
 def serve(address: str, port: int, *, visits: int | None = None, say: Callable[[str], None]) -> None:
