@@ -80,6 +80,14 @@ def test_what_one_side_does_not_know_is_listed(base: Run) -> None:
     assert both == {"ftp[0]", "ftp[1]", "ftp[2]"}
 
 
+def test_flows_of_one_name_are_paired_in_order(base: Run) -> None:
+    twice = base.flows.head(2).with_columns(label=pl.lit("10.0.0.1:61000-10.0.0.2:5201"))
+    found = compare(measurement(twice), measurement(twice))
+    goodput = found.of("flows", "goodput_bps")
+    assert goodput["entity"].to_list() == [twice["label"][0], f"{twice['label'][0]} #2"]
+    assert goodput["observed"].to_list() == twice["goodput_bps"].to_list()
+
+
 def test_series_are_compared_over_the_time_that_both_have(base: Run) -> None:
     late = pl.DataFrame(
         {

@@ -171,10 +171,12 @@ def _long(run: Run, name: str, key: str) -> pl.DataFrame:
     if name not in run.tables:
         return pl.DataFrame(schema={"entity": pl.String, "metric": pl.String, "value": pl.Float64})
     frame = run.table(name)
+    # Captures may have the same addresses and ports twice.
+    place = pl.int_range(pl.len()).over(key) + 1
+    entity = pl.when(place > 1).then(pl.format("{} #{}", pl.col(key), place)).otherwise(pl.col(key))
     numbers = [each.name for each in TABLES[name] if each.type != "text" and each.name not in _NUMBERS]
-    return _unpivoted(frame, [key], [name for name in numbers if name in frame.columns]).select(
-        pl.col(key).alias("entity"), "metric", "value"
-    )
+    there = [name for name in numbers if name in frame.columns]
+    return _unpivoted(frame.with_columns(entity=entity), ["entity"], there).select("entity", "metric", "value")
 
 
 def _unpivoted(frame: pl.DataFrame, keys: Sequence[str], numbers: Sequence[str]) -> pl.DataFrame:
@@ -324,7 +326,7 @@ def _cells(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     done = frame.filter(pl.col("status") == "done") if "status" in frame.columns else frame
     metrics = [name for name in metric_names(done, keys) if done[name].dtype.is_numeric()]
     named = pl.concat_str(
-        [pl.concat_str(pl.lit(f"{key} = "), pl.col(key).cast(pl.String)) for key in keys], separator=", "
+        [pl.format(f"{key} = {{}}", pl.col(key).cast(pl.String).fill_null("none")) for key in keys], separator=", "
     )
     means = done.group_by(named.alias("entity"), maintain_order=True).agg(pl.col(name).mean() for name in metrics)
     return _unpivoted(means, ["entity"], metrics).select("entity", "metric", "value")
