@@ -86,6 +86,7 @@ def compare(
     simulated: Run | Experiment | str | os.PathLike[str],
     *,
     by: Sequence[str] | None = None,
+    pairs: Mapping[str, str] | None = None,
 ) -> Comparison:
     """Put two runs, or two sweeps or studies, side by side.
 
@@ -93,17 +94,22 @@ def compare(
         observed: A run, or the folder of a run, a sweep or a study; usually what was measured.
         simulated: The same kind of thing, usually what was simulated.
         by: Columns by which the runs of two folders are paired; without it, what was varied.
+        pairs: Of two runs: names of flows, links or nodes of the first that stand for others in the second, such as
+            those of a capture, which has addresses.
 
     Raises:
-        TightlinkError: One is a run and the other a folder of runs; or nobody says what was varied.
+        TightlinkError: One is a run and the other a folder of runs; a name is of nothing; or nobody says what was
+            varied.
     """
     sides = (_opened(observed), _opened(simulated))
     match sides:
         case Run() as first, Run() as second:
             if by is not None:
                 raise TightlinkError(f"by {', '.join(by)}: two runs are paired by the names of flows, links and nodes")
-            return _of_runs(first, second)
+            return _of_runs(first, second, pairs or {})
         case Experiment() as first, Experiment() as second:
+            if pairs is not None:
+                raise TightlinkError(f"pairs {', '.join(pairs)}: the runs of folders are paired by what was varied")
             return _of_experiments(first, second, by)
         case first, _:
             kinds = ("a run", "a folder of runs") if isinstance(first, Run) else ("a folder of runs", "a run")
@@ -123,12 +129,17 @@ def _opened(source: Run | Experiment | str | os.PathLike[str]) -> Run | Experime
     return Experiment(folder)
 
 
-def _of_runs(first: Run, second: Run) -> Comparison:
+def _of_runs(first: Run, second: Run, pairs: Mapping[str, str]) -> Comparison:
     import polars as pl
 
     runs = (first, second)
-    parts = [_paired(name, *(_long(run, name, key) for run in runs)) for name, key in _NAMED.items()]
-    series = _common(*(_samples(run) for run in runs))
+    tables = [tuple(_long(run, name, key) for run in runs) for name, key in _NAMED.items()]
+    tables.append((_samples(first), _samples(second)))
+    for name, other in pairs.items():
+        _check_pair(name, other, tables)
+    renamed = [(one.with_columns(pl.col("entity").replace(pairs)), other) for one, other in tables]
+    parts = [_paired(name, *sides) for name, sides in zip(_NAMED, renamed, strict=False)]
+    series = _common(*renamed[-1])
     means = [_means(side) for side in series]
     parts.append(_paired("series", *means))
     values, alone = (pl.concat([part[place] for part in parts]) for place in (0, 1))
@@ -150,6 +161,20 @@ def _of_runs(first: Run, second: Run) -> Comparison:
         _differences(*written),
         _warnings(runs, values),
     )
+
+
+def _check_pair(name: str, other: str, tables: Sequence[tuple[pl.DataFrame, ...]]) -> None:
+    known = [{entity for table in tables for entity in table[side]["entity"]} for side in (0, 1)]
+    for place, (wanted, there) in enumerate(zip((name, other), known, strict=True)):
+        if wanted not in there:
+            which = ("first", "second")[place]
+            raise TightlinkError(f"{name} = {other}: {wanted} is nothing of the {which}, which has {_listed(there)}")
+    if other in known[0]:
+        raise TightlinkError(f"{name} = {other}: the first has {other}, too")
+
+
+def _listed(names: Iterable[str]) -> str:
+    return one_of(sorted(names)).removeprefix("one of ")
 
 
 def _warnings(runs: tuple[Run, Run], values: pl.DataFrame) -> tuple[str, ...]:
