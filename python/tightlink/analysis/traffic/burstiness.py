@@ -10,7 +10,8 @@ Example:
     >>> counts = np.random.default_rng(1).poisson(100, 10_000)
     >>> found = burstiness(counts.astype(float), interval_s=0.01)
     >>> print(found.sentence())
-    no bursts beyond chance at long time scales: H = 0.50 (0.45 to 0.55); the standard deviation is 10 % of the mean
+    no bursts beyond chance at long time scales: H = 0.50 (0.45 to 0.55; 0.47 by the variance);\
+ the standard deviation is 10 % of the mean
 """
 
 from __future__ import annotations
@@ -73,7 +74,8 @@ class Burstiness:
 
     def sentence(self) -> str:
         """The finding, for people."""
-        found = f"H = {self.hurst:.2f}"
+        h = self.hurst
+        found = f"H = {h.value:.2f} ({h.low:.2f} to {h.high:.2f}; {self.hurst_variance:.2f} by the variance)"
         spread = f"the standard deviation is {_PERCENT * self.variation:.3g} % of the mean"
         if self.hurst.value >= _DRIFT:
             return f"a trend or a shift: {found}, which self-similar traffic does not have; {spread}"
