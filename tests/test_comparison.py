@@ -80,6 +80,28 @@ def test_what_one_side_does_not_know_is_listed(base: Run) -> None:
     assert both == {"ftp[0]", "ftp[1]", "ftp[2]"}
 
 
+def test_flows_of_one_name_are_paired_in_order(base: Run) -> None:
+    twice = base.flows.head(2).with_columns(label=pl.lit("10.0.0.1:61000-10.0.0.2:5201"))
+    found = compare(measurement(twice), measurement(twice))
+    goodput = found.of("flows", "goodput_bps")
+    assert goodput["entity"].to_list() == [twice["label"][0], f"{twice['label'][0]} #2"]
+    assert goodput["observed"].to_list() == twice["goodput_bps"].to_list()
+
+
+def test_names_that_differ_are_paired_by_hand(base: Run) -> None:
+    label = "10.0.0.1:61000-10.0.0.2:5201"
+    captured = measurement(base.flows.head(1).with_columns(label=pl.lit(label)))
+    assert compare(captured, base).nothing()
+    found = compare(captured, base, pairs={label: "ftp[0]"})
+    assert found.of("flows", "goodput_bps").rows() == [("ftp[0]", *base.flows["goodput_bps"].to_list()[:1] * 2, 0.0)]
+    with pytest.raises(tl.TightlinkError, match=r"10.0.0.9 is nothing of the first, which has 10.0.0.1:61000"):
+        compare(captured, base, pairs={"10.0.0.9": "ftp[0]"})
+    with pytest.raises(tl.TightlinkError, match="ftp is nothing of the second"):
+        compare(captured, base, pairs={label: "ftp"})
+    with pytest.raises(tl.TightlinkError, match=r"the first has ftp\[1\], too"):
+        compare(base, base, pairs={"ftp[0]": "ftp[1]"})
+
+
 def test_series_are_compared_over_the_time_that_both_have(base: Run) -> None:
     late = pl.DataFrame(
         {
@@ -181,6 +203,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert {path.name for path in (tmp_path / "out" / "figures").iterdir()} == {"agreement.svg", "series.svg"}
     assert cli.main(["compare", *folders, "-o", str(tmp_path / "out")]) == 2
     assert "is there already" in capsys.readouterr().err
+    assert cli.main(["compare", *folders, "--pair", "ftp[0]"]) == 2
+    assert '--pair = "ftp[0]": expected OBSERVED=SIMULATED, two names' in capsys.readouterr().err
     assert cli.main(["compare", *folders, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["titles"] == ["first", "second"]

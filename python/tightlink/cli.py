@@ -21,6 +21,7 @@ from tightlink.commands.analyze_explore import explore
 from tightlink.commands.analyze_oscillation import oscillation
 from tightlink.commands.analyze_responses import components, correlation
 from tightlink.commands.analyze_shares import shares
+from tightlink.commands.analyze_traffic import arrivals, lags, sizes, traffic
 from tightlink.commands.compare import compare
 from tightlink.commands.controls import Controls, define
 from tightlink.commands.emulate import emulate
@@ -178,6 +179,7 @@ def run(  # noqa: PLR0913
 for analysis in (
     *(effects, ten_steps, correlation, components, clusters, outliers, ranks, shares, explore),
     *(oscillation, chain),
+    *(traffic, arrivals, sizes, lags),
 ):
     analyze.app.command(analysis)
 measure.app.default(scenario)

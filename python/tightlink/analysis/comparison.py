@@ -24,12 +24,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink.analysis.comparison_pairs import SIDES, common, means, paired, samples, totals, unpivoted
 from tightlink.analysis.residuals import Agreement, agreement
 from tightlink.errors import TightlinkError, one_of
 from tightlink.experiment.folder import RUNS, Experiment
 from tightlink.experiment.summary import metric_names
 from tightlink.run import SIMULATION, Run, open_run
-from tightlink.tables import TABLES, counted, measured
 
 if TYPE_CHECKING:
     import os
@@ -37,15 +37,11 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-#: The two sides, the columns of their values.
-SIDES: Final = ("observed", "simulated")
 #: The table that the runs of a sweep make.
 RUNS_TABLE: Final = "runs"
-#: Tables with a row for each of what has this name; and those over time, whose means are compared.
+#: Tables with a row for each of what has this name.
 _NAMED: Final = {"flows": "label", "links": "link", "nodes": "node"}
-_OVER_TIME: Final = {"users": "label", "scatter": "label"}
-#: Numbers that are names; and those that a scenario gives.
-_NUMBERS: Final = frozenset({"flow"})
+#: Numbers that a scenario gives.
 _GIVEN: Final = ("start_s", "stop_s")
 
 
@@ -86,6 +82,7 @@ def compare(
     simulated: Run | Experiment | str | os.PathLike[str],
     *,
     by: Sequence[str] | None = None,
+    pairs: Mapping[str, str] | None = None,
 ) -> Comparison:
     """Put two runs, or two sweeps or studies, side by side.
 
@@ -93,17 +90,22 @@ def compare(
         observed: A run, or the folder of a run, a sweep or a study; usually what was measured.
         simulated: The same kind of thing, usually what was simulated.
         by: Columns by which the runs of two folders are paired; without it, what was varied.
+        pairs: Of two runs: names of flows, links or nodes of the first that stand for others in the second, such as
+            those of a capture, which has addresses.
 
     Raises:
-        TightlinkError: One is a run and the other a folder of runs; or nobody says what was varied.
+        TightlinkError: One is a run and the other a folder of runs; a name is of nothing; or nobody says what was
+            varied.
     """
     sides = (_opened(observed), _opened(simulated))
     match sides:
         case Run() as first, Run() as second:
             if by is not None:
                 raise TightlinkError(f"by {', '.join(by)}: two runs are paired by the names of flows, links and nodes")
-            return _of_runs(first, second)
+            return _of_runs(first, second, pairs or {})
         case Experiment() as first, Experiment() as second:
+            if pairs is not None:
+                raise TightlinkError(f"pairs {', '.join(pairs)}: the runs of folders are paired by what was varied")
             return _of_experiments(first, second, by)
         case first, _:
             kinds = ("a run", "a folder of runs") if isinstance(first, Run) else ("a folder of runs", "a run")
@@ -123,21 +125,25 @@ def _opened(source: Run | Experiment | str | os.PathLike[str]) -> Run | Experime
     return Experiment(folder)
 
 
-def _of_runs(first: Run, second: Run) -> Comparison:
+def _of_runs(first: Run, second: Run, pairs: Mapping[str, str]) -> Comparison:
     import polars as pl
 
     runs = (first, second)
-    parts = [_paired(name, *(_long(run, name, key) for run in runs)) for name, key in _NAMED.items()]
-    series = _common(*(_samples(run) for run in runs))
-    means = [_means(side) for side in series]
-    parts.append(_paired("series", *means))
+    tables = [tuple(totals(run, name, key) for run in runs) for name, key in _NAMED.items()]
+    tables.append((samples(first), samples(second)))
+    for name, other in pairs.items():
+        _check_pair(name, other, tables)
+    renamed = [(one.with_columns(pl.col("entity").replace(pairs)), other) for one, other in tables]
+    parts = [paired(name, *sides) for name, sides in zip(_NAMED, renamed, strict=False)]
+    series = common(*renamed[-1])
+    parts.append(paired("series", *map(means, series)))
     values, alone = (pl.concat([part[place] for part in parts]) for place in (0, 1))
     shown = pl.concat(
         [
-            samples.join(values.filter(pl.col("table") == "series"), on=["entity", "metric"], how="semi")
+            taken.join(values.filter(pl.col("table") == "series"), on=["entity", "metric"], how="semi")
             .with_columns(side=pl.lit(side))
             .select("side", "time_s", "entity", "metric", "value")
-            for side, samples in zip(SIDES, series, strict=True)
+            for side, taken in zip(SIDES, series, strict=True)
         ]
     )
     written = [run.manifest.get("scenario", {}) for run in runs]
@@ -152,6 +158,20 @@ def _of_runs(first: Run, second: Run) -> Comparison:
     )
 
 
+def _check_pair(name: str, other: str, tables: Sequence[tuple[pl.DataFrame, ...]]) -> None:
+    known = [{entity for table in tables for entity in table[side]["entity"]} for side in (0, 1)]
+    for place, (wanted, there) in enumerate(zip((name, other), known, strict=True)):
+        if wanted not in there:
+            which = ("first", "second")[place]
+            raise TightlinkError(f"{name} = {other}: {wanted} is nothing of the {which}, which has {_listed(there)}")
+    if other in known[0]:
+        raise TightlinkError(f"{name} = {other}: the first has {other}, too")
+
+
+def _listed(names: Iterable[str]) -> str:
+    return one_of(sorted(names)).removeprefix("one of ")
+
+
 def _warnings(runs: tuple[Run, Run], values: pl.DataFrame) -> tuple[str, ...]:
     found = [
         f"{title}: {warning}" for title, run in zip(("first", "second"), runs, strict=True) for warning in run.warnings
@@ -162,94 +182,6 @@ def _warnings(runs: tuple[Run, Run], values: pl.DataFrame) -> tuple[str, ...]:
     if values.is_empty():
         found.append("the two have no flow, link or node in common")
     return tuple(found)
-
-
-def _long(run: Run, name: str, key: str) -> pl.DataFrame:
-    """``entity``, ``metric``, ``value`` of a table."""
-    import polars as pl
-
-    if name not in run.tables:
-        return pl.DataFrame(schema={"entity": pl.String, "metric": pl.String, "value": pl.Float64})
-    frame = run.table(name)
-    numbers = [each.name for each in TABLES[name] if each.type != "text" and each.name not in _NUMBERS]
-    return _unpivoted(frame, [key], [name for name in numbers if name in frame.columns]).select(
-        pl.col(key).alias("entity"), "metric", "value"
-    )
-
-
-def _unpivoted(frame: pl.DataFrame, keys: Sequence[str], numbers: Sequence[str]) -> pl.DataFrame:
-    import polars as pl
-
-    values = frame.select(*keys, *(pl.col(name).cast(pl.Float64) for name in numbers))
-    long = values.unpivot(numbers, index=list(keys), variable_name="metric", value_name="value")
-    return long.with_columns(pl.col("value").fill_nan(None)).drop_nulls("value")
-
-
-def _samples(run: Run) -> pl.DataFrame:
-    """``time_s``, ``entity``, ``metric``, ``value`` of all that was sampled."""
-    import polars as pl
-
-    empty = pl.DataFrame(schema={"time_s": pl.Float64, "entity": pl.String, "metric": pl.String, "value": pl.Float64})
-    parts = [empty]
-    if "series" in run.tables:
-        parts.append(run.series.select(empty.columns).with_columns(pl.col("value").cast(pl.Float64)))
-    for name, key in _OVER_TIME.items():
-        if name in run.tables:
-            long = _unpivoted(run.table(name), ["time_s", key], [*counted(name), *measured(name)])
-            parts.append(long.select("time_s", pl.col(key).alias("entity"), "metric", "value"))
-    return pl.concat(parts)
-
-
-def _common(first: pl.DataFrame, second: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """What both have sampled, in the time in which both did; the rest as it is."""
-    import polars as pl
-
-    keys = ["entity", "metric"]
-    ends = [
-        side.group_by(keys).agg(
-            pl.col("time_s").min().alias(f"from_{place}"), pl.col("time_s").max().alias(f"to_{place}")
-        )
-        for place, side in enumerate((first, second))
-    ]
-    both = ends[0].join(ends[1], on=keys).select(
-        *keys, begin=pl.max_horizontal("from_0", "from_1"), end=pl.min_horizontal("to_0", "to_1")
-    )  # fmt: skip
-    inside = pl.col("begin").is_null() | pl.col("time_s").is_between("begin", "end")
-
-    def cut(side: pl.DataFrame) -> pl.DataFrame:
-        joined = side.join(both, on=keys, how="left", maintain_order="left")
-        return joined.filter(inside).select(side.columns)
-
-    return cut(first), cut(second)
-
-
-def _means(samples: pl.DataFrame) -> pl.DataFrame:
-    import polars as pl
-
-    return samples.group_by("entity", "metric", maintain_order=True).agg(pl.col("value").mean())
-
-
-def _paired(table: str, first: pl.DataFrame, second: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """What both sides have, with residuals; and what one has."""
-    import polars as pl
-
-    keys = ["entity", "metric"]
-    sides = [side.rename({"value": name}) for name, side in zip(SIDES, (first, second), strict=True)]
-    joined = sides[0].join(sides[1], on=keys, how="full", coalesce=True, maintain_order="left_right")
-    joined = joined.select(pl.lit(table).alias("table"), *keys, *SIDES)
-    observed, simulated = (pl.col(name) for name in SIDES)
-    residual = (
-        pl.when(observed == simulated).then(0.0)
-        .when(observed != 0).then((observed - simulated) / observed)
-    )  # fmt: skip
-    values = joined.drop_nulls(SIDES).with_columns(residual=residual)
-    alone = [
-        joined.filter(pl.col(other).is_null())
-        .select(pl.lit(side).alias("side"), "table", *keys, pl.col(side).alias("value"))
-        .drop_nulls("value")
-        for side, other in (SIDES, SIDES[::-1])
-    ]
-    return values, pl.concat(alone)
 
 
 def _agreements(values: pl.DataFrame) -> dict[str, Agreement]:
@@ -296,7 +228,7 @@ def _of_experiments(first: Experiment, second: Experiment, by: Sequence[str] | N
         if missing is not None:
             raise TightlinkError(f"{side.folder}: {missing}: expected {one_of(frame.columns)}")
     cells = [_cells(frame, keys) for frame in frames]
-    values, alone = _paired(RUNS_TABLE, *cells)
+    values, alone = paired(RUNS_TABLE, *cells)
     empty = pl.DataFrame(
         schema={"side": pl.String, "time_s": pl.Float64, "entity": pl.String, "metric": pl.String, "value": pl.Float64}
     )
@@ -324,7 +256,7 @@ def _cells(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     done = frame.filter(pl.col("status") == "done") if "status" in frame.columns else frame
     metrics = [name for name in metric_names(done, keys) if done[name].dtype.is_numeric()]
     named = pl.concat_str(
-        [pl.concat_str(pl.lit(f"{key} = "), pl.col(key).cast(pl.String)) for key in keys], separator=", "
+        [pl.format(f"{key} = {{}}", pl.col(key).cast(pl.String).fill_null("none")) for key in keys], separator=", "
     )
     means = done.group_by(named.alias("entity"), maintain_order=True).agg(pl.col(name).mean() for name in metrics)
-    return _unpivoted(means, ["entity"], metrics).select("entity", "metric", "value")
+    return unpivoted(means, ["entity"], metrics).select("entity", "metric", "value")

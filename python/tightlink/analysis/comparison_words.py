@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tightlink.analysis.comparison import SIDES
+from tightlink.analysis.comparison_pairs import SIDES
 from tightlink.console import quantity
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from cyclopts import Parameter
 
 from tightlink.commands.analyze_output import Json, draw, plain, print_json
-from tightlink.errors import TightlinkError
+from tightlink.errors import ScenarioError, TightlinkError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,6 +32,7 @@ def compare(
     simulated: Path,
     *,
     by: Annotated[str | None, Parameter(show_default=False)] = None,
+    pair: Annotated[list[str] | None, Parameter(negative="")] = None,
     json_: Json = False,
     output: Folder = None,
 ) -> int:
@@ -46,6 +47,8 @@ def compare(
     by
         Of sweeps and studies: columns by which their runs are paired, separated by commas (default: what was
         varied).
+    pair
+        OBSERVED=SIMULATED, to pair flows, links or nodes of two runs that have different names; may be repeated.
     json_
         Print everything that was found as JSON.
     output
@@ -58,7 +61,8 @@ def compare(
         if output.exists() and (not output.is_dir() or any(output.iterdir())):
             raise TightlinkError(f"{output}: is there already; choose another folder")
         _check_report()
-    found = put_together(observed, simulated, by=None if by is None else by.split(","))
+    columns = None if by is None else by.split(",")
+    found = put_together(observed, simulated, by=columns, pairs=None if pair is None else dict(map(_pair, pair)))
     if json_:
         print_json(_described(found))
     else:
@@ -66,6 +70,13 @@ def compare(
     if output is not None:
         _write(found, output, (str(observed), str(simulated)))
     return warned(found.warnings)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, sign, other = text.partition("=")
+    if not (name and sign and other):
+        raise ScenarioError("OBSERVED=SIMULATED, two names", key="--pair", value=text)
+    return name.strip(), other.strip()
 
 
 def _check_report() -> None:

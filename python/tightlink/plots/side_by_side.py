@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tightlink.analysis.comparison import SIDES
+from tightlink.analysis.comparison_pairs import SIDES
 from tightlink.analysis.residuals import NEAR
 from tightlink.plots import labels, palette
 from tightlink.plots.figures import line

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tightlink.analysis.comparison import RUNS_TABLE, SIDES
+from tightlink.analysis.comparison import RUNS_TABLE
+from tightlink.analysis.comparison_pairs import SIDES
 from tightlink.analysis.comparison_words import agreements, main_agreements, percent, written
 from tightlink.analysis.residuals import NEAR
 from tightlink.console import quantity
