@@ -130,7 +130,9 @@ class Iperf3:
 
     def ends(self) -> Mapping[int, tuple[Address, Address]]:
         """Addresses and ports of sender and receiver of each flow that was sent; its connection for control is none."""
-        return {pair.job.index: ((pair.job.source, _FIRST_SOURCE + pair.job.index), pair.job.target) for pair in self._pairs}
+        return {
+            pair.job.index: ((pair.job.source, _FIRST_SOURCE + pair.job.index), pair.job.target) for pair in self._pairs
+        }
 
     def versions(self) -> Mapping[str, str]:
         """Its version."""
@@ -175,13 +177,17 @@ def warnings(jobs: Sequence[Job]) -> list[str]:
     clamped = [job.label for job in jobs if _clamps(job)]
     free = [job.label for job in jobs if job.window_bytes is not None and not _clamps(job)]
     if clamped:
-        found.append(f"iperf3 keeps windows to about 10 %: {', '.join(clamped)}; --sender probe keeps them to the packet")
+        found.append(
+            f"iperf3 keeps windows to about 10 %: {', '.join(clamped)}; --sender probe keeps them to the packet"
+        )
     if free:
         found.append(
             f"iperf3 keeps no window with segments below {_FULL_SIZE} B: {', '.join(free)} have what the kernel gives "
             "them; --sender probe keeps them to the packet"
         )
-    uneven = [job.label for job in jobs if job.tcp and job.size_bytes is not None and job.size_bytes % _block(job.size_bytes)]
+    uneven = [
+        job.label for job in jobs if job.tcp and job.size_bytes is not None and job.size_bytes % _block(job.size_bytes)
+    ]
     if uneven:
         found.append(f"iperf3 writes whole blocks: {', '.join(uneven)} send a little more than their bytes")
     return found
@@ -234,7 +240,11 @@ def _result(pair: _Pair, zero_s: float | None) -> Sent:
     if zero_s is None or not pair.sent.get("intervals"):
         return Sent(job.index, {"start_s": job.start_s, "stop_s": job.stop_s}, {}, ["nothing was sent"])
     last = pair.sent["end"]["streams"][0]
-    stop_s = job.stop_s if job.size_bytes is None else min(job.stop_s, zero_s + float(pair.sent["intervals"][-1]["sum"]["end"]))
+    stop_s = (
+        job.stop_s
+        if job.size_bytes is None
+        else min(job.stop_s, zero_s + float(pair.sent["intervals"][-1]["sum"]["end"]))
+    )
     times, arrived = [zero_s], [0.0]
     for interval in pair.received["intervals"]:
         times.append(zero_s + interval["sum"]["end"])

@@ -274,4 +274,3 @@ def _udp_flow(job: Job) -> UdpFlow:
         start_s=job.start_s,
         stop_s=job.stop_s,
     )
-

@@ -123,7 +123,9 @@ def _job(plan: Plan, index: int, flow: Mapping[str, Any]) -> Job:
     tcp = transport == "tcp"
     if kind not in ("bulk", "cbr", "saturate") or (tcp and kind != "bulk"):
         over = " over TCP" if tcp else ""
-        raise ScenarioError("bulk over TCP, or cbr or saturate over UDP, to be sent live", key=f"{key}.kind", value=f"{kind}{over}")
+        raise ScenarioError(
+            "bulk over TCP, or cbr or saturate over UDP, to be sent live", key=f"{key}.kind", value=f"{kind}{over}"
+        )
     if spec.get("sizes"):
         raise ScenarioError("datagrams of one size, to be sent live", key=f"{key}.sizes", statement=False)
     sender, receiver = plan.hosts[plan.node(flow["from"])], plan.hosts[plan.node(flow["to"])]
@@ -156,7 +158,9 @@ def _check_whole(plan: Plan, key: str, size: int, side: int) -> None:
     if mtu is not None and size > mtu:
         name = plan.directions[side]["link"]["name"]
         raise ScenarioError(
-            f"datagrams of at most {mtu} B, the MTU of {name}: fragments cannot be told apart", key=key, value=f"{size} B"
+            f"datagrams of at most {mtu} B, the MTU of {name}: fragments cannot be told apart",
+            key=key,
+            value=f"{size} B",
         )
 
 

@@ -133,8 +133,10 @@ def series_of_link(
     """Samples of a link: packets that wait, its utilization and its drops in the interval that ends then."""
     own = _on(packets, ends)
     waiting = _waiting(own).group_by("time_s", maintain_order=True).agg(pl.col("waiting").last())
-    queue = _at(times).join_asof(waiting, on="time_s", strategy="backward").select(
-        "time_s", value=pl.col("waiting").fill_null(0).cast(pl.Float64)
+    queue = (
+        _at(times)
+        .join_asof(waiting, on="time_s", strategy="backward")
+        .select("time_s", value=pl.col("waiting").fill_null(0).cast(pl.Float64))
     )
     # What is served across the end of an interval counts in both, each with its part.
     started = own.filter(pl.col("event") == "-").select("time_s", until_s=pl.col("time_s") + _served_s(link))
