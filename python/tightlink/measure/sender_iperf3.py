@@ -37,6 +37,7 @@ _LEAST_DATAGRAM: Final = 16
 _SHORTEST: Final = 0.1
 #: What it may take to listen, and to say how it went, in seconds.
 _PATIENCE_S: Final = 10.0
+_GRACE_S: Final = 2.0
 #: How often it looks whether a datagram is due, in microseconds; a datagram every so many looks.
 _OFTENEST_US: Final = 10
 _SELDOMEST_US: Final = 1000
@@ -118,7 +119,9 @@ class Iperf3:
                 said = pair.client.finish(_PATIENCE_S)
                 pair.sent = _read(said.output, f"iperf3 for {pair.job.label}")
         for pair in self._pairs:
-            pair.server.signal(signal.SIGINT)
+            # Told to end while it ends, it would fail.
+            if not _ends(pair.server):
+                pair.server.signal(signal.SIGINT)
             pair.received = _read(pair.server.finish(_PATIENCE_S).output, f"iperf3 for {pair.job.label}")
 
     def stop(self) -> None:
@@ -166,6 +169,15 @@ class Iperf3:
         return argv + (["-w", str(job.window_bytes)] if _clamps(job) else [])
 
 
+def _ends(program: Program) -> bool:
+    """Whether it ends of itself, within a while."""
+    try:
+        program.wait(_GRACE_S)
+    except TimeoutError:
+        return False
+    return True
+
+
 def _clamps(job: Job) -> bool:
     """Whether ``-w`` does what it should, more or less."""
     return job.window_bytes is not None and job.payload_bytes >= _FULL_SIZE
@@ -185,9 +197,11 @@ def warnings(jobs: Sequence[Job]) -> list[str]:
             f"iperf3 keeps no window with segments below {_FULL_SIZE} B: {', '.join(free)} have what the kernel gives "
             "them; --sender probe keeps them to the packet"
         )
-    uneven = [
-        job.label for job in jobs if job.tcp and job.size_bytes is not None and job.size_bytes % _block(job.size_bytes)
-    ]
+    sized = [job for job in jobs if job.tcp and job.size_bytes is not None]
+    if sized:
+        labels = ", ".join(job.label for job in sized)
+        found.append(f"iperf3 ends when all is written, not when all has arrived: {labels} may lack their last packets")
+    uneven = [job.label for job in sized if int(job.size_bytes or 0) % _block(int(job.size_bytes or 0))]
     if uneven:
         found.append(f"iperf3 writes whole blocks: {', '.join(uneven)} send a little more than their bytes")
     return found
