@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import TightlinkError
 from tightlink.measure.sending import Sent
+from tightlink.measure.settings import UDP_HEADER
 from tightlink.measure.traffic import Constant, Saturate, TcpFlow, UdpFlow
 
 if TYPE_CHECKING:
@@ -245,6 +246,8 @@ class Probe:
             columns = {
                 "start_s": job.start_s,
                 "stop_s": job.stop_s,
+                "packets_sent": counted,
+                "bytes_sent": counted * (job.payload_bytes + UDP_HEADER),
                 "goodput_bps": _BITS * payload / (job.stop_s - job.start_s),
                 **{name: value for name, value in known.items() if not name.startswith("packets_")},
             }
