@@ -4,10 +4,12 @@ machine spoilt is skipped."""
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,8 +24,6 @@ from tightlink.measure.relay import SpoiledError
 from tightlink.measure.sending import jobs
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tightlink.run import Run
 
 live = pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
@@ -150,6 +150,37 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
         finally:
             running.kill()
     assert [path.name for path in tmp_path.iterdir()] == ["voice.toml"]
+
+
+def _descendants(process: int) -> list[int]:
+    found = []
+    for children in Path(f"/proc/{process}/task").glob("*/children"):
+        for child in map(int, children.read_text().split()):
+            found += [child, *_descendants(child)]
+    return found
+
+
+@live
+@pytest.mark.parametrize("sender", ["probe", pytest.param("iperf3", marks=iperf3)])
+def test_a_kill_leaves_nothing(sender: str, tmp_path: Path) -> None:
+    if not Path(f"/proc/self/task/{os.getpid()}/children").exists():
+        pytest.skip("this kernel does not tell the children of a process")
+    file = tmp_path / "voice.toml"
+    file.write_text(VOICE.replace('"1 s"', '"60 s"'))
+    argv = [sys.executable, "-m", "tightlink", "measure", str(file), "--sender", sender]
+    with subprocess.Popen(argv, stderr=subprocess.DEVNULL) as running:
+        try:
+            # The keeper and its namespace's first process, the relay; a server and a client.
+            wanted, until = (3 if sender == "probe" else 5), time.monotonic() + 30
+            while len(family := _descendants(running.pid)) < wanted:
+                assert time.monotonic() < until, family
+                time.sleep(0.05)
+        finally:
+            running.kill()
+    until = time.monotonic() + 10
+    while any(Path(f"/proc/{process}/exe").exists() for process in family):
+        assert time.monotonic() < until, family
+        time.sleep(0.05)
 
 
 @pytest.mark.parametrize(

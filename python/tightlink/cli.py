@@ -225,6 +225,7 @@ def study(  # noqa: PLR0913
     scale: str | None = None,
     duration: str | None = None,
     experiments: str | None = None,
+    live: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Redo a study: its runs, its analysis, its claims and its report.
 
@@ -244,6 +245,8 @@ def study(  # noqa: PLR0913
         Of the same: simulated time of each run, such as "25 min".
     experiments
         Of the same: which to run, such as sensitivity,1b.
+    live
+        Measure what of it can be measured, too, over this machine's own TCP.
     """
     studies = _part("studies")
     names = [known for known, _ in studies.names()]
@@ -255,12 +258,17 @@ def study(  # noqa: PLR0913
     given = {"scale": scale, "duration": duration, "experiments": experiments}
     options = {key: value for key, value in given.items() if value is not None}
     folder = output or Path("results") / name
+    from tightlink.measure.relay import SpoiledError
+
     try:
         with watching() as watch:
-            studies.run(name, folder, jobs, say, cluster=cluster, watch=watch, options=options)
+            studies.run(name, folder, jobs, say, cluster=cluster, watch=watch, options=options, live=live)
     except KeyboardInterrupt:
         say("interrupted; what is finished is kept, and the same command goes on from there")
         return INTERRUPTED
+    except SpoiledError as error:
+        say(f"{error}; what is finished is kept, and the same command goes on from there")
+        return FAILED
     from tightlink.experiment import claims
 
     found = claims.load(folder / "claims.json")

@@ -77,6 +77,8 @@ def run(
         host: Metadata of the machine and its hosts.
         timing: What it took, in seconds.
     """
+    import polars as pl
+
     from tightlink.measure import traced
 
     relayed = measured.relayed
@@ -93,7 +95,9 @@ def run(
         "packets": packets.select(column.name for column in TABLES["packets"]),
     }
     if "nodes" in relayed.tables:
-        frames["nodes"] = relayed.tables["nodes"]
+        # The relay is there for longer than the scenario, which is when there is work for it.
+        longer = relayed.summary["duration_s"] / measured.duration_s
+        frames["nodes"] = relayed.tables["nodes"].with_columns(load_true=pl.col("load_true") * longer)
     if frames["series"].is_empty():
         del frames["series"]
     errors = [f"{job.label}: {error}" for job in measured.jobs for error in found[job.index].errors]

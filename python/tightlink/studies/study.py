@@ -6,7 +6,7 @@ A study says what to simulate and what that means; everything else is here and b
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from tightlink.errors import ScenarioError, TightlinkError
@@ -15,6 +15,7 @@ from tightlink.experiment.execute import execute
 from tightlink.experiment.results import metrics, results, write_results
 from tightlink.experiment.store import Store
 from tightlink.files import write_bytes, write_text
+from tightlink.studies.live import measure_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 
     from tightlink.experiment.claims import Claim
     from tightlink.experiment.execute import Task
-    from tightlink.experiment.progress import Progress
     from tightlink.report import Section
     from tightlink.run import Run
+    from tightlink.studies.live import Live, LiveFindings
 
 _MARKER: Final = "study.json"
 
@@ -44,6 +45,15 @@ class Findings:
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """What was found in numbers, by the name of its Parquet file."""
 
+    def beside(self, live: LiveFindings) -> Findings:
+        """The same with what was measured."""
+        return replace(
+            self,
+            claims=[*self.claims, *live.claims],
+            sections=[*self.sections, *live.sections],
+            tables={**self.tables, **live.tables},
+        )
+
 
 @dataclass(frozen=True)
 class Study:
@@ -59,6 +69,8 @@ class Study:
     """Options with which the study was called, as on a command line."""
     adapt: Callable[[Mapping[str, str]], Study] | None = None
     """The study with other options than its own, by name; none if it has no options."""
+    live: Live | None = None
+    """The part of it that can be measured."""
 
     def with_options(self, options: Mapping[str, str]) -> Study:
         """The study as it is with these options.
@@ -74,14 +86,15 @@ class Study:
         return self.adapt(options)
 
 
-def run_study(
+def run_study(  # noqa: PLR0913
     study: Study,
     folder: Path,
     jobs: int,
     progress: Callable[[str], None],
     *,
     cluster: str | None = None,
-    watch: Callable[[Progress], None] | None = None,
+    watch: Callable[[object], None] | None = None,
+    live: bool = False,
 ) -> int:
     """Run a study, or finish one that was interrupted: runs that are there are not run again.
 
@@ -92,23 +105,31 @@ def run_study(
         progress: Told, line by line, what it is doing.
         cluster: Address of a Dask scheduler to simulate the runs instead.
         watch: Told after every run how far it is.
+        live: Whether to measure what of it can be measured, too.
 
     Returns:
         The exit code: 0, or 3 if a claim does not hold.
 
     Raises:
+        ScenarioError: Nothing of it can be measured.
         TightlinkError: The folder holds something else.
     """
+    if live and study.live is None:
+        raise ScenarioError("nothing here: nothing of this study is measured", key="--live", value=study.name)
     _claim_folder(study, folder)
-    tasks = list(study.tasks())
+    measured_tasks = list(study.live.tasks()) if live and study.live is not None else []
+    tasks = [*study.tasks(), *measured_tasks]
     store = Store(folder / "runs")
     if store.count():
         progress(f"{store.count()} runs are in {store.folder} already")
     runs = execute(tasks, store, jobs=jobs, cluster=cluster, progress=watch)
     scenarios = {task.name: task.scenario for task in tasks}
     write_results(folder / "runs.parquet", results(scenarios, runs, study.measure))
+    measured = measure_all(measured_tasks, folder, progress, watch)
     progress("analysing")
     found = study.findings(runs)
+    if live and study.live is not None:
+        found = found.beside(study.live.findings(measured, runs))
     claimed.save(found.claims, folder / "claims.json")
     progress("drawing figures and report")
     figures = found.draw(folder / "figures")
@@ -124,7 +145,7 @@ def run_study(
         sections=found.sections,
         figures=figures,
         seeds=[task.scenario.seed for task in tasks],
-        command=f"tightlink study {study.name}{study.command}",
+        command=f"tightlink study {study.name}{study.command}{' --live' if live else ''}",
     )
     return claimed.exit_code(found.claims)
 

@@ -19,6 +19,7 @@ from tightlink.studies.one_flow import (
     company_tables,
     counts,
     figures,
+    live,
     phase,
     response,
     statements,
@@ -91,5 +92,10 @@ def _lead(tcp: Mapping[str, Measured], claims: list[Claim]) -> str:
 
 
 STUDY: Final = Study(
-    "one-flow", "one TCP or UDP flow over one link, then with company (Balliache 2003)", tasks, findings, _measure
+    "one-flow",
+    "one TCP or UDP flow over one link, then with company (Balliache 2003)",
+    tasks,
+    findings,
+    _measure,
+    live=live.LIVE,
 )
