@@ -21,6 +21,7 @@ from tightlink.commands.analyze_explore import explore
 from tightlink.commands.analyze_oscillation import oscillation
 from tightlink.commands.analyze_responses import components, correlation
 from tightlink.commands.analyze_shares import shares
+from tightlink.commands.capture import capture
 from tightlink.commands.controls import Controls, define
 from tightlink.commands.evaluate import evaluate
 from tightlink.commands.four_tier import four_tier
@@ -173,6 +174,7 @@ app.command(sql)
 app.command(predict)
 app.command(evaluate)
 app.command(four_tier)
+app.command(capture)
 
 
 @app.command(name="list")

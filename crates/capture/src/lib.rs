@@ -1,3 +1,4 @@
-//! Traces of simulated packets in formats that other tools read.
+//! Traces of packets in formats that other tools read: captures read into tables, simulated packets written.
 
+pub mod read;
 pub mod tr;
