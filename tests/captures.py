@@ -39,7 +39,7 @@ def ipv6(source: str, target: str, protocol: int, payload: bytes) -> bytes:
     return head + addresses + options + payload
 
 
-def tcp(  # noqa: PLR0913
+def tcp(  # noqa: PLR0913, PLR0917
     ports: tuple[int, int], seq: int, ack: int, flags: int, window: int, payload: int = 0, options: bytes = b""
 ) -> bytes:
     options += b"\1" * (-len(options) % 4)
@@ -129,7 +129,7 @@ class Noise:
         if rng.random() < 0.9:
             self.send(0, self.next[0])
 
-    def step(self) -> None:  # noqa: C901
+    def step(self) -> None:  # noqa: C901, PLR0912
         rng, end = self.rng, self.rng.choice([0, 0, 0, 1, 1])
         other = 1 - end
         self.time += rng.choice([1000, 100_000, 2_999_999, 3_000_000, 19_000_000, 21_000_000, 300_000_000])

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
+import os
 import random
+import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+import tightlink as tl
 from captures import (
     ACK,
     FIN,
@@ -32,13 +35,12 @@ from captures import (
     tcp,
     udp,
 )
-
-import tightlink as tl
 from tightlink import _core, cli
+from tightlink.analysis.captured import remarks
+from tightlink.report import run_report
 from tightlink.tables import TABLES
 
 if TYPE_CHECKING:
-    import os
     from pathlib import Path
 
     from captures import Timed
@@ -125,7 +127,7 @@ def test_totals_agree(tmp_path: Path) -> None:
     sizes = run.table("packet_sizes")
     assert (sizes["packets"].sum(), (sizes["packets"] * sizes["size_bytes"]).sum()) == (len(frames), size)
     series = run.series.filter((run.series["entity"] == "tcp") & (run.series["metric"] == "throughput_bps"))
-    assert series["value"].sum() * 0.1 / 8 == pytest.approx(size)
+    assert sum(series["value"].to_list()) * 0.1 / 8 == pytest.approx(size)
     assert series["time_s"].diff().drop_nulls().to_list() == pytest.approx([0.1] * (series.height - 1))
     assert run.packets["uid"].to_list() == list(range(1, len(frames) + 1))
     assert run.packets["size_bytes"].sum() == size
@@ -133,7 +135,7 @@ def test_totals_agree(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("order", ["<", ">"])
 @pytest.mark.parametrize("nano", [True, False])
-def test_pcap_in_all_its_forms(tmp_path: Path, order: str, nano: bool) -> None:
+def test_pcap_in_all_its_forms(tmp_path: Path, order: str, *, nano: bool) -> None:
     frames = conversation()
     same = read(tmp_path, pcap(frames, order=order, nano=nano))
     assert same.flows.equals(read(tmp_path, pcap(frames)).flows)
@@ -227,13 +229,17 @@ def test_states_of_connections(tmp_path: Path, flags: list[int], state: str) -> 
     assert read(tmp_path, pcap(frames)).table("connections")["state"].to_list() == [state]
 
 
-def test_compressed_and_from_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compressed_and_from_standard_input(tmp_path: Path) -> None:
     content = pcapng(noise(4))
     plain, packed = read(tmp_path, content), read(tmp_path, gzip.compress(content))
     assert packed.flows.equals(plain.flows)
     assert packed.manifest["compressed"]
     assert packed.manifest["identity"] != plain.manifest["identity"]
-    assert cli.main(["capture", str(tmp_path / "trace"), "-o", str(tmp_path / "run"), "--json"]) == 0
+    command = [sys.executable, "-m", "tightlink", "capture", "-", "--json"]
+    done = subprocess.run(command, input=gzip.compress(content), capture_output=True, check=True, timeout=60)
+    printed = json.loads(done.stdout)
+    assert printed["flows"] == plain.flows.to_dicts()
+    assert printed["manifest"]["file"] == "standard input"
 
 
 def test_bounded_memory(tmp_path: Path) -> None:
@@ -318,8 +324,6 @@ def test_files_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture
 @pytest.mark.fuzz
 def test_random_damage(tmp_path: Path) -> None:
     """Tables or a sentence, whatever the bytes are."""
-    import os
-
     rounds = int(os.environ.get("TIGHTLINK_FUZZ", "2000")) // 4
     rng = random.Random(rounds)
     frames = conversation() + noise(6, 2, 10)
@@ -363,3 +367,33 @@ def test_random_damage(tmp_path: Path) -> None:
             outcomes["error"] += 1
             assert str(error).startswith(f"{file}: ")
     assert min(outcomes.values()) > rounds // 100
+
+
+def test_report(tmp_path: Path) -> None:
+    file = tmp_path / "a.pcapng"
+    file.write_bytes(pcapng(noise(8)))
+    assert cli.main(["capture", str(file), "-o", str(tmp_path / "run"), "--interval", "100 ms"]) == 0
+    page = run_report(tmp_path / "run").read_text()
+    for title in ("What deserves a look", "Flows", "Protocols", "Sizes of packets", "Interfaces"):
+        assert f">{title}<" in page
+    assert "its receiver closed its window" in page
+
+
+def test_what_deserves_a_look(tmp_path: Path) -> None:
+    """A window of 10,000 bytes, filled; round trips of 100 ms; one segment in ten sent again."""
+    frames: list[Timed] = []
+    for turn in range(100):
+        for place in range(10):
+            seq = 100 + 1000 * (10 * turn + place)
+            frames.append((turn * 100 * MS + place * MS, ethernet(ipv4(A, B, TCP, tcp(PORTS, seq, 1, ACK, 500, 1000)))))
+        ack = 100 + 10_000 * (turn + 1)
+        again = tcp(PORTS, ack - 5000, 1, ACK, 500, 1000)
+        frames.append((turn * 100 * MS + 50 * MS, ethernet(ipv4(A, B, TCP, again))))
+        frames.append((turn * 100 * MS + 99 * MS, ethernet(ipv4(B, A, TCP, tcp(BACK, 1, ack, ACK, 10_000)))))
+    (one,) = remarks(read(tmp_path, pcap(frames)))
+    assert one.label == "10.0.0.1:5000-10.0.0.2:80"
+    assert one.text == (
+        "100 of 1100 segments (9.1 %) were sent again: the path loses packets; "
+        "filled its receiver's window of 10000 bytes, at most 0.889 Mbit/s at round trips of 90 ms; "
+        "the handshake was not captured, and the window may be a multiple of that"
+    )

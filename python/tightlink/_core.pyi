@@ -169,7 +169,7 @@ def capture(
 ) -> Outcome:
     """Read a capture, of standard input without a path, into an outcome whose manifest tells what else was found.
 
-    Series count by intervals of ``interval_ns``; with ``packets`` there is a row for every packet. ``followed``
-    and ``listed`` say how many connections are followed at a time and listed in the end. ``watch`` hears now and then of
+    Series count by intervals of ``interval_ns``; with ``packets`` there is a row for every packet. ``followed`` and
+    ``listed`` say how many connections are followed at a time and listed in the end. ``watch`` hears now and then of
     the packets and the bytes so far.
     """
