@@ -115,7 +115,9 @@ def _losses(row: Mapping[str, Any]) -> Iterator[str]:
     again = row["retransmissions"] + row["fast_retransmissions"]
     if again > _MANY_LOST * row["data_packets"]:
         share = again / row["data_packets"]
-        yield f"{again} of {row['data_packets']} segments ({share * 100:.1f} %) were sent again: the path loses packets"
+        overtaken = f", and {row['out_of_order']} came out of order" if row["out_of_order"] else ""
+        of = f"{again} of {row['data_packets']} segments ({share * 100:.1f} %)"
+        yield f"{of} were sent again{overtaken}: the path loses packets"
     vain = row["spurious_retransmissions"]
     if vain > again:
         yield f"{_count(vain, 'segment')} sent again in vain: the timer of the sender is too short"

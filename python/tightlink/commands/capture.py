@@ -34,7 +34,7 @@ def capture(
     output
         Folder to write the tables to; without it nothing is written.
     interval
-        Of the series, such as "100 ms".
+        Of the series, such as "100 ms" (default: 1 s).
     packets
         Keep a row for every packet, and what was found of it; needs --output.
     json_
