@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tightlink.capture import capture
 from tightlink.control import CongestionControl
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.run import Run, open_run
@@ -134,6 +135,7 @@ __all__ = [
     "Udp",
     "Users",
     "Video",
+    "capture",
     "compare",
     "evaluate",
     "load",

@@ -22,6 +22,7 @@ from tightlink.commands.analyze_oscillation import oscillation
 from tightlink.commands.analyze_responses import components, correlation
 from tightlink.commands.analyze_shares import shares
 from tightlink.commands.analyze_traffic import arrivals, lags, sizes, traffic
+from tightlink.commands.capture import capture
 from tightlink.commands.compare import compare
 from tightlink.commands.controls import Controls, define
 from tightlink.commands.emulate import emulate
@@ -196,6 +197,7 @@ app.command(predict)
 app.command(evaluate)
 app.command(emulate)
 app.command(four_tier)
+app.command(capture)
 
 
 @app.command(name="list")
