@@ -180,6 +180,19 @@ def test_links_of_many_kinds(tmp_path: Path) -> None:
     assert run.warnings == ["headers of 802.11 frames are not read: their packets are counted, and are in no flow"]
 
 
+def test_a_capture_without_packets(tmp_path: Path) -> None:
+    run = read(tmp_path, pcap([]), packets=True)
+    assert run.warnings == ["the capture holds no packets"]
+    assert {name: run.table(name).height for name in run.tables} == dict.fromkeys(run.tables, 0) | {
+        "links": 1, "interfaces": 1
+    }  # fmt: skip
+    assert "0 packets" in run_report(run.save(tmp_path / "run")).read_text()
+    with pytest.raises(tl.TightlinkError, match="this run has no table nodes: a capture does not tell it"):
+        _ = run.nodes
+    with pytest.raises(tl.TightlinkError, match=r"no table packets: .* of a capture, packets=True"):
+        _ = tl.capture(tmp_path / "trace").packets
+
+
 def test_what_is_not_ip_has_a_name(tmp_path: Path) -> None:
     frames = [ethernet(bytes(40), 0x0806), ethernet(bytes(40), 38), ethernet(bytes(40), 0x88CC), ethernet(b"", 0x0800)]
     frames.append(ethernet(ipv4(A, B, 47, bytes(8))))

@@ -249,6 +249,9 @@ HOW_TO: Final = {
     "findings": f"{_OF_CAPTURES}, with packets=True, or --packets",
 }
 
+#: Tables that a capture may have, if it was read for them.
+CAPTURED: Final = frozenset({"packets", "findings"})
+
 #: Columns of tables over time that say what is at the end of an interval, not what happened in it.
 _STATES: Final = frozenset({"sources_transmitting", "sources_connecting", "sources_thinking", "packets_in_network"})
 #: Columns that identify a row rather than measure something.
