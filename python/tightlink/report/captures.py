@@ -93,7 +93,7 @@ def _flows(run: Run) -> Section:
 
 def _protocols(run: Run) -> Section:
     protocols = run.table("protocols").sort("bytes", descending=True, maintain_order=True)
-    blocks: list[Block] = [Table(protocols)]
+    blocks: list[Block] = [Table(protocols, formats={"share": _percent})]
     names = protocols["protocol"].head(_MOST_LINES).to_list()
     over_time = throughput(run.series, names)
     if over_time["time_s"].n_unique() > 1:
@@ -106,6 +106,10 @@ def _protocols(run: Run) -> Section:
             shown = over_time.select("time_s", "entity", throughput_bps=column).rename({"entity": "protocol"})
             blocks.append(Chart(charts.line(shown, "time_s", "throughput_bps", by="protocol"), what))
     return Section("Protocols", "", blocks)
+
+
+def _percent(share: float | None) -> str:
+    return rounded(share, lambda value: units.format_fraction(round(value, 4)))
 
 
 def _sizes(run: Run) -> Section:

@@ -235,7 +235,7 @@ impl Connection {
 
     /// From the SYN to the first ACK without one, in seconds; NaN where it was not seen.
     pub fn initial_rtt_s(&self) -> f64 {
-        self.handshake().initial_rtt.map_or(f64::NAN, |nanoseconds| nanoseconds as f64 * 1e-9)
+        self.handshake().initial_rtt.map_or(f64::NAN, |nanoseconds| nanoseconds as f64 / 1e9)
     }
 
     /// How the windows of an end are scaled.

@@ -195,7 +195,7 @@ fn end((address, port): End) -> String {
 }
 
 fn seconds(nanoseconds: Nanoseconds) -> f64 {
-    nanoseconds as f64 * 1e-9
+    nanoseconds as f64 / 1e9
 }
 
 /// From the beginning of the capture on; before it where clocks differ.
