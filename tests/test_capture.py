@@ -101,6 +101,9 @@ def test_a_conversation(tmp_path: Path) -> None:
     # tshark's rule: the ACK of what was sent twice counts from the first time.
     assert (one["rtt_min_s"], one["rtt_max_s"]) == pytest.approx((0.020, 0.340))
     assert one["rtt_median_s"] == pytest.approx(0.0205, rel=0.03)
+    assert one["rtt_mean_s"] == pytest.approx((0.020 + 0.021 + 0.340 + 0.020) / 4)
+    # Karn's rule, as of simulated transports: that one does not count.
+    assert flow["rtt_mean_s"] == pytest.approx((0.020 + 0.021 + 0.020) / 3)
     assert run.warnings == []
 
 

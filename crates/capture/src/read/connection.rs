@@ -1,6 +1,6 @@
 //! What passed between two ends, each direction for itself.
 
-use super::analysis::{Found, Scale, Tracker, Verdict};
+use super::analysis::{Found, RoundTrip, Scale, Tracker, Verdict};
 use super::file::Nanoseconds;
 use super::ip::Address;
 use super::quantiles::Times;
@@ -90,6 +90,8 @@ pub struct Way {
     pub counts: Counts,
     /// Round-trip times that the other end's ACKs ended.
     pub rtt: Times,
+    /// Those of them that are clear: how many, and their sum in nanoseconds.
+    pub clear_rtt: (u64, u128),
     /// Payload that the other end acknowledged, or what was seen where no ACK was.
     pub delivered: u64,
     /// The largest window that it told, in bytes.
@@ -281,6 +283,11 @@ fn parts(segment: &Segment, is_first: bool) -> u8 {
 }
 
 impl Way {
+    /// The mean of the clear round-trip times in seconds; NaN without one.
+    pub fn clear_rtt_mean_s(&self) -> f64 {
+        self.clear_rtt.1 as f64 / self.clear_rtt.0 as f64 / 1e9
+    }
+
     /// Payload moves the end of what was sent.
     fn advance(&mut self, segment: &Segment) {
         let start = segment.seq.wrapping_add(u32::from(segment.has(SYN)));
@@ -304,9 +311,13 @@ impl Way {
     }
 
     /// An ACK of the other end moves the end of what was delivered.
-    fn acknowledge(&mut self, ack: u32, time: Nanoseconds, rtt: Option<u64>) {
-        if let Some(rtt) = rtt {
-            self.rtt.add(rtt);
+    fn acknowledge(&mut self, ack: u32, time: Nanoseconds, rtt: Option<RoundTrip>) {
+        if let Some(RoundTrip { lasted, clear }) = rtt {
+            self.rtt.add(lasted);
+            if clear {
+                self.clear_rtt.0 += 1;
+                self.clear_rtt.1 += u128::from(lasted);
+            }
         }
         let end = if self.progress.fin == Some(ack) { ack.wrapping_sub(1) } else { ack };
         if !self.progress.acks {

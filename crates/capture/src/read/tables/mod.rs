@@ -118,7 +118,7 @@ fn flows_table(flows: &[Flow<'_>], began: Nanoseconds) -> Table {
             ("bytes_sent", floats(|flow| flow.way().own_bytes as f64)),
             ("goodput_bps", floats(|flow| flow.rate_bps(flow.way().delivered))),
             ("throughput_bps", floats(|flow| flow.rate_bps(flow.way().own_bytes))),
-            ("rtt_mean_s", floats(|flow| flow.way().rtt.mean_s())),
+            ("rtt_mean_s", floats(|flow| flow.way().clear_rtt_mean_s())),
         ],
     }
 }
@@ -155,6 +155,7 @@ fn connections_table(flows: &[Flow<'_>]) -> Table {
             ("in_flight_max_bytes", count(|flow| u64::from(flow.way().in_flight_most))),
             ("initial_rtt_s", float(|flow| flow.connection.initial_rtt_s())),
             ("rtt_samples", count(|flow| flow.way().rtt.count)),
+            ("rtt_mean_s", float(|flow| flow.way().rtt.mean_s())),
             ("rtt_min_s", float(|flow| flow.way().rtt.least_s())),
             ("rtt_median_s", float(|flow| flow.way().rtt.quantile_s(0.5))),
             ("rtt_p95_s", float(|flow| flow.way().rtt.quantile_s(0.95))),
