@@ -413,3 +413,17 @@ def test_what_deserves_a_look(tmp_path: Path) -> None:
         "filled its receiver's window of 10000 bytes, at most 0.889 Mbit/s at round trips of 90 ms; "
         "the handshake was not captured, and the window may be a multiple of that"
     )
+
+
+def test_what_is_sent_again_within_a_round_trip(tmp_path: Path) -> None:
+    """At the sender it is sent again; behind the loss it is new. tshark calls both out of order."""
+    offers = [(0, A, tcp(PORTS, 99, 0, SYN, 500)), (20, B, tcp(BACK, 499, 100, SYN | ACK, 500))]
+    offers.append((21, A, tcp(PORTS, 100, 500, ACK, 500)))
+    first = [(30 + n, A, tcp(PORTS, 100 + 1000 * n, 500, ACK, 500, 1000)) for n in range(4)]
+    again = (40, A, tcp(PORTS, 1100, 500, ACK, 500, 1000))
+    ends = {A: B, B: A}
+    for steps, resent in (([*offers, *first, again], 1), ([*offers, first[0], *first[2:], again], 0)):
+        frames = [(at * MS, ethernet(ipv4(end, ends[end], TCP, segment))) for at, end, segment in steps]
+        run = read(tmp_path, pcap(frames))
+        assert run.flows["packets_retransmitted"].to_list() == [resent]
+        assert run.table("connections")["out_of_order"].to_list() == [1]

@@ -25,7 +25,15 @@ _FLOWS: Final = (
     "rtt_mean_s",
 )
 _CONNECTIONS: Final = (
-    *("state", "fast_retransmissions", "spurious_retransmissions", "out_of_order", "duplicate_acks", "zero_windows"),
+    *(
+        "state",
+        "retransmissions",
+        "fast_retransmissions",
+        "spurious_retransmissions",
+        "out_of_order",
+        "duplicate_acks",
+        "zero_windows",
+    ),
     *("window_max_bytes", "in_flight_max_bytes", "rtt_min_s", "rtt_median_s", "rtt_p95_s", "rtt_max_s", "options"),
 )
 

@@ -4,6 +4,7 @@ use super::analysis::{Found, RoundTrip, Scale, Tracker, Verdict};
 use super::file::Nanoseconds;
 use super::ip::Address;
 use super::quantiles::Times;
+use super::seen::Seen;
 use super::segment::{ACK, FIN, Options, RST, SYN, Segment};
 use super::sequence::after;
 
@@ -92,6 +93,8 @@ pub struct Way {
     pub rtt: Times,
     /// Those of them that are clear: how many, and their sum in nanoseconds.
     pub clear_rtt: (u64, u128),
+    /// Packets of which all had been captured before.
+    pub sent_again: u64,
     /// Payload that the other end acknowledged, or what was seen where no ACK was.
     pub delivered: u64,
     /// The largest window that it told, in bytes.
@@ -101,6 +104,7 @@ pub struct Way {
     /// What its SYN said.
     pub options: Option<Options>,
     progress: Progress,
+    seen: Seen,
 }
 
 /// How far payload and ACKs of it have come.
@@ -203,6 +207,10 @@ impl Connection {
         };
         let way = &mut self.ways[direction];
         way.counts.count(found);
+        // What asks for a sign of life says nothing again.
+        if segment.space() > 0 && !found.has(Found::KEEP_ALIVE) {
+            way.sent_again += u64::from(way.seen.add(segment.seq, segment.seq.wrapping_add(segment.space())));
+        }
         way.window_most = way.window_most.max(window);
         // Not where an ACK of what was never captured has run ahead.
         if (in_flight as i32) > 0 {

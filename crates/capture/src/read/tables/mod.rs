@@ -113,7 +113,7 @@ fn flows_table(flows: &[Flow<'_>], began: Nanoseconds) -> Table {
             ("start_s", since(|(from, _)| from)),
             ("stop_s", since(|(_, to)| to)),
             ("packets_sent", floats(|flow| flow.way().own_packets as f64)),
-            ("packets_retransmitted", floats(|flow| flow.tcp(sent_again(flow.way())))),
+            ("packets_retransmitted", floats(|flow| flow.tcp(flow.way().sent_again))),
             ("packets_marked", floats(|flow| flow.way().marked as f64)),
             ("bytes_sent", floats(|flow| flow.way().own_bytes as f64)),
             ("goodput_bps", floats(|flow| flow.rate_bps(flow.way().delivered))),
@@ -180,11 +180,6 @@ fn options(flow: &Flow<'_>) -> String {
         agreed.push(format!("window scale {}", 1_u32 << shift));
     }
     agreed.join(", ")
-}
-
-fn sent_again(way: &Way) -> u64 {
-    let counts = &way.counts;
-    counts.retransmissions + counts.fast_retransmissions + counts.spurious_retransmissions
 }
 
 fn end((address, port): End) -> String {
