@@ -40,8 +40,9 @@ test-python: setup ## Run the tests of the package
 bench: setup ## Time the same workloads here and in the other simulators that are installed
 	$(BIN)/python benchmarks/bench.py
 
-fuzz: setup ## Feed the scenario parser random input (FUZZ=1000000)
-	TIGHTLINK_FUZZ=$(FUZZ) $(BIN)/python -m pytest --quiet -m fuzz tests/test_fuzz.py
+fuzz: setup ## Feed scenario parser and capture reader random input (FUZZ=1000000)
+	TIGHTLINK_FUZZ=$(FUZZ) $(BIN)/python -m pytest --quiet -m fuzz tests/test_fuzz.py tests/test_capture.py
+	TIGHTLINK_FUZZ=$(FUZZ) cargo test --quiet --package tightlink-capture --test read
 
 docs-figures: setup ## Draw the figures of the documentation again
 	$(BIN)/python docs/images/make.py

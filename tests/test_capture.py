@@ -101,6 +101,9 @@ def test_a_conversation(tmp_path: Path) -> None:
     # tshark's rule: the ACK of what was sent twice counts from the first time.
     assert (one["rtt_min_s"], one["rtt_max_s"]) == pytest.approx((0.020, 0.340))
     assert one["rtt_median_s"] == pytest.approx(0.0205, rel=0.03)
+    assert one["rtt_mean_s"] == pytest.approx((0.020 + 0.021 + 0.340 + 0.020) / 4)
+    # Karn's rule, as of simulated transports: that one does not count.
+    assert flow["rtt_mean_s"] == pytest.approx((0.020 + 0.021 + 0.020) / 3)
     assert run.warnings == []
 
 
@@ -178,6 +181,19 @@ def test_links_of_many_kinds(tmp_path: Path) -> None:
     ]
     assert run.table("protocols")["protocol"].to_list() == ["udp", "802.11"]
     assert run.warnings == ["headers of 802.11 frames are not read: their packets are counted, and are in no flow"]
+
+
+def test_a_capture_without_packets(tmp_path: Path) -> None:
+    run = read(tmp_path, pcap([]), packets=True)
+    assert run.warnings == ["the capture holds no packets"]
+    assert {name: run.table(name).height for name in run.tables} == dict.fromkeys(run.tables, 0) | {
+        "links": 1, "interfaces": 1
+    }  # fmt: skip
+    assert "0 packets" in run_report(run.save(tmp_path / "run")).read_text()
+    with pytest.raises(tl.TightlinkError, match="this run has no table nodes: a capture does not tell it"):
+        _ = run.nodes
+    with pytest.raises(tl.TightlinkError, match=r"no table packets: .* of a capture, packets=True"):
+        _ = tl.capture(tmp_path / "trace").packets
 
 
 def test_what_is_not_ip_has_a_name(tmp_path: Path) -> None:
@@ -397,3 +413,17 @@ def test_what_deserves_a_look(tmp_path: Path) -> None:
         "filled its receiver's window of 10000 bytes, at most 0.889 Mbit/s at round trips of 90 ms; "
         "the handshake was not captured, and the window may be a multiple of that"
     )
+
+
+def test_what_is_sent_again_within_a_round_trip(tmp_path: Path) -> None:
+    """At the sender it is sent again; behind the loss it is new. tshark calls both out of order."""
+    offers = [(0, A, tcp(PORTS, 99, 0, SYN, 500)), (20, B, tcp(BACK, 499, 100, SYN | ACK, 500))]
+    offers.append((21, A, tcp(PORTS, 100, 500, ACK, 500)))
+    first = [(30 + n, A, tcp(PORTS, 100 + 1000 * n, 500, ACK, 500, 1000)) for n in range(4)]
+    again = (40, A, tcp(PORTS, 1100, 500, ACK, 500, 1000))
+    ends = {A: B, B: A}
+    for steps, resent in (([*offers, *first, again], 1), ([*offers, first[0], *first[2:], again], 0)):
+        frames = [(at * MS, ethernet(ipv4(end, ends[end], TCP, segment))) for at, end, segment in steps]
+        run = read(tmp_path, pcap(frames))
+        assert run.flows["packets_retransmitted"].to_list() == [resent]
+        assert run.table("connections")["out_of_order"].to_list() == [1]

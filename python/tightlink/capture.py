@@ -148,6 +148,8 @@ def _manifest(name: str, facts: Mapping[str, Any], interval_ns: int, *, packets:
         "sha256": facts["sha256"],
         "packets": facts["packets"],
         "connections": facts["connections"],
+        "incomplete_datagrams": facts["incomplete"],
+        "times_backwards": facts["backwards"],
         "began": None if facts["began_ns"] is None else _instant(facts["began_ns"]),
         "interval": units.format_time(float(Fraction(facts["interval_ns"], _NANOSECONDS))),
     }

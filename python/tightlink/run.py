@@ -18,7 +18,7 @@ from tightlink import units
 from tightlink.errors import TightlinkError
 from tightlink.scenario import Scenario, loads
 from tightlink.scenario.toml import read
-from tightlink.tables import HOW_TO, TABLES
+from tightlink.tables import CAPTURED, HOW_TO, TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -107,9 +107,15 @@ class Run:
             if name not in self.tables:
                 if name not in TABLES:
                     raise TightlinkError(f'no table is called "{name}"; there are {", ".join(self.tables)}')
-                raise TightlinkError(f"this run has no table {name}: {HOW_TO.get(name, 'its source does not give it')}")
+                raise TightlinkError(f"this run has no table {name}: {self._how_to_get(name)}")
             self._frames[name] = self._source.read(name)
         return self._frames[name]
+
+    def _how_to_get(self, table: str) -> str:
+        """What to do for a table that is not there."""
+        if self.source == CAPTURE and table not in CAPTURED:
+            return "a capture does not tell it"
+        return HOW_TO.get(table, "its source does not give it")
 
     @property
     def flows(self) -> pl.DataFrame:

@@ -205,7 +205,8 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("in_flight_max_bytes", "integer", "most that was sent beyond the last ACK"),
         ("initial_rtt_s", "number", "from the SYN to the ACK that completes the handshake"),
         ("rtt_samples", "integer", "ACKs that end a round trip"),
-        ("rtt_min_s", "number", "shortest time from a segment to its ACK"),
+        ("rtt_mean_s", "number", "mean time from a segment to its ACK, from the first time that it was sent"),
+        ("rtt_min_s", "number", "shortest of these times"),
         ("rtt_median_s", "number", "median of these times, within 1 %"),
         ("rtt_p95_s", "number", "time that 95 % of them do not exceed, within 1 %"),
         ("rtt_max_s", "number", "longest of these times"),
@@ -257,6 +258,9 @@ HOW_TO: Final = {
     **dict.fromkeys(("connections", "interfaces", "protocols", "packet_sizes"), _OF_CAPTURES),
     "findings": f"{_OF_CAPTURES}, with packets=True, or --packets",
 }
+
+#: Tables that a capture may have, if it was read for them.
+CAPTURED: Final = frozenset({"packets", "findings"})
 
 #: Columns of tables over time that say what is at the end of an interval, not what happened in it.
 _STATES: Final = frozenset({"sources_transmitting", "sources_connecting", "sources_thinking", "packets_in_network"})

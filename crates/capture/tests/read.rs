@@ -140,8 +140,13 @@ fn every_end_of_a_file_is_told_with_its_byte() {
     }
 }
 
+/// A short run by default; `make fuzz` asks for a long one.
+fn cases() -> u32 {
+    std::env::var("TIGHTLINK_FUZZ").ok().and_then(|text| text.parse().ok()).unwrap_or(512)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn mutated_captures_never_panic(

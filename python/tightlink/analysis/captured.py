@@ -82,7 +82,12 @@ def remarks(run: Run, most: int = 20) -> list[Remark]:
     """
     if "connections" not in run.tables:
         return []
-    ranked = run.table("connections").sort("payload_bytes", descending=True, maintain_order=True)
+    resent = run.flows.select("flow", "packets_retransmitted")
+    ranked = (
+        run.table("connections")
+        .join(resent, on="flow", maintain_order="left")
+        .sort("payload_bytes", descending=True, maintain_order=True)
+    )
     found: list[Remark] = []
     for row in ranked.iter_rows(named=True):
         if len(found) == most:
@@ -112,13 +117,13 @@ def _of(row: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _losses(row: Mapping[str, Any]) -> Iterator[str]:
-    again = row["retransmissions"] + row["fast_retransmissions"]
+    vain = row["spurious_retransmissions"]
+    # Where the capture was taken behind the loss, it has each of them once only.
+    again = max(row["packets_retransmitted"] - vain, row["retransmissions"] + row["fast_retransmissions"])
     if again > _MANY_LOST * row["data_packets"]:
         share = again / row["data_packets"]
-        overtaken = f", and {row['out_of_order']} came out of order" if row["out_of_order"] else ""
         of = f"{again} of {row['data_packets']} segments ({share * 100:.1f} %)"
-        yield f"{of} were sent again{overtaken}: the path loses packets"
-    vain = row["spurious_retransmissions"]
+        yield f"{of} were sent again: the path loses packets"
     if vain > again:
         yield f"{_count(vain, 'segment')} sent again in vain: the timer of the sender is too short"
 

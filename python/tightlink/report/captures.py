@@ -25,7 +25,15 @@ _FLOWS: Final = (
     "rtt_mean_s",
 )
 _CONNECTIONS: Final = (
-    *("state", "fast_retransmissions", "spurious_retransmissions", "out_of_order", "duplicate_acks", "zero_windows"),
+    *(
+        "state",
+        "retransmissions",
+        "fast_retransmissions",
+        "spurious_retransmissions",
+        "out_of_order",
+        "duplicate_acks",
+        "zero_windows",
+    ),
     *("window_max_bytes", "in_flight_max_bytes", "rtt_min_s", "rtt_median_s", "rtt_p95_s", "rtt_max_s", "options"),
 )
 
@@ -93,7 +101,7 @@ def _flows(run: Run) -> Section:
 
 def _protocols(run: Run) -> Section:
     protocols = run.table("protocols").sort("bytes", descending=True, maintain_order=True)
-    blocks: list[Block] = [Table(protocols)]
+    blocks: list[Block] = [Table(protocols, formats={"share": _percent})]
     names = protocols["protocol"].head(_MOST_LINES).to_list()
     over_time = throughput(run.series, names)
     if over_time["time_s"].n_unique() > 1:
@@ -106,6 +114,10 @@ def _protocols(run: Run) -> Section:
             shown = over_time.select("time_s", "entity", throughput_bps=column).rename({"entity": "protocol"})
             blocks.append(Chart(charts.line(shown, "time_s", "throughput_bps", by="protocol"), what))
     return Section("Protocols", "", blocks)
+
+
+def _percent(share: float | None) -> str:
+    return rounded(share, lambda value: units.format_fraction(round(value, 4)))
 
 
 def _sizes(run: Run) -> Section:

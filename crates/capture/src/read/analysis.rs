@@ -144,8 +144,17 @@ pub struct Tracker {
 pub struct Verdict {
     /// What it is.
     pub found: Found,
-    /// The round-trip time that it ends, above zero.
-    pub rtt: Option<u64>,
+    /// The round trip that it ends.
+    pub rtt: Option<RoundTrip>,
+}
+
+/// From a segment to its ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoundTrip {
+    /// Nanoseconds, above zero.
+    pub lasted: u64,
+    /// Whether nothing that the ACK acknowledges was sent again.
+    pub clear: bool,
 }
 
 impl Tracker {
@@ -165,8 +174,11 @@ impl Tracker {
         judge_ack(own, other, segment, &mut found);
         judge_order(own, other, segment, time, within, &mut found);
         remember(own, segment, time, found);
-        let acked = other.unacked.acknowledge(segment.ack);
-        let rtt = acked.and_then(|sent| u64::try_from(time.saturating_sub(sent)).ok()).filter(|&rtt| rtt > 0);
+        let ended = other.unacked.acknowledge(segment.ack);
+        let rtt = ended.and_then(|ended| {
+            let lasted = u64::try_from(time.saturating_sub(ended.time)).ok().filter(|&lasted| lasted > 0)?;
+            Some(RoundTrip { lasted, clear: ended.clear })
+        });
         self.finish(direction, segment, time);
         Verdict { found, rtt }
     }

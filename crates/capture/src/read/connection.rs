@@ -1,9 +1,10 @@
 //! What passed between two ends, each direction for itself.
 
-use super::analysis::{Found, Scale, Tracker, Verdict};
+use super::analysis::{Found, RoundTrip, Scale, Tracker, Verdict};
 use super::file::Nanoseconds;
 use super::ip::Address;
 use super::quantiles::Times;
+use super::seen::Seen;
 use super::segment::{ACK, FIN, Options, RST, SYN, Segment};
 use super::sequence::after;
 
@@ -90,6 +91,10 @@ pub struct Way {
     pub counts: Counts,
     /// Round-trip times that the other end's ACKs ended.
     pub rtt: Times,
+    /// Those of them that are clear: how many, and their sum in nanoseconds.
+    pub clear_rtt: (u64, u128),
+    /// Packets of which all had been captured before.
+    pub sent_again: u64,
     /// Payload that the other end acknowledged, or what was seen where no ACK was.
     pub delivered: u64,
     /// The largest window that it told, in bytes.
@@ -99,6 +104,7 @@ pub struct Way {
     /// What its SYN said.
     pub options: Option<Options>,
     progress: Progress,
+    seen: Seen,
 }
 
 /// How far payload and ACKs of it have come.
@@ -201,6 +207,10 @@ impl Connection {
         };
         let way = &mut self.ways[direction];
         way.counts.count(found);
+        // What asks for a sign of life says nothing again.
+        if segment.space() > 0 && !found.has(Found::KEEP_ALIVE) {
+            way.sent_again += u64::from(way.seen.add(segment.seq, segment.seq.wrapping_add(segment.space())));
+        }
         way.window_most = way.window_most.max(window);
         // Not where an ACK of what was never captured has run ahead.
         if (in_flight as i32) > 0 {
@@ -235,7 +245,7 @@ impl Connection {
 
     /// From the SYN to the first ACK without one, in seconds; NaN where it was not seen.
     pub fn initial_rtt_s(&self) -> f64 {
-        self.handshake().initial_rtt.map_or(f64::NAN, |nanoseconds| nanoseconds as f64 * 1e-9)
+        self.handshake().initial_rtt.map_or(f64::NAN, |nanoseconds| nanoseconds as f64 / 1e9)
     }
 
     /// How the windows of an end are scaled.
@@ -281,6 +291,11 @@ fn parts(segment: &Segment, is_first: bool) -> u8 {
 }
 
 impl Way {
+    /// The mean of the clear round-trip times in seconds; NaN without one.
+    pub fn clear_rtt_mean_s(&self) -> f64 {
+        self.clear_rtt.1 as f64 / self.clear_rtt.0 as f64 / 1e9
+    }
+
     /// Payload moves the end of what was sent.
     fn advance(&mut self, segment: &Segment) {
         let start = segment.seq.wrapping_add(u32::from(segment.has(SYN)));
@@ -304,9 +319,13 @@ impl Way {
     }
 
     /// An ACK of the other end moves the end of what was delivered.
-    fn acknowledge(&mut self, ack: u32, time: Nanoseconds, rtt: Option<u64>) {
-        if let Some(rtt) = rtt {
-            self.rtt.add(rtt);
+    fn acknowledge(&mut self, ack: u32, time: Nanoseconds, rtt: Option<RoundTrip>) {
+        if let Some(RoundTrip { lasted, clear }) = rtt {
+            self.rtt.add(lasted);
+            if clear {
+                self.clear_rtt.0 += 1;
+                self.clear_rtt.1 += u128::from(lasted);
+            }
         }
         let end = if self.progress.fin == Some(ack) { ack.wrapping_sub(1) } else { ack };
         if !self.progress.acks {

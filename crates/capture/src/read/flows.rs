@@ -168,7 +168,8 @@ impl Flows {
     fn close(&mut self, serial: u32, mut connection: Connection) {
         connection.conclude();
         self.closed.push((serial, connection));
-        if self.closed.len() >= 2 * self.limits.listed {
+        // Not each time: to find the smallest takes looking at all.
+        if self.closed.len() > self.limits.listed + self.limits.listed / 4 {
             self.keep_largest();
         }
     }

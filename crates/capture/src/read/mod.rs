@@ -17,6 +17,7 @@ pub mod packets;
 mod pcap;
 mod pcapng;
 pub mod quantiles;
+pub mod seen;
 pub mod segment;
 mod sequence;
 mod source;

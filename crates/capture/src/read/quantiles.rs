@@ -31,17 +31,17 @@ impl Times {
 
     /// The mean in seconds; NaN without times.
     pub fn mean_s(&self) -> f64 {
-        self.sum as f64 / self.count as f64 * 1e-9
+        self.sum as f64 / self.count as f64 / 1e9
     }
 
     /// The smallest in seconds; NaN without times.
     pub fn least_s(&self) -> f64 {
-        if self.count == 0 { f64::NAN } else { self.least as f64 * 1e-9 }
+        if self.count == 0 { f64::NAN } else { self.least as f64 / 1e9 }
     }
 
     /// The largest in seconds; NaN without times.
     pub fn most_s(&self) -> f64 {
-        if self.count == 0 { f64::NAN } else { self.most as f64 * 1e-9 }
+        if self.count == 0 { f64::NAN } else { self.most as f64 / 1e9 }
     }
 
     /// The time that a share of them does not exceed, in seconds and within 1 %; NaN without times.
@@ -52,7 +52,7 @@ impl Times {
             below += u64::from(count);
             if below >= wanted {
                 let middle = libm::pow(RATIO, f64::from(class) + 0.5);
-                return middle.clamp(self.least as f64, self.most as f64) * 1e-9;
+                return middle.clamp(self.least as f64, self.most as f64) / 1e9;
             }
         }
         self.most_s()

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::file::Nanoseconds;
-use super::sequence::{after, not_after};
+use super::sequence::after;
 
 /// As many as tshark keeps: where the ACKs were not captured, they would become ever more.
 const MOST: usize = 10_000;
@@ -13,14 +13,26 @@ struct Sent {
     seq: u32,
     next: u32,
     time: Nanoseconds,
+    /// Whether it lies, in part or whole, before an older one: sent again, or overtaken.
+    again: bool,
+}
+
+/// The segment that an ACK ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// When it was sent; of one that was sent again, the first time.
+    pub time: Nanoseconds,
+    /// Whether nothing that the ACK acknowledges was sent again, so that it can be of no other one (Karn's rule).
+    pub clear: bool,
 }
 
 /// Segments, the oldest first.
 #[derive(Default)]
 pub struct Unacked {
     sent: VecDeque<Sent>,
-    /// Whether one overlaps or precedes an older one, so that an ACK must look at all.
+    /// Whether any of them was sent again, so that an ACK must look at all.
     mixed: bool,
+    highest: u32,
 }
 
 impl Unacked {
@@ -31,24 +43,23 @@ impl Unacked {
 
     /// Adds a segment.
     pub fn push(&mut self, seq: u32, next: u32, time: Nanoseconds) {
-        if self.sent.is_empty() {
-            self.mixed = false;
-        } else if self.sent.back().is_some_and(|last| after(last.next, seq)) {
-            self.mixed = true;
+        let again = !self.sent.is_empty() && after(self.highest, seq);
+        if self.sent.is_empty() || after(next, self.highest) {
+            self.highest = next;
         }
-        self.sent.push_back(Sent { seq, next, time });
+        self.mixed |= again;
+        self.sent.push_back(Sent { seq, next, time, again });
     }
 
-    /// Forgets what an ACK acknowledges. Returns when the oldest segment was sent that ends where the ACK says: of one
-    /// that was sent again, the first time.
-    pub fn acknowledge(&mut self, ack: u32) -> Option<Nanoseconds> {
+    /// Forgets what an ACK acknowledges. Returns the oldest segment that ends where the ACK says.
+    pub fn acknowledge(&mut self, ack: u32) -> Option<Ended> {
         if self.mixed {
             return self.acknowledge_mixed(ack);
         }
-        let mut matched = None;
+        let mut ended = None;
         while let Some(oldest) = self.sent.front_mut() {
             if oldest.next == ack {
-                matched = Some(oldest.time);
+                ended = Some(Ended { time: oldest.time, clear: true });
             } else if after(oldest.next, ack) {
                 if after(ack, oldest.seq) {
                     oldest.seq = ack;
@@ -57,29 +68,34 @@ impl Unacked {
             }
             self.sent.pop_front();
         }
-        matched
+        ended
     }
 
-    fn acknowledge_mixed(&mut self, ack: u32) -> Option<Nanoseconds> {
-        let mut matched = None;
+    fn acknowledge_mixed(&mut self, ack: u32) -> Option<Ended> {
+        let (mut time, mut clear, mut mixed) = (None, true, false);
         self.sent.retain_mut(|sent| {
+            if after(sent.next, ack) {
+                if after(ack, sent.seq) {
+                    sent.seq = ack;
+                }
+                mixed |= sent.again;
+                return true;
+            }
             if sent.next == ack {
                 // In the order of age: the first match is the oldest.
-                matched = matched.or(Some(sent.time));
-                return false;
+                time = time.or(Some(sent.time));
             }
-            if after(ack, sent.seq) && not_after(ack, sent.next) {
-                sent.seq = ack;
-            }
-            after(sent.next, ack)
+            clear &= !sent.again;
+            false
         });
-        matched
+        self.mixed = mixed;
+        time.map(|time| Ended { time, clear })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Unacked;
+    use super::{Ended, Unacked};
 
     #[test]
     fn the_first_transmission_counts() {
@@ -87,9 +103,11 @@ mod tests {
         unacked.push(u32::MAX - 99, 900, 1);
         unacked.push(900, 1900, 2);
         unacked.push(u32::MAX - 99, 900, 3);
-        assert_eq!(unacked.acknowledge(900), Some(1));
+        unacked.push(1900, 2900, 4);
+        assert_eq!(unacked.acknowledge(900), Some(Ended { time: 1, clear: false }));
         assert_eq!(unacked.acknowledge(1400), None);
-        assert_eq!(unacked.acknowledge(1900), Some(2));
+        assert_eq!(unacked.acknowledge(1900), Some(Ended { time: 2, clear: true }));
         assert_eq!(unacked.acknowledge(1900), None);
+        assert_eq!(unacked.acknowledge(2900), Some(Ended { time: 4, clear: true }));
     }
 }

@@ -113,12 +113,12 @@ fn flows_table(flows: &[Flow<'_>], began: Nanoseconds) -> Table {
             ("start_s", since(|(from, _)| from)),
             ("stop_s", since(|(_, to)| to)),
             ("packets_sent", floats(|flow| flow.way().own_packets as f64)),
-            ("packets_retransmitted", floats(|flow| flow.tcp(sent_again(flow.way())))),
+            ("packets_retransmitted", floats(|flow| flow.tcp(flow.way().sent_again))),
             ("packets_marked", floats(|flow| flow.way().marked as f64)),
             ("bytes_sent", floats(|flow| flow.way().own_bytes as f64)),
             ("goodput_bps", floats(|flow| flow.rate_bps(flow.way().delivered))),
             ("throughput_bps", floats(|flow| flow.rate_bps(flow.way().own_bytes))),
-            ("rtt_mean_s", floats(|flow| flow.way().rtt.mean_s())),
+            ("rtt_mean_s", floats(|flow| flow.way().clear_rtt_mean_s())),
         ],
     }
 }
@@ -155,6 +155,7 @@ fn connections_table(flows: &[Flow<'_>]) -> Table {
             ("in_flight_max_bytes", count(|flow| u64::from(flow.way().in_flight_most))),
             ("initial_rtt_s", float(|flow| flow.connection.initial_rtt_s())),
             ("rtt_samples", count(|flow| flow.way().rtt.count)),
+            ("rtt_mean_s", float(|flow| flow.way().rtt.mean_s())),
             ("rtt_min_s", float(|flow| flow.way().rtt.least_s())),
             ("rtt_median_s", float(|flow| flow.way().rtt.quantile_s(0.5))),
             ("rtt_p95_s", float(|flow| flow.way().rtt.quantile_s(0.95))),
@@ -181,11 +182,6 @@ fn options(flow: &Flow<'_>) -> String {
     agreed.join(", ")
 }
 
-fn sent_again(way: &Way) -> u64 {
-    let counts = &way.counts;
-    counts.retransmissions + counts.fast_retransmissions + counts.spurious_retransmissions
-}
-
 fn end((address, port): End) -> String {
     match (port, address.is_v6()) {
         (0, _) => address.to_string(),
@@ -195,7 +191,7 @@ fn end((address, port): End) -> String {
 }
 
 fn seconds(nanoseconds: Nanoseconds) -> f64 {
-    nanoseconds as f64 * 1e-9
+    nanoseconds as f64 / 1e9
 }
 
 /// From the beginning of the capture on; before it where clocks differ.
