@@ -5,8 +5,8 @@ use tightlink_sim::time::Time;
 
 use crate::RelayError;
 use crate::lateness::Lateness;
-use crate::path::{LinkTotals, Path, Sink};
-use crate::record::Fate;
+use crate::path::{LinkTotals, Path};
+use crate::record::{Fate, Sink};
 use crate::spec::RelaySpec;
 use crate::world::{Arrival, World};
 

@@ -131,9 +131,10 @@ class Relayed:
         late = self.lateness
         if late["spoiled"]:
             bound, p99, most = (units.format_time(float(f"{late[name]:.3g}")) for name in ("bound_s", "p99_s", "max_s"))
+            share, accepted = (units.format_fraction(round(late[f"share_{name}"], 4)) for name in ("late", "accepted"))
             raise SpoiledError(
-                f"lateness: {late['share_late']:.1%} of {late['packets']} packets were handed on more than {bound} "
-                f"after they were due, and at most {late['share_accepted']:.0%} may be (99 % within {p99}, all within "
+                f"lateness: {share} of {late['packets']} packets were handed on more than {bound} "
+                f"after they were due, and at most {accepted} may be (99 % within {p99}, all within "
                 f"{most}): the machine is too busy, or the link too fast for it"
             )
         if self.summary["unread"]:
