@@ -119,7 +119,7 @@ def test_who_is_late_has_no_result(sockets: tuple[socket.socket, ...]) -> None:
     with _between(sockets, relay_spec(_plan(), late_s=0.0), trace=False) as relay:
         a.send(bytes(100))
         b.recv(200)
-        with pytest.raises(SpoiledError, match=r"^lateness: 100\.0% of 1 packets"):
+        with pytest.raises(SpoiledError, match=r"^lateness: 100 % of 1 packets"):
             relay.finish()
 
 
@@ -302,6 +302,29 @@ def test_ctrl_c_ends_the_link_and_its_hosts_can_be_entered(wire: Path) -> None:
     assert ([row[0] for row in rows], rows[2][1]) == (["host", "a", "b"], "10.64.128.1")
     assert "tight0" in inside.stdout, inside.stderr
     assert ended.returncode == 0
+
+
+@live
+def test_nothing_is_left_of_a_command_that_was_killed(wire: Path) -> None:
+    with _emulate(wire, "--", "sleep", "1000") as killed:
+        assert killed.stderr is not None
+        assert killed.stderr.readline().startswith("tightlink: a is ")
+        time.sleep(0.5)
+        started = _descendants(killed.pid)
+        killed.kill()
+    # The test bed's process and what runs in it, and the relay.
+    assert len(started) >= 3
+    until = time.monotonic() + 20
+    while any(map(_lives, started)):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def _descendants(process: int) -> list[int]:
+    children = [
+        int(child) for tasks in Path(f"/proc/{process}/task").glob("*/children") for child in tasks.read_text().split()
+    ]
+    return [*children, *(other for child in children for other in _descendants(child))]
 
 
 @live

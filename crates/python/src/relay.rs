@@ -89,7 +89,7 @@ fn run<P: Port>(
     // The hosts are where the link begins and ends.
     let names = [0, 1].map(|port| spec.nodes[spec.directions[port].link.from as usize].clone());
     let began_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
-    let mut world = System::new([one?, other?], names, stop)?;
+    let mut world = System::new([one?, other?], names, stop, spec.spin_share)?;
     let cpu_s = thread_s();
     world.say_ready();
     let outcome = real_time::run(spec, &mut world, &mut journal)?;

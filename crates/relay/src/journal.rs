@@ -8,8 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::header::Header;
-use crate::path::Sink;
-use crate::record::Record;
+use crate::record::{Record, Sink};
 
 /// Records that wait for the disk at most: two seconds of 60,000 packets a second.
 const MOST: usize = 1 << 17;

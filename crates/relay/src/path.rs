@@ -17,29 +17,8 @@ use tightlink_sim::time::Time;
 
 use crate::buffer::{Buffer, Place};
 use crate::header::Header;
-use crate::record::{Fate, Record};
+use crate::record::{Fate, Record, Sink};
 use crate::spec::{DirectionSpec, RelaySpec, RouterSpec, room};
-
-/// Who is told how packets ended.
-pub trait Sink {
-    /// A packet has ended.
-    fn note(&mut self, record: Record);
-}
-
-impl Sink for Vec<Record> {
-    fn note(&mut self, record: Record) {
-        self.push(record);
-    }
-}
-
-/// Whoever may be there.
-impl<S: Sink> Sink for Option<S> {
-    fn note(&mut self, record: Record) {
-        if let Some(sink) = self {
-            sink.note(record);
-        }
-    }
-}
 
 /// Where a packet is.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -123,6 +123,27 @@ impl Record {
     }
 }
 
+/// Who is told how packets ended.
+pub trait Sink {
+    /// A packet has ended.
+    fn note(&mut self, record: Record);
+}
+
+impl Sink for Vec<Record> {
+    fn note(&mut self, record: Record) {
+        self.push(record);
+    }
+}
+
+/// Whoever may be there.
+impl<S: Sink> Sink for Option<S> {
+    fn note(&mut self, record: Record) {
+        if let Some(sink) = self {
+            sink.note(record);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,8 +5,8 @@ use tightlink_sim::time::Time;
 
 use crate::RelayError;
 use crate::lateness::Lateness;
-use crate::path::{LinkTotals, Path, Sink};
-use crate::record::Fate;
+use crate::path::{LinkTotals, Path};
+use crate::record::{Fate, Sink};
 use crate::spec::RelaySpec;
 use crate::world::{Arrival, World};
 
@@ -48,27 +48,29 @@ pub struct Counts {
 /// # Errors
 /// A port does not work, or the system does not let it wait.
 pub fn run(spec: &RelaySpec, world: &mut impl World, sink: &mut impl Sink) -> Result<Outcome, RelayError> {
-    let mut end = spec.duration_s.map_or(Time::NEVER, Time::new);
     let mut relay = Relay {
-        end,
+        end: spec.duration_s.map_or(Time::NEVER, Time::new),
         burn: spec.burnt().map(|router| &router.processor),
         path: Path::new(spec),
         counts: Counts { lateness: Lateness::new(spec.lateness_bound_s), refused: 0, full: 0, burnt: 0, burnt_s: 0.0 },
         sink,
     };
     loop {
-        relay.receive(world)?;
+        let came = relay.receive(world)?;
         let now = relay.hand_on(world)?;
-        if now >= end {
+        if now >= relay.end {
+            // What came before the end counts, even if it is only seen now.
+            if came {
+                continue;
+            }
             break;
         }
         let next = relay.path.next_change().unwrap_or(Time::NEVER);
-        if next > now && !world.wait(next.min(end))? {
-            end = world.now().min(end);
-            break;
+        if next > now && !world.wait(next.min(relay.end))? {
+            relay.end = world.now().min(relay.end);
         }
     }
-    let Relay { mut path, counts, sink, .. } = relay;
+    let Relay { end, mut path, counts, sink, .. } = relay;
     let links = path.finish(end, sink);
     Ok(Outcome { end, path, links, counts })
 }
@@ -82,8 +84,9 @@ struct Relay<'a, S> {
 }
 
 impl<S: Sink> Relay<'_, S> {
-    /// Takes what has come.
-    fn receive(&mut self, world: &mut impl World) -> Result<(), RelayError> {
+    /// Takes what has come. Whether any of it came before the end.
+    fn receive(&mut self, world: &mut impl World) -> Result<bool, RelayError> {
+        let mut came = false;
         // What a packet costs is spent before the next one is looked at: it waits in the device.
         let most = if self.burn.is_some() { 1 } else { BATCH };
         for port in [0, 1] {
@@ -99,11 +102,12 @@ impl<S: Sink> Relay<'_, S> {
                     at = world.now();
                 }
                 if at < self.end {
+                    came = true;
                     self.path.arrive(port, at, length, self.sink);
                 }
             }
         }
-        Ok(())
+        Ok(came)
     }
 
     /// Spends processor time; what becomes due meanwhile is handed on.

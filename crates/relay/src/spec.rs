@@ -28,6 +28,8 @@ pub struct RelaySpec {
     pub device: Device,
     /// Packets handed on later than this after they were due are late, in seconds.
     pub lateness_bound_s: f64,
+    /// The share of time for which the relay may be awake and still spin before a packet is due.
+    pub spin_share: f64,
 }
 
 /// One direction.

@@ -1,29 +1,34 @@
 //! How long the loop may stay awake before a packet is due. A sleeping thread wakes some tens of microseconds late; one
 //! that never sleeps is stopped by the kernel's limit on real-time threads, or keeps the hosts from running. So it spins
-//! just before the instant, and no more once it has been awake for half of the time.
+//! just before the instant, and no more once it has been awake for its share of the time.
 
 /// Before something is due, the loop spins for no longer than this, in seconds.
 pub const WINDOW_S: f64 = 60e-6;
-/// The largest share of time that it may be awake and still spin.
-const SHARE: f64 = 0.5;
 /// What it can save for later, and owe, in seconds.
 const MOST_S: f64 = 5e-3;
 
 /// The account of a loop's sleep.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Spin {
+    share: f64,
     credit_s: f64,
 }
 
 impl Spin {
+    /// Of a loop that may be awake for a share of the time and still spin.
+    #[must_use]
+    pub fn new(share: f64) -> Self {
+        Self { share, credit_s: 0.0 }
+    }
+
     /// It was awake for so long.
     pub fn awake(&mut self, seconds: f64) {
-        self.credit_s = (self.credit_s - (1.0 - SHARE) * seconds).max(-MOST_S);
+        self.credit_s = (self.credit_s - (1.0 - self.share) * seconds).max(-MOST_S);
     }
 
     /// It slept for so long.
     pub fn slept(&mut self, seconds: f64) {
-        self.credit_s = (self.credit_s + SHARE * seconds).min(MOST_S);
+        self.credit_s = (self.credit_s + self.share * seconds).min(MOST_S);
     }
 
     /// How long before something is due it may spin, in seconds.
@@ -40,7 +45,7 @@ mod tests {
     /// The share of time awake of a loop that works for `work_s`, spins if it may, and has something due every
     /// `every_s`.
     fn awake(work_s: f64, every_s: f64) -> f64 {
-        let mut spin = Spin::default();
+        let mut spin = Spin::new(0.5);
         let (mut awake_s, mut now_s) = (0.0, 0.0);
         while now_s < 1.0 {
             let up_s = (work_s + spin.window_s()).min(every_s);

@@ -36,13 +36,13 @@ pub struct System<P> {
 }
 
 impl<P: Port> System<P> {
-    /// A world whose time begins now.
+    /// A world whose time begins now, in which waits end awake for no more than a share of the time.
     ///
     /// # Errors
     /// The system has no monotonic clock.
-    pub fn new(ports: [P; 2], names: [String; 2], stop: OwnedFd) -> Result<Self, RelayError> {
+    pub fn new(ports: [P; 2], names: [String; 2], stop: OwnedFd, spin_share: f64) -> Result<Self, RelayError> {
         let origin = nanoseconds(ClockId::CLOCK_MONOTONIC)?;
-        Ok(Self { ports, names, stop, origin, spin: Spin::default(), woke: Time::ZERO, looked: Time::ZERO })
+        Ok(Self { ports, names, stop, origin, spin: Spin::new(spin_share), woke: Time::ZERO, looked: Time::ZERO })
     }
 
     /// Nanoseconds of the monotonic clock when the relay began.

@@ -6,8 +6,7 @@ use std::io::Write as _;
 use proptest::prelude::*;
 use tightlink_relay::header::{Header, KEY_BYTES, Kind};
 use tightlink_relay::journal::Journal;
-use tightlink_relay::path::Sink as _;
-use tightlink_relay::record::{Fate, Record};
+use tightlink_relay::record::{Fate, Record, Sink as _};
 use tightlink_relay::trace::{self, Line, Sign};
 
 fn written(records: &[Record]) -> File {

@@ -43,6 +43,7 @@ fn spec(duration_s: Option<f64>) -> RelaySpec {
         processor: None,
         device: Device::Datagram,
         lateness_bound_s: 1e-3,
+        spin_share: 0.5,
     }
 }
 
@@ -57,7 +58,7 @@ fn between(
         scope.spawn(|| hosts(a, b, tell));
         let ports = [port_a, port_b].map(|port| Datagrams::new(OwnedFd::from(port)).unwrap());
         let names = ["a", "b"].map(str::to_owned);
-        let mut world = System::new(ports, names, OwnedFd::from(stop)).unwrap();
+        let mut world = System::new(ports, names, OwnedFd::from(stop), spec.spin_share).unwrap();
         let mut records = Vec::new();
         (relay::run(spec, &mut world, &mut records), records)
     })

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -42,6 +43,8 @@ _ENDS_S: Final = 300.0
 #: Late is what comes later than this share of the time that the link takes with a full queue, and than this.
 _LATE_SHARE: Final = 0.01
 _LATE_S: Final = 100e-6
+#: The share of time for which a relay may be awake and still spin; all relays together have a quarter of the machine.
+_SPIN_SHARE: Final = 0.5
 #: Packets of which the time that a full queue takes is told, in bytes.
 _USUAL: Final = 1500
 _DEVICES: Final = {"tun": "datagram", "packet": "packet"}
@@ -58,6 +61,7 @@ def relay_spec(
     duration_s: float | None = None,
     late_s: float | None = None,
     burn: bool = False,
+    beside: int = 0,
 ) -> dict[str, Any]:
     """What a relay is to be.
 
@@ -67,6 +71,7 @@ def relay_spec(
         duration_s: In seconds; without it the relay works until it is told to end.
         late_s: A packet handed on later than this after it was due is late, in seconds; without it, `late_after_s`.
         burn: Whether the relay spends the processor time that packets cost the router, instead of adding it up.
+        beside: How many other relays work on this machine at the same time: they share the time in which they spin.
 
     Returns:
         A relay as crates/relay/src/spec.rs describes it.
@@ -89,6 +94,7 @@ def relay_spec(
         "processor": router,
         "device": _DEVICES[device],
         "lateness_bound_s": late_after_s(plan) if late_s is None else late_s,
+        "spin_share": min(_SPIN_SHARE, _SPIN_SHARE * (os.cpu_count() or 1) / (2 * (1 + beside))),
     }
 
 
@@ -131,9 +137,10 @@ class Relayed:
         late = self.lateness
         if late["spoiled"]:
             bound, p99, most = (units.format_time(float(f"{late[name]:.3g}")) for name in ("bound_s", "p99_s", "max_s"))
+            share, accepted = (units.format_fraction(round(late[f"share_{name}"], 4)) for name in ("late", "accepted"))
             raise SpoiledError(
-                f"lateness: {late['share_late']:.1%} of {late['packets']} packets were handed on more than {bound} "
-                f"after they were due, and at most {late['share_accepted']:.0%} may be (99 % within {p99}, all within "
+                f"lateness: {share} of {late['packets']} packets were handed on more than {bound} "
+                f"after they were due, and at most {accepted} may be (99 % within {p99}, all within "
                 f"{most}): the machine is too busy, or the link too fast for it"
             )
         if self.summary["unread"]:

@@ -148,6 +148,7 @@ pub fn spec(given: &Given) -> RelaySpec {
         }),
         device: Device::Datagram,
         lateness_bound_s: 1e-3,
+        spin_share: 0.5,
     }
 }
 
