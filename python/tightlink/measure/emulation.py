@@ -16,12 +16,13 @@ import hashlib
 import json
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from tightlink import units
 from tightlink.errors import TightlinkError
-from tightlink.measure.hosts import DEVICE, device_owner, lay_out
-from tightlink.measure.relay import Relay, relay_spec
+from tightlink.measure import metadata
+from tightlink.measure.hosts import QUEUE, lay_out, unread
+from tightlink.measure.relay import Relay, SpoiledError, relay_spec
 from tightlink.measure.testbed import Bed
 from tightlink.run import MEASUREMENT, Framed, Run
 
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
     from tightlink.measure.hosts import Device
     from tightlink.measure.plan import Host, Plan
     from tightlink.measure.relay import Relayed
-
-#: Usual transmit queue of an interface, in packets.
-_QUEUE: Final = 1000
 
 
 class Emulation:
@@ -68,12 +66,13 @@ class Emulation:
         self._device = device
         self._burn = burn
         spec = relay_spec(plan, device, duration_s=duration_s, late_s=late_s, burn=burn)
-        ring = _ring(plan, device) if burn else _QUEUE
+        ring = _ring(plan, device) if burn else QUEUE
         with contextlib.ExitStack() as stack:
             self.bed = stack.enter_context(Bed())
             hosts = stack.enter_context(contextlib.closing(lay_out(self.bed, plan, device, queues=(ring, ring))))
             self.warnings = [*plan.warnings, *(f"not set: {text}" for text in hosts.not_set)]
-            self._began = time.time()
+            self._known = metadata.machine() | {"hosts": metadata.hosts(self.bed, plan)}
+            self._load, self._began = metadata.load(), time.time()
             self.relay = stack.enter_context(Relay(spec, hosts.ports, trace=trace))
             self._open = stack.pop_all()
 
@@ -101,8 +100,11 @@ class Emulation:
             TightlinkError: Something failed meanwhile.
         """
         relayed = self.relay.finish()
-        if self._burn and self._device == "tun":
-            relayed = self._with_input_ring(relayed)
+        lost = unread(self.bed, self.plan) if self._device == "tun" else 0
+        if self._burn:
+            relayed = _with_input_ring(relayed, lost)
+        elif lost:
+            raise SpoiledError(f"lateness: {lost} packets were lost before the relay could read them")
         scenario = self.plan.scenario
         written = scenario.explicit().written()
         identity = hashlib.sha256(json.dumps([written, self._began, relayed.summary]).encode()).hexdigest()
@@ -113,28 +115,19 @@ class Emulation:
             "version": _version(),
             "warnings": self.warnings,
             "relay": {name: value for name, value in relayed.summary.items() if name not in {"links", "node"}},
+            "host": self._known | metadata.between(self._load, metadata.load()),
             "timing": {"wall_s": time.time() - self._began},
         }
         return Run(scenario, manifest, Framed(relayed.tables))
 
-    def _with_input_ring(self, relayed: Relayed) -> Relayed:
-        """With the packets that the devices dropped: they are the input rings of a router that spends its time."""
-        import polars as pl
 
-        dropped = sum(self._dropped(side) for side in (0, 1))
-        nodes = relayed.tables["nodes"].with_columns(
-            pl.col("packets_in") + dropped, dropped_input_ring=pl.lit(dropped, pl.Int64)
-        )
-        return replace(relayed, tables={**relayed.tables, "nodes": nodes})
+def _with_input_ring(relayed: Relayed, dropped: int) -> Relayed:
+    """With the packets that the devices dropped: they are the input rings of a router that spends its time."""
+    import polars as pl
 
-    def _dropped(self, side: int) -> int:
-        """Packets that the device of a side dropped as it was full."""
-        host, _ = device_owner(self.plan, side)
-        for line in self.bed.run(host, ["cat", "/proc/net/dev"], timeout_s=10).output.splitlines():
-            name, _, counts = line.partition(":")
-            if name.strip() == DEVICE:
-                return int(counts.split()[11])
-        raise TightlinkError(f"{host} has no device {DEVICE} any more")
+    ring = pl.lit(dropped, pl.Int64).alias("dropped_input_ring")
+    nodes = relayed.tables["nodes"].with_columns(pl.col("packets_in") + dropped, ring)
+    return replace(relayed, tables={**relayed.tables, "nodes": nodes})
 
 
 def _ring(plan: Plan, device: Device) -> int:
