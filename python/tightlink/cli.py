@@ -212,6 +212,7 @@ def study(  # noqa: PLR0913
     scale: str | None = None,
     duration: str | None = None,
     experiments: str | None = None,
+    live: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Redo a study: its runs, its analysis, its claims and its report.
 
@@ -231,6 +232,8 @@ def study(  # noqa: PLR0913
         Of the same: simulated time of each run, such as "25 min".
     experiments
         Of the same: which to run, such as sensitivity,1b.
+    live
+        Measure, too: real hosts over a link in real time, beside what is simulated.
     """
     studies = _part("studies")
     names = [known for known, _ in studies.names()]
@@ -240,7 +243,7 @@ def study(  # noqa: PLR0913
     if jobs < 1:
         raise ScenarioError("a whole number of at least 1", key="--jobs", value=jobs)
     given = {"scale": scale, "duration": duration, "experiments": experiments}
-    options = {key: value for key, value in given.items() if value is not None}
+    options = {key: value for key, value in given.items() if value is not None} | ({"live": ""} if live else {})
     folder = output or Path("results") / name
     try:
         with watching() as watch:

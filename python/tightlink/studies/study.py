@@ -15,6 +15,7 @@ from tightlink.experiment.execute import execute
 from tightlink.experiment.results import metrics, results, write_results
 from tightlink.experiment.store import Store
 from tightlink.files import write_bytes, write_text
+from tightlink.studies.live import measure_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -27,8 +28,11 @@ if TYPE_CHECKING:
     from tightlink.experiment.progress import Progress
     from tightlink.report import Section
     from tightlink.run import Run
+    from tightlink.studies.live import Measurement
 
 _MARKER: Final = "study.json"
+#: The option that asks for measurements.
+LIVE: Final = "live"
 
 
 @dataclass(frozen=True)
@@ -59,15 +63,25 @@ class Study:
     """Options with which the study was called, as on a command line."""
     adapt: Callable[[Mapping[str, str]], Study] | None = None
     """The study with other options than its own, by name; none if it has no options."""
+    measured: Callable[[], Sequence[Measurement]] = tuple
+    """What it measures on real hosts; `findings` gets those runs that there are, too, NAME as live/NAME."""
+    live: Callable[[], Study] | None = None
+    """The study with measurements; none if it has none."""
 
     def with_options(self, options: Mapping[str, str]) -> Study:
         """The study as it is with these options.
 
         Raises:
             ScenarioError: It has no such option, or the value is none.
+            TightlinkError: It measures nothing.
         """
         if not options:
             return self
+        if LIVE in options:
+            if self.live is None:
+                raise TightlinkError(f"--{LIVE}: study {self.name} measures nothing")
+            others = {name: value for name, value in options.items() if name != LIVE}
+            return self.live().with_options(others)
         if self.adapt is None:
             name, value = next(iter(options.items()))
             raise ScenarioError("nothing here: this study has one size", key=f"--{name}", value=value)
@@ -107,8 +121,10 @@ def run_study(
     runs = execute(tasks, store, jobs=jobs, cluster=cluster, progress=watch)
     scenarios = {task.name: task.scenario for task in tasks}
     write_results(folder / "runs.parquet", results(scenarios, runs, study.measure))
+    wanted = list(study.measured())
+    real = measure_all(wanted, folder / LIVE, jobs, progress) if wanted else {}
     progress("analysing")
-    found = study.findings(runs)
+    found = study.findings({**runs, **{f"{LIVE}/{name}": run for name, run in real.items()}})
     claimed.save(found.claims, folder / "claims.json")
     progress("drawing figures and report")
     figures = found.draw(folder / "figures")
