@@ -20,9 +20,15 @@ __all__ = [
     "engine_behaviour",
     "interrupt",
     "metrics",
+    "probe_tcp_receive",
+    "probe_tcp_send",
+    "probe_udp_echo",
+    "probe_udp_receive",
+    "probe_udp_send",
     "queues",
     "reads_marks",
     "recoveries",
+    "relay",
     "simulate",
     "write_parquet",
 ]
@@ -156,3 +162,38 @@ def recoveries() -> list[tuple[str, str]]:
 
 def metrics() -> list[tuple[str, str]]:
     """Names of the metrics of the time series, with a line of help each."""
+
+# A link in real time.
+
+def relay(spec: str, ports: tuple[int, int], *, stop: int, trace: int | None = None) -> str:
+    """Be a link between two ports until its duration is over or ``stop`` becomes readable; what it did, as JSON.
+
+    Args:
+        spec: Of the relay, as JSON (crates/relay/src/spec.rs).
+        ports: Descriptors of which each read gives a packet: TUN devices, datagram sockets, packet sockets.
+        stop: Descriptor of a socket, to which a byte is written when the relay begins.
+        trace: Descriptor of an empty file, to which the trace is written as a Parquet table.
+
+    Raises:
+        ScenarioError: The specification cannot be understood or emulated.
+        OSError: A port does not work, or the trace cannot be written.
+    """
+
+# Real traffic of our own.
+
+_Found: TypeAlias = tuple[str, dict[str, NDArray[np.int64]]]
+
+def probe_tcp_send(spec: str, sockets: Sequence[int], *, limit_s: float, stop: int | None = None) -> _Found:
+    """Send over TCP sockets that are not connected: a summary as JSON, and samples."""
+
+def probe_tcp_receive(spec: str, sockets: Sequence[int], *, limit_s: float, stop: int | None = None) -> _Found:
+    """Receive on listening TCP sockets: a summary as JSON, and what had arrived by when."""
+
+def probe_udp_send(spec: str, sockets: Sequence[int], *, limit_s: float, stop: int | None = None) -> _Found:
+    """Send datagrams: a summary as JSON, and a row for each."""
+
+def probe_udp_receive(spec: str, socket: int, *, limit_s: float, stop: int | None = None) -> _Found:
+    """Receive datagrams on a bound socket: a summary as JSON, and a row for each."""
+
+def probe_udp_echo(spec: str, socket: int, *, limit_s: float, stop: int | None = None) -> _Found:
+    """Send the datagrams of a peer back to it: a summary as JSON."""

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
-from tightlink.commands import analyze
+from tightlink.commands import analyze, measure
 from tightlink.commands.analyze_algorithms import clusters, outliers, ranks
 from tightlink.commands.analyze_chain import chain
 from tightlink.commands.analyze_effects import effects, ten_steps
@@ -25,6 +25,8 @@ from tightlink.commands.controls import Controls, define
 from tightlink.commands.evaluate import evaluate
 from tightlink.commands.four_tier import four_tier
 from tightlink.commands.maxflow import maxflow
+from tightlink.commands.measure_grid import tcp, udp_sweep
+from tightlink.commands.measure_path import path, serve
 from tightlink.commands.packetize import packetize
 from tightlink.commands.predict import predict
 from tightlink.commands.sql import sql
@@ -175,7 +177,10 @@ for analysis in (
     *(oscillation, chain),
 ):
     analyze.app.command(analysis)
+for measurement in (path, serve, tcp, udp_sweep):
+    measure.app.command(measurement)
 app.command(analyze.app)
+app.command(measure.app)
 app.command(maxflow)
 app.command(packetize)
 app.command(sweep)

@@ -169,7 +169,15 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("flow", "integer", "number of the flow"),
         ("seq", "integer", "sequence number, in packets"),
         ("uid", "integer", "number of the packet, unique in the run"),
-        ("reason", "text", "why it was dropped: queue, wire, input ring, output ring or queue management"),
+        ("reason", "text", "why it was dropped: queue, wire, input ring, output ring, queue management or host"),
+    ),
+    "deliveries": _columns(
+        ("uid", "integer", "number of the packet, as in packets"),
+        ("from", "text", "node at which the link begins"),
+        ("to", "text", "node at which the link ends"),
+        ("due_s", "number", "when a link in real time should have handed it on"),
+        ("time_s", "number", "when it did"),
+        ("late_s", "number", "how much later that was"),
     ),
 }
 
@@ -182,6 +190,7 @@ HOW_TO: Final = {
     "scatter": 'its scenario has no traffic of kind "scatter"',
     "series": 'set observe.interval, such as observe.interval = "100 ms"',
     "packets": "simulate with trace=True, or --trace",
+    "deliveries": "only a link in real time has it: tightlink emulate",
 }
 
 #: Columns of tables over time that say what is at the end of an interval, not what happened in it.

@@ -8,6 +8,8 @@ mod digest;
 mod observers;
 mod outcome;
 mod parquet_file;
+mod probe;
+mod relay;
 mod simulate;
 mod tables;
 
@@ -39,5 +41,11 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulate::metrics, module)?)?;
     module.add_function(wrap_pyfunction!(outcome::write_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(outcome::digest, module)?)?;
+    module.add_function(wrap_pyfunction!(relay::relay, module)?)?;
+    module.add_function(wrap_pyfunction!(probe::probe_tcp_send, module)?)?;
+    module.add_function(wrap_pyfunction!(probe::probe_tcp_receive, module)?)?;
+    module.add_function(wrap_pyfunction!(probe::probe_udp_send, module)?)?;
+    module.add_function(wrap_pyfunction!(probe::probe_udp_receive, module)?)?;
+    module.add_function(wrap_pyfunction!(probe::probe_udp_echo, module)?)?;
     Ok(())
 }

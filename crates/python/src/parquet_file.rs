@@ -62,22 +62,42 @@ pub fn write(path: &Path, columns: &[(impl AsRef<str>, Column)]) -> Result<(), W
 }
 
 fn write_file(path: &Path, columns: &[(impl AsRef<str>, Column)]) -> Result<(), WriteError> {
-    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-    let mut writer = SerializedFileWriter::new(File::create(path)?, schema(columns)?, Arc::new(properties))?;
-    let mut group = writer.next_row_group()?;
-    for (_, column) in columns {
-        let Some(mut sink) = group.next_column()? else { break };
-        if let Column::Float(values) = column {
-            let levels: Vec<i16> = values.iter().map(|value| i16::from(!value.is_nan())).collect();
-            write_values(&mut sink, column, Some(&levels), None)?;
-        } else {
-            write_values(&mut sink, column, None, None)?;
-        }
-        sink.close()?;
+    let mut table = Growing::new(File::create(path)?, columns)?;
+    table.add(columns)?;
+    table.finish()
+}
+
+/// A file of a table that is written in parts, so that the whole of it need not be in memory.
+pub struct Growing(SerializedFileWriter<File>);
+
+impl Growing {
+    /// An empty one, with columns like these.
+    pub fn new(file: File, columns: &[(impl AsRef<str>, Column)]) -> Result<Self, WriteError> {
+        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+        Ok(Self(SerializedFileWriter::new(file, schema(columns)?, Arc::new(properties))?))
     }
-    group.close()?;
-    writer.into_inner()?.flush()?;
-    Ok(())
+
+    /// Adds rows.
+    pub fn add(&mut self, columns: &[(impl AsRef<str>, Column)]) -> Result<(), WriteError> {
+        let mut group = self.0.next_row_group()?;
+        for (_, column) in columns {
+            let Some(mut sink) = group.next_column()? else { break };
+            if let Column::Float(values) = column {
+                let levels: Vec<i16> = values.iter().map(|value| i16::from(!value.is_nan())).collect();
+                write_values(&mut sink, column, Some(&levels), None)?;
+            } else {
+                write_values(&mut sink, column, None, None)?;
+            }
+            sink.close()?;
+        }
+        group.close()?;
+        Ok(())
+    }
+
+    /// Writes what belongs at the end.
+    pub fn finish(self) -> Result<(), WriteError> {
+        Ok(self.0.into_inner()?.flush()?)
+    }
 }
 
 /// The values of a column that are there, NaN left out.

@@ -90,3 +90,18 @@ def half_width(values: Sequence[float], confidence: float = CONFIDENCE) -> float
     from scipy.special import stdtrit
 
     return float(stdtrit(len(values) - 1, (1 + confidence) / 2)) * deviation / math.sqrt(len(values))
+
+
+def median_half_width(values: Sequence[float]) -> float:
+    """Half the 95 % interval of the median, from the quartiles alone; NaN of fewer than two.
+
+    1.57 × interquartile range / √n: R. McGill, J. W. Tukey, W. A. Larsen: Variations of Box Plots, The American
+    Statistician 32(1), 1978. One disturbed measurement among several does not move it.
+
+    >>> round(median_half_width([9.0, 10.0, 11.0, 10.0, 99.0]), 3)
+    0.702
+    """
+    if len(values) < 2:  # noqa: PLR2004
+        return math.nan
+    low, _, high = statistics.quantiles(values, n=4, method="inclusive")
+    return 1.57 * (high - low) / math.sqrt(len(values))

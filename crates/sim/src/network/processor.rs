@@ -208,6 +208,12 @@ impl Processor {
         (self.state == State::Serving).then_some(self.departure)
     }
 
+    /// The input of the packet in service; nothing if there is none.
+    #[must_use]
+    pub fn serving(&self) -> Option<u32> {
+        self.line.front().filter(|_| self.state == State::Serving).map(|job| job.input)
+    }
+
     /// The packet in service was served and stays where it is: what follows must wait.
     pub fn hold(&mut self, now: f64) {
         self.advance(now);

@@ -1,0 +1,59 @@
+//! The three questions to the system that no safe crate asks.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
+
+use nix::libc;
+
+use super::tcp_info::TcpInfo;
+
+/// Bytes of payload in a socket that the peer has not acknowledged, sent or not (`SIOCOUTQ`).
+pub fn outstanding_bytes(socket: BorrowedFd<'_>) -> io::Result<u64> {
+    queued(socket, libc::TIOCOUTQ)
+}
+
+/// Bytes of payload in a socket that were not sent yet (`SIOCOUTQNSD`).
+pub fn unsent_bytes(socket: BorrowedFd<'_>) -> io::Result<u64> {
+    /// From `linux/sockios.h`.
+    const SIOCOUTQNSD: libc::Ioctl = 0x894B;
+    queued(socket, SIOCOUTQNSD)
+}
+
+#[allow(unsafe_code)]
+fn queued(socket: BorrowedFd<'_>, request: libc::Ioctl) -> io::Result<u64> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: the descriptor is open while it is borrowed, and both requests write one int.
+    let status = unsafe { libc::ioctl(socket.as_raw_fd(), request, &raw mut bytes) };
+    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(u64::try_from(bytes).unwrap_or(0)) }
+}
+
+/// What the kernel knows of a connection (`TCP_INFO`); what an older kernel does not know is zero.
+#[allow(unsafe_code)]
+pub fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
+    let mut bytes = [0_u8; TcpInfo::BYTES];
+    let mut length = TcpInfo::BYTES as libc::socklen_t;
+    // SAFETY: the descriptor is open while it is borrowed, and the kernel writes at most `length` bytes.
+    let status = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            bytes.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(TcpInfo::of(&bytes)) }
+}
+
+/// A descriptor of our own for a number that a caller gave, who must keep it open meanwhile.
+///
+/// # Errors
+/// The number is of no open descriptor.
+#[allow(unsafe_code)]
+pub fn duplicate(number: RawFd) -> io::Result<OwnedFd> {
+    if number < 0 {
+        return Err(io::Error::from_raw_os_error(libc::EBADF));
+    }
+    // SAFETY: it is borrowed for this call only, which fails if it is not open.
+    unsafe { BorrowedFd::borrow_raw(number) }.try_clone_to_owned()
+}

@@ -1,0 +1,210 @@
+//! The other end of [`send_tcp`](super::send_tcp): how much had arrived in order by when.
+
+use std::io::{self, IoSliceMut};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::poll::PollFlags;
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt, sockopt};
+use nix::sys::time::TimeSpec;
+use serde::{Deserialize, Serialize};
+
+use super::clock::{nanoseconds, realtime_ns};
+use super::ending::Wake;
+use super::tcp_spec::{GREETING, HEAD};
+use super::{Ended, Failure, Guard};
+
+const BUFFER: usize = 1 << 18;
+/// Beyond these, of a connection, every other one is dropped: what had arrived by a time is known less finely then.
+const MOST_ENTRIES: usize = 1 << 20;
+/// Reads of a connection before the others have their turn.
+const TURN: usize = 16;
+
+/// What to receive.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TcpReceive {
+    /// It ends when so many connections of probes have come and gone.
+    pub flows: usize,
+}
+
+/// Payload by time: at each time so many bytes had arrived in order.
+#[derive(Clone, Debug, Default)]
+pub struct Arrivals {
+    /// When the last packet of a read arrived, of `CLOCK_REALTIME`.
+    pub time_ns: Vec<i64>,
+    /// Bytes since the beginning.
+    pub bytes: Vec<u64>,
+}
+
+impl Arrivals {
+    fn add(&mut self, time_ns: i64, bytes: u64) {
+        if self.time_ns.len() >= MOST_ENTRIES {
+            let mut keep = [false, true].into_iter().cycle();
+            self.time_ns.retain(|_| keep.next() == Some(true));
+            let mut keep = [false, true].into_iter().cycle();
+            self.bytes.retain(|_| keep.next() == Some(true));
+        }
+        // A stamp of the kernel may be older than one of ours.
+        let time_ns = self.time_ns.last().map_or(time_ns, |&last| last.max(time_ns));
+        self.time_ns.push(time_ns);
+        self.bytes.push(self.bytes.last().unwrap_or(&0) + bytes);
+    }
+}
+
+/// A connection of a probe.
+#[derive(Clone, Debug, Serialize)]
+pub struct Incoming {
+    /// Number that the sender gave it.
+    pub flow: u64,
+    /// Address of the sender.
+    pub from: String,
+    /// When it was accepted, of `CLOCK_REALTIME`.
+    pub accepted_ns: i64,
+    /// Whether the sender ended it, rather than something else.
+    pub complete: bool,
+    /// What arrived, the greeting included.
+    #[serde(skip)]
+    pub arrivals: Arrivals,
+}
+
+/// Receives on listening sockets until so many connections have come and gone; why it ended, and the connections by the
+/// numbers of their flows. Connections of others are closed.
+///
+/// # Errors
+/// The system refuses to wait or to accept.
+pub fn receive_tcp(
+    spec: &TcpReceive,
+    listeners: Vec<OwnedFd>,
+    guard: &Guard<'_>,
+) -> Result<(Ended, Vec<Incoming>), Failure> {
+    let listeners: Vec<TcpListener> = listeners.into_iter().map(TcpListener::from).collect();
+    for listener in &listeners {
+        listener.set_nonblocking(true).map_err(|error| Failure::System("preparing a socket", error))?;
+    }
+    let mut open: Vec<Connection> = Vec::new();
+    let mut found: Vec<Incoming> = Vec::new();
+    let mut buffer = vec![0; BUFFER];
+    let ended = loop {
+        if found.len() >= spec.flows {
+            break Ended::Done;
+        }
+        let sockets = listeners.iter().map(TcpListener::as_fd).chain(open.iter().map(|one| one.socket.as_fd()));
+        let watched: Vec<(BorrowedFd<'_>, PollFlags)> = sockets.map(|fd| (fd, PollFlags::POLLIN)).collect();
+        if let Wake::End(ended) = guard.wait(&watched, i64::MAX)? {
+            break ended;
+        }
+        for listener in &listeners {
+            accept(listener, &mut open)?;
+        }
+        for mut connection in std::mem::take(&mut open) {
+            match connection.read(&mut buffer) {
+                State::Open => open.push(connection),
+                State::Ended(complete) => found.extend(connection.incoming(complete)),
+            }
+        }
+    };
+    found.extend(open.into_iter().filter_map(|connection| connection.incoming(false)));
+    found.sort_by_key(|incoming| incoming.flow);
+    Ok((ended, found))
+}
+
+fn accept(listener: &TcpListener, open: &mut Vec<Connection>) -> Result<(), Failure> {
+    loop {
+        match listener.accept() {
+            Ok((socket, from)) => {
+                let refused = |error| Failure::System("preparing a connection", error);
+                socket.set_nonblocking(true).map_err(refused)?;
+                setsockopt(&socket, sockopt::ReceiveTimestampns, &true).map_err(|errno| refused(errno.into()))?;
+                let accepted_ns = realtime_ns();
+                let arrivals = Arrivals::default();
+                open.push(Connection { socket, from: from.to_string(), accepted_ns, head: Vec::new(), arrivals });
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+            // It was gone before it could be accepted.
+            Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted) => {}
+            Err(error) => return Err(Failure::System("accepting a connection", error)),
+        }
+    }
+}
+
+enum State {
+    Open,
+    /// Whether the sender ended it.
+    Ended(bool),
+}
+
+struct Connection {
+    socket: TcpStream,
+    from: String,
+    accepted_ns: i64,
+    head: Vec<u8>,
+    arrivals: Arrivals,
+}
+
+impl Connection {
+    fn read(&mut self, buffer: &mut [u8]) -> State {
+        for _ in 0..TURN {
+            match stamped(self.socket.as_fd(), buffer) {
+                Ok((0, _)) => return State::Ended(true),
+                Ok((length, time_ns)) => {
+                    let wanted = (HEAD - self.head.len()).min(length);
+                    self.head.extend_from_slice(&buffer[..wanted]);
+                    let known = self.head.len().min(GREETING.len());
+                    if self.head[..known] != GREETING[..known] {
+                        return State::Ended(false);
+                    }
+                    self.arrivals.add(time_ns.unwrap_or_else(realtime_ns), length as u64);
+                }
+                Err(Errno::EAGAIN | Errno::EINTR) => return State::Open,
+                Err(_) => return State::Ended(false),
+            }
+        }
+        State::Open
+    }
+
+    /// What came of it, if it was of a probe.
+    fn incoming(self, complete: bool) -> Option<Incoming> {
+        let number = self.head.strip_prefix(&GREETING)?.first_chunk()?;
+        Some(Incoming {
+            flow: u64::from_be_bytes(*number),
+            from: self.from,
+            accepted_ns: self.accepted_ns,
+            complete,
+            arrivals: self.arrivals,
+        })
+    }
+}
+
+/// Reads, with the time at which the last packet arrived, if the kernel knows it.
+fn stamped(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> nix::Result<(usize, Option<i64>)> {
+    let mut control = nix::cmsg_space!(TimeSpec);
+    let mut slices = [IoSliceMut::new(buffer)];
+    let message = recvmsg::<()>(socket.as_raw_fd(), &mut slices, Some(&mut control), MsgFlags::empty())?;
+    let time = message.cmsgs()?.find_map(|one| match one {
+        ControlMessageOwned::ScmTimestampns(time) => Some(nanoseconds(time)),
+        _ => None,
+    });
+    Ok((message.bytes, time))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Arrivals, MOST_ENTRIES};
+
+    #[test]
+    fn bytes_add_up_in_the_order_of_time_and_thin_out_where_there_are_too_many() {
+        let mut arrivals = Arrivals::default();
+        arrivals.add(10, 3);
+        arrivals.add(9, 4);
+        assert_eq!((arrivals.time_ns.as_slice(), arrivals.bytes.as_slice()), ([10, 10].as_slice(), [3, 7].as_slice()));
+        for time in 11..MOST_ENTRIES as i64 + 20 {
+            arrivals.add(time, 1);
+        }
+        assert!(arrivals.time_ns.len() < MOST_ENTRIES);
+        assert_eq!(arrivals.bytes.last(), Some(&(MOST_ENTRIES as u64 + 20 - 11 + 7)));
+        assert_eq!(arrivals.time_ns[0], 10);
+        assert_eq!(arrivals.bytes[0], 7);
+    }
+}

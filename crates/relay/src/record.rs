@@ -1,0 +1,147 @@
+//! What happened to a packet: a line of the trace, of a fixed length, as it lies on disk while the relay works.
+
+use crate::header::{Header, KEY_BYTES, Kind};
+
+/// How a packet ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fate {
+    /// The relay ended before.
+    #[default]
+    UnderWay,
+    /// It was handed to the host at the other end.
+    Delivered,
+    /// The queue of the link was full.
+    Queue,
+    /// The output ring of the processor was full.
+    OutputRing,
+    /// The input ring of the processor was full.
+    InputRing,
+    /// The wire lost it.
+    Wire,
+    /// The host at the other end did not take it.
+    Refused,
+}
+
+const FATES: [Fate; 7] =
+    [Fate::UnderWay, Fate::Delivered, Fate::Queue, Fate::OutputRing, Fate::InputRing, Fate::Wire, Fate::Refused];
+
+impl Fate {
+    /// Why the packet was lost, as the simulator's trace names it; nothing if it was not.
+    #[must_use]
+    pub fn reason(self) -> Option<&'static str> {
+        match self {
+            Self::UnderWay | Self::Delivered => None,
+            Self::Queue => Some("queue"),
+            Self::OutputRing => Some("output ring"),
+            Self::InputRing => Some("input ring"),
+            Self::Wire => Some("wire"),
+            Self::Refused => Some("host"),
+        }
+    }
+}
+
+/// What happened to a packet, in seconds since the relay began; NaN: it did not get there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Record {
+    /// The port by which it came.
+    pub port: u8,
+    /// How it ended.
+    pub fate: Fate,
+    /// Its IP bytes.
+    pub size: u32,
+    /// Whose it is.
+    pub header: Header,
+    /// It came to the relay.
+    pub arrival_s: f64,
+    /// It was offered to the link.
+    pub offer_s: f64,
+    /// Its first bit entered the line.
+    pub start_s: f64,
+    /// Its last bit left.
+    pub departure_s: f64,
+    /// When it should be handed on; of a packet that was lost, when.
+    pub due_s: f64,
+    /// When it was handed on.
+    pub sent_s: f64,
+}
+
+/// Bytes of a record on disk.
+pub const BYTES: usize = 1 + 1 + 1 + 4 + KEY_BYTES + 6 * 8;
+
+impl Record {
+    /// Of a packet that has just come.
+    #[must_use]
+    pub fn new(port: u8, size: u32, header: Header, arrival_s: f64) -> Self {
+        let never = f64::NAN;
+        let (offer_s, start_s, departure_s, due_s, sent_s) = (never, never, never, never, never);
+        Self { port, fate: Fate::UnderWay, size, header, arrival_s, offer_s, start_s, departure_s, due_s, sent_s }
+    }
+
+    /// The last instant of which it tells: when it was noted down, or before.
+    #[must_use]
+    pub fn last_s(&self) -> f64 {
+        [self.offer_s, self.due_s, self.sent_s].into_iter().fold(self.arrival_s, f64::max)
+    }
+
+    /// As it lies on disk.
+    #[must_use]
+    pub fn encode(&self) -> [u8; BYTES] {
+        let mut bytes = [0; BYTES];
+        bytes[0] = self.port;
+        bytes[1] = self.fate as u8;
+        bytes[2] = self.header.kind as u8;
+        bytes[3..7].copy_from_slice(&self.size.to_le_bytes());
+        bytes[7..7 + KEY_BYTES].copy_from_slice(&self.header.key);
+        let times = [self.arrival_s, self.offer_s, self.start_s, self.departure_s, self.due_s, self.sent_s];
+        for (place, time) in bytes[7 + KEY_BYTES..].chunks_exact_mut(8).zip(times) {
+            place.copy_from_slice(&time.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// From what lies on disk; nothing if that is no record.
+    #[must_use]
+    pub fn decode(bytes: &[u8; BYTES]) -> Option<Self> {
+        let mut times = [0.0; 6];
+        for (time, place) in times.iter_mut().zip(bytes[7 + KEY_BYTES..].chunks_exact(8)) {
+            *time = f64::from_le_bytes(place.try_into().ok()?);
+        }
+        let [arrival_s, offer_s, start_s, departure_s, due_s, sent_s] = times;
+        let key = bytes[7..7 + KEY_BYTES].try_into().ok()?;
+        Some(Self {
+            port: bytes[0],
+            fate: *FATES.get(usize::from(bytes[1]))?,
+            size: u32::from_le_bytes(bytes[3..7].try_into().ok()?),
+            header: Header { kind: Kind::decode(bytes[2])?, key },
+            arrival_s,
+            offer_s,
+            start_s,
+            departure_s,
+            due_s,
+            sent_s,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_survive_the_disk() {
+        let fresh = Record::new(1, 1500, Header { kind: Kind::Tcp, key: [7; KEY_BYTES] }, 0.25);
+        for fate in FATES {
+            let record =
+                Record { fate, offer_s: 0.5, start_s: 0.75, departure_s: 1.0, due_s: 2.0, sent_s: 3.0, ..fresh };
+            assert_eq!(Record::decode(&record.encode()), Some(record));
+        }
+        assert_eq!(Record::decode(&[255; BYTES]), None);
+    }
+
+    #[test]
+    fn the_last_instant_ignores_what_did_not_happen() {
+        let record = Record::new(0, 100, Header::default(), 0.25);
+        assert_eq!(record.last_s(), 0.25);
+        assert_eq!(Record { due_s: 2.0, ..record }.last_s(), 2.0);
+    }
+}

@@ -1,0 +1,138 @@
+//! The loop: take what has come, hand on what is due, wait for whichever is next. Never early; how late, is counted.
+
+use tightlink_sim::network::processor::ProcessorSpec;
+use tightlink_sim::time::Time;
+
+use crate::RelayError;
+use crate::lateness::Lateness;
+use crate::path::{LinkTotals, Path, Sink};
+use crate::record::Fate;
+use crate::spec::RelaySpec;
+use crate::world::{Arrival, World};
+
+/// Packets taken from a port before the other has its turn and what is due is handed on.
+const BATCH: usize = 32;
+/// Between looks at what is due while a packet's cost is spent, in seconds.
+const SLICE_S: f64 = 20e-6;
+
+/// What a relay did.
+#[derive(Debug)]
+pub struct Outcome {
+    /// How long it worked.
+    pub end: Time,
+    /// What was between the ports.
+    pub path: Path,
+    /// What the links did: from the first port to the second, and back.
+    pub links: [LinkTotals; 2],
+    /// What was counted.
+    pub counts: Counts,
+}
+
+/// What the loop counts.
+#[derive(Debug)]
+pub struct Counts {
+    /// How much later than planned packets were handed on.
+    pub lateness: Lateness,
+    /// Packets that the hosts did not take when they were due.
+    pub refused: u64,
+    /// How often there was no room for packets that might have come: they came later.
+    pub full: u64,
+    /// Packets whose cost was spent.
+    pub burnt: u64,
+    /// That cost, in seconds.
+    pub burnt_s: f64,
+}
+
+/// Works until the end of the duration, or until it is told to end.
+///
+/// # Errors
+/// A port does not work, or the system does not let it wait.
+pub fn run(spec: &RelaySpec, world: &mut impl World, sink: &mut impl Sink) -> Result<Outcome, RelayError> {
+    let mut end = spec.duration_s.map_or(Time::NEVER, Time::new);
+    let mut relay = Relay {
+        end,
+        burn: spec.burnt().map(|router| &router.processor),
+        path: Path::new(spec),
+        counts: Counts { lateness: Lateness::new(spec.lateness_bound_s), refused: 0, full: 0, burnt: 0, burnt_s: 0.0 },
+        sink,
+    };
+    loop {
+        relay.receive(world)?;
+        let now = relay.hand_on(world)?;
+        if now >= end {
+            break;
+        }
+        let next = relay.path.next_change().unwrap_or(Time::NEVER);
+        if next > now && !world.wait(next.min(end))? {
+            end = world.now().min(end);
+            break;
+        }
+    }
+    let Relay { mut path, counts, sink, .. } = relay;
+    let links = path.finish(end, sink);
+    Ok(Outcome { end, path, links, counts })
+}
+
+struct Relay<'a, S> {
+    end: Time,
+    burn: Option<&'a ProcessorSpec>,
+    path: Path,
+    counts: Counts,
+    sink: &'a mut S,
+}
+
+impl<S: Sink> Relay<'_, S> {
+    /// Takes what has come.
+    fn receive(&mut self, world: &mut impl World) -> Result<(), RelayError> {
+        // What a packet costs is spent before the next one is looked at: it waits in the device.
+        let most = if self.burn.is_some() { 1 } else { BATCH };
+        for port in [0, 1] {
+            for _ in 0..most {
+                let Some(room) = self.path.room(port) else {
+                    self.counts.full += 1;
+                    break;
+                };
+                let Some(Arrival { length, mut at }) = world.receive(port, room)? else { break };
+                if let Some(cost) = self.burn {
+                    // The bytes stay where they are: nothing else is read before they are kept.
+                    self.spend(cost.per_packet_s + cost.per_byte_s * length as f64, world)?;
+                    at = world.now();
+                }
+                if at < self.end {
+                    self.path.arrive(port, at, length, self.sink);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Spends processor time; what becomes due meanwhile is handed on.
+    fn spend(&mut self, seconds: f64, world: &mut impl World) -> Result<(), RelayError> {
+        let mut left_s = seconds;
+        while left_s > 0.0 {
+            world.work(left_s.min(SLICE_S));
+            left_s -= SLICE_S;
+            self.hand_on(world)?;
+        }
+        self.counts.burnt += 1;
+        self.counts.burnt_s += seconds;
+        Ok(())
+    }
+
+    /// Hands on what is due. The time is that after the last packet.
+    fn hand_on(&mut self, world: &mut impl World) -> Result<Time, RelayError> {
+        let mut now = world.now();
+        self.path.advance(now.min(self.end));
+        for port in [0, 1] {
+            while let Some(due) = self.path.due(port, now, self.sink).filter(|due| *due < self.end) {
+                let taken = world.send(1 - port, self.path.oldest(port))?;
+                self.counts.lateness.note(now.since(due));
+                self.counts.refused += u64::from(!taken);
+                let fate = if taken { Fate::Delivered } else { Fate::Refused };
+                self.path.forget(port, fate, now.seconds(), self.sink);
+                now = world.now();
+            }
+        }
+        Ok(now)
+    }
+}

@@ -1,0 +1,113 @@
+//! The relay on the system's clock, between pairs of sockets. The machine may be busy: what is asserted of time is loose,
+//! what is asserted of packets is not.
+
+use std::io::Write as _;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::{UnixDatagram, UnixStream};
+use std::time::{Duration, Instant};
+
+use tightlink_relay::RelayError;
+use tightlink_relay::port::Datagrams;
+use tightlink_relay::record::{Fate, Record};
+use tightlink_relay::relay::{self, Outcome};
+use tightlink_relay::spec::{Device, DirectionSpec, RelaySpec};
+use tightlink_relay::system::System;
+use tightlink_sim::network::queue::QueueSpec;
+use tightlink_sim::network::queue::drop_tail::DropTailSpec;
+use tightlink_sim::scenario::{FramingSpec, LinkSpec, Profile, QueueLimit};
+
+fn direction(name: &str, (from, to): (u32, u32)) -> DirectionSpec {
+    let link = LinkSpec {
+        name: name.to_owned(),
+        from,
+        to,
+        rate_bps: 2e5,
+        rate_pps: None,
+        delay_s: 0.02,
+        queue: QueueSpec::DropTail(DropTailSpec { limit: QueueLimit::Packets(5) }),
+        framing: FramingSpec::default(),
+        loss: 0.0,
+        mtu_bytes: None,
+        flow_control: false,
+    };
+    DirectionSpec { link, beyond_s: 0.0 }
+}
+
+fn spec(duration_s: Option<f64>) -> RelaySpec {
+    RelaySpec {
+        profile: Profile::Linux,
+        seed: 1,
+        duration_s,
+        nodes: vec!["a".to_owned(), "b".to_owned()],
+        directions: [direction("wire", (0, 1)), direction("wire.reverse", (1, 0))],
+        processor: None,
+        device: Device::Datagram,
+        lateness_bound_s: 1e-3,
+    }
+}
+
+/// What a relay did between the two sockets that are given to `hosts`.
+fn between(
+    spec: &RelaySpec,
+    hosts: impl FnOnce(UnixDatagram, UnixDatagram, UnixStream) + Send,
+) -> (Result<Outcome, RelayError>, Vec<Record>) {
+    let [(a, port_a), (b, port_b)] = [(); 2].map(|()| UnixDatagram::pair().unwrap());
+    let (tell, stop) = UnixStream::pair().unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| hosts(a, b, tell));
+        let ports = [port_a, port_b].map(|port| Datagrams::new(OwnedFd::from(port)).unwrap());
+        let names = ["a", "b"].map(str::to_owned);
+        let mut world = System::new(ports, names, OwnedFd::from(stop)).unwrap();
+        let mut records = Vec::new();
+        (relay::run(spec, &mut world, &mut records), records)
+    })
+}
+
+#[test]
+fn packets_cross_and_the_queue_drops_exactly_what_does_not_fit() {
+    let hosts = |a: UnixDatagram, b: UnixDatagram, mut tell: UnixStream| {
+        // Of 30 packets at once, 40 ms each on the line, the queue takes five.
+        for number in 0..30u8 {
+            a.send(&[number; 1000]).unwrap();
+        }
+        b.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        let mut packet = [0; 2000];
+        for number in 0..5 {
+            assert_eq!((b.recv(&mut packet).unwrap(), packet[0]), (1000, number));
+        }
+        b.send(&[77; 100]).unwrap();
+        a.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        assert_eq!((a.recv(&mut packet).unwrap(), packet[0]), (100, 77));
+        tell.write_all(b"x").unwrap();
+    };
+    let (outcome, records) = between(&spec(None), hosts);
+    let outcome = outcome.unwrap();
+    let by = |port, fate| records.iter().filter(|record| (record.port, record.fate) == (port, fate)).count();
+    assert_eq!((by(0, Fate::Delivered), by(0, Fate::Queue), by(1, Fate::Delivered)), (5, 25, 1));
+    assert!(records.iter().filter(|record| record.fate == Fate::Delivered).all(|record| record.sent_s >= record.due_s));
+    assert_eq!(outcome.links[0].server.packets_in, 30);
+    assert_eq!(outcome.counts.lateness.packets(), 6);
+    assert!(outcome.counts.lateness.max_s() < 1.0);
+}
+
+#[test]
+fn it_ends_with_its_duration() {
+    let begin = Instant::now();
+    // The descriptors live as long as the relay: a host that goes away would be an error.
+    let hosts = |_a, _b, _tell| std::thread::sleep(Duration::from_millis(300));
+    let (outcome, _) = between(&spec(Some(0.1)), hosts);
+    assert_eq!(outcome.unwrap().end.seconds(), 0.1);
+    assert!(begin.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn a_host_that_goes_away_is_an_error() {
+    let hosts = |a: UnixDatagram, b: UnixDatagram, _tell: UnixStream| {
+        a.send(&[1; 100]).unwrap();
+        drop(b);
+        std::thread::sleep(Duration::from_millis(300));
+    };
+    let (outcome, _) = between(&spec(Some(5.0)), hosts);
+    let message = outcome.unwrap_err().to_string();
+    assert!(message.starts_with("port of b: "), "{message}");
+}

@@ -1,0 +1,127 @@
+//! The relay over a virtual clock: exactly the simulator's departures, drops and deliveries.
+
+mod simulated;
+mod world;
+
+use proptest::prelude::*;
+use simulated::{Given, given, simulate, spec};
+use tightlink_relay::header::{Header, Kind};
+use tightlink_relay::record::{Fate, Record};
+use tightlink_relay::relay;
+use tightlink_relay::summary::Summary;
+use tightlink_sim::time::Time;
+use world::{Packet, Virtual};
+
+fn fates(records: &[Record], port: u8, fate: Fate) -> usize {
+    records.iter().filter(|record| record.port == port && record.fate == fate).count()
+}
+
+/// Numbers that only differ by the order of additions.
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * a.abs().max(1e-3)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn it_does_what_the_simulator_does(given in given()) {
+        let expected = simulate(&given);
+        let mut world = Virtual::new(expected.arrivals.clone());
+        let mut records = Vec::new();
+        let spec = spec(&given);
+        let outcome = relay::run(&spec, &mut world, &mut records).unwrap();
+        for port in [0, 1] {
+            // Packets from a port come out at the other, at the same instants to the last bit.
+            prop_assert_eq!(&world.sent[1 - port], &expected.deliveries[port]);
+            let losses = [Fate::Queue, Fate::OutputRing, Fate::InputRing, Fate::Wire].map(|fate| fates(&records, port as u8, fate));
+            prop_assert_eq!(losses, expected.losses[port]);
+        }
+        prop_assert_eq!(records.len(), expected.arrivals.iter().map(Vec::len).sum::<usize>());
+        prop_assert_eq!(outcome.counts.lateness.max_s(), 0.0);
+        let summary = Summary::new(&spec, &outcome);
+        for (found, wanted) in summary.links.iter().zip(&expected.links) {
+            prop_assert_eq!(
+                (found.packets_in, found.packets_out, found.packets_dropped, found.bytes_out, found.queue_max_packets),
+                (wanted.packets_in, wanted.packets_out, wanted.packets_dropped, wanted.bytes_out, wanted.queue_max_packets)
+            );
+            prop_assert!(close(found.utilization, wanted.utilization), "{} {}", found.utilization, wanted.utilization);
+            prop_assert!(close(found.queue_mean_packets, wanted.queue_mean_packets));
+        }
+        if let (Some(found), Some((load, dropped))) = (&summary.node, expected.node) {
+            prop_assert!(close(found.load_true, load), "{} {}", found.load_true, load);
+            prop_assert_eq!(found.dropped_input_ring, Some(dropped));
+        }
+    }
+
+    #[test]
+    fn whoever_oversleeps_is_late_but_never_early_nor_elsewhere(
+        given in given(), oversleeps_s in prop::collection::vec(0.0..0.02f64, 1..20)
+    ) {
+        let given = Given { processor: None, ..given };
+        let expected = simulate(&given);
+        let mut world = Virtual { oversleeps_s, ..Virtual::new(expected.arrivals.clone()) };
+        let mut records = Vec::new();
+        let outcome = relay::run(&spec(&given), &mut world, &mut records).unwrap();
+        let mut latest_s: f64 = 0.0;
+        for port in [0, 1] {
+            let mut found = world.sent[1 - port].iter();
+            for wanted in &expected.deliveries[port] {
+                // What is due before the end and was slept past is handed on all the same.
+                let Some(sent) = found.next() else { panic!("a packet is missing") };
+                prop_assert_eq!((sent.number, sent.size), (wanted.number, wanted.size));
+                prop_assert!(sent.at >= wanted.at);
+                latest_s = latest_s.max(sent.at.since(wanted.at));
+            }
+            prop_assert_eq!(found.next(), None);
+            prop_assert_eq!(fates(&records, port as u8, Fate::Queue), expected.losses[port][0]);
+        }
+        prop_assert_eq!(outcome.counts.lateness.max_s(), latest_s);
+    }
+}
+
+/// A packet of 1000 bytes every millisecond, from the first port.
+fn stream(packets: u32) -> [Vec<Packet>; 2] {
+    let packet = |number| Packet { at: Time::new(f64::from(number) / 1000.0), size: 1000, number };
+    [(0..packets).map(packet).collect(), Vec::new()]
+}
+
+#[test]
+fn what_is_under_way_at_the_end_is_noted() {
+    let given = Given { rates_bps: [8e5; 2], delays_s: [0.1; 2], limits: [2; 2], ..Given::plain() };
+    let mut records = Vec::new();
+    // 10 ms each on the line: of 30 that come within 30 ms, 3 leave, one is served and one waits, 25 are dropped.
+    let mut world = Virtual { stop: Time::new(0.0301), ..Virtual::new(stream(100)) };
+    let outcome = relay::run(&spec(&given), &mut world, &mut records).unwrap();
+    assert_eq!(outcome.end, Time::new(0.0301));
+    let [there, _] = outcome.links;
+    let (server, dropped) = (there.server, fates(&records, 0, Fate::Queue) as u64);
+    assert_eq!((server.packets_in, server.packets_out, server.packets_dropped), (31, 3, dropped));
+    assert_eq!(fates(&records, 0, Fate::UnderWay) as u64, 31 - dropped);
+    assert!(close(server.busy_s, 0.0301), "{}", server.busy_s);
+}
+
+#[test]
+fn burnt_processor_time_delays_what_follows() {
+    let mut given = Given { rates_bps: [1e9; 2], delays_s: [0.0; 2], limits: [100; 2], ..Given::plain() };
+    given.processor = Some(simulated::costs(0.002, 100));
+    let mut spec = spec(&given);
+    spec.processor.as_mut().unwrap().burn = true;
+    let (mut world, mut records) = (Virtual::new(stream(10)), Vec::new());
+    let outcome = relay::run(&spec, &mut world, &mut records).unwrap();
+    // The processor is the bottleneck: a packet every two milliseconds, handed on between two slices of the next.
+    let times: Vec<f64> = world.sent[1].iter().map(|packet| packet.at.seconds()).collect();
+    let late = |(packet, at): (usize, &f64)| at - 0.002 * (packet as f64 + 1.0);
+    assert!(times.iter().enumerate().map(late).all(|late_s| (7.9e-6..30e-6).contains(&late_s)), "{times:?}");
+    assert_eq!((outcome.counts.burnt, times.len()), (10, 10));
+    assert!(close(outcome.counts.burnt_s, 0.02));
+}
+
+#[test]
+fn packets_are_known_by_their_ip_headers() {
+    let mut world = Virtual::new(stream(1));
+    let mut records = Vec::new();
+    relay::run(&spec(&Given::plain()), &mut world, &mut records).unwrap();
+    assert_eq!(records[0].header, Header::default());
+    assert_eq!(records[0].header.kind, Kind::Other);
+}

@@ -1,0 +1,269 @@
+//! The same link and the same arrivals in the simulator.
+
+use proptest::prelude::*;
+use tightlink_relay::spec::{Device, DirectionSpec, RelaySpec, RouterSpec};
+use tightlink_sim::Simulation;
+use tightlink_sim::network::processor::ProcessorSpec;
+use tightlink_sim::network::queue::QueueSpec;
+use tightlink_sim::network::queue::drop_tail::DropTailSpec;
+use tightlink_sim::probe::DropReason;
+use tightlink_sim::probe::trace::{Event, Record, Trace};
+use tightlink_sim::scenario::{
+    FlowSpec, FramingSpec, LinkSpec, NodeSpec, ObserveFlows, ObserveSpec, Pace, Profile, QueueLimit, Scenario,
+    TrafficSpec, TransportSpec, UdpSpec,
+};
+use tightlink_sim::tables::{self, Column, Table};
+use tightlink_sim::time::Time;
+
+use crate::world::Packet;
+
+const DURATION_S: f64 = 0.5;
+
+/// A stream of packets: from which port, their size, their interval and when it starts.
+#[derive(Clone, Copy, Debug)]
+pub struct Stream {
+    port: usize,
+    size: u32,
+    interval_s: f64,
+    start_s: f64,
+}
+
+/// A link, perhaps a router, and what is sent.
+#[derive(Clone, Debug)]
+pub struct Given {
+    pub rates_bps: [f64; 2],
+    pub delays_s: [f64; 2],
+    pub limits: [u32; 2],
+    pub in_bytes: bool,
+    pub loss: f64,
+    pub overhead_bytes: u32,
+    pub processor: Option<ProcessorSpec>,
+    pub streams: Vec<Stream>,
+}
+
+impl Given {
+    /// A link of which nothing limits anything.
+    pub fn plain() -> Self {
+        Self {
+            rates_bps: [1e9; 2],
+            delays_s: [0.0; 2],
+            limits: [100; 2],
+            in_bytes: false,
+            loss: 0.0,
+            overhead_bytes: 0,
+            processor: None,
+            streams: Vec::new(),
+        }
+    }
+}
+
+pub fn costs(per_packet_s: f64, ring: u32) -> ProcessorSpec {
+    ProcessorSpec {
+        per_packet_s,
+        per_byte_s: 0.0,
+        interrupt_s: 0.0,
+        input_ring: QueueLimit::Packets(ring),
+        output_ring: true,
+        receive: false,
+        background: None,
+        guaranteed: 0.0,
+        meter: None,
+    }
+}
+
+/// Links that are overloaded or not, with long and short queues.
+pub fn given() -> impl Strategy<Value = Given> {
+    let stream = (0..2usize, 40..1500u32, 0.001..0.02f64, 0.0..0.1f64)
+        .prop_map(|(port, size, interval_s, start_s)| Stream { port, size, interval_s, start_s });
+    let costs = (1e-4..5e-3f64, 0.0..1e-6f64, prop::sample::select(vec![0.0, 3e-5]), 1..20u32).prop_map(
+        |(per_packet_s, per_byte_s, interrupt_s, ring)| ProcessorSpec {
+            per_byte_s,
+            interrupt_s,
+            ..costs(per_packet_s, ring)
+        },
+    );
+    (
+        [2e5..1e7f64, 2e5..1e7f64],
+        [0.0..0.05f64, 0.0..0.05f64],
+        [1..30u32, 1..30u32],
+        any::<bool>(),
+        prop::sample::select(vec![0.0, 0.2]),
+        0..50u32,
+        prop::option::of(costs),
+        prop::collection::vec(stream, 1..6),
+    )
+        .prop_map(|(rates_bps, delays_s, limits, in_bytes, loss, overhead_bytes, processor, streams)| Given {
+            rates_bps,
+            delays_s,
+            limits,
+            in_bytes,
+            loss,
+            overhead_bytes,
+            processor,
+            streams,
+        })
+}
+
+fn link(name: &str, ends: (u32, u32), rate_bps: f64, delay_s: f64, limit: QueueLimit) -> LinkSpec {
+    LinkSpec {
+        name: name.to_owned(),
+        from: ends.0,
+        to: ends.1,
+        rate_bps,
+        rate_pps: None,
+        delay_s,
+        queue: QueueSpec::DropTail(DropTailSpec { limit }),
+        framing: FramingSpec::default(),
+        loss: 0.0,
+        mtu_bytes: None,
+        flow_control: false,
+    }
+}
+
+/// The link from node 1 to node 2, and back.
+fn bottleneck(given: &Given) -> [LinkSpec; 2] {
+    [("bottleneck", (1, 2)), ("bottleneck.reverse", (2, 1))].map(|(name, ends)| {
+        let way = usize::from(ends.0 == 2);
+        let limit = given.limits[way];
+        let limit =
+            if given.in_bytes { QueueLimit::Bytes(u64::from(limit) * 1000) } else { QueueLimit::Packets(limit) };
+        let framing = FramingSpec { overhead_bytes: given.overhead_bytes, smallest_bytes: 0 };
+        LinkSpec { loss: given.loss, framing, ..link(name, ends, given.rates_bps[way], given.delays_s[way], limit) }
+    })
+}
+
+/// The relay that is to do the same.
+pub fn spec(given: &Given) -> RelaySpec {
+    RelaySpec {
+        profile: Profile::Rfc,
+        seed: 1,
+        duration_s: Some(DURATION_S),
+        nodes: ["sender", "router", "receiver"].map(str::to_owned).to_vec(),
+        directions: bottleneck(given).map(|link| DirectionSpec { link, beyond_s: 0.0 }),
+        processor: given.processor.clone().map(|processor| RouterSpec {
+            node: "router".to_owned(),
+            processor,
+            port: 0,
+            burn: false,
+        }),
+        device: Device::Datagram,
+        lateness_bound_s: 1e-3,
+    }
+}
+
+/// What the simulator did.
+#[derive(Debug)]
+pub struct Simulated {
+    pub arrivals: [Vec<Packet>; 2],
+    pub deliveries: [Vec<Packet>; 2],
+    /// By queue, output ring, input ring, wire.
+    pub losses: [[usize; 4]; 2],
+    pub links: [Totals; 2],
+    /// Load and packets dropped by input rings.
+    pub node: Option<(f64, u64)>,
+}
+
+#[derive(Debug)]
+pub struct Totals {
+    pub packets_in: u64,
+    pub packets_out: u64,
+    pub packets_dropped: u64,
+    pub bytes_out: u64,
+    pub queue_max_packets: u64,
+    pub utilization: f64,
+    pub queue_mean_packets: f64,
+}
+
+fn integer(table: &Table, name: &str, row: usize) -> u64 {
+    match &table.columns.iter().find(|(column, _)| *column == name).unwrap().1 {
+        Column::Integer(values) => values[row] as u64,
+        other => panic!("{name} is {other:?}"),
+    }
+}
+
+fn float(table: &Table, name: &str, row: usize) -> f64 {
+    match &table.columns.iter().find(|(column, _)| *column == name).unwrap().1 {
+        Column::Float(values) => values[row],
+        other => panic!("{name} is {other:?}"),
+    }
+}
+
+/// Simulates it: the links of the scenario are bottleneck, its reverse, access and its reverse.
+pub fn simulate(given: &Given) -> Simulated {
+    let mut links = bottleneck(given).to_vec();
+    let unlimited = QueueLimit::Unlimited;
+    links.push(link("access", (0, 1), 1e12, 0.0, unlimited));
+    links.push(link("access.reverse", (1, 0), 1e12, 0.0, unlimited));
+    let mut nodes: Vec<NodeSpec> =
+        ["sender", "router", "receiver"].map(|name| NodeSpec { name: name.to_owned(), processor: None }).into();
+    nodes[1].processor = given.processor.clone();
+    let flow = |(index, stream): (usize, &Stream)| FlowSpec {
+        label: format!("cbr[{index}]"),
+        group: "cbr".to_owned(),
+        index: index as u32,
+        from: [0, 2][stream.port],
+        to: [2, 0][stream.port],
+        start_s: stream.start_s,
+        stop_s: DURATION_S,
+        path: None,
+        reverse_path: None,
+        traffic: TrafficSpec::Cbr { pace: Pace::IntervalS(stream.interval_s) },
+        transport: TransportSpec::Udp(UdpSpec {
+            payload_bytes: stream.size,
+            header_bytes: 0,
+            fragment_header_bytes: 0,
+            sizes: Vec::new(),
+        }),
+    };
+    let scenario = Scenario {
+        profile: Profile::Rfc,
+        duration_s: DURATION_S,
+        seed: 1,
+        nodes,
+        links,
+        flows: given.streams.iter().enumerate().map(flow).collect(),
+        users: Vec::new(),
+        scatter: Vec::new(),
+        observe: ObserveSpec { interval_s: None, flows: ObserveFlows::Each, periods: Vec::new() },
+    };
+    let mut records = Vec::new();
+    let probe = Trace::new(scenario.links.len(), scenario.flows.len(), |record: &Record| records.push(*record));
+    let mut simulation = Simulation::new(&scenario, probe).expect("the scenario is valid");
+    simulation.run(|| false).expect("nobody interrupts");
+    let (links, nodes) = (tables::links(&simulation), tables::nodes(&simulation));
+    drop(simulation);
+    let packets = |link: u32, event: Event| -> Vec<Packet> {
+        let found = records.iter().filter(|record| (record.link, record.event) == (link, event));
+        found.map(|record| Packet { at: record.time, size: record.size, number: record.uid as u32 }).collect()
+    };
+    let from = |port: usize| move |record: &&Record| given.streams[record.flow as usize].port == port;
+    let losses = [0, 1].map(|port| {
+        [DropReason::Queue, DropReason::OutputRing, DropReason::InputRing, DropReason::Wire].map(|reason| {
+            records.iter().filter(from(port)).filter(|record| record.event == Event::Drop(reason)).count()
+        })
+    });
+    let totals = |row| Totals {
+        packets_in: integer(&links, "packets_in", row),
+        packets_out: integer(&links, "packets_out", row),
+        packets_dropped: integer(&links, "packets_dropped", row),
+        bytes_out: integer(&links, "bytes_out", row),
+        queue_max_packets: integer(&links, "queue_max_packets", row),
+        utilization: float(&links, "utilization", row),
+        queue_mean_packets: float(&links, "queue_mean_packets", row),
+    };
+    let behind_router = if given.processor.is_some() { packets(3, Event::Enqueue) } else { packets(1, Event::Receive) };
+    Simulated {
+        // What the access link delivers comes to the router; what comes to the link from behind has passed nothing.
+        arrivals: [packets(2, Event::Receive), packets(1, Event::Enqueue)],
+        deliveries: [
+            packets(0, Event::Receive),
+            behind_router.into_iter().filter(|packet| packet.at < Time::new(DURATION_S)).collect(),
+        ],
+        losses,
+        links: [totals(0), totals(1)],
+        node: given
+            .processor
+            .as_ref()
+            .map(|_| (float(&nodes, "load_true", 1), integer(&nodes, "dropped_input_ring", 1))),
+    }
+}

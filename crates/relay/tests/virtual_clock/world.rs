@@ -1,0 +1,85 @@
+//! A world in which time passes only when the relay waits.
+
+use std::collections::VecDeque;
+
+use tightlink_relay::RelayError;
+use tightlink_relay::world::{Arrival, World};
+use tightlink_sim::time::Time;
+
+/// A packet that came or was handed on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Packet {
+    pub at: Time,
+    pub size: u32,
+    pub number: u32,
+}
+
+/// Its bytes: no IP packet, but with its number.
+fn bytes(packet: Packet) -> Vec<u8> {
+    let mut bytes = vec![0; packet.size as usize];
+    bytes[1..5].copy_from_slice(&packet.number.to_le_bytes());
+    bytes
+}
+
+/// A clock, packets that will come, and packets that were handed on.
+#[derive(Debug)]
+pub struct Virtual {
+    pub now: Time,
+    pub coming: [VecDeque<Packet>; 2],
+    pub sent: [Vec<Packet>; 2],
+    /// How much too long each sleep takes, in turn.
+    pub oversleeps_s: Vec<f64>,
+    pub sleeps: usize,
+    /// When it is told to end.
+    pub stop: Time,
+}
+
+impl Virtual {
+    pub fn new(coming: [Vec<Packet>; 2]) -> Self {
+        Self {
+            now: Time::ZERO,
+            coming: coming.map(VecDeque::from),
+            sent: [Vec::new(), Vec::new()],
+            oversleeps_s: vec![0.0],
+            sleeps: 0,
+            stop: Time::NEVER,
+        }
+    }
+}
+
+impl World for Virtual {
+    fn now(&mut self) -> Time {
+        self.now
+    }
+
+    fn receive(&mut self, port: usize, into: &mut [u8]) -> Result<Option<Arrival>, RelayError> {
+        if self.coming[port].front().is_none_or(|packet| packet.at > self.now) {
+            return Ok(None);
+        }
+        Ok(self.coming[port].pop_front().map(|packet| {
+            into[..packet.size as usize].copy_from_slice(&bytes(packet));
+            Arrival { length: packet.size as usize, at: packet.at }
+        }))
+    }
+
+    fn send(&mut self, port: usize, packet: &[u8]) -> Result<bool, RelayError> {
+        let number = u32::from_le_bytes(packet[1..5].try_into().unwrap());
+        let sent = Packet { at: self.now, size: packet.len() as u32, number };
+        assert_eq!(packet, bytes(sent));
+        self.sent[port].push(sent);
+        Ok(true)
+    }
+
+    fn wait(&mut self, until: Time) -> Result<bool, RelayError> {
+        let coming = self.coming.iter().filter_map(|coming| Some(coming.front()?.at)).min();
+        let wakes = coming.map_or(until, |coming| coming.min(until)).min(self.stop);
+        let oversleep_s = self.oversleeps_s[self.sleeps % self.oversleeps_s.len()];
+        self.sleeps += 1;
+        self.now = self.now.max(wakes) + oversleep_s;
+        Ok(self.now < self.stop)
+    }
+
+    fn work(&mut self, seconds: f64) {
+        self.now = self.now + seconds;
+    }
+}

@@ -1,0 +1,316 @@
+"""``tightlink measure tcp`` and ``tightlink measure udp-sweep``: grids of iperf3's tests."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from cyclopts import Parameter
+
+from tightlink import units
+from tightlink.commands.options import option, share
+from tightlink.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from tightlink.experiment.measured import Finished, Grid, Measured, Repeats
+
+Folder = Annotated[Path, Parameter(name=["--output", "-o"])]
+
+_FAILED: Final = 1
+_INTERRUPTED: Final = 130
+_BITS: Final = 8
+_HEADERS: Final = {4: 28, 6: 48}
+_LARGEST_PAYLOAD: Final = 65_507
+_LEAST_PAYLOAD: Final = 16
+_LARGEST_WINDOW: Final = 1 << 30
+_MOST_FLOWS: Final = 128
+_MOST_SECONDS: Final = 3600
+_MOST_REPEATS: Final = 1000
+_MOST: Final = 10
+_LARGEST_PORT: Final = 65_535
+#: As iperf3 writes sizes: 64K is 64 KiB.
+_SHORT: Final = re.compile(r"(\d)\s*([KMG])(?![A-Za-z])")
+#: Below, a socket's buffer holds mostly its own overhead: see `tightlink.measure.iperf3`.
+_SHAKY_WINDOW: Final = 4096
+
+
+def tcp(
+    *,
+    host: str,
+    windows: str,
+    flows: str,
+    output: Folder,
+    port: int = 5201,
+    time: str = "10 s",
+    congestion: str | None = None,
+    repeat: int = 3,
+    precision: str | None = None,
+    most: int | None = None,
+    seed: int = 1,
+) -> int:
+    """Measure transfers to an iperf3 server, with windows and numbers of flows, in shuffled order.
+
+    Parameters
+    ----------
+    host
+        Where "iperf3 -s" runs.
+    windows
+        Windows of each flow, such as "8K,64K" or "8K..1M:x2", which iperf3 meets to ±10 %.
+    flows
+        Numbers of parallel flows, such as "1,4" or "1..16:x2".
+    output
+        Folder for the results, in which an interrupted grid goes on.
+    port
+        Port of the iperf3 server.
+    time
+        How long each transfer takes.
+    congestion
+        Congestion control of this kernel, such as reno (default: the kernel's).
+    repeat
+        Measurements of each combination, at least.
+    precision
+        Such as "2 %": measure until half the 95 % interval of the median goodput is that narrow.
+    most
+        Measurements of each combination at most, with --precision (default: 10).
+    seed
+        Seed of the order.
+    """
+    from tightlink.experiment.measured import Grid, Measured
+    from tightlink.measure.iperf3 import transfer
+
+    address, seconds = _server(host, port), _seconds(time)
+    factors: dict[str, list[Any]] = {
+        "window_bytes": _sizes("--windows", windows, (1, _LARGEST_WINDOW)),
+        "flows": _levels("--flows", flows, (1, _MOST_FLOWS)),
+    }
+
+    def measure(values: Mapping[str, Any]) -> Measured:
+        found = transfer(
+            address, port=port, flows=values["flows"], seconds=seconds, window_bytes=values["window_bytes"],
+            congestion=congestion,
+        )  # fmt: skip
+        rows = [
+            {"flow": number, "label": f"iperf3[{number}]", "from": "here", "to": host, "transport": "tcp",
+             "congestion": found.congestion, "start_s": 0.0, "stop_s": found.seconds,
+             "packets_retransmitted": stream.retransmitted, "goodput_bps": stream.goodput_bps,
+             "rtt_mean_s": stream.rtt_mean_s}
+            for number, stream in enumerate(found.streams)
+        ]  # fmt: skip
+        metrics = {
+            "goodput_bps": found.goodput_bps,
+            "packets_retransmitted": float(sum(stream.retransmitted for stream in found.streams)),
+            "rtt_mean_s": sum(stream.rtt_mean_s for stream in found.streams) / len(found.streams),
+        }
+        return Measured(metrics, rows, {"tool": found.version, "congestion": found.congestion})
+
+    settings = {"tool": "iperf3", "transport": "tcp", "host": address, "port": port, "seconds": seconds,
+                "congestion": congestion}  # fmt: skip
+    shaky = [window for window in factors["window_bytes"] if window < _SHAKY_WINDOW]
+    warnings = [f"--windows: below {_SHAKY_WINDOW} B iperf3's window is far from what was asked for"] if shaky else []
+    shown = (("goodput", "goodput_bps", units.format_rate), ("rtt", "rtt_mean_s", units.format_time))
+    return _run(Grid(settings, factors), output, measure, shown, warnings, _repeats(repeat, precision, most, seed))
+
+
+def udp_sweep(
+    *,
+    host: str,
+    payloads: str,
+    rates: str,
+    output: Folder,
+    port: int = 5201,
+    time: str = "10 s",
+    repeat: int = 3,
+    precision: str | None = None,
+    most: int | None = None,
+    seed: int = 1,
+) -> int:
+    """Measure datagrams to an iperf3 server, with payloads and rates, in shuffled order.
+
+    Parameters
+    ----------
+    host
+        Where "iperf3 -s" runs.
+    payloads
+        Payloads of a datagram in bytes, such as "25,100,400" or "50..1450:50".
+    rates
+        What is offered: of payload such as "90 Mbit/s", or of datagrams such as "26000 packets/s".
+    output
+        Folder for the results, in which an interrupted sweep goes on.
+    port
+        Port of the iperf3 server.
+    time
+        How long each test takes.
+    repeat
+        Measurements of each combination, at least.
+    precision
+        Such as "2 %": measure until half the 95 % interval of the median goodput is that narrow.
+    most
+        Measurements of each combination at most, with --precision (default: 10).
+    seed
+        Seed of the order.
+    """
+    from tightlink.experiment.measured import Grid, Measured
+    from tightlink.measure.iperf3 import datagrams
+
+    address, seconds = _server(host, port), _seconds(time)
+    headers = _HEADERS[6 if ":" in address else 4]
+    offered = {text.strip(): _rate(text) for text in rates.split(",")}
+    factors: dict[str, list[Any]] = {
+        "payload_bytes": _sizes("--payloads", payloads, (_LEAST_PAYLOAD, _LARGEST_PAYLOAD)),
+        "rate": list(offered),
+    }
+
+    def measure(values: Mapping[str, Any]) -> Measured:
+        payload = values["payload_bytes"]
+        found = datagrams(
+            address, port=port, payload_bytes=payload, rate_bps=offered[values["rate"]](payload), seconds=seconds
+        )
+        packet = payload + headers
+        per_s = found.received / found.seconds
+        metrics = {
+            "packet_bytes": float(packet),
+            "packets_per_s": per_s,
+            "throughput_bps": per_s * packet * _BITS,
+            "goodput_bps": per_s * payload * _BITS,
+            "offered_packets_per_s": found.sent / found.seconds,
+            "loss": found.lost / found.sent if found.sent else 0.0,
+            "jitter_rfc3550_s": found.jitter_s,
+        }
+        row = {"flow": 0, "label": "iperf3", "from": "here", "to": host, "transport": "udp", "congestion": "",
+               "start_s": 0.0, "stop_s": found.seconds, "packets_sent": found.sent,
+               "packets_delivered": found.received, "packets_dropped": found.lost,
+               "bytes_sent": found.sent * packet, "bytes_delivered": found.received * packet,
+               "goodput_bps": metrics["goodput_bps"], "throughput_bps": metrics["throughput_bps"],
+               "jitter_rfc3550_s": found.jitter_s}  # fmt: skip
+        return Measured(metrics, [row], {"tool": found.version})
+
+    settings = {"tool": "iperf3", "transport": "udp", "host": address, "port": port, "seconds": seconds}
+    shown = (
+        ("packets/s", "packets_per_s", lambda value: f"{value:.5g}"),
+        ("goodput", "goodput_bps", units.format_rate),
+        ("loss", "loss", lambda value: units.format_fraction(round(value, 5))),
+    )
+    return _run(Grid(settings, factors), output, measure, shown, [], _repeats(repeat, precision, most, seed))
+
+
+def _run(  # noqa: PLR0917
+    grid: "Grid",
+    folder: Path,
+    measure: "Callable[[Mapping[str, Any]], Measured]",
+    shown: Sequence[tuple[str, str, Callable[[float], str]]],
+    warnings: list[str],
+    repeats: "Repeats",
+) -> int:
+    from tightlink.console import say, warned, watching
+    from tightlink.experiment.measured import run
+
+    seconds = grid.settings["seconds"] * len(grid.cells) * repeats.least
+    say(f"{len(grid.cells)} combinations, {repeats.least} times each: {units.format_time(seconds)} of traffic to "
+        f"{grid.settings['host']} port {grid.settings['port']}, at least")  # fmt: skip
+    try:
+        with watching() as show:
+            finished = run(grid, folder, measure, repeats=repeats, progress=show)
+    except KeyboardInterrupt:
+        say("interrupted; what is finished is kept, and the same command goes on from there")
+        return _INTERRUPTED
+    _show(finished, shown)
+    if finished.measured < len(finished.done):
+        say(f"{len(finished.done) - finished.measured} of {len(finished.done)} measurements were there already")
+    for (cell, _), error in finished.failures.items():
+        say(f"failed: {', '.join(map(str, cell))}: {error}")
+    if finished.not_firm and repeats.firm is not None:
+        metric, width = repeats.firm
+        cells = "; ".join(", ".join(map(str, cell)) for cell in finished.not_firm)
+        warnings.append(
+            f"the median of {metric} is not within {width:.3g} of itself after {repeats.most} measurements: {cells}"
+        )
+    say(f"wrote {folder}")
+    code = warned(warnings)
+    return _FAILED if finished.failures else code
+
+
+def _show(finished: "Finished", shown: Sequence[tuple[str, str, Callable[[float], str]]]) -> None:
+    from tightlink.console import print_table, rounded
+    from tightlink.experiment.precision import median_half_width
+
+    header = [*finished.grid.factors, "times"]
+    for name, _, _ in shown:
+        header += [name, "±"]
+    rows = []
+    for cell in finished.grid.cells:
+        row = [str(level) for level in cell]
+        row.append(str(len(finished.of(cell, shown[0][1]))))
+        for _, metric, write in shown:
+            values = finished.of(cell, metric)
+            median = finished.medians(metric).get(cell)
+            row += [rounded(median, write), rounded(median_half_width(values), write)]
+        rows.append(row)
+    print_table(header, rows)
+
+
+def _server(host: str, port: int) -> str:
+    from tightlink.measure.path import resolved
+
+    if not 1 <= port <= _LARGEST_PORT:
+        raise ScenarioError(f"a whole number from 1 to {_LARGEST_PORT}", key="--port", value=port)
+    return str(resolved(host, port)[0])
+
+
+def _seconds(text: str) -> float:
+    seconds = float(option("--time", text, units.TIME))
+    if not 1 <= seconds <= _MOST_SECONDS or not seconds.is_integer():
+        raise ScenarioError(f"whole seconds from 1 s to {_MOST_SECONDS} s", key="--time", value=text)
+    return seconds
+
+
+def _repeats(repeat: int, precision: str | None, most: int | None, seed: int) -> "Repeats":
+    from tightlink.experiment.measured import Repeats
+
+    for name, value in (("--repeat", repeat), ("--most", most)):
+        if value is not None and not 1 <= value <= _MOST_REPEATS:
+            raise ScenarioError(f"a whole number from 1 to {_MOST_REPEATS}", key=name, value=value)
+    if precision is None:
+        if most is not None:
+            raise ScenarioError("--precision beside it", key="--most", value=most)
+        return Repeats(least=repeat, seed=seed)
+    width = float(share("--precision", precision))
+    if not 0 < width < 1:
+        raise ScenarioError('a share above zero, such as "2 %"', key="--precision", value=precision)
+    return Repeats(least=repeat, most=most or _MOST, firm=("goodput_bps", width), seed=seed)
+
+
+def _sizes(name: str, text: str, bounds: tuple[int, int]) -> list[int]:
+    """Sizes in bytes, as iperf3 or as a scenario writes them."""
+    return _levels(name, _SHORT.sub(r"\1 \2iB", text), bounds)
+
+
+def _levels(name: str, text: str, bounds: tuple[int, int]) -> list[int]:
+    from tightlink.experiment.levels import Interval, levels
+
+    try:
+        listed = levels(text)
+        found = [] if isinstance(listed, Interval) else [_bytes(level) for level in listed]
+    except ScenarioError:
+        found = []
+    low, high = bounds
+    if not found or not all(low <= each <= high for each in found):
+        raise ScenarioError(f'values from {low} to {high}, such as "1,4" or "1..16:x2"', key=name, value=text)
+    return list(dict.fromkeys(found))
+
+
+def _bytes(level: object) -> int:
+    if isinstance(level, int) and not isinstance(level, bool):
+        return level
+    return units.size(level)
+
+
+def _rate(text: str) -> Callable[[int], float]:
+    """The rate of payload in bit/s for a size of payload."""
+    try:
+        kind, found = units.parse(text.strip(), units.RATE, units.PACKET_RATE)
+    except ScenarioError as error:
+        raise ScenarioError(error.expected, key="--rates", value=text, suggestion=error.suggestion) from None
+    if found.exact <= 0:
+        raise ScenarioError('rates above zero, such as "90 Mbit/s"', key="--rates", value=text)
+    value = float(found.exact)
+    return (lambda payload: value * payload * _BITS) if kind is units.PACKET_RATE else (lambda _: value)

@@ -1,0 +1,188 @@
+"""``tightlink measure path`` and ``tightlink measure serve``: the path to a host, from both of its ends."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+from cyclopts import Parameter
+
+from tightlink import units
+from tightlink.commands.analyze_output import Json, print_json
+from tightlink.commands.options import option
+from tightlink.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from tightlink.analysis.path_answer import PathAnswer
+    from tightlink.measure.path import Plan
+    from tightlink.measure.traffic import Address
+
+_LARGEST_PORT: Final = 65_535
+_PAYLOADS: Final = (200, 8_900)
+_TRAINS: Final = (20, 1_000)
+_TRAIN_PACKETS: Final = (20, 200)
+_OVERLOAD: Final = (100, 50_000)
+
+
+def serve(address: str, *, port: int = 5202, visits: int | None = None) -> int:
+    """Be the other end of "tightlink measure path": receive its datagrams or send them back, until Ctrl-C.
+
+    Parameters
+    ----------
+    address
+        Address of this machine to listen at, and at no other.
+    port
+        Port, of TCP and UDP.
+    visits
+        End after so many visits; a whole measurement makes five.
+    """
+    from tightlink.console import say
+    from tightlink.measure.listener import serve as listen
+
+    try:
+        listen(address, _port(port), visits=None if visits is None else _whole("--visits", visits, (1, 10**9)), say=say)
+    except KeyboardInterrupt:
+        say("ended")
+    return 0
+
+
+def path(
+    host: str,
+    *,
+    port: int = 5202,
+    payload: str = "1400 B",
+    trains: int = 25,
+    train_packets: int = 24,
+    overload_packets: int = 1500,
+    json_: Json = False,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+) -> int:
+    """Measure the path to a host: round trip, rate of the bottleneck, queue; and how sure they are.
+
+    Parameters
+    ----------
+    host
+        Name or address of the host, where "tightlink measure serve" runs; without it only ping and iperf3 tell.
+    port
+        Port at which it listens.
+    payload
+        Of the datagrams of trains and overload; no larger than the path takes whole.
+    trains
+        Trains that are sent.
+    train_packets
+        Datagrams of each.
+    overload_packets
+        Datagrams with which the queue is filled, at most.
+    json_
+        Print everything as JSON.
+    output
+        File for a scenario with this path, which "tightlink predict --path" takes, too.
+    """
+    from tightlink.console import say
+    from tightlink.measure.listener import NobodyListensError
+    from tightlink.measure.path import Plan, resolved
+    from tightlink.simulate import new_file
+
+    if output is not None:
+        new_file(output)
+    size = int(option("--payload", payload, units.SIZE))
+    plan = Plan(
+        payload_bytes=_whole("--payload", size, _PAYLOADS),
+        trains=_whole("--trains", trains, _TRAINS),
+        train_packets=_whole("--train-packets", train_packets, _TRAIN_PACKETS),
+        overload_packets=_whole("--overload-packets", overload_packets, _OVERLOAD),
+    )
+    to = resolved(host, _port(port))
+    try:
+        answer = _probed(host, to, plan)
+    except NobodyListensError as error:
+        say(str(error))
+        answer = _alone(host, to, plan)
+    if json_:
+        print_json(answer.as_json())
+    else:
+        _show(answer)
+    if output is not None and answer.whole:
+        from tightlink.files import write_text
+
+        write_text(output, answer.scenario(plan.packet_bytes))
+        say(f"wrote {output}")
+    return _warned(answer, output)
+
+
+def _probed(host: str, to: "Address", plan: "Plan") -> "PathAnswer":
+    """With the help of a listener."""
+    from tightlink.analysis.path_answer import judged
+    from tightlink.analysis.path_estimate import PacketTrains, overload
+    from tightlink.console import progress, say
+    from tightlink.measure import path as probes
+
+    say(f"sending at most {plan.packets} datagrams, {units.format_size(plan.bytes)}, to {to[0]} port {to[1]}")
+    with progress(f"measuring the path to {host}"):
+        round_trips = probes.echoes(to, plan)
+        sent = probes.trains(to, plan)
+        trains = PacketTrains(probes.of_trains(sent, plan), plan.train_packets, plan.packet_bytes)
+        rough = trains.rate_bps()
+        flooded = None if rough is None else probes.overload(to, plan, rough.value)
+    flood = None
+    if flooded is not None:
+        delay_s = flooded.received_s - flooded.received_sent_s
+        flood = overload(flooded.seq, flooded.sent_s, flooded.received_seq, delay_s, plan.packet_bytes)
+    overflowed = sent.overflowed + (0 if flooded is None else flooded.overflowed)
+    return judged(host, round_trips_s=round_trips, trains=trains, flood=flood, overflowed=overflowed)
+
+
+def _alone(host: str, to: "Address", plan: "Plan") -> "PathAnswer":
+    """Without it: round trips by ping, and what iperf3 carries, if a server of it runs there."""
+    from tightlink.analysis.path_answer import of_others
+    from tightlink.console import progress, say
+    from tightlink.errors import TightlinkError
+    from tightlink.measure.iperf3 import transfer
+    from tightlink.measure.path import pings
+
+    say(f"sending {2 * plan.echoes} pings to {to[0]}, and 5 s of TCP if an iperf3 server runs there")
+    doubts = []
+    carried = None
+    with progress(f"measuring the path to {host}"):
+        try:
+            round_trips = pings(str(to[0]), plan)
+        except TightlinkError as error:
+            round_trips = {}
+            doubts.append(("rtt", str(error)))
+        try:
+            carried = transfer(str(to[0]), flows=4, seconds=5).goodput_bps
+        except TightlinkError as error:
+            doubts.append(("bandwidth", str(error)))
+    return of_others(host, round_trips_s=round_trips, carried_bps=carried, doubts=doubts)
+
+
+def _show(answer: "PathAnswer") -> None:
+    from tightlink.console import print_table, rounded
+
+    rows = []
+    for name, value, write in (
+        ("bandwidth", answer.bandwidth_bps, units.format_rate),
+        ("rtt", answer.rtt_s, units.format_time),
+        ("queue", answer.queue_packets, lambda packets: f"{packets:.3g} packets"),
+    ):
+        cells = ["-"] * 3 if value is None else [rounded(each, write) for each in (value.value, value.low, value.high)]
+        sure = "not known" if value is None else "no" if answer.doubts_of(name) else "yes"
+        rows.append([name, *cells, sure])
+    print_table([f"path to {answer.host}", "value", "from", "to", "sure"], rows)
+
+
+def _warned(answer: "PathAnswer", output: Path | None) -> int:
+    from tightlink.console import say, warned
+
+    if output is not None and not answer.whole:
+        say(f"{output}: not written, as not all of the path is known")
+    return warned([f"{what}: {why}" for what, why in answer.doubts])
+
+
+def _port(port: int) -> int:
+    return _whole("--port", port, (1, _LARGEST_PORT))
+
+
+def _whole(name: str, value: int, bounds: tuple[int, int]) -> int:
+    low, high = bounds
+    if not low <= value <= high:
+        raise ScenarioError(f"a whole number from {low} to {high}", key=name, value=value)
+    return value

@@ -1,0 +1,135 @@
+"""The hosts of a planned scenario in a test bed: addresses, routes, and devices towards the link between them.
+
+A side with one host has its device in that host. With several hosts a router between them and the link has it, and
+forwards at the speed of the machine.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal
+
+from tightlink.measure.plan import SIDES
+from tightlink.measure.settings import largest_packet, of_hosts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tightlink.measure.plan import Plan
+    from tightlink.measure.settings import HostSettings
+    from tightlink.measure.testbed import Bed
+
+Device = Literal["tun", "packet"]
+
+#: The device of a side at the link, and that of a host towards the router of its side.
+DEVICE: Final = "tight0"
+_INSIDE: Final = "inside0"
+#: Names that no node can have.
+_ROUTERS: Final = ("<router 0>", "<router 1>")
+_RELAY: Final = "<relay>"
+#: Where a router is for the hosts behind it.
+_GATEWAY: Final = "10.65.0.1"
+#: Usual transmit queue of an interface, in packets.
+_QUEUE: Final = 1000
+
+
+@dataclass
+class Hosts:
+    """The hosts of a plan, made."""
+
+    ports: tuple[int, int]
+    """Descriptors of the devices at the link, of side 0 and side 1: of TUN devices, of which a read gives an IP packet,
+    or of packet sockets, of which it gives a frame."""
+    mtu: int
+    """Largest IP packet, in bytes."""
+    not_set: list[str] = field(default_factory=list)
+    """Settings that the machine refused, with why."""
+
+    def close(self) -> None:
+        """Give the descriptors back."""
+        for port in self.ports:
+            os.close(port)
+
+
+def lay_out(bed: Bed, plan: Plan, device: Device = "tun", *, queues: tuple[int, int] = (_QUEUE, _QUEUE)) -> Hosts:
+    """Make the hosts of a plan.
+
+    Args:
+        bed: Where; it has no hosts yet.
+        plan: The hosts and their sides.
+        device: Kind of the two devices at the link: ``tun`` gives and takes IP packets, ``packet`` Ethernet frames.
+        queues: What the TUN devices of the sides hold until they are read, in packets.
+
+    Raises:
+        ScenarioError: The hosts cannot be as the scenario says.
+        TightlinkError: The machine does not allow it.
+    """
+    settings, mtu = of_hosts(plan), largest_packet(plan)
+    for name in plan.hosts:
+        bed.add_host(name)
+    not_set = [f"{name} ({why})" for host, own in settings.items() for name, why in bed.set(host, own.system).items()]
+    hardware: list[str] = []
+    ports: list[int] = []
+    try:
+        if device == "packet":
+            bed.add_host(_RELAY)
+        for side, queue in enumerate(queues):
+            owner, address = _owner(bed, plan, side)
+            if device == "tun":
+                ports.append(bed.add_tun(owner, address, device=DEVICE, mtu=mtu, queue=queue))
+            else:
+                own, _ = bed.add_wire((owner, address), (_RELAY, None), devices=(DEVICE, f"port{side}"), mtu=mtu)
+                hardware.append(own)
+                ports.append(bed.packet_socket(_RELAY, f"port{side}"))
+        for side in (0, 1):
+            _connect(bed, plan, settings, side, mtu)
+            if hardware:
+                owner, _ = _owner_name(plan, side)
+                for host in plan.of_side(1 - side):
+                    bed.add_neighbour(owner, DEVICE, host.address, hardware[1 - side])
+    except BaseException:
+        for port in ports:
+            os.close(port)
+        raise
+    return Hosts((ports[0], ports[1]), mtu, sorted(set(not_set)))
+
+
+def _owner_name(plan: Plan, side: int) -> tuple[str, str]:
+    """Who has the device of a side, and its address."""
+    hosts = plan.of_side(side)
+    return (hosts[0].name, hosts[0].address) if len(hosts) == 1 else (_ROUTERS[side], _GATEWAY)
+
+
+def _owner(bed: Bed, plan: Plan, side: int) -> tuple[str, str]:
+    name, address = _owner_name(plan, side)
+    if name not in bed.hosts:
+        bed.add_host(name)
+        bed.set(name, {"net.ipv4.ip_forward": "1"})
+    return name, address
+
+
+def _connect(bed: Bed, plan: Plan, settings: dict[str, HostSettings], side: int, mtu: int) -> None:
+    """The routes of a side to the other, and the wires of its hosts if they have a router."""
+    owner, _ = _owner_name(plan, side)
+    hosts = plan.of_side(side)
+    there = SIDES[1 - side]
+    if owner == hosts[0].name:
+        bed.add_route(owner, there, DEVICE, metrics=settings[owner].metrics)
+        return
+    bed.add_route(owner, there, DEVICE)
+    for host, inside in zip(hosts, _inside(), strict=False):
+        # What the router forwards is cut to packets at the link's device.
+        own, its = bed.add_wire(
+            (host.name, host.address), (owner, _GATEWAY), devices=(_INSIDE, inside), mtu=mtu, offloads=True
+        )
+        bed.add_neighbour(host.name, _INSIDE, _GATEWAY, its)
+        bed.add_neighbour(owner, inside, host.address, own)
+        bed.add_route(host.name, f"{_GATEWAY}/32", _INSIDE)
+        bed.add_route(host.name, there, _INSIDE, via=_GATEWAY, metrics=settings[host.name].metrics)
+        bed.add_route(owner, f"{host.address}/32", inside)
+
+
+def _inside() -> Iterable[str]:
+    """The names of a router's devices."""
+    return (f"host{number}" for number in range(1 << 16))

@@ -1,0 +1,192 @@
+"""iperf3 as a witness: one test at a time, with a limit of time, and what it says in SI.
+
+Its traps: an error comes as JSON on standard output, sometimes with exit code 0; warnings on standard error break JSON
+where both are merged; ``-w`` sets the sender's buffer, whose own overhead counts, so that the window is what was asked
+for to ±10 % with full segments, and far less with small ones; of UDP the received bytes are those that were sent.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.errors import TightlinkError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+PORT: Final = 5201
+#: Beyond the time of the test: a server that hangs is given up.
+_PATIENCE_S: Final = 15.0
+#: For the connection; iperf3 itself would wait for minutes.
+_CONNECT_MS: Final = 5000
+_MICRO: Final = 1e-6
+_MILLI: Final = 1e-3
+
+
+class Iperf3Error(TightlinkError):
+    """A test that did not come to its end; the text says why."""
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A connection of a test."""
+
+    goodput_bps: float
+    received_bytes: int
+    retransmitted: int
+    rtt_mean_s: float
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """A test over TCP, as its receiver saw it."""
+
+    goodput_bps: float
+    seconds: float
+    congestion: str
+    streams: tuple[Stream, ...]
+    version: str
+
+
+@dataclass(frozen=True)
+class Datagrams:
+    """A test over UDP, as its receiver saw it."""
+
+    sent: int
+    received: int
+    seconds: float
+    jitter_s: float
+    """The interarrival jitter of RFC 3550 at the end."""
+    version: str
+
+    @property
+    def lost(self) -> int:
+        """Datagrams that did not arrive."""
+        return self.sent - self.received
+
+
+def transfer(
+    host: str,
+    *,
+    port: int = PORT,
+    flows: int = 1,
+    seconds: float = 10,
+    window_bytes: int | None = None,
+    congestion: str | None = None,
+) -> Transfer:
+    """Bulk transfers side by side to an iperf3 server.
+
+    Args:
+        host: Where it runs.
+        port: Where it listens.
+        flows: Connections.
+        seconds: How long.
+        window_bytes: Asked for with ``-w``; without it, the kernel decides.
+        congestion: Congestion control of this kernel; without it, its default.
+
+    Raises:
+        Iperf3Error: The test did not come to its end.
+        TightlinkError: There is no iperf3.
+    """
+    options = ["-P", str(flows)]
+    options += [] if window_bytes is None else ["-w", str(window_bytes)]
+    options += [] if congestion is None else ["-C", congestion]
+    document = _run(host, port, seconds, options)
+    return transferred(document)
+
+
+def datagrams(host: str, *, port: int = PORT, payload_bytes: int, rate_bps: float, seconds: float = 10) -> Datagrams:
+    """Datagrams at a constant rate to an iperf3 server, which paces them in bursts of a millisecond.
+
+    Args:
+        host: Where it runs.
+        port: Where it listens.
+        payload_bytes: Of each.
+        rate_bps: Of the payload.
+        seconds: How long.
+
+    Raises:
+        Iperf3Error: The test did not come to its end.
+        TightlinkError: There is no iperf3.
+    """
+    options = ["-u", "-l", str(payload_bytes), "-b", str(round(rate_bps))]
+    return delivered(_run(host, port, seconds, options))
+
+
+def transferred(document: Mapping[str, Any]) -> Transfer:
+    """A test over TCP from the document that iperf3 wrote.
+
+    Raises:
+        Iperf3Error: It says that it failed, or is none.
+    """
+    _check(document)
+    try:
+        end = document["end"]
+        streams = tuple(
+            Stream(
+                float(stream["receiver"]["bits_per_second"]),
+                int(stream["receiver"]["bytes"]),
+                int(stream["sender"].get("retransmits", 0)),
+                float(stream["sender"].get("mean_rtt", 0)) * _MICRO,
+            )
+            for stream in end["streams"]
+        )
+        received = end["sum_received"]
+        return Transfer(
+            float(received["bits_per_second"]),
+            float(received["seconds"]),
+            str(end.get("sender_tcp_congestion", "")),
+            streams,
+            str(document["start"]["version"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise Iperf3Error("an answer of iperf3 that cannot be understood") from None
+
+
+def delivered(document: Mapping[str, Any]) -> Datagrams:
+    """A test over UDP from the document that iperf3 wrote.
+
+    Raises:
+        Iperf3Error: It says that it failed, or is none.
+    """
+    _check(document)
+    try:
+        total = document["end"]["sum"]
+        sent, lost = int(total["packets"]), int(total["lost_packets"])
+        return Datagrams(
+            sent, sent - lost, float(total["seconds"]), float(total["jitter_ms"]) * _MILLI,
+            str(document["start"]["version"]),
+        )  # fmt: skip
+    except (KeyError, TypeError, ValueError):
+        raise Iperf3Error("an answer of iperf3 that cannot be understood") from None
+
+
+def _check(document: Mapping[str, Any]) -> None:
+    if "error" in document:
+        text = str(document["error"]).strip().rstrip(".")
+        raise Iperf3Error(f"iperf3: {text.removeprefix('error - ')}")
+
+
+def _run(host: str, port: int, seconds: float, options: Sequence[str]) -> Mapping[str, Any]:
+    program = shutil.which("iperf3")
+    if program is None:
+        raise TightlinkError("iperf3 is not installed here: install it (apt-get install iperf3)")
+    command = [program, "-c", host, "-p", str(port), "-t", f"{seconds:g}", "--connect-timeout", str(_CONNECT_MS), "-J"]
+    try:
+        done = subprocess.run(  # noqa: S603  # no shell; every word is checked or a number
+            [*command, *options], capture_output=True, text=True, check=False, timeout=seconds + _PATIENCE_S
+        )
+    except subprocess.TimeoutExpired:
+        raise Iperf3Error(f"iperf3: no end after {seconds + _PATIENCE_S:g} s: the server hangs") from None
+    try:
+        document = json.loads(done.stdout)
+    except ValueError:
+        said = (done.stderr or done.stdout).strip().splitlines() or [f"exit code {done.returncode}"]
+        raise Iperf3Error(f"iperf3: {said[-1].removeprefix('iperf3: ')}") from None
+    if not isinstance(document, dict):
+        raise Iperf3Error("an answer of iperf3 that cannot be understood")
+    return document

@@ -1,0 +1,171 @@
+"""A scenario measured: real senders on real transports, over a link in real time; the result is a run like any other.
+
+Example:
+    >>> import tightlink as tl
+    >>> scenario = tl.loads('''
+    ... profile = "linux"
+    ... duration = "1 s"
+    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms", queue = "20 packets" }
+    ... traffic.ftp = { kind = "bulk", from = "a", to = "b", tcp.congestion = "reno" }
+    ... ''')
+    >>> measure(scenario, sender="netperf")
+    Traceback (most recent call last):
+    tightlink.errors.TightlinkError: sender = "netperf": expected one of probe, iperf3
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink import units
+from tightlink.errors import TightlinkError, one_of
+from tightlink.measure import metadata, settings
+from tightlink.measure.echo import Echoes
+from tightlink.measure.hosts import lay_out
+from tightlink.measure.plan import Plan
+from tightlink.measure.relay import Relay, relay_spec
+from tightlink.measure.results import Measured, run
+from tightlink.measure.sender_iperf3 import Iperf3
+from tightlink.measure.sender_iperf3 import warnings as of_iperf3
+from tightlink.measure.sender_probe import Probe
+from tightlink.measure.sending import jobs
+from tightlink.measure.testbed import Bed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tightlink.measure.hosts import Device, Hosts
+    from tightlink.measure.sending import Job, Sender
+    from tightlink.run import Run
+    from tightlink.scenario import Scenario
+
+SENDERS: Final = {"probe": Probe, "iperf3": Iperf3}
+_NS: Final = 1e9
+#: From the beginning of the relay to the beginning of the scenario, in seconds.
+_LEAD_S: Final = 0.3
+#: How often senders are asked what is due, in seconds.
+_STEP_S: Final = 0.005
+#: How often it is told how far it is, in seconds.
+_TELLS_S: Final = 0.2
+#: Samples of connections where the scenario does not say how often, in seconds.
+_SAMPLES_S: Final = 0.1
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a measurement is."""
+
+    passed_s: float
+    """Of the scenario's time, in seconds."""
+    duration_s: float
+
+    def __str__(self) -> str:
+        times = f"{units.format_time(round(self.passed_s, 1))} of {units.format_time(self.duration_s)}"
+        return f"measuring, {times}"
+
+
+def measure(  # noqa: PLR0913
+    scenario: Scenario,
+    *,
+    sender: str = "probe",
+    link: str | None = None,
+    device: Device = "tun",
+    echo_s: float | None = None,
+    late_s: float | None = None,
+    watch: Callable[[Progress], None] | None = None,
+) -> Run:
+    """Measure a scenario in real time.
+
+    Args:
+        scenario: What to measure: its flows cross one link, which is emulated between hosts of this machine.
+        sender: What sends and receives: ``probe``, which is exact, or ``iperf3``, the witness.
+        link: The link to emulate, instead of the one with the smallest rate.
+        device: Kind of devices between the hosts and the link: ``tun``, or ``packet`` for Ethernet frames.
+        echo_s: Interval of echoes beside the traffic, in seconds; without it there are none.
+        late_s: A packet that the link hands on later than this after it was due is late, in seconds.
+        watch: Told now and then how far it is.
+
+    Raises:
+        ScenarioError: The scenario cannot be measured; the sentence says why.
+        SpoiledError: The machine was too busy for the link to be what it should have been.
+        TightlinkError: The machine lacks something, or a sender failed.
+    """
+    if sender not in SENDERS:
+        raise TightlinkError(f'sender = "{sender}": expected {one_of(SENDERS)}')
+    plan = Plan.of(scenario, link=link)
+    wanted = jobs(plan)
+    chosen: Sender = SENDERS[sender]()
+    warnings = [*plan.warnings, *(of_iperf3(wanted) if sender == "iperf3" else [])]
+    own = settings.differences(plan)
+    if own:
+        warnings.append(f"Linux has its own way instead: {', '.join(own)}")
+    before = metadata.load()
+    started = time.monotonic()
+    with Bed() as bed:
+        hosts = lay_out(bed, plan, device)
+        with contextlib.closing(hosts):
+            warnings += [f"not set: {text}" for text in hosts.not_set]
+            known = metadata.machine() | {"hosts": metadata.hosts(bed, plan)}
+            spec = relay_spec(plan, device, late_s=late_s)
+            measured = _measured(bed, hosts, plan, _Work(wanted, chosen, spec, echo_s, watch))
+    known |= metadata.between(before, metadata.load())
+    timing = {"wall_s": time.monotonic() - started}
+    return run(measured, device=device, warnings=warnings, host=known, timing=timing)
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What is to be done in a bed."""
+
+    jobs: Sequence[Job]
+    sender: Sender
+    relay: dict[str, Any]
+    echo_s: float | None
+    watch: Callable[[Progress], None] | None
+
+
+def _measured(bed: Bed, hosts: Hosts, plan: Plan, work: _Work) -> Measured:
+    duration_s, interval_s = plan.resolved["duration_s"], plan.resolved["observe"]["interval_s"]
+    sender = work.sender
+    try:
+        with Relay(work.relay, hosts.ports, trace=True) as relay:
+            sender.prepare(bed, work.jobs, sample_s=min(_SAMPLES_S, interval_s or _SAMPLES_S))
+            begin_ns, began = time.monotonic_ns() + int(_LEAD_S * _NS), time.time() + _LEAD_S
+            sender.begin(begin_ns)
+            with _echoes(bed, work) as echoes:
+                _wait(relay, sender, begin_ns, duration_s, work.watch)
+            sender.finish()
+            relayed = relay.finish()
+    finally:
+        sender.stop()
+    trips = None if echoes is None else echoes.samples(begin_ns)
+    return Measured(plan, work.jobs, sender, relayed, begin_ns, began, trips)
+
+
+def _echoes(bed: Bed, work: _Work) -> contextlib.AbstractContextManager[Echoes | None]:
+    """Beside the first flow, in its direction."""
+    if work.echo_s is None:
+        return contextlib.nullcontext()
+    first = work.jobs[0]
+    return Echoes(bed, first.sender, first.target[0], every_s=work.echo_s)
+
+
+def _wait(
+    relay: Relay, sender: Sender, begin_ns: int, duration_s: float, watch: Callable[[Progress], None] | None
+) -> None:
+    """Let the scenario's time pass."""
+    told = -1
+    while (passed_s := (time.monotonic_ns() - begin_ns) / _NS) < duration_s:
+        sender.step()
+        if not relay.works:
+            # It says why when it is asked.
+            relay.finish()
+            raise TightlinkError("the relay ended before the scenario")
+        if watch is not None and int(passed_s / _TELLS_S) != told:
+            told = int(passed_s / _TELLS_S)
+            watch(Progress(max(0.0, passed_s), duration_s))
+        time.sleep(min(_STEP_S, max(0.0, duration_s - passed_s)))
+    sender.step()

@@ -1,0 +1,226 @@
+"""A path probed: round trips of several sizes, trains, and an overload. What they say is for `analysis.path_estimate`.
+
+Nothing is sent to anyone but the address that is given, and no more than `Plan` says beforehand.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import socket as sockets
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tightlink.errors import TightlinkError
+from tightlink.measure.listener import visiting
+from tightlink.measure.probe import receive_udp, send_udp
+from tightlink.measure.traffic import Constant, Trains, UdpFlow
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tightlink.measure.traffic import Address, Pattern, UdpSent
+
+    Times = NDArray[np.float64]
+
+#: IPv4 and UDP; ICMP's is as long as UDP's.
+HEADERS_BYTES: Final = 28
+_NS: Final = 1e9
+_BITS: Final = 8
+_ECHO_EVERY_S: Final = 0.02
+_FEW: Final = 10
+#: Trains follow each other after so many times what one takes, at least so long.
+_APART: Final = 3.0
+_LEAST_APART_S: Final = 0.02
+#: The overload is this much faster than what trains found.
+OVERLOAD: Final = 1.5
+#: The most time that trains may take together.
+_TRAINS_S: Final = 45.0
+#: It takes no longer than this.
+_OVERLOAD_S: Final = 5.0
+#: Below this interval no sender here keeps time.
+_LEAST_INTERVAL_S: Final = 5e-6
+_SLACK_S: Final = 3.0
+_PING: Final = re.compile(r"time=([\d.]+) ms")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be sent at most."""
+
+    payload_bytes: int = 1400
+    """Of the datagrams of trains and overload."""
+    echoes: int = 20
+    """Round trips of each size."""
+    trains: int = 25
+    train_packets: int = 24
+    overload_packets: int = 1500
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Payloads of round trips: a small one, and that of the trains."""
+        return (64, self.payload_bytes)
+
+    @property
+    def packet_bytes(self) -> int:
+        """A datagram of the trains with its headers."""
+        return self.payload_bytes + HEADERS_BYTES
+
+    @property
+    def packets(self) -> int:
+        """All of them."""
+        return self.echoes * len(self.sizes) + self.train_packets * (1 + self.trains) + self.overload_packets
+
+    @property
+    def bytes(self) -> int:
+        """Their bytes, headers included."""
+        large = self.packets - self.echoes
+        return large * self.packet_bytes + self.echoes * (self.sizes[0] + HEADERS_BYTES)
+
+
+@dataclass(frozen=True)
+class Sent:
+    """Datagrams that were sent, and which of them arrived when; times are in seconds after the first was sent."""
+
+    seq: NDArray[np.int64]
+    sent_s: Times
+    received_seq: NDArray[np.int64]
+    received_sent_s: Times
+    received_s: Times
+    """By the clock of the other end."""
+    overflowed: int
+    """Datagrams that the other end was too slow for."""
+
+
+def echoes(to: Address, plan: Plan) -> dict[int, Times]:
+    """Round-trip times by the size of the packets, headers included; without those that were lost."""
+    found = {}
+    for payload in plan.sizes:
+        seconds = plan.echoes * _ECHO_EVERY_S
+        flow = UdpFlow(to, payload, Constant(_ECHO_EVERY_S), stop_s=seconds)
+        with (
+            visiting(to, "echo", most=plan.echoes, seconds=seconds + _SLACK_S) as visit,
+            sockets.socket(_family(to), sockets.SOCK_DGRAM) as end,
+            ThreadPoolExecutor(1) as pool,
+        ):
+            end.connect(to)
+            back = pool.submit(receive_udp, end, most=plan.echoes, limit_s=seconds + _SLACK_S, idle_s=1.0)
+            send_udp([flow], limit_s=seconds + _SLACK_S, most=plan.echoes, ends=[end])
+            times = back.result()
+            visit.answer()
+        found[payload + HEADERS_BYTES] = (times.received_ns - times.sent_ns) / _NS
+    return {size: times for size, times in found.items() if times.size}
+
+
+def trains(to: Address, plan: Plan) -> Sent:
+    """Trains, so far apart that the path is empty again: one alone tells how far that is.
+
+    Raises:
+        TightlinkError: Trains take too long on this path, or none arrives.
+    """
+    first = _trains(to, plan, 1, _LEAST_APART_S)
+    if not first.received_s.size:
+        raise TightlinkError(f"{to[0]} port {to[1]}: no datagram arrives there: something on the way stops UDP")
+    every = max(_LEAST_APART_S, _APART * float(np.ptp(first.received_s)))
+    count = min(plan.trains, int(_TRAINS_S / every))
+    if count < _FEW:
+        raise TightlinkError(
+            f"a train of {plan.train_packets} datagrams takes {every / _APART:.2g} s, which is too long for {_FEW} "
+            "of them: choose a smaller --payload"
+        )
+    return _trains(to, plan, count, every)
+
+
+def _trains(to: Address, plan: Plan, count: int, every_s: float) -> Sent:
+    pattern = Trains(plan.train_packets, every_s)
+    return _sent(to, plan.payload_bytes, pattern, packets=count * plan.train_packets, seconds=count * every_s)
+
+
+def of_trains(sent: Sent, plan: Plan) -> list[Times]:
+    """When the packets of each train arrived, in order."""
+    number = sent.received_seq // plan.train_packets
+    return [np.sort(sent.received_s[number == each]) for each in np.unique(number)]
+
+
+def overload(to: Address, plan: Plan, rate_bps: float) -> Sent | None:
+    """Datagrams at more than the rate of the path; nothing where that is faster than can be sent in time."""
+    interval = _BITS * plan.packet_bytes / (OVERLOAD * rate_bps)
+    if interval < _LEAST_INTERVAL_S:
+        return None
+    packets = max(_FEW, min(plan.overload_packets, int(_OVERLOAD_S / interval)))
+    return _sent(to, plan.payload_bytes, Constant(interval), packets=packets, seconds=packets * interval)
+
+
+def pings(host: str, plan: Plan) -> dict[int, Times]:
+    """The same as `echoes` by the system's ``ping``, which needs nobody's help.
+
+    Raises:
+        TightlinkError: There is no ``ping``, or it gets no answer.
+    """
+    ping = shutil.which("ping")
+    if ping is None:
+        raise TightlinkError("ping is not installed: without it nothing tells the round-trip time")
+    found = {}
+    for payload in plan.sizes:
+        command = [ping, "-n", "-c", str(plan.echoes), "-i", "0.2", "-W", "2", "-s", str(payload), host]
+        try:
+            done = subprocess.run(  # noqa: S603  # no shell; every word is an address or a number
+                command, capture_output=True, text=True, check=False, timeout=plan.echoes * 0.2 + 2 * _SLACK_S
+            )
+        except subprocess.TimeoutExpired:
+            raise TightlinkError(f"{host}: ping does not end") from None
+        times = [float(text) / 1e3 for text in _PING.findall(done.stdout)]
+        if times:
+            found[payload + HEADERS_BYTES] = np.array(times)
+        elif payload == plan.sizes[0]:
+            said = done.stderr.strip().splitlines() or ["no answer"]
+            raise TightlinkError(f"{host}: ping: {said[-1].removeprefix('ping: ')}")
+    return found
+
+
+def _sent(to: Address, payload_bytes: int, pattern: Pattern, *, packets: int, seconds: float) -> Sent:
+    flow = UdpFlow(to, payload_bytes, pattern)
+    with visiting(to, "receive", most=packets, seconds=seconds + _SLACK_S) as visit:
+        sent: UdpSent = send_udp([flow], limit_s=seconds + _SLACK_S, most=packets)
+        answer = visit.answer()
+    try:
+        seq, stamps, times = (np.array(answer[name], np.int64) for name in ("seq", "sent_ns", "received_ns"))
+        overflowed = int(answer["overflowed"])
+    except (KeyError, TypeError, ValueError, OverflowError):
+        raise TightlinkError(f"{to[0]} port {to[1]}: an answer that cannot be understood") from None
+    if not seq.size == stamps.size == times.size or not np.isin(seq, sent.seq).all():
+        raise TightlinkError(f"{to[0]} port {to[1]}: an answer about datagrams that were not sent")
+    _, first = np.unique(seq, return_index=True)
+    first.sort()
+    begin = sent.sent_ns[0] if sent.sent_ns.size else 0
+    return Sent(
+        sent.seq,
+        (sent.sent_ns - begin) / _NS,
+        seq[first],
+        (stamps[first] - begin) / _NS,
+        (times[first] - begin) / _NS,
+        overflowed,
+    )
+
+
+def resolved(host: str, port: int) -> Address:
+    """The address of a host and a port.
+
+    Raises:
+        TightlinkError: The name is of no host.
+    """
+    try:
+        found = sockets.getaddrinfo(host, port, type=sockets.SOCK_DGRAM)
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise TightlinkError(f"{host}: no such host ({reason.lower()})") from None
+    address: Address = found[0][4]
+    return address
+
+
+def _family(to: Address) -> sockets.AddressFamily:
+    return sockets.AF_INET6 if ":" in str(to[0]) else sockets.AF_INET

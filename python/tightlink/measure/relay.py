@@ -1,0 +1,280 @@
+"""A link in real time, in a process of its own, between the two sides of a plan.
+
+Example:
+    Between two hosts of a test bed::
+
+        with Bed() as bed:
+            hosts = lay_out(bed, plan)
+            with Relay(relay_spec(plan), hosts.ports) as relay:
+                bed.run("sender", ["ping", "-c", "3", plan.hosts["receiver"].address], timeout_s=9)
+                print(relay.finish().lateness["p99_s"])
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any, Final, Self
+
+from tightlink import units
+from tightlink.errors import TightlinkError
+from tightlink.tables import TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+
+    import polars as pl
+
+    from tightlink.measure.hosts import Device
+    from tightlink.measure.plan import Plan
+
+#: What a relay may take to begin and, with a long trace, to end, in seconds; a busy machine included.
+_BEGINS_S: Final = 60.0
+_ENDS_S: Final = 300.0
+#: Late is what comes later than this share of the time that the link takes with a full queue, and than this.
+_LATE_SHARE: Final = 0.01
+_LATE_S: Final = 100e-6
+#: Packets of which the time that a full queue takes is told, in bytes.
+_USUAL: Final = 1500
+_DEVICES: Final = {"tun": "datagram", "packet": "packet"}
+
+
+class SpoiledError(TightlinkError):
+    """A link that was not what it should have been: what was measured over it is no result."""
+
+
+def relay_spec(
+    plan: Plan,
+    device: Device = "tun",
+    *,
+    duration_s: float | None = None,
+    late_s: float | None = None,
+    burn: bool = False,
+) -> dict[str, Any]:
+    """What a relay is to be.
+
+    Args:
+        plan: The link, its two sides, and perhaps a router with a processor.
+        device: Kind of the two devices, as `lay_out` made them.
+        duration_s: In seconds; without it the relay works until it is told to end.
+        late_s: A packet handed on later than this after it was due is late, in seconds; without it, `late_after_s`.
+        burn: Whether the relay spends the processor time that packets cost the router, instead of adding it up.
+
+    Returns:
+        A relay as crates/relay/src/spec.rs describes it.
+
+    Raises:
+        TightlinkError: No router has a processor whose time could be spent.
+    """
+    if burn and plan.processor is None:
+        raise TightlinkError("there is no processor time to spend: no router of the scenario has a processor")
+    router = None
+    if plan.processor is not None:
+        node, side, processor = plan.processor
+        router = {"node": node, "processor": processor, "port": side, "burn": burn}
+    return {
+        "profile": plan.resolved["profile"],
+        "seed": plan.resolved["seed"],
+        "duration_s": duration_s,
+        "nodes": [node["name"] for node in plan.resolved["nodes"]],
+        "directions": list(plan.directions),
+        "processor": router,
+        "device": _DEVICES[device],
+        "lateness_bound_s": late_after_s(plan) if late_s is None else late_s,
+    }
+
+
+def late_after_s(plan: Plan) -> float:
+    """When a packet is late, in seconds: 1 % of what the shorter direction takes with a full queue, at least 0.1 ms."""
+    return max(_LATE_S, _LATE_SHARE * min(_full_s(**direction) for direction in plan.directions))
+
+
+def _full_s(link: Mapping[str, Any], beyond_s: float) -> float:
+    """Seconds on a link behind a full queue; one without a limit is taken as empty."""
+    limit = link["queue"]["limit"]
+    per_second = link["rate_pps"] or link["rate_bps"] / (8 * _USUAL)
+    packets = 1.0
+    if isinstance(limit, dict):
+        packets = limit["packets"] if "packets" in limit else limit["bytes"] / _USUAL
+    return float(link["delay_s"] + beyond_s + packets / per_second)
+
+
+@dataclass(frozen=True)
+class Relayed:
+    """What a relay did."""
+
+    summary: Mapping[str, Any]
+    """``duration_s``, ``links``, ``node``, ``lateness``, ``flows``, ``priority``, …: crates/relay/src/summary.rs."""
+    tables: Mapping[str, pl.DataFrame]
+    """``links``, ``nodes`` if a router has a processor, ``packets`` and ``deliveries`` if there is a trace."""
+
+    @property
+    def lateness(self) -> Mapping[str, Any]:
+        """How much later than planned packets were handed on, in seconds."""
+        late: Mapping[str, Any] = self.summary["lateness"]
+        return late
+
+    def check(self) -> None:
+        """See whether the link was what it should have been.
+
+        Raises:
+            SpoiledError: It was not; the sentence says why.
+        """
+        late = self.lateness
+        if late["spoiled"]:
+            bound, p99, most = (units.format_time(float(f"{late[name]:.3g}")) for name in ("bound_s", "p99_s", "max_s"))
+            raise SpoiledError(
+                f"lateness: {late['share_late']:.1%} of {late['packets']} packets were handed on more than {bound} "
+                f"after they were due, and at most {late['share_accepted']:.0%} may be (99 % within {p99}, all within "
+                f"{most}): the machine is too busy, or the link too fast for it"
+            )
+        if self.summary["full"]:
+            raise SpoiledError("the relay had no room left for packets: its queue and its delay hold too many of them")
+        if self.summary["trace_lost"]:
+            raise SpoiledError(
+                f"{self.summary['trace_lost']} packets are missing in the trace: the disk is too slow for it"
+            )
+
+
+class Relay:
+    """A relay at work; a context manager, at whose end it is gone.
+
+    It has a process of its own, which ends when this one does, whatever ends that.
+
+    Args:
+        spec: As `relay_spec` makes it.
+        ports: Descriptors of the devices of side 0 and side 1, as `lay_out` makes them; they stay the caller's.
+        trace: Whether to record what happens to every packet.
+
+    Raises:
+        TightlinkError: It cannot be; the sentence says why.
+    """
+
+    def __init__(self, spec: Mapping[str, Any], ports: tuple[int, int], *, trace: bool = False) -> None:
+        #: Without a name, so that nothing is left of it.
+        self._trace: IO[bytes] | None = tempfile.TemporaryFile() if trace else None  # noqa: SIM115
+        self._stop, theirs = socket.socketpair()
+        descriptor = None if self._trace is None else self._trace.fileno()
+        request = {"spec": spec, "ports": ports, "stop": theirs.fileno(), "trace": descriptor}
+        passed = [*ports, theirs.fileno(), *([] if descriptor is None else [descriptor])]
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "tightlink.measure.relaying"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                pass_fds=passed,
+                # What Ctrl-C ends is for who started it to say.
+                start_new_session=True,
+            )
+        try:
+            self._begin(json.dumps(request).encode())
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self, request: bytes) -> None:
+        if self._process.stdin is None:
+            raise AssertionError("its input is a pipe")
+        with contextlib.suppress(BrokenPipeError), self._process.stdin as pipe:
+            pipe.write(request)
+        self._process.stdin = None
+        self._stop.settimeout(_BEGINS_S)
+        try:
+            began = self._stop.recv(1)
+        except TimeoutError:
+            raise TightlinkError(f"the relay did not begin within {_BEGINS_S:g} s") from None
+        if not began:
+            self._answer()
+            raise TightlinkError("the relay ended before it began")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def works(self) -> bool:
+        """Whether it has not ended: of itself it ends with its duration, or when a host is gone."""
+        return self._process.poll() is None
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait until it ends of itself, but no longer than that; whether it has ended."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout_s)
+        return not self.works
+
+    def finish(self, *, check: bool = True) -> Relayed:
+        """End it, if it has not ended.
+
+        Args:
+            check: Whether to see that the link was what it should have been.
+
+        Raises:
+            SpoiledError: The link was not what it should have been.
+            TightlinkError: Something failed meanwhile, as a host being gone.
+        """
+        with contextlib.suppress(OSError):
+            self._stop.send(b"x")
+        summary = self._answer()
+        relayed = Relayed(summary, _tables(summary, self._trace))
+        if check:
+            relayed.check()
+        return relayed
+
+    def close(self) -> None:
+        """End it at once, if it works, and forget what it did."""
+        self._stop.close()
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+        if self._trace is not None:
+            self._trace.close()
+
+    def _answer(self) -> dict[str, Any]:
+        try:
+            output, _ = self._process.communicate(timeout=_ENDS_S)
+        except subprocess.TimeoutExpired:
+            raise TightlinkError(f"the relay did not end within {_ENDS_S:g} s") from None
+        if not output:
+            raise TightlinkError(f"the relay was ended by something else (exit code {self._process.returncode})")
+        answer: dict[str, Any] = json.loads(output)
+        if "error" in answer:
+            raise TightlinkError(f"the relay failed: {answer['error']}")
+        return answer
+
+
+def _tables(summary: Mapping[str, Any], trace: IO[bytes] | None) -> dict[str, pl.DataFrame]:
+    import polars as pl
+
+    tables = {"links": _frame("links", summary["links"])}
+    if summary["node"] is not None:
+        tables["nodes"] = _frame("nodes", [summary["node"]])
+    if trace is not None:
+        trace.seek(0)
+        lines = pl.read_parquet(trace)
+        # What sequence numbers in packets would be, only the hosts know.
+        seq = pl.lit(None, pl.Int64).alias("seq")
+        tables["packets"] = lines.with_columns(seq).select(column.name for column in TABLES["packets"])
+        delivered = lines.filter(pl.col("event") == "r")
+        late = (pl.col("time_s") - pl.col("due_s")).alias("late_s")
+        tables["deliveries"] = delivered.select("uid", "from", "to", "due_s", "time_s", late)
+    return tables
+
+
+def _frame(table: str, rows: list[Mapping[str, Any]]) -> pl.DataFrame:
+    import polars as pl
+
+    types = {"text": pl.String, "integer": pl.Int64, "number": pl.Float64}
+    return pl.DataFrame(rows, {column.name: types[column.type] for column in TABLES[table]})

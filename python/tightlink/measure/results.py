@@ -1,0 +1,282 @@
+"""From what a measurement left to a run: its tables and its manifest."""
+
+from __future__ import annotations
+
+import bisect
+import datetime
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.errors import TightlinkError
+from tightlink.run import MEASUREMENT, Framed, Run
+from tightlink.tables import TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+    from tightlink.measure.hosts import Device
+    from tightlink.measure.plan import Plan
+    from tightlink.measure.relay import Relayed
+    from tightlink.measure.sending import Address, Job, Sender, Sent
+
+_BITS: Final = 8
+_PROTOCOLS: Final = {True: 6, False: 17}
+#: What the samples of senders are called in the table ``series``.
+_SERIES: Final = ("cwnd_packets", "in_flight_packets", "rtt_s")
+_ECHO: Final = "echo"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What came of a measurement, before it is a run."""
+
+    plan: Plan
+    jobs: Sequence[Job]
+    sender: Sender
+    relayed: Relayed
+    begin_ns: int
+    """When the scenario began, of ``time.monotonic_ns()``."""
+    began: float
+    """The same as a time of day, in seconds."""
+    echoes: tuple[list[float], list[float]] | None
+    """Times and round trips of echoes."""
+
+    @property
+    def duration_s(self) -> float:
+        """That of the scenario, in seconds."""
+        return float(self.plan.resolved["duration_s"])
+
+    def origin(self, job: Job) -> str:
+        """The node at which the link begins on the side of a sender."""
+        return self.ends(self.plan.hosts[job.sender].side)[0]
+
+    def ends(self, side: int) -> tuple[str, str]:
+        """The nodes at the ends of a direction of the link."""
+        link = self.plan.directions[side]["link"]
+        return self.plan.node(link["from"]), self.plan.node(link["to"])
+
+
+def run(
+    measured: Measured,
+    *,
+    device: Device,
+    warnings: Sequence[str],
+    host: Mapping[str, Any],
+    timing: Mapping[str, float],
+) -> Run:
+    """The run of a measurement.
+
+    Args:
+        measured: What came of it.
+        device: Kind of the devices at the link.
+        warnings: What must be read before it is trusted.
+        host: Metadata of the machine and its hosts.
+        timing: What it took, in seconds.
+    """
+    from tightlink.measure import traced
+
+    relayed = measured.relayed
+    shift_s = relayed.summary["began_monotonic_s"] - measured.begin_ns / 1e9
+    packets = traced.in_time(
+        relayed.tables["packets"], _numbers(measured), shift_s=shift_s, duration_s=measured.duration_s
+    )
+    sent = measured.sender.results(_first_data(measured, packets))
+    found = {each.index: each for each in sent}
+    frames = {
+        "flows": _flows(measured, packets, found),
+        "links": _frame("links", [_link(measured, packets, side) for side in (0, 1)]),
+        "series": _series(measured, packets, found),
+        "packets": packets.select(column.name for column in TABLES["packets"]),
+    }
+    if "nodes" in relayed.tables:
+        frames["nodes"] = relayed.tables["nodes"]
+    if frames["series"].is_empty():
+        del frames["series"]
+    errors = [f"{job.label}: {error}" for job in measured.jobs for error in found[job.index].errors]
+    scenario = measured.plan.scenario
+    began = datetime.datetime.fromtimestamp(measured.began, datetime.UTC).isoformat(timespec="milliseconds")
+    manifest = {
+        "source": MEASUREMENT,
+        "identity": _identity(measured, device),
+        "scenario": scenario.explicit().written(),
+        "version": _version(),
+        "sender": {"name": measured.sender.name, **measured.sender.versions()},
+        "link": {"name": measured.plan.link, "device": device},
+        "began": began,
+        "host": dict(host),
+        "relay": {
+            name: relayed.summary[name]
+            for name in ("lateness", "priority", "cpu_s", "memory_locked", "refused", "full", "duration_s")
+        },
+        "timing": dict(timing),
+        "warnings": [*warnings, *errors, *_refused(relayed)],
+    }
+    return Run(scenario, manifest, Framed(frames))
+
+
+def _refused(relayed: Relayed) -> list[str]:
+    count = relayed.summary["refused"]
+    return [f"hosts did not take {count} packets when they were due"] if count else []
+
+
+def _identity(measured: Measured, device: str) -> str:
+    """A hash of what it depends on, the time included: no measurement is like another."""
+    inputs = [measured.plan.resolved, measured.plan.link, measured.sender.name, device, measured.began]
+    return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
+
+
+def _version() -> str:
+    import tightlink
+
+    return str(tightlink.__version__)
+
+
+def _numbers(measured: Measured) -> dict[int, int]:
+    """The scenario's number of each flow of the trace that is one of its own."""
+    flows = measured.relayed.summary["flows"]
+    known = {
+        (flow["protocol"], _key(flow["source"], flow["destination"])): number
+        for number, flow in enumerate(flows)
+        if flow["source"] is not None
+    }
+    tcp = {job.index: job.tcp for job in measured.jobs}
+    found = {}
+    for index, ends in measured.sender.ends().items():
+        number = known.get((_PROTOCOLS[tcp[index]], _key(*ends)))
+        if number is not None:
+            found[number] = index
+    return found
+
+
+def _key(*ends: Sequence[Any] | Address) -> frozenset[tuple[Any, ...]]:
+    """The same for both directions."""
+    return frozenset(tuple(end) for end in ends)
+
+
+def _first_data(measured: Measured, packets: pl.DataFrame) -> dict[int, float]:
+    from tightlink.measure.traced import first_data_s
+
+    found = {job.index: first_data_s(packets, job.index, origin=measured.origin(job)) for job in measured.jobs}
+    return {index: first for index, first in found.items() if first is not None}
+
+
+def _flows(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent]) -> pl.DataFrame:
+    from tightlink.measure.traced import first_s, of_flow
+
+    rows = []
+    for job in measured.jobs:
+        origin = measured.origin(job)
+        sent = found[job.index]
+        started = first_s(packets, job.index, origin=origin)
+        row = {
+            "flow": job.index,
+            "label": job.label,
+            "from": job.sender,
+            "to": job.receiver,
+            "transport": "tcp" if job.tcp else "udp",
+            "congestion": job.congestion,
+            "start_s": job.start_s if started is None else started,
+            "stop_s": job.stop_s,
+            **of_flow(packets, job.index, origin=origin),
+            **sent.columns,
+        }
+        lasted = row["stop_s"] - row["start_s"]
+        if lasted > 0:
+            row["throughput_bps"] = _BITS * row["bytes_delivered"] / lasted
+            if "goodput_bps" not in row and "delivered_bytes" in sent.samples:
+                row["goodput_bps"] = _BITS * _delivered(*sent.samples["delivered_bytes"], row["stop_s"]) / lasted
+        rows.append(row)
+    return _frame("flows", rows)
+
+
+def _delivered(times: Sequence[float], values: Sequence[float], until_s: float) -> float:
+    """What had been delivered at a time, between two samples in proportion."""
+    place = bisect.bisect_left(times, until_s)
+    if place == 0:
+        return 0.0
+    if place == len(times):
+        return values[-1]
+    (before, after), (low, high) = times[place - 1 : place + 1], values[place - 1 : place + 1]
+    return low + (high - low) * (until_s - before) / (after - before)
+
+
+def _link(measured: Measured, packets: pl.DataFrame, side: int) -> dict[str, Any]:
+    from tightlink.measure.traced import of_link
+
+    link = measured.plan.directions[side]["link"]
+    return of_link(packets, link, measured.ends(side), measured.duration_s)
+
+
+def _series(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent]) -> pl.DataFrame:
+    import polars as pl
+
+    from tightlink.measure import traced
+
+    frames = []
+    interval_s = measured.plan.resolved["observe"]["interval_s"]
+    times = [] if interval_s is None else _times(interval_s, measured.duration_s)
+    if times:
+        for side in (0, 1):
+            link = measured.plan.directions[side]["link"]
+            frames.append(traced.series_of_link(packets, link, measured.ends(side), times))
+        for job in measured.jobs:
+            frames.append(traced.series_of_flow(packets, job.index, job.label, measured.origin(job), times))
+            samples = found[job.index].samples
+            if "delivered_bytes" in samples:
+                frames.append(_goodput(job.label, *samples["delivered_bytes"], times))
+            for name in _SERIES:
+                if name in samples:
+                    frames.append(traced.sampled(*samples[name], name, job.label, times))
+    if measured.echoes is not None:
+        sent_s, trips = measured.echoes
+        columns = {"time_s": sent_s, "entity": _ECHO, "metric": "rtt_s", "value": trips}
+        frames.append(pl.DataFrame(columns, _types("series")))
+    if not frames:
+        return pl.DataFrame(schema=_types("series"))
+    # As the engine has them: at each time, links before flows.
+    return pl.concat(frames).sort("time_s", maintain_order=True)
+
+
+def _times(interval_s: float, duration_s: float) -> list[float]:
+    count = 1
+    found = []
+    while (time := count * interval_s) < duration_s:
+        found.append(time)
+        count += 1
+    return found
+
+
+def _goodput(label: str, at: Sequence[float], values: Sequence[float], times: Sequence[float]) -> pl.DataFrame:
+    import polars as pl
+
+    so_far = [_delivered(at, values, time) for time in times]
+    before = [0.0, *so_far[:-1]]
+    rates = [_BITS * (after - start) / times[0] for start, after in zip(before, so_far, strict=True)]
+    columns = {"time_s": times, "entity": label, "metric": "goodput_bps", "value": rates}
+    return pl.DataFrame(columns, _types("series"))
+
+
+def _types(table: str) -> dict[str, Any]:
+    import polars as pl
+
+    types = {"text": pl.String, "integer": pl.Int64, "number": pl.Float64}
+    return {column.name: types[column.type] for column in TABLES[table]}
+
+
+def _frame(table: str, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """A table with all of its columns; what is not known is null.
+
+    Raises:
+        TightlinkError: A row has a column that the table does not have: a mistake of this program.
+    """
+    import polars as pl
+
+    types = _types(table)
+    for row in rows:
+        if beyond := set(row) - set(types):
+            raise TightlinkError(f"table {table} has no column {min(beyond)}")
+    return pl.DataFrame([{name: row.get(name) for name in types} for row in rows], types)

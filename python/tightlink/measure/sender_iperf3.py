@@ -1,0 +1,255 @@
+"""iperf3 as the sender of a scenario: the witness that users trust.
+
+Each flow is a client and a server of its own, so that flows start and stop by themselves. What iperf3 cannot do shows:
+its connections for control share the link, its data start a few round trips after its start, its times are whole
+seconds, and ``-w`` sets a socket's buffer, of which the window is a part that hangs on the kernel's bookkeeping.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.measure.machine import missing
+from tightlink.measure.sending import Sent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tightlink.measure.programs import Program
+    from tightlink.measure.sending import Address, Job
+    from tightlink.measure.testbed import Bed
+
+_NS: Final = 1e9
+_MICRO: Final = 1e-6
+_BITS: Final = 8
+#: Port from which the data of flow i leave: this plus i.
+_FIRST_SOURCE: Final = 6201
+#: With segments of at least so many bytes the kernel's bookkeeping takes about as much as the data.
+_FULL_SIZE: Final = 1400
+#: Of iperf3: its own header in a datagram; its shortest interval of reports, in seconds.
+_LEAST_DATAGRAM: Final = 16
+_SHORTEST: Final = 0.1
+#: What it may take to listen, and to say how it went, in seconds.
+_PATIENCE_S: Final = 10.0
+#: How often it looks whether a datagram is due, in microseconds; a datagram every so many looks.
+_OFTENEST_US: Final = 10
+_SELDOMEST_US: Final = 1000
+_LOOKS: Final = 4
+#: What it writes at a time.
+_BLOCK: Final = 1 << 17
+#: What it calls an error where it was told to end, or its other end was.
+_ENDINGS: Final = ("interrupt", "the client has terminated", "the server has terminated")
+
+
+@dataclass
+class _Pair:
+    """The two programs of a flow."""
+
+    job: Job
+    server: Program
+    client: Program | None = None
+    ended: bool = False
+    #: What the two said.
+    sent: dict[str, Any] = field(default_factory=dict)
+    received: dict[str, Any] = field(default_factory=dict)
+
+
+class Iperf3:
+    """iperf3."""
+
+    name = "iperf3"
+
+    def __init__(self) -> None:
+        self._pairs: list[_Pair] = []
+        self._bed: Bed | None = None
+        self._sample_s = _SHORTEST
+        self._begin_ns = 0
+
+    def prepare(self, bed: Bed, jobs: Sequence[Job], *, sample_s: float) -> None:
+        """Start the servers.
+
+        Raises:
+            ScenarioError: A flow is of a kind that iperf3 does not send.
+            TightlinkError: It is not installed.
+        """
+        if (why := missing("iperf3")) is not None:
+            raise TightlinkError(f"{why}; --sender probe needs no program")
+        self._bed, self._sample_s = bed, max(_SHORTEST, sample_s)
+        for job in jobs:
+            if not job.tcp and job.payload_bytes < _LEAST_DATAGRAM:
+                expected = f"at least {_LEAST_DATAGRAM} B of payload, which iperf3 needs"
+                raise ScenarioError(expected, key=f"traffic.{job.label}.udp", value=f"{job.payload_bytes} B")
+            address, port = job.target
+            argv = ["iperf3", "-s", "-1", "-J", "-B", address, "-p", str(port), "-i", str(self._sample_s)]
+            self._pairs.append(_Pair(job, bed.popen(job.receiver, argv)))
+        for pair in self._pairs:
+            _await_listener(bed, pair)
+
+    def begin(self, begin_ns: int) -> None:
+        """Be told when the scenario begins, a time of ``time.monotonic_ns()``, soon."""
+        self._begin_ns = begin_ns
+
+    def step(self) -> None:
+        """Start the clients whose flows start, and end those whose flows stop."""
+        now_s = (time.monotonic_ns() - self._begin_ns) / _NS
+        for pair in self._pairs:
+            if pair.client is None and now_s >= pair.job.start_s:
+                pair.client = self._client(pair.job)
+            if pair.client is not None and not pair.ended and now_s >= pair.job.stop_s:
+                pair.client.signal(signal.SIGINT)
+                pair.ended = True
+
+    def finish(self) -> None:
+        """End what has not ended: the scenario is over.
+
+        Raises:
+            TightlinkError: A client or a server failed.
+        """
+        for pair in self._pairs:
+            if pair.client is not None:
+                if not pair.ended:
+                    pair.client.signal(signal.SIGINT)
+                said = pair.client.finish(_PATIENCE_S)
+                pair.sent = _read(said.output, f"iperf3 for {pair.job.label}")
+        for pair in self._pairs:
+            pair.server.signal(signal.SIGINT)
+            pair.received = _read(pair.server.finish(_PATIENCE_S).output, f"iperf3 for {pair.job.label}")
+
+    def stop(self) -> None:
+        """End everything at once."""
+        for pair in self._pairs:
+            for program in (pair.client, pair.server):
+                if program is not None:
+                    program.stop()
+
+    def ends(self) -> Mapping[int, tuple[Address, Address]]:
+        """Addresses and ports of sender and receiver of each flow that was sent; its connection for control is none."""
+        return {pair.job.index: ((pair.job.source, _FIRST_SOURCE + pair.job.index), pair.job.target) for pair in self._pairs}
+
+    def versions(self) -> Mapping[str, str]:
+        """Its version."""
+        for pair in self._pairs:
+            if pair.received:
+                return {"iperf3": str(pair.received["start"].get("version", ""))}
+        return {}
+
+    def results(self, first_data_s: Mapping[int, float]) -> list[Sent]:
+        """What became of each flow; its times count from its first data."""
+        return [_result(pair, first_data_s.get(pair.job.index)) for pair in self._pairs]
+
+    def _client(self, job: Job) -> Program:
+        address, port = job.target
+        argv = ["iperf3", "-c", address, "-p", str(port), "-B", job.source, "--cport", str(_FIRST_SOURCE + job.index)]
+        argv += ["-J", "-i", f"{self._sample_s:g}"]
+        if job.size_bytes is None:
+            # Whole seconds, which `step` ends in time.
+            argv += ["-t", str(math.ceil(job.stop_s - job.start_s) + 1)]
+        else:
+            argv += ["-n", str(job.size_bytes)]
+        argv += self._of_tcp(job) if job.tcp else _of_udp(job)
+        if self._bed is None:
+            raise AssertionError("it is prepared before it begins")
+        return self._bed.popen(job.sender, argv)
+
+    def _of_tcp(self, job: Job) -> list[str]:
+        argv = ["-C", job.congestion, "-M", str(job.payload_bytes + job.option_bytes)]
+        if job.size_bytes is not None:
+            argv += ["-l", str(_block(job.size_bytes))]
+        return argv + (["-w", str(job.window_bytes)] if _clamps(job) else [])
+
+
+def _clamps(job: Job) -> bool:
+    """Whether ``-w`` does what it should, more or less."""
+    return job.window_bytes is not None and job.payload_bytes >= _FULL_SIZE
+
+
+def warnings(jobs: Sequence[Job]) -> list[str]:
+    """What iperf3 does otherwise than the scenario says."""
+    found = []
+    clamped = [job.label for job in jobs if _clamps(job)]
+    free = [job.label for job in jobs if job.window_bytes is not None and not _clamps(job)]
+    if clamped:
+        found.append(f"iperf3 keeps windows to about 10 %: {', '.join(clamped)}; --sender probe keeps them to the packet")
+    if free:
+        found.append(
+            f"iperf3 keeps no window with segments below {_FULL_SIZE} B: {', '.join(free)} have what the kernel gives "
+            "them; --sender probe keeps them to the packet"
+        )
+    uneven = [job.label for job in jobs if job.tcp and job.size_bytes is not None and job.size_bytes % _block(job.size_bytes)]
+    if uneven:
+        found.append(f"iperf3 writes whole blocks: {', '.join(uneven)} send a little more than their bytes")
+    return found
+
+
+def _block(size: int) -> int:
+    """The largest block of which a transfer is a multiple; a usual one if there is none of a fair size."""
+    return next((block for block in range(min(size, _BLOCK), _FULL_SIZE, -1) if size % block == 0), min(size, _BLOCK))
+
+
+def _of_udp(job: Job) -> list[str]:
+    rate, wait_us = 0.0, float(_SELDOMEST_US)
+    if job.interval_s is not None:
+        rate = _BITS * job.payload_bytes / job.interval_s
+        wait_us = job.interval_s / _MICRO / _LOOKS
+    look_us = min(_SELDOMEST_US, max(_OFTENEST_US, round(wait_us)))
+    return ["-u", "-l", str(job.payload_bytes), "-b", f"{rate:.0f}", "--pacing-timer", str(look_us)]
+
+
+def _await_listener(bed: Bed, pair: _Pair) -> None:
+    """Wait until a server listens, as its table of sockets says."""
+    address, port = pair.job.target
+    until = time.monotonic() + _PATIENCE_S
+    wanted = f":{port:04X} 00000000:0000 0A"
+    while wanted not in bed.run(pair.job.receiver, ["cat", "/proc/self/net/tcp"], timeout_s=_PATIENCE_S).output:
+        if pair.server.poll() is not None or time.monotonic() > until:
+            raise TightlinkError(f"iperf3 does not listen at {address}:{port}")
+
+
+def _read(text: str, what: str) -> dict[str, Any]:
+    """What it says as JSON; that it was interrupted is how it ends here."""
+    try:
+        said: dict[str, Any] = json.loads(text)
+    except ValueError:
+        raise TightlinkError(f"{what} ended without a word") from None
+    error = str(said.get("error", ""))
+    if error and not error.startswith(_ENDINGS):
+        raise TightlinkError(f"{what}: {error}")
+    return said
+
+
+def _result(pair: _Pair, zero_s: float | None) -> Sent:
+    """What became of a flow.
+
+    Args:
+        pair: Its programs.
+        zero_s: When its first data were at the link; nothing if there were none.
+    """
+    job = pair.job
+    if zero_s is None or not pair.sent.get("intervals"):
+        return Sent(job.index, {"start_s": job.start_s, "stop_s": job.stop_s}, {}, ["nothing was sent"])
+    last = pair.sent["end"]["streams"][0]
+    stop_s = job.stop_s if job.size_bytes is None else min(job.stop_s, zero_s + float(pair.sent["intervals"][-1]["sum"]["end"]))
+    times, arrived = [zero_s], [0.0]
+    for interval in pair.received["intervals"]:
+        times.append(zero_s + interval["sum"]["end"])
+        arrived.append(arrived[-1] + interval["sum"]["bytes"])
+    columns: dict[str, Any] = {"stop_s": stop_s}
+    samples: dict[str, tuple[Sequence[float], Sequence[float]]] = {"delivered_bytes": (times, arrived)}
+    if job.tcp:
+        columns["packets_retransmitted"] = last["sender"]["retransmits"]
+        if last["sender"].get("mean_rtt"):
+            columns["rtt_mean_s"] = last["sender"]["mean_rtt"] * _MICRO
+        streams = [interval["streams"][0] for interval in pair.sent["intervals"]]
+        ends = [zero_s + stream["end"] for stream in streams]
+        samples["cwnd_packets"] = (ends, [stream["snd_cwnd"] / job.payload_bytes for stream in streams])
+        samples["rtt_s"] = (ends, [stream["rtt"] * _MICRO for stream in streams])
+    else:
+        udp = pair.received["end"]["streams"][0].get("udp", {})
+        columns["jitter_rfc3550_s"] = udp.get("jitter_ms", 0.0) / 1000
+    return Sent(job.index, columns, samples)

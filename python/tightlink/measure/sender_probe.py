@@ -1,0 +1,277 @@
+"""The probe as the sender of a scenario: exact windows, exact times, delays of every datagram.
+
+Its sockets are those of the hosts; its loops are threads of this process, which run without Python's lock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket as sockets
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.errors import TightlinkError
+from tightlink.measure.sending import Sent
+from tightlink.measure.traffic import Constant, Saturate, TcpFlow, UdpFlow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from tightlink.measure.sending import Address, Job
+    from tightlink.measure.testbed import Bed
+    from tightlink.measure.traffic import ReceivedFlow, SentFlow, TcpReceived, TcpSent, UdpReceived, UdpSent
+
+_NS: Final = 1e9
+_MICRO: Final = 1e-6
+_BITS: Final = 8
+#: What the loops may take beyond the flows' own times, in seconds.
+_MARGIN_S: Final = 30.0
+#: What is outstanding at the end may take as long, in seconds.
+_DRAINS_S: Final = 3.0
+_LARGEST_BUFFER: Final = 1 << 22
+
+
+@dataclass
+class _Loop:
+    """A loop of the probe in a thread, and what came of it."""
+
+    thread: threading.Thread
+    result: Any = None
+    error: BaseException | None = None
+
+
+class Probe:
+    """The probe."""
+
+    name = "probe"
+
+    def __init__(self) -> None:
+        self._jobs: list[Job] = []
+        self._loops: dict[str, _Loop] = {}
+        self._ends: dict[int, tuple[Address, Address]] = {}
+        self._open = contextlib.ExitStack()
+        self._begin_ns = 0
+        self._sample_s = 0.1
+        #: Monotonic time + this = time of day.
+        self._clock_ns = time.time_ns() - time.monotonic_ns()
+
+    def prepare(self, bed: Bed, jobs: Sequence[Job], *, sample_s: float) -> None:
+        """Open all sockets and start the receivers.
+
+        Raises:
+            TightlinkError: A congestion control is not there.
+        """
+        self._jobs, self._sample_s = list(jobs), sample_s
+        reading, self._stop = os.pipe()
+        self._open.callback(os.close, reading)
+        self._open.callback(os.close, self._stop)
+        self._stopped = reading
+        self._most_s = max(job.stop_s for job in jobs) + _MARGIN_S
+        self._tcp = [job for job in jobs if job.tcp]
+        self._datagrams = [job for job in jobs if not job.tcp]
+        self._senders = [self._sending(bed, job) for job in (*self._tcp, *self._datagrams)]
+        if self._tcp:
+            listeners = [self._listening(bed, job) for job in self._tcp]
+            self._start("tcp received", lambda: _probe().receive_tcp(listeners, flows=len(listeners), **self._limits()))
+        for job in self._datagrams:
+            end = self._open.enter_context(bed.socket(job.receiver, sockets.SOCK_DGRAM))
+            with contextlib.suppress(OSError):
+                end.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, _LARGEST_BUFFER)
+            end.bind(job.target)
+            self._start(f"udp received {job.index}", lambda end=end: _probe().receive_udp(end, **self._limits()))  # type: ignore[misc]
+
+    def begin(self, begin_ns: int) -> None:
+        """Start the senders; the scenario begins at a time of ``time.monotonic_ns()``."""
+        self._begin_ns = begin_ns
+        tcp, datagrams = self._senders[: len(self._tcp)], self._senders[len(self._tcp) :]
+        if tcp:
+            flows = [_tcp_flow(job) for job in self._tcp]
+            given = {"begin_ns": begin_ns, "sample_s": self._sample_s, "ends": tcp}
+            self._start("tcp sent", lambda: _probe().send_tcp(flows, **given, **self._limits()))  # type: ignore[arg-type]
+        if datagrams:
+            patterns = [_udp_flow(job) for job in self._datagrams]
+            self._start(
+                "udp sent", lambda: _probe().send_udp(patterns, begin_ns=begin_ns, ends=datagrams, **self._limits())
+            )
+
+    def step(self) -> None:
+        """Nothing: its threads know the time."""
+
+    def finish(self) -> None:
+        """End what has not ended: the scenario is over.
+
+        Raises:
+            TightlinkError: A loop failed.
+        """
+        until = time.monotonic() + _DRAINS_S
+        for name in ("tcp sent", "udp sent", "tcp received"):
+            if name in self._loops:
+                self._loops[name].thread.join(max(0.0, until - time.monotonic()))
+        self.stop()
+        for loop in self._loops.values():
+            if loop.error is not None:
+                raise TightlinkError(f"probe: {loop.error}") from loop.error
+
+    def results(self, first_data_s: Mapping[int, float]) -> list[Sent]:  # noqa: ARG002  # it knows better
+        """What became of each flow."""
+        return sorted(self._tcp_results() + self._udp_results(), key=lambda sent: sent.index)
+
+    def ends(self) -> Mapping[int, tuple[Address, Address]]:
+        """Addresses and ports of sender and receiver of each flow that was sent."""
+        return self._ends
+
+    def stop(self) -> None:
+        """End everything at once."""
+        if not self._loops:
+            return
+        with contextlib.suppress(OSError):
+            os.write(self._stop, b"x")
+        for loop in self._loops.values():
+            loop.thread.join()
+        self._open.close()
+
+    def versions(self) -> Mapping[str, str]:
+        """Nothing but this package."""
+        return {}
+
+    def _limits(self) -> dict[str, Any]:
+        return {"limit_s": self._most_s, "stop": self._stopped}
+
+    def _start(self, name: str, work: Callable[[], Any]) -> None:
+        def run() -> None:
+            try:
+                loop.result = work()
+            except BaseException as error:  # noqa: BLE001  # it is raised where the loop is waited for
+                loop.error = error
+
+        loop = _Loop(threading.Thread(target=run, name=name, daemon=True))
+        self._loops[name] = loop
+        loop.thread.start()
+
+    def _sending(self, bed: Bed, job: Job) -> sockets.socket:
+        kind = sockets.SOCK_STREAM if job.tcp else sockets.SOCK_DGRAM
+        end = self._open.enter_context(bed.socket(job.sender, kind))
+        end.bind((job.source, 0))
+        if job.tcp:
+            end.setsockopt(sockets.IPPROTO_TCP, sockets.TCP_MAXSEG, job.payload_bytes + job.option_bytes)
+        else:
+            end.connect(job.target)
+        self._ends[job.index] = (end.getsockname(), job.target)
+        return end
+
+    def _listening(self, bed: Bed, job: Job) -> sockets.socket:
+        end = self._open.enter_context(bed.socket(job.receiver, sockets.SOCK_STREAM))
+        end.setsockopt(sockets.SOL_SOCKET, sockets.SO_REUSEADDR, 1)
+        end.bind(job.target)
+        end.listen()
+        return end
+
+    # What became of it.
+
+    def _seconds(self, time_ns: Any) -> Any:
+        """Seconds of the scenario, of a time of day."""
+        return (time_ns - self._clock_ns - self._begin_ns) / _NS
+
+    def _time_ns(self, seconds: float) -> int:
+        return int(seconds * _NS) + self._begin_ns + self._clock_ns
+
+    def _tcp_results(self) -> list[Sent]:
+        if not self._tcp:
+            return []
+        sent: TcpSent = self._loops["tcp sent"].result
+        received: TcpReceived = self._loops["tcp received"].result
+        by_number = {flow.flow: flow for flow in received.flows}
+        columns = sent.samples
+        found = []
+        for job, flow in zip(self._tcp, sent.flows, strict=True):
+            own = columns["flow"] == flow.flow
+            samples = {name: values[own] for name, values in columns.items() if name != "flow"}
+            found.append(self._tcp_result(job, flow, by_number.get(flow.flow), samples))
+        return found
+
+    def _tcp_result(self, job: Job, flow: SentFlow, received: ReceivedFlow | None, samples: dict[str, Any]) -> Sent:
+        info = flow.info
+        stop_s = job.stop_s
+        if job.size_bytes is not None and flow.stop_ns is not None:
+            stop_s = min(stop_s, float(self._seconds(flow.stop_ns)))
+        columns = {
+            "start_s": job.start_s,
+            "stop_s": stop_s,
+            "packets_retransmitted": info.retransmitted_packets,
+            "timeouts": info.timeouts,
+            **flow.limited_by(),
+        }
+        times = self._seconds(samples["time_ns"]).tolist()
+        if times:
+            columns["rtt_mean_s"] = float(samples["rtt_us"].mean()) * _MICRO
+        kept = {
+            "cwnd_packets": samples["cwnd_packets"],
+            "in_flight_packets": samples["unacked_packets"],
+            "rtt_s": samples["rtt_us"] * _MICRO,
+        }
+        series = {name: (times, values.tolist()) for name, values in kept.items()}
+        if received is not None and stop_s > job.start_s:
+            columns["goodput_bps"] = received.goodput_bps(self._time_ns(job.start_s), self._time_ns(stop_s))
+            series["delivered_bytes"] = (self._seconds(received.time_ns).tolist(), received.bytes.tolist())
+        return Sent(job.index, columns, series, [flow.error] if flow.error else [])
+
+    def _udp_results(self) -> list[Sent]:
+        from tightlink.measure.datagrams import of_arrivals
+
+        if not self._datagrams:
+            return []
+        sent: UdpSent = self._loops["udp sent"].result
+        found = []
+        for job in self._datagrams:
+            received: UdpReceived = self._loops[f"udp received {job.index}"].result
+            own = received.flow == job.index
+            counted = int((sent.flow == job.index).sum())
+            delays = (received.received_ns[own] - received.sent_ns[own]) / _NS
+            arrived = of_arrivals(seq=received.seq[own], delay_s=delays, sent=counted)
+            before = received.received_ns[own] < self._time_ns(job.stop_s)
+            payload = int(received.payload_bytes[own][before].sum())
+            known = arrived.columns()
+            columns = {
+                "start_s": job.start_s,
+                "stop_s": job.stop_s,
+                "goodput_bps": _BITS * payload / (job.stop_s - job.start_s),
+                **{name: value for name, value in known.items() if not name.startswith("packets_")},
+            }
+            errors = [f"the receiver had no room for {received.overflowed} datagrams"] if received.overflowed else []
+            found.append(Sent(job.index, columns, {}, errors))
+        return found
+
+
+def _probe() -> Any:
+    from tightlink.measure import probe
+
+    return probe
+
+
+def _tcp_flow(job: Job) -> TcpFlow:
+    return TcpFlow(
+        to=job.target,
+        flow=job.index,
+        start_s=job.start_s,
+        stop_s=job.stop_s,
+        size_bytes=job.size_bytes,
+        window_bytes=job.window_bytes,
+        segment_bytes=job.payload_bytes,
+        congestion=job.congestion,
+    )
+
+
+def _udp_flow(job: Job) -> UdpFlow:
+    pattern = Saturate() if job.interval_s is None else Constant(job.interval_s)
+    return UdpFlow(
+        to=job.target,
+        payload_bytes=job.payload_bytes,
+        pattern=pattern,
+        flow=job.index,
+        start_s=job.start_s,
+        stop_s=job.stop_s,
+    )
+

@@ -1,0 +1,181 @@
+"""Senders of a planned scenario: what all of them are given, and what they say of each flow afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from tightlink.errors import ScenarioError
+from tightlink.measure.settings import PLAIN_HEADER, TIMESTAMPS, UDP_HEADER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tightlink.measure.plan import Plan
+    from tightlink.measure.testbed import Bed
+
+Address = tuple[str, int]
+
+#: Where receivers listen: the port of flow i is this plus i.
+FIRST_PORT: Final = 5201
+_BITS: Final = 8
+#: Packets that are outstanding while their ACKs are on their way, beyond those on the link and in its queue.
+_SPARE_PACKETS: Final = 10
+
+
+@dataclass(frozen=True)
+class Job:
+    """A flow to send."""
+
+    index: int
+    label: str
+    sender: str
+    """Host."""
+    receiver: str
+    source: str
+    """Address of the sender."""
+    target: Address
+    """Address and port of the receiver."""
+    start_s: float
+    stop_s: float
+    payload_bytes: int
+    """Application bytes in a full packet, as the packet is as large as in the scenario."""
+    size_bytes: int | None
+    """Application bytes in all; without end if nothing."""
+    tcp: bool
+    congestion: str
+    window_bytes: int | None
+    """Largest number of bytes outstanding, if the path holds more."""
+    option_bytes: int
+    """What options take of each segment."""
+    interval_s: float | None
+    """From datagram to datagram; nothing: as fast as the host takes them."""
+
+
+@dataclass
+class Sent:
+    """What a sender says of a flow."""
+
+    index: int
+    columns: dict[str, Any] = field(default_factory=dict)
+    """Columns of the table ``flows`` that the sender and the receiver know."""
+    samples: dict[str, tuple[Sequence[float], Sequence[float]]] = field(default_factory=dict)
+    """By the metric: times, and values."""
+    errors: list[str] = field(default_factory=list)
+    """What went wrong."""
+
+
+class Sender(Protocol):
+    """What sends and receives the flows of a scenario."""
+
+    name: str
+    """As ``--sender`` has it."""
+
+    def prepare(self, bed: Bed, jobs: Sequence[Job], *, sample_s: float) -> None:
+        """Start the receivers.
+
+        Raises:
+            TightlinkError: A program that it takes is not there.
+        """
+
+    def begin(self, begin_ns: int) -> None:
+        """Be told when the scenario begins, a time of ``time.monotonic_ns()``, soon."""
+
+    def step(self) -> None:
+        """Do what is due by now; called all the time from then on."""
+
+    def finish(self) -> None:
+        """End what has not ended: the scenario is over."""
+
+    def results(self, first_data_s: Mapping[int, float]) -> list[Sent]:
+        """What became of each flow.
+
+        Args:
+            first_data_s: When the first data of a flow were at the link, in seconds of the scenario, by its number.
+        """
+
+    def stop(self) -> None:
+        """End everything at once."""
+
+    def ends(self) -> Mapping[int, tuple[Address, Address]]:
+        """Addresses and ports of sender and receiver of each flow that was sent, as its packets have them."""
+
+    def versions(self) -> Mapping[str, str]:
+        """What it uses, and in which version."""
+
+
+def jobs(plan: Plan) -> list[Job]:
+    """The flows of a plan.
+
+    Raises:
+        ScenarioError: One of them cannot be sent; the sentence says why.
+    """
+    try:
+        return [_job(plan, index, flow) for index, flow in enumerate(plan.flows())]
+    except ScenarioError as error:
+        raise error.located(plan.scenario.file) from None
+
+
+def _job(plan: Plan, index: int, flow: Mapping[str, Any]) -> Job:
+    key = f"traffic.{flow['group']}"
+    kind = flow["traffic"]["kind"]
+    ((transport, spec),) = flow["transport"].items()
+    tcp = transport == "tcp"
+    if kind not in ("bulk", "cbr", "saturate") or (tcp and kind != "bulk"):
+        over = " over TCP" if tcp else ""
+        raise ScenarioError("bulk over TCP, or cbr or saturate over UDP, to be sent live", key=f"{key}.kind", value=f"{kind}{over}")
+    if spec.get("sizes"):
+        raise ScenarioError("datagrams of one size, to be sent live", key=f"{key}.sizes", statement=False)
+    sender, receiver = plan.hosts[plan.node(flow["from"])], plan.hosts[plan.node(flow["to"])]
+    size = spec["payload_bytes"] + spec["header_bytes"]
+    options = TIMESTAMPS if tcp and spec["header_bytes"] == PLAIN_HEADER + TIMESTAMPS else 0
+    header = PLAIN_HEADER + options if tcp else UDP_HEADER
+    if not tcp:
+        _check_whole(plan, f"{key}.udp", size, sender.side)
+    return Job(
+        index=index,
+        label=flow["label"],
+        sender=sender.name,
+        receiver=receiver.name,
+        source=sender.address,
+        target=(receiver.address, FIRST_PORT + index),
+        start_s=flow["start_s"],
+        stop_s=flow["stop_s"],
+        payload_bytes=size - header,
+        size_bytes=flow["traffic"].get("bytes"),
+        tcp=tcp,
+        congestion=spec["congestion"] if tcp else "",
+        window_bytes=_window(plan, spec, size, sender.side) if tcp else None,
+        option_bytes=options,
+        interval_s=_interval(flow["traffic"].get("pace"), size),
+    )
+
+
+def _check_whole(plan: Plan, key: str, size: int, side: int) -> None:
+    mtu = plan.directions[side]["link"]["mtu_bytes"]
+    if mtu is not None and size > mtu:
+        name = plan.directions[side]["link"]["name"]
+        raise ScenarioError(
+            f"datagrams of at most {mtu} B, the MTU of {name}: fragments cannot be told apart", key=key, value=f"{size} B"
+        )
+
+
+def _interval(pace: Mapping[str, float] | None, size: int) -> float | None:
+    if pace is None:
+        return None
+    return pace["interval_s"] if "interval_s" in pace else _BITS * size / pace["rate_bps"]
+
+
+def _window(plan: Plan, tcp: Mapping[str, Any], size: int, side: int) -> int | None:
+    """The window in bytes of payload; nothing where the path cannot hold as much, so that it never limits."""
+    packets = int(tcp["window_packets"])
+    link = plan.directions[side]["link"]
+    round_trip = sum(each["link"]["delay_s"] + each["beyond_s"] for each in plan.directions)
+    limit = link["queue"]["limit"]
+    if limit == "unlimited":
+        return packets * tcp["payload_bytes"]
+    rate = link["rate_bps"] if link["rate_pps"] is None else link["rate_pps"] * size * _BITS
+    held = limit["packets"] if "packets" in limit else limit["bytes"] / size
+    # Acknowledgements may wait for a second packet, and a few are on the way back.
+    path = rate * round_trip / _BITS / size + held + _SPARE_PACKETS
+    return packets * int(tcp["payload_bytes"]) if packets < path else None

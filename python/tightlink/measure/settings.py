@@ -1,0 +1,175 @@
+"""What the hosts of a planned scenario begin with: sysctls and metrics of routes that make Linux's TCP as it says.
+
+Example:
+    >>> import tightlink as tl
+    >>> from tightlink.measure.plan import Plan
+    >>> plan = Plan.of(tl.loads('''
+    ... profile = "ns2"
+    ... duration = "10 s"
+    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
+    ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
+    ... '''))
+    >>> found = of_hosts(plan)
+    >>> found["a"].metrics, found["b"].metrics, largest_packet(plan)
+    ({'cc_algo': 'reno', 'initcwnd': 2, 'rto_min': 200}, {'quickack': 1}, 1040)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink import units
+from tightlink.errors import ScenarioError
+from tightlink.scenario.profiles import LINUX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from tightlink.measure.plan import Plan
+
+#: What TCP adds to a segment, in bytes: IP 20 and TCP 20; with timestamps (RFC 7323) 12 more.
+PLAIN_HEADER: Final = 40
+TIMESTAMPS: Final = 12
+#: What UDP adds to a datagram: IP 20 and UDP 8.
+UDP_HEADER: Final = 28
+#: Least payload and options of a segment (TCP_MIN_SND_MSS), and the least MTU (RFC 791).
+_LEAST_SEGMENT: Final = 48
+_LEAST_MTU: Final = 68
+#: Recoveries as Linux has them: with selective ACKs or without.
+_SACK: Final = {"reno": "0", "newreno": "0", "sack": "1", "rack": "1"}
+#: Congestion controls that are Linux's own, as ours are made after them.
+CONTROLS: Final = ("reno", "cubic", "bbr")
+
+#: The same for all hosts.
+_ALWAYS: Final = {
+    # What an earlier connection learned must not be where the next one begins.
+    "net.ipv4.tcp_no_metrics_save": "1",
+    # For ping without privileges; inside a user namespace there is one group.
+    "net.ipv4.ping_group_range": "0 0",
+}
+
+
+@dataclass
+class HostSettings:
+    """Those of a host."""
+
+    system: dict[str, str] = field(default_factory=lambda: dict(_ALWAYS))
+    """Sysctls."""
+    metrics: dict[str, int | str] = field(default_factory=dict)
+    """Of the routes to the other side, by the names of rtnetlink."""
+
+
+def of_hosts(plan: Plan) -> dict[str, HostSettings]:
+    """What each host begins with.
+
+    Raises:
+        ScenarioError: Linux has no such congestion control or recovery, or two flows want one host to be different.
+    """
+    try:
+        return _of_hosts(plan)
+    except ScenarioError as error:
+        raise error.located(plan.scenario.file) from None
+
+
+def _of_hosts(plan: Plan) -> dict[str, HostSettings]:
+    found = {name: HostSettings() for name in plan.hosts}
+    wanted: dict[tuple[str, str], tuple[Any, str]] = {}
+    for flow in plan.flows():
+        tcp = flow["transport"].get("tcp")
+        if tcp is None:
+            continue
+        key = f"traffic.{flow['group']}.tcp"
+        sender, receiver = plan.node(flow["from"]), plan.node(flow["to"])
+        for host, name, value, said in _of_flow(key, tcp, sender, receiver):
+            before, whose = wanted.setdefault((host, name), (value, said))
+            if before != value:
+                text = f"{host} has one value for all of its connections, and {whose} asks for another"
+                raise ScenarioError(text, key=said, statement=True)
+            if name.startswith("net."):
+                found[host].system[name] = str(value)
+            else:
+                found[host].metrics[name] = value
+    return found
+
+
+def _of_flow(key: str, tcp: Mapping[str, Any], sender: str, receiver: str) -> Iterable[tuple[str, str, Any, str]]:
+    """Host, setting, value, and the key that asks for it."""
+    yield sender, "cc_algo", control(key, tcp), f"{key}.congestion"
+    yield sender, "initcwnd", max(1, round(tcp["initial_window_packets"])), f"{key}.initial_window"
+    yield sender, "rto_min", round(tcp["rto"]["min_s"] * 1000), f"{key}.rto.min"
+    if tcp["delayed_ack_s"] is None:
+        yield receiver, "quickack", 1, f"{key}.delayed_acks"
+    sack = _SACK.get(tcp["recovery"])
+    if sack is None:
+        raise ScenarioError(
+            "a recovery that Linux has: reno, newreno, sack or rack", key=f"{key}.recovery", value=tcp["recovery"]
+        )
+    timestamps = tcp["header_bytes"] - PLAIN_HEADER == TIMESTAMPS
+    for host in (sender, receiver):
+        yield host, "net.ipv4.tcp_sack", sack, f"{key}.recovery"
+        yield host, "net.ipv4.tcp_timestamps", str(int(timestamps)), f"{key}.payload"
+        yield host, "net.ipv4.tcp_ecn", str(int(tcp["ecn"])), f"{key}.ecn"
+
+
+def control(key: str, tcp: Mapping[str, Any]) -> str:
+    """The congestion control of a flow as Linux calls it.
+
+    Raises:
+        ScenarioError: Linux has no such control, or not with these options.
+    """
+    name = tcp["congestion"]
+    if name not in CONTROLS:
+        written = name if isinstance(name, str) else name["kind"]
+        options = isinstance(name, dict) and name["kind"] in CONTROLS
+        expected = "its options as they are in Linux" if options else f"one that Linux has: {', '.join(CONTROLS)}"
+        raise ScenarioError(expected, key=f"{key}.congestion", value=written)
+    return str(name)
+
+
+def largest_packet(plan: Plan) -> int:
+    """The MTU of the devices, in bytes: that of the link, or the largest packet of a flow where that is smaller.
+
+    Raises:
+        ScenarioError: Linux sends no packets as small.
+    """
+    sizes: list[int] = []
+    for flow in plan.flows():
+        (spec,) = flow["transport"].values()
+        size = spec["payload_bytes"] + spec["header_bytes"]
+        least = PLAIN_HEADER + _LEAST_SEGMENT if "tcp" in flow["transport"] else UDP_HEADER + 1
+        if size < least:
+            text = f"packets of at least {least} B with their headers, as Linux sends no smaller ones"
+            (transport,) = flow["transport"]
+            key = f"traffic.{flow['group']}.{transport}.payload"
+            raise ScenarioError(text, key=key, value=f"{spec['payload_bytes']} B").located(plan.scenario.file)
+        sizes.append(size)
+    limits: list[int] = [each["link"]["mtu_bytes"] for each in plan.directions if each["link"]["mtu_bytes"] is not None]
+    return max(_LEAST_MTU, min([max(sizes), *limits]))
+
+
+def differences(plan: Plan) -> list[str]:
+    """Where the hosts' TCP is Linux's own instead of what the scenario says, by key."""
+    own = LINUX.tcp
+    found: dict[str, None] = {}
+    for flow in plan.flows():
+        tcp = flow["transport"].get("tcp")
+        if tcp is None:
+            continue
+        slow_start = own.slow_start if tcp["congestion"] == own.congestion else "standard"
+        ssthresh = tcp["initial_ssthresh_packets"]
+        window = tcp["window_packets"]
+        checks = {
+            "recovery": tcp["recovery"] != "rack",
+            "slow_start": tcp["slow_start"] != slow_start,
+            "initial_ssthresh": ssthresh is not None and ssthresh < window,
+            "limited_transmit": not tcp["limited_transmit"],
+            "pacing": tcp["pacing"] and tcp["congestion"] != "bbr",
+            "delayed_ack_timeout": tcp["delayed_ack_s"] not in (None, units.time(own.delayed_ack_timeout)),
+            **{
+                f"rto.{name}": tcp["rto"][f"{name}_s"] != units.time(getattr(own.rto, name))
+                for name in ("initial", "max", "granularity")
+            },
+        }
+        found |= dict.fromkeys(f"traffic.{flow['group']}.tcp.{name}" for name, differs in checks.items() if differs)
+    return list(found)

@@ -1,0 +1,311 @@
+"""A test bed: hosts as network namespaces of this machine, with devices, routes and programs in them.
+
+Everything hangs on one small process, the keeper (``keeper.py``), and is gone with it: when the bed is closed, after
+an error, Ctrl-C or SIGKILL alike. Root is not needed where user namespaces are allowed. Namespaces have names inside
+this program only; no file, no device and no process of the machine changes.
+
+Example:
+    Two hosts on one wire::
+
+        with Bed() as bed:
+            for host in ("a", "b"):
+                bed.add_host(host)
+            bed.add_wire(("a", "10.0.0.1/24"), ("b", "10.0.0.2/24"))
+            print(bed.run("a", ["ping", "-c", "1", "10.0.0.2"], timeout_s=5).output)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from tightlink.errors import TightlinkError
+from tightlink.measure.programs import GONE, GRACE_S, Finished, Program
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from types import TracebackType
+
+_KEEPER: Final = Path(__file__).with_name("keeper.py")
+_LARGEST_ANSWER: Final = 1 << 20
+_MOST_DESCRIPTORS: Final = 4
+#: What the keeper may take to answer, in seconds; a busy machine included.
+_PATIENCE_S: Final = 60.0
+#: Usual transmit queue of an interface, in packets.
+_QUEUE: Final = 1000
+_ETHERNET_MTU: Final = 1500
+
+
+class Bed:
+    """Hosts, what connects them, and the programs in them; a context manager.
+
+    Raises:
+        TightlinkError: Namespaces are not allowed here, or pyroute2 is not installed.
+    """
+
+    def __init__(self) -> None:
+        _need_pyroute2()
+        self._lock = threading.Lock()
+        self._number = 0
+        self._programs: list[Program] = []
+        self._hosts: dict[str, int] = {}
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._control = ours
+        with theirs:
+            self._keeper = subprocess.Popen(
+                # Without the folder of the script in front, where modules have names that others have, too.
+                [sys.executable, "-P", str(_KEEPER), str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+        ours.settimeout(_PATIENCE_S)
+        try:
+            answer, _ = self._answer(0)
+            self._process, self._user = int(answer["result"]["process"]), bool(answer["result"]["user"])
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def hosts(self) -> list[str]:
+        """Their names, in the order in which they were added."""
+        return list(self._hosts)
+
+    def close(self) -> None:
+        """End every program and remove everything; a second time does nothing."""
+        self._control.close()
+        for program in self._programs:
+            program.release()
+        self._programs.clear()
+        try:
+            self._keeper.wait(GRACE_S)
+        except subprocess.TimeoutExpired:
+            self._keeper.kill()
+            self._keeper.wait()
+
+    # Hosts and what connects them.
+
+    def add_host(self, name: str) -> None:
+        """A network namespace of its own, with its loopback up and without IPv6.
+
+        Raises:
+            TightlinkError: The machine allows no more of them.
+        """
+        self._hosts[name], _ = self._ask("host", host=name)
+
+    def add_tun(
+        self, host: str, address: str, *, device: str = "tight0", mtu: int = _ETHERNET_MTU, queue: int = _QUEUE
+    ) -> int:
+        """A TUN device in a host.
+
+        Args:
+            host: Which.
+            address: That of the host, such as 10.0.0.1/32.
+            device: Its name.
+            mtu: Largest IP packet, in bytes.
+            queue: What it holds before packets are read from it, in packets.
+
+        Returns:
+            A descriptor, not blocking, of which each read gives one IP packet that the host sends, and to which each
+            write delivers one; closing it removes the device. It is the caller's to close.
+
+        Raises:
+            TightlinkError: There is no /dev/net/tun, or it may not be opened.
+        """
+        _, (descriptor,) = self._ask("tun", host=host, device=device)
+        try:
+            self._start_device(host, device, address, mtu=mtu, queue=queue)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return descriptor
+
+    def add_wire(
+        self,
+        one: tuple[str, str | None],
+        other: tuple[str, str | None],
+        *,
+        devices: tuple[str, str] = ("wire0", "wire0"),
+        mtu: int = _ETHERNET_MTU,
+        offloads: bool = False,
+    ) -> tuple[str, str]:
+        """A pair of devices, connected to each other, one in each of two hosts.
+
+        Args:
+            one: A host and its address, such as ("a", "10.0.0.1/24"); nothing for an address where it needs none.
+            other: The other host and its address.
+            devices: The names of the two devices.
+            mtu: Largest IP packet, in bytes.
+            offloads: Whether packets may pass that are larger than the MTU, or without checksums: they do between
+                hosts, and must not where every packet is counted.
+
+        Returns:
+            The hardware addresses of the two devices.
+        """
+        (first, second), _ = self._ask("veth", host=one[0], device=devices[0], peer_host=other[0], peer=devices[1])
+        for (host, address), device in zip((one, other), devices, strict=True):
+            self._start_device(host, device, address, mtu=mtu, offloads=offloads)
+        return first, second
+
+    def add_neighbour(self, host: str, device: str, address: str, hardware: str) -> None:
+        """What hardware address an IP address has, so that no packet asks for it."""
+        self._ask("neighbour", host=host, device=device, address=address, hardware=hardware)
+
+    def add_route(
+        self,
+        host: str,
+        destination: str,
+        device: str,
+        *,
+        via: str | None = None,
+        metrics: Mapping[str, int | str] | None = None,
+    ) -> None:
+        """A route of a host.
+
+        Args:
+            host: Which.
+            destination: Network, such as 10.0.128.0/17.
+            device: Where its packets leave.
+            via: Address of the next router, if there is one.
+            metrics: Of connections that take it, by the names of rtnetlink: initcwnd and initrwnd in packets,
+                quickack 1, rto_min in ms, cc_algo for the congestion control, ….
+        """
+        self._ask("route", host=host, destination=destination, device=device, via=via, metrics=dict(metrics or {}))
+
+    def set(self, host: str, settings: Mapping[str, str]) -> dict[str, str]:
+        """Write sysctls of a host, such as net.ipv4.tcp_sack; those that could not be written, with why."""
+        failed, _ = self._ask("settings", host=host, settings=dict(settings))
+        return dict(failed)
+
+    def socket(self, host: str, kind: socket.SocketKind, protocol: int = 0) -> socket.socket:
+        """A socket of IPv4 in a host, for this process to use: it stays in the network of the host."""
+        _, (descriptor,) = self._ask("socket", host=host, kind=int(kind), protocol=protocol)
+        return socket.socket(fileno=descriptor)
+
+    def packet_socket(self, host: str, device: str) -> int:
+        """A descriptor, not blocking, of an AF_PACKET socket at a device: whole frames; it is the caller's to close."""
+        _, (descriptor,) = self._ask("packet_socket", host=host, device=device)
+        return descriptor
+
+    def enter(self, host: str) -> str:
+        """The shell command with which another terminal enters a host."""
+        words = ["nsenter", f"--net=/proc/{self._process}/fd/{self._hosts[host]}"]
+        if self._user:
+            words[1:1] = [f"--user=/proc/{self._process}/ns/user", "--preserve-credentials"]
+        return shlex.join(words)
+
+    def _start_device(
+        self, host: str, device: str, address: str | None, *, mtu: int, queue: int = _QUEUE, offloads: bool = True
+    ) -> None:
+        settings = {"address": address, "mtu": mtu, "queue": queue, "offloads": offloads}
+        self._ask("device", host=host, device=device, settings=settings)
+
+    # Programs.
+
+    def popen(
+        self, host: str | None, argv: Sequence[str], *, descriptors: Sequence[int] = (), session: bool = True
+    ) -> Program:
+        """Start a program in a host.
+
+        Args:
+            host: Which; without one, in a network of its own, apart from all hosts.
+            argv: The program and its arguments.
+            descriptors: What it has as its descriptors 0, 1, 2, 3, …; without them it has nothing to read, and what it
+                writes is kept for `Program.finish`.
+            session: Whether it has a session of its own, so that Ctrl-C in a terminal does not reach it, and signals
+                reach all that it starts.
+
+        Raises:
+            TightlinkError: It is not there, or cannot be started.
+        """
+        kept: list[int] = []
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        try:
+            if not descriptors:
+                kept += (os.memfd_create(name) for name in ("output", "errors"))
+            given = [*descriptors] or [nothing, *kept]
+            process, (descriptor,) = self._ask("start", given, host=host, argv=list(argv), session=session)
+        except BaseException:
+            for each in kept:
+                os.close(each)
+            raise
+        finally:
+            os.close(nothing)
+        program = Program(self._ask, process, descriptor, argv[0], kept)
+        self._programs.append(program)
+        return program
+
+    def run(
+        self, host: str | None, argv: Sequence[str], *, timeout_s: float, descriptors: Sequence[int] = ()
+    ) -> Finished:
+        """Run a program in a host until it ends.
+
+        Args:
+            host: Which; without one, in a network of its own.
+            argv: The program and its arguments.
+            timeout_s: After which it is ended, in seconds.
+            descriptors: What it has as its descriptors 0, 1, 2, 3, ….
+
+        Raises:
+            TightlinkError: It cannot be started, or did not end in time.
+        """
+        return self.popen(host, argv, descriptors=descriptors).finish(timeout_s)
+
+    # How the keeper is asked.
+
+    def _ask(self, operation: str, descriptors: Sequence[int] = (), **values: Any) -> tuple[Any, list[int]]:
+        with self._lock:
+            self._number += 1
+            request = {"id": self._number, "operation": operation, **values}
+            try:
+                socket.send_fds(self._control, [json.dumps(request).encode()], descriptors)
+            except OSError:
+                raise TightlinkError(GONE) from None
+            answer, made = self._answer(self._number)
+        return answer["result"], made
+
+    def _answer(self, number: int) -> tuple[dict[str, Any], list[int]]:
+        while True:
+            try:
+                content, made, _, _ = socket.recv_fds(
+                    self._control, _LARGEST_ANSWER, _MOST_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
+                )
+            except TimeoutError:
+                raise TightlinkError(f"the test bed did not answer within {_PATIENCE_S:g} s") from None
+            except OSError:
+                content, made = b"", []
+            if not content:
+                raise TightlinkError(GONE)
+            answer = json.loads(content)
+            if answer["id"] == number:
+                break
+            # The answer to what Ctrl-C interrupted.
+            for descriptor in made:
+                os.close(descriptor)
+        if "error" in answer:
+            raise TightlinkError(answer["error"])
+        return answer, made
+
+
+def _need_pyroute2() -> None:
+    from importlib.util import find_spec
+
+    if find_spec("pyroute2") is None:
+        raise TightlinkError('a test bed needs pyroute2, which is not installed: pip install "tightlink[live]"')

@@ -1,0 +1,223 @@
+"""From the trace of a relay to the tables of a run: what flows and links did between the start and the end.
+
+Example:
+    >>> import polars as pl
+    >>> times = {"+": 0.1, "-": 0.1, "r": 0.2}
+    >>> rows = [(event, time, "a", "b", "udp", 1000, 0, 0, "") for event, time in times.items()]
+    >>> names = ["event", "time_s", "from", "to", "type", "size_bytes", "flow", "uid", "reason"]
+    >>> packets = pl.DataFrame(rows, schema=names, orient="row")
+    >>> of_flow(packets, 0, origin="a")["latency_mean_s"]
+    0.1
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+#: The largest segment without payload, in bytes: headers of IP and TCP, 40 bytes of options.
+_BARE: Final = 80
+_BITS: Final = 8
+_CARRIES: Final = (pl.col("type") == "udp") | ((pl.col("type") == "tcp") & (pl.col("size_bytes") > _BARE))
+#: Why packets are dropped that never joined a queue.
+_AT_QUEUE: Final = ("queue", "input ring", "output ring")
+
+
+def in_time(trace: pl.DataFrame, flows: Mapping[int, int], *, shift_s: float, duration_s: float) -> pl.DataFrame:
+    """The trace in the time of the scenario, from its beginning to its end, with the numbers of its flows.
+
+    Args:
+        trace: As the relay writes it.
+        flows: The scenario's number of each flow of the trace that is one of its own.
+        shift_s: What is added to the times.
+        duration_s: That of the scenario.
+    """
+    numbers = pl.col("flow").replace_strict(dict(flows), default=None, return_dtype=pl.Int64)
+    times = [(pl.col(name) + shift_s).alias(name) for name in ("time_s", "due_s") if name in trace.columns]
+    shifted = trace.with_columns(*times, numbers.alias("flow"))
+    return shifted.filter(pl.col("time_s").is_between(0.0, duration_s, closed="left"))
+
+
+def first_s(packets: pl.DataFrame, flow: int, *, origin: str) -> float | None:
+    """When the first packet of a flow was at the link, in seconds, if one was.
+
+    Args:
+        packets: As `in_time` gives them.
+        flow: Its number.
+        origin: Node at which the link begins on the side of its sender.
+    """
+    return _earliest(_offered(packets, flow, origin))
+
+
+def first_data_s(packets: pl.DataFrame, flow: int, *, origin: str) -> float | None:
+    """The same of the first packet that carries data."""
+    return _earliest(_offered(packets, flow, origin).filter(_CARRIES))
+
+
+def _offered(packets: pl.DataFrame, flow: int, origin: str) -> pl.DataFrame:
+    return packets.filter((pl.col("flow") == flow) & (pl.col("from") == origin) & (pl.col("event") == "+"))
+
+
+def _earliest(packets: pl.DataFrame) -> float | None:
+    first = packets["time_s"].min()
+    return float(first) if isinstance(first, float) else None
+
+
+def of_flow(packets: pl.DataFrame, flow: int, *, origin: str) -> dict[str, Any]:
+    """The columns of the table ``flows`` that the trace knows.
+
+    Args:
+        packets: As `in_time` gives them.
+        flow: Its number.
+        origin: Node at which the link begins on the side of its sender.
+    """
+    own = packets.filter((pl.col("flow") == flow) & (pl.col("from") == origin))
+    # The first ACK of the sender completes the handshake; others acknowledge nothing that counts.
+    carried = own.filter(pl.col("type") != "ack")
+    handshake = own.filter((pl.col("type") == "ack") & (pl.col("event") == "+")).height > 0
+    offered, arrived = (carried.filter(pl.col("event") == event) for event in ("+", "r"))
+    data = arrived.filter(_CARRIES)
+    latency = data.join(offered.select("uid", sent_s="time_s"), on="uid", maintain_order="left").select(
+        (pl.col("time_s") - pl.col("sent_s")).alias("latency_s")
+    )["latency_s"]
+    return {
+        "packets_sent": offered.height + handshake,
+        "packets_delivered": arrived.height + handshake,
+        "packets_dropped": carried.filter(pl.col("event") == "d").height,
+        "bytes_sent": int(offered["size_bytes"].sum()),
+        "bytes_delivered": int(arrived["size_bytes"].sum()),
+        "latency_mean_s": latency.mean(),
+        "latency_max_s": latency.max(),
+        "jitter_mean_s": latency.diff().abs().mean(),
+    }
+
+
+def of_link(packets: pl.DataFrame, link: Mapping[str, Any], ends: tuple[str, str], duration_s: float) -> dict[str, Any]:
+    """A row of the table ``links``.
+
+    Args:
+        packets: As `in_time` gives them.
+        link: The link as the engine gets it.
+        ends: The nodes at its ends.
+        duration_s: That of the scenario.
+    """
+    own = _on(packets, ends)
+    offered, started, lost = (own.filter(pl.col("event") == event) for event in ("+", "-", "d"))
+    busy = (_served_s(link) + pl.col("time_s")).clip(upper_bound=duration_s) - pl.col("time_s")
+    on_wire = lost.filter(pl.col("reason") == "wire").height
+    waiting = _waiting(own)
+    steps = waiting.select(pl.col("waiting") * (pl.col("time_s").shift(-1).fill_null(duration_s) - pl.col("time_s")))
+    return {
+        "link": link["name"],
+        "from": ends[0],
+        "to": ends[1],
+        "packets_in": offered.height,
+        "packets_out": started.height,
+        "packets_dropped": lost.height,
+        "packets_lost": on_wire,
+        "packets_marked": 0,
+        "bytes_out": int(started["size_bytes"].sum()),
+        "utilization": float(started.select(busy.sum()).item() or 0.0) / duration_s,
+        "queue_mean_packets": float(steps.to_series().sum()) / duration_s,
+        "queue_max_packets": int(waiting["waiting"].max() or 0),  # type: ignore[arg-type]  # a column of integers
+    }
+
+
+def series_of_link(
+    packets: pl.DataFrame, link: Mapping[str, Any], ends: tuple[str, str], times: Sequence[float]
+) -> pl.DataFrame:
+    """Samples of a link: packets that wait, its utilization and its drops in the interval that ends then."""
+    own = _on(packets, ends)
+    waiting = _waiting(own).group_by("time_s", maintain_order=True).agg(pl.col("waiting").last())
+    queue = _at(times).join_asof(waiting, on="time_s", strategy="backward").select(
+        "time_s", value=pl.col("waiting").fill_null(0).cast(pl.Float64)
+    )
+    # What is served across the end of an interval counts in both, each with its part.
+    started = own.filter(pl.col("event") == "-").select("time_s", until_s=pl.col("time_s") + _served_s(link))
+    busy = _busy(started, times)
+    drops = _counted(own.filter(pl.col("event") == "d").with_columns(value=1.0), times)
+    found = {"queue_packets": queue, "utilization": busy, "packets_dropped": drops}
+    return _long(found, link["name"])
+
+
+def series_of_flow(packets: pl.DataFrame, flow: int, label: str, origin: str, times: Sequence[float]) -> pl.DataFrame:
+    """Samples of a flow: its throughput in the interval that ends then."""
+    own = (pl.col("flow") == flow) & (pl.col("from") == origin) & (pl.col("event") == "r") & (pl.col("type") != "ack")
+    bits = packets.filter(own).with_columns(value=_BITS * pl.col("size_bytes").cast(pl.Float64))
+    interval_s = times[0] if times else 1.0
+    rates = _counted(bits, times).with_columns(pl.col("value") / interval_s)
+    return _long({"throughput_bps": rates}, label)
+
+
+def sampled(
+    time_s: Sequence[float], values: Sequence[float], metric: str, entity: str, times: Sequence[float]
+) -> pl.DataFrame:
+    """Samples taken at some times as they stood at others: the last one before each."""
+    types = {"time_s": pl.Float64, "value": pl.Float64}
+    frame = pl.DataFrame({"time_s": list(time_s), "value": list(values)}, types, strict=False).sort("time_s")
+    held = _at(times).join_asof(frame, on="time_s", strategy="backward").drop_nulls()
+    return _long({metric: held}, entity)
+
+
+def _on(packets: pl.DataFrame, ends: tuple[str, str]) -> pl.DataFrame:
+    return packets.filter((pl.col("from") == ends[0]) & (pl.col("to") == ends[1]))
+
+
+def _served_s(link: Mapping[str, Any]) -> pl.Expr:
+    """How long a packet is on the line."""
+    if link["rate_pps"] is not None:
+        return pl.lit(1.0 / link["rate_pps"])
+    framing = link["framing"]
+    size = (pl.col("size_bytes") + framing["overhead_bytes"]).clip(lower_bound=framing["smallest_bytes"])
+    return size * _BITS / link["rate_bps"]
+
+
+def _waiting(own: pl.DataFrame) -> pl.DataFrame:
+    """How many packets wait at a link from each time on; none is counted that is dropped, or served at once."""
+    refused = own.filter((pl.col("event") == "d") & pl.col("reason").is_in(_AT_QUEUE))["uid"]
+    joined = own.filter((pl.col("event") == "+") & ~pl.col("uid").is_in(refused.implode()))
+    begun = own.filter((pl.col("event") == "-") & pl.col("uid").is_in(joined["uid"].implode()))
+    changes = pl.concat([
+        joined.select("time_s", change=pl.lit(1, pl.Int64), order=pl.lit(1)),
+        begun.select("time_s", change=pl.lit(-1, pl.Int64), order=pl.lit(0)),
+    ])  # fmt: skip
+    # Who is served at once leaves at the instant at which it comes: the departure first, or it would have waited.
+    return changes.sort("time_s", "order").select("time_s", waiting=pl.col("change").cum_sum())
+
+
+def _at(times: Sequence[float]) -> pl.DataFrame:
+    return pl.DataFrame({"time_s": times}, schema={"time_s": pl.Float64})
+
+
+def _counted(events: pl.DataFrame, times: Sequence[float]) -> pl.DataFrame:
+    """The sum of ``value`` in the interval that ends at each time."""
+    total = events.sort("time_s").select("time_s", total=pl.col("value").cum_sum())
+    return _differences(total, times)
+
+
+def _busy(started: pl.DataFrame, times: Sequence[float]) -> pl.DataFrame:
+    """The share of each interval during which packets were on the line, of which at most one is at a time."""
+    begun = started.sort("time_s").with_columns(
+        before=(pl.col("until_s") - pl.col("time_s")).cum_sum() - (pl.col("until_s") - pl.col("time_s"))
+    )
+    held = _at(times).join_asof(begun.select("time_s", "before", "until_s", begun_s="time_s"), on="time_s")
+    so_far = pl.col("before") + pl.min_horizontal("time_s", "until_s") - pl.col("begun_s")
+    total = held.select("time_s", total=so_far.fill_null(0.0))
+    interval_s = times[0] if times else 1.0
+    return total.select("time_s", value=pl.col("total").diff().fill_null(pl.col("total")) / interval_s)
+
+
+def _differences(total: pl.DataFrame, times: Sequence[float]) -> pl.DataFrame:
+    held = _at(times).join_asof(total, on="time_s", strategy="backward").with_columns(pl.col("total").fill_null(0.0))
+    return held.select("time_s", value=pl.col("total").diff().fill_null(pl.col("total")))
+
+
+def _long(found: Mapping[str, pl.DataFrame], entity: str) -> pl.DataFrame:
+    columns = [pl.col("time_s"), pl.lit(entity).alias("entity")]
+    return pl.concat([
+        frame.select(*columns, pl.lit(metric).alias("metric"), pl.col("value")) for metric, frame in found.items()
+    ])  # fmt: skip

@@ -1,0 +1,218 @@
+"""Scenarios as hosts on two sides of one link: what comes of them, and which are refused, each in one sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+import tightlink as tl
+from tightlink.measure.machine import missing
+from tightlink.measure.plan import Plan
+from tightlink.measure.settings import differences, largest_packet, of_hosts
+
+WIRE = """
+duration = "2 s"
+link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
+"""
+CHAIN = """
+duration = "2 s"
+link.first = { ends = ["a", "x"], rate = "100 Mbit/s", delay = "1 ms" }
+link.middle = { ends = ["x", "y"], rate = "2 Mbit/s", delay = "10 ms" }
+link.last = { ends = ["y", "b"], rate = "100 Mbit/s", delay = "2 ms" }
+"""
+FTP = 'traffic.ftp = { kind = "bulk", from = "a", to = "b" }\n'
+BACK = 'traffic.back = { kind = "cbr", from = "b", to = "a", rate = "64 kbit/s", udp.payload = "100 B" }\n'
+
+
+def _plan(text: str, link: str | None = None) -> Plan:
+    return Plan.of(tl.loads(text, file="x.toml"), link=link)
+
+
+def test_one_link(one_flow: str) -> None:
+    plan = _plan(one_flow)
+    assert plan.link == "bottleneck"
+    assert [(host.name, host.address, host.side) for host in plan.hosts.values()] == [
+        ("sender", "10.64.0.1", 0),
+        ("receiver", "10.64.128.1", 1),
+    ]
+    assert [each["link"]["name"] for each in plan.directions] == ["bottleneck", "bottleneck.reverse"]
+    assert [each["beyond_s"] for each in plan.directions] == [0, 0]
+    assert plan.processor is None
+    assert plan.warnings == ()
+
+
+def test_delays_of_the_other_links_are_kept() -> None:
+    plan = _plan(CHAIN + FTP + BACK)
+    assert plan.link == "middle"
+    assert [each["beyond_s"] for each in plan.directions] == [0.003, 0.003]
+    assert plan.warnings == ("taken as free, but for their delays: first, last",)
+    assert {host.name: host.side for host in plan.hosts.values()} == {"a": 0, "b": 1}
+
+
+def test_a_group_has_a_side(dumbbell: str) -> None:
+    plan = _plan(dumbbell)
+    assert plan.link == "net.bottleneck"
+    assert len(plan.of_side(0)) == len(plan.of_side(1)) == 100
+    assert plan.hosts["net.right[99]"].address == "10.64.128.100"
+    assert plan.directions[0]["beyond_s"] == 0.002
+    assert plan.warnings == ("taken as free, but for their delays: net.access_left[*], net.access_right[*]",)
+
+
+def test_the_link_can_be_chosen() -> None:
+    plan = _plan(CHAIN + FTP, link="last")
+    assert plan.link == "last"
+    assert plan.warnings[0] == "first, middle would not be faster than last: taken as free"
+    with pytest.raises(tl.ScenarioError, match=r'^x\.toml: --link = "midle": .*; did you mean "middle"\?$'):
+        _plan(CHAIN + FTP, link="midle")
+
+
+def test_a_router_at_an_end_keeps_its_processor() -> None:
+    plan = _plan(CHAIN + FTP + 'node.y.processor = { per_packet = "100 us" }\n')
+    assert plan.processor is not None
+    name, side, processor = plan.processor
+    assert (name, side, processor["per_packet_s"]) == ("y", 1, 1e-4)
+
+
+_EQUAL = CHAIN.replace('"100 Mbit/s"', '"2 Mbit/s"')
+_TWO = WIRE + 'link.other = { ends = ["b", "c"], rate = "1 Mbit/s", delay = "1 ms" }\n' + FTP
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (_EQUAL + FTP, "x.toml: link.first: first and middle are equally slow on the way of ftp; --link NAME chooses one: "),
+        (
+            _TWO + 'traffic.more = { kind = "bulk", from = "b", to = "c" }\n',
+            "x.toml: traffic.more: wire is the slowest link for ftp and other for more: ",
+        ),
+        (
+            WIRE.replace('"10 ms"', '"10 ms", queue = { kind = "codel", limit = "20 packets" }') + FTP,
+            "x.toml: link.wire.queue: only a drop-tail queue can be had in real time, not codel: ",
+        ),
+        (
+            CHAIN.replace('"1 ms"', '"1 ms", loss = "1 %"') + FTP,
+            "x.toml: link.first: first loses packets, and only middle is emulated: ",
+        ),
+        (
+            CHAIN + 'link.way = { ends = ["c", "x"], rate = "1 Gbit/s", delay = "5 ms" }\n' + FTP
+            + 'traffic.far = { kind = "bulk", from = "c", to = "b" }\n',
+            "x.toml: traffic.far: beside the link its delay is 0.007 s and that of ftp 0.003 s: ",
+        ),
+        (
+            WIRE + FTP + 'node.a.processor = { per_packet = "1 us" }\n',
+            "x.toml: node.a.processor: a is a host, whose interface is the machine's own: ",
+        ),
+        (
+            WIRE.replace('"10 ms"', '"10 ms", one_way = true') + BACK.replace('"b", to = "a"', '"a", to = "b"'),
+            "x.toml: link.wire: wire goes one way only: ",
+        ),
+    ],
+    ids=["ties", "two", "queue", "loss", "delays", "interface", "one-way"],
+)  # fmt: skip
+def test_refused(text: str, says: str) -> None:
+    with pytest.raises(tl.ScenarioError) as error:
+        _plan(text)
+    assert str(error.value) == says + "not a scenario that a link in real time can carry"
+
+
+def test_users_are_refused(small_users: str) -> None:
+    with pytest.raises(tl.ScenarioError, match='traffic of kind "users" has no flows that hosts could send'):
+        _plan(small_users)
+
+
+def test_transports_begin_as_the_profile_says(one_flow: str) -> None:
+    ns2 = of_hosts(_plan(one_flow))
+    assert ns2["sender"].metrics == {"cc_algo": "reno", "initcwnd": 2, "rto_min": 200}
+    assert ns2["receiver"].metrics == {"quickack": 1}
+    assert ns2["sender"].system["net.ipv4.tcp_timestamps"] == ns2["receiver"].system["net.ipv4.tcp_sack"] == "0"
+    assert largest_packet(_plan(one_flow)) == 1040
+    linux = of_hosts(_plan('profile = "linux"\n' + WIRE + FTP))
+    assert linux["a"].metrics == {"cc_algo": "cubic", "initcwnd": 10, "rto_min": 200}
+    assert linux["b"].metrics == {}
+    assert linux["a"].system["net.ipv4.tcp_timestamps"] == linux["b"].system["net.ipv4.tcp_sack"] == "1"
+
+
+def test_what_linux_does_its_own_way_is_known(one_flow: str) -> None:
+    assert differences(_plan('profile = "linux"\n' + WIRE + FTP)) == []
+    assert "traffic.ftp.tcp.recovery" in differences(_plan(one_flow))
+
+
+@pytest.mark.parametrize(
+    ("tcp", "says"),
+    [
+        ('congestion = "veno"', 'x.toml: traffic.ftp.tcp.congestion = "veno": expected one that Linux has: reno, cubic, bbr'),
+        (
+            'congestion = { kind = "cubic", beta = 0.5 }',
+            'x.toml: traffic.ftp.tcp.congestion = "cubic": expected its options as they are in Linux',
+        ),
+        (
+            'recovery = "tahoe"',
+            'x.toml: traffic.ftp.tcp.recovery = "tahoe": expected a recovery that Linux has: reno, newreno, sack or rack',
+        ),
+        (
+            'payload = "30 B"',
+            'x.toml: traffic.ftp.tcp.payload = "30 B": expected packets of at least 88 B with their headers, as Linux sends no smaller ones',
+        ),
+    ],
+)  # fmt: skip
+def test_what_linux_does_not_have_is_refused(tcp: str, says: str) -> None:
+    plan = _plan(WIRE + f'traffic.ftp = {{ kind = "bulk", from = "a", to = "b", tcp = {{ {tcp} }} }}\n')
+    with pytest.raises(tl.ScenarioError) as error:
+        (largest_packet if "payload" in tcp else of_hosts)(plan)
+    assert str(error.value) == says
+
+
+def test_a_host_is_one_way_only() -> None:
+    other = 'traffic.other = { kind = "bulk", from = "a", to = "b", tcp.initial_window = "4 packets" }\n'
+    says = "traffic.other.tcp.initial_window: a has one value for all of its connections, and traffic.ftp.tcp"
+    with pytest.raises(tl.ScenarioError, match=says):
+        of_hosts(_plan(WIRE + FTP + other))
+
+
+@pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
+@pytest.mark.parametrize("device", ["tun", "packet"])
+@pytest.mark.parametrize("pairs", [1, 2])
+def test_packets_of_hosts_come_to_the_link(device: str, pairs: int) -> None:
+    import os
+    import select
+    import sys
+
+    from tightlink.measure.hosts import lay_out
+    from tightlink.measure.testbed import Bed
+
+    text = f"""
+duration = "2 s"
+topology.net = {{ kind = "dumbbell", pairs = {pairs}, bottleneck = {{ rate = "2 Mbit/s", delay = "20 ms" }}, access.rate = "1 Gbit/s" }}
+traffic.bulk = {{ kind = "bulk", flows = {pairs}, from = "net.left[*]", to = "net.right[*]" }}
+"""
+    plan = _plan(text)
+    with Bed() as bed:
+        hosts = lay_out(bed, plan, device)  # type: ignore[arg-type]
+        try:
+            last = f"net.left[{pairs - 1}]"
+            there = plan.hosts[f"net.right[{pairs - 1}]"].address
+            assert hosts.not_set == []
+            receiver = bed.popen(f"net.right[{pairs - 1}]", [sys.executable, "-c", _RECEIVER, there])
+            sending = f"import socket; socket.socket(type=2).sendto(bytes(5), ('{there}', 9))"
+            for _ in range(40):
+                assert bed.run(last, [sys.executable, "-c", sending], timeout_s=10).code == 0
+                assert select.select([hosts.ports[0]], [], [], 10)[0]
+                frame = os.read(hosts.ports[0], 2000)
+                packet = frame if device == "tun" else frame[14:]
+                assert len(packet) == 33
+                assert packet[12:16] == bytes(map(int, plan.hosts[last].address.split(".")))
+                # It arrives as it is: checksums and hardware addresses are right.
+                os.write(hosts.ports[1], frame)
+                if receiver.poll() is not None:
+                    break
+            assert receiver.finish(5).output == "5\n"
+        finally:
+            hosts.close()
+
+
+_RECEIVER = """
+import socket, sys
+receiver = socket.socket(type=socket.SOCK_DGRAM)
+receiver.bind((sys.argv[1], 9))
+receiver.settimeout(20)
+print(len(receiver.recv(100)))
+"""
