@@ -25,6 +25,7 @@ from tightlink.commands.controls import Controls, define
 from tightlink.commands.evaluate import evaluate
 from tightlink.commands.four_tier import four_tier
 from tightlink.commands.maxflow import maxflow
+from tightlink.commands.measure_file import scenario
 from tightlink.commands.measure_grid import tcp, udp_sweep
 from tightlink.commands.measure_path import path, serve
 from tightlink.commands.packetize import packetize
@@ -177,6 +178,7 @@ for analysis in (
     *(oscillation, chain),
 ):
     analyze.app.command(analysis)
+measure.app.default(scenario)
 for measurement in (path, serve, tcp, udp_sweep):
     measure.app.command(measurement)
 app.command(analyze.app)

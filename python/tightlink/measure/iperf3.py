@@ -177,7 +177,7 @@ def _run(host: str, port: int, seconds: float, options: Sequence[str]) -> Mappin
         raise TightlinkError("iperf3 is not installed here: install it (apt-get install iperf3)")
     command = [program, "-c", host, "-p", str(port), "-t", f"{seconds:g}", "--connect-timeout", str(_CONNECT_MS), "-J"]
     try:
-        done = subprocess.run(  # noqa: S603  # no shell; every word is checked or a number
+        done = subprocess.run(
             [*command, *options], capture_output=True, text=True, check=False, timeout=seconds + _PATIENCE_S
         )
     except subprocess.TimeoutExpired:

@@ -26,7 +26,7 @@ from tightlink.measure import metadata, settings
 from tightlink.measure.echo import Echoes
 from tightlink.measure.hosts import lay_out
 from tightlink.measure.plan import Plan
-from tightlink.measure.relay import Relay, relay_spec
+from tightlink.measure.relay import Relay, SpoiledError, relay_spec
 from tightlink.measure.results import Measured, run
 from tightlink.measure.sender_iperf3 import Iperf3
 from tightlink.measure.sender_iperf3 import warnings as of_iperf3
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from tightlink.run import Run
     from tightlink.scenario import Scenario
 
-SENDERS: Final = {"probe": Probe, "iperf3": Iperf3}
+SENDERS: Final[dict[str, Callable[[], Sender]]] = {"probe": Probe, "iperf3": Iperf3}
 _NS: Final = 1e9
 #: From the beginning of the relay to the beginning of the scenario, in seconds.
 _LEAD_S: Final = 0.3
@@ -75,7 +75,8 @@ def measure(  # noqa: PLR0913
     device: Device = "tun",
     echo_s: float | None = None,
     late_s: float | None = None,
-    watch: Callable[[Progress], None] | None = None,
+    tries: int = 1,
+    watch: Callable[[object], None] | None = None,
 ) -> Run:
     """Measure a scenario in real time.
 
@@ -86,6 +87,7 @@ def measure(  # noqa: PLR0913
         device: Kind of devices between the hosts and the link: ``tun``, or ``packet`` for Ethernet frames.
         echo_s: Interval of echoes beside the traffic, in seconds; without it there are none.
         late_s: A packet that the link hands on later than this after it was due is late, in seconds.
+        tries: How often to try where the machine was too busy.
         watch: Told now and then how far it is.
 
     Raises:
@@ -96,24 +98,14 @@ def measure(  # noqa: PLR0913
     if sender not in SENDERS:
         raise TightlinkError(f'sender = "{sender}": expected {one_of(SENDERS)}')
     plan = Plan.of(scenario, link=link)
-    wanted = jobs(plan)
-    chosen: Sender = SENDERS[sender]()
-    warnings = [*plan.warnings, *(of_iperf3(wanted) if sender == "iperf3" else [])]
-    own = settings.differences(plan)
-    if own:
-        warnings.append(f"Linux has its own way instead: {', '.join(own)}")
-    before = metadata.load()
-    started = time.monotonic()
-    with Bed() as bed:
-        hosts = lay_out(bed, plan, device)
-        with contextlib.closing(hosts):
-            warnings += [f"not set: {text}" for text in hosts.not_set]
-            known = metadata.machine() | {"hosts": metadata.hosts(bed, plan)}
-            spec = relay_spec(plan, device, late_s=late_s)
-            measured = _measured(bed, hosts, plan, _Work(wanted, chosen, spec, echo_s, watch))
-    known |= metadata.between(before, metadata.load())
-    timing = {"wall_s": time.monotonic() - started}
-    return run(measured, device=device, warnings=warnings, host=known, timing=timing)
+    spec = relay_spec(plan, device, late_s=late_s)
+    for left in reversed(range(tries)):
+        try:
+            return _once(plan, device, _Work(jobs(plan), SENDERS[sender](), spec, echo_s, watch))
+        except SpoiledError:
+            if not left:
+                raise
+    raise AssertionError("there is at least one try")
 
 
 @dataclass(frozen=True)
@@ -124,7 +116,25 @@ class _Work:
     sender: Sender
     relay: dict[str, Any]
     echo_s: float | None
-    watch: Callable[[Progress], None] | None
+    watch: Callable[[object], None] | None
+
+
+def _once(plan: Plan, device: Device, work: _Work) -> Run:
+    warnings = [*plan.warnings, *(of_iperf3(work.jobs) if work.sender.name == "iperf3" else [])]
+    own = settings.differences(plan)
+    if own:
+        warnings.append(f"Linux has its own way instead: {', '.join(own)}")
+    before = metadata.load()
+    started = time.monotonic()
+    with Bed() as bed:
+        hosts = lay_out(bed, plan, device)
+        with contextlib.closing(hosts):
+            warnings += [f"not set: {text}" for text in hosts.not_set]
+            known = metadata.machine() | {"hosts": metadata.hosts(bed, plan)}
+            measured = _measured(bed, hosts, plan, work)
+    known |= metadata.between(before, metadata.load())
+    timing = {"wall_s": time.monotonic() - started}
+    return run(measured, device=device, warnings=warnings, host=known, timing=timing)
 
 
 def _measured(bed: Bed, hosts: Hosts, plan: Plan, work: _Work) -> Measured:
@@ -154,7 +164,7 @@ def _echoes(bed: Bed, work: _Work) -> contextlib.AbstractContextManager[Echoes |
 
 
 def _wait(
-    relay: Relay, sender: Sender, begin_ns: int, duration_s: float, watch: Callable[[Progress], None] | None
+    relay: Relay, sender: Sender, begin_ns: int, duration_s: float, watch: Callable[[object], None] | None
 ) -> None:
     """Let the scenario's time pass."""
     told = -1

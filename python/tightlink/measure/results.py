@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-import datetime
+import datetime as dt
 import hashlib
 import json
 from dataclasses import dataclass
@@ -98,7 +98,7 @@ def run(
         del frames["series"]
     errors = [f"{job.label}: {error}" for job in measured.jobs for error in found[job.index].errors]
     scenario = measured.plan.scenario
-    began = datetime.datetime.fromtimestamp(measured.began, datetime.UTC).isoformat(timespec="milliseconds")
+    began = dt.datetime.fromtimestamp(measured.began, dt.UTC).isoformat(timespec="milliseconds")
     manifest = {
         "source": MEASUREMENT,
         "identity": _identity(measured, device),
@@ -228,9 +228,8 @@ def _series(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent]
             samples = found[job.index].samples
             if "delivered_bytes" in samples:
                 frames.append(_goodput(job.label, *samples["delivered_bytes"], times))
-            for name in _SERIES:
-                if name in samples:
-                    frames.append(traced.sampled(*samples[name], name, job.label, times))
+            kept = [name for name in _SERIES if name in samples]
+            frames += [traced.sampled(*samples[name], name, job.label, times) for name in kept]
     if measured.echoes is not None:
         sent_s, trips = measured.echoes
         columns = {"time_s": sent_s, "entity": _ECHO, "metric": "rtt_s", "value": trips}

@@ -37,6 +37,7 @@ _LEAST_DATAGRAM: Final = 16
 _SHORTEST: Final = 0.1
 #: What it may take to listen, and to say how it went, in seconds.
 _PATIENCE_S: Final = 10.0
+_GRACE_S: Final = 2.0
 #: How often it looks whether a datagram is due, in microseconds; a datagram every so many looks.
 _OFTENEST_US: Final = 10
 _SELDOMEST_US: Final = 1000
@@ -118,7 +119,9 @@ class Iperf3:
                 said = pair.client.finish(_PATIENCE_S)
                 pair.sent = _read(said.output, f"iperf3 for {pair.job.label}")
         for pair in self._pairs:
-            pair.server.signal(signal.SIGINT)
+            # Told to end while it ends, it would fail.
+            if not _ends(pair.server):
+                pair.server.signal(signal.SIGINT)
             pair.received = _read(pair.server.finish(_PATIENCE_S).output, f"iperf3 for {pair.job.label}")
 
     def stop(self) -> None:
@@ -130,7 +133,9 @@ class Iperf3:
 
     def ends(self) -> Mapping[int, tuple[Address, Address]]:
         """Addresses and ports of sender and receiver of each flow that was sent; its connection for control is none."""
-        return {pair.job.index: ((pair.job.source, _FIRST_SOURCE + pair.job.index), pair.job.target) for pair in self._pairs}
+        return {
+            pair.job.index: ((pair.job.source, _FIRST_SOURCE + pair.job.index), pair.job.target) for pair in self._pairs
+        }
 
     def versions(self) -> Mapping[str, str]:
         """Its version."""
@@ -164,6 +169,15 @@ class Iperf3:
         return argv + (["-w", str(job.window_bytes)] if _clamps(job) else [])
 
 
+def _ends(program: Program) -> bool:
+    """Whether it ends of itself, within a while."""
+    try:
+        program.wait(_GRACE_S)
+    except TimeoutError:
+        return False
+    return True
+
+
 def _clamps(job: Job) -> bool:
     """Whether ``-w`` does what it should, more or less."""
     return job.window_bytes is not None and job.payload_bytes >= _FULL_SIZE
@@ -175,13 +189,19 @@ def warnings(jobs: Sequence[Job]) -> list[str]:
     clamped = [job.label for job in jobs if _clamps(job)]
     free = [job.label for job in jobs if job.window_bytes is not None and not _clamps(job)]
     if clamped:
-        found.append(f"iperf3 keeps windows to about 10 %: {', '.join(clamped)}; --sender probe keeps them to the packet")
+        found.append(
+            f"iperf3 keeps windows to about 10 %: {', '.join(clamped)}; --sender probe keeps them to the packet"
+        )
     if free:
         found.append(
             f"iperf3 keeps no window with segments below {_FULL_SIZE} B: {', '.join(free)} have what the kernel gives "
             "them; --sender probe keeps them to the packet"
         )
-    uneven = [job.label for job in jobs if job.tcp and job.size_bytes is not None and job.size_bytes % _block(job.size_bytes)]
+    sized = [job for job in jobs if job.tcp and job.size_bytes is not None]
+    if sized:
+        labels = ", ".join(job.label for job in sized)
+        found.append(f"iperf3 ends when all is written, not when all has arrived: {labels} may lack their last packets")
+    uneven = [job.label for job in sized if int(job.size_bytes or 0) % _block(int(job.size_bytes or 0))]
     if uneven:
         found.append(f"iperf3 writes whole blocks: {', '.join(uneven)} send a little more than their bytes")
     return found
@@ -234,7 +254,11 @@ def _result(pair: _Pair, zero_s: float | None) -> Sent:
     if zero_s is None or not pair.sent.get("intervals"):
         return Sent(job.index, {"start_s": job.start_s, "stop_s": job.stop_s}, {}, ["nothing was sent"])
     last = pair.sent["end"]["streams"][0]
-    stop_s = job.stop_s if job.size_bytes is None else min(job.stop_s, zero_s + float(pair.sent["intervals"][-1]["sum"]["end"]))
+    stop_s = (
+        job.stop_s
+        if job.size_bytes is None
+        else min(job.stop_s, zero_s + float(pair.sent["intervals"][-1]["sum"]["end"]))
+    )
     times, arrived = [zero_s], [0.0]
     for interval in pair.received["intervals"]:
         times.append(zero_s + interval["sum"]["end"])

@@ -11,6 +11,7 @@ import socket as sockets
 import threading
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import TightlinkError
@@ -75,27 +76,26 @@ class Probe:
         self._senders = [self._sending(bed, job) for job in (*self._tcp, *self._datagrams)]
         if self._tcp:
             listeners = [self._listening(bed, job) for job in self._tcp]
-            self._start("tcp received", lambda: _probe().receive_tcp(listeners, flows=len(listeners), **self._limits()))
+            received = partial(_probe().receive_tcp, listeners, flows=len(listeners), **self._limits())
+            self._start("tcp received", received)
         for job in self._datagrams:
             end = self._open.enter_context(bed.socket(job.receiver, sockets.SOCK_DGRAM))
             with contextlib.suppress(OSError):
                 end.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, _LARGEST_BUFFER)
             end.bind(job.target)
-            self._start(f"udp received {job.index}", lambda end=end: _probe().receive_udp(end, **self._limits()))  # type: ignore[misc]
+            self._start(f"udp received {job.index}", partial(_probe().receive_udp, end, **self._limits()))
 
     def begin(self, begin_ns: int) -> None:
         """Start the senders; the scenario begins at a time of ``time.monotonic_ns()``."""
         self._begin_ns = begin_ns
         tcp, datagrams = self._senders[: len(self._tcp)], self._senders[len(self._tcp) :]
+        given = {"begin_ns": begin_ns, **self._limits()}
         if tcp:
             flows = [_tcp_flow(job) for job in self._tcp]
-            given = {"begin_ns": begin_ns, "sample_s": self._sample_s, "ends": tcp}
-            self._start("tcp sent", lambda: _probe().send_tcp(flows, **given, **self._limits()))  # type: ignore[arg-type]
+            self._start("tcp sent", partial(_probe().send_tcp, flows, sample_s=self._sample_s, ends=tcp, **given))
         if datagrams:
             patterns = [_udp_flow(job) for job in self._datagrams]
-            self._start(
-                "udp sent", lambda: _probe().send_udp(patterns, begin_ns=begin_ns, ends=datagrams, **self._limits())
-            )
+            self._start("udp sent", partial(_probe().send_udp, patterns, ends=datagrams, **given))
 
     def step(self) -> None:
         """Nothing: its threads know the time."""
@@ -274,4 +274,3 @@ def _udp_flow(job: Job) -> UdpFlow:
         start_s=job.start_s,
         stop_s=job.stop_s,
     )
-

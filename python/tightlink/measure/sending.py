@@ -123,7 +123,9 @@ def _job(plan: Plan, index: int, flow: Mapping[str, Any]) -> Job:
     tcp = transport == "tcp"
     if kind not in ("bulk", "cbr", "saturate") or (tcp and kind != "bulk"):
         over = " over TCP" if tcp else ""
-        raise ScenarioError("bulk over TCP, or cbr or saturate over UDP, to be sent live", key=f"{key}.kind", value=f"{kind}{over}")
+        raise ScenarioError(
+            "bulk over TCP, or cbr or saturate over UDP, to be sent live", key=f"{key}.kind", value=f"{kind}{over}"
+        )
     if spec.get("sizes"):
         raise ScenarioError("datagrams of one size, to be sent live", key=f"{key}.sizes", statement=False)
     sender, receiver = plan.hosts[plan.node(flow["from"])], plan.hosts[plan.node(flow["to"])]
@@ -156,7 +158,9 @@ def _check_whole(plan: Plan, key: str, size: int, side: int) -> None:
     if mtu is not None and size > mtu:
         name = plan.directions[side]["link"]["name"]
         raise ScenarioError(
-            f"datagrams of at most {mtu} B, the MTU of {name}: fragments cannot be told apart", key=key, value=f"{size} B"
+            f"datagrams of at most {mtu} B, the MTU of {name}: fragments cannot be told apart",
+            key=key,
+            value=f"{size} B",
         )
 
 
@@ -168,14 +172,14 @@ def _interval(pace: Mapping[str, float] | None, size: int) -> float | None:
 
 def _window(plan: Plan, tcp: Mapping[str, Any], size: int, side: int) -> int | None:
     """The window in bytes of payload; nothing where the path cannot hold as much, so that it never limits."""
-    packets = int(tcp["window_packets"])
+    packets, payload = int(tcp["window_packets"]), int(tcp["payload_bytes"])
     link = plan.directions[side]["link"]
     round_trip = sum(each["link"]["delay_s"] + each["beyond_s"] for each in plan.directions)
     limit = link["queue"]["limit"]
     if limit == "unlimited":
-        return packets * tcp["payload_bytes"]
+        return packets * payload
     rate = link["rate_bps"] if link["rate_pps"] is None else link["rate_pps"] * size * _BITS
     held = limit["packets"] if "packets" in limit else limit["bytes"] / size
     # Acknowledgements may wait for a second packet, and a few are on the way back.
     path = rate * round_trip / _BITS / size + held + _SPARE_PACKETS
-    return packets * int(tcp["payload_bytes"]) if packets < path else None
+    return packets * payload if packets < path else None

@@ -107,7 +107,9 @@ def of_link(packets: pl.DataFrame, link: Mapping[str, Any], ends: tuple[str, str
     """
     own = _on(packets, ends)
     offered, started, lost = (own.filter(pl.col("event") == event) for event in ("+", "-", "d"))
-    busy = (_served_s(link) + pl.col("time_s")).clip(upper_bound=duration_s) - pl.col("time_s")
+    until_s = pl.col("time_s") + _served_s(link)
+    out = started.filter(until_s < duration_s)
+    busy = until_s.clip(upper_bound=duration_s) - pl.col("time_s")
     on_wire = lost.filter(pl.col("reason") == "wire").height
     waiting = _waiting(own)
     steps = waiting.select(pl.col("waiting") * (pl.col("time_s").shift(-1).fill_null(duration_s) - pl.col("time_s")))
@@ -116,11 +118,11 @@ def of_link(packets: pl.DataFrame, link: Mapping[str, Any], ends: tuple[str, str
         "from": ends[0],
         "to": ends[1],
         "packets_in": offered.height,
-        "packets_out": started.height,
+        "packets_out": out.height,
         "packets_dropped": lost.height,
         "packets_lost": on_wire,
         "packets_marked": 0,
-        "bytes_out": int(started["size_bytes"].sum()),
+        "bytes_out": int(out["size_bytes"].sum()),
         "utilization": float(started.select(busy.sum()).item() or 0.0) / duration_s,
         "queue_mean_packets": float(steps.to_series().sum()) / duration_s,
         "queue_max_packets": int(waiting["waiting"].max() or 0),  # type: ignore[arg-type]  # a column of integers
@@ -133,8 +135,10 @@ def series_of_link(
     """Samples of a link: packets that wait, its utilization and its drops in the interval that ends then."""
     own = _on(packets, ends)
     waiting = _waiting(own).group_by("time_s", maintain_order=True).agg(pl.col("waiting").last())
-    queue = _at(times).join_asof(waiting, on="time_s", strategy="backward").select(
-        "time_s", value=pl.col("waiting").fill_null(0).cast(pl.Float64)
+    queue = (
+        _at(times)
+        .join_asof(waiting, on="time_s", strategy="backward")
+        .select("time_s", value=pl.col("waiting").fill_null(0).cast(pl.Float64))
     )
     # What is served across the end of an interval counts in both, each with its part.
     started = own.filter(pl.col("event") == "-").select("time_s", until_s=pl.col("time_s") + _served_s(link))
@@ -173,7 +177,8 @@ def _served_s(link: Mapping[str, Any]) -> pl.Expr:
         return pl.lit(1.0 / link["rate_pps"])
     framing = link["framing"]
     size = (pl.col("size_bytes") + framing["overhead_bytes"]).clip(lower_bound=framing["smallest_bytes"])
-    return size * _BITS / link["rate_bps"]
+    served_s: pl.Expr = size * _BITS / link["rate_bps"]
+    return served_s
 
 
 def _waiting(own: pl.DataFrame) -> pl.DataFrame:

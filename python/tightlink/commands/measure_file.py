@@ -1,0 +1,142 @@
+"""The command ``tightlink measure FILE.toml``: a scenario with real senders over a link in real time."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+from cyclopts import Parameter
+
+from tightlink import units
+from tightlink.commands.options import option
+from tightlink.console import print_summary, print_table, rounded, say, warned, watching
+from tightlink.errors import ScenarioError
+from tightlink.scenario import load, parse_option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tightlink.run import Run
+    from tightlink.scenario import Scenario
+
+_FAILED: Final = 1
+_INTERRUPTED: Final = 130
+#: How often it is tried where the machine was too busy.
+_TRIES: Final = 3
+_PRINTED: Final = ("flows", "links")
+_OFF: Final = "off"
+
+
+def scenario(
+    file: Path,
+    *,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
+    sender: Literal["probe", "iperf3"] = "probe",
+    link: str | None = None,
+    device: Literal["tun", "packet"] = "tun",
+    repeat: int = 1,
+    echo: str = "200 ms",
+    late: str | None = None,
+    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> int:
+    """Measure a scenario: real senders on this machine's own TCP and UDP, over its bottleneck in real time.
+
+    Parameters
+    ----------
+    file
+        Scenario, a TOML file.
+    output
+        Folder to write the tables to; with --repeat a folder in it for each time. Without it nothing is written.
+    set_
+        key=value, to change a key by its dotted path; may be repeated.
+    sender
+        What sends: probe, whose windows are exact, or iperf3.
+    link
+        Link to emulate (default: the one with the smallest rate).
+    device
+        Devices between the hosts and the link: tun, or packet for Ethernet frames with the kernel's times.
+    repeat
+        How many times to measure.
+    echo
+        Interval of echoes (ICMP) beside the traffic, or off (default: 200 ms).
+    late
+        How late the link may hand on a packet without it being late (default: 1 % of what a full queue takes).
+    json_
+        Print manifest, flows and links as JSON.
+    """
+    from tightlink.measure.measuring import measure
+    from tightlink.measure.relay import SpoiledError
+    from tightlink.run import MEASUREMENT, is_there
+
+    if repeat < 1:
+        raise ScenarioError("a whole number of at least 1", key="--repeat", value=repeat)
+    wanted = load(file, set=dict(map(parse_option, set_ or [])))
+    echo_s = None if echo == _OFF else float(option("--echo", echo, units.TIME))
+    late_s = None if late is None else float(option("--late", late, units.TIME))
+    folders = _folders(output, repeat)
+    for folder in folders:
+        # Looked at before: a wrong folder is not worth waiting for.
+        is_there(folder, {"identity": "", "source": MEASUREMENT}, [])
+    given: dict[str, Any] = {"sender": sender, "link": link, "device": device, "echo_s": echo_s, "late_s": late_s}
+    say(f"measuring in real time: {_times(wanted, repeat)}")
+    done: list[Run] = []
+    try:
+        for number in range(repeat):
+            with watching("making the hosts") as watch:
+                found = measure(wanted, **given, tries=_TRIES, watch=watch)
+            if folders:
+                found.save(folders[number])
+                say(f"wrote {folders[number]}")
+            done.append(found)
+    except KeyboardInterrupt:
+        say(f"interrupted; {_kept(len(done), repeat, output)}")
+        return _INTERRUPTED
+    except SpoiledError as error:
+        say(f"{error}; {_kept(len(done), repeat, output)}")
+        return _FAILED
+    _show(done, as_json=json_)
+    return warned(list(dict.fromkeys(text for each in done for text in each.warnings)))
+
+
+def _kept(done: int, wanted: int, output: Path | None) -> str:
+    if output is None or not done:
+        return "nothing was written"
+    return f"{done} of {wanted} measurements are in {output}"
+
+
+def _folders(output: Path | None, repeat: int) -> list[Path]:
+    if output is None:
+        return []
+    return [output] if repeat == 1 else [output / str(number + 1) for number in range(repeat)]
+
+
+def _times(wanted: "Scenario", repeat: int) -> str:
+    return wanted.duration if repeat == 1 else f"{repeat} × {wanted.duration}"
+
+
+def _show(done: "Sequence[Run]", *, as_json: bool) -> None:
+    if as_json:
+        tables = [
+            {"manifest": each.manifest} | {name: each.table(name).to_dicts() for name in _PRINTED} for each in done
+        ]
+        print(json.dumps(tables[0] if len(tables) == 1 else tables, indent=2))
+    elif len(done) == 1:
+        print_summary(done[0])
+    else:
+        _show_all(done)
+
+
+def _show_all(done: "Sequence[Run]") -> None:
+    """The goodput of each flow: median, least and most."""
+    import polars as pl
+
+    flows = pl.concat([each.flows.select("label", "goodput_bps", "packets_dropped") for each in done])
+    goodput, dropped = pl.col("goodput_bps"), pl.col("packets_dropped")
+    found = flows.group_by("label", maintain_order=True).agg(
+        goodput.median().alias("median"), goodput.min().alias("least"), goodput.max().alias("most"), dropped.median()
+    )
+    rows = []
+    for row in found.iter_rows(named=True):
+        rates = [rounded(row[name], units.format_rate) for name in ("median", "least", "most")]
+        rows.append([row["label"], *rates, rounded(row["packets_dropped"], lambda value: f"{value:.4g}")])
+    print_table(["flow", "median goodput", "least", "most", "median dropped"], rows)

@@ -1,0 +1,102 @@
+"""From a trace to tables: the simulator's own trace must give the simulator's own tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import tightlink as tl
+from tightlink.measure import traced
+
+if TYPE_CHECKING:
+    from tightlink.run import Run
+
+#: Flows both ways that fill a queue, drop, and end before the run does.
+BUSY = """
+profile = "linux"
+duration = "3 s"
+link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms", queue = "10 packets", framing = { overhead = "38 B", smallest = "84 B" }, reverse.rate = "1 Mbit/s" }
+traffic.ftp = { kind = "bulk", flows = 2, from = "a", to = "b", start = ["0.1 s", "0.4 s"], tcp.congestion = "reno" }
+traffic.short = { kind = "bulk", from = "a", to = "b", start = "0.2 s", bytes = "30 kB" }
+traffic.voice = { kind = "cbr", from = "b", to = "a", rate = "1.2 Mbit/s", udp.datagram = "500 B", stop = "2 s" }
+observe.interval = "0.25 s"
+"""
+COLUMNS = ["packets_sent", "packets_delivered", "packets_dropped", "bytes_delivered"]
+MEANS = ["latency_mean_s", "latency_max_s", "jitter_mean_s"]
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    return tl.simulate(tl.loads(BUSY), trace=True)
+
+
+def _origin(label: str) -> str:
+    return "b" if label == "voice" else "a"
+
+
+def _packets(run: Run) -> pl.DataFrame:
+    # The relay calls datagrams by their protocol, not by what sends them.
+    return run.packets.with_columns(pl.col("type").replace("cbr", "udp"))
+
+
+def test_flows(run: Run) -> None:
+    assert run.flows["packets_dropped"].sum() > 20
+    for row in run.flows.iter_rows(named=True):
+        found = traced.of_flow(_packets(run), row["flow"], origin=_origin(row["label"]))
+        assert {name: found[name] for name in COLUMNS} == {name: row[name] for name in COLUMNS}
+        # Of a flow that never was connected there are none.
+        for name in MEANS:
+            assert (found[name] is None) == (row[name] is None)
+            assert row[name] is None or found[name] == pytest.approx(row[name], rel=1e-9)
+
+
+def test_links(run: Run) -> None:
+    resolved = tl.loads(BUSY).resolve()
+    for row, link in zip(run.links.iter_rows(named=True), resolved["links"], strict=True):
+        found = traced.of_link(_packets(run), link, (row["from"], row["to"]), 3.0)
+        assert list(found) == list(row)
+        for name, value in row.items():
+            assert found[name] == (pytest.approx(value, rel=1e-9) if isinstance(value, float) else value), name
+
+
+def test_series(run: Run) -> None:
+    resolved = tl.loads(BUSY).resolve()
+    times = run.series["time_s"].unique().sort().to_list()
+    for link, ends in zip(resolved["links"], (("a", "b"), ("b", "a")), strict=True):
+        _same(traced.series_of_link(_packets(run), link, ends, times), run, link["name"])
+    for row in run.flows.iter_rows(named=True):
+        found = traced.series_of_flow(_packets(run), row["flow"], row["label"], _origin(row["label"]), times)
+        _same(found, run, row["label"])
+
+
+def _same(found: pl.DataFrame, run: Run, entity: str) -> None:
+    wanted = run.series.filter(pl.col("entity") == entity)
+    for metric in found["metric"].unique():
+        ours, theirs = (frame.filter(pl.col("metric") == metric)["value"].to_list() for frame in (found, wanted))
+        assert ours == pytest.approx(theirs, rel=1e-9, abs=1e-12), (entity, metric)
+
+
+def test_time_is_that_of_the_scenario(run: Run) -> None:
+    early = run.packets.with_columns(pl.col("time_s") + 5)
+    found = traced.in_time(early, {0: 2}, shift_s=-5.0, duration_s=1.0)
+    assert 0 <= found["time_s"].min() <= found["time_s"].max() < 1  # type: ignore[operator]
+    assert set(found["flow"].unique()) == {2, None}
+    first = run.packets.filter((pl.col("flow") == 0) & (pl.col("event") == "+"))["time_s"].min()
+    assert traced.first_s(found, 2, origin="a") == pytest.approx(first)
+
+
+def test_samples_are_held_until_the_next() -> None:
+    found = traced.sampled([0.1, 0.3], [1, 2], "cwnd_packets", "ftp", [0.05, 0.1, 0.2, 0.4])
+    assert found["time_s"].to_list() == [0.1, 0.2, 0.4]
+    assert found["value"].to_list() == [1, 1, 2]
+
+
+def test_nothing_is_a_table_too() -> None:
+    link = tl.loads(BUSY).resolve()["links"][0]
+    empty = tl.simulate(tl.loads(BUSY), trace=True).packets.clear()
+    row = traced.of_link(empty, link, ("a", "b"), 3.0)
+    assert (row["packets_in"], row["utilization"], row["queue_max_packets"]) == (0, 0, 0)
+    assert traced.of_flow(empty, 0, origin="a")["latency_mean_s"] is None
+    assert traced.first_s(empty, 0, origin="a") is None
