@@ -61,7 +61,7 @@ def test_the_link_can_be_chosen() -> None:
     plan = _plan(CHAIN + FTP, link="last")
     assert plan.link == "last"
     assert plan.warnings[0] == "first, middle would not be faster than last: taken as free"
-    with pytest.raises(tl.ScenarioError, match=r'^x\.toml: --link = "midle": .*; did you mean "middle"\?$'):
+    with pytest.raises(tl.ScenarioError, match=r'^--link = "midle": .*; did you mean "middle"\?$'):
         _plan(CHAIN + FTP, link="midle")
 
 

@@ -22,6 +22,7 @@ from tightlink.commands.analyze_oscillation import oscillation
 from tightlink.commands.analyze_responses import components, correlation
 from tightlink.commands.analyze_shares import shares
 from tightlink.commands.controls import Controls, define
+from tightlink.commands.emulate import emulate
 from tightlink.commands.evaluate import evaluate
 from tightlink.commands.four_tier import four_tier
 from tightlink.commands.maxflow import maxflow
@@ -189,6 +190,7 @@ app.command(sweep)
 app.command(sql)
 app.command(predict)
 app.command(evaluate)
+app.command(emulate)
 app.command(four_tier)
 
 

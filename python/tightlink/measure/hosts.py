@@ -85,7 +85,7 @@ def lay_out(bed: Bed, plan: Plan, device: Device = "tun", *, queues: tuple[int, 
         for side in (0, 1):
             _connect(bed, plan, settings, side, mtu)
             if hardware:
-                owner, _ = _owner_name(plan, side)
+                owner, _ = device_owner(plan, side)
                 for host in plan.of_side(1 - side):
                     bed.add_neighbour(owner, DEVICE, host.address, hardware[1 - side])
     except BaseException:
@@ -95,14 +95,14 @@ def lay_out(bed: Bed, plan: Plan, device: Device = "tun", *, queues: tuple[int, 
     return Hosts((ports[0], ports[1]), mtu, sorted(set(not_set)))
 
 
-def _owner_name(plan: Plan, side: int) -> tuple[str, str]:
+def device_owner(plan: Plan, side: int) -> tuple[str, str]:
     """Who has the device of a side, and its address."""
     hosts = plan.of_side(side)
     return (hosts[0].name, hosts[0].address) if len(hosts) == 1 else (_ROUTERS[side], _GATEWAY)
 
 
 def _owner(bed: Bed, plan: Plan, side: int) -> tuple[str, str]:
-    name, address = _owner_name(plan, side)
+    name, address = device_owner(plan, side)
     if name not in bed.hosts:
         bed.add_host(name)
         bed.set(name, {"net.ipv4.ip_forward": "1"})
@@ -111,7 +111,7 @@ def _owner(bed: Bed, plan: Plan, side: int) -> tuple[str, str]:
 
 def _connect(bed: Bed, plan: Plan, settings: dict[str, HostSettings], side: int, mtu: int) -> None:
     """The routes of a side to the other, and the wires of its hosts if they have a router."""
-    owner, _ = _owner_name(plan, side)
+    owner, _ = device_owner(plan, side)
     hosts = plan.of_side(side)
     there = SIDES[1 - side]
     if owner == hosts[0].name:

@@ -172,9 +172,9 @@ def _wanted(network: Network, wanted: str, ways: Sequence[_Way]) -> str:
     if base not in network.links:
         crossed = {network.hops[link].name.removesuffix(_REVERSE) for way in ways for link in way.there}
         meant = closest(wanted, crossed)
-        raise ScenarioError(
-            "the name of a link", key="--link", value=wanted, suggestion=None if meant is None else f'"{meant}"'
-        )
+        # Of an option, not of the file.
+        suggestion = None if meant is None else f'"{meant}"'
+        raise ScenarioError("the name of a link", key="--link", value=wanted, file="", suggestion=suggestion)
     return base
 
 

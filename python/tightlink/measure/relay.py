@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, Self
 
 from tightlink import units
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from tightlink.measure.hosts import Device
     from tightlink.measure.plan import Plan
 
+_PROCESS: Final = Path(__file__).with_name("relaying.py")
 #: What a relay may take to begin and, with a long trace, to end, in seconds; a busy machine included.
 _BEGINS_S: Final = 60.0
 _ENDS_S: Final = 300.0
@@ -157,15 +159,23 @@ class Relay:
     """
 
     def __init__(self, spec: Mapping[str, Any], ports: tuple[int, int], *, trace: bool = False) -> None:
+        from tightlink import _core
+
         #: Without a name, so that nothing is left of it.
         self._trace: IO[bytes] | None = tempfile.TemporaryFile() if trace else None  # noqa: SIM115
         self._stop, theirs = socket.socketpair()
         descriptor = None if self._trace is None else self._trace.fileno()
-        request = {"spec": spec, "ports": ports, "stop": theirs.fileno(), "trace": descriptor}
+        request = {
+            "extension": _core.__file__,
+            "spec": spec,
+            "ports": ports,
+            "stop": theirs.fileno(),
+            "trace": descriptor,
+        }
         passed = [*ports, theirs.fileno(), *([] if descriptor is None else [descriptor])]
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "tightlink.measure.relaying"],
+                [sys.executable, "-P", str(_PROCESS)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

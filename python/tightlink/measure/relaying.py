@@ -1,18 +1,19 @@
 """The process of a relay: what it is to be comes as JSON on standard input, what it did goes to standard output.
 
-Usage: python -m tightlink.measure.relaying
+It is a script of its own that loads the compiled extension and nothing else of the package: its memory is locked.
+
+Usage: relaying.py
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import json
 import os
 import socket
 import sys
 from typing import Any, Final
-
-from tightlink import _core
 
 #: Above what usually runs, below what the kernel itself needs.
 _REAL_TIME: Final = 50
@@ -31,21 +32,32 @@ def main() -> int:
     request = json.load(sys.stdin)
     try:
         answer = _relay(**request)
-    except (_core.ScenarioError, OSError) as error:
+    except (ValueError, OSError) as error:
         answer = {"error": str(error)}
     json.dump(answer, sys.stdout)
     return 0
 
 
-def _relay(spec: dict[str, Any], ports: list[int], stop: int, trace: int | None) -> dict[str, Any]:
+def _relay(extension: str, spec: dict[str, Any], ports: list[int], stop: int, trace: int | None) -> dict[str, Any]:
+    core = _loaded(extension)
     if spec["device"] == "packet":
         for port in ports:
             _prepare(port)
     router = spec["processor"]
     # A router that saturates would be stopped by the kernel's limit on real-time threads.
     priority = _take_priority(real_time=router is None or not router["burn"])
-    told: dict[str, Any] = json.loads(_core.relay(json.dumps(spec), (ports[0], ports[1]), stop=stop, trace=trace))
+    told: dict[str, Any] = json.loads(core.relay(json.dumps(spec), (ports[0], ports[1]), stop=stop, trace=trace))
     return told | {"priority": priority}
+
+
+def _loaded(extension: str) -> Any:
+    """The compiled extension in a file."""
+    found = importlib.util.spec_from_file_location("tightlink._core", extension)
+    if found is None or found.loader is None:
+        raise OSError(f"{extension} is no extension")
+    core = importlib.util.module_from_spec(found)
+    found.loader.exec_module(core)
+    return core
 
 
 def _prepare(port: int) -> None:

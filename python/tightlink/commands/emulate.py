@@ -1,0 +1,151 @@
+"""The command ``tightlink emulate``."""
+
+import contextlib
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from cyclopts import Parameter
+
+from tightlink import units
+from tightlink.commands.options import option
+from tightlink.console import print_table, say, warned
+from tightlink.errors import ScenarioError, closest, one_of
+from tightlink.scenario import load, parse_option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tightlink.measure.emulation import Emulation
+    from tightlink.measure.programs import Program
+
+_FAILED: Final = 1
+#: What shells add to the number of a signal that ended a program.
+_SIGNALLED: Final = 128
+#: How often it is looked whether the link has ended, in seconds.
+_LOOK_S: Final = 0.2
+
+
+def emulate(
+    file: Path,
+    *command: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    link: str | None = None,
+    device: Literal["tun", "packet"] = "tun",
+    in_: Annotated[str | None, Parameter(name="--in")] = None,
+    duration: str | None = None,
+    lateness: str | None = None,
+    burn: Annotated[bool, Parameter(negative="")] = False,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
+) -> int:
+    """Put the bottleneck of a scenario between hosts of this machine, in real time.
+
+    Parameters
+    ----------
+    file
+        Scenario, a TOML file; of its traffic only who sends to whom.
+    command
+        After --, a program to run in a host, and its arguments: the link ends with it, and its exit code is the
+        command's. Without one, how to enter the hosts is printed, and Ctrl-C ends the link.
+    link
+        Link to emulate, instead of the one with the smallest rate.
+    device
+        Kind of the devices between the hosts and the link: tun, or packet, which is more precise.
+    in_
+        Host in which to run the program (default: the one that sends first).
+    duration
+        When the link ends, such as "10 s"; with a program, that is ended then.
+    lateness
+        How much later than planned a packet may be handed on, such as "1 ms", before it counts as late (default: 1 %
+        of what the link takes with a full queue, at least 0.1 ms). Where more than 1 % are late, there is no result.
+    burn
+        Spend the processor time that packets cost the router, instead of adding it up.
+    output
+        Folder to write the run to, with every packet; without it nothing is written.
+    set_
+        key=value, to change a key of the scenario by its dotted path; may be repeated.
+    """
+    from tightlink.measure.emulation import Emulation, told
+    from tightlink.measure.plan import Plan
+    from tightlink.measure.relay import SpoiledError
+    from tightlink.run import MEASUREMENT, is_there
+
+    plan = Plan.of(load(file, set=dict(map(parse_option, set_ or []))), link=link)
+    lasts_s = None if duration is None else float(option("--duration", duration, units.TIME))
+    late_s = None if lateness is None else float(option("--lateness", lateness, units.TIME))
+    host = _host(list(plan.hosts), in_, command)
+    if output is not None:
+        # Looked at before: a wrong folder is not worth waiting for.
+        is_there(output, {"identity": "new", "source": MEASUREMENT}, [])
+    code = 0
+    with Emulation(plan, device, duration_s=lasts_s, late_s=late_s, burn=burn, trace=output is not None) as emulation:
+        if command:
+            code = _run(emulation, host, command)
+        else:
+            _wait(emulation)
+        try:
+            run = emulation.finish()
+        except SpoiledError as error:
+            say(f"{error}; nothing is reported")
+            return _FAILED
+    say(told(run.manifest["relay"]))
+    if run.manifest["relay"]["priority"] != "real-time":
+        say("without the privilege of real-time priority: some packets may be milliseconds late, all else works")
+    if output is not None:
+        run.save(output)
+        say(f"wrote {output}")
+    found = warned(run.warnings)
+    return code if command else found
+
+
+def _host(names: list[str], wanted: str | None, command: tuple[str, ...]) -> str:
+    """The host in which to run a program."""
+    if wanted is None:
+        return names[0]
+    if not command:
+        raise ScenarioError("a program to run there, after --", key="--in", value=wanted)
+    if wanted not in names:
+        meant = closest(wanted, names)
+        raise ScenarioError(one_of(names), key="--in", value=wanted, suggestion=meant)
+    return wanted
+
+
+def _wait(emulation: "Emulation") -> None:
+    """Say how to enter the hosts, and wait until the link ends or Ctrl-C."""
+    rows = [[host.name, host.address, way] for host, way in emulation.ways_in()]
+    print_table(("host", "address", "enter it with"), rows, words=(1, 2))
+    sys.stdout.flush()
+    say(f"{emulation.plan.link} works; Ctrl-C ends it")
+    with contextlib.suppress(KeyboardInterrupt):
+        while not emulation.relay.wait(_LOOK_S):
+            pass
+
+
+def _run(emulation: "Emulation", host: str, command: tuple[str, ...]) -> int:
+    """Run a program in a host, until it or the link ends; its exit code."""
+    for each in emulation.plan.hosts.values():
+        say(f"{each.name} is {each.address}")
+    with _ctrl_c_for_the_program():
+        program = emulation.bed.popen(host, command, descriptors=(0, 1, 2), session=False)
+        code = _ended(emulation, program)
+    return _SIGNALLED - code if code < 0 else code
+
+
+def _ended(emulation: "Emulation", program: "Program") -> int:
+    while True:
+        try:
+            return program.wait(_LOOK_S)
+        except TimeoutError:
+            if not emulation.relay.works:
+                program.stop()
+
+
+@contextlib.contextmanager
+def _ctrl_c_for_the_program() -> "Iterator[None]":
+    """Ctrl-C reaches the program, which is in the same terminal: what it does then is its affair."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,172 @@
+"""A scenario's link between real hosts, for whoever wants to run programs over it.
+
+Example:
+    What ping says of a link::
+
+        plan = Plan.of(tl.load("wire.toml"))
+        with Emulation(plan, trace=True) as emulation:
+            print(emulation.bed.run("sender", ["ping", "-c", "3", "10.64.128.1"], timeout_s=9).output)
+            run = emulation.finish()
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from tightlink import units
+from tightlink.errors import TightlinkError
+from tightlink.measure.hosts import DEVICE, device_owner, lay_out
+from tightlink.measure.relay import Relay, relay_spec
+from tightlink.measure.testbed import Bed
+from tightlink.run import MEASUREMENT, Framed, Run
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+
+    from tightlink.measure.hosts import Device
+    from tightlink.measure.plan import Host, Plan
+    from tightlink.measure.relay import Relayed
+
+#: Usual transmit queue of an interface, in packets.
+_QUEUE: Final = 1000
+
+
+class Emulation:
+    """Hosts, and the link between them at work; a context manager, at whose end all is gone.
+
+    Args:
+        plan: The hosts and the link.
+        device: Kind of the devices at the link: ``tun`` for IP packets, ``packet`` for Ethernet frames.
+        duration_s: When the link ends, in seconds; without it, with the context.
+        late_s: A packet handed on later than this after it was due is late, in seconds; without it,
+            `tightlink.measure.relay.late_after_s`.
+        burn: Whether the processor time that packets cost the router is spent, instead of added up.
+        trace: Whether to record what happens to every packet.
+
+    Raises:
+        ScenarioError: The hosts cannot be as the scenario says.
+        TightlinkError: The machine lacks something; the sentence says what.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        device: Device = "tun",
+        *,
+        duration_s: float | None = None,
+        late_s: float | None = None,
+        burn: bool = False,
+        trace: bool = False,
+    ) -> None:
+        self.plan = plan
+        self._device = device
+        self._burn = burn
+        spec = relay_spec(plan, device, duration_s=duration_s, late_s=late_s, burn=burn)
+        ring = _ring(plan, device) if burn else _QUEUE
+        with contextlib.ExitStack() as stack:
+            self.bed = stack.enter_context(Bed())
+            hosts = stack.enter_context(contextlib.closing(lay_out(self.bed, plan, device, queues=(ring, ring))))
+            self.warnings = [*plan.warnings, *(f"not set: {text}" for text in hosts.not_set)]
+            self._began = time.time()
+            self.relay = stack.enter_context(Relay(spec, hosts.ports, trace=trace))
+            self._open = stack.pop_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End all programs and remove everything; a second time does nothing."""
+        self._open.close()
+
+    def ways_in(self) -> list[tuple[Host, str]]:
+        """The hosts, and the shell command with which another terminal enters each."""
+        return [(host, self.bed.enter(host.name)) for host in self.plan.hosts.values()]
+
+    def finish(self) -> Run:
+        """End the link: what went over it, as a run.
+
+        Raises:
+            SpoiledError: The link was not what it should have been.
+            TightlinkError: Something failed meanwhile.
+        """
+        relayed = self.relay.finish()
+        if self._burn and self._device == "tun":
+            relayed = self._with_input_ring(relayed)
+        scenario = self.plan.scenario
+        written = scenario.explicit().written()
+        identity = hashlib.sha256(json.dumps([written, self._began, relayed.summary]).encode()).hexdigest()
+        manifest = {
+            "source": MEASUREMENT,
+            "identity": identity,
+            "scenario": written,
+            "version": _version(),
+            "warnings": self.warnings,
+            "relay": {name: value for name, value in relayed.summary.items() if name not in {"links", "node"}},
+            "timing": {"wall_s": time.time() - self._began},
+        }
+        return Run(scenario, manifest, Framed(relayed.tables))
+
+    def _with_input_ring(self, relayed: Relayed) -> Relayed:
+        """With the packets that the devices dropped: they are the input rings of a router that spends its time."""
+        import polars as pl
+
+        dropped = sum(self._dropped(side) for side in (0, 1))
+        nodes = relayed.tables["nodes"].with_columns(
+            pl.col("packets_in") + dropped, dropped_input_ring=pl.lit(dropped, pl.Int64)
+        )
+        return replace(relayed, tables={**relayed.tables, "nodes": nodes})
+
+    def _dropped(self, side: int) -> int:
+        """Packets that the device of a side dropped as it was full."""
+        host, _ = device_owner(self.plan, side)
+        for line in self.bed.run(host, ["cat", "/proc/net/dev"], timeout_s=10).output.splitlines():
+            name, _, counts = line.partition(":")
+            if name.strip() == DEVICE:
+                return int(counts.split()[11])
+        raise TightlinkError(f"{host} has no device {DEVICE} any more")
+
+
+def _ring(plan: Plan, device: Device) -> int:
+    """The packets that a router's input rings hold.
+
+    Raises:
+        TightlinkError: No device can be such a ring.
+    """
+    if plan.processor is None:
+        raise TightlinkError("there is no processor time to spend: no router of the scenario has a processor")
+    if device != "tun":
+        raise TightlinkError(f"a device of kind {device} is no input ring of a router that spends its time: take tun")
+    name, _, processor = plan.processor
+    limit: Mapping[str, Any] | str = processor["input_ring"]
+    if isinstance(limit, str) or "packets" not in limit:
+        raise TightlinkError(f"the input ring of {name} must be in packets where its time is spent")
+    return int(limit["packets"])
+
+
+def told(relayed: Mapping[str, Any]) -> str:
+    """How late a relay was, in words."""
+    late = relayed["lateness"]
+    if not late["packets"]:
+        return "no packet crossed the link"
+    p50, p99, most = (units.format_time(float(f"{late[name]:.2g}")) for name in ("p50_s", "p99_s", "max_s"))
+    return (
+        f"{late['packets']} packets handed on, half of them within {p50} after they were due, 99 % within {p99}, "
+        f"all within {most}"
+    )
+
+
+def _version() -> str:
+    import tightlink
+
+    return str(tightlink.__version__)

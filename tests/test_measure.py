@@ -1,0 +1,240 @@
+"""Scenarios measured with real senders in real time. What is busy makes them late: bounds are wide, and a run that the
+machine spoilt is skipped."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import tightlink as tl
+from tightlink import cli
+from tightlink.measure import machine, sender_iperf3
+from tightlink.measure.machine import missing
+from tightlink.measure.measuring import measure
+from tightlink.measure.plan import Plan
+from tightlink.measure.relay import SpoiledError
+from tightlink.measure.sending import jobs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tightlink.run import Run
+
+live = pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
+iperf3 = pytest.mark.skipif(bool(missing("iperf3")), reason=str(missing("iperf3")))
+
+FTP = """
+profile = "linux"
+duration = "1.5 s"
+link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms", queue = "20 packets" }
+traffic.ftp = { kind = "bulk", from = "a", to = "b", start = "0.1 s", tcp = { congestion = "reno", payload = "1000 B", window = "20 packets" } }
+observe.interval = "0.5 s"
+"""
+VOICE = """
+profile = "linux"
+duration = "1 s"
+link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms", queue = "20 packets" }
+traffic.voice = { kind = "cbr", from = "a", to = "b", rate = "3 Mbit/s", udp.datagram = "1000 B" }
+"""
+PAIRS = """
+profile = "linux"
+duration = "1.5 s"
+topology.net = { kind = "dumbbell", pairs = 2, bottleneck = { rate = "4 Mbit/s", delay = "5 ms", queue = "40 packets" }, access = { rate = "1 Gbit/s", delay = "1 ms" } }
+traffic.bulk = { kind = "bulk", flows = 2, from = "net.left[*]", to = "net.right[*]", bytes = "100 kB", tcp.congestion = "cubic" }
+"""
+
+
+def _measured(text: str, **options: Any) -> Run:
+    try:
+        return measure(tl.loads(text), **options, tries=3)
+    except SpoiledError as error:
+        pytest.skip(str(error))
+
+
+@live
+def test_a_window_is_exact_in_packets(tmp_path: Path) -> None:
+    run = _measured(FTP, echo_s=0.2)
+    flow, simulated = run.flows.row(0, named=True), tl.simulate(tl.loads(FTP)).flows.row(0, named=True)
+    assert flow["label"] == "ftp"
+    assert flow["packets_dropped"] == 0
+    assert flow["goodput_bps"] == pytest.approx(simulated["goodput_bps"], rel=0.05)
+    assert flow["packets_sent"] == pytest.approx(simulated["packets_sent"], rel=0.05)
+    # 20 packets are 16 to 20 behind each other; more would wait longer.
+    assert flow["latency_max_s"] == pytest.approx(simulated["latency_max_s"], rel=0.15)
+    assert flow["limited_by_receiver_window"] > 0.8
+    assert run.links["link"].to_list() == ["wire", "wire.reverse"]
+    assert 0.8 < run.links["utilization"][0] <= 1.0
+    assert set(run.series["metric"]) >= {"queue_packets", "goodput_bps", "cwnd_packets", "rtt_s"}
+    echoes = run.series.filter(entity="echo")["value"]
+    assert 0.0205 < echoes.min() < 0.03  # type: ignore[operator]
+    again = tl.open_run(run.save(tmp_path / "run"))
+    assert again.source == "measurement"
+    assert again.flows.equals(run.flows)
+    assert again.manifest["host"]["hosts"]["a"]["settings"]["tcp_timestamps"] == "1"
+    assert again.manifest["relay"]["lateness"]["spoiled"] is False
+
+
+@live
+def test_datagrams_are_dropped_as_in_the_simulator() -> None:
+    flow, simulated = (run.flows.row(0, named=True) for run in (_measured(VOICE), tl.simulate(tl.loads(VOICE))))
+    assert flow["packets_sent"] == pytest.approx(simulated["packets_sent"], abs=3)
+    assert flow["packets_dropped"] == pytest.approx(simulated["packets_dropped"], abs=5)
+    assert flow["latency_max_s"] == pytest.approx(simulated["latency_max_s"], abs=0.01)
+    assert flow["jitter_rfc3550_s"] is not None
+    assert flow["congestion"] == ""
+
+
+@live
+def test_flows_of_a_group_end_with_their_bytes() -> None:
+    run = _measured(PAIRS)
+    assert run.flows["label"].to_list() == ["bulk[0]", "bulk[1]"]
+    assert run.flows["congestion"].to_list() == ["cubic", "cubic"]
+    assert run.flows["stop_s"].max() < 1.5  # type: ignore[operator]
+    # 100 kB are 70 segments; SYN and the last ACK of the handshake come with them.
+    assert run.flows["packets_delivered"].min() >= 72  # type: ignore[operator]
+    assert run.flows["latency_mean_s"].min() > 0.007  # type: ignore[operator]
+    assert run.warnings == ["taken as free, but for their delays: net.access_left[*], net.access_right[*]"]
+
+
+@live
+@iperf3
+def test_iperf3_is_a_witness() -> None:
+    mixed = FTP + VOICE.splitlines()[-1].replace("3 Mbit/s", "400 kbit/s").replace("cbr", "cbr", 1)
+    run = _measured(mixed, sender="iperf3")
+    ftp, voice = run.flows.iter_rows(named=True)
+    assert ftp["goodput_bps"] == pytest.approx(1.5e6, rel=0.2)
+    assert voice["goodput_bps"] == pytest.approx(400e3 * 972 / 1000, rel=0.2)
+    assert ftp["rtt_mean_s"] > 0.02
+    assert ftp["start_s"] > 0.1
+    assert run.manifest["sender"]["iperf3"].startswith("iperf")
+    assert any("iperf3 keeps no window with segments below 1400 B: ftp" in text for text in run.warnings)
+
+
+@live
+def test_the_command_repeats_and_writes(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file, out = tmp_path / "voice.toml", tmp_path / "out"
+    file.write_text(VOICE.replace("1 s", "0.3 s"))
+    code = cli.main(["measure", str(file), "--repeat", "2", "--echo", "off", "-o", str(out)])
+    printed = capfd.readouterr()
+    if code == 1:
+        pytest.skip(printed.err)
+    assert code == 0, printed.err
+    assert printed.out.splitlines()[0].split() == "flow median goodput least most median dropped".split()
+    assert [tl.open_run(out / name).source for name in ("1", "2")] == ["measurement"] * 2
+    assert cli.main(["measure", str(file), "-o", str(out / "1")]) == 2
+    assert capfd.readouterr().err == f"tightlink: {out / '1'}: there is another measurement; choose another folder\n"
+
+
+@live
+def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "voice.toml"
+    file.write_text(VOICE.replace('"1 s"', '"60 s"'))
+    program = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    program += (
+        f"from tightlink import cli; sys.exit(cli.main(['measure', {str(file)!r}, '-o', {str(tmp_path / 'out')!r}]))"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True) as running:
+        try:
+            assert running.stderr is not None
+            assert running.stderr.readline() == "tightlink: measuring in real time: 60 s\n"
+            time.sleep(3)
+            running.send_signal(signal.SIGINT)
+            assert running.wait(20) == 130
+            assert running.stderr.read() == "tightlink: interrupted; nothing was written\n"
+        finally:
+            running.kill()
+    assert [path.name for path in tmp_path.iterdir()] == ["voice.toml"]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (
+            'traffic.more = { kind = "on-off", from = "a", to = "b", rate = "1 Mbit/s", on = "1 s", off = "1 s" }',
+            'traffic.more.kind = "on-off": expected bulk over TCP, or cbr or saturate over UDP, to be sent live',
+        ),
+        (
+            'traffic.more = { kind = "cbr", from = "a", to = "b", rate = "1 Mbit/s", tcp.window = "64 KiB" }',
+            'traffic.more.kind = "cbr over TCP": expected bulk over TCP, or cbr or saturate over UDP, to be sent live',
+        ),
+        (
+            'traffic.more = { kind = "cbr", from = "a", to = "b", rate = "1 Mbit/s", udp.datagram = "2000 B" }',
+            'traffic.more.udp = "2000 B": expected datagrams of at most 1500 B, the MTU of wire: fragments cannot be told apart',
+        ),
+    ],
+    ids=["on-off", "cbr over tcp", "fragments"],
+)  # fmt: skip
+def test_what_cannot_be_sent_is_refused(change: str, says: str) -> None:
+    with pytest.raises(tl.ScenarioError) as error:
+        measure(tl.loads(FTP + change + "\n", file="x.toml"))
+    assert str(error.value) == f"x.toml: {says}"
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--repeat", "0"], "--repeat = 0: expected a whole number of at least 1"),
+        (["--echo", "0 s"], '--echo = "0 s": expected a time above zero, such as "10 ms"'),
+        (["--link", "wires"], '--link = "wires": expected the name of a link; did you mean "wire"?'),
+    ],
+)
+def test_wrong_options(options: list[str], says: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "ftp.toml"
+    file.write_text(FTP)
+    assert cli.main(["measure", str(file), *options]) == 2
+    assert capfd.readouterr().err.splitlines()[-1] == f"tightlink: {says}"
+
+
+@live
+def test_without_iperf3_the_other_sender_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sender_iperf3, "missing", lambda _: "iperf3 is not installed")
+    with pytest.raises(tl.TightlinkError, match=r"^iperf3 is not installed; --sender probe needs no program$"):
+        measure(tl.loads(FTP), sender="iperf3")
+
+
+def test_windows_are_kept_only_where_they_limit() -> None:
+    (job,) = jobs(Plan.of(tl.loads(FTP)))
+    assert job.window_bytes == 20_000
+    assert job.payload_bytes == 1000
+    assert job.option_bytes == 12
+    # 20 packets in the queue, 5 on the way, 10 to spare.
+    (free,) = jobs(Plan.of(tl.loads(FTP.replace('20 packets" } }', '60 packets" } }'))))
+    assert free.window_bytes is None
+
+
+def test_packets_are_as_large_as_in_the_scenario(one_flow: str) -> None:
+    """ns-2's datagrams have no headers: what it sends as payload is the size of the packet."""
+    text = one_flow.replace('kind = "bulk"', 'kind = "cbr"').partition(", tcp =")[0] + ', rate = "1 Mbit/s" }\n'
+    (job,) = jobs(Plan.of(tl.loads(text)))
+    assert job.payload_bytes == 1000 - 28
+    assert job.interval_s == 0.008
+
+
+def test_iperf3_says_what_it_does_otherwise() -> None:
+    sized = tl.loads(FTP.replace('start = "0.1 s"', 'start = "0.1 s", bytes = "200003 B"').replace("1000 B", "1448 B"))
+    found = sender_iperf3.warnings(jobs(Plan.of(sized)))
+    assert [text.partition(":")[0] for text in found] == [
+        "iperf3 keeps windows to about 10 %",
+        "iperf3 ends when all is written, not when all has arrived",
+        "iperf3 writes whole blocks",
+    ]
+
+
+def test_iperf3_errors_are_sentences() -> None:
+    with pytest.raises(tl.TightlinkError, match=r"^iperf3 for ftp: unable to connect to server$"):
+        sender_iperf3._read(json.dumps({"error": "unable to connect to server"}), "iperf3 for ftp")
+    with pytest.raises(tl.TightlinkError, match=r"^iperf3 for ftp ended without a word$"):
+        sender_iperf3._read("", "iperf3 for ftp")
+    ended = {"error": "interrupt - the client has terminated", "intervals": []}
+    assert sender_iperf3._read(json.dumps(ended), "iperf3 for ftp") == ended
+
+
+def test_what_is_missing_is_known() -> None:
+    machine.missing.cache_clear()
+    assert machine.missing("ping") in {None, "ping is not installed"}
