@@ -75,6 +75,7 @@ def measure(  # noqa: PLR0913
     device: Device = "tun",
     echo_s: float | None = None,
     late_s: float | None = None,
+    burn: bool = False,
     tries: int = 1,
     watch: Callable[[object], None] | None = None,
 ) -> Run:
@@ -87,6 +88,7 @@ def measure(  # noqa: PLR0913
         device: Kind of devices between the hosts and the link: ``tun``, or ``packet`` for Ethernet frames.
         echo_s: Interval of echoes beside the traffic, in seconds; without it there are none.
         late_s: A packet that the link hands on later than this after it was due is late, in seconds.
+        burn: Whether the processor time that packets cost the router is spent, instead of added up.
         tries: How often to try where the machine was too busy.
         watch: Told now and then how far it is.
 
@@ -98,7 +100,7 @@ def measure(  # noqa: PLR0913
     if sender not in SENDERS:
         raise TightlinkError(f'sender = "{sender}": expected {one_of(SENDERS)}')
     plan = Plan.of(scenario, link=link)
-    spec = relay_spec(plan, device, late_s=late_s)
+    spec = relay_spec(plan, device, late_s=late_s, burn=burn)
     for left in reversed(range(tries)):
         try:
             return _once(plan, device, _Work(jobs(plan), SENDERS[sender](), spec, echo_s, watch))
