@@ -15,12 +15,11 @@ import contextlib
 import hashlib
 import json
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from tightlink import units
-from tightlink.errors import TightlinkError
-from tightlink.measure.hosts import DEVICE, device_owner, lay_out
+from tightlink.measure.burning import as_router, input_ring
+from tightlink.measure.hosts import lay_out
 from tightlink.measure.relay import Relay, relay_spec
 from tightlink.measure.testbed import Bed
 from tightlink.run import MEASUREMENT, Framed, Run
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
     from tightlink.measure.hosts import Device
     from tightlink.measure.plan import Host, Plan
-    from tightlink.measure.relay import Relayed
 
 #: Usual transmit queue of an interface, in packets.
 _QUEUE: Final = 1000
@@ -68,7 +66,7 @@ class Emulation:
         self._device = device
         self._burn = burn
         spec = relay_spec(plan, device, duration_s=duration_s, late_s=late_s, burn=burn)
-        ring = _ring(plan, device) if burn else _QUEUE
+        ring = input_ring(plan, device) if burn else _QUEUE
         with contextlib.ExitStack() as stack:
             self.bed = stack.enter_context(Bed())
             hosts = stack.enter_context(contextlib.closing(lay_out(self.bed, plan, device, queues=(ring, ring))))
@@ -102,7 +100,7 @@ class Emulation:
         """
         relayed = self.relay.finish()
         if self._burn and self._device == "tun":
-            relayed = self._with_input_ring(relayed)
+            relayed = as_router(relayed, self.bed, self.plan)
         scenario = self.plan.scenario
         written = scenario.explicit().written()
         identity = hashlib.sha256(json.dumps([written, self._began, relayed.summary]).encode()).hexdigest()
@@ -116,42 +114,6 @@ class Emulation:
             "timing": {"wall_s": time.time() - self._began},
         }
         return Run(scenario, manifest, Framed(relayed.tables))
-
-    def _with_input_ring(self, relayed: Relayed) -> Relayed:
-        """With the packets that the devices dropped: they are the input rings of a router that spends its time."""
-        import polars as pl
-
-        dropped = sum(self._dropped(side) for side in (0, 1))
-        nodes = relayed.tables["nodes"].with_columns(
-            pl.col("packets_in") + dropped, dropped_input_ring=pl.lit(dropped, pl.Int64)
-        )
-        return replace(relayed, tables={**relayed.tables, "nodes": nodes})
-
-    def _dropped(self, side: int) -> int:
-        """Packets that the device of a side dropped as it was full."""
-        host, _ = device_owner(self.plan, side)
-        for line in self.bed.run(host, ["cat", "/proc/net/dev"], timeout_s=10).output.splitlines():
-            name, _, counts = line.partition(":")
-            if name.strip() == DEVICE:
-                return int(counts.split()[11])
-        raise TightlinkError(f"{host} has no device {DEVICE} any more")
-
-
-def _ring(plan: Plan, device: Device) -> int:
-    """The packets that a router's input rings hold.
-
-    Raises:
-        TightlinkError: No device can be such a ring.
-    """
-    if plan.processor is None:
-        raise TightlinkError("there is no processor time to spend: no router of the scenario has a processor")
-    if device != "tun":
-        raise TightlinkError(f"a device of kind {device} is no input ring of a router that spends its time: take tun")
-    name, _, processor = plan.processor
-    limit: Mapping[str, Any] | str = processor["input_ring"]
-    if isinstance(limit, str) or "packets" not in limit:
-        raise TightlinkError(f"the input ring of {name} must be in packets where its time is spent")
-    return int(limit["packets"])
 
 
 def told(relayed: Mapping[str, Any]) -> str:

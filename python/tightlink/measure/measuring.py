@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink import units
 from tightlink.errors import TightlinkError, one_of
 from tightlink.measure import metadata, settings
+from tightlink.measure.burning import as_router, input_ring
 from tightlink.measure.echo import Echoes
 from tightlink.measure.hosts import lay_out
 from tightlink.measure.plan import Plan
@@ -120,6 +121,12 @@ class _Work:
     echo_s: float | None
     watch: Callable[[object], None] | None
 
+    @property
+    def burns(self) -> bool:
+        """Whether the relay spends a router's processor time."""
+        router = self.relay["processor"]
+        return router is not None and bool(router["burn"])
+
 
 def _once(plan: Plan, device: Device, work: _Work) -> Run:
     warnings = [*plan.warnings, *(of_iperf3(work.jobs) if work.sender.name == "iperf3" else [])]
@@ -129,7 +136,7 @@ def _once(plan: Plan, device: Device, work: _Work) -> Run:
     before = metadata.load()
     started = time.monotonic()
     with Bed() as bed:
-        hosts = lay_out(bed, plan, device)
+        hosts = lay_out(bed, plan, device, **_rings(plan, device, work))
         with contextlib.closing(hosts):
             warnings += [f"not set: {text}" for text in hosts.not_set]
             known = metadata.machine() | {"hosts": metadata.hosts(bed, plan)}
@@ -147,14 +154,27 @@ def _measured(bed: Bed, hosts: Hosts, plan: Plan, work: _Work) -> Measured:
             sender.prepare(bed, work.jobs, sample_s=min(_SAMPLES_S, interval_s or _SAMPLES_S))
             begin_ns, began = time.monotonic_ns() + int(_LEAD_S * _NS), time.time() + _LEAD_S
             sender.begin(begin_ns)
+            before_s = relay.cpu_s
             with _echoes(bed, work) as echoes:
                 _wait(relay, sender, begin_ns, duration_s, work.watch)
+            after_s = relay.cpu_s
             sender.finish()
             relayed = relay.finish()
+            if work.burns:
+                load = None if before_s is None or after_s is None else (after_s - before_s) / duration_s
+                relayed = as_router(relayed, bed, plan, load=load)
     finally:
         sender.stop()
     trips = None if echoes is None else echoes.samples(begin_ns)
     return Measured(plan, work.jobs, sender, relayed, begin_ns, began, trips)
+
+
+def _rings(plan: Plan, device: Device, work: _Work) -> dict[str, tuple[int, int]]:
+    """What the devices hold, where they are a router's input rings."""
+    if not work.burns:
+        return {}
+    ring = input_ring(plan, device)
+    return {"queues": (ring, ring)}
 
 
 def _echoes(bed: Bed, work: _Work) -> contextlib.AbstractContextManager[Echoes | None]:
