@@ -9,6 +9,7 @@ A page holds prose and, for each table, a pair of markers: ``<!-- made: NAME -->
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 from dataclasses import asdict
@@ -307,7 +308,9 @@ def command(name: str) -> str:
         default = argument.field_info.default
         written = str(default) if isinstance(default, int) and not isinstance(default, bool) else ""
         rows.append([code(shown), _plain(argument.parameter.help or ""), "needed" if argument.required else written])
-    return f"{own.help.partition('Parameters')[0].strip()}\n\n" + table(["argument", "meaning", "default"], rows)
+    # A command that has others below it says of all of them what they are for.
+    text = inspect.getdoc(own.default_command) if own.default_command else own.help
+    return f"{str(text).partition('Parameters')[0].strip()}\n\n" + table(["argument", "meaning", "default"], rows)
 
 
 def profiles(_: str) -> str:

@@ -3,7 +3,7 @@
 //! The kernel offers no option that limits what is outstanding to so many bytes: buffers count their own overhead. So
 //! data stay here until the socket has room for one more segment within the window, and go in one segment a time.
 
-use std::io::{self, Write};
+use std::io;
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
@@ -15,10 +15,12 @@ use super::time_spent::{Accounting, Waiting};
 use super::{Ended, Failure, Guard, TcpInfo, TimeSpent};
 use nix::errno::Errno;
 use nix::poll::PollFlags;
-use nix::sys::socket::{SockaddrStorage, connect};
+use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, send};
 
 /// What is written at once where no window is kept.
 const CHUNK: usize = 65_536;
+/// More will follow: without it every write is pushed (PSH), and Linux acknowledges what is pushed at once.
+const MORE: MsgFlags = MsgFlags::from_bits_retain(nix::libc::MSG_MORE);
 /// Between looks at a flow that has nothing more to write.
 const DRAIN_NAP_NS: i64 = 1_000_000;
 
@@ -89,6 +91,8 @@ struct Sender<'a> {
     stop_ns: i64,
     drain_ns: i64,
     segment: usize,
+    /// Whether the kernel sends it as one.
+    whole: bool,
     /// The socket took no more, and is asked when it does.
     full: bool,
     accounting: Accounting,
@@ -123,6 +127,7 @@ impl<'a> Sender<'a> {
             stop_ns: spec.stop_s.map_or(i64::MAX, |stop| begin.saturating_add(from_seconds(stop))),
             drain_ns: from_seconds(all.drain_s),
             segment: CHUNK,
+            whole: false,
             full: false,
             accounting: Accounting::new(start_ns),
             data: noise(spec.flow),
@@ -194,6 +199,7 @@ impl<'a> Sender<'a> {
         self.result.connected_ns = Some(now + real);
         self.result.from = self.socket.local_addr().ok().map(|address| address.to_string());
         self.segment = self.spec.segment_bytes.map_or(info.segment_bytes.max(1) as usize, |bytes| bytes as usize);
+        self.whole = self.segment == info.segment_bytes as usize;
         self.phase = Phase::Sending;
     }
 
@@ -241,7 +247,11 @@ impl<'a> Sender<'a> {
             head[8..].copy_from_slice(&self.spec.flow.to_be_bytes());
             self.data[..HEAD - written].copy_from_slice(&head[written..]);
         }
-        self.socket.write(&self.data[..length])
+        let more = self.whole
+            && length == self.segment
+            && self.spec.size_bytes != Some(self.result.written_bytes + length as u64);
+        let flags = MsgFlags::MSG_NOSIGNAL | if more { MORE } else { MsgFlags::empty() };
+        Ok(send(self.socket.as_raw_fd(), &self.data[..length], flags)?)
     }
 
     /// Ends what is measured; what is outstanding may still get through.
