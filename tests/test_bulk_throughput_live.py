@@ -140,7 +140,8 @@ def test_two_cells_live(tmp_path: Path) -> None:
         pytest.skip("the machine is too busy")
     for name, run in found.items():
         expected = cell(tl.simulate(scenarios[name]), path)
-        assert cell(run, path)["goodput_bps"] == pytest.approx(expected["goodput_bps"], rel=0.2)
+        # A machine that is busy takes away from it, and cannot add.
+        assert 0.5 < cell(run, path)["goodput_bps"] / expected["goodput_bps"] < 1.1
         assert cell(run, path)["packets_dropped"] == 0
         trips = run.series.filter(pl.col("entity") == "echo")["value"]
-        assert trips.median() == pytest.approx(0.04, abs=0.02)
+        assert trips.min() == pytest.approx(0.04, abs=0.005)

@@ -264,7 +264,7 @@ def _emulate(*arguments: str | Path) -> subprocess.Popen[str]:
 @live
 def test_a_program_runs_over_the_link(wire: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    ended = _emulate(wire, "--lateness", "1 s", "-o", out, "--", sys.executable, "-c", _FLOOD, "10.64.128.1", "2")
+    ended = _emulate(wire, "--late", "1 s", "-o", out, "--", sys.executable, "-c", _FLOOD, "10.64.128.1", "2")
     with ended:
         _, errors = ended.communicate(timeout=60)
     assert (ended.returncode, "b is 10.64.128.1" in errors, "packets handed on" in errors) == (0, True, True)
@@ -284,7 +284,7 @@ def test_the_exit_code_is_the_programs(wire: Path) -> None:
 def test_a_link_that_was_late_has_no_result(wire: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     program = [sys.executable, "-c", _FLOOD, "10.64.128.1", "2"]
-    with _emulate(wire, "--lateness", "1 ns", "-o", out, "--", *program) as ended:
+    with _emulate(wire, "--late", "1 ns", "-o", out, "--", *program) as ended:
         _, errors = ended.communicate(timeout=60)
     assert (ended.returncode, out.exists()) == (1, False)
     assert "tightlink: lateness: " in errors
@@ -320,7 +320,7 @@ def test_the_duration_ends_a_program(wire: Path) -> None:
         (["--in", "b"], '--in = "b": expected a program to run there, after --'),
         (["--in", "c", "--", "true"], '--in = "c": expected one of a, b'),
         (["--duration", "10"], '--duration = "10": expected a time'),
-        (["--lateness", "0 s"], '--lateness = "0 s": expected a time above zero'),
+        (["--late", "0 s"], '--late = "0 s": expected a time above zero'),
         (["--burn"], "there is no processor time to spend: no router of the scenario has a processor"),
         (["--set", "link.wire.queue={ kind = 'red', limit = '9 packets' }"], "only a drop-tail queue"),
     ],

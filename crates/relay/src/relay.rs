@@ -11,7 +11,7 @@ use crate::spec::RelaySpec;
 use crate::world::{Arrival, World};
 
 /// Packets taken from a port before the other has its turn and what is due is handed on.
-const BATCH: usize = 32;
+const BATCH: usize = 8;
 /// Between looks at what is due while a packet's cost is spent, in seconds.
 const SLICE_S: f64 = 20e-6;
 

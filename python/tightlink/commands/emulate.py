@@ -34,7 +34,7 @@ def emulate(
     device: Literal["tun", "packet"] = "tun",
     in_: Annotated[str | None, Parameter(name="--in")] = None,
     duration: str | None = None,
-    lateness: str | None = None,
+    late: str | None = None,
     burn: Annotated[bool, Parameter(negative="")] = False,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
@@ -56,7 +56,7 @@ def emulate(
         Host in which to run the program (default: the one that sends first).
     duration
         When the link ends, such as "10 s"; with a program, that is ended then.
-    lateness
+    late
         How much later than planned a packet may be handed on, such as "1 ms", before it counts as late (default: 1 %
         of what the link takes with a full queue, at least 0.1 ms). Where more than 1 % are late, there is no result.
     burn
@@ -73,7 +73,7 @@ def emulate(
 
     plan = Plan.of(load(file, set=dict(map(parse_option, set_ or []))), link=link)
     lasts_s = None if duration is None else float(option("--duration", duration, units.TIME))
-    late_s = None if lateness is None else float(option("--lateness", lateness, units.TIME))
+    late_s = None if late is None else float(option("--late", late, units.TIME))
     host = _host(list(plan.hosts), in_, command)
     if output is not None:
         # Looked at before: a wrong folder is not worth waiting for.
@@ -89,7 +89,9 @@ def emulate(
         except SpoiledError as error:
             say(f"{error}; nothing is reported")
             return _FAILED
-    say(told(run.manifest["relay"]))
+    if code == 0 or run.manifest["relay"]["lateness"]["packets"]:
+        # A program that failed before it sent anything has said why itself.
+        say(told(run.manifest["relay"]))
     if run.manifest["relay"]["priority"] != "real-time":
         say("without the privilege of real-time priority: some packets may be milliseconds late, all else works")
     if output is not None:

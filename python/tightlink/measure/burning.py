@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tightlink.errors import TightlinkError
-from tightlink.measure.hosts import DEVICE, device_owner
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from tightlink.measure.hosts import Device
     from tightlink.measure.plan import Plan
     from tightlink.measure.relay import Relayed
-    from tightlink.measure.testbed import Bed
 
 
 def input_ring(plan: Plan, device: Device) -> int:
@@ -34,31 +32,19 @@ def input_ring(plan: Plan, device: Device) -> int:
     return int(limit["packets"])
 
 
-def as_router(relayed: Relayed, bed: Bed, plan: Plan, *, load: float | None = None) -> Relayed:
-    """What a link did, with what its devices dropped as the input ring of the router, and what the kernel saw.
+def as_router(relayed: Relayed, dropped: int, *, load: float | None = None) -> Relayed:
+    """What a link did as a router that spends its time: with what its input ring dropped, and what the kernel saw.
 
     Args:
-        relayed: Of a link that spent the router's time.
-        bed: With its devices still there.
-        plan: What was made of the scenario.
+        relayed: Of the link.
+        dropped: Packets that its devices dropped, which are the input ring.
         load: The share of the time in which the kernel ran the link: what this router reports.
     """
     import polars as pl
 
-    dropped = sum(_dropped(bed, plan, side) for side in (0, 1))
     nodes = relayed.tables["nodes"].with_columns(
         pl.col("packets_in") + dropped,
         dropped_input_ring=pl.lit(dropped, pl.Int64),
         load_reported=pl.lit(load, pl.Float64),
     )
     return replace(relayed, tables={**relayed.tables, "nodes": nodes})
-
-
-def _dropped(bed: Bed, plan: Plan, side: int) -> int:
-    """Packets that the device of a side dropped as it was full."""
-    host, _ = device_owner(plan, side)
-    for line in bed.run(host, ["cat", "/proc/net/dev"], timeout_s=10).output.splitlines():
-        name, _, counts = line.partition(":")
-        if name.strip() == DEVICE:
-            return int(counts.split()[11])
-    raise TightlinkError(f"{host} has no device {DEVICE} any more")

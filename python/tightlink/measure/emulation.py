@@ -15,12 +15,13 @@ import contextlib
 import hashlib
 import json
 import time
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from tightlink import units
+from tightlink.measure import metadata
 from tightlink.measure.burning import as_router, input_ring
-from tightlink.measure.hosts import lay_out
-from tightlink.measure.relay import Relay, relay_spec
+from tightlink.measure.hosts import QUEUE, lay_out, unread
+from tightlink.measure.relay import Relay, SpoiledError, relay_spec
 from tightlink.measure.testbed import Bed
 from tightlink.run import MEASUREMENT, Framed, Run
 
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
 
     from tightlink.measure.hosts import Device
     from tightlink.measure.plan import Host, Plan
-
-#: Usual transmit queue of an interface, in packets.
-_QUEUE: Final = 1000
 
 
 class Emulation:
@@ -66,12 +64,13 @@ class Emulation:
         self._device = device
         self._burn = burn
         spec = relay_spec(plan, device, duration_s=duration_s, late_s=late_s, burn=burn)
-        ring = input_ring(plan, device) if burn else _QUEUE
+        ring = input_ring(plan, device) if burn else QUEUE
         with contextlib.ExitStack() as stack:
             self.bed = stack.enter_context(Bed())
             hosts = stack.enter_context(contextlib.closing(lay_out(self.bed, plan, device, queues=(ring, ring))))
             self.warnings = [*plan.warnings, *(f"not set: {text}" for text in hosts.not_set)]
-            self._began = time.time()
+            self._known = metadata.machine() | {"hosts": metadata.hosts(self.bed, plan)}
+            self._load, self._began = metadata.load(), time.time()
             self.relay = stack.enter_context(Relay(spec, hosts.ports, trace=trace))
             self._open = stack.pop_all()
 
@@ -99,8 +98,11 @@ class Emulation:
             TightlinkError: Something failed meanwhile.
         """
         relayed = self.relay.finish()
-        if self._burn and self._device == "tun":
-            relayed = as_router(relayed, self.bed, self.plan)
+        lost = unread(self.bed, self.plan) if self._device == "tun" else 0
+        if self._burn:
+            relayed = as_router(relayed, lost)
+        elif lost:
+            raise SpoiledError(f"lateness: {lost} packets were lost before the relay could read them")
         scenario = self.plan.scenario
         written = scenario.explicit().written()
         identity = hashlib.sha256(json.dumps([written, self._began, relayed.summary]).encode()).hexdigest()
@@ -111,6 +113,7 @@ class Emulation:
             "version": _version(),
             "warnings": self.warnings,
             "relay": {name: value for name, value in relayed.summary.items() if name not in {"links", "node"}},
+            "host": self._known | metadata.between(self._load, metadata.load()),
             "timing": {"wall_s": time.time() - self._began},
         }
         return Run(scenario, manifest, Framed(relayed.tables))

@@ -10,6 +10,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
+from tightlink.errors import TightlinkError
 from tightlink.measure.plan import SIDES
 from tightlink.measure.settings import largest_packet, of_hosts
 
@@ -25,13 +26,15 @@ Device = Literal["tun", "packet"]
 #: The device of a side at the link, and that of a host towards the router of its side.
 DEVICE: Final = "tight0"
 _INSIDE: Final = "inside0"
+#: Column of /proc/net/dev with the packets that a device did not take.
+_DROPPED: Final = 11
 #: Names that no node can have.
 _ROUTERS: Final = ("<router 0>", "<router 1>")
 _RELAY: Final = "<relay>"
 #: Where a router is for the hosts behind it.
 _GATEWAY: Final = "10.65.0.1"
-#: Usual transmit queue of an interface, in packets.
-_QUEUE: Final = 1000
+#: What a device holds until it is read, in packets: more than come while a relay that has no priority waits its turn.
+QUEUE: Final = 10_000
 
 
 @dataclass
@@ -52,7 +55,7 @@ class Hosts:
             os.close(port)
 
 
-def lay_out(bed: Bed, plan: Plan, device: Device = "tun", *, queues: tuple[int, int] = (_QUEUE, _QUEUE)) -> Hosts:
+def lay_out(bed: Bed, plan: Plan, device: Device = "tun", *, queues: tuple[int, int] = (QUEUE, QUEUE)) -> Hosts:
     """Make the hosts of a plan.
 
     Args:
@@ -133,3 +136,20 @@ def _connect(bed: Bed, plan: Plan, settings: dict[str, HostSettings], side: int,
 def _inside() -> Iterable[str]:
     """The names of a router's devices."""
     return (f"host{number}" for number in range(1 << 16))
+
+
+def unread(bed: Bed, plan: Plan) -> int:
+    """Packets that the TUN devices at the link lost so far, as they were full and nobody read them.
+
+    Raises:
+        TightlinkError: A device is gone.
+    """
+    return sum(_unread(bed, device_owner(plan, side)[0]) for side in (0, 1))
+
+
+def _unread(bed: Bed, host: str) -> int:
+    for line in bed.run(host, ["cat", "/proc/net/dev"], timeout_s=10).output.splitlines():
+        name, _, counts = line.partition(":")
+        if name.strip() == DEVICE:
+            return int(counts.split()[_DROPPED])
+    raise TightlinkError(f"{host} has no device {DEVICE} any more")

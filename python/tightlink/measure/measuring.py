@@ -25,7 +25,7 @@ from tightlink.errors import TightlinkError, one_of
 from tightlink.measure import metadata, settings
 from tightlink.measure.burning import as_router, input_ring
 from tightlink.measure.echo import Echoes
-from tightlink.measure.hosts import lay_out
+from tightlink.measure.hosts import QUEUE, lay_out, unread
 from tightlink.measure.plan import Plan
 from tightlink.measure.relay import Relay, SpoiledError, relay_spec
 from tightlink.measure.results import Measured, run
@@ -136,7 +136,8 @@ def _once(plan: Plan, device: Device, work: _Work) -> Run:
     before = metadata.load()
     started = time.monotonic()
     with Bed() as bed:
-        hosts = lay_out(bed, plan, device, **_rings(plan, device, work))
+        ring = input_ring(plan, device) if work.burns else QUEUE
+        hosts = lay_out(bed, plan, device, queues=(ring, ring))
         with contextlib.closing(hosts):
             warnings += [f"not set: {text}" for text in hosts.not_set]
             known = metadata.machine() | {"hosts": metadata.hosts(bed, plan)}
@@ -160,21 +161,17 @@ def _measured(bed: Bed, hosts: Hosts, plan: Plan, work: _Work) -> Measured:
             after_s = relay.cpu_s
             sender.finish()
             relayed = relay.finish()
+            # Of packet sockets the relay itself knows.
+            lost = unread(bed, plan) if work.relay["device"] == "datagram" else 0
             if work.burns:
                 load = None if before_s is None or after_s is None else (after_s - before_s) / duration_s
-                relayed = as_router(relayed, bed, plan, load=load)
+                relayed = as_router(relayed, lost, load=load)
+            elif lost:
+                raise SpoiledError(f"lateness: {lost} packets were lost before the relay could read them")
     finally:
         sender.stop()
     trips = None if echoes is None else echoes.samples(begin_ns)
     return Measured(plan, work.jobs, sender, relayed, begin_ns, began, trips)
-
-
-def _rings(plan: Plan, device: Device, work: _Work) -> dict[str, tuple[int, int]]:
-    """What the devices hold, where they are a router's input rings."""
-    if not work.burns:
-        return {}
-    ring = input_ring(plan, device)
-    return {"queues": (ring, ring)}
 
 
 def _echoes(bed: Bed, work: _Work) -> contextlib.AbstractContextManager[Echoes | None]:

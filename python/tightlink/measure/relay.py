@@ -136,6 +136,8 @@ class Relayed:
                 f"after they were due, and at most {late['share_accepted']:.0%} may be (99 % within {p99}, all within "
                 f"{most}): the machine is too busy, or the link too fast for it"
             )
+        if self.summary["unread"]:
+            raise SpoiledError(f"lateness: {self.summary['unread']} packets were lost before the relay could read them")
         if self.summary["full"]:
             raise SpoiledError("the relay had no room left for packets: its queue and its delay hold too many of them")
         if self.summary["trace_lost"]:

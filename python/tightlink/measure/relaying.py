@@ -20,9 +20,12 @@ _REAL_TIME: Final = 50
 _NICEST: Final = -19
 # <linux/if_packet.h>, <asm/socket.h>
 _SOL_PACKET: Final = 263
+_PACKET_STATISTICS: Final = 6
 _PACKET_QDISC_BYPASS: Final = 20
 _PACKET_IGNORE_OUTGOING: Final = 23
 _SO_RCVBUFFORCE: Final = 33
+#: Bytes of an unsigned int.
+_UNSIGNED: Final = 4
 #: What a packet socket may hold until it is read, in bytes.
 _HELD: Final = 16 << 20
 
@@ -47,7 +50,8 @@ def _relay(extension: str, spec: dict[str, Any], ports: list[int], stop: int, tr
     # A router that saturates would be stopped by the kernel's limit on real-time threads.
     priority = _take_priority(real_time=router is None or not router["burn"])
     told: dict[str, Any] = json.loads(core.relay(json.dumps(spec), (ports[0], ports[1]), stop=stop, trace=trace))
-    return told | {"priority": priority}
+    unread = sum(map(_unread, ports)) if spec["device"] == "packet" else 0
+    return told | {"priority": priority, "unread": unread}
 
 
 def _loaded(extension: str) -> Any:
@@ -69,6 +73,13 @@ def _prepare(port: int) -> None:
         # Beyond the machine's limit, where that is allowed.
         with contextlib.suppress(PermissionError):
             packets.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, _HELD)
+
+
+def _unread(port: int) -> int:
+    """Frames that a packet socket lost as it was full."""
+    with socket.socket(fileno=os.dup(port)) as packets:
+        counts = packets.getsockopt(_SOL_PACKET, _PACKET_STATISTICS, 2 * _UNSIGNED)
+    return int.from_bytes(counts[_UNSIGNED:], sys.byteorder)
 
 
 def _take_priority(*, real_time: bool) -> str:

@@ -77,6 +77,8 @@ class Measurement:
     """Interval of echoes beside the traffic, in seconds; none: no echoes."""
     burn: bool = False
     """Whether a router's processor time is spent, rather than added up."""
+    alone: bool = False
+    """Whether nothing else may be measured meanwhile, as it takes whole processors."""
     trace: bool = False
     """Whether the table ``packets`` is kept: some megabytes each."""
     firm: Firm | None = None
@@ -102,7 +104,7 @@ def measure_all(
     Args:
         wanted: What to measure.
         folder: For their runs, a folder each.
-        jobs: Measurements at a time.
+        jobs: Measurements at a time, but for those that must be alone.
         progress: Told, line by line, what it is doing.
 
     Returns:
@@ -120,13 +122,15 @@ def measure_all(
     while left := [next_ for each in wanted for next_ in _due(each, there, tried)]:
         # Always the same order: only that it is none of the study's matters.
         random.Random(len(left)).shuffle(left)  # noqa: S311
-        with closing(_round(left, folder, jobs)) as done:
-            for number, (name, run) in enumerate(done, start=1):
-                tried.add(name)
-                if run is not None:
-                    there[name] = run
-                said = "measured" if run is not None else "given up, the machine is too busy:"
-                progress(f"{number} of {len(left)}: {said} {name}")
+        for alone in (True, False):
+            part = [each for each in left if each.alone is alone]
+            with closing(_round(part, folder, 1 if alone else jobs)) as done:
+                for number, (name, run) in enumerate(done, start=1):
+                    tried.add(name)
+                    if run is not None:
+                        there[name] = run
+                    said = "measured" if run is not None else "given up, the machine is too busy:"
+                    progress(f"{number} of {len(part)}: {said} {name}")
     names = (name for each in wanted for name in _names(each))
     return {name: there[name] for name in names if name in there}
 
