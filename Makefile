@@ -35,7 +35,7 @@ test-rust: ## Run the tests of the engine
 	cargo test --quiet --workspace --exclude tightlink-python
 
 test-python: setup ## Run the tests of the package
-	$(BIN)/python -m pytest --quiet
+	$(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadfile
 
 bench: setup ## Time the same workloads here and in the other simulators that are installed
 	$(BIN)/python benchmarks/bench.py

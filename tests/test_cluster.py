@@ -11,15 +11,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 import tightlink as tl
 from tightlink import cli
+from tightlink.experiment.execute import execute
 from tightlink.experiment.plan import Plan
 from tightlink.experiment.progress import Progress
 from tightlink.experiment.running import run
+from tightlink.experiment.store import Store
+from tightlink.studies.congestion_control.experiment import Size, experiment
 
 pytest.importorskip("distributed")
 
@@ -79,6 +83,18 @@ def test_a_worker_is_killed_half_way(one_flow: str, tmp_path: Path, scheduler: s
     run(plan, tmp_path / "threads", jobs=2)
     run(plan, tmp_path / "alone")
     assert _bytes(tmp_path / "cluster") == _bytes(tmp_path / "threads") == _bytes(tmp_path / "alone")
+
+
+def test_networks_of_users(tmp_path: Path, scheduler: str) -> None:
+    """Runs of a study in the four-tier network, spread over two workers, are those of this process."""
+    tasks = experiment("1b").tasks(Size(Fraction(1, 100), "30 s"))[:4]
+    with _worker(scheduler), _worker(scheduler):
+        spread = execute(tasks, Store(tmp_path / "cluster"), cluster=scheduler)
+    execute(tasks, Store(tmp_path / "alone"))
+    assert list(spread) == [task.name for task in tasks]
+    assert all(run.transfers.height for run in spread.values())
+    there, here = _bytes(tmp_path / "cluster"), _bytes(tmp_path / "alone")
+    assert there == here
 
 
 def test_a_failed_run_stays_alone(one_flow: str, tmp_path: Path, scheduler: str) -> None:

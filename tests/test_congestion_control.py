@@ -12,10 +12,11 @@ import polars as pl
 import pytest
 
 from tightlink.cli import main
+from tightlink.experiment import open as open_folder
 from tightlink.experiment.execute import execute
 from tightlink.experiment.store import Store
 from tightlink.scenario import PARAMETERS
-from tightlink.studies.congestion_control import STUDY, Chosen, boundary, document, sensitivity
+from tightlink.studies.congestion_control import STUDY, Chosen, boundary, document, newcomers, sensitivity
 from tightlink.studies.congestion_control.evidence import gather
 from tightlink.studies.congestion_control.experiment import ALL, NAMES, Experiment, Size, experiment
 from tightlink.studies.study import run_study
@@ -101,6 +102,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[Findings, Path]:
     patch.setattr(boundary, "ALPHAS", (8, 100))
     patch.setattr(boundary, "FLOWS", (1, 4))
     patch.setattr(boundary, "BUFFERS", (50, 800))
+    patch.setattr(newcomers, "RATES", ("20 Mbit/s",))
+    patch.setattr(newcomers, "BUFFERS", ("1 BDP",))
+    patch.setattr(newcomers, "SETTLED", (1,))
     factors = ("network_speed", "buffers", "think_time", "sources", "measurement_interval", "congestion")
     chosen = Chosen(
         (
@@ -112,7 +116,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[Findings, Path]:
             replace(experiment("window"), algorithms=("scalable",)),
         ),
         SMALL,
-        oscillation=True,
+        on_one_link=(boundary.NAME, newcomers.NAME),
     )
     made: list[Findings] = []
 
@@ -130,10 +134,12 @@ def test_claims_of_every_experiment(found: tuple[Findings, Path]) -> None:
     assert {"sensitivity.Y2.X1", "sensitivity.Y9.X2", "sensitivity.order", "sensitivity.without-effect.X6",
             "sensitivity.dimensions", "1b.fast.loss", "1b.compound.little-change", "1b.conditions-separate",
             "1b.fast-apart", "2b.fair.compound", "2b.unfair.scalable", "2b.gain.movie", "mixture.standard-loses",
-            "window.no-gain", "oscillation.boundary", "oscillation.fast-at"} <= ids  # fmt: skip
+            "window.no-gain", "oscillation.boundary", "oscillation.fast-at",
+            "newcomers.scalable"} <= ids  # fmt: skip
     verdicts = {claim.id: claim.holds for claim in found[0].claims}
     # Buffers of 50 packets hold those of one flow with alpha 8, and not of others; of 800 those of all.
     assert verdicts["oscillation.boundary"]
+    assert verdicts["newcomers.scalable"]
     # What is not varied, or known to be another way, is open.
     assert verdicts["sensitivity.Y9.X2"] is None
     assert verdicts["sensitivity.Y2.X4"] is None
@@ -155,8 +161,17 @@ def test_the_report_and_the_tables(found: tuple[Findings, Path]) -> None:
     assert table.columns == ["experiment", "condition", "algorithm", "control", "period", "response", "value"]
     keys = table.columns[:-1]
     assert not table.select(keys).is_duplicated().any()
+    opened = open_folder(folder)
+    assert opened.own == ["runs", "costs", "responses"]
+    assert opened.table("responses").collect().equals(table)
+    counted = opened.connect().sql("select experiment, count(*) from responses group by all order by all").fetchall()
+    assert dict(counted) == dict(table.group_by("experiment").len().rows())
     costs = pl.read_parquet(folder / "costs.parquet")
     measured, whole = (costs.filter(pl.col("experiment") == "1b")[place] for place in (0, -1))
+    at_this_size = costs.filter(pl.col("from") == "counted")["stored_bytes"].sum()
+    files = [run.stat().st_size for run in (folder / "runs").iterdir()]
+    assert 0 < at_this_size < sum(files)
+    assert whole["stored_bytes"].item() == pytest.approx(50 * measured["stored_bytes"].item(), abs=1)
     # A hundred times the sources for fifty times as long.
     assert whole["packet_hops"].item() / measured["packet_hops"].item() == pytest.approx(100 * 50)
     assert whole["sources"].item() > 50 * measured["sources"].item()

@@ -37,6 +37,7 @@ from tightlink.analysis.markov.sensitivity import (
     slowest_derivative,
 )
 from tightlink.analysis.markov.users import by_counts
+from tightlink.run import Framed
 
 #: J. G. Kemeny, J. L. Snell, Finite Markov Chains, 1960: the weather in the Land of Oz.
 OZ = Chain(("rain", "nice", "snow"), np.array([[2, 1, 1], [2, 0, 2], [1, 1, 2]]) / 4)
@@ -377,20 +378,6 @@ def test_bad_chains() -> None:
         OZ.steps_to("sun")
 
 
-class Tables:
-    """A run's tables that are only users."""
-
-    def __init__(self, users: pl.DataFrame) -> None:
-        self.names = ["users"]
-        self._users = users
-
-    def read(self, name: str) -> pl.DataFrame:
-        return {"users": self._users}[name]
-
-    def write(self, folder: Path) -> None:
-        raise NotImplementedError
-
-
 def users(**columns: list[int]) -> pl.DataFrame:
     count = len(columns["sources_thinking"])
     counts = dict.fromkeys(("transfers_completed", "connections_failed", "transfers_abandoned"), [0] * count)
@@ -473,7 +460,7 @@ def test_a_chain_goes_the_way_of_the_simulation(run: tl.Run) -> None:
 
 def test_several_users_are_told_apart(run: tl.Run) -> None:
     both = pl.concat([run.users, run.users.with_columns(label=pl.lit("others"))])
-    two = tl.Run(run.scenario, run.manifest, Tables(both))
+    two = tl.Run(run.scenario, run.manifest, Framed({"users": both}))
     with pytest.raises(tl.TightlinkError, match="users users, others: expected a label, one of users, others"):
         from_users(two)
     one = from_users(run)

@@ -117,6 +117,8 @@ def simulate(
     *,
     trace: bool = False,
     tr: str | None = None,
+    pcap: str | None = None,
+    pcap_at: Sequence[int] | None = None,
     threads: int = 1,
     make: Callable[[str, dict[str, float]], object] | None = None,
     watch: Callable[[float, int, int], None] | None = None,
@@ -124,6 +126,8 @@ def simulate(
 ) -> Outcome:
     """Simulate a resolved scenario, given as JSON.
 
+    ``tr`` is a file in ns-2's format, ``pcap`` a capture: of each flow at the host that sends it, or of all packets at
+    the nodes with the numbers ``pcap_at``.
     ``make`` makes the congestion controls that are written in Python, of a name and options. ``watch`` hears now and
     then of the simulated seconds, the packet-hops and the sources that send, in a run with users or scatter. With
     ``part`` such a run that is interrupted has its tables until then.

@@ -100,6 +100,8 @@ def run(  # noqa: PLR0913
     show_config: Annotated[bool, Parameter(negative="")] = False,
     trace: Annotated[bool, Parameter(negative="")] = False,
     tr: Path | None = None,
+    pcap: Path | None = None,
+    pcap_at: str | None = None,
     replay: Path | None = None,
     controls: Controls = None,
 ) -> int:
@@ -125,6 +127,11 @@ def run(  # noqa: PLR0913
         Record what happens to every packet.
     tr
         File to write the packets to in ns-2's trace format.
+    pcap
+        File to write the packets to as a capture, for Wireshark and others: .pcapng or .pcap.
+    pcap_at
+        Nodes at which to capture all packets, such as sender,receiver or net.left[*]; without it each flow is captured
+        at the host that sends its data.
     replay
         Folder of a sweep or a study of which to simulate one run again, even one that failed.
     controls
@@ -143,14 +150,17 @@ def run(  # noqa: PLR0913
         return 0
     from tightlink.simulate import simulate
 
-    if output is not None and tr is None and _already_there(scenario, output, trace=trace):
+    if pcap_at is not None and pcap is None:
+        raise TightlinkError(f"--pcap-at {pcap_at}: nothing is captured without --pcap FILE")
+    files: dict[str, Any] = {"tr": tr, "pcap": pcap, "pcap_at": None if pcap_at is None else pcap_at.split(",")}
+    if output is not None and not any(files.values()) and _already_there(scenario, output, trace=trace):
         from tightlink.run import open_run
 
         say(f"{output}: this run is already there")
         result = open_run(output)
     else:
         with watching(f"simulating {scenario.duration}") as watch:
-            result = simulate(scenario, trace=trace, tr=tr, threads=threads, watch=watch, part=True)
+            result = simulate(scenario, trace=trace, **files, threads=threads, watch=watch, part=True)
         if output is not None:
             result.save(output)
             say(f"wrote {output}")
@@ -232,7 +242,7 @@ def study(  # noqa: PLR0913
     experiments
         Of the same: which to run, such as sensitivity,1b.
     live
-        Measure what of it can be measured, too, over this machine's own TCP.
+        Measure, too: real hosts over a link in real time, beside what is simulated.
     """
     studies = _part("studies")
     names = [known for known, _ in studies.names()]
@@ -242,19 +252,14 @@ def study(  # noqa: PLR0913
     if jobs < 1:
         raise ScenarioError("a whole number of at least 1", key="--jobs", value=jobs)
     given = {"scale": scale, "duration": duration, "experiments": experiments}
-    options = {key: value for key, value in given.items() if value is not None}
+    options = {key: value for key, value in given.items() if value is not None} | ({"live": ""} if live else {})
     folder = output or Path("results") / name
-    from tightlink.measure.relay import SpoiledError
-
     try:
         with watching() as watch:
-            studies.run(name, folder, jobs, say, cluster=cluster, watch=watch, options=options, live=live)
+            studies.run(name, folder, jobs, say, cluster=cluster, watch=watch, options=options)
     except KeyboardInterrupt:
         say("interrupted; what is finished is kept, and the same command goes on from there")
         return INTERRUPTED
-    except SpoiledError as error:
-        say(f"{error}; what is finished is kept, and the same command goes on from there")
-        return FAILED
     from tightlink.experiment import claims
 
     found = claims.load(folder / "claims.json")

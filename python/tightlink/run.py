@@ -53,6 +53,10 @@ class Source(Protocol):
     def write(self, folder: Path) -> None:
         """Put all of them into a folder, a Parquet file each."""
 
+    @property
+    def stored_bytes(self) -> int:
+        """Their size on disk; 0 in memory."""
+
 
 class Run:
     """One execution of a scenario: its tables as polars frames, its manifest, its scenario.
@@ -82,6 +86,11 @@ class Run:
     def source(self) -> str:
         """Where it comes from: simulation, measurement or capture."""
         return str(self.manifest.get("source", SIMULATION))
+
+    @property
+    def stored_bytes(self) -> int:
+        """Size of its tables on disk; 0 if it was not saved."""
+        return self._source.stored_bytes
 
     @property
     def tables(self) -> list[str]:
@@ -308,8 +317,17 @@ class _Saved:
         for name in self.names:
             shutil.copyfile(self._folder / f"{name}.parquet", folder / f"{name}.parquet")
 
+    @property
+    def stored_bytes(self) -> int:
+        return sum((self._folder / f"{name}.parquet").stat().st_size for name in self.names)
 
-class Framed:
+
+class _InMemory:
+    stored_bytes: int = 0
+    """Nothing is on disk."""
+
+
+class Framed(_InMemory):
     """Tables as frames, of runs that were measured or captured.
 
     Args:
@@ -335,7 +353,7 @@ class Framed:
             frame.write_parquet(folder / f"{name}.parquet")
 
 
-class Simulated:
+class Simulated(_InMemory):
     """Tables in the engine's memory."""
 
     def __init__(self, outcome: _core.Outcome) -> None:

@@ -17,22 +17,25 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import control, units
-from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.run import SIMULATION, Run, Simulated
 from tightlink.scenario.memory import Memory, check_fits, needed
 from tightlink.scenario.windowed import check_trace
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from tightlink import _core
     from tightlink.scenario import Scenario
+
+#: How the names of captures end.
+_CAPTURES: Final = (".pcapng", ".pcap")
 
 
 def simulate(  # noqa: PLR0913
@@ -41,6 +44,8 @@ def simulate(  # noqa: PLR0913
     seed: int | None = None,
     trace: bool = False,
     tr: str | os.PathLike[str] | None = None,
+    pcap: str | os.PathLike[str] | None = None,
+    pcap_at: Sequence[str] | None = None,
     threads: int = 1,
     watch: Callable[[Progress], None] | None = None,
     part: bool = False,
@@ -52,6 +57,10 @@ def simulate(  # noqa: PLR0913
         seed: Seed to use instead of the scenario's.
         trace: Whether to record what happens to every packet (`Run.packets`).
         tr: File to write the packets to in ns-2's 12-column format; it must not exist yet.
+        pcap: File to write the packets to as a capture with times in nanoseconds, ``.pcapng`` or ``.pcap``; it must not
+            exist yet. Packets have their headers, and no payload.
+        pcap_at: Nodes at which packets are captured, or groups such as ``net.left[*]``, each packet once at each of
+            them; without it each flow at the host that sends its data.
         threads: Threads to use; the tables do not depend on it. More than one need users or scatter.
         watch: Told now and then how far a run with users or scatter is.
         part: Whether a run with users or scatter that is interrupted by Ctrl-C returns what was measured until then,
@@ -59,19 +68,24 @@ def simulate(  # noqa: PLR0913
 
     Raises:
         ScenarioError: The scenario cannot be simulated.
-        TightlinkError: An option is wrong, or the file ``tr`` exists.
+        TightlinkError: An option is wrong, or a file to write to exists.
     """
     if seed is not None:
         scenario = scenario.set("seed", seed)
     if threads < 1:
         raise TightlinkError(f"threads = {threads}: expected a whole number of at least 1")
-    if trace or tr is not None:
+    if trace or tr is not None or pcap is not None:
         check_trace(scenario)
     prepared = prepare(scenario)
-    target = None if tr is None else str(new_file(tr))
+    watched = Watched(
+        trace=trace,
+        tr=None if tr is None else str(new_file(tr)),
+        pcap=None if pcap is None else str(_capture_file(pcap)),
+        pcap_at=_places(prepared, pcap_at, captured=pcap is not None),
+    )
     duration = units.time(scenario.duration)
     try:
-        outcome = prepared.simulate(trace=trace, tr=target, threads=threads, watch=_watch(watch, duration), part=part)
+        outcome = prepared.simulate(watched, threads=threads, watch=_watch(watch, duration), part=part)
     except ScenarioError as error:
         raise error.located(scenario.file) from None
     return Run(scenario, prepared.manifest(outcome), Simulated(outcome))
@@ -116,6 +130,20 @@ def _watch(watch: Callable[[Progress], None] | None, duration_s: float) -> Calla
 
 
 @dataclass(frozen=True)
+class Watched:
+    """What is recorded of packets."""
+
+    trace: bool = False
+    """The table `packets`."""
+    tr: str | None = None
+    """A file in ns-2's format."""
+    pcap: str | None = None
+    """A capture."""
+    pcap_at: list[int] | None = None
+    """The numbers of the nodes at which it is made; none: each flow's sender."""
+
+
+@dataclass(frozen=True)
 class Prepared:
     """A scenario as the engine gets it, and what is known of its run beforehand; cheap to send elsewhere."""
 
@@ -142,9 +170,8 @@ class Prepared:
 
     def simulate(
         self,
+        watched: Watched | None = None,
         *,
-        trace: bool = False,
-        tr: str | None = None,
         threads: int = 1,
         watch: Callable[[float, int, int], None] | None = None,
         part: bool = False,
@@ -159,8 +186,8 @@ class Prepared:
 
         check_fits(self.memory)
         try:
-            options: dict[str, Any] = {"trace": trace, "tr": tr, "threads": threads, "watch": watch, "part": part}
-            return _core.simulate(self.resolved, make=control.make, **options)
+            options: dict[str, Any] = {"threads": threads, "watch": watch, "part": part}
+            return _core.simulate(self.resolved, make=control.make, **options, **asdict(watched or Watched()))
         except _core.ScenarioError as error:
             raise ScenarioError(str(error), statement=True) from None
         except _core.ControlError as error:
@@ -207,3 +234,32 @@ def new_file(path: str | os.PathLike[str]) -> Path:
     if not file.parent.is_dir():
         raise TightlinkError(f"{file}: there is no folder {file.parent}")
     return file
+
+
+def _capture_file(path: str | os.PathLike[str]) -> Path:
+    file = new_file(path)
+    if file.suffix not in _CAPTURES:
+        raise TightlinkError(f"{file}: expected a name that ends in {' or '.join(_CAPTURES)}")
+    return file
+
+
+def _places(prepared: Prepared, names: Sequence[str] | None, *, captured: bool) -> list[int] | None:
+    """The numbers of nodes by their names, or those of their groups."""
+    if names is None:
+        return None
+    if not captured:
+        raise TightlinkError(f"pcap_at {', '.join(names)}: nothing is captured without pcap=FILE")
+    known = [node["name"] for node in json.loads(prepared.resolved)["nodes"]]
+    places = []
+    for name in names:
+        group = name.removesuffix("*]")
+        matches = [place for place, node in enumerate(known) if node == name or (group != name and _is_in(node, group))]
+        if not matches:
+            raise ScenarioError(one_of(known), key="pcap_at", value=name, suggestion=closest(name, known))
+        places += matches
+    return places
+
+
+def _is_in(node: str, group: str) -> bool:
+    """Whether a node is one of a group, such as ``net.left[``."""
+    return node.startswith(group) and node.removeprefix(group).removesuffix("]").isdecimal()

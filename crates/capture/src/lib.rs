@@ -1,3 +1,4 @@
-//! Traces of simulated packets in formats that other tools read.
+//! Traces and captures of simulated packets in formats that other tools read.
 
 pub mod tr;
+pub mod write;

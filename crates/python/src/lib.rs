@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 
 mod control;
 mod digest;
+mod observers;
 mod outcome;
 mod parquet_file;
 mod probe;

@@ -1,8 +1,6 @@
 //! Running a scenario.
 
-use std::fs::File;
-use std::io::{BufWriter, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -10,11 +8,10 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
 use serde_json::json;
-use tightlink_capture::tr::TrWriter;
 use tightlink_sim::congestion::CONTROLS;
 use tightlink_sim::network::queue::QUEUES;
 use tightlink_sim::probe::series::Metric;
-use tightlink_sim::probe::trace::{Record, Trace};
+use tightlink_sim::probe::trace::Trace;
 use tightlink_sim::probe::{Probe, Sampled, Totals};
 use tightlink_sim::scenario::Recovery;
 use tightlink_sim::tables::{self, Table};
@@ -23,8 +20,8 @@ use tightlink_sim::{ENGINE_BEHAVIOUR, Interrupted, Scenario, Simulation};
 
 use crate::control::{InPython, Trouble};
 use crate::digest::tables_digest;
+use crate::observers::{Observers, Wanted, Watching};
 use crate::outcome::Outcome;
-use crate::parquet_file::temporary_name;
 use crate::{ControlError, ScenarioError};
 
 /// Whether runs on other threads than the main one must end: only the main one hears of signals.
@@ -69,17 +66,20 @@ impl From<Failure> for PyErr {
 }
 
 /// Simulates a resolved scenario, given as JSON. With `trace` the outcome has a table `packets`; with
-/// `tr` the trace is written to that file in ns-2's format. `make` makes the controls that are written in
+/// `tr` the trace is written to that file in ns-2's format, with `pcap` as a capture: of each flow at the host that sends
+/// it, or of all packets at the nodes `pcap_at`. `make` makes the controls that are written in
 /// Python. `watch` is told now and then how far a run with users or scatter is; with `part` such a run that is
 /// interrupted has its tables until then.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, trace = false, tr = None, threads = 1, make = None, watch = None, part = false))]
+#[pyo3(signature = (scenario, *, trace = false, tr = None, pcap = None, pcap_at = None, threads = 1, make = None, watch = None, part = false))]
 #[allow(clippy::too_many_arguments, reason = "they are keywords")]
 pub fn simulate(
     py: Python<'_>,
     scenario: &str,
     trace: bool,
     tr: Option<PathBuf>,
+    pcap: Option<PathBuf>,
+    pcap_at: Option<Vec<u32>>,
     threads: u32,
     make: Option<Py<PyAny>>,
     watch: Option<Py<PyAny>>,
@@ -94,64 +94,30 @@ pub fn simulate(
         );
         return Err(ScenarioError::new_err(message));
     }
-    if windowed && (trace || tr.is_some()) {
+    let wanted = Wanted { trace, tr, pcap, pcap_at };
+    if windowed && !wanted.is_nothing() {
         return Err(ScenarioError::new_err("trace: packets of users and scatter are not traced"));
     }
     if windowed {
         return Ok(py.detach(|| run_windowed(&scenario, threads, watch.as_ref(), part))?);
     }
     // The Python side may be asked for anything while the engine runs.
-    Ok(py.detach(|| run(&scenario, trace, tr.as_deref(), make))?)
+    Ok(py.detach(|| run(&scenario, &wanted, make))?)
 }
 
-fn run(scenario: &Scenario, trace: bool, tr: Option<&Path>, make: Option<Py<PyAny>>) -> Result<Outcome, Failure> {
-    if !trace && tr.is_none() {
+fn run(scenario: &Scenario, wanted: &Wanted, make: Option<Py<PyAny>>) -> Result<Outcome, Failure> {
+    if wanted.is_nothing() {
         return if scenario.observe.interval_s.is_some() {
             run_with(scenario, Sampled, make)
         } else {
             run_with(scenario, Totals, make)
         };
     }
-    let mut records = Vec::new();
-    let mut failed = None;
-    let temporary = tr.map(temporary_name);
-    let mut writer = match &temporary {
-        Some(path) => {
-            let file = File::create(path).map_err(|error| Failure::Output(path.clone(), error))?;
-            Some(TrWriter::new(scenario, BufWriter::new(file)))
-        }
-        None => None,
-    };
-    let probe = Trace::new(scenario.links.len(), scenario.flows.len(), |record: &Record| {
-        if trace {
-            records.push(*record);
-        }
-        if let Some(writer) = &mut writer
-            && failed.is_none()
-        {
-            failed = writer.write(record).err();
-        }
-    });
-    let mut outcome = match run_with(scenario, probe, make) {
-        Ok(outcome) => outcome,
-        Err(failure) => {
-            if let Some(path) = &temporary {
-                let _ = std::fs::remove_file(path);
-            }
-            return Err(failure);
-        }
-    };
-    if let (Some(writer), Some(temporary), Some(path)) = (writer, &temporary, tr) {
-        let written = match failed {
-            Some(error) => Err(error),
-            None => writer.finish().and_then(|mut out| out.flush()).and_then(|()| std::fs::rename(temporary, path)),
-        };
-        if let Err(error) = written {
-            let _ = std::fs::remove_file(temporary);
-            return Err(Failure::Output(path.to_owned(), error));
-        }
-    }
-    if trace {
+    let mut observers = Observers::new(scenario, wanted).map_err(|(path, error)| Failure::Output(path, error))?;
+    let probe = Trace::new(scenario.links.len(), scenario.flows.len(), Watching(&mut observers));
+    let mut outcome = run_with(scenario, probe, make)?;
+    let records = observers.finish().map_err(|(path, error)| Failure::Output(path, error))?;
+    if wanted.trace {
         outcome.add(PACKETS, crate::tables::packets(scenario, &records));
     }
     Ok(outcome)

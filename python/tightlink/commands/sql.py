@@ -16,7 +16,7 @@ def sql(
     *,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> None:
-    """Query the runs of a sweep or a study in SQL: tables runs, flows, links, nodes and series.
+    """Query the runs of a sweep or a study in SQL: tables runs, flows, links, nodes, series, and a study's own.
 
     Parameters
     ----------

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from tightlink.run import Run
     from tightlink.scenario import Scenario
 
-RUNS: Final = "runs.parquet"
+_RUNS: Final = "runs"
+RUNS: Final = f"{_RUNS}.parquet"
 FAILURES: Final = "failures.json"
 MARKER: Final = "sweep.json"
 COMPACT: Final = "tables"
@@ -94,23 +95,35 @@ class Experiment:
         """The series of all runs that have them."""
         return self.table("series")
 
+    @property
+    def own(self) -> list[str]:
+        """Tables that the study made of its runs, such as ``responses``; ``runs`` is the first."""
+        found = sorted(file.stem for file in self.folder.glob("*.parquet"))
+        return sorted(found, key=lambda name: name != _RUNS)
+
+    def _own_file(self, name: str) -> Path:
+        return self.folder / f"{name}.parquet"
+
     def table(self, name: str) -> pl.LazyFrame:
-        """A table of all runs, below each other, with a first column ``run``.
+        """A table of all runs, below each other, with a first column ``run``; or one that the study made of them.
 
         Raises:
             TightlinkError: No table has this name.
         """
         import polars as pl
 
+        if name in self.own:
+            return pl.scan_parquet(self._own_file(name))
         if name not in TABLES:
-            raise TightlinkError(f'no table is called "{name}"; there are {", ".join(TABLES)}')
+            known = ", ".join([*self.own, *TABLES])
+            raise TightlinkError(f'no table is called "{name}"; there are {known}')
         compact = self.folder / COMPACT / f"{name}.parquet"
         if compact.is_file():
             return pl.scan_parquet(compact)
         return stored(self.runs.filter(pl.col("status") == "done"), self.store, name)
 
     def connect(self) -> duckdb.DuckDBPyConnection:
-        """A DuckDB connection with a view for each table: ``runs``, ``flows``, ``links``, ``nodes``, ``series``.
+        """A DuckDB connection with a view for each table: those of `own`, and of all runs, such as ``flows``.
 
         Raises:
             TightlinkError: DuckDB is not installed.
@@ -120,7 +133,8 @@ class Experiment:
         except ModuleNotFoundError:
             raise TightlinkError('SQL needs duckdb, which is not installed: pip install "tightlink[sql]"') from None
         connection = duckdb.connect()
-        connection.read_parquet(str(self.folder / RUNS)).create_view("runs")
+        for name in self.own:
+            connection.read_parquet(str(self._own_file(name))).create_view(name)
         for name in TABLES:
             compact = self.folder / COMPACT / f"{name}.parquet"
             if compact.is_file():

@@ -143,6 +143,10 @@ class _Stored:
         rows: pl.Series = pl.read_parquet(self._file, columns=[name])[name][0]
         return rows.struct.unnest()
 
+    @property
+    def stored_bytes(self) -> int:
+        return self._file.stat().st_size
+
     def write(self, folder: Path) -> None:
         import polars as pl
 

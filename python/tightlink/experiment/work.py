@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tightlink.errors import TightlinkError
 from tightlink.experiment.stored import packed
+from tightlink.simulate import Watched
 
 if TYPE_CHECKING:
     from tightlink.simulate import Prepared
@@ -57,7 +58,7 @@ def perform(work: Work) -> Done | Failed:
         )
     begin = time.perf_counter()
     try:
-        outcome = prepared.simulate(trace=work.trace)
+        outcome = prepared.simulate(Watched(trace=work.trace))
         manifest = prepared.manifest(outcome)
         content = packed(outcome, manifest, work.scenario)
     except TightlinkError as error:

@@ -119,7 +119,9 @@ impl<P: Probe> Fabric<P> {
     pub fn send(&mut self, packet: Packet, now: Key) {
         let position = self.paths.begin(packet.flow(), packet.is_reverse());
         if let Some(link) = self.paths.at(position).server() {
-            self.offer(link, packet.departing(position), now);
+            let packet = packet.departing(position);
+            self.probe.sent(now, Seen::new(&packet, &self.paths), &self.sacks);
+            self.offer(link, packet, now);
         }
     }
 

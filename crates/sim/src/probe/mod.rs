@@ -4,6 +4,7 @@ use crate::events::Key;
 use crate::network::server::Service;
 use crate::network::topology::Paths;
 use crate::packet::Packet;
+use crate::transport::sack::SackSlab;
 
 pub mod series;
 pub mod trace;
@@ -72,6 +73,10 @@ pub trait Probe {
     const ALLOWS_FUSION: bool;
     /// Whether what happens to packets must be told in order.
     const SEES_PACKETS: bool;
+
+    /// A transport put a packet to the begin of its path, the first stop of which sees it next; the blocks of ACKs
+    /// are in `sacks`.
+    fn sent(&mut self, _key: Key, _packet: Seen<'_>, _sacks: &SackSlab) {}
 
     /// A packet joined a queue, or went straight into service.
     fn enqueued(&mut self, _key: Key, _link: u32, _packet: Seen<'_>, _service: Service) {}

@@ -12,6 +12,7 @@ use crate::network::server::Service;
 use crate::packet::Kind;
 use crate::ring::Ring;
 use crate::time::Time;
+use crate::transport::sack::SackSlab;
 
 /// What happened to a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,6 +68,23 @@ pub struct Record {
     pub seq: u32,
     /// Its number, in the order in which packets joined their first queue.
     pub uid: u64,
+    /// Whether it tells of congestion: CE on a data packet; on an ACK, ECE.
+    pub marked: bool,
+}
+
+/// Hears of what a trace collects, in order. A function is one that hears of the records alone.
+pub trait Listener {
+    /// A packet was sent, and will have this number; the blocks of ACKs are in `sacks`. Its records follow.
+    fn sent(&mut self, _time: Time, _uid: u64, _packet: Seen<'_>, _sacks: &SackSlab) {}
+
+    /// The next line of the trace.
+    fn record(&mut self, record: &Record);
+}
+
+impl<F: FnMut(&Record)> Listener for F {
+    fn record(&mut self, record: &Record) {
+        self(record);
+    }
 }
 
 /// A record that waits for its place, ordered by it.
@@ -78,8 +96,8 @@ struct Place {
 
 /// Collects the trace of a run.
 #[derive(Debug)]
-pub struct Trace<W> {
-    write: W,
+pub struct Trace<L> {
+    listener: L,
     /// Records whose place lies ahead; `index` points into `parked`.
     ahead: BinaryHeap<Reverse<Place>>,
     parked: Vec<Record>,
@@ -96,12 +114,12 @@ pub struct Trace<W> {
     first_link: u32,
 }
 
-impl<W: FnMut(&Record)> Trace<W> {
-    /// A trace of `links` links and `flows` flows that hands records to `write` in order.
+impl<L: Listener> Trace<L> {
+    /// A trace of `links` links and `flows` flows that `listener` hears of.
     #[must_use]
-    pub fn new(links: usize, flows: usize, write: W) -> Self {
+    pub fn new(links: usize, flows: usize, listener: L) -> Self {
         Self {
-            write,
+            listener,
             ahead: BinaryHeap::new(),
             parked: Vec::new(),
             free: Vec::new(),
@@ -122,7 +140,7 @@ impl<W: FnMut(&Record)> Trace<W> {
             }
             self.ahead.pop();
             self.free.push(place.index);
-            (self.write)(&self.parked[place.index as usize]);
+            self.listener.record(&self.parked[place.index as usize]);
         }
     }
 
@@ -165,25 +183,30 @@ impl<W: FnMut(&Record)> Trace<W> {
 
 fn record(event: Event, time: Time, link: u32, packet: Seen<'_>, uid: u64) -> Record {
     let (flow, packet) = (packet.flow(), packet.packet);
-    Record { event, time, link, kind: packet.kind(), size: packet.size(), flow, seq: packet.seq(), uid }
+    let (kind, size, seq, marked) = (packet.kind(), packet.size(), packet.seq(), packet.is_marked());
+    Record { event, time, link, kind, size, flow, seq, uid, marked }
 }
 
-impl<W: FnMut(&Record)> Probe for Trace<W> {
+impl<L: Listener> Probe for Trace<L> {
     const ALLOWS_FUSION: bool = false;
     const SEES_PACKETS: bool = true;
+
+    fn sent(&mut self, key: Key, packet: Seen<'_>, sacks: &SackSlab) {
+        self.listener.sent(key.time, self.next_uid, packet, sacks);
+    }
 
     fn enqueued(&mut self, key: Key, link: u32, packet: Seen<'_>, service: Service) {
         self.catch_up(key);
         let uid = self.uid(packet);
         self.uids[link as usize].push_back(uid);
-        (self.write)(&record(Event::Enqueue, key.time, link, packet, uid));
+        self.listener.record(&record(Event::Enqueue, key.time, link, packet, uid));
         let dequeue = record(Event::Dequeue, service.start, link, packet, uid);
         // Straight into service, or when the packet before it has left: at that departure's place.
         let before = self.last_departure[link as usize];
         if before >= key {
             self.park(before, dequeue);
         } else {
-            (self.write)(&dequeue);
+            self.listener.record(&dequeue);
         }
         self.last_departure[link as usize] =
             Key::new(service.departure, service.start, service.precedence, self.first_link + link);
@@ -192,7 +215,7 @@ impl<W: FnMut(&Record)> Probe for Trace<W> {
     fn queued(&mut self, key: Key, link: u32, packet: Seen<'_>) {
         self.catch_up(key);
         let uid = self.uid(packet);
-        (self.write)(&record(Event::Enqueue, key.time, link, packet, uid));
+        self.listener.record(&record(Event::Enqueue, key.time, link, packet, uid));
         self.queued.entry(link).or_default().push_back(record(Event::Dequeue, key.time, link, packet, uid));
     }
 
@@ -200,21 +223,21 @@ impl<W: FnMut(&Record)> Probe for Trace<W> {
         self.catch_up(key);
         if let Some(record) = self.take_queued(link, packet) {
             self.uids[link as usize].push_back(record.uid);
-            (self.write)(&Record { time: key.time, ..record });
+            self.listener.record(&Record { time: key.time, ..record });
         }
     }
 
     fn discarded(&mut self, key: Key, link: u32, packet: Seen<'_>, reason: DropReason) {
         self.catch_up(key);
         if let Some(record) = self.take_queued(link, packet) {
-            (self.write)(&Record { event: Event::Drop(reason), time: key.time, ..record });
+            self.listener.record(&Record { event: Event::Drop(reason), time: key.time, ..record });
         }
     }
 
     fn received(&mut self, key: Key, link: u32, packet: Seen<'_>) {
         self.catch_up(key);
         self.carried = self.uids[link as usize].pop_front().unwrap_or_default();
-        (self.write)(&record(Event::Receive, key.time, link, packet, self.carried));
+        self.listener.record(&record(Event::Receive, key.time, link, packet, self.carried));
     }
 
     fn joined(&mut self, stop: u32, packet: Seen<'_>) {
@@ -235,16 +258,16 @@ impl<W: FnMut(&Record)> Probe for Trace<W> {
             // ns-2 notes a drop as an arrival at the queue, too.
             DropReason::Queue | DropReason::OutputRing | DropReason::Management => {
                 let uid = self.uid(packet);
-                (self.write)(&record(Event::Enqueue, key.time, link, packet, uid));
-                (self.write)(&record(Event::Drop(reason), key.time, link, packet, uid));
+                self.listener.record(&record(Event::Enqueue, key.time, link, packet, uid));
+                self.listener.record(&record(Event::Drop(reason), key.time, link, packet, uid));
             }
             DropReason::InputRing => {
                 let uid = self.uid(packet);
-                (self.write)(&record(Event::Drop(reason), key.time, link, packet, uid));
+                self.listener.record(&record(Event::Drop(reason), key.time, link, packet, uid));
             }
             DropReason::Wire => {
                 let uid = self.uids[link as usize].pop_front().unwrap_or_default();
-                (self.write)(&record(Event::Drop(reason), key.time, link, packet, uid));
+                self.listener.record(&record(Event::Drop(reason), key.time, link, packet, uid));
             }
         }
     }

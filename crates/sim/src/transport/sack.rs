@@ -75,6 +75,12 @@ impl SackSlab {
         }
     }
 
+    /// The blocks of an ACK on its way, and its timestamp.
+    #[must_use]
+    pub fn get(&self, handle: u32) -> &(SackBlocks, Time) {
+        &self.slots[handle as usize]
+    }
+
     /// Forgets the blocks of an ACK that was lost.
     pub fn discard(&mut self, handle: u32) {
         self.free.push(handle);

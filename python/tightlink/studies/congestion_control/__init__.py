@@ -21,6 +21,7 @@ from tightlink.studies.congestion_control import (
     homogeneous,
     mixed,
     mixture,
+    newcomers,
     prices,
     sensitivity,
     window,
@@ -40,10 +41,12 @@ if TYPE_CHECKING:
 
 #: What runs in about ten minutes on two cores, with `CHOSEN`.
 DEFAULT: Final = Size(Fraction(1, 100), "2 min")
-CHOSEN: Final = ("sensitivity", "1b", boundary.NAME)
+CHOSEN: Final = ("sensitivity", "1b", boundary.NAME, newcomers.NAME)
 WHOLE: Final = "sensitivity"
+#: Those on a single link, which have one size.
+_ON_ONE_LINK: Final = {boundary.NAME: boundary, newcomers.NAME: newcomers}
 #: That `--experiments` knows: the sensitivity analysis is one with its designs of one control.
-_KNOWN: Final = (*(name for name in NAMES if name not in OF_ONE), boundary.NAME)
+_KNOWN: Final = (*(name for name in NAMES if name not in OF_ONE), *_ON_ONE_LINK)
 #: What the table of runs has of users and of flows.
 _EVERY_RUN: Final = ("loss", "utilization", "queue_mean_packets")
 #: A period must have some intervals.
@@ -52,28 +55,26 @@ _SHORTEST_S: Final = 30
 
 @dataclass(frozen=True)
 class Chosen:
-    """What is run: experiments in the four-tier network, at a size, and the one on a single link."""
+    """What is run: experiments in the four-tier network, at a size, and those on a single link."""
 
     experiments: tuple[Experiment, ...]
     size: Size
-    oscillation: bool
+    on_one_link: tuple[str, ...]
 
     def tasks(self) -> list[Task]:
         """Everything that is simulated."""
         own = [task for each in self.experiments for task in each.tasks(self.size)]
-        return [*own, *boundary.tasks()] if self.oscillation else own
+        return [*own, *(task for name in self.on_one_link for task in _ON_ONE_LINK[name].tasks())]
 
     def findings(self, runs: Mapping[str, Run]) -> Findings:
         """Claims, report and figures, all from the runs."""
         found = {each.name: gather(each, self.size, runs) for each in self.experiments}
-        parts = list(_parts(found))
-        if self.oscillation:
-            parts.append(boundary.part(runs))
+        parts = [*_parts(found), *(_ON_ONE_LINK[name].part(runs) for name in self.on_one_link)]
         claims = [claim for each in parts for claim in each.claims]
         spent = costs.table(list(found.values())) if found else None
         return Findings(
             "Congestion controls in an Internet-like network",
-            _lead([*found, *([boundary.NAME] if self.oscillation else [])], claims, self.size),
+            _lead([*found, *self.on_one_link], claims, self.size),
             claims,
             [*(each.section for each in parts), *([] if spent is None else [costs.section(spent)])],
             lambda folder: [file for each in parts for file in each.draw(folder)],
@@ -165,7 +166,7 @@ def _study(names: Sequence[str], size: Size, command: str = "") -> Study:
     experiments = tuple(experiment(name) for name in NAMES if name in names or (name in OF_ONE and WHOLE in names))
     for each in experiments:
         each.check(size)
-    chosen = Chosen(experiments, size, boundary.NAME in names)
+    chosen = Chosen(experiments, size, tuple(name for name in _ON_ONE_LINK if name in names))
     return Study(
         "congestion-control",
         "which of twenty parameters govern an Internet-like network, and seven controls in it (NIST 2010)",

@@ -26,9 +26,10 @@ _HOUR_S: Final = 3600
 
 
 def table(found: Sequence[Evidence]) -> pl.DataFrame:
-    """A row for each experiment and scale: runs, sources, packet-hops, core-hours, memory of the largest run.
+    """A row for each experiment and scale: runs, sources, packet-hops, core-hours, memory of the largest run, disk.
 
-    Packet-hops go with sources and simulated time, as speeds do with sources.
+    Packet-hops go with sources and simulated time, as speeds do with sources; what is stored goes with time only, as
+    tables are of intervals, routers and groups of transfers.
     """
     return pl.DataFrame([row for each in found for row in _rows(each)])
 
@@ -38,10 +39,10 @@ def _rows(found: Evidence) -> Iterator[dict[str, object]]:
     for size in (found.size, *(Size(scale, own.duration) for scale in _SCALES)):
         if not _exists(own, size):
             continue
-        times = float(size.scale / found.size.scale) * units.time(size.duration) / units.time(found.size.duration)
+        longer = units.time(size.duration) / units.time(found.size.duration)
         largest = own.scenario(0, own.compared[0], size)
         needed = memory.needed(largest.resolve())
-        packet_hops = found.packet_hops * times
+        packet_hops = found.packet_hops * float(size.scale / found.size.scale) * longer
         yield {
             "experiment": own.name,
             "size": str(size),
@@ -50,6 +51,7 @@ def _rows(found: Evidence) -> Iterator[dict[str, object]]:
             "packet_hops": packet_hops,
             "core_hours": packet_hops * SECONDS_PER_PACKET_HOP / _HOUR_S,
             "memory_bytes": needed.bytes if needed is not None else None,
+            "stored_bytes": round(found.stored_bytes * longer),
             "from": "counted" if size == found.size else "extrapolated",
         }
 

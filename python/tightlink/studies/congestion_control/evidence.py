@@ -40,6 +40,11 @@ class Evidence:
         """Of all runs, added."""
         return sum(int(run.manifest["packet_hops"]) for run in self.runs.values())
 
+    @property
+    def stored_bytes(self) -> int:
+        """Of all runs, added."""
+        return sum(run.stored_bytes for run in self.runs.values())
+
     def responses(self, period: str = CONGESTION) -> pl.DataFrame:
         """A row for each condition and algorithm, with its factors; a column for each response of the network."""
         chosen = self.table.filter(pl.col("period") == period, pl.col("control") == "")

@@ -148,10 +148,6 @@ def claims(one: Mixed) -> Iterator[Claim]:
             f"Geometric mean of own over standard throughput: {large:.2f}, of Web objects {small:.2f}; the ratio.",
         )  # fmt: skip
     yield _movies(one)
-    yield untestable(
-        f"{one.name}.newcomers", "Scalable, BIC and HSTCP are unfair to flows that newly arrive", document.FAIRNESS,
-        "Users' transfers are not told apart by their age.",
-    )  # fmt: skip
 
 
 def _movies(one: Mixed) -> Claim:

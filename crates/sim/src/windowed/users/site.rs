@@ -10,7 +10,7 @@ use super::counts::{ByKind, Counts, Row};
 use super::group::Group;
 use super::outlet::{Calendar, Due, Router};
 use super::receptions::Receptions;
-use super::source::{Source, State};
+use super::source::{Source, State, Transfer};
 use crate::congestion::{Controls, Handle};
 use crate::events::Key;
 use crate::packet::{Address, Packet};
@@ -71,7 +71,7 @@ pub struct Site {
     first_source: u32,
     /// Those that never end come last.
     sources: Vec<Source>,
-    senders: Vec<Sender>,
+    transfers: Vec<Transfer>,
     /// Of each source that never ends, which it is.
     long_lived: Vec<u16>,
     hosts: Hosts,
@@ -120,7 +120,7 @@ impl Site {
         let mut site = Self {
             feedback: fresh.iter().map(|&handle| feedback(spec.tcp.ecn, controls.reads_marks(handle))).collect(),
             sources: Vec::with_capacity((last - first_source) as usize),
-            senders: Vec::with_capacity((last - first_source) as usize),
+            transfers: Vec::with_capacity((last - first_source) as usize),
             hosts: Hosts::new((index, here), interfaces),
             receptions: Receptions::default(),
             counts: Counts::new(paths, spec.long_lived.len()),
@@ -155,7 +155,7 @@ impl Site {
             None if stream.chance(spec.sending_at_start) => Time::new(stream.uniform() * spec.think.mean_s()),
             None => Time::new(stream.duration(spec.think)),
         };
-        self.senders.push(self.sender(number, handle));
+        self.transfers.push(Transfer::new(self.sender(number, handle)));
         self.sources.push(Source::thinking(stream, alarm, control));
         self.hosts.turns(calendar).schedule(Key::planned(alarm, group.timer_entity(number, APPLICATION)));
         Ok(())
@@ -217,7 +217,7 @@ impl Site {
         if packet.is_reverse() {
             let local = (packet.source() - self.first_source) as usize;
             prefetch(&self.sources[local]);
-            prefetch(&self.senders[local]);
+            prefetch(&self.transfers[local]);
             self.hosts.foresee(local);
         } else {
             self.receptions.prefetch_place(packet.source());
@@ -252,8 +252,8 @@ impl Site {
             return;
         }
         match timer {
-            RETRANSMISSION if self.senders[local].has_tried(self.group.spec.connect_tries) => {
-                if self.senders[local].gives_up(&mut self.hosts.turns(shared.calendar), now) {
+            RETRANSMISSION if self.transfers[local].sender.has_tried(self.group.spec.connect_tries) => {
+                if self.transfers[local].sender.gives_up(&mut self.hosts.turns(shared.calendar), now) {
                     self.counts.failed += 1;
                     self.think(local, now, shared.calendar);
                 }
@@ -284,14 +284,16 @@ impl Site {
     /// Random numbers drawn.
     #[must_use]
     pub fn random_draws(&self) -> u64 {
-        let senders: u64 = self.senders.iter().map(Sender::random_draws).sum();
+        let senders: u64 = self.transfers.iter().map(|transfer| transfer.sender.random_draws()).sum();
         senders + self.sources.iter().map(|source| source.stream.draws()).sum::<u64>()
     }
 
     /// Bytes that it occupies, without what its senders hold elsewhere.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.sources.len() * (size_of::<Source>() + size_of::<Sender>()) + self.hosts.bytes() + self.receptions.bytes()
+        self.sources.len() * (size_of::<Source>() + size_of::<Transfer>())
+            + self.hosts.bytes()
+            + self.receptions.bytes()
     }
 }
 

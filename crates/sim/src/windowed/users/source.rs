@@ -3,6 +3,7 @@
 use crate::packet::Address;
 use crate::random::Stream;
 use crate::time::Time;
+use crate::transport::sender::Sender;
 
 /// What a source does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,17 +16,14 @@ pub enum State {
     Sending,
 }
 
-/// A source.
+/// A source: all that one which thinks is looked at for, in one cache line.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub struct Source {
     /// Its random numbers.
     pub stream: Stream,
     /// When it stops thinking, or has no more patience.
     pub alarm: Time,
-    /// When the handshake was over.
-    pub began: Time,
-    /// The round trip of its transfer where nothing is ahead of it, in seconds.
-    pub round_trip_s: f64,
     /// Packets of its file; the SYN is packet 0.
     pub packets: u32,
     /// ACKs that arrive for it later than the present event.
@@ -46,6 +44,27 @@ pub struct Source {
     pub control: u8,
 }
 
+const _: () = assert!(size_of::<Source>() == 64);
+
+/// The transfer of a source that does not think.
+#[derive(Clone, Debug)]
+pub struct Transfer {
+    /// What sends it.
+    pub sender: Sender,
+    /// When the handshake was over.
+    pub began: Time,
+    /// The round trip where nothing is ahead of it, in seconds.
+    pub round_trip_s: f64,
+}
+
+impl Transfer {
+    /// One that has not begun.
+    #[must_use]
+    pub fn new(sender: Sender) -> Self {
+        Self { sender, began: Time::ZERO, round_trip_s: 0.0 }
+    }
+}
+
 impl Source {
     /// A source that thinks until `alarm`.
     #[must_use]
@@ -53,8 +72,6 @@ impl Source {
         Self {
             stream,
             alarm,
-            began: Time::ZERO,
-            round_trip_s: 0.0,
             packets: 0,
             put_off: 0,
             target: 0,

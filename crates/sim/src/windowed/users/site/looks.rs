@@ -6,7 +6,7 @@ use crate::time::Time;
 use crate::transport::network::Schedule as _;
 use crate::windowed::users::counts::{Counts, Row, States, WINDOW_UNIT};
 use crate::windowed::users::outlet::Calendar;
-use crate::windowed::users::source::State;
+use crate::windowed::users::source::{State, Transfer};
 
 impl Site {
     /// When all are looked at next: at multiples of the interval, not at sums of it.
@@ -26,7 +26,7 @@ impl Site {
         }
         let mut states = States { by_path: vec![0; self.counts.by_path.len()], ..States::default() };
         let ordinary = self.sources.len() - self.long_lived.len();
-        for (source, sender) in self.sources[..ordinary].iter().zip(&self.senders) {
+        for (source, Transfer { sender, .. }) in self.sources[..ordinary].iter().zip(&self.transfers) {
             match source.state {
                 State::Thinking => states.thinking += 1,
                 State::Connecting => states.connecting += 1,

@@ -19,7 +19,7 @@ impl Site {
         }
         self.hosts.crossed += 1;
         let source = &mut self.sources[local];
-        let until = source.alarm.min(self.senders[local].reacts_until()).min(self.next_look);
+        let until = source.alarm.min(self.transfers[local].sender.reacts_until()).min(self.next_look);
         if source.put_off == 0 && key.time < until {
             self.receive_ack(key, packet, shared);
         } else {
@@ -45,19 +45,20 @@ impl Site {
                 (opened.0.as_slice(), opened.1)
             }
         };
-        let (acked, window) = (self.senders[local].acked, self.senders[local].window.cwnd);
-        let ack = packet.unaddressed().seq().min(self.senders[local].highest.max(0) as u32);
+        let (acked, window) = (self.transfers[local].sender.acked, self.transfers[local].sender.window.cwnd);
+        let ack = packet.unaddressed().seq().min(self.transfers[local].sender.highest.max(0) as u32);
         self.with_sender(local, now, (echo, packet.is_marked()), shared, |sender, env| {
             sender.receive(env, ack, blocks)
         });
-        let (sender, source, counts) = (&self.senders[local], &mut self.sources[local], &mut self.counts);
+        let (transfer, source, counts) = (&mut self.transfers[local], &mut self.sources[local], &mut self.counts);
+        let sender = &transfer.sender;
         if ack as i32 > acked {
             counts.increases += u64::from(sender.window.cwnd > window);
             let rtt_s = now.time.since(echo);
             // The SYN is small: its round trip tells nothing of those of data.
             if acked >= 0 {
                 counts.rtt_ns += (rtt_s * 1e9).round() as u64;
-                counts.queueing_ns += ((rtt_s - source.round_trip_s).max(0.0) * 1e9).round() as u64;
+                counts.queueing_ns += ((rtt_s - transfer.round_trip_s).max(0.0) * 1e9).round() as u64;
                 counts.rtt_samples += 1;
             }
         } else {
@@ -66,7 +67,7 @@ impl Site {
         if source.state == State::Connecting && sender.acked >= 0 {
             source.state = State::Sending;
             self.sending += 1;
-            source.began = now.time;
+            transfer.began = now.time;
         }
         if sender.acked >= source.packets as i32 {
             self.complete(local, now, shared);
@@ -82,7 +83,7 @@ impl Site {
         shared: &mut Shared<'_>,
         act: impl FnOnce(&mut Sender, &mut Env<'_, Outlet<'_, '_>>),
     ) {
-        let (group, source, sender) = (&*self.group, &self.sources[local], &mut self.senders[local]);
+        let (group, source, sender) = (&*self.group, &self.sources[local], &mut self.transfers[local].sender);
         let before = (sender.totals.packets_sent, sender.totals.packets_retransmitted, sender.totals.timeouts);
         let connected = sender.acked >= 0;
         let destination = group.first_destination + source.target;

@@ -10,7 +10,7 @@ use crate::transport::network::Schedule as _;
 use crate::transport::timer::{APPLICATION, PACING};
 use crate::windowed::users::counts::{Kind, Transfers};
 use crate::windowed::users::outlet::Calendar;
-use crate::windowed::users::source::State;
+use crate::windowed::users::source::{State, Transfer};
 
 impl Site {
     /// A source has thought enough, or has no more patience.
@@ -48,7 +48,7 @@ impl Site {
         let other =
             kind.unwrap_or_else(|| group.interface(target, true, group.receiver(target, number, source.transfer)));
         source.interface = if group.is_slower(own, other) { own } else { other };
-        source.round_trip_s = group.round_trip_s((self.index, own), (target, other));
+        self.transfers[local].round_trip_s = group.round_trip_s((self.index, own), (target, other));
         source.alarm = match &group.spec.patience {
             Some(patience) if kind.is_none() => {
                 now.time + (patience.least_s + f64::from(source.packets) / patience.packets_per_s)
@@ -56,13 +56,13 @@ impl Site {
             _ => Time::NEVER,
         };
         let (alarm, control, packets) = (source.alarm, source.control, source.packets as i32);
-        let handle = self.senders[local].control();
+        let handle = self.transfers[local].sender.control();
         self.controls.renew(handle, self.fresh[control as usize]);
-        self.senders[local] = self.sender(number, handle);
+        self.transfers[local].sender = self.sender(number, handle);
         let samples = self.controls.samples_delivery(handle);
         if samples || group.spec.tcp.pacing {
             let random = samples.then(|| self.sources[local].stream.branch());
-            self.senders[local].pace(group.timer_entity(number, PACING), random);
+            self.transfers[local].sender.pace(group.timer_entity(number, PACING), random);
         }
         self.set_alarm(local, alarm, now, shared.calendar);
         self.with_sender(local, now, (Time::ZERO, false), shared, |sender, env| sender.begin(env, packets));
@@ -70,8 +70,8 @@ impl Site {
 
     /// All of a file is acknowledged.
     pub(super) fn complete(&mut self, local: usize, now: Key, shared: &mut Shared<'_>) {
-        let (source, totals) = (&self.sources[local], &self.senders[local].totals);
-        let seconds = now.time.since(source.began);
+        let (source, &Transfer { ref sender, began, .. }) = (&self.sources[local], &self.transfers[local]);
+        let seconds = now.time.since(began);
         let periods = &self.looks.periods;
         let period = periods.iter().position(|period| (period.start_s..period.stop_s).contains(&now.time.seconds()));
         let kind = Kind {
@@ -87,7 +87,7 @@ impl Site {
                 packets: u64::from(source.packets),
                 ns: (seconds * 1e9).round() as u64,
                 rate_mpps: (f64::from(source.packets) / seconds * 1e3).round() as u64,
-                retransmitted: totals.packets_retransmitted,
+                retransmitted: sender.totals.packets_retransmitted,
             };
             self.counts.completed += 1;
         }
