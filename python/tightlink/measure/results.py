@@ -111,7 +111,7 @@ def run(
         "identity": _identity(measured, device),
         "scenario": scenario.explicit().written(),
         "version": _version(),
-        "sender": {"name": measured.sender.name, **measured.sender.versions()},
+        "sender": {"name": measured.sender.name, **measured.sender.facts()},
         "link": {"name": measured.plan.link, "device": device, "mtu_bytes": mtu},
         "began": began,
         "host": dict(host),

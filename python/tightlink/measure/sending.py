@@ -100,8 +100,8 @@ class Sender(Protocol):
     def ends(self) -> Mapping[int, tuple[Address, Address]]:
         """Addresses and ports of sender and receiver of each flow that was sent, as its packets have them."""
 
-    def versions(self) -> Mapping[str, str]:
-        """What it uses, and in which version."""
+    def facts(self) -> Mapping[str, str | float]:
+        """What a manifest says of it beside its name: which version it was, how late it sent, in seconds."""
 
 
 def jobs(plan: Plan) -> list[Job]:
