@@ -4,10 +4,12 @@ machine spoilt is skipped."""
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,8 +24,6 @@ from tightlink.measure.relay import SpoiledError
 from tightlink.measure.sending import jobs
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tightlink.run import Run
 
 live = pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
@@ -152,6 +152,37 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["voice.toml"]
 
 
+def _descendants(process: int) -> list[int]:
+    found = []
+    for children in Path(f"/proc/{process}/task").glob("*/children"):
+        for child in map(int, children.read_text().split()):
+            found += [child, *_descendants(child)]
+    return found
+
+
+@live
+@pytest.mark.parametrize("sender", ["probe", pytest.param("iperf3", marks=iperf3)])
+def test_a_kill_leaves_nothing(sender: str, tmp_path: Path) -> None:
+    if not Path(f"/proc/self/task/{os.getpid()}/children").exists():
+        pytest.skip("this kernel does not tell the children of a process")
+    file = tmp_path / "voice.toml"
+    file.write_text(VOICE.replace('"1 s"', '"60 s"'))
+    argv = [sys.executable, "-m", "tightlink", "measure", str(file), "--sender", sender]
+    with subprocess.Popen(argv, stderr=subprocess.DEVNULL) as running:
+        try:
+            # The keeper and its namespace's first process, the relay; a server and a client.
+            wanted, until = (3 if sender == "probe" else 5), time.monotonic() + 30
+            while len(family := _descendants(running.pid)) < wanted:
+                assert time.monotonic() < until, family
+                time.sleep(0.05)
+        finally:
+            running.kill()
+    until = time.monotonic() + 10
+    while any(Path(f"/proc/{process}/exe").exists() for process in family):
+        assert time.monotonic() < until, family
+        time.sleep(0.05)
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -164,11 +195,15 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
             'traffic.more.kind = "cbr over TCP": expected bulk over TCP, or cbr or saturate over UDP, to be sent live',
         ),
         (
+            'traffic.more = { kind = "saturate", from = "a", to = "b" }',
+            'traffic.more.kind = "saturate": expected cbr: wire is the sender\'s own interface, which is emulated and cannot hold it back',
+        ),
+        (
             'traffic.more = { kind = "cbr", from = "a", to = "b", rate = "1 Mbit/s", udp.datagram = "2000 B" }',
             'traffic.more.udp = "2000 B": expected datagrams of at most 1500 B, the MTU of wire: fragments cannot be told apart',
         ),
     ],
-    ids=["on-off", "cbr over tcp", "fragments"],
+    ids=["on-off", "cbr over tcp", "own interface", "fragments"],
 )  # fmt: skip
 def test_what_cannot_be_sent_is_refused(change: str, says: str) -> None:
     with pytest.raises(tl.ScenarioError) as error:
@@ -214,6 +249,17 @@ def test_packets_are_as_large_as_in_the_scenario(one_flow: str) -> None:
     (job,) = jobs(Plan.of(tl.loads(text)))
     assert job.payload_bytes == 1000 - 28
     assert job.interval_s == 0.008
+
+
+def test_what_saturates_is_as_fast_as_its_interface() -> None:
+    text = """
+duration = "1 s"
+link.near = { ends = ["a", "x"], rate = "100 Mbit/s", framing = { overhead = "38 B", smallest = "84 B" } }
+link.wire = { ends = ["x", "b"], rate = "2 Mbit/s" }
+traffic.all = { kind = "saturate", from = "a", to = "b", udp.datagram = "962 B" }
+"""
+    (job,) = jobs(Plan.of(tl.loads(text)))
+    assert job.interval_s == 80e-6
 
 
 def test_iperf3_says_what_it_does_otherwise() -> None:

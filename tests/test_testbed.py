@@ -201,6 +201,7 @@ def test_frames_pass_whole_and_small(bed: Bed) -> None:
         while select.select([port], [], [], 0.5)[0]:
             frames.append(os.read(port, 65536))
         assert [len(frame) - 14 for frame in frames] == [1036, 1036, 1004]
+        assert not any(bed.offloads("a", "wire0").values())
     finally:
         os.close(port)
 

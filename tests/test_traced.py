@@ -67,7 +67,9 @@ def test_series(run: Run) -> None:
     for link, ends in zip(resolved["links"], (("a", "b"), ("b", "a")), strict=True):
         _same(traced.series_of_link(_packets(run), link, ends, times), run, link["name"])
     for row in run.flows.iter_rows(named=True):
-        found = traced.series_of_flow(_packets(run), row["flow"], row["label"], _origin(row["label"]), times)
+        header = 28 if row["transport"] == "udp" else None
+        own = (row["flow"], row["label"], _origin(row["label"]))
+        found = traced.series_of_flow(_packets(run), *own, times, header_bytes=header)
         _same(found, run, row["label"])
 
 
@@ -76,6 +78,28 @@ def _same(found: pl.DataFrame, run: Run, entity: str) -> None:
     for metric in found["metric"].unique():
         ours, theirs = (frame.filter(pl.col("metric") == metric)["value"].to_list() for frame in (found, wanted))
         assert ours == pytest.approx(theirs, rel=1e-9, abs=1e-12), (entity, metric)
+
+
+def test_a_ring_drops_what_never_comes_to_the_link() -> None:
+    text = """
+duration = "1 s"
+link.near = { ends = ["a", "x"], rate = "100 Mbit/s" }
+link.wire = { ends = ["x", "b"], rate = "2 Mbit/s", delay = "10 ms" }
+node.x.processor = { per_packet = "1 ms", input_ring = "5 packets", output_ring = "10 packets" }
+traffic.voice = { kind = "cbr", from = "a", to = "b", interval = "0.7 ms", udp.datagram = "500 B" }
+"""
+    run = tl.simulate(tl.loads(text), trace=True)
+    flow = run.flows.row(0, named=True)
+    # The trace of a relay has nothing of the link before the processor but what its ring drops, under the other link.
+    near = (pl.col("from") == "a") & (pl.col("event") != "d")
+    packets = _packets(run).filter(~near).with_columns(pl.lit("x").alias("from"), pl.lit("b").alias("to"))
+    found = traced.of_flow(packets, 0, origin="x")
+    assert 100 < found["packets_dropped"] == flow["packets_dropped"]
+    # What waits in the ring at the end has not come to the link yet.
+    assert found["packets_sent"] == pytest.approx(flow["packets_sent"], abs=6)
+    row = run.links.filter(link="wire").row(0, named=True)
+    link = next(link for link in tl.loads(text).resolve()["links"] if link["name"] == "wire")
+    assert traced.of_link(packets, link, ("x", "b"), 1.0)["packets_dropped"] == row["packets_dropped"]
 
 
 def test_time_is_that_of_the_scenario(run: Run) -> None:

@@ -179,20 +179,27 @@ def _flooded(bps: Estimate, flood: Overload | None, doubts: list[tuple[str, str]
         doubts.append(("bandwidth", why))
         factor = lasting / bps.value
         bps = Estimate(lasting, min(lasting, bps.low * factor), max(lasting, bps.high * factor))
-    queue = flood.queue_by_delay(bps)
-    if lasting is None:
-        doubts.append(
-            ("queue", f"at least this: {int(flood.lost.sum())} datagrams were lost, too few for a full queue")
-        )
-        return bps, queue
-    places = flood.queue_by_losses(bps.value)
-    if places is not None and abs(places[0] - queue.value) > max(1.0, _ALIKE * queue.value):
-        why = (
-            f"delays say this, and lost packets found {places[0]:g} ({places[1]:g} to {places[2]:g}): it does not drop "
-            "at its tail alone, counts bytes, or there is other traffic"
-        )
+    return bps, _queue(bps, flood, doubts, full=lasting is not None)
+
+
+def _queue(bps: Estimate, flood: Overload, doubts: list[tuple[str, str]], *, full: bool) -> Estimate:
+    """The queue, by what lost packets found, which late machines move least; held against what delays say."""
+    by_delay = flood.queue_by_delay(bps)
+    found = flood.queue_by_losses(bps.value) if full else None
+    if found is None:
+        count = int(flood.lost.sum())
+        doubts.append(("queue", f"at least this: {count} datagrams were lost, too few for a full queue"))
+        return by_delay
+    value, low, high = found
+    alike = max(1.0, _ALIKE * value)
+    if high - low > alike:
+        why = f"lost packets found {low:g} to {high:g} there: it does not drop at its tail alone, counts bytes, or "
+        doubts.append(("queue", f"{why}there is other traffic"))
+        return by_delay
+    if abs(by_delay.value - value) > alike:
+        why = f"by delays it would be {by_delay.value:.3g}: there is other traffic, or a machine is busy"
         doubts.append(("queue", why))
-    return bps, queue
+    return Estimate(value, low, high)
 
 
 def _rtt(samples_s: Mapping[int, Times], doubts: list[tuple[str, str]]) -> Estimate | None:

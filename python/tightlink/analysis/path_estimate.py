@@ -32,6 +32,8 @@ _ENOUGH: Final = 0.5
 _FEWEST: Final = 10
 _BITS: Final = 8
 _SEED: Final = 1
+#: Packets of a stretch of arrivals.
+_STRETCH: Final = 24
 #: The delay of a packet that found the queue full, but for the last place of some.
 _FULL: Final = 0.99
 #: Lost packets of which the places that they found are compared: the middle four fifths.
@@ -117,20 +119,27 @@ class Overload:
 
     @property
     def offered_bps(self) -> float:
-        """The rate at which they were sent."""
-        return _BITS * self.packet_bytes * (self.sent_s.size - 1) / float(self.sent_s[-1] - self.sent_s[0])
+        """The rate at which they were sent; zero of too few."""
+        lasted = float(np.ptp(self.sent_s)) if self.sent_s.size >= _FEWEST else 0.0
+        return _BITS * self.packet_bytes * (self.sent_s.size - 1) / lasted if lasted > 0 else 0.0
 
     def sustained_bps(self) -> float | None:
-        """The rate at which they arrived while the queue was full; nothing where it never was for long."""
+        """The rate at which they arrived while the queue was full; nothing where it never was for long.
+
+        It is the median over stretches of arrivals: in some of them the sender may have come too late, and the queue
+        have been empty.
+        """
         lost = np.flatnonzero(self.lost)
         if lost.size < _FEWEST:
             return None
         there = ~self.lost
         there[: lost[0]] = False
         arrivals = np.sort(self.sent_s[there] + self.delay_s[there])
-        if arrivals.size < _FEWEST:
+        count = min(_STRETCH, (arrivals.size - 1) // _FEWEST)
+        if count < 1:
             return None
-        return _BITS * self.packet_bytes * (arrivals.size - 1) / float(arrivals[-1] - arrivals[0])
+        took = float(np.median(np.diff(arrivals[::count])))
+        return _BITS * self.packet_bytes * count / took if took > 0 else None
 
     def queue_by_delay(self, rate_bps: Estimate) -> Estimate:
         """Packets at the bottleneck when it was fullest, the one in service included: 1 + (p99 − least) / service."""

@@ -29,7 +29,7 @@ _MOST_REPEATS: Final = 1000
 _MOST: Final = 10
 _LARGEST_PORT: Final = 65_535
 #: As iperf3 writes sizes: 64K is 64 KiB.
-_SHORT: Final = re.compile(r"(\d)\s*([KMG])(?![A-Za-z])")
+_SHORT: Final = re.compile(r"(\d)\s*([KMG])(?![A-Za-z])", re.IGNORECASE)
 #: Below, a socket's buffer holds mostly its own overhead: see `tightlink.measure.iperf3`.
 _SHAKY_WINDOW: Final = 4096
 
@@ -63,7 +63,7 @@ def tcp(
     port
         Port of the iperf3 server.
     time
-        How long each transfer takes.
+        How long each transfer takes (default: 10 s).
     congestion
         Congestion control of this kernel, such as reno (default: the kernel's).
     repeat
@@ -139,7 +139,7 @@ def udp_sweep(
     port
         Port of the iperf3 server.
     time
-        How long each test takes.
+        How long each test takes (default: 10 s).
     repeat
         Measurements of each combination, at least.
     precision
@@ -281,7 +281,7 @@ def _repeats(repeat: int, precision: str | None, most: int | None, seed: int) ->
 
 def _sizes(name: str, text: str, bounds: tuple[int, int]) -> list[int]:
     """Sizes in bytes, as iperf3 or as a scenario writes them."""
-    return _levels(name, _SHORT.sub(r"\1 \2iB", text), bounds)
+    return _levels(name, _SHORT.sub(lambda found: f"{found[1]} {found[2].upper()}iB", text), bounds)
 
 
 def _levels(name: str, text: str, bounds: tuple[int, int]) -> list[int]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tightlink.measure.path import Plan
     from tightlink.measure.traffic import Address
 
+_FAILED: Final = 1
 _LARGEST_PORT: Final = 65_535
 _PAYLOADS: Final = (200, 8_900)
 _TRAINS: Final = (20, 1_000)
@@ -64,7 +65,7 @@ def path(
     port
         Port at which it listens.
     payload
-        Of the datagrams of trains and overload; no larger than the path takes whole.
+        Of the datagrams of trains and overload; no larger than the path takes whole (default: 1400 B).
     trains
         Trains that are sent.
     train_packets
@@ -84,13 +85,14 @@ def path(
     if output is not None:
         new_file(output)
     size = int(option("--payload", payload, units.SIZE))
+    to = resolved(host, _port(port))
     plan = Plan(
         payload_bytes=_whole("--payload", size, _PAYLOADS),
         trains=_whole("--trains", trains, _TRAINS),
         train_packets=_whole("--train-packets", train_packets, _TRAIN_PACKETS),
         overload_packets=_whole("--overload-packets", overload_packets, _OVERLOAD),
+        version=6 if ":" in str(to[0]) else 4,
     )
-    to = resolved(host, _port(port))
     try:
         answer = _probed(host, to, plan)
     except NobodyListensError as error:
@@ -124,8 +126,7 @@ def _probed(host: str, to: "Address", plan: "Plan") -> "PathAnswer":
         flooded = None if rough is None else probes.overload(to, plan, rough.value)
     flood = None
     if flooded is not None:
-        delay_s = flooded.received_s - flooded.received_sent_s
-        flood = overload(flooded.seq, flooded.sent_s, flooded.received_seq, delay_s, plan.packet_bytes)
+        flood = overload(flooded.seq, flooded.sent_s, flooded.received_seq, flooded.delay_s, plan.packet_bytes)
     overflowed = sent.overflowed + (0 if flooded is None else flooded.overflowed)
     return judged(host, round_trips_s=round_trips, trains=trains, flood=flood, overflowed=overflowed)
 
@@ -136,9 +137,9 @@ def _alone(host: str, to: "Address", plan: "Plan") -> "PathAnswer":
     from tightlink.console import progress, say
     from tightlink.errors import TightlinkError
     from tightlink.measure.iperf3 import transfer
-    from tightlink.measure.path import pings
+    from tightlink.measure.path import PINGS, pings
 
-    say(f"sending {2 * plan.echoes} pings to {to[0]}, and 5 s of TCP if an iperf3 server runs there")
+    say(f"sending {2 * PINGS} pings to {to[0]}, and 5 s of TCP if an iperf3 server runs there")
     doubts = []
     carried = None
     with progress(f"measuring the path to {host}"):
@@ -174,7 +175,8 @@ def _warned(answer: "PathAnswer", output: Path | None) -> int:
 
     if output is not None and not answer.whole:
         say(f"{output}: not written, as not all of the path is known")
-    return warned([f"{what}: {why}" for what, why in answer.doubts])
+    code = warned([f"{what}: {why}" for what, why in answer.doubts])
+    return _FAILED if answer.bandwidth_bps is None and answer.rtt_s is None else code
 
 
 def _port(port: int) -> int:

@@ -1,6 +1,7 @@
 """The command ``tightlink predict``."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from tightlink.analysis.calibrate import Calibration
 
 _FITTED: Final = {"bandwidth": "bandwidth_bps", "rtt": "rtt_s", "queue": "queue_packets", "cross": "cross"}
+_QUEUE: Final = "80"
 _MOST_FACTOR: Final = 1000
 _MOST_CROSS: Final = 0.9
 _MOST_FLOWS: Final = 1000
@@ -26,9 +28,10 @@ _ROUND_TRIPS: Final = 10
 
 def predict(
     *,
-    bandwidth: str,
-    rtt: str,
-    queue: str = "80",
+    bandwidth: str | None = None,
+    rtt: str | None = None,
+    queue: str | None = None,
+    path: Path | None = None,
     factor: float = 2.0,
     flows: str | None = None,
     leave: str = "0 %",
@@ -55,6 +58,8 @@ def predict(
         Round-trip time of the empty path, such as "162 ms".
     queue
         Queue at the bottleneck in packets (default: 80).
+    path
+        Scenario of one link to take these three from where they are not given, such as "tightlink measure path" writes.
     factor
         What the senders' access links carry together, over the bandwidth (default: 2).
     flows
@@ -100,18 +105,19 @@ def predict(
         raise ScenarioError("a whole number of at least 1", key="--jobs", value=jobs)
     if fit is not None and observed is None:
         raise ScenarioError("--observed beside it: there is nothing to fit to", key="--fit", value=fit)
-    path = _path(bandwidth, rtt, queue, factor, cross, duration, recovery)
-    usual = _window("--default-window", default_window, path)
-    most = None if max_window is None else _window("--max-window", max_window, path)
+    link = _given(bandwidth, rtt, queue) if path is None else _of_link(path, bandwidth, rtt, queue)
+    way = _path(link, factor, cross, duration, recovery)
+    usual = _window("--default-window", default_window, way)
+    most = None if max_window is None else _window("--max-window", max_window, way)
     counts = FLOWS if flows is None else _flows(flows)
     left, little = _below("--leave", leave, 1.0), float(share("--loss", loss))
     size = None if bytes_ is None else int(option("--bytes", bytes_, units.SIZE))
-    points = None if observed is None else read(observed, path)
+    points = None if observed is None else read(observed, way)
     with progress("simulating the path"):
-        fitted = None if points is None or fit is None else _fit(points, path, fit, jobs)
-        path = path if fitted is None else fitted.path
+        fitted = None if points is None or fit is None else _fit(points, way, fit, jobs)
+        way = way if fitted is None else fitted.path
         found = predicted(
-            path, flows=counts, default_window=usual, max_window=most, leave=left, little=little, jobs=jobs
+            way, flows=counts, default_window=usual, max_window=most, leave=left, little=little, jobs=jobs
         )
         answer = answered(found, size=size, observed=points, fitted=fitted, jobs=jobs)
     if json_:
@@ -123,18 +129,60 @@ def predict(
     return 0 if found.choice.clean else CAUTION
 
 
-def _path(  # noqa: PLR0917
-    bandwidth: str, rtt: str, queue: str, factor: float, cross: str, duration: str, recovery: str
-) -> "BulkPath":
+@dataclass(frozen=True)
+class _Link:
+    """The three numbers of a path."""
+
+    bandwidth_bps: float
+    rtt_s: float
+    queue_packets: int
+
+
+def _given(bandwidth: str | None, rtt: str | None, queue: str | None) -> _Link:
+    """The path as options say it."""
+    for name, value in (("--bandwidth", bandwidth), ("--rtt", rtt)):
+        if value is None:
+            raise ScenarioError("a value, or --path FILE to take it from", key=name)
+    return _Link(
+        float(option("--bandwidth", str(bandwidth), units.RATE)),
+        float(option("--rtt", str(rtt), units.TIME)),
+        _queue(_QUEUE if queue is None else queue),
+    )
+
+
+def _of_link(file: Path, bandwidth: str | None, rtt: str | None, queue: str | None) -> _Link:
+    """The path of a scenario with one link, but for what options say."""
+    from tightlink.scenario import load
+
+    if None not in {bandwidth, rtt, queue}:
+        raise ScenarioError("no --bandwidth, --rtt and --queue beside it, which leave nothing of the file",
+                            key="--path", value=str(file))  # fmt: skip
+    scenario = load(file)
+    if len(scenario.link) != 1 or scenario.topology:
+        raise ScenarioError("a scenario of one link, which is the path", key="link", file=str(file))
+    ((name, link),) = scenario.explicit().link.items()
+    for key, value, ending, wanted in (
+        ("rate", link.rate, "bit/s", "a rate in bit/s"),
+        ("queue", link.queue, ("packet", "packets"), "a queue in packets"),
+    ):
+        if not isinstance(value, str) or not value.endswith(ending):
+            raise ScenarioError(wanted, key=f"link.{name}.{key}", value=value, file=str(file))
+    return _given(bandwidth or str(link.rate), rtt or f"{2 * units.time(link.delay)!r} s", queue or str(link.queue))
+
+
+def _queue(text: str) -> int:
+    return int(option("--queue", f"{text} packets" if text.isdecimal() else text, units.PACKETS))
+
+
+def _path(link: _Link, factor: float, cross: str, duration: str, recovery: str) -> "BulkPath":
     from tightlink.analysis.bulk_path import BulkPath
 
     if not 1 <= factor <= _MOST_FACTOR:
         raise ScenarioError(f"a number from 1 to {_MOST_FACTOR}", key="--factor", value=plain(factor))
-    packets = f"{queue} packets" if queue.isdecimal() else queue
     path = BulkPath(
-        bandwidth_bps=float(option("--bandwidth", bandwidth, units.RATE)),
-        rtt_s=float(option("--rtt", rtt, units.TIME)),
-        queue_packets=int(option("--queue", packets, units.PACKETS)),
+        bandwidth_bps=link.bandwidth_bps,
+        rtt_s=link.rtt_s,
+        queue_packets=link.queue_packets,
         factor=factor,
         cross=_below("--cross", cross, _MOST_CROSS),
         duration_s=float(option("--duration", duration, units.TIME)),

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 #: Failures one after the other, after which something is wrong with more than a cell.
 _MOST_FAILURES: Final = 3
+#: Two agree by chance.
+_FEWEST: Final = 3
 _KEY_DIGITS: Final = 20
 _CELLS: Final = "measurements"
 _MEASUREMENT: Final = "measurement"
@@ -113,7 +115,7 @@ class Repeats:
             return True
         metric, part = self.firm
         values = finished.of(cell, metric)
-        return len(values) > 1 and median_half_width(values) <= part * abs(statistics.median(values))
+        return len(values) >= _FEWEST and median_half_width(values) <= part * abs(statistics.median(values))
 
 
 @dataclass

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import TightlinkError
+from tightlink.measure.child import run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -174,18 +174,18 @@ def _check(document: Mapping[str, Any]) -> None:
 def _run(host: str, port: int, seconds: float, options: Sequence[str]) -> Mapping[str, Any]:
     program = shutil.which("iperf3")
     if program is None:
-        raise TightlinkError("iperf3 is not installed here: install it (apt-get install iperf3)")
+        raise TightlinkError(
+            "iperf3 is not installed here: install it (apt-get install iperf3); a path is measured without it"
+        )
     command = [program, "-c", host, "-p", str(port), "-t", f"{seconds:g}", "--connect-timeout", str(_CONNECT_MS), "-J"]
     try:
-        done = subprocess.run(
-            [*command, *options], capture_output=True, text=True, check=False, timeout=seconds + _PATIENCE_S
-        )
-    except subprocess.TimeoutExpired:
+        done = run([*command, *options], timeout_s=seconds + _PATIENCE_S)
+    except TimeoutError:
         raise Iperf3Error(f"iperf3: no end after {seconds + _PATIENCE_S:g} s: the server hangs") from None
     try:
-        document = json.loads(done.stdout)
+        document = json.loads(done.output)
     except ValueError:
-        said = (done.stderr or done.stdout).strip().splitlines() or [f"exit code {done.returncode}"]
+        said = (done.errors or done.output).strip().splitlines() or [f"exit code {done.code}"]
         raise Iperf3Error(f"iperf3: {said[-1].removeprefix('iperf3: ')}") from None
     if not isinstance(document, dict):
         raise Iperf3Error("an answer of iperf3 that cannot be understood")

@@ -28,8 +28,7 @@ MOST_SECONDS: Final = 60.0
 _LONGEST_LINE: Final = 1 << 12
 _LONGEST_ANSWER: Final = 1 << 25
 _PATIENCE_S: Final = 5.0
-_IDLE_S: Final = 1.0
-_COLUMNS: Final = ("seq", "sent_ns", "received_ns")
+_COLUMNS: Final = ("seq", "received_ns")
 
 
 def serve(address: str, port: int, *, visits: int | None = None, say: Callable[[str], None]) -> None:
@@ -63,12 +62,13 @@ def _visit(visitor: sockets.socket, peer: str, address: str, port: int) -> str:
         with visitor.makefile("rw", encoding="utf-8", newline="\n") as talk, open_udp(address, port) as end:
             asked = _asked(talk.readline(_LONGEST_LINE))
             _tell(talk, {"ready": True})
-            limits: dict[str, Any] = {"peer": peer, "limit_s": asked["seconds"], "most": asked["most"]}
+            limits: dict[str, Any] = {"peer": peer, "limit_s": asked["seconds"], "most": asked["most"],
+                                      "idle_s": asked["idle"]}  # fmt: skip
             if asked["do"] == "echo":
-                count = echo_udp(end, idle_s=_IDLE_S, **limits)
+                count = echo_udp(end, **limits)
                 _tell(talk, {"echoed": count})
                 return f"{count} datagrams sent back"
-            found = receive_udp(end, idle_s=_IDLE_S, **limits)
+            found = receive_udp(end, **limits)
             columns = {name: getattr(found, name).tolist() for name in _COLUMNS}
             _tell(talk, {"overflowed": found.overflowed, **columns})
             return f"{found.seq.size} datagrams received"
@@ -87,16 +87,17 @@ class _Misunderstood(Exception):  # noqa: N818
 def _asked(line: str) -> dict[str, Any]:
     try:
         asked = json.loads(line)
-        version, do, most, seconds = asked["tightlink"], asked["do"], asked["most"], asked["seconds"]
+        version, do, most = asked["tightlink"], asked["do"], asked["most"]
+        times = [asked["seconds"], asked["idle"]]
     except (ValueError, TypeError, KeyError):
         raise _Misunderstood("not a request of tightlink measure path") from None
     if version != VERSION:
         raise _Misunderstood(f"this end speaks version {VERSION}, not {version}: install the same version on both")
-    if do not in {"echo", "receive"} or type(most) is not int or type(seconds) not in {int, float}:
+    if do not in {"echo", "receive"} or type(most) is not int or any(type(each) not in {int, float} for each in times):
         raise _Misunderstood("not a request of tightlink measure path")
-    if not (0 < most <= MOST_DATAGRAMS and 0 < seconds <= MOST_SECONDS):
+    if not (0 < most <= MOST_DATAGRAMS and all(0 < each <= MOST_SECONDS for each in times)):
         raise _Misunderstood(f"expected at most {MOST_DATAGRAMS} datagrams in {MOST_SECONDS:g} s")
-    return {"do": do, "most": most, "seconds": float(seconds)}
+    return {"do": do, "most": most, "seconds": float(times[0]), "idle": float(times[1])}
 
 
 def _tell(talk: Any, answer: dict[str, Any]) -> None:
@@ -107,9 +108,8 @@ def _tell(talk: Any, answer: dict[str, Any]) -> None:
 class Visit:
     """A visit to a listener: from when it is ready until its answer."""
 
-    def __init__(self, talk: Any, sent: sockets.socket) -> None:
+    def __init__(self, talk: Any) -> None:
         self._talk = talk
-        self._socket = sent
 
     def answer(self) -> dict[str, Any]:
         """What the other end says at last.
@@ -121,7 +121,7 @@ class Visit:
 
 
 @contextlib.contextmanager
-def visiting(to: Address, do: str, *, most: int, seconds: float) -> Iterator[Visit]:
+def visiting(to: Address, do: str, *, most: int, seconds: float, idle_s: float) -> Iterator[Visit]:
     """Ask a listener for something; within it, datagrams may be sent to its port.
 
     Args:
@@ -129,6 +129,7 @@ def visiting(to: Address, do: str, *, most: int, seconds: float) -> Iterator[Vis
         do: ``echo`` or ``receive``.
         most: Datagrams at most.
         seconds: Time that it may take.
+        idle_s: It ends when nothing arrived for so long.
 
     Raises:
         TightlinkError: Nobody listens there, or refuses.
@@ -140,10 +141,10 @@ def visiting(to: Address, do: str, *, most: int, seconds: float) -> Iterator[Vis
     with end, end.makefile("rw", encoding="utf-8", newline="\n") as talk:
         end.settimeout(seconds + _PATIENCE_S)
         with _of(to):
-            _tell(talk, {"tightlink": VERSION, "do": do, "most": most, "seconds": seconds})
+            _tell(talk, {"tightlink": VERSION, "do": do, "most": most, "seconds": seconds, "idle": idle_s})
             _answered(talk)
         with _of(to):
-            yield Visit(talk, end)
+            yield Visit(talk)
 
 
 class NobodyListensError(TightlinkError):

@@ -144,7 +144,7 @@ def _once(plan: Plan, device: Device, work: _Work) -> Run:
             measured = _measured(bed, hosts, plan, work)
     known |= metadata.between(before, metadata.load())
     timing = {"wall_s": time.monotonic() - started}
-    return run(measured, device=device, warnings=warnings, host=known, timing=timing)
+    return run(measured, device=device, mtu=hosts.mtu, warnings=warnings, host=known, timing=timing)
 
 
 def _measured(bed: Bed, hosts: Hosts, plan: Plan, work: _Work) -> Measured:

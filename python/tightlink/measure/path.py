@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import shutil
 import socket as sockets
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tightlink.errors import TightlinkError
+from tightlink.measure.child import run
 from tightlink.measure.listener import visiting
 from tightlink.measure.probe import receive_udp, send_udp
 from tightlink.measure.traffic import Constant, Trains, UdpFlow
@@ -27,12 +27,15 @@ if TYPE_CHECKING:
 
     Times = NDArray[np.float64]
 
-#: IPv4 and UDP; ICMP's is as long as UDP's.
-HEADERS_BYTES: Final = 28
+#: IP and UDP, by version; ICMP's is as long as UDP's.
+_HEADERS_BYTES: Final = {4: 28, 6: 48}
 _NS: Final = 1e9
 _BITS: Final = 8
 _ECHO_EVERY_S: Final = 0.02
 _FEW: Final = 10
+#: Pings of each size, and the least interval that the system allows everyone.
+PINGS: Final = 10
+_PING_EVERY_S: Final = 0.2
 #: Trains follow each other after so many times what one takes, at least so long.
 _APART: Final = 3.0
 _LEAST_APART_S: Final = 0.02
@@ -45,6 +48,8 @@ _OVERLOAD_S: Final = 5.0
 #: Below this interval no sender here keeps time.
 _LEAST_INTERVAL_S: Final = 5e-6
 _SLACK_S: Final = 3.0
+#: A silence that ends a visit, beyond that between trains: longer than a queue.
+_IDLE_S: Final = 0.7
 _PING: Final = re.compile(r"time=([\d.]+) ms")
 
 
@@ -59,6 +64,13 @@ class Plan:
     trains: int = 25
     train_packets: int = 24
     overload_packets: int = 1500
+    version: int = 4
+    """Of IP."""
+
+    @property
+    def headers_bytes(self) -> int:
+        """What each datagram has beside its payload."""
+        return _HEADERS_BYTES[self.version]
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -68,7 +80,7 @@ class Plan:
     @property
     def packet_bytes(self) -> int:
         """A datagram of the trains with its headers."""
-        return self.payload_bytes + HEADERS_BYTES
+        return self.payload_bytes + self.headers_bytes
 
     @property
     def packets(self) -> int:
@@ -79,7 +91,7 @@ class Plan:
     def bytes(self) -> int:
         """Their bytes, headers included."""
         large = self.packets - self.echoes
-        return large * self.packet_bytes + self.echoes * (self.sizes[0] + HEADERS_BYTES)
+        return large * self.packet_bytes + self.echoes * (self.sizes[0] + self.headers_bytes)
 
 
 @dataclass(frozen=True)
@@ -89,9 +101,10 @@ class Sent:
     seq: NDArray[np.int64]
     sent_s: Times
     received_seq: NDArray[np.int64]
-    received_sent_s: Times
     received_s: Times
     """By the clock of the other end."""
+    delay_s: Times
+    """Of those that were received, up to the distance of the two clocks."""
     overflowed: int
     """Datagrams that the other end was too slow for."""
 
@@ -103,16 +116,16 @@ def echoes(to: Address, plan: Plan) -> dict[int, Times]:
         seconds = plan.echoes * _ECHO_EVERY_S
         flow = UdpFlow(to, payload, Constant(_ECHO_EVERY_S), stop_s=seconds)
         with (
-            visiting(to, "echo", most=plan.echoes, seconds=seconds + _SLACK_S) as visit,
+            visiting(to, "echo", most=plan.echoes, seconds=seconds + _SLACK_S, idle_s=_IDLE_S) as visit,
             sockets.socket(_family(to), sockets.SOCK_DGRAM) as end,
             ThreadPoolExecutor(1) as pool,
         ):
             end.connect(to)
-            back = pool.submit(receive_udp, end, most=plan.echoes, limit_s=seconds + _SLACK_S, idle_s=1.0)
+            back = pool.submit(receive_udp, end, most=plan.echoes, limit_s=seconds + _SLACK_S, idle_s=_IDLE_S)
             send_udp([flow], limit_s=seconds + _SLACK_S, most=plan.echoes, ends=[end])
             times = back.result()
             visit.answer()
-        found[payload + HEADERS_BYTES] = (times.received_ns - times.sent_ns) / _NS
+        found[payload + plan.headers_bytes] = (times.received_ns - times.sent_ns) / _NS
     return {size: times for size, times in found.items() if times.size}
 
 
@@ -166,45 +179,39 @@ def pings(host: str, plan: Plan) -> dict[int, Times]:
         raise TightlinkError("ping is not installed: without it nothing tells the round-trip time")
     found = {}
     for payload in plan.sizes:
-        command = [ping, "-n", "-c", str(plan.echoes), "-i", "0.2", "-W", "2", "-s", str(payload), host]
+        command = [ping, "-n", "-c", str(PINGS), "-i", str(_PING_EVERY_S), "-W", "2", "-s", str(payload), host]
         try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, check=False, timeout=plan.echoes * 0.2 + 2 * _SLACK_S
-            )
-        except subprocess.TimeoutExpired:
+            done = run(command, timeout_s=PINGS * _PING_EVERY_S + 2 * _SLACK_S)
+        except TimeoutError:
             raise TightlinkError(f"{host}: ping does not end") from None
-        times = [float(text) / 1e3 for text in _PING.findall(done.stdout)]
+        times = [float(text) / 1e3 for text in _PING.findall(done.output)]
         if times:
-            found[payload + HEADERS_BYTES] = np.array(times)
+            found[payload + plan.headers_bytes] = np.array(times)
         elif payload == plan.sizes[0]:
-            said = done.stderr.strip().splitlines() or ["no answer"]
+            said = done.errors.strip().splitlines() or ["no answer"]
             raise TightlinkError(f"{host}: ping: {said[-1].removeprefix('ping: ')}")
     return found
 
 
 def _sent(to: Address, payload_bytes: int, pattern: Pattern, *, packets: int, seconds: float) -> Sent:
     flow = UdpFlow(to, payload_bytes, pattern)
-    with visiting(to, "receive", most=packets, seconds=seconds + _SLACK_S) as visit:
+    idle = _IDLE_S + (pattern.every_s if isinstance(pattern, Trains) else 0)
+    with visiting(to, "receive", most=packets, seconds=seconds + _SLACK_S, idle_s=idle) as visit:
         sent: UdpSent = send_udp([flow], limit_s=seconds + _SLACK_S, most=packets)
         answer = visit.answer()
     try:
-        seq, stamps, times = (np.array(answer[name], np.int64) for name in ("seq", "sent_ns", "received_ns"))
+        seq, times = (np.array(answer[name], np.int64) for name in ("seq", "received_ns"))
         overflowed = int(answer["overflowed"])
     except (KeyError, TypeError, ValueError, OverflowError):
         raise TightlinkError(f"{to[0]} port {to[1]}: an answer that cannot be understood") from None
-    if not seq.size == stamps.size == times.size or not np.isin(seq, sent.seq).all():
+    if not seq.shape == times.shape == (seq.size,) or not np.isin(seq, sent.seq).all():
         raise TightlinkError(f"{to[0]} port {to[1]}: an answer about datagrams that were not sent")
     _, first = np.unique(seq, return_index=True)
     first.sort()
     begin = sent.sent_ns[0] if sent.sent_ns.size else 0
-    return Sent(
-        sent.seq,
-        (sent.sent_ns - begin) / _NS,
-        seq[first],
-        (stamps[first] - begin) / _NS,
-        (times[first] - begin) / _NS,
-        overflowed,
-    )
+    seq, received_s, sent_s = seq[first], (times[first] - begin) / _NS, (sent.sent_ns - begin) / _NS
+    # Datagrams are numbered in the order of sending.
+    return Sent(sent.seq, sent_s, seq, received_s, received_s - sent_s[seq], overflowed)
 
 
 def resolved(host: str, port: int) -> Address:

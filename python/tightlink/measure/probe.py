@@ -57,6 +57,9 @@ _DRAIN_S: Final = 1.0
 _BUFFER_BYTES: Final = 1 << 24
 #: From <asm-generic/socket.h>.
 _SO_SNDBUFFORCE: Final = 32
+_SO_RCVBUFFORCE: Final = 33
+#: The kernel counts a segment at up to four times its payload.
+_OVERHEAD: Final = 4
 
 
 def send_tcp(
@@ -115,7 +118,12 @@ def send_tcp(
 
 
 def receive_tcp(
-    listeners: Sequence[sockets.socket], *, flows: int, limit_s: float, stop: int | None = None
+    listeners: Sequence[sockets.socket],
+    *,
+    flows: int,
+    limit_s: float,
+    window_bytes: int | None = None,
+    stop: int | None = None,
 ) -> TcpReceived:
     """Receive what `send_tcp` sends, until so many of its connections have come and gone; others are turned away.
 
@@ -123,10 +131,15 @@ def receive_tcp(
         listeners: Listening sockets, as `listen` opens them.
         flows: Connections to expect.
         limit_s: Most time to take.
+        window_bytes: The largest window that a sender keeps, for which the kernel's own then leaves room, as far as the
+            machine allows; without it, the kernel's grows as it does, and may stop below.
         stop: Descriptor that ends it when it can be read.
     """
     from tightlink import _core
 
+    if window_bytes is not None:
+        for listener in listeners:
+            _make_room(listener, window_bytes)
     spec = json.dumps({"flows": flows})
     numbers = [listener.fileno() for listener in listeners]
     text, columns = _core.probe_tcp_receive(spec, numbers, limit_s=limit_s, stop=stop)
@@ -300,6 +313,15 @@ def _prepare(end: sockets.socket, flow: TcpFlow) -> None:
         except OSError as error:
             place = _address(flow.from_)
             raise TightlinkError(f"{place}: cannot send from there: {str(error.strerror).lower()}") from None
+
+
+def _make_room(listener: sockets.socket, window_bytes: int) -> None:
+    """Have a socket's connections advertise such a window; of its buffer some is overhead."""
+    size = _OVERHEAD * window_bytes
+    listener.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, min(size, _BUFFER_BYTES))
+    # Beyond the machine's limit, where that is allowed.
+    with contextlib.suppress(OSError):
+        listener.setsockopt(sockets.SOL_SOCKET, _SO_RCVBUFFORCE, min(size, _BUFFER_BYTES))
 
 
 def _timestamps() -> int:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import TightlinkError
+from tightlink.measure.settings import UDP_HEADER
 from tightlink.run import MEASUREMENT, Framed, Run
 from tightlink.tables import TABLES
 
@@ -64,6 +65,7 @@ def run(
     measured: Measured,
     *,
     device: Device,
+    mtu: int,
     warnings: Sequence[str],
     host: Mapping[str, Any],
     timing: Mapping[str, float],
@@ -73,10 +75,13 @@ def run(
     Args:
         measured: What came of it.
         device: Kind of the devices at the link.
+        mtu: Their largest packet, in bytes.
         warnings: What must be read before it is trusted.
         host: Metadata of the machine and its hosts.
         timing: What it took, in seconds.
     """
+    import polars as pl
+
     from tightlink.measure import traced
 
     relayed = measured.relayed
@@ -93,7 +98,9 @@ def run(
         "packets": packets.select(column.name for column in TABLES["packets"]),
     }
     if "nodes" in relayed.tables:
-        frames["nodes"] = relayed.tables["nodes"]
+        # The relay is there for longer than the scenario, which is when there is work for it.
+        longer = relayed.summary["duration_s"] / measured.duration_s
+        frames["nodes"] = relayed.tables["nodes"].with_columns(load_true=pl.col("load_true") * longer)
     if frames["series"].is_empty():
         del frames["series"]
     errors = [f"{job.label}: {error}" for job in measured.jobs for error in found[job.index].errors]
@@ -105,7 +112,7 @@ def run(
         "scenario": scenario.explicit().written(),
         "version": _version(),
         "sender": {"name": measured.sender.name, **measured.sender.versions()},
-        "link": {"name": measured.plan.link, "device": device},
+        "link": {"name": measured.plan.link, "device": device, "mtu_bytes": mtu},
         "began": began,
         "host": dict(host),
         "relay": {
@@ -187,7 +194,10 @@ def _flows(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent])
         lasted = row["stop_s"] - row["start_s"]
         if lasted > 0:
             row["throughput_bps"] = _BITS * row["bytes_delivered"] / lasted
-            if "goodput_bps" not in row and "delivered_bytes" in sent.samples:
+            if not job.tcp:
+                payload = row["bytes_delivered"] - UDP_HEADER * row["packets_delivered"]
+                row["goodput_bps"] = _BITS * payload / lasted
+            elif "goodput_bps" not in row and "delivered_bytes" in sent.samples:
                 row["goodput_bps"] = _BITS * _delivered(*sent.samples["delivered_bytes"], row["stop_s"]) / lasted
         rows.append(row)
     return _frame("flows", rows)
@@ -224,9 +234,11 @@ def _series(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent]
             link = measured.plan.directions[side]["link"]
             frames.append(traced.series_of_link(packets, link, measured.ends(side), times))
         for job in measured.jobs:
-            frames.append(traced.series_of_flow(packets, job.index, job.label, measured.origin(job), times))
+            header = None if job.tcp else UDP_HEADER
+            own = (job.index, job.label, measured.origin(job))
+            frames.append(traced.series_of_flow(packets, *own, times, header_bytes=header))
             samples = found[job.index].samples
-            if "delivered_bytes" in samples:
+            if job.tcp and "delivered_bytes" in samples:
                 frames.append(_goodput(job.label, *samples["delivered_bytes"], times))
             kept = [name for name in _SERIES if name in samples]
             frames += [traced.sampled(*samples[name], name, job.label, times) for name in kept]

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import TightlinkError
 from tightlink.measure.sending import Sent
-from tightlink.measure.traffic import Constant, Saturate, TcpFlow, UdpFlow
+from tightlink.measure.settings import UDP_HEADER
+from tightlink.measure.traffic import Constant, TcpFlow, UdpFlow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -27,11 +28,15 @@ if TYPE_CHECKING:
 
 _NS: Final = 1e9
 _MICRO: Final = 1e-6
-_BITS: Final = 8
 #: What the loops may take beyond the flows' own times, in seconds.
 _MARGIN_S: Final = 30.0
 #: What is outstanding at the end may take as long, in seconds.
 _DRAINS_S: Final = 3.0
+#: Below the relay's, above what usually runs.
+_REAL_TIME: Final = 30
+_NICEST: Final = -19
+#: Datagrams per second of which the senders do not keep a processor from others.
+_MOST_URGENT: Final = 20_000
 _LARGEST_BUFFER: Final = 1 << 22
 
 
@@ -92,10 +97,14 @@ class Probe:
         given = {"begin_ns": begin_ns, **self._limits()}
         if tcp:
             flows = [_tcp_flow(job) for job in self._tcp]
-            self._start("tcp sent", partial(_probe().send_tcp, flows, sample_s=self._sample_s, ends=tcp, **given))
+            sending = partial(_probe().send_tcp, flows, sample_s=self._sample_s, ends=tcp, **given)
+            self._start("tcp sent", sending, urgent=True)
         if datagrams:
             patterns = [_udp_flow(job) for job in self._datagrams]
-            self._start("udp sent", partial(_probe().send_udp, patterns, ends=datagrams, **given))
+            sending = partial(_probe().send_udp, patterns, ends=datagrams, **given)
+            # What sends nearly all the time would leave nothing to others.
+            rate = sum(1 / _interval_s(job) for job in self._datagrams)
+            self._start("udp sent", sending, urgent=rate < _MOST_URGENT)
 
     def step(self) -> None:
         """Nothing: its threads know the time."""
@@ -140,8 +149,10 @@ class Probe:
     def _limits(self) -> dict[str, Any]:
         return {"limit_s": self._most_s, "stop": self._stopped}
 
-    def _start(self, name: str, work: Callable[[], Any]) -> None:
+    def _start(self, name: str, work: Callable[[], Any], *, urgent: bool = False) -> None:
         def run() -> None:
+            if urgent:
+                _be_punctual()
             try:
                 loop.result = work()
             except BaseException as error:  # noqa: BLE001  # it is raised where the loop is waited for
@@ -231,18 +242,26 @@ class Probe:
             counted = int((sent.flow == job.index).sum())
             delays = (received.received_ns[own] - received.sent_ns[own]) / _NS
             arrived = of_arrivals(seq=received.seq[own], delay_s=delays, sent=counted)
-            before = received.received_ns[own] < self._time_ns(job.stop_s)
-            payload = int(received.payload_bytes[own][before].sum())
             known = arrived.columns()
             columns = {
                 "start_s": job.start_s,
                 "stop_s": job.stop_s,
-                "goodput_bps": _BITS * payload / (job.stop_s - job.start_s),
+                "packets_sent": counted,
+                "bytes_sent": counted * (job.payload_bytes + UDP_HEADER),
                 **{name: value for name, value in known.items() if not name.startswith("packets_")},
             }
             errors = [f"the receiver had no room for {received.overflowed} datagrams"] if received.overflowed else []
             found.append(Sent(job.index, columns, {}, errors))
         return found
+
+
+def _be_punctual() -> None:
+    """Give this thread the best priority that is allowed, below that of the link."""
+    with contextlib.suppress(PermissionError):
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_REAL_TIME))
+        return
+    with contextlib.suppress(PermissionError):
+        os.setpriority(os.PRIO_PROCESS, 0, _NICEST)
 
 
 def _probe() -> Any:
@@ -264,12 +283,17 @@ def _tcp_flow(job: Job) -> TcpFlow:
     )
 
 
+def _interval_s(job: Job) -> float:
+    if job.interval_s is None:
+        raise AssertionError("datagrams are paced")
+    return job.interval_s
+
+
 def _udp_flow(job: Job) -> UdpFlow:
-    pattern = Saturate() if job.interval_s is None else Constant(job.interval_s)
     return UdpFlow(
         to=job.target,
         payload_bytes=job.payload_bytes,
-        pattern=pattern,
+        pattern=Constant(_interval_s(job)),
         flow=job.index,
         start_s=job.start_s,
         stop_s=job.stop_s,

@@ -25,6 +25,8 @@ _BITS: Final = 8
 _CARRIES: Final = (pl.col("type") == "udp") | ((pl.col("type") == "tcp") & (pl.col("size_bytes") > _BARE))
 #: Why packets are dropped that never joined a queue.
 _AT_QUEUE: Final = ("queue", "input ring", "output ring")
+#: Why packets are dropped that count as the link's; the others are a processor's or a host's.
+_OF_LINK: Final = ("queue", "output ring", "queue management", "wire")
 
 
 def in_time(trace: pl.DataFrame, flows: Mapping[int, int], *, shift_s: float, duration_s: float) -> pl.DataFrame:
@@ -80,15 +82,17 @@ def of_flow(packets: pl.DataFrame, flow: int, *, origin: str) -> dict[str, Any]:
     carried = own.filter(pl.col("type") != "ack")
     handshake = own.filter((pl.col("type") == "ack") & (pl.col("event") == "+")).height > 0
     offered, arrived = (carried.filter(pl.col("event") == event) for event in ("+", "r"))
+    # What an input ring drops never comes to the link.
+    sent = carried.unique("uid", maintain_order=True)
     data = arrived.filter(_CARRIES)
     latency = data.join(offered.select("uid", sent_s="time_s"), on="uid", maintain_order="left").select(
         (pl.col("time_s") - pl.col("sent_s")).alias("latency_s")
     )["latency_s"]
     return {
-        "packets_sent": offered.height + handshake,
+        "packets_sent": sent.height + handshake,
         "packets_delivered": arrived.height + handshake,
         "packets_dropped": carried.filter(pl.col("event") == "d").height,
-        "bytes_sent": int(offered["size_bytes"].sum()),
+        "bytes_sent": int(sent["size_bytes"].sum()),
         "bytes_delivered": int(arrived["size_bytes"].sum()),
         "latency_mean_s": latency.mean(),
         "latency_max_s": latency.max(),
@@ -107,6 +111,7 @@ def of_link(packets: pl.DataFrame, link: Mapping[str, Any], ends: tuple[str, str
     """
     own = _on(packets, ends)
     offered, started, lost = (own.filter(pl.col("event") == event) for event in ("+", "-", "d"))
+    lost = lost.filter(pl.col("reason").is_in(_OF_LINK))
     until_s = pl.col("time_s") + _served_s(link)
     out = started.filter(until_s < duration_s)
     busy = until_s.clip(upper_bound=duration_s) - pl.col("time_s")
@@ -143,18 +148,40 @@ def series_of_link(
     # What is served across the end of an interval counts in both, each with its part.
     started = own.filter(pl.col("event") == "-").select("time_s", until_s=pl.col("time_s") + _served_s(link))
     busy = _busy(started, times)
-    drops = _counted(own.filter(pl.col("event") == "d").with_columns(value=1.0), times)
+    lost = own.filter((pl.col("event") == "d") & pl.col("reason").is_in(_OF_LINK))
+    drops = _counted(lost.with_columns(value=1.0), times)
     found = {"queue_packets": queue, "utilization": busy, "packets_dropped": drops}
     return _long(found, link["name"])
 
 
-def series_of_flow(packets: pl.DataFrame, flow: int, label: str, origin: str, times: Sequence[float]) -> pl.DataFrame:
-    """Samples of a flow: its throughput in the interval that ends then."""
+def series_of_flow(
+    packets: pl.DataFrame,
+    flow: int,
+    label: str,
+    origin: str,
+    times: Sequence[float],
+    *,
+    header_bytes: int | None = None,
+) -> pl.DataFrame:
+    """Samples of a flow: its throughput in the interval that ends then.
+
+    Args:
+        packets: As `in_time` gives them.
+        flow: Its number.
+        label: Its name.
+        origin: Node at which the link begins on the side of its sender.
+        times: When, at equal intervals.
+        header_bytes: Those of its datagrams, which give the goodput as well; nothing over TCP.
+    """
     own = (pl.col("flow") == flow) & (pl.col("from") == origin) & (pl.col("event") == "r") & (pl.col("type") != "ack")
-    bits = packets.filter(own).with_columns(value=_BITS * pl.col("size_bytes").cast(pl.Float64))
+    arrived = packets.filter(own).with_columns(pl.col("size_bytes").cast(pl.Float64))
     interval_s = times[0] if times else 1.0
-    rates = _counted(bits, times).with_columns(pl.col("value") / interval_s)
-    return _long({"throughput_bps": rates}, label)
+    headers = {"throughput_bps": 0} | ({} if header_bytes is None else {"goodput_bps": header_bytes})
+    found = {}
+    for metric, header in headers.items():
+        bits = arrived.with_columns(value=_BITS * (pl.col("size_bytes") - header))
+        found[metric] = _counted(bits, times).with_columns(pl.col("value") / interval_s)
+    return _long(found, label)
 
 
 def sampled(

@@ -1,0 +1,198 @@
+"""What probes say of a path, on times that are worked out exactly: no clock, no network."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import tightlink as tl
+from tightlink.analysis.estimates import Estimate
+from tightlink.analysis.path_answer import PathAnswer, judged, of_others
+from tightlink.analysis.path_estimate import Overload, PacketTrains, empty_rtt, overload
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SIZE = 1428
+#: Of the two ends' clocks, and of propagation.
+APART = 12_345.678
+
+
+def bottleneck(sent_s: NDArray[np.float64], rate_bps: float, limit: int, *, burst: int = 0) -> NDArray[np.float64]:
+    """Delays through a drop-tail link, NaN where its queue was full; the first ``burst`` take no time."""
+    service = 8 * SIZE / rate_bps
+    departures: list[float] = []
+    delays = []
+    for place, at in enumerate(sent_s):
+        waiting = sum(departure > at for departure in departures[-limit:])
+        if waiting >= limit:
+            delays.append(math.nan)
+            continue
+        begin = max(at, departures[-1] if departures else at)
+        departures.append(begin + (0 if place < burst else service))
+        delays.append(departures[-1] - at + APART)
+    return np.array(delays)
+
+
+def trains(rate_bps: float, limit: int, *, noise_s: float = 0, burst: int = 0, count: int = 25) -> PacketTrains:
+    generator = np.random.default_rng(5)
+    arrivals = []
+    for start in range(count):
+        sent = np.full(24, float(start))
+        times = sent + bottleneck(sent, rate_bps, limit, burst=burst)
+        arrivals.append(
+            np.sort(
+                times[~np.isnan(times)] + noise_s * generator.exponential(size=len(times))[: np.sum(~np.isnan(times))]
+            )
+        )
+    return PacketTrains(arrivals, 24, SIZE)
+
+
+def flood(
+    rate_bps: float, limit: int, *, packets: int = 1500, over: float = 1.4142, capacity_bps: float | None = None
+) -> Overload:
+    interval = 8 * SIZE / (over * rate_bps)
+    sent = np.arange(packets, dtype=np.float64) * interval
+    return Overload(sent, bottleneck(sent, capacity_bps or rate_bps, limit), SIZE)
+
+
+@pytest.mark.parametrize("rate_bps", [2e6, 10e6, 45e6, 100e6])
+def test_trains_give_the_rate_whether_the_queue_holds_them_or_not(rate_bps: float) -> None:
+    for limit in (80, 20):
+        found = trains(rate_bps, limit).rate_bps()
+        assert found is not None
+        assert found.value == pytest.approx(rate_bps, rel=1e-6)
+        assert rate_bps == pytest.approx(found.low, rel=1e-6) == pytest.approx(found.high, rel=1e-6)
+
+
+def test_late_receivers_widen_the_interval_and_the_median_holds() -> None:
+    found = trains(10e6, 80, noise_s=50e-6).rate_bps()
+    assert found is not None
+    assert found.low < found.value < found.high
+    assert found.value == pytest.approx(10e6, rel=0.01)
+
+
+def test_too_few_trains_or_packets_say_nothing() -> None:
+    assert trains(10e6, 80, count=9).rate_bps() is None
+    # Of each train twelve are needed, and the queue holds ten.
+    assert trains(10e6, 10).rate_bps() is None
+    assert PacketTrains([np.zeros(24)] * 20, 24, SIZE).rate_bps() is None
+
+
+@pytest.mark.parametrize("limit", [5, 20, 80, 100])
+def test_the_queue_comes_out_by_delays_and_by_what_lost_packets_found(limit: int) -> None:
+    found = flood(10e6, limit)
+    rate = Estimate(10e6, 10e6, 10e6)
+    assert found.offered_bps == pytest.approx(14.142e6)
+    assert found.sustained_bps() == pytest.approx(10e6, rel=1e-3)
+    assert round(found.queue_by_delay(rate).value) == limit
+    assert set(found.places_at_losses(10e6).tolist()) == {limit}
+    assert found.queue_by_losses(10e6) == (limit, limit, limit)
+
+
+def test_a_sender_that_stops_for_a_while_does_not_slow_the_path() -> None:
+    sent = flood(10e6, 20).sent_s
+    # Twice it is not running, for longer than the queue lasts.
+    sent = sent + 0.05 * (np.arange(sent.size) > 600) + 0.05 * (np.arange(sent.size) > 1100)
+    found = Overload(sent, bottleneck(sent, 10e6, 20), SIZE)
+    assert found.sustained_bps() == pytest.approx(10e6, rel=1e-3)
+    assert found.queue_by_losses(10e6) == (20, 20, 20)
+
+
+def test_without_losses_the_queue_is_known_from_below_only() -> None:
+    found = flood(10e6, 1000, packets=300)
+    assert not found.lost.any()
+    assert found.sustained_bps() is None
+    assert found.queue_by_losses(10e6) is None
+    assert found.queue_by_delay(Estimate(10e6, 10e6, 10e6)).value == pytest.approx(88.8, abs=1.5)
+
+
+def test_what_arrives_in_another_order_or_not_at_all_finds_its_place() -> None:
+    found = overload(
+        np.array([0, 1, 2, 3]), np.array([0.0, 1.0, 2.0, 3.0]), np.array([3, 0]), np.array([0.5, 0.2]), SIZE
+    )
+    assert found.lost.tolist() == [False, True, True, False]
+    assert found.delay_s[[0, 3]].tolist() == [0.2, 0.5]
+
+
+def test_sizes_take_the_transmission_times_from_the_round_trip() -> None:
+    # 10 Mbit/s there, 100 Mbit/s back, 20 ms; some of the samples waited.
+    per_bit = 1 / 10e6 + 1 / 100e6
+    waits = np.array([0, 0, 0.003, 0.0001])
+    samples = {size: 0.02 + 8 * size * per_bit + waits for size in (92, 1428)}
+    found, slope = empty_rtt(samples)
+    assert found.value == pytest.approx(0.02, rel=1e-9)
+    assert slope == pytest.approx(per_bit)
+    assert found.low <= found.value <= found.high
+    # Larger packets that are no slower tell nothing.
+    assert empty_rtt({92: np.array([0.02]), 1428: np.array([0.019])}) == (Estimate(0.019, 0.019, 0.019), 0.0)
+
+
+def answer(*, rate_bps: float = 10e6, limit: int = 20, **kwargs: object) -> PathAnswer:
+    given = {
+        "round_trips_s": {92: np.full(20, 0.0201472), 1428: np.full(20, 0.0222848)},
+        "trains": trains(rate_bps, limit),
+        "flood": flood(rate_bps, limit),
+        "overflowed": 0,
+    }
+    return judged("far", **{**given, **kwargs})  # type: ignore[arg-type]
+
+
+def test_a_path_without_doubts_becomes_a_scenario() -> None:
+    found = answer()
+    assert (found.doubts, found.whole) == ((), True)
+    scenario = tl.loads(found.scenario(SIZE))
+    link = scenario.link["path"]
+    assert (link.rate, link.delay, link.queue) == ("10 Mbit/s", "10 ms", "20 packets")
+    assert tl.simulate(scenario.set("duration", "1 s")).flows["goodput_bps"][0] > 1e6
+
+
+def test_what_disagrees_is_said() -> None:
+    shaped = answer(flood=flood(19.5e6, 20, capacity_bps=10e6), trains=trains(19.5e6, 80))
+    assert shaped.bandwidth_bps is not None
+    assert shaped.bandwidth_bps.value == pytest.approx(10e6, rel=1e-3)
+    assert "token bucket" in shaped.doubts_of("bandwidth")[0]
+    slow = answer(overflowed=3)
+    assert slow.doubts_of("bandwidth") == ["the other end was too slow for 3 datagrams"]
+    weak = answer(flood=flood(10e6, 20, over=1.1))
+    assert weak.queue_packets is None
+    assert weak.doubts_of("queue") == ["this end cannot send faster than the path carries"]
+    assert not weak.whole
+    with pytest.raises(ValueError, match="makes no scenario"):
+        weak.scenario(SIZE)
+    long = answer(limit=1000, flood=flood(10e6, 1000, packets=300))
+    assert long.doubts_of("queue")[0].startswith("at least this: 0 datagrams were lost")
+    nobody = answer(round_trips_s={})
+    assert (nobody.rtt_s, nobody.doubts_of("rtt")) == (None, ["no answer"])
+
+
+def test_a_queue_that_drops_before_it_is_full_is_doubted() -> None:
+    full = flood(10e6, 40)
+    # Lost on their way to the queue: they find it at every length.
+    sent = np.delete(np.arange(full.sent_s.size), slice(100, 400, 3))
+    delays = np.full(full.sent_s.size, math.nan)
+    delays[sent] = bottleneck(full.sent_s[sent], 10e6, 40)
+    found = answer(flood=Overload(full.sent_s, delays, SIZE), limit=40)
+    assert "lost packets found" in found.doubts_of("queue")[0]
+
+
+def test_a_late_machine_moves_delays_and_not_what_lost_packets_found() -> None:
+    full = flood(10e6, 40)
+    late = full.delay_s.copy()
+    there = np.flatnonzero(~full.lost)
+    late[there[500:540]] += 0.02
+    found = answer(flood=Overload(full.sent_s, late, SIZE), limit=40)
+    assert found.queue_packets == Estimate(40, 40, 40)
+    assert found.doubts_of("queue")[0].startswith("by delays it would be 5")
+
+
+def test_without_a_listener_little_is_known_and_json_says_so() -> None:
+    found = of_others("far", round_trips_s={92: np.full(5, 0.02)}, carried_bps=9e6, doubts=[])
+    told = json.loads(json.dumps(found.as_json()))
+    assert told["bandwidth_bps"] == {"value": 9e6, "low": 9e6, "high": None}
+    assert told["queue_packets"] is None
+    assert {doubt["of"] for doubt in told["doubts"]} == {"bandwidth", "queue", "rtt"}
