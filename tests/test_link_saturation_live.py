@@ -70,7 +70,10 @@ def test_a_slower_interface_is_found(observed: dict[str, Run]) -> None:
         observed[f"live/{point.name}/0"] = Run(run.scenario, run.manifest, Framed({"flows": flows, "links": run.links,
                                                                                    "nodes": run.nodes}))  # fmt: skip
     found = {claim.id: claim for claim in relayed_claims.findings(observed)[0]}
-    assert {name for name, claim in found.items() if not claim.holds} == set(_VERDICTS) - {"live.slope.line", "live.law.better"}
+    assert {name for name, claim in found.items() if not claim.holds} == set(_VERDICTS) - {
+        "live.slope.line",
+        "live.law.better",
+    }
     assert found["live.rates"].observed == pytest.approx(-33.3, abs=0.1)
 
 
