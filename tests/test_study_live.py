@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -135,6 +136,18 @@ def test_a_busy_machine_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert len(made.asked) == 5
     assert all(options["tries"] > 1 for options in made.asked)
     assert sum("too busy" in line for line in said) == 4
+
+
+def test_a_machine_that_stays_busy_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def busy(_: Scenario, number: int) -> Run:
+        time.sleep(0.02)
+        raise SpoiledError(f"lateness {number}")
+
+    made = fake(monkeypatch, busy)
+    said: list[str] = []
+    assert measure_all(Measurement("cell", SCENARIO).repeated(50), tmp_path, 1, said.append) == {}
+    assert len(made.asked) < 20
+    assert said[-1] == "10 given up in a row: no more is measured; the same command tries again"
 
 
 def test_another_scenario_is_another_measurement(

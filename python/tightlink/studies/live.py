@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 #: A machine that is busy for a moment is asked again.
 _TRIES: Final = 3
+#: A machine that is too busy for so many, one after the other, is too busy for the rest.
+_MOST_IN_A_ROW: Final = 10
 _PACKETS: Final = "packets"
 #: What a measurement may take to end when it is told to, in seconds; its processes end with this one.
 _ENDS_S: Final = 15.0
@@ -114,12 +116,28 @@ def measure_all(
         TightlinkError: The machine cannot measure: no namespaces, no TUN devices; or a folder holds something else.
     """
     there: dict[str, Run] = {}
-    # Given up in this session: nobody asks a third time.
-    tried: set[str] = set()
     found = sum(_open(each, folder, there) for each in wanted)
     if found:
         progress(f"{found} measurements are in {folder} already")
-    while left := [next_ for each in wanted for next_ in _due(each, there, tried)]:
+    in_a_row = 0
+    with closing(_rounds(wanted, folder, jobs, there)) as done:
+        for place, name, run in done:
+            in_a_row = in_a_row + 1 if run is None else 0
+            progress(f"{place}: {'given up, the machine is too busy:' if run is None else 'measured'} {name}")
+            if in_a_row == _MOST_IN_A_ROW:
+                progress(f"{in_a_row} given up in a row: no more is measured; the same command tries again")
+                break
+    names = (name for each in wanted for name in _names(each))
+    return {name: there[name] for name in names if name in there}
+
+
+def _rounds(
+    wanted: Sequence[Measurement], folder: Path, jobs: int, there: dict[str, Run]
+) -> Generator[tuple[str, str, Run | None]]:
+    """Where in a round it is, names and runs, until nothing is due; runs join those that are there."""
+    # Given up in this session: not asked for again.
+    tried: set[str] = set()
+    while left := [due for each in wanted for due in _due(each, there, tried)]:
         # Always the same order: only that it is none of the study's matters.
         random.Random(len(left)).shuffle(left)  # noqa: S311
         for alone in (True, False):
@@ -129,10 +147,7 @@ def measure_all(
                     tried.add(name)
                     if run is not None:
                         there[name] = run
-                    said = "measured" if run is not None else "given up, the machine is too busy:"
-                    progress(f"{number} of {len(part)}: {said} {name}")
-    names = (name for each in wanted for name in _names(each))
-    return {name: there[name] for name in names if name in there}
+                    yield f"{number} of {len(part)}", name, run
 
 
 def _names(wanted: Measurement) -> list[str]:
