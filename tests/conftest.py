@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from typing import TYPE_CHECKING
+
 import pytest
+
+from tightlink.run import Framed, Run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ONE_FLOW = """\
 profile = "ns2"
@@ -60,3 +68,21 @@ def dumbbell() -> str:
 def mixed() -> str:
     """All kinds of traffic, a chain and a link of its own."""
     return MIXED
+
+
+@pytest.fixture(scope="session")
+def as_measured() -> Callable[[Run], Run]:
+    """Makes of a simulation what a measurement of it on a quiet machine would be."""
+
+    def made(run: Run) -> Run:
+        manifest = {
+            "source": "measurement",
+            "identity": f"{time.monotonic_ns()}",
+            "scenario": run.manifest["scenario"],
+            "host": {"kernel": "Linux 6", "cpus": 2, "cpu_busy": 0.3},
+            "relay": {"lateness": {"share_late": 0.0}},
+            "warnings": [],
+        }
+        return Run(run.scenario, manifest, Framed({name: run.table(name) for name in run.tables}))
+
+    return made

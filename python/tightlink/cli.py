@@ -248,7 +248,7 @@ def study(  # noqa: PLR0913
     experiments
         Of the same: which to run, such as sensitivity,1b.
     live
-        Measure what of it can be measured, too, over this machine's own TCP.
+        Measure, too: real hosts over a link in real time, beside what is simulated.
     """
     studies = _part("studies")
     names = [known for known, _ in studies.names()]
@@ -258,19 +258,14 @@ def study(  # noqa: PLR0913
     if jobs < 1:
         raise ScenarioError("a whole number of at least 1", key="--jobs", value=jobs)
     given = {"scale": scale, "duration": duration, "experiments": experiments}
-    options = {key: value for key, value in given.items() if value is not None}
+    options = {key: value for key, value in given.items() if value is not None} | ({"live": ""} if live else {})
     folder = output or Path("results") / name
-    from tightlink.measure.relay import SpoiledError
-
     try:
         with watching() as watch:
-            studies.run(name, folder, jobs, say, cluster=cluster, watch=watch, options=options, live=live)
+            studies.run(name, folder, jobs, say, cluster=cluster, watch=watch, options=options)
     except KeyboardInterrupt:
         say("interrupted; what is finished is kept, and the same command goes on from there")
         return INTERRUPTED
-    except SpoiledError as error:
-        say(f"{error}; what is finished is kept, and the same command goes on from there")
-        return FAILED
     from tightlink.experiment import claims
 
     found = claims.load(folder / "claims.json")

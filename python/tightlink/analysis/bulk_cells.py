@@ -13,7 +13,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
-from tightlink.analysis.bulk_path import BOTTLENECK, GROUP
+from tightlink.analysis.bulk_path import BETWEEN_TWO, BOTTLENECK, GROUP
 from tightlink.simulate import simulate
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def cell(run: Run, path: BulkPath) -> dict[str, float]:
     import polars as pl
 
     flows = run.flows.filter(pl.col("label").str.starts_with(f"{GROUP}[") | (pl.col("label") == GROUP))
-    link = run.links.row(by_predicate=pl.col("link") == BOTTLENECK, named=True)
+    link = run.links.row(by_predicate=pl.col("link").is_in([BOTTLENECK, BETWEEN_TWO]), named=True)
     sent, dropped = int(flows["packets_sent"].sum()), int(flows["packets_dropped"].sum())
     goodput = float(flows["goodput_bps"].sum())
     return {

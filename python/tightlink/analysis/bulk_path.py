@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
-from tightlink.scenario import Bulk, Dumbbell, Observe, OnOff, Scenario, Tcp, Udp
+from tightlink.scenario import Bulk, Dumbbell, Link, Observe, OnOff, Reverse, Scenario, Tcp, Udp
+from tightlink.scenario.profiles import PROFILES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
     from tightlink.run import Run
 
 BOTTLENECK: Final = "net.bottleneck"
+#: The same between two hosts.
+BETWEEN_TWO: Final = "bottleneck"
 GROUP: Final = "bulk"
 _BITS: Final = 8
-_HEADER: Final = 40
 #: ACKs of 40 bytes, as the profile ns2 has them.
 _ACK_BITS: Final = 320
 #: Queues in front of which nothing is meant to be lost.
@@ -72,11 +74,18 @@ class BulkPath:
     congestion: str = "reno"
     payload_bytes: int = 1460
     profile: str = "ns2"
+    two_hosts: bool = False
+    """Whether all flows go from one host to one other, with nothing but the bottleneck between them: what can be
+    measured over a link in real time. `factor` says nothing then, and others cross no such path."""
+
+    def __post_init__(self) -> None:
+        if self.two_hosts and self.cross:
+            raise ValueError("between two hosts there is no cross traffic")
 
     @property
     def packet_bytes(self) -> int:
-        """A full packet on the wire: with 40 bytes of headers, as the profile ns2 has them."""
-        return self.payload_bytes + _HEADER
+        """A full packet on the wire: with the headers of the profile, 40 bytes of ns2's."""
+        return self.payload_bytes + PROFILES[self.profile].tcp.header_bytes
 
     @property
     def packet_s(self) -> float:
@@ -111,22 +120,35 @@ class BulkPath:
     def of(cls, run: Run) -> BulkPath:
         """The path of a run that `scenario` made."""
         scenario = run.manifest["scenario"]
-        net, bulk = scenario["topology"]["net"], scenario["traffic"][GROUP]
+        bulk = scenario["traffic"][GROUP]
+        own = {
+            "duration_s": units.time(scenario["duration"]),
+            "recovery": bulk["tcp"]["recovery"],
+            "congestion": bulk["tcp"]["congestion"],
+            "payload_bytes": units.size(bulk["tcp"]["payload"]),
+            "profile": scenario["profile"],
+        }
+        if BETWEEN_TWO in scenario.get("link", {}):
+            wire = scenario["link"][BETWEEN_TWO]
+            return cls(
+                bandwidth_bps=units.rate(wire["rate"]),
+                rtt_s=round(2 * units.time(wire["delay"]), _DIGITS),
+                queue_packets=units.packets(wire["queue"]),
+                two_hosts=True,
+                **own,
+            )
+        net = scenario["topology"]["net"]
         wire, pairs = net["bottleneck"], int(bulk["flows"])
         slow = net["access_left"]["rate"]
-        rate, payload = units.rate(wire["rate"]), units.size(bulk["tcp"]["payload"])
+        rate, size = units.rate(wire["rate"]), own["payload_bytes"] + PROFILES[own["profile"]].tcp.header_bytes
         cross = scenario["traffic"].get(_CROSS)
         return cls(
             bandwidth_bps=rate,
             rtt_s=round(2 * (units.time(wire["delay"]) + 2 * units.time(net["access"]["delay"])), _DIGITS),
-            queue_packets=_packets(wire["queue"], payload),
+            queue_packets=_packets(wire["queue"], size),
             factor=round(units.rate(slow if isinstance(slow, str) else slow[0]) * pairs / rate, 9),
             cross=0.0 if cross is None else round(units.rate(cross["rate"]) * _CROSS_SOURCES / 2 / rate, 9),
-            duration_s=units.time(scenario["duration"]),
-            recovery=bulk["tcp"]["recovery"],
-            congestion=bulk["tcp"]["congestion"],
-            payload_bytes=payload,
-            profile=scenario["profile"],
+            **own,
         )
 
     def changed(self, **changes: Any) -> BulkPath:
@@ -152,7 +174,28 @@ class BulkPath:
             bytes_each: What each flow sends; without it, data never end.
             traffic: More traffic, by name, between the hosts of its own that `company` names.
             sample_s: Interval of the table ``series``.
+
+        Raises:
+            ValueError: More traffic between two hosts.
         """
+        tcp = Tcp(
+            congestion=self.congestion,
+            recovery=self.recovery,
+            payload=f"{self.payload_bytes} B",
+            window=units.format_packets(window),
+        )
+        data: dict[str, Any] = {} if bytes_each is None else {"bytes": f"{bytes_each} B"}
+        common: dict[str, Any] = {
+            "profile": self.profile,
+            "duration": units.format_time(self.duration_s),
+            "seed": seed,
+            "observe": Observe() if sample_s is None else Observe(interval=f"{sample_s!r} s"),
+        }
+        if self.two_hosts:
+            if traffic:
+                raise ValueError("between two hosts there is no other traffic")
+            bulk = Bulk(flows=flows, from_="sender", to="receiver", tcp=tcp, **data)
+            return Scenario(**common, link={BETWEEN_TWO: self._between_two()}, traffic={GROUP: bulk})
         own = _ACCESS_S if self.rtt_s > _ACCESS_S * _PARTS else self.rtt_s / _PARTS
         wire: dict[str, Any] = {
             "rate": units.format_rate(self.bandwidth_bps),
@@ -170,22 +213,18 @@ class BulkPath:
             "access_left": {"rate": [slow] * flows + [fast] if others else slow},
             "access_right": {"rate": fast},
         })  # fmt: skip
-        tcp = Tcp(
-            congestion=self.congestion,
-            recovery=self.recovery,
-            payload=f"{self.payload_bytes} B",
-            window=units.format_packets(window),
-        )
-        data: dict[str, Any] = {} if bytes_each is None else {"bytes": f"{bytes_each} B"}
-        bulk: dict[str, Any] = {GROUP: Bulk(flows=flows, from_="net.left[*]", to="net.right[*]", tcp=tcp, **data)}
-        observe: dict[str, Any] = {} if sample_s is None else {"interval": f"{sample_s!r} s"}
+        transfers: dict[str, Any] = {GROUP: Bulk(flows=flows, from_="net.left[*]", to="net.right[*]", tcp=tcp, **data)}
         return Scenario(
-            profile=self.profile,
-            duration=units.format_time(self.duration_s),
-            seed=seed,
-            topology={"net": net},
-            traffic=bulk | self._crossing(flows) | dict(traffic or {}),
-            observe=Observe(**observe),
+            **common, topology={"net": net}, traffic=transfers | self._crossing(flows) | dict(traffic or {})
+        )
+
+    def _between_two(self) -> Link:
+        return Link(
+            ends=("sender", "receiver"),
+            rate=units.format_rate(self.bandwidth_bps),
+            delay=units.format_time(round(self.rtt_s / 2, _DIGITS)),
+            queue=units.format_packets(self.queue_packets),
+            reverse=Reverse(queue=_AMPLE),
         )
 
     @property
@@ -211,7 +250,7 @@ class BulkPath:
         return {_CROSS: noise}
 
 
-def _packets(queue: str, payload_bytes: int) -> int:
+def _packets(queue: str, packet_bytes: int) -> int:
     """A queue in full packets."""
     counts = queue.endswith(("packet", "packets"))
-    return units.packets(queue) if counts else units.size(queue) // (payload_bytes + _HEADER)
+    return units.packets(queue) if counts else units.size(queue) // packet_bytes

@@ -96,6 +96,19 @@ def agreement(frame: pl.DataFrame, columns: tuple[str, str] = ("observed_bps", "
     )
 
 
+def share_within(frame: pl.DataFrame, limit: float) -> float:
+    """The share of the points whose (o − s) / o is within ± a limit.
+
+    >>> import polars as pl
+    >>> share_within(pl.DataFrame({"observed_bps": [10.0, 10.0], "predicted_bps": [9.5, 8.0]}), 0.1)
+    0.5
+    """
+    import polars as pl
+
+    shares = frame.select((pl.col("observed_bps") - pl.col("predicted_bps")).abs() <= limit * pl.col("observed_bps"))
+    return float(shares.to_series().to_numpy().mean())
+
+
 def by_flows(frame: pl.DataFrame) -> dict[int, Agreement]:
     """The same for each number of flows."""
     parts = frame.sort("flows").group_by("flows", maintain_order=True)

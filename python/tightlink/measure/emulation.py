@@ -15,12 +15,11 @@ import contextlib
 import hashlib
 import json
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from tightlink import units
-from tightlink.errors import TightlinkError
 from tightlink.measure import metadata
+from tightlink.measure.burning import as_router, input_ring
 from tightlink.measure.hosts import QUEUE, lay_out, unread
 from tightlink.measure.relay import Relay, SpoiledError, relay_spec
 from tightlink.measure.testbed import Bed
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
     from tightlink.measure.hosts import Device
     from tightlink.measure.plan import Host, Plan
-    from tightlink.measure.relay import Relayed
 
 
 class Emulation:
@@ -66,7 +64,7 @@ class Emulation:
         self._device = device
         self._burn = burn
         spec = relay_spec(plan, device, duration_s=duration_s, late_s=late_s, burn=burn)
-        ring = _ring(plan, device) if burn else QUEUE
+        ring = input_ring(plan, device) if burn else QUEUE
         with contextlib.ExitStack() as stack:
             self.bed = stack.enter_context(Bed())
             hosts = stack.enter_context(contextlib.closing(lay_out(self.bed, plan, device, queues=(ring, ring))))
@@ -102,7 +100,7 @@ class Emulation:
         relayed = self.relay.finish()
         lost = unread(self.bed, self.plan) if self._device == "tun" else 0
         if self._burn:
-            relayed = _with_input_ring(relayed, lost)
+            relayed = as_router(relayed, lost)
         elif lost:
             raise SpoiledError(f"lateness: {lost} packets were lost before the relay could read them")
         scenario = self.plan.scenario
@@ -119,32 +117,6 @@ class Emulation:
             "timing": {"wall_s": time.time() - self._began},
         }
         return Run(scenario, manifest, Framed(relayed.tables))
-
-
-def _with_input_ring(relayed: Relayed, dropped: int) -> Relayed:
-    """With the packets that the devices dropped: they are the input rings of a router that spends its time."""
-    import polars as pl
-
-    ring = pl.lit(dropped, pl.Int64).alias("dropped_input_ring")
-    nodes = relayed.tables["nodes"].with_columns(pl.col("packets_in") + dropped, ring)
-    return replace(relayed, tables={**relayed.tables, "nodes": nodes})
-
-
-def _ring(plan: Plan, device: Device) -> int:
-    """The packets that a router's input rings hold.
-
-    Raises:
-        TightlinkError: No device can be such a ring.
-    """
-    if plan.processor is None:
-        raise TightlinkError("there is no processor time to spend: no router of the scenario has a processor")
-    if device != "tun":
-        raise TightlinkError(f"a device of kind {device} is no input ring of a router that spends its time: take tun")
-    name, _, processor = plan.processor
-    limit: Mapping[str, Any] | str = processor["input_ring"]
-    if isinstance(limit, str) or "packets" not in limit:
-        raise TightlinkError(f"the input ring of {name} must be in packets where its time is spent")
-    return int(limit["packets"])
 
 
 def told(relayed: Mapping[str, Any]) -> str:

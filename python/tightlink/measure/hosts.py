@@ -17,7 +17,7 @@ from tightlink.measure.settings import largest_packet, of_hosts
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tightlink.measure.plan import Plan
+    from tightlink.measure.plan import Host, Plan
     from tightlink.measure.settings import HostSettings
     from tightlink.measure.testbed import Bed
 
@@ -96,6 +96,12 @@ def lay_out(bed: Bed, plan: Plan, device: Device = "tun", *, queues: tuple[int, 
             os.close(port)
         raise
     return Hosts((ports[0], ports[1]), mtu, sorted(set(not_set)))
+
+
+def device_of(plan: Plan, host: Host) -> str:
+    """The device of a host towards the link."""
+    owner, _ = device_owner(plan, host.side)
+    return DEVICE if owner == host.name else _INSIDE
 
 
 def device_owner(plan: Plan, side: int) -> tuple[str, str]:

@@ -38,10 +38,16 @@ _PR_SET_PDEATHSIG: Final = 1
 _TUNSETIFF: Final = 0x400454CA
 _IFF_TUN: Final = 0x0001
 _IFF_NO_PI: Final = 0x1000
-# <linux/ethtool.h>, <linux/sockios.h>: the commands that switch off TSO, GSO, GRO, checksums of both ways, and
-# scattered packets
+# <linux/ethtool.h>, <linux/sockios.h>: the commands that get and set what a device does for the kernel
 _SIOCETHTOOL: Final = 0x8946
-_OFFLOADS: Final = (0x1F, 0x24, 0x2C, 0x17, 0x15, 0x19)
+_OFFLOADS: Final = {
+    "tso": (0x1E, 0x1F),
+    "gso": (0x23, 0x24),
+    "gro": (0x2B, 0x2C),
+    "tx-checksum": (0x16, 0x17),
+    "rx-checksum": (0x14, 0x15),
+    "scatter-gather": (0x18, 0x19),
+}
 #: What an interface may be given at once where its link cuts it (GSO_MAX_SEGS).
 _MOST_SEGMENTS: Final = 65535
 # <linux/if_ether.h>
@@ -142,6 +148,7 @@ class Keeper:
             "tun": self._tun,
             "veth": self._veth,
             "device": self._device,
+            "offloads": self._offloads,
             "neighbour": self._neighbour,
             "route": self._route,
             "settings": self._settings,
@@ -281,13 +288,19 @@ class Keeper:
         if not offloads:
             self._in(host)
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-                for command in _OFFLOADS:
-                    _switch_off(any_socket, device, command)
+                for _get, switch in _OFFLOADS.values():
+                    _offload(any_socket, device, switch)
         if address is not None:
             place, _slash, length = address.partition("/")
             routes.addr("add", index=index, address=place, prefixlen=int(length or 32))
         routes.link("set", index=index, state="up")
         return None, []
+
+    def _offloads(self, _: list[int], host: str, device: str) -> Answer:
+        """Which offloads of a device are on."""
+        self._in(host)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+            return {name: _offload(any_socket, device, get) for name, (get, _set) in _OFFLOADS.items()}, []
 
     def _neighbour(self, _: list[int], host: str, device: str, address: str, hardware: str) -> Answer:
         index = self._index(host, device)
@@ -381,7 +394,8 @@ def _become(passed: Sequence[int], argv: Sequence[str], report: int, *, session:
         os._exit(127)
 
 
-def _switch_off(any_socket: socket.socket, device: str, command: int) -> None:
+def _offload(any_socket: socket.socket, device: str, command: int) -> bool:
+    """Ask whether an offload is on, or switch it off, as the command is."""
     value = ctypes.create_string_buffer(struct.pack("II", command, 0))
     request = struct.pack("16sP16x", device.encode(), ctypes.addressof(value))
     try:
@@ -390,6 +404,9 @@ def _switch_off(any_socket: socket.socket, device: str, command: int) -> None:
         # A device that has it never is as good as one that has it off.
         if error.errno not in {errno.EOPNOTSUPP, errno.EINVAL}:
             raise
+        return False
+    _command, on = struct.unpack_from("II", value.raw)
+    return bool(on)
 
 
 def _sentence(error: OSError) -> str:

@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink import units
 from tightlink.errors import TightlinkError, one_of
 from tightlink.measure import metadata, settings
+from tightlink.measure.burning import as_router, input_ring
 from tightlink.measure.echo import Echoes
-from tightlink.measure.hosts import lay_out
+from tightlink.measure.hosts import QUEUE, lay_out, unread
 from tightlink.measure.plan import Plan
 from tightlink.measure.relay import Relay, SpoiledError, relay_spec
 from tightlink.measure.results import Measured, run
@@ -75,6 +76,7 @@ def measure(  # noqa: PLR0913
     device: Device = "tun",
     echo_s: float | None = None,
     late_s: float | None = None,
+    burn: bool = False,
     tries: int = 1,
     watch: Callable[[object], None] | None = None,
 ) -> Run:
@@ -87,6 +89,7 @@ def measure(  # noqa: PLR0913
         device: Kind of devices between the hosts and the link: ``tun``, or ``packet`` for Ethernet frames.
         echo_s: Interval of echoes beside the traffic, in seconds; without it there are none.
         late_s: A packet that the link hands on later than this after it was due is late, in seconds.
+        burn: Whether the processor time that packets cost the router is spent, instead of added up.
         tries: How often to try where the machine was too busy.
         watch: Told now and then how far it is.
 
@@ -98,7 +101,7 @@ def measure(  # noqa: PLR0913
     if sender not in SENDERS:
         raise TightlinkError(f'sender = "{sender}": expected {one_of(SENDERS)}')
     plan = Plan.of(scenario, link=link)
-    spec = relay_spec(plan, device, late_s=late_s)
+    spec = relay_spec(plan, device, late_s=late_s, burn=burn)
     for left in reversed(range(tries)):
         try:
             return _once(plan, device, _Work(jobs(plan), SENDERS[sender](), spec, echo_s, watch))
@@ -118,6 +121,12 @@ class _Work:
     echo_s: float | None
     watch: Callable[[object], None] | None
 
+    @property
+    def burns(self) -> bool:
+        """Whether the relay spends a router's processor time."""
+        router = self.relay["processor"]
+        return router is not None and bool(router["burn"])
+
 
 def _once(plan: Plan, device: Device, work: _Work) -> Run:
     warnings = [*plan.warnings, *(of_iperf3(work.jobs) if work.sender.name == "iperf3" else [])]
@@ -127,14 +136,15 @@ def _once(plan: Plan, device: Device, work: _Work) -> Run:
     before = metadata.load()
     started = time.monotonic()
     with Bed() as bed:
-        hosts = lay_out(bed, plan, device)
+        ring = input_ring(plan, device) if work.burns else QUEUE
+        hosts = lay_out(bed, plan, device, queues=(ring, ring))
         with contextlib.closing(hosts):
             warnings += [f"not set: {text}" for text in hosts.not_set]
             known = metadata.machine() | {"hosts": metadata.hosts(bed, plan)}
             measured = _measured(bed, hosts, plan, work)
     known |= metadata.between(before, metadata.load())
     timing = {"wall_s": time.monotonic() - started}
-    return run(measured, device=device, warnings=warnings, host=known, timing=timing)
+    return run(measured, device=device, mtu=hosts.mtu, warnings=warnings, host=known, timing=timing)
 
 
 def _measured(bed: Bed, hosts: Hosts, plan: Plan, work: _Work) -> Measured:
@@ -145,10 +155,19 @@ def _measured(bed: Bed, hosts: Hosts, plan: Plan, work: _Work) -> Measured:
             sender.prepare(bed, work.jobs, sample_s=min(_SAMPLES_S, interval_s or _SAMPLES_S))
             begin_ns, began = time.monotonic_ns() + int(_LEAD_S * _NS), time.time() + _LEAD_S
             sender.begin(begin_ns)
+            before_s = relay.cpu_s
             with _echoes(bed, work) as echoes:
                 _wait(relay, sender, begin_ns, duration_s, work.watch)
+            after_s = relay.cpu_s
             sender.finish()
             relayed = relay.finish()
+            # Of packet sockets the relay itself knows.
+            lost = unread(bed, plan) if work.relay["device"] == "datagram" else 0
+            if work.burns:
+                load = None if before_s is None or after_s is None else (after_s - before_s) / duration_s
+                relayed = as_router(relayed, lost, load=load)
+            elif lost:
+                raise SpoiledError(f"lateness: {lost} packets were lost before the relay could read them")
     finally:
         sender.stop()
     trips = None if echoes is None else echoes.samples(begin_ns)

@@ -12,6 +12,8 @@ import platform
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink.measure.hosts import device_of
+
 if TYPE_CHECKING:
     from tightlink.measure.plan import Plan
     from tightlink.measure.testbed import Bed
@@ -70,13 +72,14 @@ def between(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
 
 
 def hosts(bed: Bed, plan: Plan) -> dict[str, Any]:
-    """The settings of each host, as it sees them."""
+    """The settings of each host, as it sees them, and the offloads of its device."""
     names = [f"/proc/sys/net/ipv4/{name}" for name in _SETTINGS if Path(f"/proc/sys/net/ipv4/{name}").exists()]
     found = {}
     for host in plan.hosts.values():
         values = bed.run(host.name, ["cat", *names], timeout_s=10).output.splitlines()
         settings = {Path(name).name: " ".join(value.split()) for name, value in zip(names, values, strict=False)}
-        found[host.name] = {"address": host.address, "side": host.side, "settings": settings}
+        offloads = bed.offloads(host.name, device_of(plan, host))
+        found[host.name] = {"address": host.address, "side": host.side, "offloads": offloads, "settings": settings}
     return found
 
 

@@ -61,6 +61,8 @@ class Plan:
     """By name, in the order of the flows."""
     processor: tuple[str, int, Mapping[str, Any]] | None
     """A router at an end of the link: its name, its side, its processor as the engine gets it."""
+    first_links: tuple[int, ...]
+    """The first link of each flow, that of its sender's interface, by its place among the links."""
     warnings: tuple[str, ...]
     """What is simpler than in the scenario."""
 
@@ -131,6 +133,7 @@ def _planned(scenario: Scenario, wanted: str | None) -> Plan:
         ),
         hosts=_hosts(network, ways, both),
         processor=processor,
+        first_links=tuple(way.there[0] for way in ways),
         warnings=tuple(_left_out(network, ways, both)),
     )
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import TightlinkError
+from tightlink.measure.settings import UDP_HEADER
 from tightlink.run import MEASUREMENT, Framed, Run
 from tightlink.tables import TABLES
 
@@ -64,6 +65,7 @@ def run(
     measured: Measured,
     *,
     device: Device,
+    mtu: int,
     warnings: Sequence[str],
     host: Mapping[str, Any],
     timing: Mapping[str, float],
@@ -73,6 +75,7 @@ def run(
     Args:
         measured: What came of it.
         device: Kind of the devices at the link.
+        mtu: Their largest packet, in bytes.
         warnings: What must be read before it is trusted.
         host: Metadata of the machine and its hosts.
         timing: What it took, in seconds.
@@ -108,8 +111,8 @@ def run(
         "identity": _identity(measured, device),
         "scenario": scenario.explicit().written(),
         "version": _version(),
-        "sender": {"name": measured.sender.name, **measured.sender.versions()},
-        "link": {"name": measured.plan.link, "device": device},
+        "sender": {"name": measured.sender.name, **measured.sender.facts()},
+        "link": {"name": measured.plan.link, "device": device, "mtu_bytes": mtu},
         "began": began,
         "host": dict(host),
         "relay": {
@@ -191,7 +194,10 @@ def _flows(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent])
         lasted = row["stop_s"] - row["start_s"]
         if lasted > 0:
             row["throughput_bps"] = _BITS * row["bytes_delivered"] / lasted
-            if "goodput_bps" not in row and "delivered_bytes" in sent.samples:
+            if not job.tcp:
+                payload = row["bytes_delivered"] - UDP_HEADER * row["packets_delivered"]
+                row["goodput_bps"] = _BITS * payload / lasted
+            elif "goodput_bps" not in row and "delivered_bytes" in sent.samples:
                 row["goodput_bps"] = _BITS * _delivered(*sent.samples["delivered_bytes"], row["stop_s"]) / lasted
         rows.append(row)
     return _frame("flows", rows)
@@ -228,9 +234,11 @@ def _series(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent]
             link = measured.plan.directions[side]["link"]
             frames.append(traced.series_of_link(packets, link, measured.ends(side), times))
         for job in measured.jobs:
-            frames.append(traced.series_of_flow(packets, job.index, job.label, measured.origin(job), times))
+            header = None if job.tcp else UDP_HEADER
+            own = (job.index, job.label, measured.origin(job))
+            frames.append(traced.series_of_flow(packets, *own, times, header_bytes=header))
             samples = found[job.index].samples
-            if "delivered_bytes" in samples:
+            if job.tcp and "delivered_bytes" in samples:
                 frames.append(_goodput(job.label, *samples["delivered_bytes"], times))
             kept = [name for name in _SERIES if name in samples]
             frames += [traced.sampled(*samples[name], name, job.label, times) for name in kept]

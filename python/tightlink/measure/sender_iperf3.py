@@ -137,11 +137,11 @@ class Iperf3:
             pair.job.index: ((pair.job.source, _FIRST_SOURCE + pair.job.index), pair.job.target) for pair in self._pairs
         }
 
-    def versions(self) -> Mapping[str, str]:
+    def facts(self) -> Mapping[str, str | float]:
         """Its version."""
         for pair in self._pairs:
             if pair.received:
-                return {"iperf3": str(pair.received["start"].get("version", ""))}
+                return {"version": str(pair.received["start"].get("version", ""))}
         return {}
 
     def results(self, first_data_s: Mapping[int, float]) -> list[Sent]:
@@ -213,10 +213,9 @@ def _block(size: int) -> int:
 
 
 def _of_udp(job: Job) -> list[str]:
-    rate, wait_us = 0.0, float(_SELDOMEST_US)
-    if job.interval_s is not None:
-        rate = _BITS * job.payload_bytes / job.interval_s
-        wait_us = job.interval_s / _MICRO / _LOOKS
+    if job.interval_s is None:
+        raise AssertionError("datagrams are paced")
+    rate, wait_us = _BITS * job.payload_bytes / job.interval_s, job.interval_s / _MICRO / _LOOKS
     look_us = min(_SELDOMEST_US, max(_OFTENEST_US, round(wait_us)))
     return ["-u", "-l", str(job.payload_bytes), "-b", f"{rate:.0f}", "--pacing-timer", str(look_us)]
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink.errors import TightlinkError
 from tightlink.measure.sending import Sent
 from tightlink.measure.settings import UDP_HEADER
-from tightlink.measure.traffic import Constant, Saturate, TcpFlow, UdpFlow
+from tightlink.measure.traffic import Constant, TcpFlow, UdpFlow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _NS: Final = 1e9
 _MICRO: Final = 1e-6
-_BITS: Final = 8
+_P99: Final = 0.99
 #: What the loops may take beyond the flows' own times, in seconds.
 _MARGIN_S: Final = 30.0
 #: What is outstanding at the end may take as long, in seconds.
@@ -36,6 +36,8 @@ _DRAINS_S: Final = 3.0
 #: Below the relay's, above what usually runs.
 _REAL_TIME: Final = 30
 _NICEST: Final = -19
+#: Datagrams per second of which the senders do not keep a processor from others.
+_MOST_URGENT: Final = 20_000
 _LARGEST_BUFFER: Final = 1 << 22
 
 
@@ -101,8 +103,9 @@ class Probe:
         if datagrams:
             patterns = [_udp_flow(job) for job in self._datagrams]
             sending = partial(_probe().send_udp, patterns, ends=datagrams, **given)
-            # What sends all the time would leave nothing to others.
-            self._start("udp sent", sending, urgent=all(job.interval_s is not None for job in self._datagrams))
+            # What sends nearly all the time would leave nothing to others.
+            rate = sum(1 / _interval_s(job) for job in self._datagrams)
+            self._start("udp sent", sending, urgent=rate < _MOST_URGENT)
 
     def step(self) -> None:
         """Nothing: its threads know the time."""
@@ -140,9 +143,17 @@ class Probe:
             loop.thread.join()
         self._open.close()
 
-    def versions(self) -> Mapping[str, str]:
-        """Nothing but this package."""
-        return {}
+    def facts(self) -> Mapping[str, str | float]:
+        """How much later than they were due its datagrams were sent, in seconds; nothing over TCP."""
+        import numpy as np
+
+        if not self._datagrams:
+            return {}
+        sent: UdpSent = self._loops["udp sent"].result
+        late_s = (sent.sent_ns - sent.due_ns) / _NS
+        return (
+            {"late_p99_s": float(np.quantile(late_s, _P99)), "late_max_s": float(late_s.max())} if late_s.size else {}
+        )
 
     def _limits(self) -> dict[str, Any]:
         return {"limit_s": self._most_s, "stop": self._stopped}
@@ -240,19 +251,18 @@ class Probe:
             counted = int((sent.flow == job.index).sum())
             delays = (received.received_ns[own] - received.sent_ns[own]) / _NS
             arrived = of_arrivals(seq=received.seq[own], delay_s=delays, sent=counted)
-            before = received.received_ns[own] < self._time_ns(job.stop_s)
-            payload = int(received.payload_bytes[own][before].sum())
             known = arrived.columns()
             columns = {
                 "start_s": job.start_s,
                 "stop_s": job.stop_s,
                 "packets_sent": counted,
                 "bytes_sent": counted * (job.payload_bytes + UDP_HEADER),
-                "goodput_bps": _BITS * payload / (job.stop_s - job.start_s),
                 **{name: value for name, value in known.items() if not name.startswith("packets_")},
             }
             errors = [f"the receiver had no room for {received.overflowed} datagrams"] if received.overflowed else []
             found.append(Sent(job.index, columns, {}, errors))
+        if sent.refused:
+            found[0].errors.append(f"the sender's host refused {sent.refused} datagrams of all flows")
         return found
 
 
@@ -284,12 +294,17 @@ def _tcp_flow(job: Job) -> TcpFlow:
     )
 
 
+def _interval_s(job: Job) -> float:
+    if job.interval_s is None:
+        raise AssertionError("datagrams are paced")
+    return job.interval_s
+
+
 def _udp_flow(job: Job) -> UdpFlow:
-    pattern = Saturate() if job.interval_s is None else Constant(job.interval_s)
     return UdpFlow(
         to=job.target,
         payload_bytes=job.payload_bytes,
-        pattern=pattern,
+        pattern=Constant(_interval_s(job)),
         flow=job.index,
         start_s=job.start_s,
         stop_s=job.stop_s,

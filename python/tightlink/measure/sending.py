@@ -49,7 +49,7 @@ class Job:
     option_bytes: int
     """What options take of each segment."""
     interval_s: float | None
-    """From datagram to datagram; nothing: as fast as the host takes them."""
+    """From datagram to datagram; nothing over TCP."""
 
 
 @dataclass
@@ -100,8 +100,8 @@ class Sender(Protocol):
     def ends(self) -> Mapping[int, tuple[Address, Address]]:
         """Addresses and ports of sender and receiver of each flow that was sent, as its packets have them."""
 
-    def versions(self) -> Mapping[str, str]:
-        """What it uses, and in which version."""
+    def facts(self) -> Mapping[str, str | float]:
+        """What a manifest says of it beside its name: which version it was, how late it sent, in seconds."""
 
 
 def jobs(plan: Plan) -> list[Job]:
@@ -149,7 +149,7 @@ def _job(plan: Plan, index: int, flow: Mapping[str, Any]) -> Job:
         congestion=spec["congestion"] if tcp else "",
         window_bytes=_window(plan, spec, size, sender.side) if tcp else None,
         option_bytes=options,
-        interval_s=_interval(flow["traffic"].get("pace"), size),
+        interval_s=_saturating(plan, index, key, size) if kind == "saturate" else _interval(flow["traffic"], size),
     )
 
 
@@ -164,10 +164,24 @@ def _check_whole(plan: Plan, key: str, size: int, side: int) -> None:
         )
 
 
-def _interval(pace: Mapping[str, float] | None, size: int) -> float | None:
+def _interval(traffic: Mapping[str, Any], size: int) -> float | None:
+    """From datagram to datagram; of what is not paced there is none."""
+    pace = traffic.get("pace")
     if pace is None:
         return None
-    return pace["interval_s"] if "interval_s" in pace else _BITS * size / pace["rate_bps"]
+    return float(pace["interval_s"]) if "interval_s" in pace else float(_BITS * size / pace["rate_bps"])
+
+
+def _saturating(plan: Plan, index: int, key: str, size: int) -> float:
+    """From datagram to datagram, of a sender whose interface is always busy."""
+    link = plan.resolved["links"][plan.first_links[index]]
+    if link["name"].removesuffix(".reverse") == plan.link:
+        expected = f"cbr: {link['name']} is the sender's own interface, which is emulated and cannot hold it back"
+        raise ScenarioError(expected, key=f"{key}.kind", value="saturate")
+    if link["rate_pps"] is not None:
+        return float(1 / link["rate_pps"])
+    framed = max(size + link["framing"]["overhead_bytes"], link["framing"]["smallest_bytes"])
+    return float(_BITS * framed / link["rate_bps"])
 
 
 def _window(plan: Plan, tcp: Mapping[str, Any], size: int, side: int) -> int | None:

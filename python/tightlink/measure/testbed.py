@@ -164,6 +164,11 @@ class Bed:
             self._start_device(host, device, address, mtu=mtu, offloads=offloads)
         return first, second
 
+    def offloads(self, host: str, device: str) -> dict[str, bool]:
+        """What a device does for the kernel, and whether it is on: tso, gso, gro, checksums, scatter-gather."""
+        found, _ = self._ask("offloads", host=host, device=device)
+        return dict(found)
+
     def add_neighbour(self, host: str, device: str, address: str, hardware: str) -> None:
         """What hardware address an IP address has, so that no packet asks for it."""
         self._ask("neighbour", host=host, device=device, address=address, hardware=hardware)

@@ -154,13 +154,34 @@ def series_of_link(
     return _long(found, link["name"])
 
 
-def series_of_flow(packets: pl.DataFrame, flow: int, label: str, origin: str, times: Sequence[float]) -> pl.DataFrame:
-    """Samples of a flow: its throughput in the interval that ends then."""
+def series_of_flow(
+    packets: pl.DataFrame,
+    flow: int,
+    label: str,
+    origin: str,
+    times: Sequence[float],
+    *,
+    header_bytes: int | None = None,
+) -> pl.DataFrame:
+    """Samples of a flow: its throughput in the interval that ends then.
+
+    Args:
+        packets: As `in_time` gives them.
+        flow: Its number.
+        label: Its name.
+        origin: Node at which the link begins on the side of its sender.
+        times: When, at equal intervals.
+        header_bytes: Those of its datagrams, which give the goodput as well; nothing over TCP.
+    """
     own = (pl.col("flow") == flow) & (pl.col("from") == origin) & (pl.col("event") == "r") & (pl.col("type") != "ack")
-    bits = packets.filter(own).with_columns(value=_BITS * pl.col("size_bytes").cast(pl.Float64))
+    arrived = packets.filter(own).with_columns(pl.col("size_bytes").cast(pl.Float64))
     interval_s = times[0] if times else 1.0
-    rates = _counted(bits, times).with_columns(pl.col("value") / interval_s)
-    return _long({"throughput_bps": rates}, label)
+    headers = {"throughput_bps": 0} | ({} if header_bytes is None else {"goodput_bps": header_bytes})
+    found = {}
+    for metric, header in headers.items():
+        bits = arrived.with_columns(value=_BITS * (pl.col("size_bytes") - header))
+        found[metric] = _counted(bits, times).with_columns(pl.col("value") / interval_s)
+    return _long(found, label)
 
 
 def sampled(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
 
+    from tightlink.experiment.progress import Progress
     from tightlink.studies.study import Study
 
 #: Every study: its name, a line of help, and the module that defines it as STUDY.
@@ -62,9 +63,8 @@ def run(  # noqa: PLR0913
     progress: Callable[[str], None] | None = None,
     *,
     cluster: str | None = None,
-    watch: Callable[[object], None] | None = None,
+    watch: Callable[[Progress], None] | None = None,
     options: Mapping[str, str] | None = None,
-    live: bool = False,
 ) -> int:
     """Redo a study and leave its results in a folder.
 
@@ -76,7 +76,6 @@ def run(  # noqa: PLR0913
         cluster: Address of a Dask scheduler to simulate the runs instead.
         watch: Told after every run how far it is.
         options: What the study is asked for, by name, such as scale, if it has options.
-        live: Whether to measure what of it can be measured, too, over this machine's own transports.
 
     Returns:
         0, or 3 if a claim of the document does not hold.
@@ -91,4 +90,4 @@ def run(  # noqa: PLR0913
 
     study: Study = import_module(f"tightlink.studies.{_STUDIES[name][1]}").STUDY
     study = study.with_options(options or {})
-    return run_study(study, Path(out), jobs, progress or (lambda _: None), cluster=cluster, watch=watch, live=live)
+    return run_study(study, Path(out), jobs, progress or (lambda _: None), cluster=cluster, watch=watch)

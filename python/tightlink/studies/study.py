@@ -6,7 +6,7 @@ A study says what to simulate and what that means; everything else is here and b
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from tightlink.errors import ScenarioError, TightlinkError
@@ -25,11 +25,14 @@ if TYPE_CHECKING:
 
     from tightlink.experiment.claims import Claim
     from tightlink.experiment.execute import Task
+    from tightlink.experiment.progress import Progress
     from tightlink.report import Section
     from tightlink.run import Run
-    from tightlink.studies.live import Live, LiveFindings
+    from tightlink.studies.live import Measurement
 
 _MARKER: Final = "study.json"
+#: The option that asks for measurements.
+LIVE: Final = "live"
 
 
 @dataclass(frozen=True)
@@ -44,15 +47,6 @@ class Findings:
     """Writes the figures for papers into a folder."""
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """What was found in numbers, by the name of its Parquet file."""
-
-    def beside(self, live: LiveFindings) -> Findings:
-        """The same with what was measured."""
-        return replace(
-            self,
-            claims=[*self.claims, *live.claims],
-            sections=[*self.sections, *live.sections],
-            tables={**self.tables, **live.tables},
-        )
 
 
 @dataclass(frozen=True)
@@ -69,32 +63,39 @@ class Study:
     """Options with which the study was called, as on a command line."""
     adapt: Callable[[Mapping[str, str]], Study] | None = None
     """The study with other options than its own, by name; none if it has no options."""
-    live: Live | None = None
-    """The part of it that can be measured."""
+    measured: Callable[[], Sequence[Measurement]] = tuple
+    """What it measures on real hosts; `findings` gets those runs that there are, too, NAME as live/NAME."""
+    live: Callable[[], Study] | None = None
+    """The study with measurements; none if it has none."""
 
     def with_options(self, options: Mapping[str, str]) -> Study:
         """The study as it is with these options.
 
         Raises:
             ScenarioError: It has no such option, or the value is none.
+            TightlinkError: It measures nothing.
         """
         if not options:
             return self
+        if LIVE in options:
+            if self.live is None:
+                raise TightlinkError(f"--{LIVE}: study {self.name} measures nothing")
+            others = {name: value for name, value in options.items() if name != LIVE}
+            return self.live().with_options(others)
         if self.adapt is None:
             name, value = next(iter(options.items()))
             raise ScenarioError("nothing here: this study has one size", key=f"--{name}", value=value)
         return self.adapt(options)
 
 
-def run_study(  # noqa: PLR0913
+def run_study(
     study: Study,
     folder: Path,
     jobs: int,
     progress: Callable[[str], None],
     *,
     cluster: str | None = None,
-    watch: Callable[[object], None] | None = None,
-    live: bool = False,
+    watch: Callable[[Progress], None] | None = None,
 ) -> int:
     """Run a study, or finish one that was interrupted: runs that are there are not run again.
 
@@ -105,31 +106,25 @@ def run_study(  # noqa: PLR0913
         progress: Told, line by line, what it is doing.
         cluster: Address of a Dask scheduler to simulate the runs instead.
         watch: Told after every run how far it is.
-        live: Whether to measure what of it can be measured, too.
 
     Returns:
         The exit code: 0, or 3 if a claim does not hold.
 
     Raises:
-        ScenarioError: Nothing of it can be measured.
         TightlinkError: The folder holds something else.
     """
-    if live and study.live is None:
-        raise ScenarioError("nothing here: nothing of this study is measured", key="--live", value=study.name)
     _claim_folder(study, folder)
-    measured_tasks = list(study.live.tasks()) if live and study.live is not None else []
-    tasks = [*study.tasks(), *measured_tasks]
+    tasks = list(study.tasks())
     store = Store(folder / "runs")
     if store.count():
         progress(f"{store.count()} runs are in {store.folder} already")
     runs = execute(tasks, store, jobs=jobs, cluster=cluster, progress=watch)
     scenarios = {task.name: task.scenario for task in tasks}
     write_results(folder / "runs.parquet", results(scenarios, runs, study.measure))
-    measured = measure_all(measured_tasks, folder, progress, watch)
+    wanted = list(study.measured())
+    real = measure_all(wanted, folder / LIVE, jobs, progress) if wanted else {}
     progress("analysing")
-    found = study.findings(runs)
-    if live and study.live is not None:
-        found = found.beside(study.live.findings(measured, runs))
+    found = study.findings({**runs, **{f"{LIVE}/{name}": run for name, run in real.items()}})
     claimed.save(found.claims, folder / "claims.json")
     progress("drawing figures and report")
     figures = found.draw(folder / "figures")
@@ -145,7 +140,7 @@ def run_study(  # noqa: PLR0913
         sections=found.sections,
         figures=figures,
         seeds=[task.scenario.seed for task in tasks],
-        command=f"tightlink study {study.name}{study.command}{' --live' if live else ''}",
+        command=f"tightlink study {study.name}{study.command}",
     )
     return claimed.exit_code(found.claims)
 

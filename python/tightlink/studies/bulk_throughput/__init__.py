@@ -7,6 +7,7 @@ published; its simulations are redone here, and compared with ns-2.35.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.choice import choose
@@ -16,6 +17,8 @@ from tightlink.studies.bulk_throughput import (
     daresbury,
     figures,
     grids,
+    live_cells,
+    measured,
     observed,
     one_property,
     paths,
@@ -99,10 +102,35 @@ def _lead(found: Mapping[str, pl.DataFrame], claims: list[Claim]) -> str:
     )
 
 
+def _with_measurements() -> Study:
+    return replace(
+        STUDY,
+        tasks=lambda: [*tasks(), *live_cells.tasks()],
+        findings=_found_live,
+        measured=live_cells.measurements,
+        command=" --live",
+    )
+
+
+def _found_live(runs: Mapping[str, Run]) -> Findings:
+    """The same, and what was measured; that first, as who measures asks for it."""
+    own = findings(runs)
+    wanted = live_cells.cells()
+    points = measured.points(runs, wanted)
+    return replace(
+        own,
+        claims=[*own.claims, *measured.claims(points, len(wanted))],
+        sections=[measured.section(runs, points), *own.sections],
+        draw=lambda folder: [*own.draw(folder), *figures.measured(folder, points)],
+        tables={"measured": points},
+    )
+
+
 STUDY: Final = Study(
     "bulk-throughput",
     "windows and flows on four wide-area paths: what to expect, what to choose (SLAC 2000)",
     tasks,
     findings,
     cells.measure,
+    live=_with_measurements,
 )

@@ -13,7 +13,7 @@ from tightlink.analysis.bulk_vary import FACTORS
 from tightlink.plots.palette import SERIES
 from tightlink.studies.bulk_throughput import company, one_property, pings
 from tightlink.studies.bulk_throughput.grids import shown
-from tightlink.studies.bulk_throughput.paths import PATHS
+from tightlink.studies.bulk_throughput.paths import PATHS, SITES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from tightlink.run import Run
+    from tightlink.studies.bulk_throughput.paths import Place
 
 _DOTS: Final[dict[str, Any]] = {"marker": "o", "markersize": 3}
 _ACROSS: Final = 4
@@ -41,6 +42,15 @@ def draw(folder: Path, grids: Mapping[str, pl.DataFrame], runs: Mapping[str, Run
         ),
         *_panels(folder, "ping-and-cross", [("Caltech", partial(_pings, runs)), ("Daresbury", partial(_cross, runs))]),
     ]  # fmt: skip
+
+
+def measured(folder: Path, points: pl.DataFrame) -> list[Path]:
+    """Observed over predicted, a panel for each path that was measured."""
+    parts = [(place, points.filter(pl.col("path") == place.name)) for place in SITES]
+    panels: list[tuple[str, Callable[[Axes], Axes]]] = [
+        (place.title, partial(_agreement, place, part)) for place, part in parts if not part.is_empty()
+    ]
+    return _panels(folder, "measured", panels) if panels else []
 
 
 def _panels(folder: Path, name: str, panels: list[tuple[str, Callable[[Axes], Axes]]]) -> list[Path]:
@@ -65,6 +75,13 @@ def _goodput(grid: pl.DataFrame, ax: Axes) -> Axes:
     kept = shown(grid).rename({"window_kb": "window (kB)"})
     plots.line(kept, x="window (kB)", y="goodput_bps", by="line", ax=ax, **_DOTS).set_xscale("log", base=2)
     return ax
+
+
+def _agreement(place: Place, part: pl.DataFrame, ax: Axes) -> Axes:
+    ends = (0.0, place.path.bandwidth_bps)
+    return plots.scatter_with_curves(
+        part, x="predicted_bps", y="observed_bps", by="kind", curves={"o = s": (ends, ends)}, ax=ax
+    )
 
 
 def _loss(grid: pl.DataFrame, ax: Axes) -> Axes:

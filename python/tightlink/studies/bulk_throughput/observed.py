@@ -7,7 +7,7 @@ with SACK and other people's traffic, each measurement at a time of the week of 
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
@@ -15,18 +15,15 @@ from tightlink.analysis.bulk_cells import cell
 from tightlink.analysis.cross_traffic import MOMENTS
 from tightlink.analysis.residuals import agreement, by_flows
 from tightlink.experiment.execute import Task
-from tightlink.report import Row, Section, Table, Text, charts
+from tightlink.report import Row, Section, Table, Text
+from tightlink.studies.bulk_throughput import agreements
 from tightlink.studies.bulk_throughput.paths import SITES, WINDOWS
 from tightlink.studies.words import percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    import altair as alt
-
     from tightlink.analysis.bulk_path import BulkPath
-    from tightlink.analysis.estimates import Estimate
-    from tightlink.analysis.residuals import Agreement
     from tightlink.run import Run
     from tightlink.studies.bulk_throughput.paths import Place
 
@@ -34,8 +31,6 @@ if TYPE_CHECKING:
 _FLOWS: Final = (1, 4, 10, 25)
 #: What others offer over the week.
 _CROSS: Final = 0.2
-#: R² of its own predictions and measurements, from its summary.
-_DOCUMENT_R2: Final = {"daresbury": 0.885, "in2p3-factor-2": 0.85, "caltech": 0.785, "lbnl": 0.2}
 #: From measurement to measurement through the hours of the week: prime to their number.
 _STRIDE: Final = 23
 
@@ -71,12 +66,12 @@ def section(runs: Mapping[str, Run]) -> Section:
         row
         for place, frame in found.items()
         for row in (
-            _row(place, "all", whole[place]),
-            *(_row(place, str(flows), value) for flows, value in by_flows(frame).items()),
+            agreements.row(place, {"flows": "all"}, whole[place]),
+            *(agreements.row(place, {"flows": str(flows)}, value) for flows, value in by_flows(frame).items()),
         )
     ]
     explained = [
-        f"{value.origin.value:.2f} at {_site(place)} (the document: {_DOCUMENT_R2[place.name]:g})"
+        f"{value.origin.value:.2f} at {agreements.site(place)} (the document: {agreements.DOCUMENT_R2[place.name]:g})"
         for place, value in whole.items()
         if value.origin is not None
     ]
@@ -97,14 +92,14 @@ def section(runs: Mapping[str, Run]) -> Section:
         [
             Text(text),
             Row(
-                [_scatter(place, frame) for place, frame in found.items()],
+                [agreements.scatter(place, frame) for place, frame in found.items()],
                 "Each point is a measurement; the colours are numbers of flows.",
             ),
             Row(
-                [_residuals(place, frame) for place, frame in found.items()],
+                [agreements.residuals(place, frame) for place, frame in found.items()],
                 "Residuals over the window, for each number of flows.",
             ),
-            Table(pl.DataFrame(rows), "", {"(o − s) / o, median %": "+.1f", "largest %": ".0f"}),
+            Table(pl.DataFrame(rows), "", agreements.FORMATS),
         ],
     )
 
@@ -117,44 +112,5 @@ def _measurements(place: Place) -> Iterator[tuple[int, int, int, BulkPath]]:
         yield seed, window, flows, then
 
 
-def _site(place: Place) -> str:
-    return place.title.partition(",")[0]
-
-
 def _name(place: Place, window: int, flows: int) -> str:
     return f"observed/{place.name}/{window}/{flows}"
-
-
-def _row(place: Place, flows: str, value: Agreement) -> dict[str, Any]:
-    return {
-        "path": place.title,
-        "flows": flows,
-        "points": value.points,
-        "(o − s) / o, median %": 100 * value.median,
-        "largest %": 100 * value.largest,
-        "o − s, mean, kbit/s": round(value.mean_bps / 1e3),
-        "R², origin": _interval(value.origin),
-        "R², free": _interval(value.free),
-    }
-
-
-def _interval(estimate: Estimate | None) -> str:
-    return "–" if estimate is None else f"{estimate:.3f}"
-
-
-def _scatter(place: Place, frame: pl.DataFrame) -> alt.LayerChart:
-    top = place.path.bandwidth_bps
-    equality = pl.DataFrame({"predicted_bps": [0.0, top], "observed_bps": [0.0, top], "line": ["o = s"] * 2})
-    named = frame.with_columns(line=pl.col("flows").cast(pl.String))
-    return charts.points(
-        named, "predicted_bps", "observed_bps", by="line", curves=equality, curve="line", x_scale="linear",
-        title=_site(place),
-    )  # fmt: skip
-
-
-def _residuals(place: Place, frame: pl.DataFrame) -> alt.Chart:
-    named = frame.with_columns(pl.col("residual") * 100, line=pl.col("flows").cast(pl.String))
-    return charts.line(
-        named.sort("flows", "window_packets"), "window_packets", "residual", by="line", title=_site(place),
-        x_title="window (packets)", y_title="(o − s) / o (%)", x_scale="log", height=180,
-    )  # fmt: skip

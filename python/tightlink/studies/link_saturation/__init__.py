@@ -6,6 +6,7 @@ below a critical packet size the sender's interface, not the line, is what limit
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tightlink.studies.link_saturation import (
@@ -17,6 +18,8 @@ from tightlink.studies.link_saturation import (
     other_links,
     readings,
     receiver,
+    relayed,
+    relayed_claims,
     shared,
     slips,
     statements,
@@ -100,10 +103,28 @@ def _measure(run: Run) -> dict[str, float | str]:
     return {"link": sweeps.link_of(run.scenario)} | measure(run)
 
 
+def _with_measurements() -> Study:
+    return replace(
+        STUDY,
+        tasks=lambda: [*tasks(), *relayed.tasks()],
+        findings=_found_live,
+        measured=relayed.measurements,
+        command=" --live",
+    )
+
+
+def _found_live(runs: Mapping[str, Run]) -> Findings:
+    """The same, and what was measured; that first, as who measures asks for it."""
+    own = findings(runs)
+    claims, section, table = relayed_claims.findings(runs)
+    return replace(own, claims=[*own.claims, *claims], sections=[section, *own.sections], tables={"measured": table})
+
+
 STUDY: Final = Study(
     "link-saturation",
     "UDP of all packet sizes over one link: limited by bits, then by packets (Smith 2009)",
     tasks,
     findings,
     _measure,
+    live=_with_measurements,
 )

@@ -55,8 +55,8 @@ def measure(run: Run) -> dict[str, float]:
         "jitter_rfc3550_s": sum(jitters) / len(jitters) if jitters else math.nan,
         "load": _load(run),
         "utilization": float(run.links["utilization"].to_list()[0]),
-        "limited_by_sender_rate": float(flows["limited_by_sender_rate"].to_list()[0]),
-        "limited_by_network": float(flows["limited_by_network"].to_list()[0]),
+        "limited_by_sender_rate": _known(flows["limited_by_sender_rate"]),
+        "limited_by_network": _known(flows["limited_by_network"]),
     }
 
 
@@ -68,6 +68,12 @@ def least(values: pl.Series) -> float:
 def most(values: pl.Series) -> float:
     """The largest of some numbers."""
     return float(max(values.to_list()))
+
+
+def _known(values: pl.Series) -> float:
+    """The first of them; NaN where hosts that were measured do not know it."""
+    first = values.to_list()[0]
+    return math.nan if first is None else float(first)
 
 
 def _load(run: Run) -> float:

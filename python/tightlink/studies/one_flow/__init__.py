@@ -7,6 +7,7 @@ it does not mention, a window of 20 packets.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.fairness import jain
@@ -91,11 +92,28 @@ def _lead(tcp: Mapping[str, Measured], claims: list[Claim]) -> str:
     )
 
 
+def _with_measurements() -> Study:
+    return replace(
+        STUDY,
+        tasks=lambda: [*tasks(), *live.tasks()],
+        findings=_found_live,
+        measured=live.measurements,
+        command=" --live",
+    )
+
+
+def _found_live(runs: Mapping[str, Run]) -> Findings:
+    """The same, and what was measured; that first, as who measures asks for it."""
+    own = findings(runs)
+    claims, section, table = live.findings(runs)
+    return replace(own, claims=[*own.claims, *claims], sections=[section, *own.sections], tables={"measured": table})
+
+
 STUDY: Final = Study(
     "one-flow",
     "one TCP or UDP flow over one link, then with company (Balliache 2003)",
     tasks,
     findings,
     _measure,
-    live=live.LIVE,
+    live=_with_measurements,
 )

@@ -8,10 +8,13 @@ that it becomes unstable from about 4,000 packets/s on.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tightlink.experiment.results import metrics
 from tightlink.studies.router_response import (
+    burnt,
+    burnt_claims,
     evidence,
     figures,
     load_claims,
@@ -96,10 +99,28 @@ def _lead(found: Evidence, failed: int) -> str:
     )
 
 
+def _with_measurements() -> Study:
+    return replace(
+        STUDY,
+        tasks=lambda: [*tasks(), *burnt.tasks()],
+        findings=_found_live,
+        measured=burnt.measurements,
+        command=" --live",
+    )
+
+
+def _found_live(runs: Mapping[str, Run]) -> Findings:
+    """The same, and what was measured; that first, as who measures asks for it."""
+    own = findings(runs)
+    claims, section, table = burnt_claims.findings(runs)
+    return replace(own, claims=[*own.claims, *claims], sections=[section, *own.sections], tables={"measured": table})
+
+
 STUDY: Final = Study(
     "router-response",
     "a router's load over packet rate, bit rate and packet length (Paredes-Farrera et al. 2006)",
     tasks,
     findings,
     measure,
+    live=_with_measurements,
 )

@@ -1,0 +1,50 @@
+"""A router whose processor time is spent, not added up: devices are its input rings, a thread is its processor."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tightlink.errors import TightlinkError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tightlink.measure.hosts import Device
+    from tightlink.measure.plan import Plan
+    from tightlink.measure.relay import Relayed
+
+
+def input_ring(plan: Plan, device: Device) -> int:
+    """The packets that a router's input rings hold.
+
+    Raises:
+        TightlinkError: No device can be such a ring.
+    """
+    if plan.processor is None:
+        raise TightlinkError("there is no processor time to spend: no router of the scenario has a processor")
+    if device != "tun":
+        raise TightlinkError(f"a device of kind {device} is no input ring of a router that spends its time: take tun")
+    name, _, processor = plan.processor
+    limit: Mapping[str, Any] | str = processor["input_ring"]
+    if isinstance(limit, str) or "packets" not in limit:
+        raise TightlinkError(f"the input ring of {name} must be in packets where its time is spent")
+    return int(limit["packets"])
+
+
+def as_router(relayed: Relayed, dropped: int, *, load: float | None = None) -> Relayed:
+    """What a link did as a router that spends its time: with what its input ring dropped, and what the kernel saw.
+
+    Args:
+        relayed: Of the link.
+        dropped: Packets that its devices dropped, which are the input ring.
+        load: The share of the time in which the kernel ran the link: what this router reports.
+    """
+    import polars as pl
+
+    nodes = relayed.tables["nodes"].with_columns(
+        pl.col("packets_in") + dropped,
+        dropped_input_ring=pl.lit(dropped, pl.Int64),
+        load_reported=pl.lit(load, pl.Float64),
+    )
+    return replace(relayed, tables={**relayed.tables, "nodes": nodes})

@@ -1,0 +1,134 @@
+"""Which cells of the document's grids are measured on real hosts, and the same cells simulated.
+
+They are chosen by a rule, before anything is measured: of each path, for one, few and many flows, those of the
+document's windows with which the flows together are small, just below and just above what the path holds, just above
+what path and queue hold, and the largest.
+
+Example:
+    >>> chosen(DARESBURY, 4)
+    {6: 'window-limited', 22: 'window-limited', 44: 'filling', 88: 'overflowing', 700: 'overflowing'}
+    >>> len(cells()), [task.name for task in tasks()][:2]
+    (84, ['linux/daresbury/reno/6/1', 'linux/daresbury/reno/88/1'])
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tightlink.analysis.bulk_cells import cell
+from tightlink.experiment.execute import Task
+from tightlink.studies.bulk_throughput.paths import DARESBURY, SITES, WINDOWS
+from tightlink.studies.live import Firm, Measurement
+
+if TYPE_CHECKING:
+    from tightlink.analysis.bulk_path import BulkPath
+    from tightlink.run import Run
+    from tightlink.scenario import Scenario
+    from tightlink.studies.bulk_throughput.paths import Place
+
+#: One, few and many.
+FLOWS: Final = (1, 4, 20)
+CONTROLS: Final = ("reno", "cubic")
+LIMITED, FILLING, OVERFLOWING = "window-limited", "filling", "overflowing"
+#: With timestamps packets of 1500 B carry less than the document's 1460 B.
+_PAYLOAD: Final = 1448
+_ECHO_S: Final = 0.2
+IPERF3: Final = "iperf3"
+
+
+def chosen(place: Place, flows: int) -> dict[int, str]:
+    """The windows that are measured with so many flows, and what each does to the path."""
+    path = path_of(place, CONTROLS[0])
+    empty = path.bdp_bytes / path.packet_bytes
+    full = empty + path.queue_packets
+    kinds = {
+        window: LIMITED if window * flows <= empty else FILLING if window * flows <= full else OVERFLOWING
+        for window in WINDOWS
+    }
+    limited, filling, overflowing = (
+        [window for window in WINDOWS if kinds[window] == kind] for kind in (LIMITED, FILLING, OVERFLOWING)
+    )
+    kept = {*limited[:1], *limited[-1:], *filling[:1], *overflowing[:1]}
+    # A window that holds more than path and queue never limits, and larger ones are no different.
+    if overflowing[0] <= full:
+        kept.add(overflowing[-1])
+    return {window: kinds[window] for window in sorted(kept)}
+
+
+def path_of(place: Place, congestion: str) -> BulkPath:
+    """A path as two real hosts have it: Linux's TCP, and nothing before the bottleneck."""
+    return place.path.changed(
+        profile="linux", recovery="rack", congestion=congestion, payload_bytes=_PAYLOAD, two_hosts=True
+    )
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a grid under one congestion control."""
+
+    place: Place
+    congestion: str
+    window: int
+    flows: int
+    kind: str
+    """What its flows do to the path: window-limited, filling or overflowing."""
+
+    @property
+    def path(self) -> BulkPath:
+        """The path that is simulated and measured."""
+        return path_of(self.place, self.congestion)
+
+    @property
+    def name(self) -> str:
+        """Of its measurement."""
+        return f"{self.place.name}/{self.congestion}/{self.window}/{self.flows}"
+
+    @property
+    def task(self) -> str:
+        """Name of its simulation."""
+        return f"linux/{self.name}"
+
+    @property
+    def scenario(self) -> Scenario:
+        """What is simulated and measured."""
+        return self.path.scenario(self.window, self.flows)
+
+    @property
+    def witnessed(self) -> bool:
+        """Whether iperf3 measures it, too: on one path, with Reno; each of its flows is two processes."""
+        return self.place is DARESBURY and self.congestion == CONTROLS[0] and self.flows < FLOWS[-1]
+
+    def goodput_bps(self, run: Run) -> float:
+        """Of all flows."""
+        return cell(run, self.path)["goodput_bps"]
+
+
+def cells() -> list[Cell]:
+    """All of them."""
+    return [
+        Cell(place, congestion, window, flows, kind)
+        for place in SITES
+        for congestion in CONTROLS
+        for flows in FLOWS
+        for window, kind in chosen(place, flows).items()
+    ]
+
+
+def tasks() -> list[Task]:
+    """The cells, simulated."""
+    return [Task(each.task, each.scenario) for each in cells()]
+
+
+def measurements() -> list[Measurement]:
+    """The cells, measured: by the probe, whose windows are exact, until their medians are firm; some by iperf3."""
+    from tightlink.measure.machine import missing
+
+    own = [Measurement(each.name, each.scenario, echo_s=_ECHO_S, firm=Firm(each.goodput_bps)) for each in cells()]
+    if missing(IPERF3) is not None:
+        return own
+    return own + [
+        Measurement(f"{IPERF3}/{each.name}", each.scenario, sender=IPERF3, echo_s=_ECHO_S)
+        for each in cells()
+        if each.witnessed
+    ]

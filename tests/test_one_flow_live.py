@@ -1,0 +1,85 @@
+"""The seven cases of one flow, measured: with simulated runs in the place of measured ones, and one for real."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import tightlink as tl
+from tightlink.measure.machine import missing
+from tightlink.run import Framed, Run
+from tightlink.studies.live import measure_all
+from tightlink.studies.one_flow import STUDY, live
+from tightlink.studies.one_flow.cases import CASES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def simulated() -> dict[str, Run]:
+    return {task.name: tl.simulate(task.scenario, trace=True) for task in live.tasks()}
+
+
+def _like_measured(run: Run) -> Run:
+    """A simulated run that says that it was measured."""
+    manifest = {
+        "source": "measurement",
+        "identity": "x",
+        "relay": {"lateness": {"share_late": 0.001}},
+        "host": {"kernel": "Linux 6", "cpus": 2, "cpu_busy": 0.5},
+    }
+    return Run(run.scenario, manifest, Framed({name: run.table(name) for name in run.tables}))
+
+
+def test_every_claim_holds_where_both_are_equal(simulated: dict[str, Run]) -> None:
+    measured = {name.replace("linux/", "live/"): _like_measured(run) for name, run in simulated.items()}
+    claims, section, table = live.findings(simulated | measured)
+    assert len({claim.id for claim in claims}) == len(claims) == 6 * 3 + 3 + 7 * 2
+    assert [claim.id for claim in claims if not claim.holds] == []
+    assert section.finding.startswith("Measured and simulated goodput differ by 0.0")
+    assert table["sent_measured"].to_list() == table["sent_simulated"].to_list()
+    assert table.row(0, named=True)["sent_document"] == 2385
+
+
+def test_cases_that_the_machine_was_too_busy_for_stay_open(simulated: dict[str, Run]) -> None:
+    claims, _, table = live.findings(simulated | {"live/delay-100ms": _like_measured(simulated["linux/delay-100ms"])})
+    assert table["case"].to_list() == ["delay of 100 ms"]
+    assert {claim.id for claim in claims if claim.holds is None} == {
+        f"live.{case.name}" for case in CASES if case.name != "delay-100ms"
+    }
+    nothing, section, _ = live.findings(simulated)
+    assert all(claim.holds is None for claim in nothing)
+    assert section.finding == "The machine was too busy for all of it."
+
+
+def test_packets_are_those_of_the_document() -> None:
+    for case in CASES:
+        (flow,) = live.scenario(case).resolve()["flows"]
+        tcp = flow["transport"]["tcp"]
+        assert tcp["payload_bytes"] + tcp["header_bytes"] == case.packet_bytes
+        assert tcp["delayed_ack_s"] is None
+
+
+def test_the_study_measures_when_it_is_asked_to() -> None:
+    assert STUDY.measured() == ()
+    measuring = STUDY.with_options({"live": ""})
+    assert [each.name for each in measuring.measured()] == [case.name for case in CASES]
+    assert {task.name for task in measuring.tasks()} > {"linux/base", "tcp/base"}
+
+
+@pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
+def test_a_case_measured(tmp_path: Path) -> None:
+    """The link of 1 Mbit/s, for two seconds: its queue grows until the window ends it."""
+    from dataclasses import replace
+
+    wanted = next(each for each in live.measurements() if each.name == "bandwidth-1mbit")
+    short = wanted.scenario.set_all({"duration": "2 s", "traffic.ftp.stop": None})
+    found = measure_all([replace(wanted, scenario=short)], tmp_path, 1, lambda _: None)
+    if not found:
+        pytest.skip("the machine is too busy")
+    flow, same = (run.flows.row(0, named=True) for run in (found["bandwidth-1mbit"], tl.simulate(short)))
+    assert flow["packets_dropped"] == 0
+    assert flow["packets_sent"] == pytest.approx(same["packets_sent"], rel=0.03)
+    assert flow["latency_max_s"] == pytest.approx(same["latency_max_s"], rel=0.05)

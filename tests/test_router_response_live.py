@@ -1,0 +1,112 @@
+"""A router whose time is really spent: the analysis on simulations in place of measurements, and one probe live."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import tightlink as tl
+from tightlink.measure.machine import missing
+from tightlink.measure.measuring import measure
+from tightlink.measure.relay import SpoiledError
+from tightlink.run import Framed, Run
+from tightlink.studies.router_response import STUDY, burnt, burnt_claims
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    AsMeasured = Callable[[Run], Run]
+
+_VERDICTS = (
+    "live.governs",
+    "live.onset.65",
+    "live.onset.130",
+    "live.onset.1500",
+    "live.onset.conclusion",
+    "live.load.full",
+    "live.load",
+    "live.loss",
+)
+
+
+@pytest.fixture(scope="module")
+def simulated() -> dict[str, Run]:
+    return {probe.task: tl.simulate(probe.scenario) for probe in burnt.PROBES}
+
+
+@pytest.fixture
+def observed(simulated: dict[str, Run], as_measured: AsMeasured) -> Callable[[pl.Expr], dict[str, Run]]:
+    """Makes simulations, and measurements whose router reports an expression of the load that was asked for."""
+
+    def made(reported: pl.Expr) -> dict[str, Run]:
+        runs = dict(simulated)
+        for probe in burnt.PROBES:
+            run = simulated[probe.task]
+            frames = {"flows": run.flows, "links": run.links, "nodes": run.nodes.with_columns(load_reported=reported)}
+            runs[f"live/{probe.name}/0"] = Run(run.scenario, as_measured(run).manifest, Framed(frames))
+        return runs
+
+    return made
+
+
+def test_a_simulation_measured_agrees_with_itself(observed: Callable[[pl.Expr], dict[str, Run]]) -> None:
+    claims, section, table = burnt_claims.findings(observed(pl.col("load_true").clip(0, 1)))
+    found = {claim.id: claim for claim in claims}
+    assert tuple(found) == _VERDICTS
+    assert all(claim.holds for claim in claims)
+    assert found["live.load"].observed == found["live.loss"].observed == 0
+    # Between the probes of 4,000 and 4,500 packets/s, where what is spent comes to all the time that there is.
+    assert found["live.onset.65"].observed == pytest.approx((4000 * 4500) ** 0.5, abs=0.1)
+    assert table.height == 2 * len(burnt.PROBES)
+    assert "the packet rate governs" in section.finding
+
+
+def test_a_load_that_follows_bits_is_found(observed: Callable[[pl.Expr], dict[str, Run]]) -> None:
+    """The processor of another router: busy with bytes, and never full."""
+    per_bit = 0.9 / (10_000 * 1500)
+    runs = observed(pl.col("load_true"))
+    for probe in burnt.PROBES:
+        run = runs[f"live/{probe.name}/0"]
+        nodes = run.nodes.with_columns(load_reported=pl.lit(per_bit * probe.rate_per_s * probe.length))
+        frames = {"flows": run.flows, "links": run.links, "nodes": nodes}
+        runs[f"live/{probe.name}/0"] = Run(run.scenario, run.manifest, Framed(frames))
+    found = {claim.id: claim for claim in burnt_claims.findings(runs)[0]}
+    assert found["live.governs"].observed == "throughput_bps"
+    assert found["live.governs"].holds is found["live.load"].holds is False
+    assert found["live.load.full"].holds is None
+
+
+def test_without_measurements_nothing_is_said(simulated: dict[str, Run]) -> None:
+    claims, section, table = burnt_claims.findings(simulated)
+    assert all(claim.holds is None for claim in claims)
+    assert tuple(claim.id for claim in claims) == _VERDICTS
+    assert table.is_empty()
+    assert "too busy" in section.finding
+
+
+def test_the_study_measures_where_it_is_asked_to() -> None:
+    live = STUDY.with_options({"live": ""})
+    measured = list(live.measured())
+    assert len(measured) == len(burnt.PROBES)
+    # A processor each: nothing beside it.
+    assert all(each.burn and each.alone for each in measured)
+    assert {probe.task for probe in burnt.PROBES} <= {task.name for task in live.tasks()}
+
+
+@pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
+def test_a_router_spends_its_time() -> None:
+    probe = burnt.Probe(130, 800)
+    try:
+        # Late packets are not what is looked at.
+        run = measure(probe.scenario, burn=True, late_s=1.0)
+    except SpoiledError as error:
+        pytest.skip(str(error))
+    row = run.nodes.row(0, named=True)
+    # A busy machine lets the router have less time, and then its ring overflows; but no packet is lost track of.
+    assert row["packets_in"] == pytest.approx(800 * burnt.DURATION_S, rel=0.1)
+    found = probe.row(run)
+    assert 0 < found["load"] <= 1.05
+    if not row["dropped_input_ring"]:
+        assert found["load"] == pytest.approx(800 * burnt.PER_PACKET_S, rel=0.4)
