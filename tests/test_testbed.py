@@ -169,6 +169,19 @@ def test_routes_carry_what_connections_begin_with(bed: Bed) -> None:
     assert "initcwnd 2 rto_min 200ms quickack 1" in shown
 
 
+def test_hosts_know_each_other_by_name_and_nobody_else(bed: Bed) -> None:
+    _wired(bed)
+    outside = Path("/etc/hosts").read_bytes()
+    bed.set_names({"a": "10.0.0.1", "b": "10.0.0.2"})
+    asked = "import socket; print(socket.gethostbyname('b'), socket.gethostbyname('localhost'))"
+    assert bed.run("a", [sys.executable, "-c", asked], timeout_s=10).output == "10.0.0.2 127.0.0.1\n"
+    unknown = bed.run("a", [sys.executable, "-c", "import socket; socket.gethostbyname('c.test')"], timeout_s=30)
+    assert "gaierror" in unknown.errors
+    entered = subprocess.run([*bed.enter("a").split(), "cat", "/etc/hosts"], capture_output=True, text=True, check=True)
+    assert "10.0.0.2 b" in entered.stdout
+    assert Path("/etc/hosts").read_bytes() == outside
+
+
 def test_a_host_can_be_entered(bed: Bed) -> None:
     if shutil.which("nsenter") is None:
         pytest.skip("there is no nsenter")

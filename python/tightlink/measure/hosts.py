@@ -72,6 +72,7 @@ def lay_out(bed: Bed, plan: Plan, device: Device = "tun", *, queues: tuple[int, 
     for name in plan.hosts:
         bed.add_host(name)
     not_set = [f"{name} ({why})" for host, own in settings.items() for name, why in bed.set(host, own.system).items()]
+    not_set += _named(bed, plan)
     hardware: list[str] = []
     ports: list[int] = []
     try:
@@ -96,6 +97,15 @@ def lay_out(bed: Bed, plan: Plan, device: Device = "tun", *, queues: tuple[int, 
             os.close(port)
         raise
     return Hosts((ports[0], ports[1]), mtu, sorted(set(not_set)))
+
+
+def _named(bed: Bed, plan: Plan) -> list[str]:
+    """Have hosts know each other by name; what the machine refused."""
+    try:
+        bed.set_names({name: host.address for name, host in plan.hosts.items()})
+    except TightlinkError as error:
+        return [f"names of hosts ({error})"]
+    return []
 
 
 def device_of(plan: Plan, host: Host) -> str:

@@ -29,9 +29,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 # <linux/sched.h>
+_CLONE_NEWNS: Final = 0x00020000
 _CLONE_NEWUSER: Final = 0x10000000
 _CLONE_NEWPID: Final = 0x20000000
 _CLONE_NEWNET: Final = 0x40000000
+# <linux/mount.h>
+_MS_BIND: Final = 0x1000
+_MS_REC: Final = 0x4000
+_MS_PRIVATE: Final = 0x40000
+_MNT_DETACH: Final = 0x2
 # <linux/prctl.h>
 _PR_SET_PDEATHSIG: Final = 1
 # <linux/if_tun.h>
@@ -53,6 +59,8 @@ _MOST_SEGMENTS: Final = 65535
 # <linux/if_ether.h>
 _ETH_P_ALL: Final = 0x0003
 
+#: Where files are made before they take the place of the machine's, in a mount namespace of our own.
+_SCRATCH: Final = "/tmp"  # noqa: S108  # covered by an empty file system of our own
 #: Descriptors and bytes that come with a request.
 _MOST_DESCRIPTORS: Final = 16
 _LARGEST_REQUEST: Final = 1 << 20
@@ -94,7 +102,7 @@ def main(descriptor: int) -> int:
 
 
 def _enter() -> bool:
-    """New network and PID namespaces, in a user namespace of our own where we may not make them otherwise.
+    """New network, PID and mount namespaces, in a user namespace of our own where we may not make them otherwise.
 
     Returns:
         Whether there is a user namespace.
@@ -103,7 +111,7 @@ def _enter() -> bool:
         Refused: Neither is allowed.
     """
     user, group = os.getuid(), os.getgid()
-    wanted = _CLONE_NEWNET | _CLONE_NEWPID
+    wanted = _CLONE_NEWNET | _CLONE_NEWPID | _CLONE_NEWNS
     if _unshare(wanted) == 0:
         return False
     if (code := _unshare(_CLONE_NEWUSER)) != 0:
@@ -117,15 +125,19 @@ def _enter() -> bool:
     except OSError as error:
         raise Refused(f"the user namespace has no users ({str(error.strerror).lower()}): be root") from None
     if (code := _unshare(wanted)) != 0:
-        raise Refused(
-            f"a user namespace may not have network and PID namespaces here ({os.strerror(code).lower()}): be root"
-        )
+        raise Refused(f"a user namespace may not have other namespaces here ({os.strerror(code).lower()}): be root")
     return True
 
 
 def _unshare(flags: int) -> int:
     """Zero, or the number of the error."""
     return 0 if _libc.unshare(flags) == 0 else ctypes.get_errno()
+
+
+def _mount(source: str | None, target: str, kind: str | None, flags: int) -> None:
+    words = [None if word is None else word.encode() for word in (source, target, kind)]
+    if _libc.mount(*words, ctypes.c_ulong(flags), None) != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), target)
 
 
 class Keeper:
@@ -152,6 +164,7 @@ class Keeper:
             "neighbour": self._neighbour,
             "route": self._route,
             "settings": self._settings,
+            "names": self._names,
             "socket": self._socket,
             "packet_socket": self._packet_socket,
             "start": self._start,
@@ -331,6 +344,21 @@ class Keeper:
             except OSError as error:
                 failed[name] = str(error.strerror).lower()
         return failed, []
+
+    def _names(self, _: list[int], addresses: dict[str, str]) -> Answer:
+        """Have programs know hosts by their names, and ask nobody else: /etc/hosts and /etc/resolv.conf of our own."""
+        lines = ["127.0.0.1 localhost", *(f"{address} {name}" for name, address in addresses.items())]
+        _mount(None, "/", None, _MS_REC | _MS_PRIVATE)
+        _mount("tmpfs", _SCRATCH, "tmpfs", 0)
+        try:
+            for place, content in (("/etc/hosts", "\n".join(lines) + "\n"), ("/etc/resolv.conf", "")):
+                file = Path(_SCRATCH, Path(place).name)
+                file.write_text(content, encoding="utf-8")
+                if Path(place).exists():
+                    _mount(str(file), place, None, _MS_BIND)
+        finally:
+            _libc.umount2(_SCRATCH.encode(), _MNT_DETACH)
+        return None, []
 
     def _socket(self, _: list[int], host: str, kind: int, protocol: int) -> Answer:
         self._in(host)

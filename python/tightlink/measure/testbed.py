@@ -204,6 +204,14 @@ class Bed:
         _, (descriptor,) = self._ask("socket", host=host, kind=int(kind), protocol=protocol)
         return socket.socket(fileno=descriptor)
 
+    def set_names(self, addresses: Mapping[str, str]) -> None:
+        """Have programs of all hosts, those that start from now on, know hosts by these names, and ask no other server.
+
+        Raises:
+            TightlinkError: The machine does not allow it.
+        """
+        self._ask("names", addresses=dict(addresses))
+
     def packet_socket(self, host: str, device: str) -> int:
         """A descriptor, not blocking, of an AF_PACKET socket at a device: whole frames; it is the caller's to close."""
         _, (descriptor,) = self._ask("packet_socket", host=host, device=device)
@@ -211,9 +219,10 @@ class Bed:
 
     def enter(self, host: str) -> str:
         """The shell command with which another terminal enters a host."""
-        words = ["nsenter", f"--net=/proc/{self._process}/fd/{self._hosts[host]}"]
+        own = f"/proc/{self._process}"
+        words = ["nsenter", f"--mount={own}/ns/mnt", f"--net={own}/fd/{self._hosts[host]}"]
         if self._user:
-            words[1:1] = [f"--user=/proc/{self._process}/ns/user", "--preserve-credentials"]
+            words[1:1] = [f"--user={own}/ns/user", "--preserve-credentials"]
         return shlex.join(words)
 
     def _start_device(
