@@ -188,12 +188,11 @@ def _window(plan: Plan, tcp: Mapping[str, Any], size: int, side: int) -> int | N
     """The window in bytes of payload; nothing where the path cannot hold as much, so that it never limits."""
     packets, payload = int(tcp["window_packets"]), int(tcp["payload_bytes"])
     link = plan.directions[side]["link"]
-    round_trip = sum(each["link"]["delay_s"] + each["beyond_s"] for each in plan.directions)
     limit = link["queue"]["limit"]
     if limit == "unlimited":
         return packets * payload
     rate = link["rate_bps"] if link["rate_pps"] is None else link["rate_pps"] * size * _BITS
     held = limit["packets"] if "packets" in limit else limit["bytes"] / size
     # Acknowledgements may wait for a second packet, and a few are on the way back.
-    path = rate * round_trip / _BITS / size + held + _SPARE_PACKETS
+    path = rate * plan.round_trip_s / _BITS / size + held + _SPARE_PACKETS
     return packets * payload if packets < path else None
