@@ -322,7 +322,9 @@ def test_works_without_privileges() -> None:
     if setpriv is None:
         pytest.skip("there is no setpriv, which takes capabilities away")
     program = _HELD.format(
-        sleep=_SLEEP, then='print(bed.run("a", ["cat", "/proc/self/uid_map"], timeout_s=5).output, bed.enter("a"))'
+        sleep=_SLEEP,
+        then='print(bed.run("a", ["cat", "/proc/self/uid_map"], timeout_s=5).output, bed.enter("a")); '
+        'bed.set_names({"a": "10.0.0.1"}); print(bed.run("a", ["cat", "/etc/hosts"], timeout_s=5).output)',
     )
     # Root needs CAP_SETFCAP to map itself; others map themselves without it.
     argv = [setpriv, "--bounding-set=-all,+setfcap", "--inh-caps=-all", sys.executable, "-c", program]
@@ -332,5 +334,6 @@ def test_works_without_privileges() -> None:
     assert done.returncode == 0, done.stderr
     process, *mapped = done.stdout.split()
     assert mapped[:3] == ["0", str(os.getuid()), "1"]
-    assert f"nsenter --user=/proc/{process}/ns/user --preserve-credentials --net=" in done.stdout
+    assert mapped[-2:] == ["10.0.0.1", "a"]
+    assert f"nsenter --user=/proc/{process}/ns/user --preserve-credentials --mount=" in done.stdout
     assert _gone(int(process))
