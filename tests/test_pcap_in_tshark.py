@@ -8,6 +8,7 @@ import struct
 import subprocess
 from typing import TYPE_CHECKING, Any, Final
 
+import polars as pl
 import pytest
 
 import tightlink as tl
@@ -204,3 +205,29 @@ def test_capinfos_finds_every_interface(dumbbell: str, tmp_path: Path) -> None:
     assert said["File encapsulation"].strip() == "Raw IP"
     sent = fields(tmp_path / "out.pcapng", "frame.number", only="tcp.dstport == 5201")
     assert len(sent) == run.flows["packets_sent"].sum()
+
+
+@needs_tshark
+@pytest.mark.parametrize("name", ["ns2", "rfc", "linux", "two ways"])
+def test_our_own_reader_says_the_same(name: str, tmp_path: Path) -> None:
+    """Flows that begin at 0 have a first round trip, too, on which it hangs what is called out of order."""
+    path = tmp_path / "out.pcapng"
+    tl.simulate(tl.loads(SCENARIOS[name]), pcap=path)
+    kinds = {
+        "retransmission": ("retransmission", "fast retransmission", "spurious retransmission"),
+        "fast_retransmission": ("fast retransmission",),
+        "out_of_order": ("out of order",),
+        "duplicate_ack": ("duplicate ack",),
+        "window_full": ("window full",),
+    }
+    findings = tl.capture(path, packets=True).table("findings")
+    ours = {
+        kind: sorted(findings.filter(pl.col("finding").is_in(words))["uid"].to_list()) for kind, words in kinds.items()
+    }
+    theirs = {
+        kind: [int(number) for (number,) in fields(path, "frame.number", only=f"tcp.analysis.{kind}")] for kind in kinds
+    }
+    assert ours == theirs
+    assert ours["retransmission"] or name == "two ways"
+    (first, *_) = fields(path, "tcp.analysis.initial_rtt", only="tcp.stream == 0 && tcp.analysis.initial_rtt")
+    assert float(first[0]) > 0

@@ -84,7 +84,8 @@ impl<W: Write> File<W> {
 
     /// A packet, in the order of time.
     pub fn packet(&mut self, interface: u32, time: Time, direction: Direction, headers: &Headers) -> io::Result<()> {
-        let nanoseconds = (time.seconds() * 1e9).round() as u64;
+        // Wireshark takes a time of 0 for none, and then knows no first round trip.
+        let nanoseconds = ((time.seconds() * 1e9).round() as u64).max(1);
         let bytes = headers.bytes();
         if self.format == Format::Pcap {
             let (seconds, fraction) = (nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000);
