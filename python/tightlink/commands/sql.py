@@ -1,6 +1,7 @@
 """The command ``tightlink sql``: the runs of a sweep or a study, queried."""
 
 import json
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +9,7 @@ from cyclopts import Parameter
 
 from tightlink.commands.sweep import shown
 from tightlink.errors import TightlinkError
+from tightlink.tables import TABLES
 
 
 def sql(
@@ -30,7 +32,11 @@ def sql(
     from tightlink.console import print_table
     from tightlink.experiment import open as open_folder
 
-    connection = open_folder(folder).connect()
+    opened = open_folder(folder)
+    # Views of what is not asked for would take a look at every run.
+    words = set(re.findall(r"\w+", query.lower()))
+    asked = None if words.isdisjoint({*opened.own, *TABLES}) else [name for name in TABLES if name in words]
+    connection = opened.connect(asked)
     import duckdb
 
     try:

@@ -31,6 +31,7 @@ from tightlink.tables import TABLES
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Collection
 
     import duckdb
     import polars as pl
@@ -122,8 +123,11 @@ class Experiment:
             return pl.scan_parquet(compact)
         return stored(self.runs.filter(pl.col("status") == "done"), self.store, name)
 
-    def connect(self) -> duckdb.DuckDBPyConnection:
+    def connect(self, tables: Collection[str] | None = None) -> duckdb.DuckDBPyConnection:
         """A DuckDB connection with a view for each table: those of `own`, and of all runs, such as ``flows``.
+
+        Args:
+            tables: Which of the runs' tables; without it all of them, for which every run's file is looked at.
 
         Raises:
             TightlinkError: DuckDB is not installed.
@@ -135,7 +139,7 @@ class Experiment:
         connection = duckdb.connect()
         for name in self.own:
             connection.read_parquet(str(self._own_file(name))).create_view(name)
-        for name in TABLES:
+        for name in TABLES if tables is None else tables:
             compact = self.folder / COMPACT / f"{name}.parquet"
             if compact.is_file():
                 connection.read_parquet(str(compact)).create_view(name)
