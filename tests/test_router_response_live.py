@@ -109,4 +109,5 @@ def test_a_router_spends_its_time() -> None:
     found = probe.row(run)
     assert 0 < found["load"] <= 1.05
     if not row["dropped_input_ring"]:
-        assert found["load"] == pytest.approx(800 * burnt.PER_PACKET_S, rel=0.4)
+        # What is spent, and what handing packets on costs besides, more where caches are shared.
+        assert 0.9 < found["load"] / (800 * burnt.PER_PACKET_S) < 3

@@ -141,6 +141,8 @@ def _once(plan: Plan, device: Device, work: _Work) -> Run:
         with contextlib.closing(hosts):
             warnings += [f"not set: {text}" for text in hosts.not_set]
             known = metadata.machine() | {"hosts": metadata.hosts(bed, plan)}
+            if work.watch is not None:
+                work.watch(Progress(0.0, plan.resolved["duration_s"]))
             measured = _measured(bed, hosts, plan, work)
     known |= metadata.between(before, metadata.load())
     timing = {"wall_s": time.monotonic() - started}

@@ -111,7 +111,12 @@ def run(
         "identity": _identity(measured, device),
         "scenario": scenario.explicit().written(),
         "version": _version(),
-        "sender": {"name": measured.sender.name, **measured.sender.versions()},
+        "sender": {
+            "name": measured.sender.name,
+            **measured.sender.versions(),
+            # Of datagrams at given times: what a host was late is the host's, not the link's.
+            "lateness": {job.label: found[job.index].lateness for job in measured.jobs if found[job.index].lateness},
+        },
         "link": {"name": measured.plan.link, "device": device, "mtu_bytes": mtu},
         "began": began,
         "host": dict(host),

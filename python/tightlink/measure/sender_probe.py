@@ -251,7 +251,7 @@ class Probe:
                 **{name: value for name, value in known.items() if not name.startswith("packets_")},
             }
             errors = [f"the receiver had no room for {received.overflowed} datagrams"] if received.overflowed else []
-            found.append(Sent(job.index, columns, {}, errors))
+            found.append(Sent(job.index, columns, {}, errors, _lateness(sent, job.index)))
         return found
 
 
@@ -262,6 +262,17 @@ def _be_punctual() -> None:
         return
     with contextlib.suppress(PermissionError):
         os.setpriority(os.PRIO_PROCESS, 0, _NICEST)
+
+
+def _lateness(sent: UdpSent, flow: int) -> dict[str, float]:
+    """How late the datagrams of a flow left, in seconds."""
+    import numpy as np
+
+    own = sent.flow == flow
+    late = (sent.sent_ns[own] - sent.due_ns[own]) / _NS
+    if not len(late):
+        return {}
+    return {"p50_s": float(np.median(late)), "p99_s": float(np.percentile(late, 99)), "max_s": float(late.max())}
 
 
 def _probe() -> Any:

@@ -63,6 +63,8 @@ class Sent:
     """By the metric: times, and values."""
     errors: list[str] = field(default_factory=list)
     """What went wrong."""
+    lateness: dict[str, float] = field(default_factory=dict)
+    """How long after they were due its datagrams left: p50_s, p99_s, max_s; nothing where that is not known."""
 
 
 class Sender(Protocol):
