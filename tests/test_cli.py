@@ -154,7 +154,7 @@ def test_studies(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch
     def run(name: str, out: Path, jobs: int, progress: object, **others: object) -> None:
         assert (name, jobs) == ("one-flow", 2)
         assert callable(progress)
-        assert others == {"cluster": None, "watch": None, "options": {}, "live": False}
+        assert others == {"cluster": None, "watch": None, "options": {}}
         out.mkdir()
         claims.save(found, out / "claims.json")
 

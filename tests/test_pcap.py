@@ -264,6 +264,33 @@ def test_places_of_capture(tmp_path: Path) -> None:
     assert times == [0, 1_120_000, 3_320_000]
 
 
+PROCESSORS = """
+profile = "rfc"
+duration = "2 s"
+link.lan_a = { ends = ["sender", "router_a"], rate = "100 Mbit/s", delay = "5 us", queue = "100 packets", flow_control = true }
+link.serial = { ends = ["router_a", "router_b"], rate = "2 Mbit/s", delay = "1 ms", framing.overhead = "7 B" }
+link.lan_b = { ends = ["router_b", "receiver"], rate = "100 Mbit/s", delay = "5 us" }
+node.sender.processor = { per_packet = "20 us", input_ring = "20 packets" }
+node.router_a.processor = { per_packet = "187 us", input_ring = "10 packets", output_ring = "5 packets" }
+node.receiver.processor = { per_packet = "50 us", input_ring = "64 packets", receive = true }
+traffic.probe = { kind = "cbr", from = "sender", to = "receiver", interval = "300 us", udp.datagram = "65 B" }
+traffic.copy = { kind = "bulk", from = "sender", to = "receiver" }
+"""
+
+
+def test_processors_and_gates_on_the_way(tmp_path: Path) -> None:
+    nodes = ["sender", "router_a", "router_b", "receiver"]
+    run, packets = captured(PROCESSORS, tmp_path / "out.pcapng", pcap_at=nodes, trace=True)
+    arrived = run.packets.filter(pl.col("event") == "r").group_by("to").len()
+    assert dict(arrived.rows()) == {name: sum(not p.outbound for p in packets if p.interface == name) for name in nodes}
+    sent = [p for p in packets if p.interface == "sender" and p.outbound]
+    # Before the processor of the host, which may refuse some.
+    assert len(sent) == run.flows["packets_sent"].sum()
+    assert run.flows["packets_dropped"].sum() > 0
+    datagrams = [p for p in sent if not p.is_tcp]
+    assert [p.time_ns for p in datagrams[:3]] == [0, 300_000, 600_000]
+
+
 def test_groups_of_nodes_are_places(dumbbell: str, tmp_path: Path) -> None:
     text = dumbbell.replace("100,", "12,").replace('"10 s"', '"0.2 s"')
     _, packets = captured(text, tmp_path / "out.pcapng", pcap_at=["net.right[*]"])

@@ -20,6 +20,8 @@ _TYPES = {"text": pl.String, "integer": pl.Int64, "number": pl.Float64}
 
 _FLOWS = ["flows", "links", "nodes", "series", "packets"]
 _USERS = ["links", "users", "user_paths", "transfers", "long_lived"]
+_OF_CAPTURES = ["connections", "interfaces", "protocols", "packet_sizes", "findings"]
+_OF_LINKS_IN_REAL_TIME = ["deliveries"]
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +52,7 @@ def test_tables_have_the_columns_that_are_promised(run: tl.Run, run_with_users: 
     traffic.calls = { kind = "scatter", at = ["a", "b"], rate = "100 packets/s" }
     """)
     _promised(tl.simulate(scattered), ["links", "scatter"])
-    assert set(TABLES) == {*_FLOWS, *_USERS, "scatter"}
+    assert set(TABLES) == {*_FLOWS, *_USERS, "scatter", *_OF_CAPTURES, *_OF_LINKS_IN_REAL_TIME}
 
 
 def test_tables_without_rows_have_their_types(run_with_users: tl.Run) -> None:

@@ -286,6 +286,23 @@ def test_nothing_is_left_when_the_keeper_is_killed(bed: Bed) -> None:
         bed.add_host("b")
 
 
+def test_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(TightlinkError, match=r'not installed: pip install "tightlink\[live\]"$'):
+        Bed()
+
+
+def test_without_namespaces_a_sentence_says_so() -> None:
+    """Root without any capability may make a user namespace, but not be anybody in it."""
+    setpriv = shutil.which("setpriv")
+    if setpriv is None or os.getuid() != 0:
+        pytest.skip("only root with setpriv can take that much away")
+    program = "from tightlink.measure.testbed import Bed\ntry:\n    Bed()\nexcept Exception as error:\n    print(error)"
+    argv = [setpriv, "--bounding-set=-all", "--inh-caps=-all", sys.executable, "-c", program]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.endswith("): be root\n") or "allow user namespaces" in done.stdout, done.stdout
+
+
 def test_works_without_privileges() -> None:
     """In a user namespace, which somebody without capabilities may make; and can be entered from outside."""
     setpriv = shutil.which("setpriv")

@@ -102,6 +102,25 @@ traffic.voice = { kind = "cbr", from = "a", to = "b", interval = "0.7 ms", udp.d
     assert traced.of_link(packets, link, ("x", "b"), 1.0)["packets_dropped"] == row["packets_dropped"]
 
 
+@pytest.mark.parametrize(("delay", "limit"), [("10 ms", "network"), ("100 ms", "receiver_window")])
+def test_a_full_path_is_told_from_a_small_window(delay: str, limit: str) -> None:
+    """As the simulator tells them: a window of 20 packets fills the path of 10 ms, and leaves that of 100 ms idle."""
+    text = f"""
+profile = "linux"
+duration = "3 s"
+link.wire = {{ ends = ["a", "b"], rate = "2 Mbit/s", delay = "{delay}", queue = "30 packets" }}
+traffic.ftp = {{ kind = "bulk", from = "a", to = "b", tcp = {{ congestion = "reno", payload = "1000 B", window = "20 packets" }} }}
+"""
+    run = tl.simulate(tl.loads(text), trace=True)
+    (link, _) = tl.loads(text).resolve()["links"]
+    trip_s = 2 * link["delay_s"]
+    full = traced.full_share(run.packets, 0, link, ("a", "b"), round_trip_s=trip_s, start_s=0.0, stop_s=3.0)
+    flow = run.flows.row(0, named=True)
+    at_window = flow["limited_by_network"] + flow["limited_by_receiver_window"]
+    assert flow[f"limited_by_{limit}"] > 0.8
+    assert at_window * full == pytest.approx(flow["limited_by_network"], abs=0.06)
+
+
 def test_time_is_that_of_the_scenario(run: Run) -> None:
     early = run.packets.with_columns(pl.col("time_s") + 5)
     found = traced.in_time(early, {0: 2}, shift_s=-5.0, duration_s=1.0)

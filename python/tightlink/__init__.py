@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tightlink.capture import capture
 from tightlink.control import CongestionControl
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.run import Run, open_run
@@ -76,6 +77,7 @@ from tightlink.simulate import simulate
 
 if TYPE_CHECKING:
     from tightlink._core import Ack, Loss, Report
+    from tightlink.analysis.comparison import compare
     from tightlink.evaluation import evaluate
     from tightlink.experiment import sweep
 
@@ -133,6 +135,8 @@ __all__ = [
     "Udp",
     "Users",
     "Video",
+    "capture",
+    "compare",
     "evaluate",
     "load",
     "loads",
@@ -152,6 +156,10 @@ def __getattr__(name: str) -> Any:
         from tightlink.evaluation import evaluate
 
         return evaluate
+    if name == "compare":
+        from tightlink.analysis.comparison import compare
+
+        return compare
     if name == "sweep":
         # As an experiment needs more than the scenario model.
         from tightlink.experiment import sweep

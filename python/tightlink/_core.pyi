@@ -8,11 +8,13 @@ from numpy.typing import NDArray
 
 __all__ = [
     "Ack",
+    "CaptureError",
     "ControlError",
     "Loss",
     "Outcome",
     "Report",
     "ScenarioError",
+    "capture",
     "congestion",
     "congestion_options",
     "congestion_recoveries",
@@ -197,3 +199,22 @@ def probe_udp_receive(spec: str, socket: int, *, limit_s: float, stop: int | Non
 
 def probe_udp_echo(spec: str, socket: int, *, limit_s: float, stop: int | None = None) -> _Found:
     """Send the datagrams of a peer back to it: a summary as JSON."""
+
+class CaptureError(ValueError):
+    """A file that is no capture, or a damaged one."""
+
+def capture(
+    path: str | None,
+    *,
+    interval_ns: int,
+    packets: bool = False,
+    followed: int | None = None,
+    listed: int | None = None,
+    watch: Callable[[int, int], None] | None = None,
+) -> Outcome:
+    """Read a capture, of standard input without a path, into an outcome whose manifest tells what else was found.
+
+    Series count by intervals of ``interval_ns``; with ``packets`` there is a row for every packet. ``followed`` and
+    ``listed`` say how many connections are followed at a time and listed in the end. ``watch`` hears now and then of
+    the packets and the bytes so far.
+    """

@@ -21,6 +21,9 @@ from tightlink.commands.analyze_explore import explore
 from tightlink.commands.analyze_oscillation import oscillation
 from tightlink.commands.analyze_responses import components, correlation
 from tightlink.commands.analyze_shares import shares
+from tightlink.commands.analyze_traffic import arrivals, lags, sizes, traffic
+from tightlink.commands.capture import capture
+from tightlink.commands.compare import compare
 from tightlink.commands.controls import Controls, define
 from tightlink.commands.emulate import emulate
 from tightlink.commands.evaluate import evaluate
@@ -177,6 +180,7 @@ def run(  # noqa: PLR0913
 for analysis in (
     *(effects, ten_steps, correlation, components, clusters, outliers, ranks, shares, explore),
     *(oscillation, chain),
+    *(traffic, arrivals, sizes, lags),
 ):
     analyze.app.command(analysis)
 measure.app.default(scenario)
@@ -188,10 +192,12 @@ app.command(maxflow)
 app.command(packetize)
 app.command(sweep)
 app.command(sql)
+app.command(compare)
 app.command(predict)
 app.command(evaluate)
 app.command(emulate)
 app.command(four_tier)
+app.command(capture)
 
 
 @app.command(name="list")

@@ -20,6 +20,8 @@ CAUTION: Final = 3
 
 _DIGITS: Final = 4
 _MOST_ROWS: Final = 20
+#: Columns of shares of a whole.
+_SHARES: Final = ("limited_by_", "utilization", "loss", "load")
 #: What adding up times leaves where there was no difference.
 _NO_TIME: Final = 1e-12
 
@@ -124,6 +126,23 @@ def rounded(value: float | None, write: Callable[[float], str]) -> str:
     if value is None or not math.isfinite(value):
         return "-"
     return write(float(f"{value:.{_DIGITS}g}"))
+
+
+def quantity(column: str, value: float | None) -> str:
+    """A value of a column, rounded for reading, in the unit that the column's name says.
+
+    >>> quantity("goodput_bps", 1.2345e6), quantity("packets_sent", 20.0), quantity("utilization", 0.5)
+    ('1.234 Mbit/s', '20', '50 %')
+    """
+    if column.endswith("_bps"):
+        return rounded(value, units.format_rate)
+    if column.endswith("_s"):
+        return rounded(value, _time)
+    if column.startswith(_SHARES):
+        return rounded(value, _percent)
+    if value is not None and value.is_integer():
+        return str(int(value))
+    return rounded(value, lambda number: f"{number:g}")
 
 
 def limit(row: dict[str, Any]) -> str:

@@ -3,6 +3,7 @@
 
 use pyo3::prelude::*;
 
+mod capture;
 mod control;
 mod digest;
 mod observers;
@@ -21,11 +22,19 @@ pyo3::create_exception!(
     "What went wrong in a congestion control written in Python, and where; the cause says why."
 );
 
+pyo3::create_exception!(
+    _core,
+    CaptureError,
+    pyo3::exceptions::PyValueError,
+    "A file that is no capture, or a damaged one."
+);
+
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("engine_behaviour", tightlink_sim::ENGINE_BEHAVIOUR)?;
     module.add("ControlError", module.py().get_type::<ControlError>())?;
+    module.add("CaptureError", module.py().get_type::<CaptureError>())?;
     module.add_class::<outcome::Outcome>()?;
     module.add_class::<control::Report>()?;
     module.add_class::<control::Ack>()?;
@@ -47,5 +56,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(probe::probe_udp_send, module)?)?;
     module.add_function(wrap_pyfunction!(probe::probe_udp_receive, module)?)?;
     module.add_function(wrap_pyfunction!(probe::probe_udp_echo, module)?)?;
+    module.add_function(wrap_pyfunction!(capture::capture, module)?)?;
     Ok(())
 }

@@ -1,7 +1,6 @@
 """Oscillation in tables over time: each column is tested, for each thing that it belongs to.
 
-Tables are wide, such as ``users`` (a column for each quantity), or long, such as ``series`` (columns ``metric`` and
-``value``). Columns of names, such as ``entity`` and ``label``, tell what values belong to.
+Which series a table has, `over_time` says.
 
 Example:
     >>> import numpy as np
@@ -18,7 +17,8 @@ import math
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tightlink.analysis.oscillation import LEAST_VALUES, SIMULATIONS, Oscillation, oscillation
-from tightlink.errors import TightlinkError, closest, one_of, show
+from tightlink.analysis.over_time import series_of
+from tightlink.errors import TightlinkError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,15 +29,11 @@ if TYPE_CHECKING:
 
     Found: TypeAlias = dict[tuple[str, ...], Oscillation]
 
-#: Columns that say whose values a row has, in the order of names.
-NAMES: Final = ("run", "label", "entity", "flow", "path", "link")
 #: What is looked at where nothing is said, by table.
 _USUAL: Final = {
     "series": ("cwnd_packets", "packets_dropped"),
     "users": ("cwnd_mean_packets", "packets_retransmitted"),
 }
-#: Of an interval: times are written with few digits.
-_NEAR: Final = 0.01
 
 
 def of_run(
@@ -121,27 +117,11 @@ def each(
     Raises:
         TightlinkError: A column is missing, a value is no number, times are not equally spaced or too few.
     """
-    import polars as pl
-
-    if "time_s" not in table.columns:
-        raise TightlinkError(f"no column time_s among {one_of(table.columns).removeprefix('one of ')}")
-    long = {"metric", "value"} <= set(table.columns)
-    known = table["metric"].unique(maintain_order=True).to_list() if long else table.columns
-    names = [name for name in NAMES if name in table.columns]
-    during = table.filter(pl.col("time_s") >= begin_s, pl.col("time_s") <= end_s)
     found: Found = {}
-    for column in columns:
-        if column not in known:
-            raise TightlinkError(f"no column {column}: expected {one_of(known)}{_meant(column, known)}")
-        rows = during.filter(pl.col("metric") == column) if long else during
-        value = "value" if long else column
-        for key, part in rows.group_by(names, maintain_order=True) if names else [((), rows)]:
-            who = dict(zip(names, key, strict=True))
-            title = (*map(str, key), column)
-            interval, part = _even(part, value, " ".join(title))
-            unit = round_trip_s(who, part) if callable(round_trip_s) else round_trip_s
-            found[title] = oscillation(part[value].to_numpy(), interval, begin_s=part["time_s"][0], round_trip_s=unit,
-                                       simulations=simulations)  # fmt: skip
+    for series in series_of(table, columns, least=LEAST_VALUES, begin_s=begin_s, end_s=end_s):
+        unit = round_trip_s(series.who, series.rows) if callable(round_trip_s) else round_trip_s
+        found[series.name] = oscillation(series.values, series.interval_s, begin_s=series.begin_s, round_trip_s=unit,
+                                         simulations=simulations)  # fmt: skip
     if not found:
         raise TightlinkError(f"nothing between {begin_s:g} s and {end_s:g} s: expected values over time there")
     return found
@@ -158,34 +138,5 @@ def summary(found: Found) -> pl.DataFrame:
     )
 
 
-def _even(rows: pl.DataFrame, value: str, title: str) -> tuple[float, pl.DataFrame]:
-    """The interval, and the rows with their values as numbers; a shorter last interval is left out."""
-    import numpy as np
-    import polars as pl
-
-    rows = rows.with_columns(pl.col(value).cast(pl.Float64, strict=False)).sort("time_s")
-    times = rows["time_s"].to_numpy()
-    steps = np.diff(times)
-    interval = float(np.median(steps)) if len(steps) else 0.0
-    if len(steps) and steps[-1] < interval * (1 - _NEAR):
-        rows, steps = rows[:-1], steps[:-1]
-    if rows.height < LEAST_VALUES:
-        raise TightlinkError(f"{title}: {rows.height} values: expected at least {LEAST_VALUES}")
-    uneven = np.flatnonzero(np.abs(steps - interval) > interval * _NEAR)
-    if interval <= 0 or len(uneven):
-        at = times[uneven[0] + 1] if len(uneven) else times[0]
-        raise TightlinkError(f"{title}: time_s = {at:g}: expected times at equal intervals, here of {interval:g} s")
-    values = rows[value]
-    bad = (values.is_null() | values.is_nan() | values.is_infinite()).fill_null(value=True).arg_true()
-    if len(bad):
-        raise TightlinkError(f"{title}: at {times[bad[0]]:g} s: expected a number at every time")
-    return interval, rows
-
-
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else math.nan
-
-
-def _meant(column: str, known: Sequence[str]) -> str:
-    like = closest(column, known)
-    return f"; did you mean {show(like)}?" if like else ""

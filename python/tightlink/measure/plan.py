@@ -82,6 +82,11 @@ class Plan:
         except ScenarioError as error:
             raise error.located(scenario.file) from None
 
+    @property
+    def round_trip_s(self) -> float:
+        """Propagation there and back, in seconds."""
+        return float(sum(each["link"]["delay_s"] + each["beyond_s"] for each in self.directions))
+
     def flows(self) -> Sequence[Mapping[str, Any]]:
         """The flows as the engine gets them."""
         return list(self.resolved["flows"])

@@ -111,12 +111,7 @@ def run(
         "identity": _identity(measured, device),
         "scenario": scenario.explicit().written(),
         "version": _version(),
-        "sender": {
-            "name": measured.sender.name,
-            **measured.sender.versions(),
-            # Of datagrams at given times: what a host was late is the host's, not the link's.
-            "lateness": {job.label: found[job.index].lateness for job in measured.jobs if found[job.index].lateness},
-        },
+        "sender": {"name": measured.sender.name, **measured.sender.facts()},
         "link": {"name": measured.plan.link, "device": device, "mtu_bytes": mtu},
         "began": began,
         "host": dict(host),
@@ -204,8 +199,28 @@ def _flows(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent])
                 row["goodput_bps"] = _BITS * payload / lasted
             elif "goodput_bps" not in row and "delivered_bytes" in sent.samples:
                 row["goodput_bps"] = _BITS * _delivered(*sent.samples["delivered_bytes"], row["stop_s"]) / lasted
+        _share_window(measured, packets, job, row)
         rows.append(row)
     return _frame("flows", rows)
+
+
+def _share_window(measured: Measured, packets: pl.DataFrame, job: Job, row: dict[str, Any]) -> None:
+    """Divide time at the receiver's window between the window and the network: a full path sets the pace itself.
+
+    When exactly a sender was at its window nobody wrote down: the link is taken to have been as full then as in all of
+    the flow's time.
+    """
+    from tightlink.measure.traced import full_share
+
+    at_window = row.get("limited_by_receiver_window")
+    if at_window is None:
+        return
+    side = measured.plan.hosts[job.sender].side
+    link, ends = measured.plan.directions[side]["link"], measured.ends(side)
+    times = {"round_trip_s": measured.plan.round_trip_s, "start_s": row["start_s"], "stop_s": row["stop_s"]}
+    full = full_share(packets, job.index, link, ends, **times)
+    row["limited_by_network"] = at_window * full
+    row["limited_by_receiver_window"] = at_window * (1 - full)
 
 
 def _delivered(times: Sequence[float], values: Sequence[float], until_s: float) -> float:

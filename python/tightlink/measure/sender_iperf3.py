@@ -137,11 +137,11 @@ class Iperf3:
             pair.job.index: ((pair.job.source, _FIRST_SOURCE + pair.job.index), pair.job.target) for pair in self._pairs
         }
 
-    def versions(self) -> Mapping[str, str]:
+    def facts(self) -> Mapping[str, str | float]:
         """Its version."""
         for pair in self._pairs:
             if pair.received:
-                return {"iperf3": str(pair.received["start"].get("version", ""))}
+                return {"version": str(pair.received["start"].get("version", ""))}
         return {}
 
     def results(self, first_data_s: Mapping[int, float]) -> list[Sent]:

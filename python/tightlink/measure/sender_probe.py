@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _NS: Final = 1e9
 _MICRO: Final = 1e-6
+_P99: Final = 0.99
 #: What the loops may take beyond the flows' own times, in seconds.
 _MARGIN_S: Final = 30.0
 #: What is outstanding at the end may take as long, in seconds.
@@ -142,9 +143,17 @@ class Probe:
             loop.thread.join()
         self._open.close()
 
-    def versions(self) -> Mapping[str, str]:
-        """Nothing but this package."""
-        return {}
+    def facts(self) -> Mapping[str, str | float]:
+        """How much later than they were due its datagrams were sent, in seconds; nothing over TCP."""
+        import numpy as np
+
+        if not self._datagrams:
+            return {}
+        sent: UdpSent = self._loops["udp sent"].result
+        late_s = (sent.sent_ns - sent.due_ns) / _NS
+        return (
+            {"late_p99_s": float(np.quantile(late_s, _P99)), "late_max_s": float(late_s.max())} if late_s.size else {}
+        )
 
     def _limits(self) -> dict[str, Any]:
         return {"limit_s": self._most_s, "stop": self._stopped}
@@ -251,7 +260,9 @@ class Probe:
                 **{name: value for name, value in known.items() if not name.startswith("packets_")},
             }
             errors = [f"the receiver had no room for {received.overflowed} datagrams"] if received.overflowed else []
-            found.append(Sent(job.index, columns, {}, errors, _lateness(sent, job.index)))
+            found.append(Sent(job.index, columns, {}, errors))
+        if sent.refused:
+            found[0].errors.append(f"the sender's host refused {sent.refused} datagrams of all flows")
         return found
 
 
@@ -262,17 +273,6 @@ def _be_punctual() -> None:
         return
     with contextlib.suppress(PermissionError):
         os.setpriority(os.PRIO_PROCESS, 0, _NICEST)
-
-
-def _lateness(sent: UdpSent, flow: int) -> dict[str, float]:
-    """How late the datagrams of a flow left, in seconds."""
-    import numpy as np
-
-    own = sent.flow == flow
-    late = (sent.sent_ns[own] - sent.due_ns[own]) / _NS
-    if not len(late):
-        return {}
-    return {"p50_s": float(np.median(late)), "p99_s": float(np.percentile(late, 99)), "max_s": float(late.max())}
 
 
 def _probe() -> Any:

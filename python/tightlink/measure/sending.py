@@ -63,8 +63,6 @@ class Sent:
     """By the metric: times, and values."""
     errors: list[str] = field(default_factory=list)
     """What went wrong."""
-    lateness: dict[str, float] = field(default_factory=dict)
-    """How long after they were due its datagrams left: p50_s, p99_s, max_s; nothing where that is not known."""
 
 
 class Sender(Protocol):
@@ -102,8 +100,8 @@ class Sender(Protocol):
     def ends(self) -> Mapping[int, tuple[Address, Address]]:
         """Addresses and ports of sender and receiver of each flow that was sent, as its packets have them."""
 
-    def versions(self) -> Mapping[str, str]:
-        """What it uses, and in which version."""
+    def facts(self) -> Mapping[str, str | float]:
+        """What a manifest says of it beside its name: which version it was, how late it sent, in seconds."""
 
 
 def jobs(plan: Plan) -> list[Job]:
@@ -190,12 +188,11 @@ def _window(plan: Plan, tcp: Mapping[str, Any], size: int, side: int) -> int | N
     """The window in bytes of payload; nothing where the path cannot hold as much, so that it never limits."""
     packets, payload = int(tcp["window_packets"]), int(tcp["payload_bytes"])
     link = plan.directions[side]["link"]
-    round_trip = sum(each["link"]["delay_s"] + each["beyond_s"] for each in plan.directions)
     limit = link["queue"]["limit"]
     if limit == "unlimited":
         return packets * payload
     rate = link["rate_bps"] if link["rate_pps"] is None else link["rate_pps"] * size * _BITS
     held = limit["packets"] if "packets" in limit else limit["bytes"] / size
     # Acknowledgements may wait for a second packet, and a few are on the way back.
-    path = rate * round_trip / _BITS / size + held + _SPARE_PACKETS
+    path = rate * plan.round_trip_s / _BITS / size + held + _SPARE_PACKETS
     return packets * payload if packets < path else None

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _BARE: Final = 80
 _BITS: Final = 8
 _CARRIES: Final = (pl.col("type") == "udp") | ((pl.col("type") == "tcp") & (pl.col("size_bytes") > _BARE))
+#: Times that differ by less are equal: what adding up leaves.
+_NO_TIME: Final = 1e-9
 #: Why packets are dropped that never joined a queue.
 _AT_QUEUE: Final = ("queue", "input ring", "output ring")
 #: Why packets are dropped that count as the link's; the others are a processor's or a host's.
@@ -132,6 +134,42 @@ def of_link(packets: pl.DataFrame, link: Mapping[str, Any], ends: tuple[str, str
         "queue_mean_packets": float(steps.to_series().sum()) / duration_s,
         "queue_max_packets": int(waiting["waiting"].max() or 0),  # type: ignore[arg-type]  # a column of integers
     }
+
+
+def full_share(  # noqa: PLR0913
+    packets: pl.DataFrame,
+    flow: int,
+    link: Mapping[str, Any],
+    ends: tuple[str, str],
+    *,
+    round_trip_s: float,
+    start_s: float,
+    stop_s: float,
+) -> float:
+    """The share of a flow's time in which the link was full: busy from packet to packet, for a round trip and longer.
+
+    Args:
+        packets: As `in_time` gives them.
+        flow: Its number.
+        link: The link as the engine gets it.
+        ends: The nodes at its ends, the sender's side first.
+        round_trip_s: Propagation there and back: what is busy for less has a window's packets in it, and then waits.
+        start_s: When the flow starts, in seconds.
+        stop_s: When it stops.
+    """
+    started = _on(packets, ends).filter(pl.col("event") == "-").sort("time_s")
+    served = started.select("time_s", until_s=pl.col("time_s") + _served_s(link))
+    idle = (pl.col("time_s") - pl.col("until_s").shift() > _NO_TIME).fill_null(value=True)
+    periods = served.group_by(idle.cum_sum().alias("period"), maintain_order=True).agg(
+        pl.col("time_s").first(), pl.col("until_s").last()
+    )
+    long = (pl.col("until_s") - pl.col("time_s")) >= round_trip_s
+    offered = _offered(packets, flow, ends[0]).filter(pl.col("type") != "ack").select("time_s")
+    gaps = offered.with_columns(next_s=pl.col("time_s").shift(-1).fill_null(stop_s)).sort("time_s")
+    held = gaps.join_asof(periods.filter(long).select("time_s", "until_s"), on="time_s", strategy="backward")
+    full = held.filter(pl.col("until_s") + _NO_TIME >= pl.col("next_s"))
+    total = full.select((pl.col("next_s") - pl.col("time_s")).sum()).item()
+    return min(1.0, float(total or 0.0) / (stop_s - start_s)) if stop_s > start_s else 0.0
 
 
 def series_of_link(

@@ -27,7 +27,9 @@ from tightlink.plots.markov import chain_arrivals, chain_evolution, chain_pertur
 from tightlink.plots.oscillation import oscillation_series, oscillation_spectrum
 from tightlink.plots.regimes import load_over, loss_over
 from tightlink.plots.saturation import bifurcation, rate_over_size, throughput_over_rate, throughput_over_size
+from tightlink.plots.side_by_side import compared_series, compared_values
 from tightlink.plots.style import SIZE, STYLE, save, write
+from tightlink.plots.traffic import correlation_over_lag, interarrival_times, size_tail, spikes_over_time, variance_time
 
 __all__ = [
     "SIZE",
@@ -39,16 +41,20 @@ __all__ = [
     "chain_evolution",
     "chain_perturbation",
     "chain_sensitivity",
+    "compared_series",
+    "compared_values",
     "component_biplot",
     "component_loadings",
     "component_scores",
     "correlation_histogram",
     "correlation_matrix",
+    "correlation_over_lag",
     "dendrogram",
     "dendrograms",
     "fundamental_diagram",
     "index_index",
     "influence",
+    "interarrival_times",
     "limited_by",
     "line",
     "load_over",
@@ -65,9 +71,12 @@ __all__ = [
     "series",
     "share_bars",
     "significance_map",
+    "size_tail",
+    "spikes_over_time",
     "ten_steps",
     "throughput_over_rate",
     "throughput_over_size",
+    "variance_time",
     "vehicle_traffic",
     "write",
 ]

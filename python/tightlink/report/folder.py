@@ -47,7 +47,7 @@ def run_report(folder: str | os.PathLike[str]) -> Path:
             title=f"Run {place.resolve().name}",
             lead=lead(run),
             sections=sections(run),
-            seeds=[run.manifest["seed"]],
+            seeds=[run.manifest["seed"]] if "seed" in run.manifest else [],
             warnings=run.warnings,
         )
     if not any((place / name).exists() for name in ("claims.json", RUNS)):

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink import units
 from tightlink.console import rounded
 from tightlink.plots.labels import grouped
-from tightlink.report import charts, users, why
+from tightlink.report import captures, charts, users, why
 from tightlink.report.blocks import Block, Chart, Details, Row, Section, Table, Text
+from tightlink.run import CAPTURE, SIMULATION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +37,8 @@ _LINK_SERIES: Final = ("queue_packets", "utilization", "packets_dropped")
 
 def sections(run: Run) -> list[Section]:
     """All that there is to say of a run, in order."""
+    if run.source == CAPTURE:
+        return captures.sections(run)
     from tightlink.scenario import understood
 
     flows = [_why(run), _totals(run)] if "flows" in run.tables else []
@@ -52,10 +55,13 @@ def sections(run: Run) -> list[Section]:
 
 def lead(run: Run) -> str:
     """The run in two sentences."""
+    if run.source == CAPTURE:
+        return captures.lead(run)
     links = run.links
     busiest = links.sort("utilization", descending=True, nulls_last=True, maintain_order=True).row(0, named=True)
     where = f"The busiest link is {busiest['link']}, in use {why.percent(busiest['utilization'] or 0.0)} of the time."
-    ran = f"{run.scenario.duration} simulated with seed {run.manifest['seed']}"
+    simulated = run.source == SIMULATION
+    ran = f"{run.scenario.duration} " + (f"simulated with seed {run.manifest['seed']}" if simulated else "measured")
     if "flows" not in run.tables:
         many = users.lead(run)
         return f"{ran}. {where}" if many is None else f"{ran}. {many} {where}"

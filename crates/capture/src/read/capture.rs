@@ -1,0 +1,224 @@
+//! A capture from its first packet to its last, or to where it is damaged.
+
+use std::io::Read;
+
+use super::analysis::Found;
+use super::connection::TCP;
+use super::error::{Damage, Error};
+use super::file::{File, Frame, Interface, Nanoseconds};
+use super::flows::{Belongs, End, Flows, Limits};
+use super::fragments::{Fragments, Part};
+use super::ip::{self, Packet};
+use super::link::{Carried, carried};
+use super::packets::{Owner, Packets, Record};
+use super::segment::{FIN, RST, SYN, Segment};
+use super::totals::{Counted, Kind, Totals};
+
+/// How a capture is read.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Length of the intervals of the series.
+    pub interval: Nanoseconds,
+    /// Whether every packet is kept.
+    pub packets: bool,
+    /// How much is remembered.
+    pub limits: Limits,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { interval: 1_000_000_000, packets: false, limits: Limits::default() }
+    }
+}
+
+/// A capture that was read.
+pub struct Capture {
+    /// Kind of file.
+    pub format: &'static str,
+    /// Whether it was compressed.
+    pub compressed: bool,
+    /// SHA-256 of what was read, and its bytes.
+    pub digest: (String, u64),
+    /// Packets.
+    pub count: u64,
+    /// Where they were captured.
+    pub interfaces: Vec<Interface>,
+    /// What passed in all.
+    pub totals: Totals,
+    /// Who talked to whom.
+    pub flows: Flows,
+    /// Every packet, where it was asked for.
+    pub packets: Option<Packets>,
+    /// Datagrams that never became whole.
+    pub incomplete: u64,
+    /// Segments of which too little was kept to look at them.
+    pub unseen: u64,
+    /// From where on nothing could be read.
+    pub damage: Option<Damage>,
+}
+
+/// Between two calls of `proceed`.
+const PAUSE: u64 = 1 << 16;
+const UDP: u8 = 17;
+/// Protocols whose first four bytes are two ports: TCP, UDP, DCCP, SCTP, UDP-Lite.
+const WITH_PORTS: [u8; 5] = [TCP, UDP, 33, 132, 136];
+
+/// Reads a capture. `proceed` is asked now and then, with the packets and the bytes so far, whether to go on.
+pub fn read<'a>(
+    input: impl Read + 'a,
+    options: Options,
+    mut proceed: impl FnMut(u64, u64) -> bool,
+) -> Result<Capture, Error> {
+    let mut file = File::open(input)?;
+    let mut reading = Reading {
+        number: 0,
+        totals: Totals::new(options.interval),
+        flows: Flows::new(options.limits),
+        fragments: Fragments::default(),
+        packets: options.packets.then(Packets::default),
+        unseen: 0,
+    };
+    let damage = loop {
+        match file.next_frame() {
+            Ok(Some(frame)) => reading.add(&frame),
+            Ok(None) => break None,
+            Err(damage) if damage.cause.is_some() && reading.number == 0 => {
+                return Err(damage.cause.map_or(Error::Interrupted, Error::Io));
+            }
+            Err(damage) if reading.number == 0 => return Err(Error::Damaged(damage)),
+            Err(damage) => break Some(damage),
+        }
+        if reading.number.is_multiple_of(PAUSE) && !proceed(reading.number, file.source().offset()) {
+            return Err(Error::Interrupted);
+        }
+    };
+    let Reading { number, mut totals, flows, fragments, packets, unseen } = reading;
+    totals.settle();
+    Ok(Capture {
+        format: file.format(),
+        compressed: file.source().is_compressed(),
+        digest: file.source().digest(),
+        count: number,
+        interfaces: file.interfaces().to_vec(),
+        totals,
+        flows,
+        packets,
+        incomplete: fragments.incomplete(),
+        unseen,
+        damage,
+    })
+}
+
+struct Reading {
+    number: u64,
+    totals: Totals,
+    flows: Flows,
+    fragments: Fragments,
+    packets: Option<Packets>,
+    unseen: u64,
+}
+
+/// What a packet turned out to be.
+struct Seen {
+    owner: Option<Owner>,
+    bare: bool,
+    seq: Option<u32>,
+    found: Found,
+}
+
+impl Reading {
+    fn add(&mut self, frame: &Frame<'_>) {
+        self.number += 1;
+        let (kind, packet) = match carried(frame.link_type, frame.data, frame.length) {
+            Carried::Ip(data, room) => match ip::packet(data, room) {
+                Some(packet) => (Kind::Ip(packet.protocol), Some(packet)),
+                None => (Kind::Unreadable, None),
+            },
+            Carried::Other(kind) => (Kind::Type(kind), None),
+            Carried::Llc => (Kind::Llc, None),
+            Carried::Cut => (Kind::Unreadable, None),
+            Carried::Unknown => (Kind::Link(frame.link_type), None),
+        };
+        let bytes = packet.map_or(frame.length, |packet| packet.length);
+        let Frame { time, interface, length, data, .. } = *frame;
+        let cut = (data.len() as u64) < u64::from(length);
+        self.totals.add(&Counted { time, interface, kind, bytes, frame_bytes: length, cut });
+        let seen = packet.and_then(|packet| self.follow(&packet, time));
+        if let Some(packets) = &mut self.packets {
+            let ends = packet.map(|packet| (packets.place(packet.source), packets.place(packet.target)));
+            let Seen { owner, bare, seq, found } =
+                seen.unwrap_or(Seen { owner: None, bare: false, seq: None, found: Found::default() });
+            packets.records.push(Record { time, number: self.number, ends, kind, bare, bytes, owner, seq, found });
+        }
+    }
+
+    /// Counts an IP packet to its flow; nothing where that cannot be told.
+    fn follow(&mut self, packet: &Packet<'_>, time: Nanoseconds) -> Option<Seen> {
+        let Some(fragment) = packet.fragment else {
+            return self.whole(packet, packet.payload, packet.payload_length, time);
+        };
+        let Part { head, early, whole } = self.fragments.add(packet, fragment);
+        let head = head?;
+        if let Some(length) = whole {
+            // The datagram is looked at when it is whole, as its receiver does.
+            let seen = self.whole(packet, &head, length, time);
+            self.repay(packet, &head, &early, time);
+            return seen;
+        }
+        self.repay(packet, &head, &early, time);
+        let (from, to) = ends(packet, &head);
+        let Belongs { connection, serial, direction, .. } =
+            self.flows.find(from, to, packet.protocol, None, self.number);
+        connection.count(direction, self.number, packet.length);
+        connection.own(direction, time, packet.length, 0, packet.marked);
+        Some(Seen { owner: Some(Owner { serial, direction }), bare: false, seq: None, found: Found::default() })
+    }
+
+    /// Counts fragments that came before the first of their datagram.
+    fn repay(&mut self, packet: &Packet<'_>, head: &[u8], early: &[u32], time: Nanoseconds) {
+        let (from, to) = ends(packet, head);
+        for &length in early {
+            let Belongs { connection, direction, .. } = self.flows.find(from, to, packet.protocol, None, self.number);
+            connection.count(direction, self.number, length);
+            connection.own(direction, time, length, 0, false);
+        }
+    }
+
+    /// Looks at a datagram of which `data` was kept, `length` bytes long without IP headers.
+    fn whole(&mut self, packet: &Packet<'_>, data: &[u8], length: u32, time: Nanoseconds) -> Option<Seen> {
+        let segment = if packet.protocol == TCP { Segment::read(data, length) } else { None };
+        self.unseen += u64::from(packet.protocol == TCP && segment.is_none());
+        let (from, to) = ends(packet, data);
+        let Belongs { connection, serial, direction, reopened } =
+            self.flows.find(from, to, packet.protocol, segment.as_ref(), self.number);
+        connection.count(direction, self.number, packet.length);
+        let owner = Some(Owner { serial, direction });
+        let Some(segment) = segment else {
+            let headers = match packet.protocol {
+                TCP => 20,
+                UDP => 8,
+                _ => 0,
+            };
+            let payload = length.saturating_sub(headers);
+            connection.own(direction, time, packet.length, payload, packet.marked);
+            connection.deliver(direction, payload);
+            return Some(Seen { owner, bare: false, seq: None, found: Found::default() });
+        };
+        let bare = segment.payload == 0 && !segment.has(SYN | FIN | RST);
+        if !bare {
+            connection.own(direction, time, packet.length, segment.payload, packet.marked);
+        }
+        let found = connection.look(direction, &segment, time, reopened);
+        Some(Seen { owner, bare, seq: Some(connection.relative(direction, &segment)), found })
+    }
+}
+
+fn ends(packet: &Packet<'_>, data: &[u8]) -> (End, End) {
+    let ports = match data {
+        [a, b, c, d, ..] if WITH_PORTS.contains(&packet.protocol) => {
+            (u16::from_be_bytes([*a, *b]), u16::from_be_bytes([*c, *d]))
+        }
+        _ => (0, 0),
+    };
+    ((packet.source, ports.0), (packet.target, ports.1))
+}

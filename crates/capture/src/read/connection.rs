@@ -1,0 +1,339 @@
+//! What passed between two ends, each direction for itself.
+
+use super::analysis::{Found, Scale, Tracker, Verdict};
+use super::file::Nanoseconds;
+use super::ip::Address;
+use super::quantiles::Times;
+use super::segment::{ACK, FIN, Options, RST, SYN, Segment};
+use super::sequence::after;
+
+/// Number of its protocol.
+pub const TCP: u8 = 6;
+
+/// The two ends, in the order in which they were seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ends {
+    /// Address and port of the end that sent the first packet.
+    pub first: (Address, u16),
+    /// Those of the other one.
+    pub second: (Address, u16),
+    /// Number of the IP protocol.
+    pub protocol: u8,
+}
+
+/// How often each thing was found in one direction.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    /// Neither fast nor spurious.
+    pub retransmissions: u64,
+    /// Soon after duplicate ACKs.
+    pub fast_retransmissions: u64,
+    /// Of what had been acknowledged.
+    pub spurious_retransmissions: u64,
+    /// Overtaken.
+    pub out_of_order: u64,
+    /// Gaps before a segment.
+    pub lost_segments: u64,
+    /// ACKs of what was not captured.
+    pub acked_unseen: u64,
+    /// ACKs that say nothing new.
+    pub duplicate_acks: u64,
+    /// Segments with a closed window.
+    pub zero_windows: u64,
+    /// ACKs that tell of another window only.
+    pub window_updates: u64,
+    /// Segments that fill the window of the other end.
+    pub window_full: u64,
+    /// Segments that keep the connection alive.
+    pub keep_alives: u64,
+}
+
+impl Counts {
+    fn count(&mut self, found: Found) {
+        let one = |what: Found, counter: &mut u64| *counter += u64::from(found.has(what));
+        one(Found::RETRANSMISSION, &mut self.retransmissions);
+        one(Found::FAST_RETRANSMISSION, &mut self.fast_retransmissions);
+        one(Found::SPURIOUS_RETRANSMISSION, &mut self.spurious_retransmissions);
+        one(Found::OUT_OF_ORDER, &mut self.out_of_order);
+        one(Found::LOST_SEGMENT, &mut self.lost_segments);
+        one(Found::ACKED_UNSEEN, &mut self.acked_unseen);
+        one(Found::DUPLICATE_ACK, &mut self.duplicate_acks);
+        one(Found::ZERO_WINDOW, &mut self.zero_windows);
+        one(Found::WINDOW_UPDATE, &mut self.window_updates);
+        one(Found::WINDOW_FULL, &mut self.window_full);
+        one(Found::KEEP_ALIVE, &mut self.keep_alives);
+    }
+}
+
+/// What one end sent.
+#[derive(Clone, Debug, Default)]
+pub struct Way {
+    /// Number of its first packet in the file.
+    pub first_packet: u64,
+    /// All its packets.
+    pub packets: u64,
+    /// Their bytes, IP headers included.
+    pub bytes: u64,
+    /// Those with payload, SYN, FIN or RST.
+    pub own_packets: u64,
+    /// Their bytes.
+    pub own_bytes: u64,
+    /// Packets with payload.
+    pub data_packets: u64,
+    /// Payload, what was sent again included.
+    pub payload: u64,
+    /// Packets with a congestion mark and payload.
+    pub marked: u64,
+    /// First and last of its own packets, the last possibly an ACK of them.
+    pub times: Option<(Nanoseconds, Nanoseconds)>,
+    /// What was found of them.
+    pub counts: Counts,
+    /// Round-trip times that the other end's ACKs ended.
+    pub rtt: Times,
+    /// Payload that the other end acknowledged, or what was seen where no ACK was.
+    pub delivered: u64,
+    /// The largest window that it told, in bytes.
+    pub window_most: u32,
+    /// The most it sent beyond the last ACK, in bytes.
+    pub in_flight_most: u32,
+    /// What its SYN said.
+    pub options: Option<Options>,
+    progress: Progress,
+}
+
+/// How far payload and ACKs of it have come.
+#[derive(Clone, Copy, Debug, Default)]
+struct Progress {
+    /// Behind the highest payload seen.
+    sent: Option<u32>,
+    acked: Option<u32>,
+    fin: Option<u32>,
+    acks: bool,
+}
+
+/// The parts of a connection that were seen, with tshark's numbers (`tcp.completeness`).
+pub mod part {
+    /// SYN.
+    pub const SYN: u8 = 1;
+    /// SYN and ACK.
+    pub const SYN_ACK: u8 = 2;
+    /// An ACK without payload.
+    pub const ACK: u8 = 4;
+    /// Payload.
+    pub const DATA: u8 = 8;
+    /// FIN.
+    pub const FIN: u8 = 16;
+    /// RST.
+    pub const RST: u8 = 32;
+}
+
+/// Everything that passed between two ends.
+pub struct Connection {
+    /// Who they are.
+    pub ends: Ends,
+    /// What each sent.
+    pub ways: [Way; 2],
+    /// Parts of a TCP connection that were seen.
+    pub parts: u8,
+    tracker: Option<Box<Tracker>>,
+    handshake: Handshake,
+}
+
+/// What of the tracker is of interest when a connection is concluded.
+#[derive(Clone, Copy, Debug, Default)]
+struct Handshake {
+    initial_rtt: Option<Nanoseconds>,
+    scales: [Scale; 2],
+}
+
+impl Connection {
+    /// One of which the first packet is about to be added.
+    pub fn new(ends: Ends) -> Self {
+        let tracker = (ends.protocol == TCP).then(Box::default);
+        Self { ends, ways: Default::default(), parts: 0, tracker, handshake: Handshake::default() }
+    }
+
+    /// Whether a segment opens another connection of the same ports.
+    pub fn is_reopened_by(&self, direction: usize, segment: &Segment) -> bool {
+        self.tracker.as_ref().is_some_and(|tracker| tracker.is_reopened_by(direction, segment))
+    }
+
+    /// Counts a packet of `bytes`, without looking into it.
+    pub fn count(&mut self, direction: usize, number: u64, bytes: u32) {
+        let way = &mut self.ways[direction];
+        if way.packets == 0 {
+            way.first_packet = number;
+        }
+        way.packets += 1;
+        way.bytes += u64::from(bytes);
+    }
+
+    /// Counts a packet as one that carries `payload`, and may be `marked`.
+    pub fn own(&mut self, direction: usize, time: Nanoseconds, bytes: u32, payload: u32, marked: bool) {
+        let way = &mut self.ways[direction];
+        way.own_packets += 1;
+        way.own_bytes += u64::from(bytes);
+        way.payload += u64::from(payload);
+        way.data_packets += u64::from(payload > 0);
+        way.marked += u64::from(marked && payload > 0);
+        let (from, to) = way.times.unwrap_or((time, time));
+        way.times = Some((from.min(time), to.max(time)));
+    }
+
+    /// Counts payload of datagrams, which are delivered as far as anybody can tell.
+    pub fn deliver(&mut self, direction: usize, payload: u32) {
+        self.ways[direction].delivered += u64::from(payload);
+    }
+
+    /// Looks at a segment.
+    pub fn look(&mut self, direction: usize, segment: &Segment, time: Nanoseconds, reopened: bool) -> Found {
+        let Some(tracker) = &mut self.tracker else { return Found::default() };
+        let is_first = self.ways[0].packets + self.ways[1].packets <= 1;
+        self.parts |= parts(segment, is_first);
+        let Verdict { mut found, rtt } = tracker.look(direction, segment, time);
+        if reopened {
+            found.add(Found::PORTS_REUSED);
+        }
+        let window = tracker.sides[direction].scaled(segment);
+        let in_flight = match (tracker.sides[direction].next, tracker.sides[1 - direction].ack) {
+            (Some(next), Some(ack)) if segment.payload > 0 => next.wrapping_sub(ack),
+            _ => 0,
+        };
+        let way = &mut self.ways[direction];
+        way.counts.count(found);
+        way.window_most = way.window_most.max(window);
+        // Not where an ACK of what was never captured has run ahead.
+        if (in_flight as i32) > 0 {
+            way.in_flight_most = way.in_flight_most.max(in_flight);
+        }
+        way.options = way.options.or(segment.options);
+        way.advance(segment);
+        if segment.has(ACK) {
+            self.ways[1 - direction].acknowledge(segment.ack, time, rtt);
+        }
+        found
+    }
+
+    /// The sequence number of a segment, counted from the beginning of its direction.
+    pub fn relative(&self, direction: usize, segment: &Segment) -> u32 {
+        let base = self.tracker.as_ref().and_then(|tracker| tracker.sides[direction].base);
+        segment.seq.wrapping_sub(base.unwrap_or(segment.seq))
+    }
+
+    /// Gives up what only further packets would need.
+    pub fn conclude(&mut self) {
+        self.handshake = self.handshake();
+        self.tracker = None;
+    }
+
+    fn handshake(&self) -> Handshake {
+        self.tracker.as_ref().map_or(self.handshake, |tracker| Handshake {
+            initial_rtt: tracker.initial_rtt,
+            scales: [tracker.sides[0].scale, tracker.sides[1].scale],
+        })
+    }
+
+    /// From the SYN to the first ACK without one, in seconds; NaN where it was not seen.
+    pub fn initial_rtt_s(&self) -> f64 {
+        self.handshake().initial_rtt.map_or(f64::NAN, |nanoseconds| nanoseconds as f64 * 1e-9)
+    }
+
+    /// How the windows of an end are scaled.
+    pub fn scale(&self, direction: usize) -> Scale {
+        self.handshake().scales[direction]
+    }
+
+    /// What became of it, in a word; empty for what is no connection.
+    pub fn state(&self) -> &'static str {
+        if self.ends.protocol != TCP {
+            return "";
+        }
+        let saw = |parts: u8| self.parts & parts == parts;
+        match (saw(part::SYN), saw(part::SYN_ACK)) {
+            _ if saw(part::SYN | part::RST) && !saw(part::SYN_ACK) && !saw(part::DATA) => "refused",
+            (true, false) if self.parts & !part::SYN == 0 => "unanswered",
+            (true, true) if saw(part::FIN) => "complete",
+            (true, true) if saw(part::RST) => "reset",
+            (true, true) => "open",
+            _ => "partial",
+        }
+    }
+}
+
+fn parts(segment: &Segment, is_first: bool) -> u8 {
+    let mut seen = 0;
+    match segment.flags & (SYN | ACK) {
+        SYN if is_first => seen |= part::SYN | if segment.payload > 0 { part::DATA } else { 0 },
+        _ if is_first => {}
+        both if both == SYN | ACK => seen |= part::SYN_ACK,
+        ACK => seen |= if segment.payload > 0 { part::DATA } else { part::ACK },
+        _ => {}
+    }
+    if !is_first {
+        if segment.flags & (FIN | ACK) == FIN | ACK {
+            seen |= part::FIN;
+        }
+        if segment.has(RST) {
+            seen |= part::RST;
+        }
+    }
+    seen
+}
+
+impl Way {
+    /// Payload moves the end of what was sent.
+    fn advance(&mut self, segment: &Segment) {
+        let start = segment.seq.wrapping_add(u32::from(segment.has(SYN)));
+        let end = start.wrapping_add(segment.payload);
+        if segment.has(FIN) {
+            self.progress.fin = Some(end.wrapping_add(1));
+        }
+        if segment.payload == 0 {
+            return;
+        }
+        let sent = self.progress.sent.get_or_insert(start);
+        if after(end, *sent) {
+            if !self.progress.acks {
+                self.delivered += u64::from(end.wrapping_sub(*sent));
+            }
+            *sent = end;
+        }
+        if self.progress.acked.is_none() && self.progress.acks {
+            self.progress.acked = Some(start);
+        }
+    }
+
+    /// An ACK of the other end moves the end of what was delivered.
+    fn acknowledge(&mut self, ack: u32, time: Nanoseconds, rtt: Option<u64>) {
+        if let Some(rtt) = rtt {
+            self.rtt.add(rtt);
+        }
+        let end = if self.progress.fin == Some(ack) { ack.wrapping_sub(1) } else { ack };
+        if !self.progress.acks {
+            // From now on ACKs say what was delivered: up to the first of them, all that was seen before it.
+            self.progress.acks = true;
+            let (Some(sent), seen) = (self.progress.sent, self.delivered) else { return };
+            let unacked = sent.wrapping_sub(end);
+            let start = sent.wrapping_sub(seen as u32);
+            self.progress.acked = Some(start);
+            self.delivered = if (unacked as i32) < 0 { seen } else { seen.saturating_sub(u64::from(unacked)) };
+            if !after(end, start) {
+                return;
+            }
+            self.progress.acked = Some(end);
+            return self.last(time);
+        }
+        let Some(acked) = &mut self.progress.acked else { return };
+        if after(end, *acked) {
+            self.delivered += u64::from(end.wrapping_sub(*acked));
+            *acked = end;
+            self.last(time);
+        }
+    }
+
+    fn last(&mut self, time: Nanoseconds) {
+        if let Some((_, to)) = &mut self.times {
+            *to = (*to).max(time);
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The connections of a capture, in bounded memory.
+//!
+//! Connections that are quiet longest are concluded when too many are open; of the concluded ones the largest are kept.
+
+use std::collections::HashMap;
+
+use super::connection::{Connection, Ends};
+use super::ip::Address;
+use super::segment::Segment;
+
+/// How many connections are followed at a time, and how many are listed in the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Followed at a time.
+    pub open: usize,
+    /// Listed in the end.
+    pub listed: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { open: 1 << 17, listed: 1 << 18 }
+    }
+}
+
+/// One end of a connection.
+pub type End = (Address, u16);
+
+/// Who talks to whom, in the order of their addresses.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Key {
+    low: End,
+    high: End,
+    protocol: u8,
+}
+
+struct Open {
+    key: Key,
+    serial: u32,
+    last_packet: u64,
+    connection: Connection,
+}
+
+/// Connections, by their ends.
+pub struct Flows {
+    limits: Limits,
+    index: HashMap<Key, usize>,
+    open: Vec<Open>,
+    /// The one of the last packet: packets come in trains.
+    last: Option<usize>,
+    closed: Vec<(u32, Connection)>,
+    next: u32,
+    /// Connections that were concluded while they may have gone on.
+    pub concluded: u64,
+}
+
+/// Where a packet belongs.
+pub struct Belongs<'a> {
+    /// Its connection.
+    pub connection: &'a mut Connection,
+    /// Number of the connection.
+    pub serial: u32,
+    /// 0 from the end that was seen first, 1 from the other.
+    pub direction: usize,
+    /// Whether it opened another connection of old ports.
+    pub reopened: bool,
+}
+
+impl Flows {
+    /// None yet.
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits: Limits { open: limits.open.max(1), listed: limits.listed.max(1) },
+            index: HashMap::new(),
+            open: Vec::new(),
+            last: None,
+            closed: Vec::new(),
+            next: 0,
+            concluded: 0,
+        }
+    }
+
+    /// The connection of packet `number`, a new one if there is none.
+    pub fn find(&mut self, from: End, to: End, protocol: u8, segment: Option<&Segment>, number: u64) -> Belongs<'_> {
+        let (low, high) = if from <= to { (from, to) } else { (to, from) };
+        let key = Key { low, high, protocol };
+        let known = match self.last {
+            Some(last) if self.open[last].key == key => Some(last),
+            _ => self.index.get(&key).copied(),
+        };
+        let mut reopened = false;
+        let place = match known {
+            Some(place) => {
+                let direction = usize::from(self.open[place].connection.ends.first != from);
+                reopened = segment.is_some_and(|one| self.open[place].connection.is_reopened_by(direction, one));
+                if reopened {
+                    self.replace(place, from, to);
+                }
+                place
+            }
+            None => self.insert(key, from, to),
+        };
+        self.last = Some(place);
+        let open = &mut self.open[place];
+        open.last_packet = number;
+        let direction = usize::from(open.connection.ends.first != from);
+        Belongs { connection: &mut open.connection, serial: open.serial, direction, reopened }
+    }
+
+    /// All connections that are listed, with their numbers, in the order of their first packets.
+    pub fn finish(mut self) -> Vec<(u32, Connection)> {
+        for open in std::mem::take(&mut self.open) {
+            self.close(open.serial, open.connection);
+        }
+        self.keep_largest();
+        self.closed.sort_unstable_by_key(|(serial, _)| *serial);
+        self.closed
+    }
+
+    /// How many connections there were.
+    pub fn count(&self) -> u32 {
+        self.next
+    }
+
+    /// How many of them are listed at most.
+    pub fn listed(&self) -> usize {
+        self.limits.listed
+    }
+
+    fn new_connection(&mut self, from: End, to: End, protocol: u8) -> (u32, Connection) {
+        let serial = self.next;
+        self.next = self.next.saturating_add(1);
+        (serial, Connection::new(Ends { first: from, second: to, protocol }))
+    }
+
+    fn replace(&mut self, place: usize, from: End, to: End) {
+        let (serial, connection) = self.new_connection(from, to, self.open[place].key.protocol);
+        let old = std::mem::replace(&mut self.open[place].connection, connection);
+        let old_serial = std::mem::replace(&mut self.open[place].serial, serial);
+        self.close(old_serial, old);
+    }
+
+    fn insert(&mut self, key: Key, from: End, to: End) -> usize {
+        if self.open.len() >= self.limits.open {
+            self.conclude();
+        }
+        let (serial, connection) = self.new_connection(from, to, key.protocol);
+        self.open.push(Open { key, serial, last_packet: 0, connection });
+        self.index.insert(key, self.open.len() - 1);
+        self.open.len() - 1
+    }
+
+    /// Concludes the quarter that was quiet longest.
+    fn conclude(&mut self) {
+        let mut lasts: Vec<u64> = self.open.iter().map(|open| open.last_packet).collect();
+        let (_, &mut until, _) = lasts.select_nth_unstable(self.open.len() / 4);
+        let (quiet, open): (Vec<Open>, Vec<Open>) =
+            std::mem::take(&mut self.open).into_iter().partition(|open| open.last_packet <= until);
+        self.concluded += quiet.len() as u64;
+        for quiet in quiet {
+            self.close(quiet.serial, quiet.connection);
+        }
+        self.open = open;
+        self.index = self.open.iter().enumerate().map(|(place, open)| (open.key, place)).collect();
+        self.last = None;
+    }
+
+    fn close(&mut self, serial: u32, mut connection: Connection) {
+        connection.conclude();
+        self.closed.push((serial, connection));
+        if self.closed.len() >= 2 * self.limits.listed {
+            self.keep_largest();
+        }
+    }
+
+    fn keep_largest(&mut self) {
+        let listed = self.limits.listed;
+        if self.closed.len() <= listed {
+            return;
+        }
+        let bytes = |connection: &Connection| connection.ways.iter().map(|way| way.bytes).sum::<u64>();
+        self.closed
+            .select_nth_unstable_by_key(listed, |(serial, connection)| (std::cmp::Reverse(bytes(connection)), *serial));
+        self.closed.truncate(listed);
+    }
+}

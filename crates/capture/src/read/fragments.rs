@@ -1,0 +1,107 @@
+//! Datagrams in parts: which flow each part belongs to, and when a datagram is whole.
+//!
+//! By count, not by place: a datagram is whole when as many bytes have come as its last fragment says. What is kept is
+//! the beginning of its first fragment, where the ports are.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::ip::{Address, Fragment, Packet};
+
+/// Datagrams of which parts are awaited; the oldest is given up for one more.
+const MOST: usize = 4096;
+/// As much of the first fragment as a TCP header may need.
+const HEAD: usize = 60;
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Key {
+    source: Address,
+    target: Address,
+    protocol: u8,
+    id: u32,
+}
+
+#[derive(Clone)]
+struct Datagram {
+    number: u64,
+    head: Vec<u8>,
+    seen: u32,
+    whole: Option<u32>,
+    /// Parts that came before the first: packets and bytes.
+    early: Vec<u32>,
+}
+
+/// What is known once a fragment has been looked at.
+pub struct Part {
+    /// The beginning of the datagram's payload, where it is known.
+    pub head: Option<Vec<u8>>,
+    /// Lengths of packets before this one that the same flow owns.
+    pub early: Vec<u32>,
+    /// The length of the datagram's payload, if it is whole now.
+    pub whole: Option<u32>,
+}
+
+/// Datagrams of which parts have come.
+#[derive(Default)]
+pub struct Fragments {
+    waiting: HashMap<Key, Datagram>,
+    order: VecDeque<(u64, Key)>,
+    next: u64,
+    given_up: u64,
+}
+
+impl Fragments {
+    /// Looks at a fragment.
+    pub fn add(&mut self, packet: &Packet<'_>, fragment: Fragment) -> Part {
+        let Packet { source, target, protocol, .. } = *packet;
+        let key = Key { source, target, protocol, id: fragment.id };
+        if !self.waiting.contains_key(&key) {
+            self.make_room();
+            self.order.push_back((self.next, key));
+            let new = Datagram { number: self.next, head: Vec::new(), seen: 0, whole: None, early: Vec::new() };
+            self.waiting.insert(key, new);
+            self.next += 1;
+        }
+        let Some(datagram) = self.waiting.get_mut(&key) else { return Part::unknown() };
+        datagram.seen = datagram.seen.saturating_add(packet.payload_length);
+        if !fragment.more {
+            datagram.whole = Some(fragment.offset.saturating_add(packet.payload_length));
+        }
+        if fragment.offset == 0 && datagram.head.is_empty() {
+            datagram.head = packet.payload[..packet.payload.len().min(HEAD)].to_vec();
+        }
+        if datagram.head.is_empty() {
+            // No more parts than the largest datagram has.
+            if datagram.early.len() < usize::from(u16::MAX) / 8 {
+                datagram.early.push(packet.length);
+            }
+            return Part::unknown();
+        }
+        let whole = datagram.whole.filter(|&whole| datagram.seen >= whole);
+        let part = Part { head: Some(datagram.head.clone()), early: std::mem::take(&mut datagram.early), whole };
+        if whole.is_some() {
+            self.waiting.remove(&key);
+        }
+        part
+    }
+
+    /// Datagrams that never became whole.
+    pub fn incomplete(&self) -> u64 {
+        self.given_up + self.waiting.len() as u64
+    }
+
+    fn make_room(&mut self) {
+        while self.waiting.len() >= MOST || self.order.len() >= 2 * MOST {
+            let Some((number, key)) = self.order.pop_front() else { return };
+            if self.waiting.get(&key).is_some_and(|datagram| datagram.number == number) {
+                self.waiting.remove(&key);
+                self.given_up += 1;
+            }
+        }
+    }
+}
+
+impl Part {
+    fn unknown() -> Self {
+        Self { head: None, early: Vec::new(), whole: None }
+    }
+}

@@ -1,0 +1,124 @@
+//! From a frame to what it carries: the headers of links, tags of VLANs, labels of MPLS.
+
+/// What is in a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carried<'a> {
+    /// An IP packet: what was kept of it, and how long it was with what a link may have padded.
+    Ip(&'a [u8], u32),
+    /// Something else, by its EtherType.
+    Other(u16),
+    /// A frame of IEEE 802.3 with a length instead of a type: spanning tree and the like.
+    Llc,
+    /// Less was kept than the headers need.
+    Cut,
+    /// A link of which the headers are not known here.
+    Unknown,
+}
+
+const IPV4: u16 = 0x0800;
+const IPV6: u16 = 0x86dd;
+const TAGS: [u16; 4] = [0x8100, 0x88a8, 0x9100, 0x9200];
+const PPPOE: u16 = 0x8864;
+const MPLS: [u16; 2] = [0x8847, 0x8848];
+const LEAST_TYPE: u16 = 0x0600;
+
+/// What a frame of a link type carries; `length` is its length on the wire.
+pub fn carried(link_type: u32, frame: &[u8], length: u32) -> Carried<'_> {
+    let rest = Rest { data: frame, length };
+    let found = match link_type {
+        1 => rest.half(12).and_then(|kind| rest.after(14)?.of_type(kind)),
+        101 | 12 | 14 | 228 | 229 => rest.ip(),
+        // The family in the order of bytes of the machine that captured, or in that of the network: IP tells itself.
+        0 | 108 => rest.after(4).and_then(Rest::ip),
+        113 => rest.half(14).and_then(|kind| rest.after(16)?.of_type(kind)),
+        276 => rest.half(0).and_then(|kind| rest.after(20)?.of_type(kind)),
+        _ => Some(Carried::Unknown),
+    };
+    found.unwrap_or(Carried::Cut)
+}
+
+/// The name of a link type, or its number.
+pub fn link_name(link_type: u32) -> String {
+    let name = match link_type {
+        0 => "null",
+        1 => "ethernet",
+        12 | 14 | 101 => "raw ip",
+        108 => "loop",
+        113 => "linux sll",
+        228 => "raw ipv4",
+        229 => "raw ipv6",
+        276 => "linux sll2",
+        105 | 119 | 127 | 163 | 192 => "802.11",
+        9 => "ppp",
+        189 | 220 | 249 => "usb",
+        other => return format!("link type {other}"),
+    };
+    name.to_owned()
+}
+
+/// The name of what has an EtherType that is not IP's, or its number.
+pub fn type_name(kind: u16) -> String {
+    let name = match kind {
+        0x0806 => "arp",
+        0x8035 => "rarp",
+        0x8808 => "flow control",
+        0x8809 => "slow protocols",
+        0x8863 => "pppoe discovery",
+        0x888e => "eapol",
+        0x88cc => "lldp",
+        0x88f7 => "ptp",
+        0x88e5 => "macsec",
+        0x8137 => "ipx",
+        other => return format!("type 0x{other:04x}"),
+    };
+    name.to_owned()
+}
+
+#[derive(Clone, Copy)]
+struct Rest<'a> {
+    data: &'a [u8],
+    length: u32,
+}
+
+impl<'a> Rest<'a> {
+    fn half(self, at: usize) -> Option<u16> {
+        Some(u16::from_be_bytes([*self.data.get(at)?, *self.data.get(at + 1)?]))
+    }
+
+    fn after(self, header: usize) -> Option<Self> {
+        let data = self.data.get(header..)?;
+        Some(Self { data, length: self.length.saturating_sub(header as u32) })
+    }
+
+    /// Whatever follows, of an EtherType, through any tags.
+    fn of_type(mut self, mut kind: u16) -> Option<Carried<'a>> {
+        while TAGS.contains(&kind) {
+            kind = self.half(2)?;
+            self = self.after(4)?;
+        }
+        match kind {
+            IPV4 | IPV6 => self.ip(),
+            PPPOE => self.after(8)?.ip(),
+            _ if MPLS.contains(&kind) => {
+                const BOTTOM: u8 = 1;
+                while self.data.get(2)? & BOTTOM == 0 {
+                    self = self.after(4)?;
+                }
+                self.after(4)?.ip()
+            }
+            _ if kind < LEAST_TYPE => match self.data.get(..8)? {
+                // IP within a subnetwork access protocol header (RFC 1042).
+                [0xaa, 0xaa, 3, 0, 0, 0, high, low] => self.after(8)?.of_type(u16::from_be_bytes([*high, *low])),
+                _ => Some(Carried::Llc),
+            },
+            other => Some(Carried::Other(other)),
+        }
+    }
+
+    fn ip(self) -> Option<Carried<'a>> {
+        Some(match self.data.first()? >> 4 {
+            4 | 6 => Carried::Ip(self.data, self.length),
+            _ => Carried::Other(0),
+        })
+    }
+}

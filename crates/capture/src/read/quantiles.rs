@@ -1,0 +1,83 @@
+//! Percentiles of many times in little memory: counts in classes of equal ratio.
+
+/// Each class reaches 2 % above the last, so that its middle is within 1 % of what fell into it.
+const RATIO: f64 = 1.02;
+
+/// Times, in nanoseconds, of which mean, extremes and percentiles are asked.
+#[derive(Clone, Debug, Default)]
+pub struct Times {
+    /// How many there are.
+    pub count: u64,
+    sum: u128,
+    least: u64,
+    most: u64,
+    /// Class and count, in order of the class.
+    classes: Vec<(u16, u32)>,
+}
+
+impl Times {
+    /// Adds a time above zero.
+    pub fn add(&mut self, nanoseconds: u64) {
+        self.least = if self.count == 0 { nanoseconds } else { self.least.min(nanoseconds) };
+        self.most = self.most.max(nanoseconds);
+        self.count += 1;
+        self.sum += u128::from(nanoseconds);
+        let class = class(nanoseconds);
+        match self.classes.binary_search_by_key(&class, |&(class, _)| class) {
+            Ok(at) => self.classes[at].1 = self.classes[at].1.saturating_add(1),
+            Err(at) => self.classes.insert(at, (class, 1)),
+        }
+    }
+
+    /// The mean in seconds; NaN without times.
+    pub fn mean_s(&self) -> f64 {
+        self.sum as f64 / self.count as f64 * 1e-9
+    }
+
+    /// The smallest in seconds; NaN without times.
+    pub fn least_s(&self) -> f64 {
+        if self.count == 0 { f64::NAN } else { self.least as f64 * 1e-9 }
+    }
+
+    /// The largest in seconds; NaN without times.
+    pub fn most_s(&self) -> f64 {
+        if self.count == 0 { f64::NAN } else { self.most as f64 * 1e-9 }
+    }
+
+    /// The time that a share of them does not exceed, in seconds and within 1 %; NaN without times.
+    pub fn quantile_s(&self, share: f64) -> f64 {
+        let wanted = (share * self.count as f64).ceil().max(1.0) as u64;
+        let mut below = 0;
+        for &(class, count) in &self.classes {
+            below += u64::from(count);
+            if below >= wanted {
+                let middle = libm::pow(RATIO, f64::from(class) + 0.5);
+                return middle.clamp(self.least as f64, self.most as f64) * 1e-9;
+            }
+        }
+        self.most_s()
+    }
+}
+
+fn class(nanoseconds: u64) -> u16 {
+    (libm::log(nanoseconds.max(1) as f64) / libm::log(RATIO)) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Times;
+
+    #[test]
+    fn percentiles_are_within_one_percent() {
+        let mut times = Times::default();
+        assert!(times.quantile_s(0.5).is_nan() && times.mean_s().is_nan());
+        for time in 1..=10_000_u64 {
+            times.add(time * 1_000);
+        }
+        for (share, expected) in [(0.0, 1e-6), (0.5, 5e-3), (0.95, 9.5e-3), (1.0, 1e-2)] {
+            let found = times.quantile_s(share);
+            assert!((found / expected - 1.0).abs() < 0.0101, "{share}: {found} instead of {expected}");
+        }
+        assert_eq!((times.least_s(), times.most_s(), times.mean_s()), (1e-6, 1e-2, 5.0005e-3));
+    }
+}

@@ -1,0 +1,130 @@
+//! Bytes of a file or a pipe, compressed or not, seen through a window that moves forwards.
+
+use std::cell::RefCell;
+use std::io::{self, Read};
+use std::rc::Rc;
+
+use flate2::read::MultiGzDecoder;
+use sha2::{Digest, Sha256};
+
+use super::error::Damage;
+
+const CHUNK: usize = 1 << 20;
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// A stream of bytes of which the next ones can be looked at.
+pub struct Source<'a> {
+    inner: Box<dyn Read + 'a>,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    consumed: u64,
+    ended: bool,
+    compressed: bool,
+    digest: Rc<RefCell<Digested>>,
+}
+
+#[derive(Default)]
+struct Digested {
+    hash: Sha256,
+    bytes: u64,
+}
+
+/// Passes bytes on and remembers their digest.
+struct Watched<R> {
+    inner: R,
+    digest: Rc<RefCell<Digested>>,
+}
+
+impl<R: Read> Read for Watched<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        let mut digest = self.digest.borrow_mut();
+        digest.hash.update(&buffer[..read]);
+        digest.bytes += read as u64;
+        Ok(read)
+    }
+}
+
+impl<'a> Source<'a> {
+    /// A window over `inner`, unpacked where its first bytes say that it is gzip.
+    pub fn new(inner: impl Read + 'a) -> io::Result<Self> {
+        let digest = Rc::new(RefCell::new(Digested::default()));
+        let mut raw = Watched { inner, digest: Rc::clone(&digest) };
+        let mut head = Vec::new();
+        raw.by_ref().take(GZIP.len() as u64).read_to_end(&mut head)?;
+        let compressed = head == GZIP;
+        let whole = io::Cursor::new(head).chain(raw);
+        let inner: Box<dyn Read + 'a> = if compressed {
+            Box::new(MultiGzDecoder::new(io::BufReader::with_capacity(CHUNK, whole)))
+        } else {
+            Box::new(whole)
+        };
+        Ok(Self { inner, buffer: vec![0; CHUNK], start: 0, end: 0, consumed: 0, ended: false, compressed, digest })
+    }
+
+    /// The next `length` bytes, or fewer at the end.
+    pub fn peek(&mut self, length: usize) -> Result<&[u8], Damage> {
+        if self.end - self.start < length {
+            self.fill(length)?;
+        }
+        let end = self.end.min(self.start + length);
+        Ok(&self.buffer[self.start..end])
+    }
+
+    /// Bytes that were peeked at, from an offset on.
+    pub fn seen(&self, from: usize, to: usize) -> &[u8] {
+        &self.buffer[self.start + from..self.start + to]
+    }
+
+    /// Moves on by bytes that were peeked at.
+    pub fn consume(&mut self, length: usize) {
+        debug_assert!(length <= self.end - self.start);
+        self.start += length;
+        self.consumed += length as u64;
+    }
+
+    /// How many bytes were consumed, of the unpacked stream.
+    pub fn offset(&self) -> u64 {
+        self.consumed
+    }
+
+    /// Whether the file is compressed, so that offsets are not those of the file.
+    pub fn is_compressed(&self) -> bool {
+        self.compressed
+    }
+
+    /// The SHA-256 of all that was read, in hexadecimal, and how many bytes that was.
+    pub fn digest(&self) -> (String, u64) {
+        let digest = self.digest.borrow();
+        (digest.hash.clone().finalize().iter().map(|byte| format!("{byte:02x}")).collect(), digest.bytes)
+    }
+
+    fn fill(&mut self, length: usize) -> Result<(), Damage> {
+        if self.start > 0 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        if self.buffer.len() < length {
+            self.buffer.resize(length.next_multiple_of(CHUNK), 0);
+        }
+        while self.end < length && !self.ended {
+            match self.inner.read(&mut self.buffer[self.end..]) {
+                Ok(0) => self.ended = true,
+                Ok(read) => self.end += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if self.compressed && is_of_gzip(&error) => {
+                    self.ended = true;
+                    return Err(Damage::new(self.consumed, format!("its compression is damaged: {error}")));
+                }
+                Err(error) => return Err(Damage::unreadable(self.consumed, error)),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_of_gzip(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::UnexpectedEof)
+}

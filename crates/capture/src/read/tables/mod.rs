@@ -1,0 +1,204 @@
+//! What was read, as tables with the names and columns of runs; a column of which a capture knows nothing is left out.
+//! Times count from the first packet of the file.
+
+mod packets;
+mod totals;
+
+use tightlink_sim::tables::{Column, Table};
+
+use super::analysis::Scale;
+use super::capture::Capture;
+use super::connection::{Connection, TCP, Way};
+use super::file::Nanoseconds;
+use super::flows::End;
+use super::ip::protocol_name;
+
+const BITS: f64 = 8.0;
+
+/// A flow: a direction of a connection that carries data, or the first of one that carries none.
+struct Flow<'a> {
+    serial: u32,
+    direction: usize,
+    connection: &'a Connection,
+}
+
+impl Flow<'_> {
+    fn way(&self) -> &Way {
+        &self.connection.ways[self.direction]
+    }
+
+    fn back(&self) -> &Way {
+        &self.connection.ways[1 - self.direction]
+    }
+
+    fn from(&self) -> End {
+        if self.direction == 0 { self.connection.ends.first } else { self.connection.ends.second }
+    }
+
+    fn to(&self) -> End {
+        if self.direction == 0 { self.connection.ends.second } else { self.connection.ends.first }
+    }
+
+    fn is_tcp(&self) -> bool {
+        self.connection.ends.protocol == TCP
+    }
+
+    fn label(&self) -> String {
+        format!("{}-{}", end(self.from()), end(self.to()))
+    }
+
+    /// Of TCP, otherwise none.
+    fn tcp(&self, count: u64) -> f64 {
+        if self.is_tcp() { count as f64 } else { f64::NAN }
+    }
+
+    fn rate_bps(&self, bytes: u64) -> f64 {
+        let lasts = self.way().times.map_or(0, |(from, to)| to.saturating_sub(from));
+        if lasts > 0 { bytes as f64 * BITS / seconds(lasts) } else { f64::NAN }
+    }
+}
+
+/// The tables of a capture, by name.
+pub fn tables(capture: Capture) -> Vec<(&'static str, Table)> {
+    let Capture { totals: all, flows, packets: kept, interfaces, .. } = capture;
+    let began = all.began.unwrap_or(0);
+    let names = totals::names(&interfaces);
+    let connections = flows.finish();
+    let flows = listed(&connections);
+    let mut tables = vec![
+        ("flows", flows_table(&flows, began)),
+        ("connections", connections_table(&flows)),
+        ("links", totals::links(&all, &names)),
+        ("interfaces", totals::interfaces(&interfaces, &all, &names, began)),
+        ("protocols", totals::protocols(&all, &flows)),
+        ("packet_sizes", totals::sizes(&all)),
+        ("series", totals::series(&all, &names)),
+    ];
+    if let Some(kept) = kept {
+        let numbers = packets::Numbers::new(&flows);
+        tables.push(("packets", packets::packets(&kept, &numbers, began)));
+        tables.push(("findings", packets::findings(&kept, &numbers, began)));
+    }
+    tables
+}
+
+fn listed(connections: &[(u32, Connection)]) -> Vec<Flow<'_>> {
+    let mut flows: Vec<Flow<'_>> = Vec::new();
+    for (serial, connection) in connections {
+        let carries = |way: &Way| if connection.ends.protocol == TCP { way.data_packets > 0 } else { way.packets > 0 };
+        let mut directions: Vec<usize> = (0..2).filter(|&direction| carries(&connection.ways[direction])).collect();
+        if directions.is_empty() {
+            directions.push(usize::from(connection.ways[0].packets == 0));
+        }
+        flows.extend(directions.into_iter().map(|direction| Flow { serial: *serial, direction, connection }));
+    }
+    flows.sort_by_key(|flow| flow.way().first_packet);
+    flows
+}
+
+fn flows_table(flows: &[Flow<'_>], began: Nanoseconds) -> Table {
+    let floats = |value: fn(&Flow<'_>) -> f64| Column::Float(flows.iter().map(value).collect());
+    let since = |pick: fn((Nanoseconds, Nanoseconds)) -> Nanoseconds| {
+        let time = |flow: &Flow<'_>| flow.way().times.map_or(f64::NAN, |times| since_s(pick(times), began));
+        Column::Float(flows.iter().map(time).collect())
+    };
+    let texts = |value: fn(&Flow<'_>) -> String| Column::Text(flows.iter().map(value).collect());
+    Table {
+        columns: vec![
+            ("flow", Column::Integer((0..flows.len() as i64).collect())),
+            ("label", texts(|flow| flow.label())),
+            ("from", texts(|flow| flow.from().0.to_string())),
+            ("to", texts(|flow| flow.to().0.to_string())),
+            ("transport", texts(|flow| protocol_name(flow.connection.ends.protocol))),
+            ("start_s", since(|(from, _)| from)),
+            ("stop_s", since(|(_, to)| to)),
+            ("packets_sent", floats(|flow| flow.way().own_packets as f64)),
+            ("packets_retransmitted", floats(|flow| flow.tcp(sent_again(flow.way())))),
+            ("packets_marked", floats(|flow| flow.way().marked as f64)),
+            ("bytes_sent", floats(|flow| flow.way().own_bytes as f64)),
+            ("goodput_bps", floats(|flow| flow.rate_bps(flow.way().delivered))),
+            ("throughput_bps", floats(|flow| flow.rate_bps(flow.way().own_bytes))),
+            ("rtt_mean_s", floats(|flow| flow.way().rtt.mean_s())),
+        ],
+    }
+}
+
+fn connections_table(flows: &[Flow<'_>]) -> Table {
+    let flows: Vec<(usize, &Flow<'_>)> = flows.iter().enumerate().filter(|(_, flow)| flow.is_tcp()).collect();
+    let count = |value: fn(&Flow<'_>) -> u64| Column::Integer(flows.iter().map(|(_, one)| value(one) as i64).collect());
+    let float = |value: fn(&Flow<'_>) -> f64| Column::Float(flows.iter().map(|(_, one)| value(one)).collect());
+    let text = |value: fn(&Flow<'_>) -> String| Column::Text(flows.iter().map(|(_, one)| value(one)).collect());
+    Table {
+        columns: vec![
+            ("flow", Column::Integer(flows.iter().map(|&(number, _)| number as i64).collect())),
+            ("connection", Column::Integer(flows.iter().map(|(_, one)| i64::from(one.serial)).collect())),
+            ("label", text(|flow| flow.label())),
+            ("state", text(|flow| flow.connection.state().to_owned())),
+            ("packets_captured", count(|flow| flow.way().packets)),
+            ("bytes_captured", count(|flow| flow.way().bytes)),
+            ("data_packets", count(|flow| flow.way().data_packets)),
+            ("payload_bytes", count(|flow| flow.way().payload)),
+            ("delivered_bytes", count(|flow| flow.way().delivered)),
+            ("retransmissions", count(|flow| flow.way().counts.retransmissions)),
+            ("fast_retransmissions", count(|flow| flow.way().counts.fast_retransmissions)),
+            ("spurious_retransmissions", count(|flow| flow.way().counts.spurious_retransmissions)),
+            ("out_of_order", count(|flow| flow.way().counts.out_of_order)),
+            ("lost_segments", count(|flow| flow.way().counts.lost_segments)),
+            ("window_full", count(|flow| flow.way().counts.window_full)),
+            ("keep_alives", count(|flow| flow.way().counts.keep_alives)),
+            ("acks", count(|flow| flow.back().packets)),
+            ("duplicate_acks", count(|flow| flow.back().counts.duplicate_acks)),
+            ("acked_unseen", count(|flow| flow.back().counts.acked_unseen)),
+            ("zero_windows", count(|flow| flow.back().counts.zero_windows)),
+            ("window_updates", count(|flow| flow.back().counts.window_updates)),
+            ("window_max_bytes", count(|flow| u64::from(flow.back().window_most))),
+            ("in_flight_max_bytes", count(|flow| u64::from(flow.way().in_flight_most))),
+            ("initial_rtt_s", float(|flow| flow.connection.initial_rtt_s())),
+            ("rtt_samples", count(|flow| flow.way().rtt.count)),
+            ("rtt_min_s", float(|flow| flow.way().rtt.least_s())),
+            ("rtt_median_s", float(|flow| flow.way().rtt.quantile_s(0.5))),
+            ("rtt_p95_s", float(|flow| flow.way().rtt.quantile_s(0.95))),
+            ("rtt_max_s", float(|flow| flow.way().rtt.most_s())),
+            ("mss_bytes", float(|flow| flow.back().options.and_then(|one| one.mss).map_or(f64::NAN, f64::from))),
+            ("options", text(options)),
+        ],
+    }
+}
+
+/// What both ends agreed on; empty where the handshake was not seen.
+fn options(flow: &Flow<'_>) -> String {
+    let (Some(own), Some(other)) = (flow.way().options, flow.back().options) else { return String::new() };
+    let mut agreed: Vec<String> = Vec::new();
+    if own.sack && other.sack {
+        agreed.push("sack".to_owned());
+    }
+    if own.timestamps && other.timestamps {
+        agreed.push("timestamps".to_owned());
+    }
+    if let Scale::By(shift) = flow.connection.scale(1 - flow.direction) {
+        agreed.push(format!("window scale {}", 1_u32 << shift));
+    }
+    agreed.join(", ")
+}
+
+fn sent_again(way: &Way) -> u64 {
+    let counts = &way.counts;
+    counts.retransmissions + counts.fast_retransmissions + counts.spurious_retransmissions
+}
+
+fn end((address, port): End) -> String {
+    match (port, address.is_v6()) {
+        (0, _) => address.to_string(),
+        (port, true) => format!("[{address}]:{port}"),
+        (port, false) => format!("{address}:{port}"),
+    }
+}
+
+fn seconds(nanoseconds: Nanoseconds) -> f64 {
+    nanoseconds as f64 * 1e-9
+}
+
+/// From the beginning of the capture on; before it where clocks differ.
+fn since_s(time: Nanoseconds, began: Nanoseconds) -> f64 {
+    seconds(time.saturating_sub(began))
+}

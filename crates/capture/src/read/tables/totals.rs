@@ -1,0 +1,164 @@
+//! Tables of what passed in all.
+
+use std::collections::HashMap;
+
+use tightlink_sim::tables::{Column, Table};
+
+use super::{BITS, Flow, seconds, since_s};
+use crate::read::file::{Interface, Nanoseconds};
+use crate::read::link::link_name;
+use crate::read::totals::{self, Totals};
+
+/// More rows of the series than this are not filled up with intervals in which nothing passed.
+const MOST_FILLED: i64 = 1 << 21;
+
+/// The names of the interfaces, each of its own.
+pub fn names(interfaces: &[Interface]) -> Vec<String> {
+    let mut taken: HashMap<String, u32> = HashMap::new();
+    let mut named = Vec::new();
+    for (number, interface) in interfaces.iter().enumerate() {
+        let plain = if interface.name.is_empty() { format!("interface {number}") } else { interface.name.clone() };
+        let times = taken.entry(plain.clone()).or_default();
+        *times += 1;
+        named.push(if *times == 1 { plain } else { format!("{plain} ({times})") });
+    }
+    named
+}
+
+pub fn links(totals: &Totals, names: &[String]) -> Table {
+    let of = |number: usize| totals.interfaces.get(number).cloned().unwrap_or_default();
+    let count = |value: fn(&totals::OfInterface) -> u64| {
+        Column::Integer((0..names.len()).map(|number| value(&of(number)) as i64).collect())
+    };
+    Table {
+        columns: vec![
+            ("link", Column::Text(names.to_vec())),
+            ("packets_out", count(|one| one.packets)),
+            ("bytes_out", count(|one| one.bytes)),
+        ],
+    }
+}
+
+pub fn interfaces(interfaces: &[Interface], totals: &Totals, names: &[String], began: Nanoseconds) -> Table {
+    let all: Vec<(&Interface, totals::OfInterface)> = interfaces
+        .iter()
+        .enumerate()
+        .map(|(number, interface)| (interface, totals.interfaces.get(number).cloned().unwrap_or_default()))
+        .collect();
+    let lasts = |of: &totals::OfInterface| of.times.map_or(0, |(from, to)| to.saturating_sub(from));
+    let rate = |of: &totals::OfInterface| match lasts(of) {
+        0 => f64::NAN,
+        lasts => of.bytes as f64 * BITS / seconds(lasts),
+    };
+    let drops = |interface: &Interface| if interface.counts_drops { interface.drops as f64 } else { f64::NAN };
+    let snap = |interface: &Interface| match interface.snap_length {
+        0 => f64::NAN,
+        length => f64::from(length),
+    };
+    Table {
+        columns: vec![
+            ("link", Column::Text(names.to_vec())),
+            ("link_type", Column::Text(all.iter().map(|(one, _)| link_name(one.link_type)).collect())),
+            (
+                "start_s",
+                Column::Float(
+                    all.iter().map(|(_, of)| of.times.map_or(f64::NAN, |(from, _)| since_s(from, began))).collect(),
+                ),
+            ),
+            ("duration_s", Column::Float(all.iter().map(|(_, of)| seconds(lasts(of))).collect())),
+            ("frame_bytes", Column::Integer(all.iter().map(|(_, of)| of.frame_bytes as i64).collect())),
+            ("throughput_bps", Column::Float(all.iter().map(|(_, of)| rate(of)).collect())),
+            ("snap_length_bytes", Column::Float(all.iter().map(|(one, _)| snap(one)).collect())),
+            ("packets_cut", Column::Integer(all.iter().map(|(_, of)| of.cut as i64).collect())),
+            ("capture_drops", Column::Float(all.iter().map(|(one, _)| drops(one)).collect())),
+        ],
+    }
+}
+
+pub fn protocols(totals: &Totals, flows: &[Flow<'_>]) -> Table {
+    let mut listed: HashMap<u8, i64> = HashMap::new();
+    for flow in flows {
+        *listed.entry(flow.connection.ends.protocol).or_default() += 1;
+    }
+    let all = &totals.protocols;
+    let count = |of: &totals::OfProtocol| match of.kind {
+        totals::Kind::Ip(protocol) => listed.get(&protocol).copied().unwrap_or(0),
+        _ => 0,
+    };
+    let bytes: u64 = all.iter().map(|of| of.bytes).sum();
+    Table {
+        columns: vec![
+            ("protocol", Column::Text(all.iter().map(|of| of.kind.name()).collect())),
+            ("packets", Column::Integer(all.iter().map(|of| of.packets as i64).collect())),
+            ("bytes", Column::Integer(all.iter().map(|of| of.bytes as i64).collect())),
+            ("share", Column::Float(all.iter().map(|of| of.bytes as f64 / bytes as f64).collect())),
+            ("flows", Column::Integer(all.iter().map(count).collect())),
+        ],
+    }
+}
+
+pub fn sizes(totals: &Totals) -> Table {
+    let rows: Vec<(usize, u32, u64)> = totals
+        .protocols
+        .iter()
+        .enumerate()
+        .flat_map(|(place, of)| of.by_size().map(move |(size, count)| (place, size, count)))
+        .collect();
+    let names = totals.protocols.iter().map(|of| of.kind.name()).collect();
+    Table {
+        columns: vec![
+            ("protocol", Column::Category(rows.iter().map(|&(place, _, _)| place as u32).collect(), names)),
+            ("size_bytes", Column::Integer(rows.iter().map(|&(_, size, _)| i64::from(size)).collect())),
+            ("packets", Column::Integer(rows.iter().map(|&(_, _, count)| count as i64).collect())),
+        ],
+    }
+}
+
+pub fn series(totals: &Totals, names: &[String]) -> Table {
+    const METRICS: [&str; 2] = ["throughput_bps", "packet_rate_pps"];
+    let columns: Vec<totals::Column> = (0..totals.interfaces.len())
+        .map(totals::Column::Interface)
+        .chain((0..totals.protocols.len()).map(totals::Column::Protocol))
+        .collect();
+    let entities: Vec<String> = names
+        .iter()
+        .take(totals.interfaces.len())
+        .cloned()
+        .chain(totals.protocols.iter().map(|of| of.kind.name()))
+        .collect();
+    let index = |at: &(i64, totals::Column)| at.0;
+    let (from, to) = match (totals.bins.keys().next(), totals.bins.keys().next_back()) {
+        (Some(first), Some(last)) => (index(first), index(last)),
+        _ => (0, -1),
+    };
+    let span = to.saturating_sub(from).saturating_add(1);
+    let filled = span.saturating_mul(columns.len() as i64) <= MOST_FILLED;
+    let indices: Vec<i64> = if filled {
+        (from..=to).collect()
+    } else {
+        let mut all: Vec<i64> = totals.bins.keys().map(index).collect();
+        all.dedup();
+        all
+    };
+    let lasts = seconds(totals.interval);
+    let (mut times, mut whose, mut what, mut values) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for index in indices {
+        for (entity, &column) in columns.iter().enumerate() {
+            let (packets, bytes) = totals.bins.get(&(index, column)).copied().unwrap_or_default();
+            for (metric, value) in [bytes as f64 * BITS, packets as f64].into_iter().enumerate() {
+                times.push((index as f64 + 1.0) * lasts);
+                whose.push(entity as u32);
+                what.push(metric as u32);
+                values.push(value / lasts);
+            }
+        }
+    }
+    Table {
+        columns: vec![
+            ("time_s", Column::Float(times)),
+            ("entity", Column::Category(whose, entities)),
+            ("metric", Column::Category(what, METRICS.map(str::to_owned).to_vec())),
+            ("value", Column::Float(values)),
+        ],
+    }
+}

@@ -1,0 +1,187 @@
+//! Captures that this file makes: whole, cut, mutated. Whatever the bytes are, there is a result or an error.
+
+use std::io::Cursor;
+
+use proptest::prelude::*;
+use tightlink_capture::read::capture::{Capture, Options, read};
+use tightlink_capture::read::error::Error;
+use tightlink_capture::read::flows::Limits;
+use tightlink_capture::read::tables::tables;
+
+const ACK: u8 = 16;
+const SYN: u8 = 2;
+
+/// A frame of Ethernet, IPv4 and TCP between two ends.
+fn frame(back: bool, seq: u32, ack: u32, flags: u8, payload: usize) -> Vec<u8> {
+    let length = (40 + payload) as u16;
+    let mut frame = vec![0; 12];
+    frame.extend([0x08, 0, 0x45, 0]);
+    frame.extend(length.to_be_bytes());
+    frame.extend([0, 0, 0, 0, 64, 6, 0, 0]);
+    let (from, to): ([u8; 4], [u8; 4]) =
+        if back { ([10, 0, 0, 2], [10, 0, 0, 1]) } else { ([10, 0, 0, 1], [10, 0, 0, 2]) };
+    frame.extend(from);
+    frame.extend(to);
+    let (from, to): (u16, u16) = if back { (80, 5000) } else { (5000, 80) };
+    frame.extend(from.to_be_bytes());
+    frame.extend(to.to_be_bytes());
+    frame.extend(seq.to_be_bytes());
+    frame.extend(ack.to_be_bytes());
+    frame.extend([0x50, flags, 0, 200, 0, 0, 0, 0]);
+    frame.resize(frame.len() + payload, b'x');
+    frame
+}
+
+fn conversation() -> Vec<Vec<u8>> {
+    let mut frames =
+        vec![frame(false, 99, 0, SYN, 0), frame(true, 499, 100, SYN | ACK, 0), frame(false, 100, 500, ACK, 0)];
+    for turn in 0..20 {
+        frames.push(frame(false, 100 + 100 * turn, 500, ACK, 100));
+        frames.push(frame(true, 500, 200 + 100 * turn, ACK, 0));
+    }
+    frames
+}
+
+fn pcap(frames: &[Vec<u8>]) -> Vec<u8> {
+    let mut file = Vec::new();
+    for word in [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65535, 1] {
+        file.extend(word.to_le_bytes());
+    }
+    for (number, frame) in frames.iter().enumerate() {
+        for word in [number as u32, 0, frame.len() as u32, frame.len() as u32] {
+            file.extend(word.to_le_bytes());
+        }
+        file.extend(frame);
+    }
+    file
+}
+
+fn block(kind: u32, body: &[u8]) -> Vec<u8> {
+    let length = (12 + body.len().next_multiple_of(4)) as u32;
+    let mut block = [kind.to_le_bytes(), length.to_le_bytes()].concat();
+    block.extend(body);
+    block.resize(length as usize - 4, 0);
+    block.extend(length.to_le_bytes());
+    block
+}
+
+fn pcapng(frames: &[Vec<u8>]) -> Vec<u8> {
+    let mut file = block(0x0a0d_0d0a, &[0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255]);
+    // Nanoseconds, the name "eth0".
+    file.extend(block(1, &[1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 1, 0, 9, 0, 0, 0, 2, 0, 4, 0, b'e', b't', b'h', b'0']));
+    for (number, frame) in frames.iter().enumerate() {
+        let words = [0, 0, number as u32, frame.len() as u32, frame.len() as u32];
+        let mut body: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        body.extend(frame);
+        file.extend(block(6, &body));
+    }
+    file
+}
+
+fn reading(content: &[u8]) -> Result<Capture, Error> {
+    let options = Options { packets: true, limits: Limits { open: 4, listed: 4 }, ..Options::default() };
+    read(Cursor::new(content), options, |_, _| true)
+}
+
+/// Reads and makes tables; how many packets there are.
+fn count(content: &[u8]) -> Option<u64> {
+    let found = reading(content).ok()?;
+    let count = found.count;
+    assert_eq!(found.totals.interfaces.iter().map(|of| of.packets).sum::<u64>(), count);
+    assert_eq!(found.totals.protocols.iter().map(|of| of.packets).sum::<u64>(), count);
+    for (name, table) in tables(found) {
+        let lengths: Vec<usize> = table.columns.iter().map(|(_, column)| length(column)).collect();
+        assert!(lengths.windows(2).all(|pair| pair[0] == pair[1]), "{name}: {lengths:?}");
+    }
+    Some(count)
+}
+
+fn length(column: &tightlink_sim::tables::Column) -> usize {
+    use tightlink_sim::tables::Column;
+    match column {
+        Column::Float(values) => values.len(),
+        Column::Integer(values) => values.len(),
+        Column::Text(values) => values.len(),
+        Column::Category(codes, _) => codes.len(),
+    }
+}
+
+#[test]
+fn both_formats_hold_the_same() {
+    let frames = conversation();
+    for content in [pcap(&frames), pcapng(&frames)] {
+        let found = reading(&content).expect("a capture");
+        assert_eq!((found.count, found.totals.backwards, found.unseen), (43, 0, 0));
+        assert!(found.damage.is_none());
+        let flows = found.flows.finish();
+        let way = &flows[0].1.ways[0];
+        assert_eq!((flows.len(), way.data_packets, way.delivered, way.rtt.count), (1, 20, 2000, 21));
+        assert_eq!(flows[0].1.state(), "open");
+    }
+}
+
+#[test]
+fn every_end_of_a_file_is_told_with_its_byte() {
+    let frames = conversation();
+    for content in [pcap(&frames), pcapng(&frames)] {
+        let mut last = 0;
+        for end in 0..content.len() {
+            match reading(&content[..end]) {
+                Ok(found) => {
+                    assert!(found.count >= last);
+                    last = found.count;
+                    let within = found.damage.map_or(end as u64, |damage| damage.offset);
+                    assert!(within <= end as u64);
+                }
+                Err(error) => assert_eq!(last, 0, "{end}: {error}"),
+            }
+        }
+        assert!(last >= 42);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn mutated_captures_never_panic(
+        ng in any::<bool>(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4_u8), 1..24),
+    ) {
+        let frames = conversation();
+        let mut content = if ng { pcapng(&frames) } else { pcap(&frames) };
+        for (place, value, kind) in changes {
+            let at = place.index(content.len());
+            match kind {
+                0 => content[at] = value,
+                1 => content[at] = if value % 2 == 0 { 0 } else { 255 },
+                2 => content.insert(at, value),
+                _ => drop(content.remove(at)),
+            }
+        }
+        count(&content);
+    }
+
+    #[test]
+    fn frames_of_any_bytes_are_counted(
+        link in prop::sample::select(vec![0_u8, 1, 12, 101, 108, 113, 228, 229, 105, 249]),
+        frames in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..120), 1..20),
+        heads in prop::collection::vec(prop::sample::select(vec![0x45_u8, 0x60, 0x4f, 0x08, 0x86, 0x81]), 20),
+    ) {
+        let frames: Vec<Vec<u8>> = frames
+            .into_iter()
+            .zip(heads)
+            .map(|(mut frame, head)| {
+                for at in [0, 4, 12, 14] {
+                    if let Some(byte) = frame.get_mut(at) {
+                        *byte = head;
+                    }
+                }
+                frame
+            })
+            .collect();
+        let mut content = pcap(&frames);
+        content[20] = link;
+        prop_assert_eq!(count(&content), Some(frames.len() as u64));
+    }
+}

@@ -1,0 +1,126 @@
+"""Values of two runs, paired by whose they are and what they are.
+
+Example:
+    >>> import polars as pl
+    >>> first, second = (
+    ...     pl.DataFrame({"entity": names, "metric": "goodput_bps", "value": values})
+    ...     for names, values in ((["a", "b"], [2.0, 4.0]), (["b", "c"], [3.0, 1.0]))
+    ... )
+    >>> values, alone = paired("flows", first, second)
+    >>> values.rows()
+    [('flows', 'b', 'goodput_bps', 4.0, 3.0, 0.25)]
+    >>> alone.select("side", "entity", "value").rows()
+    [('observed', 'a', 2.0), ('simulated', 'c', 1.0)]
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tightlink.tables import TABLES, counted, measured
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from tightlink.run import Run
+
+#: The two sides, the columns of their values.
+SIDES: Final = ("observed", "simulated")
+#: Tables over time, with whose values they are, beside the series.
+_OVER_TIME: Final = {"users": "label", "scatter": "label"}
+#: Numbers that are names.
+_NUMBERS: Final = frozenset({"flow"})
+
+
+def totals(run: Run, name: str, key: str) -> pl.DataFrame:
+    """``entity``, ``metric``, ``value`` of a table."""
+    import polars as pl
+
+    if name not in run.tables:
+        return pl.DataFrame(schema={"entity": pl.String, "metric": pl.String, "value": pl.Float64})
+    frame = run.table(name)
+    # Captures may have the same addresses and ports twice.
+    place = pl.int_range(pl.len()).over(key) + 1
+    entity = pl.when(place > 1).then(pl.format("{} #{}", pl.col(key), place)).otherwise(pl.col(key))
+    numbers = [each.name for each in TABLES[name] if each.type != "text" and each.name not in _NUMBERS]
+    there = [name for name in numbers if name in frame.columns]
+    return unpivoted(frame.with_columns(entity=entity), ["entity"], there).select("entity", "metric", "value")
+
+
+def samples(run: Run) -> pl.DataFrame:
+    """``time_s``, ``entity``, ``metric``, ``value`` of all that was sampled."""
+    import polars as pl
+
+    empty = pl.DataFrame(schema={"time_s": pl.Float64, "entity": pl.String, "metric": pl.String, "value": pl.Float64})
+    parts = [empty]
+    if "series" in run.tables:
+        parts.append(run.series.select(empty.columns).with_columns(pl.col("value").cast(pl.Float64)))
+    for name, key in _OVER_TIME.items():
+        if name in run.tables:
+            long = unpivoted(run.table(name), ["time_s", key], [*counted(name), *measured(name)])
+            parts.append(long.select("time_s", pl.col(key).alias("entity"), "metric", "value"))
+    return pl.concat(parts)
+
+
+def common(first: pl.DataFrame, second: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """What both have sampled, in the time in which both did; the rest as it is."""
+    import polars as pl
+
+    keys = ["entity", "metric"]
+    ends = [
+        side.group_by(keys).agg(
+            pl.col("time_s").min().alias(f"from_{place}"), pl.col("time_s").max().alias(f"to_{place}")
+        )
+        for place, side in enumerate((first, second))
+    ]
+    both = ends[0].join(ends[1], on=keys).select(
+        *keys, begin=pl.max_horizontal("from_0", "from_1"), end=pl.min_horizontal("to_0", "to_1")
+    )  # fmt: skip
+    inside = pl.col("begin").is_null() | pl.col("time_s").is_between("begin", "end")
+
+    def cut(side: pl.DataFrame) -> pl.DataFrame:
+        joined = side.join(both, on=keys, how="left", maintain_order="left")
+        return joined.filter(inside).select(side.columns)
+
+    return cut(first), cut(second)
+
+
+def means(samples: pl.DataFrame) -> pl.DataFrame:
+    """The mean of each metric of each entity over its samples."""
+    import polars as pl
+
+    return samples.group_by("entity", "metric", maintain_order=True).agg(pl.col("value").mean())
+
+
+def paired(table: str, first: pl.DataFrame, second: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """What both sides have, with residuals; and what one has."""
+    import polars as pl
+
+    keys = ["entity", "metric"]
+    sides = [side.rename({"value": name}) for name, side in zip(SIDES, (first, second), strict=True)]
+    joined = sides[0].join(sides[1], on=keys, how="full", coalesce=True, maintain_order="left_right")
+    joined = joined.select(pl.lit(table).alias("table"), *keys, *SIDES)
+    observed, simulated = (pl.col(name) for name in SIDES)
+    residual = (
+        pl.when(observed == simulated).then(0.0)
+        .when(observed != 0).then((observed - simulated) / observed)
+    )  # fmt: skip
+    values = joined.drop_nulls(SIDES).with_columns(residual=residual)
+    alone = [
+        joined.filter(pl.col(other).is_null())
+        .select(pl.lit(side).alias("side"), "table", *keys, pl.col(side).alias("value"))
+        .drop_nulls("value")
+        for side, other in (SIDES, SIDES[::-1])
+    ]
+    return values, pl.concat(alone)
+
+
+def unpivoted(frame: pl.DataFrame, keys: Sequence[str], numbers: Sequence[str]) -> pl.DataFrame:
+    """The numbers of a table below each other, as ``metric`` and ``value`` beside the keys; without those missing."""
+    import polars as pl
+
+    values = frame.select(*keys, *(pl.col(name).cast(pl.Float64) for name in numbers))
+    long = values.unpivot(numbers, index=list(keys), variable_name="metric", value_name="value")
+    return long.with_columns(pl.col("value").fill_nan(None)).drop_nulls("value")

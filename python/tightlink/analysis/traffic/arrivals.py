@@ -1,0 +1,141 @@
+"""Arrivals against a Poisson process: are the times between them exponential, and do they not depend on each other?
+
+Both are tested, as Paxson and Floyd (1995) do: the distribution by Anderson and Darling's statistic for exponential
+times of unknown mean (Stephens 1974), dependence by the correlation of neighbours. A Poisson process passes both in
+95 % of cases.
+
+Example:
+    >>> import numpy as np
+    >>> times = np.cumsum(np.random.default_rng(1).exponential(0.01, 5000))
+    >>> print(interarrivals(times).sentence())
+    like a Poisson process of 100.5 arrivals/s: A² = 0.34 (critical 1.606), correlation of neighbours -0.01
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tightlink.errors import TightlinkError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+LEAST_ARRIVALS: Final = 50
+#: What the statistic exceeds with probability 2.5 %, of exponential times with unknown mean (Stephens 1974).
+CRITICAL: Final = 1.606
+#: What a correlation exceeds with 2.5 %, times the root of the number of pairs.
+_CORRELATION: Final = 2.2414
+#: Points of the distribution that are kept for a figure.
+_POINTS: Final = 500
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """What the times between arrivals say."""
+
+    arrivals: int
+    rate_per_s: float
+    mean_s: float
+    variation: float
+    """Standard deviation over mean of the times between arrivals: 1 of a Poisson process."""
+    statistic: float
+    """A², corrected for the number of times."""
+    correlation: float
+    """Of a time with the next one."""
+    correlation_limit: float
+    """What it stays within without dependence, with 97.5 %."""
+    distribution: pl.DataFrame
+    """``time_s``, ``longer`` (share of times between arrivals that are longer), ``exponential`` (the same if they were
+    exponential)."""
+
+    @property
+    def exponential(self) -> bool:
+        """Whether the times can be exponential."""
+        return self.statistic <= CRITICAL
+
+    @property
+    def independent(self) -> bool:
+        """Whether neighbours can be without dependence."""
+        return abs(self.correlation) <= self.correlation_limit
+
+    @property
+    def poisson(self) -> bool:
+        """Whether it can be a Poisson process."""
+        return self.exponential and self.independent
+
+    def sentence(self) -> str:
+        """The finding, for people."""
+        tests = f"A² = {self.statistic:.3g} (critical {CRITICAL}), correlation of neighbours {self.correlation:.2f}"
+        rate = f"{self.rate_per_s:.4g} arrivals/s"
+        if self.poisson:
+            return f"like a Poisson process of {rate}: {tests}"
+        spread = "more" if self.variation > 1 else "less"
+        why = (
+            [] if self.exponential else [f"times vary {spread} than exponential ones (variation {self.variation:.3g})"]
+        )
+        why += [] if self.independent else ["they depend on each other"]
+        return f"not a Poisson process: of {rate}, {' and '.join(why)}; {tests}"
+
+
+def interarrivals(times_s: NDArray[np.float64]) -> Arrivals:
+    """Test arrivals.
+
+    Args:
+        times_s: When they came, in seconds, in any order.
+
+    Raises:
+        TightlinkError: There are too few, or all came at once.
+    """
+    import numpy as np
+
+    times = np.sort(np.asarray(times_s, dtype=float))
+    if len(times) < LEAST_ARRIVALS:
+        raise TightlinkError(f"{len(times)} arrivals: expected at least {LEAST_ARRIVALS}")
+    if not np.isfinite(times).all():
+        raise TightlinkError("a time is missing: expected a number for every arrival")
+    between = np.diff(times)
+    mean = float(between.mean())
+    if mean == 0:
+        raise TightlinkError("all arrivals are at one time")
+    deviations = between - mean
+    varies = np.ptp(between) > 0
+    correlation = float((deviations[1:] * deviations[:-1]).sum() / (deviations**2).sum()) if varies else 1.0
+    return Arrivals(
+        len(times),
+        1 / mean,
+        mean,
+        float(between.std(ddof=1) / mean),
+        _anderson_darling(between / mean),
+        correlation,
+        _CORRELATION / math.sqrt(len(between)),
+        _distribution(between),
+    )
+
+
+def _anderson_darling(scaled: NDArray[np.float64]) -> float:
+    """A² of times over their mean against the exponential distribution, corrected for their number."""
+    import numpy as np
+
+    x = np.sort(scaled)
+    n = len(x)
+    # Arrivals at one time have probability zero.
+    below = np.log(-np.expm1(-x).clip(max=-np.finfo(float).tiny))
+    weights = 2 * np.arange(1, n + 1) - 1
+    statistic = -n - float((weights * (below - x[::-1])).sum()) / n
+    return statistic * (1 + 0.6 / n)
+
+
+def _distribution(between: NDArray[np.float64]) -> pl.DataFrame:
+    import numpy as np
+    import polars as pl
+
+    x = np.sort(between)
+    n = len(x)
+    places = np.unique(np.linspace(0, n - 1, min(n, _POINTS)).astype(int))
+    return pl.DataFrame(
+        {"time_s": x[places], "longer": 1 - (places + 0.5) / n, "exponential": np.exp(-x[places] / between.mean())}
+    )

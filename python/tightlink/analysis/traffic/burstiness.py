@@ -1,0 +1,161 @@
+"""Burstiness: how fast the variance of traffic falls when it is averaged over longer times.
+
+Of arrivals without memory the variance of means over m intervals falls as 1/m, and the Hurst parameter H is 0.5;
+of self-similar traffic it falls as m^(2H − 2), with H up to 1: bursts at all time scales (Leland, Taqqu, Willinger,
+Wilson 1994). H is estimated from the spectrum at low frequencies by the local Whittle estimator, of which the
+interval is known (Robinson 1995); the slope of the variance-time plot gives a second one, to look at.
+
+Example:
+    >>> import numpy as np
+    >>> counts = np.random.default_rng(1).poisson(100, 10_000)
+    >>> found = burstiness(counts.astype(float), interval_s=0.01)
+    >>> print(found.sentence())
+    no bursts beyond chance at long time scales: H = 0.50 (0.45 to 0.55; 0.47 by the variance);\
+ the standard deviation is 10 % of the mean
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tightlink.analysis.estimates import Estimate
+from tightlink.errors import TightlinkError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+#: With fewer values there are too few low frequencies.
+LEAST_VALUES: Final = 256
+#: Of the frequencies, n to this power are low: Robinson's choice between bias and variance.
+_LOW: Final = 0.65
+#: Half a 95 % interval, in standard deviations.
+_NORMAL: Final = 1.96
+#: Means over the longest time: so many are left.
+_LEAST_MEANS: Final = 20
+#: Times that the variance is looked at, from one interval to the longest.
+_SCALES: Final = 30
+#: H beyond this is no self-similar traffic, but a trend or a shift.
+_DRIFT: Final = 0.99
+_HALF: Final = 0.5
+_PERCENT: Final = 100
+
+
+@dataclass(frozen=True)
+class Burstiness:
+    """What the variance at all time scales says."""
+
+    samples: int
+    interval_s: float
+    mean: float
+    peak_over_mean: float
+    hurst: Estimate
+    """Of the spectrum at low frequencies, with its 95 % interval."""
+    hurst_variance: float
+    """Of the slope of the variance-time plot, over the longer half of its scales (in logarithms)."""
+    dispersion: float
+    """Variance over mean of the values: 1 of a Poisson process, if they are counts."""
+    scales: pl.DataFrame
+    """``scale_s``, ``variance`` (of means over that time, over the squared mean), ``dispersion`` (of sums over that
+    time), ``without_memory`` (the variance if it fell as 1/m), ``fit``."""
+
+    @property
+    def bursty(self) -> bool:
+        """Whether the variance falls more slowly than without memory."""
+        return self.hurst.low > _HALF
+
+    @property
+    def variation(self) -> float:
+        """Standard deviation over mean of the values."""
+        return math.sqrt(self.dispersion / self.mean)
+
+    def sentence(self) -> str:
+        """The finding, for people."""
+        h = self.hurst
+        found = f"H = {h.value:.2f} ({h.low:.2f} to {h.high:.2f}; {self.hurst_variance:.2f} by the variance)"
+        spread = f"the standard deviation is {_PERCENT * self.variation:.3g} % of the mean"
+        if self.hurst.value >= _DRIFT:
+            return f"a trend or a shift: {found}, which self-similar traffic does not have; {spread}"
+        if self.bursty:
+            return f"bursts at long time scales: {found}; {spread}"
+        if self.hurst.high < _HALF:
+            return f"smoother than chance at long time scales: {found}; {spread}"
+        return f"no bursts beyond chance at long time scales: {found}; {spread}"
+
+
+def burstiness(values: NDArray[np.float64], interval_s: float) -> Burstiness:
+    """Look at the variance of a series at all time scales.
+
+    Args:
+        values: Packets or bytes in each interval.
+        interval_s: Its length, in seconds.
+
+    Raises:
+        TightlinkError: There are too few values, or they do not vary.
+    """
+    import numpy as np
+
+    values = np.asarray(values, dtype=float)
+    if len(values) < LEAST_VALUES:
+        raise TightlinkError(f"{len(values)} values: expected at least {LEAST_VALUES}")
+    mean = float(values.mean())
+    if np.ptp(values) == 0 or mean == 0:
+        raise TightlinkError("the values do not vary, or are zero on average")
+    scales, slope = _scales(values, interval_s)
+    return Burstiness(
+        len(values),
+        interval_s,
+        mean,
+        float(values.max() / mean),
+        hurst(values),
+        1 + slope / 2,
+        float(values.var(ddof=1) / mean),
+        scales,
+    )
+
+
+def hurst(values: NDArray[np.float64]) -> Estimate:
+    """The Hurst parameter by the local Whittle estimator, with its asymptotic 95 % interval."""
+    import numpy as np
+    from scipy.optimize import minimize_scalar
+
+    n = len(values)
+    count = int(n**_LOW)
+    spectrum = np.abs(np.fft.rfft(values - values.mean())[1 : count + 1]) ** 2
+    frequency = np.arange(1, count + 1) / n
+    # Only ratios matter, and an exact zero would have no logarithm.
+    spectrum = spectrum / spectrum.mean() + np.finfo(float).tiny
+    logarithms = np.log(frequency).mean()
+
+    def contrast(h: float) -> float:
+        power = 2 * h - 1
+        return math.log(float((frequency**power * spectrum).mean())) - power * float(logarithms)
+
+    value = float(minimize_scalar(contrast, bounds=(0.001, 1.5), method="bounded").x)
+    half = _NORMAL / (2 * math.sqrt(count))
+    return Estimate(value, value - half, value + half)
+
+
+def _scales(values: NDArray[np.float64], interval_s: float) -> tuple[pl.DataFrame, float]:
+    import numpy as np
+    import polars as pl
+
+    n = len(values)
+    lengths = np.unique(np.geomspace(1, n // _LEAST_MEANS, _SCALES).astype(int))
+    variances = np.array([values[: n // m * m].reshape(-1, m).mean(axis=1).var(ddof=1) for m in lengths])
+    mean = values.mean()
+    longer = (lengths >= math.sqrt(float(lengths[-1]))) & (variances > 0)
+    slope, height = np.polyfit(np.log(lengths[longer]), np.log(variances[longer]), 1)
+    square = mean**2
+    return pl.DataFrame(
+        {
+            "scale_s": lengths * interval_s,
+            "variance": variances / square,
+            "dispersion": lengths * variances / mean,
+            "without_memory": variances[0] / lengths / square,
+            "fit": np.exp(height) * lengths**slope / square,
+        }
+    ), float(slope)

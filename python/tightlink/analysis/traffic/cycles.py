@@ -1,0 +1,145 @@
+"""Cycles of traffic whose periods are known beforehand: the day and the week, and the halves of both.
+
+Document 000 names them. Sines with these periods are fitted together with a trend; the power of each is held against
+that of its surroundings in the spectrum of what is left (an F test). What has a period that is not known beforehand is
+found by `tightlink.analysis.oscillation`.
+
+Example:
+    >>> import numpy as np
+    >>> hours = np.arange(4 * 7 * 24)
+    >>> noise = np.random.default_rng(1).normal(size=len(hours))
+    >>> found = cycles(100 + 20 * np.cos(2 * np.pi * (hours - 14) / 24) + noise, interval_s=3600.0)
+    >>> [(each.name, round(each.relative_amplitude, 2), round(each.peak_s / 3600)) for each in found if each.there]
+    [('day', 0.2, 14)]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tightlink.errors import TightlinkError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+_DAY_S: Final = 86_400.0
+#: In seconds, by name, as document 000 has them (section 2).
+PERIODS: Final[Mapping[str, float]] = {
+    "week": 7 * _DAY_S,
+    "half a week": 3.5 * _DAY_S,
+    "day": _DAY_S,
+    "half a day": _DAY_S / 2,
+}
+#: A cycle must be seen so many times.
+_TIMES: Final = 2
+#: Values in a period.
+_LEAST_VALUES: Final = 4
+#: Frequencies around that of a cycle that say what is usual there.
+_SURROUNDINGS: Final = 12
+#: Below this probability a cycle is there.
+LEVEL: Final = 0.01
+_DIGITS: Final = 4
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """What the data say of one period."""
+
+    name: str
+    period_s: float
+    amplitude: float
+    """Of its sine."""
+    relative_amplitude: float
+    """The same over the mean."""
+    peak_s: float
+    """When it is highest: time after the begin of a period, where periods are counted from time zero."""
+    ratio: float
+    """Its power over that of the surroundings."""
+    p: float
+    """Probability of a ratio as large without such a cycle."""
+
+    @property
+    def there(self) -> bool:
+        """Whether there is such a cycle."""
+        return self.p <= LEVEL
+
+    def sentence(self) -> str:
+        """The finding, for people."""
+        if not self.there:
+            return f"{self.name}: no cycle, p = {self.p:.2g}"
+        percent = f"{100 * self.relative_amplitude:.{_DIGITS - 1}g} %"
+        hour = self.peak_s / 3600
+        return f"{self.name}: ±{percent} of the mean, highest {hour:.1f} h into it, p = {self.p:.2g}"
+
+
+def cycles(
+    values: NDArray[np.float64],
+    interval_s: float,
+    *,
+    begin_s: float = 0.0,
+    periods: Mapping[str, float] = PERIODS,
+) -> list[Cycle]:
+    """Look for cycles of known periods.
+
+    Args:
+        values: Counts in each interval, or rates.
+        interval_s: Its length, in seconds.
+        begin_s: The time of the first, for the times of peaks.
+        periods: In seconds, by name; those of which the data hold fewer than two, or that have fewer than four
+            values, are left out.
+
+    Raises:
+        TightlinkError: No period can be looked for, or the values do not vary.
+    """
+    import numpy as np
+
+    values = np.asarray(values, dtype=float)
+    n = len(values)
+    possible = {
+        name: period
+        for name, period in periods.items()
+        if n * interval_s >= _TIMES * period and period >= _LEAST_VALUES * interval_s
+    }
+    if not possible:
+        lasts = n * interval_s / _DAY_S
+        raise TightlinkError(
+            f"{lasts:.3g} days at intervals of {interval_s:g} s: expected two periods at least of one of "
+            f"{', '.join(periods)}, with {_LEAST_VALUES} values each"
+        )
+    if n == 0 or np.ptp(values) == 0:
+        raise TightlinkError("the values do not vary")
+    times = begin_s + interval_s * np.arange(n)
+    angles = [2 * np.pi * times / period for period in possible.values()]
+    trend = [np.ones(n), np.linspace(-1, 1, n)]
+    design = np.column_stack([*trend, *(part(angle) for angle in angles for part in (np.cos, np.sin))])
+    coefficients, *_ = np.linalg.lstsq(design, values, rcond=None)
+    left = np.abs(np.fft.rfft(values - design @ coefficients)) ** 2
+    removed = {round(n * interval_s / period) for period in possible.values()}
+    mean = float(values.mean())
+    found = []
+    for place, (name, period) in enumerate(possible.items()):
+        cosine, sine = coefficients[2 + 2 * place : 4 + 2 * place]
+        amplitude = float(np.hypot(cosine, sine))
+        peak = float(np.arctan2(sine, cosine) % (2 * np.pi)) / (2 * np.pi) * period
+        ratio, p = _test(left, removed, n * interval_s / period, n * amplitude / 2)
+        found.append(Cycle(name, period, amplitude, amplitude / abs(mean) if mean else np.inf, peak, ratio, p))
+    return found
+
+
+def _test(left: NDArray[np.float64], removed: set[int], place: float, height: float) -> tuple[float, float]:
+    """The power at a place of the spectrum, of which this is the height, over that around it; and its p."""
+    import numpy as np
+    from scipy.stats import f
+
+    # Where sines were fitted nothing is left, and the first frequencies are the trend's.
+    usable = np.array([bin_ for bin_ in range(1, len(left) - 1) if bin_ not in removed])
+    nearest = usable[np.argsort(np.abs(np.log(usable / place)), kind="stable")[:_SURROUNDINGS]]
+    usual = float(left[nearest].mean())
+    if usual == 0:
+        return np.inf, 0.0
+    ratio = height**2 / usual
+    return ratio, float(f.sf(ratio, 2, 2 * len(nearest)))

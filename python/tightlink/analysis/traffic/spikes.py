@@ -1,0 +1,116 @@
+"""Volume spikes: short times with much more traffic than around them.
+
+What is usual is the median of the surroundings, and how far values usually are from it their median distance, so that
+neither a spike itself nor the hour of the day decides what a spike is.
+
+Example:
+    >>> import numpy as np
+    >>> counts = np.random.default_rng(1).poisson(100, 1000).astype(float)
+    >>> counts[500:503] += 400
+    >>> found = spikes(counts, interval_s=1.0)
+    >>> print(found.sentence())
+    1 spike: 0.3 % of the time, 1.2 % of the volume above what is usual; the largest is 5.04 times what is usual
+    >>> found.spikes.select("begin_s", "duration_s").rows()
+    [(500.0, 3.0)]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tightlink.errors import TightlinkError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+#: Standard deviations above what is usual, if values around it were normal.
+THRESHOLD: Final = 6.0
+#: Of a normal distribution, the standard deviation over the median distance.
+_NORMAL: Final = 1.4826
+LEAST_VALUES: Final = 64
+#: Surroundings: this share of all values, but no fewer than the other.
+_SURROUNDINGS: Final = 1 / 20
+_LEAST_SURROUNDINGS: Final = 31
+_PERCENT: Final = 100
+
+
+@dataclass(frozen=True)
+class Spikes:
+    """The spikes of a series."""
+
+    samples: int
+    interval_s: float
+    spikes: pl.DataFrame
+    """``begin_s``, ``duration_s``, ``peak``, ``usual`` (at the peak), ``ratio`` (peak over usual), ``volume`` (above
+    what is usual)."""
+    series: pl.DataFrame
+    """``time_s``, ``value``, ``usual``, ``threshold``."""
+    volume_share: float
+    """What spikes have above what is usual, over all that there is."""
+    time_share: float
+
+    def sentence(self) -> str:
+        """The finding, for people."""
+        if self.spikes.is_empty():
+            return "no spikes"
+        count = f"{self.spikes.height} spike{'s' if self.spikes.height > 1 else ''}"
+        time, volume = (f"{_PERCENT * share:.2g} %" for share in (self.time_share, self.volume_share))
+        largest = max(self.spikes["ratio"].drop_nulls().to_list(), default=None)
+        ending = "" if largest is None else f"; the largest is {largest:.3g} times what is usual"
+        return f"{count}: {time} of the time, {volume} of the volume above what is usual{ending}"
+
+
+def spikes(
+    values: NDArray[np.float64], interval_s: float, *, begin_s: float = 0.0, threshold: float = THRESHOLD
+) -> Spikes:
+    """Find the spikes of a series.
+
+    Args:
+        values: Packets or bytes in each interval.
+        interval_s: Its length, in seconds.
+        begin_s: The time of the first.
+        threshold: How far above what is usual a spike begins, in standard deviations.
+
+    Raises:
+        TightlinkError: There are too few values.
+    """
+    import numpy as np
+    import polars as pl
+    from scipy.ndimage import median_filter
+
+    values = np.asarray(values, dtype=float)
+    n = len(values)
+    if n < LEAST_VALUES:
+        raise TightlinkError(f"{n} values: expected at least {LEAST_VALUES}")
+    width = max(_LEAST_SURROUNDINGS, int(n * _SURROUNDINGS)) // 2 * 2 + 1
+    usual = median_filter(values, size=width, mode="reflect")
+    spread = _NORMAL * median_filter(np.abs(values - usual), size=width, mode="reflect")
+    # Where most values are alike, the mean distance of all says how far they usually are.
+    spread = np.where(spread > 0, spread, np.abs(values - usual).mean())
+    limit = usual + threshold * spread
+    time = begin_s + interval_s * np.arange(n)
+    above = np.concatenate([[False], values > limit, [False]])
+    edges = np.flatnonzero(np.diff(above.astype(np.int8)))
+    rows = []
+    for first, last in zip(edges[::2], edges[1::2], strict=True):
+        peak = first + int(values[first:last].argmax())
+        rows.append({
+            "begin_s": float(time[first]), "duration_s": float((last - first) * interval_s),
+            "peak": float(values[peak]), "usual": float(usual[peak]),
+            "ratio": float(values[peak] / usual[peak]) if usual[peak] > 0 else None,
+            "volume": float((values[first:last] - usual[first:last]).sum()),
+        })  # fmt: skip
+    names = ("begin_s", "duration_s", "peak", "usual", "ratio", "volume")
+    found = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.Float64))
+    total = float(values.sum())
+    return Spikes(
+        n,
+        interval_s,
+        found,
+        pl.DataFrame({"time_s": time, "value": values, "usual": usual, "threshold": limit}),
+        float(found["volume"].sum()) / total if total else 0.0,
+        float(above.mean() * len(above) / n),
+    )

@@ -1,0 +1,198 @@
+"""Captures of real traffic (pcap and pcapng files) as runs.
+
+A capture is read once, from its first packet to its last, in bounded memory. Its tables are those of a run as far as a
+capture can know them, and some of its own (`connections`, `interfaces`, `protocols`, `packet_sizes`). Times count from
+its first packet.
+
+Example:
+    >>> import struct, tempfile
+    >>> from pathlib import Path
+    >>> header = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101)
+    >>> datagram = bytes.fromhex("4500001d00004000401100000a0000010a00000207d000350009000078")
+    >>> record = struct.pack("<IIII", 1, 500_000, len(datagram), len(datagram)) + datagram
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "trace.pcap"
+    ...     _ = file.write_bytes(header + record)
+    ...     run = capture(file)
+    >>> run.flows.select("label", "transport", "packets_sent", "bytes_sent").rows()
+    [('10.0.0.1:2000-10.0.0.2:53', 'udp', 1, 29)]
+    >>> run.manifest["began"]
+    '1970-01-01T00:00:01.500000000Z'
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink import units
+from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.run import CAPTURE, Framed, Run
+from tightlink.tables import TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    import polars as pl
+
+
+INTERVAL: Final = "1 s"
+_NANOSECONDS: Final = 10**9
+#: Link types of which the headers are read, by the names that the tables give them.
+_READ: Final = frozenset({"ethernet", "linux sll", "linux sll2", "loop", "null", "raw ip", "raw ipv4", "raw ipv6"})
+_TYPES: Final = {"text": "String", "integer": "Int64", "number": "Float64"}
+
+
+def capture(
+    path: str | os.PathLike[str],
+    *,
+    interval: str = INTERVAL,
+    packets: bool = False,
+    watch: Callable[[int, int], None] | None = None,
+) -> Run:
+    """Read a capture.
+
+    Args:
+        path: A pcap or pcapng file, compressed by gzip or not; ``-`` is standard input.
+        interval: Of the series, such as ``"100 ms"``.
+        packets: Whether to keep a row for every packet (`Run.packets`, and the table ``findings``); this takes about
+            150 bytes of memory for each.
+        watch: Told now and then how many packets and bytes have been read.
+
+    Raises:
+        TightlinkError: The file is no capture, or damaged before its first packet.
+        ScenarioError: The interval is no time above zero.
+    """
+    from tightlink import _core
+
+    spacing_ns = _interval_ns(interval)
+    begin = time.monotonic()
+    try:
+        found = _core.capture(_file(path), interval_ns=spacing_ns, packets=packets, watch=watch)
+    except _core.CaptureError as error:
+        raise TightlinkError(f"{_name(path)}: {error}") from None
+    except OSError as error:
+        raise OSError(error.errno, os.strerror(error.errno or 0), _name(path)) from None
+    wall_s = time.monotonic() - begin
+    facts = json.loads(found.manifest())
+    frames = {name: _frame(name, found.table(name)) for name in found.tables}
+    manifest = _manifest(_name(path), facts, spacing_ns, packets=packets) | {"timing": _timing(facts, wall_s)}
+    manifest["warnings"] = list(_warnings(facts, spacing_ns, frames))
+    return Run(None, manifest, Framed(frames))
+
+
+def _file(path: str | os.PathLike[str]) -> str | None:
+    if str(path) == "-":
+        return None
+    if Path(path).is_dir():
+        raise TightlinkError(f"{path}: expected a capture (pcap or pcapng), and it is a folder")
+    return str(path)
+
+
+def _name(path: str | os.PathLike[str]) -> str:
+    return "standard input" if str(path) == "-" else str(path)
+
+
+def _interval_ns(interval: str) -> int:
+    expected = f'a time above zero in whole nanoseconds, such as "{INTERVAL}"'
+    try:
+        exact = units.parse(interval, units.TIME)[1].exact * _NANOSECONDS
+    except ScenarioError as error:
+        raise ScenarioError(expected, key="interval", value=interval, suggestion=error.suggestion) from None
+    if exact <= 0 or exact.denominator != 1 or exact >= 1 << 62:
+        raise ScenarioError(expected, key="interval", value=interval)
+    return int(exact)
+
+
+def _frame(name: str, columns: Mapping[str, Any]) -> pl.DataFrame:
+    """A table with all its columns; those that a capture does not know are null."""
+    import polars as pl
+
+    known = pl.DataFrame({key: _series(values) for key, values in columns.items()})
+    return known.select(
+        (pl.col(column.name) if column.name in columns else pl.lit(None))
+        .cast(getattr(pl, _TYPES[column.type]))
+        .alias(column.name)
+        for column in TABLES[name]
+    )
+
+
+def _series(values: Any) -> pl.Series:
+    """A column as the engine gives it; NaN stands for what is not known."""
+    import polars as pl
+
+    if isinstance(values, tuple):
+        codes, words = values
+        return pl.Series(words, dtype=pl.String).gather(pl.Series(codes))
+    return pl.Series(values, nan_to_null=True, dtype=pl.String if isinstance(values, list) else None)
+
+
+def _manifest(name: str, facts: Mapping[str, Any], interval_ns: int, *, packets: bool) -> dict[str, Any]:
+    from tightlink import __version__
+
+    depends = [facts["sha256"], interval_ns, packets, __version__]
+    return {
+        "source": CAPTURE,
+        "identity": hashlib.sha256(json.dumps(depends).encode()).hexdigest(),
+        "version": __version__,
+        "file": name,
+        "format": facts["format"],
+        "compressed": facts["compressed"],
+        "bytes": facts["bytes"],
+        "sha256": facts["sha256"],
+        "packets": facts["packets"],
+        "connections": facts["connections"],
+        "began": None if facts["began_ns"] is None else _instant(facts["began_ns"]),
+        "interval": units.format_time(float(Fraction(facts["interval_ns"], _NANOSECONDS))),
+    }
+
+
+def _instant(nanoseconds: int) -> str:
+    """An instant in universal time, to the nanosecond."""
+    seconds, rest = divmod(nanoseconds, _NANOSECONDS)
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest:09}Z"
+
+
+def _timing(facts: Mapping[str, Any], wall_s: float) -> dict[str, float]:
+    took = max(wall_s, 1e-9)
+    return {"wall_s": wall_s, "packets_per_s": facts["packets"] / took, "bytes_per_s": facts["bytes"] / took}
+
+
+def _warnings(facts: Mapping[str, Any], asked_ns: int, frames: Mapping[str, pl.DataFrame]) -> Iterator[str]:
+    """What must be read before the tables are trusted."""
+    damage = facts["damage"]
+    if damage is not None:
+        where = f"byte {damage['offset']}" + (" of what was unpacked" if facts["compressed"] else "")
+        yield f"damaged at {where}: {damage['what']}; the tables hold the {facts['packets']} packets before it"
+    if facts["packets"] == 0:
+        yield "the capture holds no packets"
+    interfaces = frames["interfaces"]
+    lost = int(interfaces["capture_drops"].sum())
+    if lost:
+        yield f"the capture itself lost {lost} packets: gaps in it are not losses of the network"
+    for kind in _not_read(interfaces, frames["links"]):
+        yield f"headers of {kind} frames are not read: their packets are counted, and are in no flow"
+    if facts["unseen"]:
+        yield f"too little was kept of {facts['unseen']} TCP segments to look at them: capture 96 bytes of each or more"
+    unlisted = facts["connections"] - facts["listed"]
+    if unlisted > 0:
+        yield f"{unlisted} of {facts['connections']} connections, the smallest, are not listed in flows"
+    if facts["concluded"]:
+        yield (
+            f"{facts['concluded']} connections that were quiet longest were concluded to make room; "
+            "what came of them later counts as a new one"
+        )
+    if facts["interval_ns"] != asked_ns:
+        spacing = units.format_time(facts["interval_ns"] / _NANOSECONDS)
+        yield f"the capture is so long that its series has intervals of {spacing}"
+
+
+def _not_read(interfaces: pl.DataFrame, links: pl.DataFrame) -> list[str]:
+    seen = interfaces.filter(links["packets_out"] > 0)["link_type"]
+    return [kind for kind in seen.unique(maintain_order=True).to_list() if kind not in _READ]

@@ -1,0 +1,317 @@
+"""What traffic looks like: ``tightlink analyze traffic``, ``arrivals``, ``sizes`` and ``lags``."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from cyclopts import Parameter
+
+from tightlink import units
+from tightlink.commands.analyze_output import Figure, Json, Table, draw, free, plain, print_json
+from tightlink.commands.options import option
+from tightlink.errors import TightlinkError, closest, one_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
+    from tightlink.analysis.over_time import Series
+    from tightlink.analysis.traffic.burstiness import Burstiness
+    from tightlink.analysis.traffic.cycles import Cycle
+    from tightlink.analysis.traffic.spikes import Spikes
+    from tightlink.commands.analyze_output import Panel
+
+_MANIFEST: Final = "manifest.json"
+#: Tables of runs over time, the first that is there.
+_OVER_TIME: Final = ("series", "users", "scatter")
+#: What is looked at where nothing is said.
+_USUAL: Final = ("throughput_bps", "packets_delivered", "packets", "bytes")
+#: Series that are drawn; more cannot be read.
+_MOST: Final = 12
+
+
+def traffic(
+    table: Table,
+    *,
+    column: Annotated[list[str] | None, Parameter(negative="")] = None,
+    begin: str = "0 s",
+    end: str | None = None,
+    json_: Json = False,
+    output: Figure = None,
+) -> None:
+    """Find bursts at all time scales, spikes, and cycles of a day and a week, in counts over time.
+
+    Parameters
+    ----------
+    table
+        Folder of a run that was observed at an interval; or a table with time_s at equal intervals.
+    column
+        Column, or metric of a table of series; may be repeated (default: the throughput, or packets, or bytes).
+    begin
+        Time before which nothing is looked at (default: 0 s).
+    end
+        Time after which nothing is looked at (default: none).
+    json_
+        Print what was found as JSON.
+    output
+        File for a figure, variance over time scales and spikes: .png, .svg or .pdf.
+    """
+    from tightlink.analysis.traffic.burstiness import LEAST_VALUES
+
+    free(output)
+    begin_s = float(option("--begin", begin, units.TIME, zero=True))
+    end_s = float("inf") if end is None else float(option("--end", end, units.TIME))
+    frame = _over_time(table)
+    there = _series(table, frame, column, (begin_s, end_s), LEAST_VALUES)
+    found = {series.title: _described(series) for series in there if _varies(series)}
+    constant = [series.title for series in there if not _varies(series)]
+    if not there:
+        raise TightlinkError(f"{table}: nothing between {begin_s:g} s and {end_s:g} s: expected values over time there")
+    if json_:
+        print_json({name: plain(parts) for name, parts in found.items()})
+    else:
+        for name, parts in found.items():
+            for sentence in _sentences(parts):
+                print(f"{name}: {sentence}")
+        if constant:
+            print(f"do not vary: {', '.join(constant[:_MOST])}{', …' if len(constant) > _MOST else ''}")
+    if output is not None and found:
+        from tightlink import plots
+
+        rows: dict[str, list[Panel]] = {
+            name: [
+                partial(plots.variance_time, parts["burstiness"]),
+                partial(plots.spikes_over_time, parts["spikes"], column=name.rpartition(" ")[2]),
+            ]
+            for name, parts in list(found.items())[:_MOST]
+        }
+        draw(output, rows)
+
+
+def arrivals(
+    table: Table,
+    *,
+    column: str = "time_s",
+    of: str = "packets",
+    json_: Json = False,
+    output: Figure = None,
+) -> None:
+    """Test arrivals against a Poisson process: of packets at links, of flows, or of anything with a time.
+
+    Parameters
+    ----------
+    table
+        Folder of a run, or a table with a row for each arrival.
+    column
+        Column of the time, in seconds (default: time_s).
+    of
+        Table of a run (default: packets, which --trace records: their arrivals at each link; flows has start_s).
+    json_
+        Print what was found as JSON.
+    output
+        File for a figure, times between arrivals beside exponential ones: .png, .svg or .pdf.
+    """
+    from tightlink.analysis.traffic.arrivals import interarrivals
+
+    free(output)
+    frame = _rows(table, of)
+    found = {}
+    for name, part in _places(frame):
+        try:
+            found[name] = interarrivals(_numbers(part, column))
+        except TightlinkError as error:
+            raise TightlinkError(f"{table}: {name or column}: {error}") from None
+    if json_:
+        print_json([{"of": name, "finding": each.sentence()} | plain(each) for name, each in found.items()])
+    else:
+        for name, each in found.items():
+            print(f"{name}: {each.sentence()}" if name else each.sentence())
+    if output is not None:
+        from tightlink import plots
+
+        shown = list(found.items())[:_MOST]
+        draw(output, {name: [partial(plots.interarrival_times, each)] for name, each in shown})
+
+
+def sizes(table: Table, *, column: str = "bytes_delivered", json_: Json = False, output: Figure = None) -> None:
+    """Find how heavy the tail of sizes is, and how much the largest flows carry.
+
+    Parameters
+    ----------
+    table
+        Folder of a run with flows, or a table with a row for each flow.
+    column
+        Column of the size (default: bytes_delivered).
+    json_
+        Print what was found as JSON.
+    output
+        File for a figure, the share of flows that are larger: .png, .svg or .pdf.
+    """
+    from tightlink.analysis.traffic.sizes import tail
+
+    free(output)
+    try:
+        found = tail(_numbers(_rows(table, "flows"), column))
+    except TightlinkError as error:
+        raise TightlinkError(f"{table}: {column}: {error}") from None
+    if json_:
+        print_json({"finding": found.sentence()} | plain(found))
+    else:
+        print(found.sentence())
+    if output is not None:
+        from tightlink import plots
+
+        draw(output, {"": [partial(plots.size_tail, found, column=column)]})
+
+
+def lags(
+    table: Table,
+    first: str,
+    second: str,
+    *,
+    longest: str | None = None,
+    json_: Json = False,
+    output: Figure = None,
+) -> None:
+    """Find which of two series follows the other, and by how much time.
+
+    Parameters
+    ----------
+    table
+        Folder of a run that was observed at an interval; or a table with time_s at equal intervals.
+    first
+        Column; of a table of series, whose and which: "bottleneck queue_packets".
+    second
+        The same of the other.
+    longest
+        Longest lag to look at (default: a quarter of the time).
+    json_
+        Print what was found as JSON.
+    output
+        File for a figure, the correlation over the lag: .png, .svg or .pdf.
+    """
+    from tightlink.analysis.traffic.lags import LEAST_VALUES, lag
+
+    free(output)
+    longest_s = float("inf") if longest is None else float(option("--longest", longest, units.TIME))
+    frame = _over_time(table)
+    columns = dict.fromkeys(name.rpartition(" ")[2] for name in (first, second))
+    there = {series.title: series for series in _series(table, frame, list(columns), (0.0, float("inf")), LEAST_VALUES)}
+    chosen = []
+    for name in (first, second):
+        if name not in there:
+            meant = closest(name, there)
+            raise TightlinkError(
+                f"{table}: no series {name}: expected {one_of(there)}{f'; did you mean {meant}?' if meant else ''}"
+            )
+        chosen.append(there[name])
+    one, other = chosen
+    if one.interval_s != other.interval_s or one.begin_s != other.begin_s:
+        raise TightlinkError(f"{table}: {first} and {second} were not taken at the same times")
+    try:
+        found = lag(one.values, other.values, one.interval_s, longest_s=longest_s)
+    except TightlinkError as error:
+        raise TightlinkError(f"{table}: {error}") from None
+    if json_:
+        print_json({"finding": found.sentence(first, second)} | plain(found))
+    else:
+        print(found.sentence(first, second))
+    if output is not None:
+        from tightlink import plots
+
+        draw(output, {"": [partial(plots.correlation_over_lag, found)]})
+
+
+def _over_time(table: Path) -> pl.DataFrame:
+    if not (table / _MANIFEST).exists():
+        return _read(table)
+    from tightlink.run import open_run
+
+    run = open_run(table)
+    return run.table(next((name for name in _OVER_TIME if name in run.tables), _OVER_TIME[0]))
+
+
+def _rows(table: Path, name: str) -> pl.DataFrame:
+    """A table of a run, or the only one."""
+    if not (table / _MANIFEST).exists():
+        return _read(table)
+    from tightlink.run import open_run
+
+    return open_run(table).table(name)
+
+
+def _read(table: Path) -> pl.DataFrame:
+    from tightlink.analysis import measurements
+
+    return measurements.read(table).drop(measurements.LINE, strict=False)
+
+
+def _series(
+    table: Path, frame: pl.DataFrame, columns: list[str] | None, during: tuple[float, float], least: int
+) -> list[Series]:
+    from tightlink.analysis.over_time import series_of
+
+    if columns is None:
+        known = frame["metric"].unique().to_list() if "metric" in frame.columns else frame.columns
+        columns = [name for name in _USUAL if name in known][:1]
+        if not columns:
+            raise TightlinkError(f"{table}: expected --column with {one_of(known)}")
+    try:
+        return list(series_of(frame, columns, least=least, begin_s=during[0], end_s=during[1]))
+    except TightlinkError as error:
+        raise TightlinkError(f"{table}: {error}") from None
+
+
+def _varies(series: Series) -> bool:
+    return bool((series.values != series.values[0]).any())
+
+
+def _described(series: Series) -> dict[str, Any]:
+    from tightlink.analysis.traffic.burstiness import burstiness
+    from tightlink.analysis.traffic.cycles import cycles
+    from tightlink.analysis.traffic.spikes import spikes
+
+    try:
+        found: list[Cycle] = cycles(series.values, series.interval_s, begin_s=series.begin_s)
+    except TightlinkError:
+        # Shorter than two half days: nothing to look for.
+        found = []
+    return {
+        "burstiness": burstiness(series.values, series.interval_s),
+        "spikes": spikes(series.values, series.interval_s, begin_s=series.begin_s),
+        "cycles": found,
+    }
+
+
+def _sentences(parts: dict[str, Any]) -> list[str]:
+    bursts: Burstiness = parts["burstiness"]
+    peaks: Spikes = parts["spikes"]
+    return [bursts.sentence(), peaks.sentence(), *(cycle.sentence() for cycle in parts["cycles"])]
+
+
+def _places(frame: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
+    """Of packets, those that arrive at each link; of all else, everything."""
+    import polars as pl
+
+    if not {"event", "from", "to"} <= set(frame.columns):
+        return [("", frame)]
+    arrived = frame.filter(pl.col("event") == "+")
+    parts = arrived.group_by("from", "to", maintain_order=True)
+    return [(f"{begin} to {end}", part) for (begin, end), part in parts]
+
+
+def _numbers(frame: pl.DataFrame, column: str) -> Any:
+    import polars as pl
+
+    if column not in frame.columns:
+        meant = closest(column, frame.columns)
+        raise TightlinkError(
+            f"no such column: expected {one_of(frame.columns)}{f'; did you mean {meant}?' if meant else ''}"
+        )
+    # CSV files have text in columns that are not known.
+    numbers = frame[column].cast(pl.Float64, strict=False)
+    if numbers.is_null().all():
+        raise TightlinkError("expected a column of numbers")
+    return numbers.fill_null(float("nan")).to_numpy()

@@ -1,0 +1,70 @@
+"""The command ``tightlink capture``."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+from cyclopts import Parameter
+
+from tightlink.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tightlink.run import Run
+
+#: Tables that are printed as JSON: those of which the rows are few.
+_PRINTED: Final = ("flows", "connections", "links", "interfaces", "protocols")
+
+
+def capture(
+    file: Annotated[Path, Parameter(allow_leading_hyphen=True)],
+    *,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    interval: str = "1 s",
+    packets: Annotated[bool, Parameter(negative="")] = False,
+    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> int:
+    """Read a capture (pcap or pcapng) and print its flows, protocols and interfaces.
+
+    Parameters
+    ----------
+    file
+        The capture, compressed by gzip or not; - is standard input.
+    output
+        Folder to write the tables to; without it nothing is written.
+    interval
+        Of the series, such as "100 ms" (default: 1 s).
+    packets
+        Keep a row for every packet, and what was found of it; needs --output.
+    json_
+        Print manifest, flows, connections, links, interfaces and protocols as JSON.
+    """
+    from tightlink.capture import capture as read
+    from tightlink.commands.capture_output import show
+    from tightlink.console import say, warned, watching
+
+    if packets and output is None:
+        raise ScenarioError("--output beside it: they are written, not printed", key="--packets", value=True)
+    try:
+        with watching(f"reading {file}") as watch:
+            run = read(file, interval=interval, packets=packets, watch=None if watch is None else _told(watch))
+    except ScenarioError as error:
+        raise ScenarioError(error.expected, key="--interval", value=error.value, suggestion=error.suggestion) from None
+    if output is not None:
+        run.save(output)
+        say(f"wrote {output}")
+    if json_:
+        print(_json(run))
+    else:
+        show(run)
+    return warned(run.warnings)
+
+
+def _told(watch: "Callable[[object], None]") -> "Callable[[int, int], None]":
+    return lambda packets, size: watch(f"{packets / 1e6:.1f} M packets, {size / 1e6:.0f} MB read")
+
+
+def _json(run: "Run") -> str:
+    tables = {name: run.table(name).to_dicts() for name in _PRINTED}
+    return json.dumps({"manifest": run.manifest} | tables, indent=2)

@@ -1,0 +1,72 @@
+"""What ``tightlink capture`` prints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink import units
+from tightlink.console import print_table, rounded
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tightlink.run import Run
+
+#: A capture may hold a hundred thousand flows: those with most bytes are printed.
+_MOST_FLOWS: Final = 20
+
+_FLOW: Final = ("transport", "state", "start", "duration", "packets", "goodput", "resent", "rtt median", "rtt max")
+_PROTOCOL: Final = ("packets", "bytes", "share", "flows")
+_INTERFACE: Final = ("type", "packets", "bytes", "duration", "throughput", "lost by capture")
+
+
+def show(run: Run) -> None:
+    """Flows, protocols and interfaces of a capture, on standard output."""
+    flows = largest(run, _MOST_FLOWS)
+    print_table(["flow", *_FLOW], [_flow(row) for row in flows.iter_rows(named=True)], words=(1, 2))
+    if flows.height < run.flows.height:
+        print(f"… and {run.flows.height - flows.height} smaller flows (-o DIR keeps all)")
+    print()
+    print_table(["protocol", *_PROTOCOL], [_protocol(row) for row in run.table("protocols").iter_rows(named=True)])
+    print()
+    both = run.links.join(run.table("interfaces"), on="link", maintain_order="left")
+    print_table(["interface", *_INTERFACE], [_interface(row) for row in both.iter_rows(named=True)], words=(1,))
+
+
+def largest(run: Run, most: int) -> pl.DataFrame:
+    """The flows with most bytes, the largest first, with what is known of their connections."""
+    flows = run.flows.sort("bytes_sent", descending=True, maintain_order=True).head(most)
+    return flows.join(run.table("connections").drop("label"), on="flow", how="left", maintain_order="left")
+
+
+def _flow(row: dict[str, Any]) -> list[str]:
+    lasts = None if row["stop_s"] is None else row["stop_s"] - row["start_s"]
+    return [
+        row["label"],
+        row["transport"],
+        row["state"] or "-",
+        rounded(row["start_s"], units.format_time),
+        rounded(lasts, units.format_time),
+        str(row["packets_sent"]),
+        rounded(row["goodput_bps"], units.format_rate),
+        "-" if row["packets_retransmitted"] is None else str(row["packets_retransmitted"]),
+        rounded(row["rtt_median_s"], units.format_time),
+        rounded(row["rtt_max_s"], units.format_time),
+    ]
+
+
+def _protocol(row: dict[str, Any]) -> list[str]:
+    share = rounded(row["share"], lambda value: units.format_fraction(round(value, 4)))
+    return [row["protocol"], str(row["packets"]), str(row["bytes"]), share, str(row["flows"])]
+
+
+def _interface(row: dict[str, Any]) -> list[str]:
+    return [
+        row["link"],
+        row["link_type"],
+        str(row["packets_out"]),
+        str(row["bytes_out"]),
+        rounded(row["duration_s"], units.format_time),
+        rounded(row["throughput_bps"], units.format_rate),
+        "-" if row["capture_drops"] is None else str(row["capture_drops"]),
+    ]

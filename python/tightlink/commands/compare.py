@@ -1,0 +1,179 @@
+"""The command ``tightlink compare``: what was observed beside what was simulated."""
+
+from __future__ import annotations
+
+import importlib
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from cyclopts import Parameter
+
+from tightlink.commands.analyze_output import Json, draw, plain, print_json
+from tightlink.errors import ScenarioError, TightlinkError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tightlink.analysis.comparison import Comparison
+    from tightlink.commands.analyze_output import Panel
+
+#: A limit that took less of the time on both sides is not printed.
+_LEAST_SHARE: Final = 0.05
+_SINGULAR: Final = {"flows": "flow", "links": "link", "nodes": "node", "runs": "runs with", "series": "mean of series"}
+_MOST_FIGURES: Final = 12
+_MOST_NAMES: Final = 12
+
+Folder = Annotated[Path | None, Parameter(name=["--output", "-o"])]
+
+
+def compare(
+    observed: Path,
+    simulated: Path,
+    *,
+    by: Annotated[str | None, Parameter(show_default=False)] = None,
+    pair: Annotated[list[str] | None, Parameter(negative="")] = None,
+    json_: Json = False,
+    output: Folder = None,
+) -> int:
+    """Put two runs side by side, the observed one first; or two sweeps or studies.
+
+    Parameters
+    ----------
+    observed
+        Folder of a run that was measured, captured or simulated, or of a sweep or a study.
+    simulated
+        Folder of what it is compared with.
+    by
+        Of sweeps and studies: columns by which their runs are paired, separated by commas (default: what was
+        varied).
+    pair
+        OBSERVED=SIMULATED, to pair flows, links or nodes of two runs that have different names; may be repeated.
+    json_
+        Print everything that was found as JSON.
+    output
+        New folder for a report, figures and the table of all values.
+    """
+    from tightlink.analysis.comparison import compare as put_together
+    from tightlink.console import warned
+
+    if output is not None:
+        if output.exists() and (not output.is_dir() or any(output.iterdir())):
+            raise TightlinkError(f"{output}: is there already; choose another folder")
+        _check_report()
+    columns = None if by is None else by.split(",")
+    found = put_together(observed, simulated, by=columns, pairs=None if pair is None else dict(map(_pair, pair)))
+    if json_:
+        print_json(_described(found))
+    else:
+        _print(found)
+    if output is not None:
+        _write(found, output, (str(observed), str(simulated)))
+    return warned(found.warnings)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, sign, other = text.partition("=")
+    if not (name and sign and other):
+        raise ScenarioError("OBSERVED=SIMULATED, two names", key="--pair", value=text)
+    return name.strip(), other.strip()
+
+
+def _check_report() -> None:
+    """Looked at before the comparison: a report needs more than a table."""
+    try:
+        importlib.import_module("tightlink.report")
+    except ModuleNotFoundError as error:
+        message = f'a report needs {error.name}, which is not installed: pip install "tightlink[report]"'
+        raise TightlinkError(message) from None
+
+
+def _described(found: Comparison) -> dict[str, Any]:
+    parts = {name: getattr(found, name) for name in ("titles", "values", "alone", "differences", "warnings")}
+    return {name: plain(part) for name, part in parts.items()} | {"agreements": plain(dict(found.agreements))}
+
+
+def _print(found: Comparison) -> None:
+    from tightlink.analysis.comparison_words import agreements, main_agreements, written
+    from tightlink.console import print_table
+
+    first, second = found.titles
+    tables: list[tuple[list[str], list[tuple[Any, ...]], tuple[int, ...]]] = []
+    if found.differences.height:
+        tables.append((["scenario", first, second], found.differences.rows(), (1, 2)))
+    for (name,), rows in found.values.group_by("table", maintain_order=True):
+        shown = rows if name == "series" else _main(rows, every=name == "runs")
+        if shown.height:
+            header = [_SINGULAR.get(str(name), str(name)), "metric", first, second, "residual"]
+            tables.append((header, written(shown).rows(), (1,)))
+    if found.agreements:
+        table = agreements(found, main_agreements(found))
+        tables.append((table.columns, [tuple(map(str, row)) for row in table.rows()], ()))
+    for place, (header, cells, words) in enumerate(tables):
+        if place:
+            print()
+        print_table(header, cells, words=words)
+    lines = _one_sided(found)
+    if lines and tables:
+        print()
+    print("\n".join(lines), end="\n" if lines else "")
+
+
+def _main(rows: pl.DataFrame, *, every: bool) -> pl.DataFrame:
+    """The rows that are printed; with ``every`` all, if none of them is usual."""
+    import polars as pl
+
+    from tightlink.analysis.comparison_words import MAIN
+
+    large = pl.max_horizontal("observed", "simulated") >= _LEAST_SHARE
+    limits = pl.col("metric").str.starts_with("limited_by_") & large
+    shown = rows.filter(pl.col("metric").is_in(MAIN) | limits)
+    order = {entity: place for place, entity in enumerate(rows["entity"].unique(maintain_order=True))}
+    places = pl.col("entity").replace_strict(order, return_dtype=pl.Int64)
+    return (rows if every and shown.is_empty() else shown).sort(places, maintain_order=True)
+
+
+def _one_sided(found: Comparison) -> list[str]:
+    """What is on one side only, in short: whole flows, links and nodes by name, then metrics of the others."""
+    titles = dict(zip(("observed", "simulated"), found.titles, strict=True))
+    both = found.values.select("table", "entity").unique()
+    lines = []
+    for (side, table), rows in found.alone.group_by("side", "table", maintain_order=True):
+        where = f"{table}, {titles[str(side)]} only"
+        whole = rows.join(both, on=["table", "entity"], how="anti")["entity"].unique(maintain_order=True).to_list()
+        if whole:
+            lines.append(f"{where}: {_listed(whole)}")
+        partly = rows.join(both, on=["table", "entity"], how="semi")["metric"].unique(maintain_order=True).to_list()
+        if partly:
+            lines.append(f"{where}, of what both have: {_listed(partly)}")
+    return lines
+
+
+def _listed(names: list[str]) -> str:
+    more = f", … ({len(names)} in all)" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more
+
+
+def _write(found: Comparison, output: Path, names: tuple[str, str]) -> None:
+    from tightlink import plots
+    from tightlink.analysis.comparison_words import main_agreements
+    from tightlink.console import say
+    from tightlink.report.side_by_side import write_comparison
+
+    figures = output / "figures"
+    figures.mkdir(parents=True)
+    found.values.write_parquet(output / "comparison.parquet")
+    found.alone.write_parquet(output / "alone.parquet")
+    panels: dict[str, list[Panel]] = {}
+    for name in main_agreements(found)[:_MOST_FIGURES]:
+        table, _, metric = name.partition(".")
+        panels[name] = [partial(plots.compared_values, found, table, metric)]
+    if panels:
+        draw(figures / "agreement.svg", panels)
+    series = found.series.select("entity", "metric").unique(maintain_order=True).head(_MOST_FIGURES)
+    if series.height:
+        draw(figures / "series.svg", {
+            f"{entity}: {metric}": [partial(plots.compared_series, found, entity, metric)]
+            for entity, metric in series.iter_rows()
+        })  # fmt: skip
+    say(f"wrote {write_comparison(found, output, names)}")

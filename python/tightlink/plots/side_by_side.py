@@ -1,0 +1,63 @@
+"""Figures of what was observed beside what was simulated: values over each other, series in one picture.
+
+Both take what `tightlink.analysis.comparison.compare` gives, draw into ``ax`` and return it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tightlink.analysis.comparison_pairs import SIDES
+from tightlink.analysis.residuals import NEAR
+from tightlink.plots import labels, palette
+from tightlink.plots.figures import line
+from tightlink.plots.style import LEGEND, axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from tightlink.analysis.comparison import Comparison
+
+
+def compared_values(found: Comparison, table: str, metric: str, *, ax: Axes | None = None) -> Axes:
+    """Observed over simulated, with the line on which both are equal, and those a tenth beside it.
+
+    Args:
+        found: Two runs, or two sweeps.
+        table: Such as "flows".
+        metric: Such as "goodput_bps".
+        ax: Where to draw; without it, in a new figure.
+    """
+    ax = axes(ax)
+    rows = found.of(table, metric)
+    observed, simulated = (rows[side].to_list() for side in SIDES)
+    most = max([*map(abs, observed), *map(abs, simulated)], default=1.0) or 1.0
+    scale = labels.axis(metric, most)
+    ends = [0.0, most * scale.factor]
+    ax.plot(ends, ends, color=palette.NEUTRAL, linewidth=1, label="equal", zorder=1)
+    # (o − s) / o = ±NEAR.
+    for place, share in enumerate((NEAR, -NEAR)):
+        ax.plot(ends, [end / (1 - share) for end in ends], "--", color=palette.NEUTRAL, linewidth=0.8, zorder=1,
+                label=f"±{NEAR:.0%}".replace("%", " %") if place == 0 else None)  # fmt: skip
+    ax.scatter([value * scale.factor for value in simulated], [value * scale.factor for value in observed],
+               s=18, color=palette.SERIES[0], linewidths=0, zorder=2)  # fmt: skip
+    first, second = found.titles
+    ax.set(xlabel=f"{second}: {scale.title}", ylabel=f"{first}: {scale.title}")
+    ax.legend(**LEGEND)
+    return ax
+
+
+def compared_series(found: Comparison, entity: str, metric: str, *, ax: Axes | None = None) -> Axes:
+    """A metric over time, of both sides.
+
+    Args:
+        found: Two runs.
+        entity: A flow, a link or a node.
+        metric: Such as "queue_packets".
+        ax: Where to draw; without it, in a new figure.
+    """
+    import polars as pl
+
+    rows = found.series.filter((pl.col("entity") == entity) & (pl.col("metric") == metric))
+    named = rows.with_columns(pl.col("side").replace(dict(zip(SIDES, found.titles, strict=True))))
+    return line(named.rename({"value": metric}), x="time_s", y=metric, by="side", ax=axes(ax), linewidth=1)

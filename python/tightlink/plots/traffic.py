@@ -1,0 +1,128 @@
+"""Figures of what traffic looks like: variance over time scales, arrivals, sizes, spikes, lags.
+
+Each takes what the module of `tightlink.analysis.traffic` gives, draws into ``ax`` and returns it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tightlink.plots import labels, palette
+from tightlink.plots.style import LEGEND, axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from tightlink.analysis.traffic.arrivals import Arrivals
+    from tightlink.analysis.traffic.burstiness import Burstiness
+    from tightlink.analysis.traffic.lags import Lag
+    from tightlink.analysis.traffic.sizes import Tail
+    from tightlink.analysis.traffic.spikes import Spikes
+
+
+def variance_time(found: Burstiness, *, ax: Axes | None = None) -> Axes:
+    """The variance of means over the time that they are of, beside that without memory.
+
+    Args:
+        found: What was found.
+        ax: Where to draw; without it, in a new figure.
+    """
+    ax = axes(ax)
+    scales = found.scales
+    time = scales["scale_s"].to_list()
+    ax.plot(time, scales["variance"].to_list(), "o", markersize=3, color=palette.SERIES[0], label="variance")
+    ax.plot(time, scales["fit"].to_list(), color=palette.SERIES[0], linewidth=1,
+            label=f"slope of H = {found.hurst_variance:.2f}")  # fmt: skip
+    ax.plot(time, scales["without_memory"].to_list(), "--", color=palette.NEUTRAL, linewidth=1, label="without memory")
+    ax.set(xscale="log", yscale="log", xlabel="time scale (s)", ylabel="variance / mean²")
+    ax.legend(**LEGEND)
+    return ax
+
+
+def interarrival_times(found: Arrivals, *, ax: Axes | None = None) -> Axes:
+    """The share of times between arrivals that are longer, beside exponential ones.
+
+    Args:
+        found: What was found.
+        ax: Where to draw; without it, in a new figure.
+    """
+    ax = axes(ax)
+    rows = found.distribution
+    up = labels.axis("time_between_arrivals_s", rows["time_s"][-1])
+    time = [value * up.factor for value in rows["time_s"].to_list()]
+    ax.plot(time, rows["longer"].to_list(), color=palette.SERIES[0], label="observed")
+    ax.plot(time, rows["exponential"].to_list(), "--", color=palette.NEUTRAL, label="exponential")
+    least = 0.5 / found.arrivals
+    ax.set(yscale="log", ylim=(least, 1.2), xlabel=up.title, ylabel="share that is longer")
+    ax.legend(**LEGEND)
+    return ax
+
+
+def size_tail(found: Tail, *, column: str = "size", ax: Axes | None = None) -> Axes:
+    """The share of flows that are larger, with the tail that was fitted.
+
+    Args:
+        found: What was found.
+        column: What the sizes are, for the axis.
+        ax: Where to draw; without it, in a new figure.
+    """
+    ax = axes(ax)
+    rows = found.distribution
+    ax.plot(rows["size"].to_list(), rows["larger"].to_list(), ".", markersize=3, color=palette.SERIES[0], label="flows")
+    fitted = rows.drop_nulls("fit")
+    ax.plot(fitted["size"].to_list(), fitted["fit"].to_list(), color=palette.SERIES[1], linewidth=1.2,
+            label=f"α = {found.alpha.value:.2f}")  # fmt: skip
+    ax.set(xscale="log", yscale="log", xlabel=labels.words(column), ylabel="share that is larger")
+    ax.legend(**LEGEND)
+    return ax
+
+
+def spikes_over_time(found: Spikes, *, column: str = "value", ax: Axes | None = None) -> Axes:
+    """The series with what is usual, the threshold, and its spikes.
+
+    Args:
+        found: What was found.
+        column: What the values are, for the axis.
+        ax: Where to draw; without it, in a new figure.
+    """
+    ax = axes(ax)
+    rows = found.series
+    up = labels.axis(column, max(map(abs, rows["value"].to_list())))
+    time = rows["time_s"].to_list()
+    lines: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("value", {"color": palette.SERIES[0], "linewidth": 0.8}),
+        ("usual", {"color": palette.NEUTRAL, "linewidth": 1}),
+        ("threshold", {"color": palette.NEUTRAL, "linewidth": 0.8, "linestyle": "--"}),
+    )
+    for name, style in lines:
+        ax.plot(time, [value * up.factor for value in rows[name].to_list()], label=name, **style)
+    if found.spikes.height:
+        ax.scatter(
+            found.spikes["begin_s"].to_list(),
+            [value * up.factor for value in found.spikes["peak"].to_list()],
+            s=14, color=palette.SERIES[1], zorder=3, label="spikes",
+        )  # fmt: skip
+    ax.set(xlabel="time (s)", ylabel=up.title)
+    ax.margins(x=0)
+    ax.legend(**LEGEND)
+    return ax
+
+
+def correlation_over_lag(found: Lag, *, ax: Axes | None = None) -> Axes:
+    """The correlation at each lag, with what chance stays within.
+
+    Args:
+        found: What was found.
+        ax: Where to draw; without it, in a new figure.
+    """
+    ax = axes(ax)
+    rows = found.correlations
+    ax.plot(rows["lag_s"].to_list(), rows["correlation"].to_list(), color=palette.SERIES[0], linewidth=1)
+    for side in (found.limit, -found.limit):
+        ax.axhline(side, color=palette.NEUTRAL, linestyle="--", linewidth=0.8)
+    if found.together:
+        ax.axvline(found.lag_s, color=palette.SERIES[1], linestyle=":", linewidth=1, label=f"{found.lag_s:.4g} s")
+        ax.legend(**LEGEND)
+    ax.set(xlabel="lag of the second behind the first (s)", ylabel="correlation")
+    ax.margins(x=0)
+    return ax

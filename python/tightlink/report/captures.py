@@ -1,0 +1,113 @@
+"""What a report says of a capture: its flows, its protocols over time, sizes of packets, what deserves a look."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from tightlink import units
+from tightlink.analysis.captured import KEEP, remarks, size_classes, throughput
+from tightlink.console import rounded
+from tightlink.plots.labels import grouped
+from tightlink.report import charts
+from tightlink.report.blocks import Block, Chart, Details, Section, Table, Text
+
+if TYPE_CHECKING:
+    from tightlink.run import Run
+
+_MOST_FLOWS: Final = 200
+#: Protocols with most bytes that have a line of their own.
+_MOST_LINES: Final = 6
+_FACTS: Final = ("file", "format", "bytes", "sha256", "began", "interval")
+_FLOWS: Final = (
+    *("label", "transport", "start_s", "packets_sent", "bytes_sent", "goodput_bps", "packets_retransmitted"),
+    "rtt_mean_s",
+)
+_CONNECTIONS: Final = (
+    *("state", "fast_retransmissions", "spurious_retransmissions", "out_of_order", "duplicate_acks", "zero_windows"),
+    *("window_max_bytes", "in_flight_max_bytes", "rtt_min_s", "rtt_median_s", "rtt_p95_s", "rtt_max_s", "options"),
+)
+
+
+def lead(run: Run) -> str:
+    """The capture in two sentences."""
+    links, interfaces = run.links, run.table("interfaces")
+    packets, size = int(links["packets_out"].sum()), int(links["bytes_out"].sum())
+    ends = (interfaces["start_s"] + interfaces["duration_s"]).drop_nulls()
+    lasts = float(ends.to_list()[0]) if ends.len() == 1 else max(ends.to_list(), default=0.0)
+    rate = rounded(size * 8 / lasts if lasts > 0 else None, units.format_rate)
+    began = run.manifest["began"] or "never"
+    connections = grouped(run.manifest["connections"])
+    passed = f"{grouped(packets)} packets in {rounded(lasts, units.format_time)}, {rate} on average"
+    return f"{passed}, captured from {began} on: {connections} connections, {grouped(run.flows.height)} flows."
+
+
+def sections(run: Run) -> list[Section]:
+    """All that there is to say of a capture, in order."""
+    facts = "\n".join(
+        f"{key}: {run.manifest[key]}" for key in ("file", "format", "bytes", "sha256", "began", "interval")
+    )
+    return [
+        *_remarks(run),
+        _flows(run),
+        _protocols(run),
+        _sizes(run),
+        Section(
+            "Interfaces",
+            "",
+            [
+                Table(
+                    run.links.select("link", "packets_out", "bytes_out").join(
+                        run.table("interfaces"), on="link", maintain_order="left"
+                    )
+                )
+            ],
+        ),
+        Section("File", "", [Details("The file that was read", facts)]),
+    ]
+
+
+def _remarks(run: Run) -> list[Section]:
+    from markupsafe import Markup
+
+    found = remarks(run)
+    if not found:
+        return []
+    items = Markup().join(
+        Markup("<li><strong>{}</strong> {}.</li>\n").format(remark.label, remark.text) for remark in found
+    )
+    return [Section("What deserves a look", "", [Text(Markup("<ul>\n{}</ul>").format(items))])]
+
+
+def _flows(run: Run) -> Section:
+    largest = run.flows.sort("bytes_sent", descending=True, maintain_order=True).head(_MOST_FLOWS)
+    caption = f"The {_MOST_FLOWS} largest of {run.flows.height} flows." if run.flows.height > _MOST_FLOWS else ""
+    connections = run.table("connections").filter(pl.col("flow").is_in(largest["flow"].to_list()))
+    blocks: list[Block] = [Table(largest.select(_FLOWS), caption)]
+    if connections.height:
+        detailed = largest.select("flow", "label").join(connections.drop("label"), on="flow", maintain_order="left")
+        blocks.append(Table(detailed.select("label", *_CONNECTIONS), "TCP, as tshark defines it."))
+    return Section("Flows", "", blocks)
+
+
+def _protocols(run: Run) -> Section:
+    protocols = run.table("protocols").sort("bytes", descending=True, maintain_order=True)
+    blocks: list[Block] = [Table(protocols)]
+    names = protocols["protocol"].head(_MOST_LINES).to_list()
+    over_time = throughput(run.series, names)
+    if over_time["time_s"].n_unique() > 1:
+        spacing = run.manifest["interval"]
+        for column, what in (
+            ("instant_bps", f"Throughput of each interval of {spacing}."),
+            ("smoothed_bps", f"The same, smoothed: {KEEP:g} of the past and {1 - KEEP:.2g} of the present."),
+            ("system_bps", "All bits so far over all time so far."),
+        ):
+            shown = over_time.select("time_s", "entity", throughput_bps=column).rename({"entity": "protocol"})
+            blocks.append(Chart(charts.line(shown, "time_s", "throughput_bps", by="protocol"), what))
+    return Section("Protocols", "", blocks)
+
+
+def _sizes(run: Run) -> Section:
+    classes = size_classes(run.table("packet_sizes"))
+    return Section("Sizes of packets", "", [Table(classes, "IP packets with their headers, in bytes.")])

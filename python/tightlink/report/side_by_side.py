@@ -1,0 +1,136 @@
+"""The report of a comparison: how well two runs agree, each of their values, their series in one picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tightlink.analysis.comparison import RUNS_TABLE
+from tightlink.analysis.comparison_pairs import SIDES
+from tightlink.analysis.comparison_words import agreements, main_agreements, percent, written
+from tightlink.analysis.residuals import NEAR
+from tightlink.console import quantity
+from tightlink.plots import labels
+from tightlink.report import charts
+from tightlink.report.blocks import Chart, Row, Section, Table, Text
+from tightlink.report.page import write
+
+if TYPE_CHECKING:
+    import os
+
+    import polars as pl
+
+    from tightlink.analysis.comparison import Comparison
+    from tightlink.report.blocks import Block
+
+_MOST_ROWS: Final = 500
+_MOST_CHARTS: Final = 12
+_WORDS: Final = {"flows": "Flows", "links": "Links", "nodes": "Nodes", "series": "Series", RUNS_TABLE: "Runs"}
+
+
+def write_comparison(found: Comparison, folder: str | os.PathLike[str], names: tuple[str, str]) -> Path:
+    """Write ``report.html`` of a comparison into a folder.
+
+    Args:
+        found: What was compared.
+        folder: Where to.
+        names: What the two are called, such as their folders.
+    """
+    import polars as pl
+
+    place = Path(folder)
+    parts = [_scenarios(found), _agreement(found)]
+    parts += [_table(found, name) for name in found.values["table"].unique(maintain_order=True) if name != "series"]
+    parts += [_series(found), _alone(found)]
+    pairs = found.values.filter(pl.col("residual").is_not_null())
+    near = pairs.filter(pl.col("residual").abs() <= NEAR).height / pairs.height if pairs.height else None
+    counted = f"{found.values.height} values are on both sides"
+    if near is not None:
+        counted += f"; {percent(near, 0)} of residuals are within ±{percent(NEAR, 0)}"
+    first, second = found.titles
+    return write(
+        place / "report.html",
+        title=f"{names[0]} and {names[1]}",
+        lead=f"{first.capitalize()}: `{names[0]}`. {second.capitalize()}: `{names[1]}`. {counted}. Residuals are "
+        f"({first} − {second}) / {first}.",
+        sections=[part for part in parts if part is not None],
+        figures=place / "figures" if (place / "figures").is_dir() else (),
+        warnings=found.warnings,
+    )
+
+
+def _scenarios(found: Comparison) -> Section | None:
+    if found.differences.is_empty():
+        return None
+    return Section("Where the scenarios differ", "", [Table(_titled(found, found.differences))])
+
+
+def _agreement(found: Comparison) -> Section | None:
+    if not found.agreements:
+        return None
+    main = main_agreements(found)
+    small = []
+    for name in main[:_MOST_CHARTS]:
+        table_name, _, metric = name.partition(".")
+        small.append(_points(found, table_name, metric))
+    first, second = found.titles
+    caption = f"{first.capitalize()} over {second}; on the line both are equal."
+    text = (
+        "R² is 1 − Σ(o − fit)² / Σ(o − mean)², with its interval from drawing points anew; of the line through the "
+        "origin it can be negative."
+    )
+    return Section("Agreement", "", [Row(small, caption), Table(agreements(found, found.agreements)), Text(text)])
+
+
+def _points(found: Comparison, table: str, metric: str) -> object:
+    import polars as pl
+
+    rows = found.of(table, metric)
+    first, second = (f"{title} {metric}" for title in found.titles)
+    most = max(abs(value) for side in SIDES for value in rows[side].to_list())
+    renamed = rows.rename({SIDES[0]: first, SIDES[1]: second}).select("entity", second, first, "residual")
+    line = pl.DataFrame({second: [0.0, most], first: [0.0, most]})
+    return charts.points(renamed, second, first, curves=line, title=metric, width=260, height=200)
+
+
+def _table(found: Comparison, name: str) -> Section:
+    import polars as pl
+
+    rows = found.values.filter(pl.col("table") == name).drop("table")
+    caption = f"The first {_MOST_ROWS} of {rows.height} values." if rows.height > _MOST_ROWS else ""
+    return Section(_WORDS.get(name, name), "", [Table(_titled(found, written(rows.head(_MOST_ROWS))), caption)])
+
+
+def _titled(found: Comparison, frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.rename(dict(zip(SIDES, found.titles, strict=True)))
+
+
+def _series(found: Comparison) -> Section | None:
+    import polars as pl
+
+    means = found.values.filter(pl.col("table") == "series")
+    if means.is_empty():
+        return None
+    blocks: list[Block] = []
+    sides = dict(zip(SIDES, found.titles, strict=True))
+    moving = means.filter((pl.col("observed") != 0) | (pl.col("simulated") != 0))
+    for entity, metric in moving.select("entity", "metric").head(_MOST_CHARTS).iter_rows():
+        rows = found.series.filter((pl.col("entity") == entity) & (pl.col("metric") == metric))
+        shown = rows.select(pl.col("side").replace(sides), "time_s", pl.col("value").alias(metric))
+        blocks.append(Chart(charts.line(shown, "time_s", metric, by="side", title=f"{entity}: {labels.plain(metric)}")))
+    rest = f" The first {_MOST_CHARTS} of {moving.height} have a picture." if moving.height > _MOST_CHARTS else ""
+    blocks.append(Table(_titled(found, written(means.head(_MOST_ROWS))), "Means over the time that both have."))
+    return Section("Series", f"Samples of both, over the same time.{rest}", blocks)
+
+
+def _alone(found: Comparison) -> Section | None:
+    if found.alone.is_empty():
+        return None
+    import polars as pl
+
+    rows = found.alone.head(_MOST_ROWS)
+    values = [quantity(metric, value) for metric, value in rows.select("metric", "value").iter_rows()]
+    sides = dict(zip(SIDES, found.titles, strict=True))
+    shown = rows.with_columns(pl.col("side").replace(sides), pl.Series("value", values, dtype=pl.String))
+    caption = f"The first {_MOST_ROWS} of {found.alone.height}." if found.alone.height > _MOST_ROWS else ""
+    return Section("On one side only", "", [Table(shown, caption)])

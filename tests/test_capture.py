@@ -1,0 +1,399 @@
+"""Captures as runs: formats, links, flows, what is damaged, what is said."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import tightlink as tl
+from captures import (
+    ACK,
+    FIN,
+    PSH,
+    RST,
+    SYN,
+    TCP,
+    UDP,
+    block,
+    enhanced,
+    ethernet,
+    interface,
+    ipv4,
+    ipv6,
+    noise,
+    option,
+    pcap,
+    pcapng,
+    section,
+    tcp,
+    udp,
+)
+from tightlink import _core, cli
+from tightlink.analysis.captured import remarks
+from tightlink.report import run_report
+from tightlink.tables import TABLES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from captures import Timed
+
+A, B = "10.0.0.1", "10.0.0.2"
+PORTS, BACK = (5000, 80), (80, 5000)
+MS = 10**6
+DATAGRAM = ipv4(A, B, UDP, udp((2000, 53), 100))
+
+
+def conversation() -> list[Timed]:
+    """A handshake, three segments of which one is sent again, their ACKs, the end."""
+    offers = b"\2\4\5\xb4\1\3\3\7\4\2"
+    steps = [
+        (0, A, tcp(PORTS, 99, 0, SYN, 65535, options=offers)),
+        (20, B, tcp(BACK, 499, 100, SYN | ACK, 65535, options=offers)),
+        (21, A, tcp(PORTS, 100, 500, ACK, 500)),
+        (22, A, tcp(PORTS, 100, 500, ACK, 500, 1000)),
+        (23, A, tcp(PORTS, 1100, 500, ACK | PSH, 500, 1000)),
+        (43, B, tcp(BACK, 500, 1100, ACK, 400)),
+        (343, A, tcp(PORTS, 1100, 500, ACK | PSH, 500, 1000)),
+        (363, B, tcp(BACK, 500, 2100, ACK, 400)),
+        (364, A, tcp(PORTS, 2100, 500, FIN | ACK, 500)),
+        (384, B, tcp(BACK, 500, 2101, FIN | ACK, 400)),
+        (385, A, tcp(PORTS, 2101, 501, ACK, 500)),
+    ]
+    ends = {A: B, B: A}
+    return [(10**18 + at * MS, ethernet(ipv4(end, ends[end], TCP, segment))) for at, end, segment in steps]
+
+
+def read(tmp_path: Path, content: bytes, **options: Any) -> tl.Run:
+    file = tmp_path / "trace"
+    file.write_bytes(content)
+    return tl.capture(file, **options)
+
+
+def test_a_conversation(tmp_path: Path) -> None:
+    run = read(tmp_path, pcap(conversation()))
+    flow = run.flows.row(0, named=True)
+    assert run.flows.height == 1
+    expected = {
+        "label": "10.0.0.1:5000-10.0.0.2:80", "from": A, "to": B, "transport": "tcp", "start_s": 0.0,
+        "packets_sent": 5, "packets_retransmitted": 1, "bytes_sent": 40 + 12 + 3 * 1040 + 40, "timeouts": None,
+        "packets_dropped": None, "congestion": None, "packets_marked": 0,
+    }  # fmt: skip
+    assert {name: flow[name] for name in expected} == expected
+    assert flow["stop_s"] == pytest.approx(0.364)
+    assert flow["goodput_bps"] == pytest.approx(2000 * 8 / 0.364)
+    one = run.table("connections").row(0, named=True)
+    expected = {
+        "state": "complete", "packets_captured": 7, "data_packets": 3, "payload_bytes": 3000, "delivered_bytes": 2000,
+        "retransmissions": 1, "fast_retransmissions": 0, "out_of_order": 0, "acks": 4, "duplicate_acks": 0,
+        "window_max_bytes": 65535, "in_flight_max_bytes": 2000, "mss_bytes": 1460,
+        "options": "sack, window scale 128", "rtt_samples": 4,
+    }  # fmt: skip
+    assert {name: one[name] for name in expected} == expected
+    assert one["initial_rtt_s"] == pytest.approx(0.021)
+    # tshark's rule: the ACK of what was sent twice counts from the first time.
+    assert (one["rtt_min_s"], one["rtt_max_s"]) == pytest.approx((0.020, 0.340))
+    assert one["rtt_median_s"] == pytest.approx(0.0205, rel=0.03)
+    assert run.warnings == []
+
+
+def test_all_tables_have_their_columns(tmp_path: Path) -> None:
+    run = read(tmp_path, pcap(noise(1, 3)), packets=True)
+    assert run.tables == [name for name in TABLES if name in run.tables]
+    assert {"flows", "links", "series", "packets", "connections", "findings"} < set(run.tables)
+    for name in run.tables:
+        assert run.table(name).columns == [column.name for column in TABLES[name]]
+    saved = tl.open_run(run.save(tmp_path / "saved"))
+    for name in run.tables:
+        assert saved.table(name).equals(run.table(name))
+    assert saved.manifest == run.manifest
+
+
+def test_totals_agree(tmp_path: Path) -> None:
+    run = read(tmp_path, pcapng(noise(2)), interval="100 ms", packets=True)
+    frames = noise(2)
+    link = run.links.row(0, named=True)
+    size = sum(len(frame) - 14 for _, frame in frames)
+    assert (link["link"], link["packets_out"], link["bytes_out"]) == ("eth0", len(frames), size)
+    assert run.table("interfaces")["frame_bytes"].to_list() == [size + 14 * len(frames)]
+    assert run.table("protocols").rows() == [("tcp", len(frames), size, 1.0, run.flows.height)]
+    sizes = run.table("packet_sizes")
+    assert (sizes["packets"].sum(), (sizes["packets"] * sizes["size_bytes"]).sum()) == (len(frames), size)
+    series = run.series.filter((run.series["entity"] == "tcp") & (run.series["metric"] == "throughput_bps"))
+    assert sum(series["value"].to_list()) * 0.1 / 8 == pytest.approx(size)
+    assert series["time_s"].diff().drop_nulls().to_list() == pytest.approx([0.1] * (series.height - 1))
+    assert run.packets["uid"].to_list() == list(range(1, len(frames) + 1))
+    assert run.packets["size_bytes"].sum() == size
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("nano", [True, False])
+def test_pcap_in_all_its_forms(tmp_path: Path, order: str, *, nano: bool) -> None:
+    frames = conversation()
+    same = read(tmp_path, pcap(frames, order=order, nano=nano))
+    assert same.flows.equals(read(tmp_path, pcap(frames)).flows)
+    assert same.manifest["format"] == ("pcap, nanoseconds" if nano else "pcap")
+    assert same.manifest["began"] == "2001-09-09T01:46:40.000000000Z"
+
+
+def test_sections_interfaces_and_clocks(tmp_path: Path) -> None:
+    """Two sections in either byte order, clocks of microseconds, of 2^-20 s and with an offset."""
+    frame = ethernet(DATAGRAM)
+    first = section() + interface(option(2, b"lan")) + interface(option(9, b"\x94"), option(2, b"wan"))
+    first += enhanced(0, 5 * 10**6, frame) + enhanced(1, 6 << 20, frame, option(4, (3).to_bytes(8, "little")))
+    first += block(3, len(frame).to_bytes(4, "little") + frame)
+    second = section(">") + interface(option(14, (5).to_bytes(8, "big"), ">"), option(2, b"lan", ">"), order=">")
+    second += enhanced(0, 3 * 10**6, frame, order=">")
+    old = b"".join(value.to_bytes(length, "big") for value, length in ((0, 2), (7, 2), (0, 4), (9 * 10**6, 4)))
+    second += block(2, old + len(frame).to_bytes(4, "big") * 2 + frame, ">")
+    run = read(tmp_path, first + second, packets=True)
+    assert run.packets["time_s"].to_list() == [0.0, 1.0, 1.0, 3.0, 9.0]
+    assert run.links["link"].to_list() == ["lan", "wan", "lan (2)"]
+    assert run.links["packets_out"].to_list() == [2, 1, 2]
+    assert run.table("interfaces")["capture_drops"].to_list() == [None, 3, 7]
+    assert run.warnings == ["the capture itself lost 10 packets: gaps in it are not losses of the network"]
+
+
+def test_links_of_many_kinds(tmp_path: Path) -> None:
+    six = ipv6("fe80::1", "fe80::2", UDP, udp((2000, 53), 100))
+    tagged = ethernet(DATAGRAM, tags=(0x88A8, 0x8100))
+    wifi = b"\0" * 40
+    framed = {
+        1: tagged, 0: b"\2\0\0\0" + DATAGRAM, 108: b"\0\0\0\2" + DATAGRAM, 101: DATAGRAM, 228: DATAGRAM, 229: six,
+        113: bytes(14) + b"\x08\0" + DATAGRAM, 276: b"\x08\0" + bytes(18) + DATAGRAM, 105: wifi,
+    }  # fmt: skip
+    told = b"".join(interface(link=link) for link in framed)
+    content = section() + told + b"".join(enhanced(n, n, frame) for n, frame in enumerate(framed.values()))
+    run = read(tmp_path, content)
+    assert run.flows.select("label", "packets_sent", "bytes_sent").rows() == [
+        ("10.0.0.1:2000-10.0.0.2:53", 7, 7 * 128),
+        ("[fe80::1]:2000-[fe80::2]:53", 1, 156),
+    ]
+    assert run.table("protocols")["protocol"].to_list() == ["udp", "802.11"]
+    assert run.warnings == ["headers of 802.11 frames are not read: their packets are counted, and are in no flow"]
+
+
+def test_what_is_not_ip_has_a_name(tmp_path: Path) -> None:
+    frames = [ethernet(bytes(40), 0x0806), ethernet(bytes(40), 38), ethernet(bytes(40), 0x88CC), ethernet(b"", 0x0800)]
+    frames.append(ethernet(ipv4(A, B, 47, bytes(8))))
+    run = read(tmp_path, pcap([(n, frame) for n, frame in enumerate(frames)]))
+    assert run.table("protocols")["protocol"].to_list() == ["arp", "llc", "lldp", "unreadable", "gre"]
+    assert run.flows["label"].to_list() == ["10.0.0.1-10.0.0.2"]
+
+
+def test_fragments_belong_to_the_flow_of_their_datagram(tmp_path: Path) -> None:
+    whole = udp((2000, 53), 3000)
+    parts = [(whole[:1480], 0x2000), (whole[1480:2960], 0x2000 | 185), (whole[2960:], 370)]
+    packets = [ipv4(A, B, UDP, part, number=7, fragment=place) for part, place in parts]
+    for order in ([0, 1, 2], [2, 1, 0], [1, 0, 2]):
+        run = read(tmp_path, pcap([(n, ethernet(packets[place])) for n, place in enumerate(order)]))
+        assert run.flows.select("label", "packets_sent", "bytes_sent").rows() == [
+            ("10.0.0.1:2000-10.0.0.2:53", 3, sum(map(len, packets)))
+        ]
+
+
+def test_snap_length(tmp_path: Path) -> None:
+    frames = noise(3)
+    cut, whole = read(tmp_path, pcap(frames, snap=54)), read(tmp_path, pcap(frames))
+    # Only options of SYN lie behind that.
+    assert cut.flows.drop("goodput_bps").equals(whole.flows.drop("goodput_bps"))
+    assert cut.table("interfaces")["packets_cut"][0] == sum(len(frame) > 54 for _, frame in frames)
+    assert "too little was kept of" in read(tmp_path, pcap(frames, snap=40)).warnings[0]
+
+
+def test_sequence_numbers_wrap_around(tmp_path: Path) -> None:
+    seq = 2**32 - 2500
+    frames = [(n * MS, ethernet(ipv4(A, B, TCP, tcp(PORTS, seq + 1000 * n, 1, ACK, 500, 1000)))) for n in range(6)]
+    frames.append((20 * MS, ethernet(ipv4(B, A, TCP, tcp(BACK, 1, seq + 6000, ACK, 500)))))
+    one = read(tmp_path, pcap(frames)).table("connections").row(0, named=True)
+    assert (one["delivered_bytes"], one["retransmissions"], one["lost_segments"]) == (6000, 0, 0)
+    assert (one["rtt_samples"], one["state"]) == (1, "partial")
+
+
+@pytest.mark.parametrize(
+    ("flags", "state"),
+    [([SYN], "unanswered"), ([SYN, RST | ACK], "refused"), ([SYN, SYN | ACK], "open"), ([ACK], "partial")],
+)
+def test_states_of_connections(tmp_path: Path, flags: list[int], state: str) -> None:
+    ends = [(A, B, PORTS), (B, A, BACK)]
+    frames = [
+        (n, ethernet(ipv4(*ends[n][:2], TCP, tcp(ends[n][2], 10, 11, flag, 500)))) for n, flag in enumerate(flags)
+    ]
+    assert read(tmp_path, pcap(frames)).table("connections")["state"].to_list() == [state]
+
+
+def test_compressed_and_from_standard_input(tmp_path: Path) -> None:
+    content = pcapng(noise(4))
+    plain, packed = read(tmp_path, content), read(tmp_path, gzip.compress(content))
+    assert packed.flows.equals(plain.flows)
+    assert packed.manifest["compressed"]
+    assert packed.manifest["identity"] != plain.manifest["identity"]
+    command = [sys.executable, "-m", "tightlink", "capture", "-", "--json"]
+    done = subprocess.run(command, input=gzip.compress(content), capture_output=True, check=True, timeout=60)
+    printed = json.loads(done.stdout)
+    assert printed["flows"] == plain.flows.to_dicts()
+    assert printed["manifest"]["file"] == "standard input"
+
+
+def test_bounded_memory(tmp_path: Path) -> None:
+    """Few connections at a time: what was quiet is concluded, the largest are listed."""
+    frames = [(n * MS, ethernet(ipv4(A, B, UDP, udp((1000 + n % 50, 53), 100 + n % 50)))) for n in range(500)]
+    (tmp_path / "many").write_bytes(pcap(frames))
+    found = _core.capture(str(tmp_path / "many"), interval_ns=10**9, followed=8, listed=5)
+    facts = json.loads(found.manifest())
+    assert (facts["listed"], facts["packets"]) == (5, 500)
+    assert facts["concluded"] >= 400
+    assert facts["connections"] > 400
+    assert set(found.table("flows")["bytes_sent"]) == {177.0}
+    assert sum(found.table("protocols")["packets"]) == 500
+
+
+def test_the_same_capture_again_is_there_already(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, folder = tmp_path / "a.pcap", str(tmp_path / "run")
+    file.write_bytes(pcap(conversation()))
+    assert cli.main(["capture", str(file), "-o", folder]) == 0
+    out = capsys.readouterr().out
+    assert out.splitlines()[1].split()[:3] == ["10.0.0.1:5000-10.0.0.2:80", "tcp", "complete"]
+    assert cli.main(["capture", str(file), "-o", folder]) == 0
+    assert cli.main(["capture", str(file), "-o", folder, "--interval", "10 ms"]) == cli.WRONG
+    assert "there is another capture; choose another folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "the file is empty; expected a capture (pcap or pcapng)"),
+        (b"#!/bin/sh\n", "expected a capture (pcap or pcapng), and its first bytes are those of neither"),
+        (b"\x28\xb5\x2f\xfd0000", "this is compressed with zstd: unpack it first"),
+        (pcap([])[:20], "at byte 0: the file ends within its header of 24 bytes"),
+        (pcap(conversation())[:50], "at byte 24: the file ends within a packet"),
+        (section()[:8] + b"abcd" + section()[12:], "at byte 0: a section of which the byte order cannot be told"),
+        (section() + enhanced(0, 1, b"x"), "at byte 28: a packet of an interface that is not there"),
+        (section() + b"\6\0\0\0\xff\xff\xff\xff" + bytes(20), "at byte 28: a block of 4294967295 bytes"),
+    ],
+)
+def test_what_is_no_capture(tmp_path: Path, content: bytes, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "bad").write_bytes(content)
+    assert cli.main(["capture", str(tmp_path / "bad")]) == cli.WRONG
+    error = capsys.readouterr().err
+    assert said in error
+    assert len(error.splitlines()) == 1
+
+
+def test_everything_up_to_the_damage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content = pcap(conversation())
+    (tmp_path / "cut").write_bytes(content[:-10])
+    assert cli.main(["capture", str(tmp_path / "cut")]) == 3
+    said = f"damaged at byte {len(content) - 70}: the file ends within a packet; the tables hold the 10 packets before"
+    assert said in capsys.readouterr().err
+    packed = gzip.compress(pcap(noise(5)))
+    run = read(tmp_path, packed[: len(packed) // 2])
+    assert run.warnings[0].startswith("damaged at byte ")
+    assert "of what was unpacked: its compression is damaged" in run.warnings[0]
+    assert run.links["packets_out"][0] > 10
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--interval", "0 s"], '--interval = "0 s": expected a time above zero'),
+        (["--interval", "1 Mbit"], "--interval"),
+        (["--packets"], "--packets = true: expected --output beside it"),
+    ],
+)
+def test_wrong_options(tmp_path: Path, options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a").write_bytes(pcap(conversation()))
+    assert cli.main(["capture", str(tmp_path / "a"), *options]) == cli.WRONG
+    assert said in capsys.readouterr().err
+
+
+def test_files_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["capture", str(tmp_path / "none")]) == cli.FAILED
+    assert cli.main(["capture", str(tmp_path)]) == cli.WRONG
+    assert "no such file or directory" in (error := capsys.readouterr().err)
+    assert "and it is a folder" in error
+
+
+@pytest.mark.fuzz
+def test_random_damage(tmp_path: Path) -> None:
+    """Tables or a sentence, whatever the bytes are."""
+    rounds = int(os.environ.get("TIGHTLINK_FUZZ", "2000")) // 4
+    rng = random.Random(rounds)
+    frames = conversation() + noise(6, 2, 10)
+    fragments = [
+        (n, ethernet(ipv4(A, B, UDP, bytes(64), number=n % 3, fragment=rng.randrange(1 << 14)))) for n in range(30)
+    ]
+    seeds = [
+        pcap(frames),
+        pcapng(frames),
+        pcap(frames, order=">", nano=False),
+        pcap(fragments),
+        gzip.compress(pcap(frames)),
+    ]
+    seeds.append(
+        section() + interface(link=276) + enhanced(0, 1, b"\x86\xdd" + bytes(18) + ipv6("::1", "::2", 6, b"x" * 40))
+    )
+    file = tmp_path / "fuzz"
+    outcomes = {"run": 0, "error": 0}
+    for _ in range(rounds):
+        content = bytearray(rng.choice(seeds))
+        for _ in range(rng.randint(1, 8)):
+            at = rng.randrange(len(content))
+            match rng.randrange(4):
+                case 0:
+                    content[at] = rng.randrange(256)
+                case 1:
+                    content[at : at + 4] = rng.choice(
+                        [b"\0\0\0\0", b"\xff\xff\xff\xff", b"\x7f\xff\xff\xff", b"\0\0\1\0"]
+                    )
+                case 2:
+                    del content[at : at + rng.randrange(40)]
+                    content += b"\0"
+                case _:
+                    content[at:at] = content[: rng.randrange(80)]
+        file.write_bytes(content)
+        try:
+            run = tl.capture(file, packets=True)
+            outcomes["run"] += 1
+            assert run.links["packets_out"].sum() == run.packets.height == run.manifest["packets"]
+        except tl.TightlinkError as error:
+            outcomes["error"] += 1
+            assert str(error).startswith(f"{file}: ")
+    assert min(outcomes.values()) > rounds // 100
+
+
+def test_report(tmp_path: Path) -> None:
+    file = tmp_path / "a.pcapng"
+    file.write_bytes(pcapng(noise(8)))
+    assert cli.main(["capture", str(file), "-o", str(tmp_path / "run"), "--interval", "100 ms"]) == 0
+    page = run_report(tmp_path / "run").read_text()
+    for title in ("What deserves a look", "Flows", "Protocols", "Sizes of packets", "Interfaces"):
+        assert f">{title}<" in page
+    assert "its receiver closed its window" in page
+
+
+def test_what_deserves_a_look(tmp_path: Path) -> None:
+    """A window of 10,000 bytes, filled; round trips of 100 ms; one segment in ten sent again."""
+    frames: list[Timed] = []
+    for turn in range(100):
+        for place in range(10):
+            seq = 100 + 1000 * (10 * turn + place)
+            frames.append((turn * 100 * MS + place * MS, ethernet(ipv4(A, B, TCP, tcp(PORTS, seq, 1, ACK, 500, 1000)))))
+        ack = 100 + 10_000 * (turn + 1)
+        again = tcp(PORTS, ack - 5000, 1, ACK, 500, 1000)
+        frames.append((turn * 100 * MS + 50 * MS, ethernet(ipv4(A, B, TCP, again))))
+        frames.append((turn * 100 * MS + 99 * MS, ethernet(ipv4(B, A, TCP, tcp(BACK, 1, ack, ACK, 10_000)))))
+    (one,) = remarks(read(tmp_path, pcap(frames)))
+    assert one.label == "10.0.0.1:5000-10.0.0.2:80"
+    assert one.text == (
+        "100 of 1100 segments (9.1 %) were sent again: the path loses packets; "
+        "filled its receiver's window of 10000 bytes, at most 0.889 Mbit/s at round trips of 90 ms; "
+        "the handshake was not captured, and the window may be a multiple of that"
+    )

@@ -1,0 +1,286 @@
+"""What traffic looks like, held against processes of which the answer is known."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+import tightlink as tl
+from tightlink import cli, plots
+from tightlink.analysis.traffic.arrivals import interarrivals
+from tightlink.analysis.traffic.burstiness import burstiness, hurst
+from tightlink.analysis.traffic.cycles import PERIODS, cycles
+from tightlink.analysis.traffic.lags import lag
+from tightlink.analysis.traffic.sizes import tail
+from tightlink.analysis.traffic.spikes import spikes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+
+def fractional_noise(h: float, n: int, seed: int) -> Array:
+    """Fractional Gaussian noise with exactly this Hurst parameter (Davies, Harte 1987)."""
+    lags = np.arange(n + 1)
+    covariance = 0.5 * (np.abs(lags + 1) ** (2 * h) - 2 * lags ** (2 * h) + np.abs(lags - 1) ** (2 * h))
+    spectrum = np.fft.fft(np.concatenate([covariance, covariance[-2:0:-1]])).real
+    assert spectrum.min() > -1e-9
+    rng = np.random.default_rng(seed)
+    size = 2 * n
+    half = rng.normal(size=n - 1) + 1j * rng.normal(size=n - 1)
+    amplitudes = np.concatenate([rng.normal(size=1) * 2**0.5, half, rng.normal(size=1) * 2**0.5, np.conj(half[::-1])])
+    made: Array = np.fft.fft(np.sqrt(spectrum.clip(0) / (2 * size)) * amplitudes).real[:n]
+    return made
+
+
+@pytest.mark.parametrize("h", [0.3, 0.5, 0.7, 0.9])
+def test_the_hurst_parameter_of_fractional_noise(h: float) -> None:
+    found = [hurst(fractional_noise(h, 4096, seed)) for seed in range(40)]
+    values = np.array([each.value for each in found])
+    width = found[0].high - found[0].low
+    assert values.mean() == pytest.approx(h, abs=0.02)
+    # The interval is as wide as estimates scatter, and holds the truth about as often as it says.
+    assert 2 * 1.96 * values.std() == pytest.approx(width, rel=0.35)
+    assert sum(h in each for each in found) >= 34
+
+
+def test_the_variance_time_plot() -> None:
+    noise = [fractional_noise(0.8, 1 << 14, seed) for seed in range(8)]
+    found = [burstiness(1000 + 10 * each, 0.01) for each in noise]
+    assert np.mean([each.hurst_variance for each in found]) == pytest.approx(0.8, abs=0.05)
+    assert all(each.bursty for each in found)
+    plain = burstiness(np.random.default_rng(3).poisson(50, 1 << 14).astype(float), 0.01)
+    assert plain.hurst_variance == pytest.approx(0.5, abs=0.07)
+    # Variance over mean of a Poisson process is 1 at all scales.
+    assert plain.dispersion == pytest.approx(1, abs=0.05)
+    assert plain.scales["dispersion"].to_list() == pytest.approx([1.0] * plain.scales.height, abs=0.45)
+    assert plain.scales["scale_s"][0] == 0.01
+    rng = np.random.default_rng(4)
+    # By chance, 2.5 % are.
+    assert sum(burstiness(rng.poisson(50, 4096).astype(float), 0.01).bursty for _ in range(40)) <= 4
+
+
+def test_a_trend_is_not_taken_for_bursts() -> None:
+    values = np.linspace(0, 1000, 4096) + np.random.default_rng(1).poisson(100, 4096)
+    assert burstiness(values, 1.0).sentence().startswith("a trend or a shift")
+    alternating = np.tile([1.0, 2.0], 512) + np.random.default_rng(1).normal(size=1024) * 0.01
+    assert burstiness(alternating, 1.0).hurst.value < 0.7
+
+
+def test_what_burstiness_cannot_be_told_of() -> None:
+    with pytest.raises(tl.TightlinkError, match="100 values: expected at least 256"):
+        burstiness(np.ones(100), 1.0)
+    with pytest.raises(tl.TightlinkError, match="do not vary"):
+        burstiness(np.ones(1000), 1.0)
+
+
+def test_poisson_arrivals_pass_in_95_of_100_cases() -> None:
+    rng = np.random.default_rng(5)
+    found = [interarrivals(np.cumsum(rng.exponential(0.1, 400))) for _ in range(400)]
+    assert 0.91 <= np.mean([each.poisson for each in found]) <= 0.98
+    # Each of the two tests alone: 97.5 %.
+    assert 0.95 <= np.mean([each.exponential for each in found]) <= 0.995
+    assert 0.95 <= np.mean([each.independent for each in found]) <= 0.995
+
+
+def test_arrivals_that_are_no_poisson_process() -> None:
+    rng = np.random.default_rng(6)
+    regular = interarrivals(np.arange(1000) * 0.01 + rng.uniform(0, 0.001, 1000))
+    assert not regular.exponential
+    assert regular.variation < 0.1
+    assert "times vary less than exponential ones" in regular.sentence()
+    heavy = interarrivals(np.cumsum(rng.pareto(1.5, 2000)))
+    assert not heavy.exponential
+    assert heavy.variation > 1
+    # Exponential times in which a long one follows a long one.
+    order = stats.expon.ppf(stats.norm.cdf(_autoregressive(0.5, 2000, rng)))
+    dependent = interarrivals(np.cumsum(order))
+    assert not dependent.independent
+    assert dependent.correlation == pytest.approx(0.45, abs=0.08)
+    assert "they depend on each other" in dependent.sentence()
+    with pytest.raises(tl.TightlinkError, match="all arrivals are at one time"):
+        interarrivals(np.ones(100))
+
+
+def _autoregressive(correlation: float, n: int, rng: np.random.Generator) -> Array:
+    values = np.empty(n)
+    last = rng.normal()
+    for place in range(n):
+        last = correlation * last + (1 - correlation**2) ** 0.5 * rng.normal()
+        values[place] = last
+    return values
+
+
+@pytest.mark.parametrize("alpha", [0.9, 1.2, 2.5])
+def test_the_tail_of_pareto_sizes(alpha: float) -> None:
+    rng = np.random.default_rng(7)
+    found = [tail(1000 * (1 - rng.random(2000)) ** (-1 / alpha)) for _ in range(30)]
+    assert np.mean([each.alpha.value for each in found]) == pytest.approx(alpha, rel=0.04)
+    # Where the tail begins is chosen, so that the interval is a little short.
+    assert sum(alpha in each.alpha for each in found) >= 23
+    assert all(each.heavy for each in found)
+
+
+def test_a_tail_above_a_body_and_a_light_one() -> None:
+    rng = np.random.default_rng(8)
+    body, above = rng.uniform(1, 1000, 8000), 1000 * (1 - rng.random(2000)) ** (-1 / 1.3)
+    found = tail(np.concatenate([body, above]))
+    assert found.alpha.value == pytest.approx(1.3, abs=0.1)
+    assert 900 <= found.begin <= 4000
+    light = tail(rng.exponential(1000, 5000))
+    assert not light.heavy
+    assert light.sentence().startswith("no tail heavier than an exponential one")
+
+
+def test_what_elephants_carry() -> None:
+    # 98 mice of 1 and 2 elephants of 49 each: together as much as all mice.
+    found = tail(np.concatenate([np.full(98, 1.0), [49.0, 49.0]]))
+    assert dict(found.carried.rows())[0.01] == pytest.approx(49 / 196)
+    assert found.half == pytest.approx(0.02)
+    with pytest.raises(tl.TightlinkError, match="5 sizes above zero: expected at least 100"):
+        tail(np.array([0.0, 1, 2, 3, 4, 5]))
+
+
+def test_cycles_of_a_day_and_a_week() -> None:
+    rng = np.random.default_rng(9)
+    hours = np.arange(6 * 7 * 24)
+    day, week = 2 * np.pi * hours / 24, 2 * np.pi * hours / 168
+    values = 500 + 100 * np.cos(day - 2 * np.pi * 15 / 24) + 40 * np.cos(week) + 0.1 * hours
+    found = {each.name: each for each in cycles(values + 20 * rng.normal(size=len(hours)), 3600.0)}
+    assert list(found) == list(PERIODS)
+    assert [name for name, each in found.items() if each.there] == ["week", "day"]
+    assert found["day"].amplitude == pytest.approx(100, abs=3)
+    assert found["day"].peak_s / 3600 == pytest.approx(15, abs=0.2)
+    assert found["week"].relative_amplitude == pytest.approx(40 / values.mean(), rel=0.1)
+    with pytest.raises(tl.TightlinkError, match=r"0.0417 days at intervals of 1 s: expected two periods"):
+        cycles(rng.normal(size=3600), 1.0)
+
+
+def test_noise_has_no_cycles() -> None:
+    rng = np.random.default_rng(10)
+    series = [_autoregressive(0.6, 21 * 24, rng) for _ in range(60)]
+    found = [each.there for values in series for each in cycles(values, 3600.0)]
+    # A hundredth of them, by chance, and a little more as the noise is red.
+    assert np.mean(found) <= 0.05
+
+
+def test_spikes_are_found_where_they_are() -> None:
+    rng = np.random.default_rng(11)
+    hours = np.arange(2000)
+    usual = 1000 + 500 * np.sin(2 * np.pi * hours / 500)
+    values = rng.poisson(usual).astype(float)
+    assert spikes(values, 60.0).spikes.is_empty()
+    values[[300, 301, 302]] += 800
+    values[1200] += 1500
+    found = spikes(values, 60.0, begin_s=30.0)
+    assert found.spikes.select("begin_s", "duration_s").rows() == [(300 * 60 + 30.0, 180.0), (1200 * 60 + 30.0, 60.0)]
+    assert found.spikes["volume"].sum() == pytest.approx(3900, rel=0.1)
+    assert found.volume_share == pytest.approx(3900 / values.sum(), rel=0.1)
+    assert found.time_share == pytest.approx(4 / 2000)
+    quiet = np.zeros(200)
+    quiet[50] = 5
+    assert spikes(quiet, 1.0).spikes["peak"].to_list() == [5.0]
+
+
+def test_the_lag_between_two_links() -> None:
+    rng = np.random.default_rng(12)
+    source = _autoregressive(0.8, 3000, rng)
+    first, second = source[50:], source[:-50] + rng.normal(size=2950)
+    found = lag(first, second, 0.1)
+    assert found.together
+    assert found.lag_s == pytest.approx(5)
+    assert lag(second, first, 0.1).lag_s == pytest.approx(-5)
+    assert found.sentence("a", "b").startswith("b follows a by 5 s")
+    assert found.correlations.filter(pl.col("lag_s") == found.lag_s)["correlation"].item() == found.correlation
+    assert lag(first, first, 0.1).correlation == pytest.approx(1)
+    assert lag(first, second, 0.1, longest_s=2.0).correlations.height == 41
+
+
+def test_series_that_are_correlated_with_themselves_go_together_no_more_than_by_chance() -> None:
+    rng = np.random.default_rng(13)
+    found = [lag(_autoregressive(0.9, 1000, rng), _autoregressive(0.9, 1000, rng), 1.0) for _ in range(100)]
+    assert np.mean([each.together for each in found]) <= 0.05
+    # At one lag, 95 % of the time.
+    assert np.mean([abs(each.at_once) <= each.limit for each in found]) == pytest.approx(0.95, abs=0.06)
+
+
+def test_a_source_that_is_on_and_off_with_heavy_tails_is_bursty() -> None:
+    """Willinger, Taqqu, Sherman, Wilson 1997: many sources with on-times of shape α make H = (3 − α)/2."""
+    scenario = tl.loads("""
+        duration = "200 s"
+        link.wire = { ends = ["a", "b"], rate = "1 Gbit/s", delay = "1 ms" }
+        traffic.web = { kind = "on-off", flows = 50, from = "a", to = "b", interval = "20 ms", on = "200 ms", off = "200 ms", distribution = "pareto", shape = 1.4 }
+        observe = { interval = "100 ms", flows = "each" }
+        """)
+    series = tl.simulate(scenario).series.filter(pl.col("metric") == "throughput_bps")
+    total = series.group_by("time_s").agg(pl.col("value").sum()).sort("time_s")["value"].to_numpy()
+    found = burstiness(total, 0.1)
+    assert found.bursty
+    assert 0.65 < found.hurst.value < 0.99
+
+
+def test_figures() -> None:
+    rng = np.random.default_rng(14)
+    values = rng.poisson(100, 500).astype(float)
+    values[100] += 500
+    assert plots.variance_time(burstiness(values, 1.0)).get_xlabel() == "time scale (s)"
+    assert len(plots.spikes_over_time(spikes(values, 1.0), column="packets_sent").collections) == 1
+    assert plots.interarrival_times(interarrivals(np.cumsum(rng.exponential(0.001, 100)))).get_xlabel().endswith("(ms)")
+    assert plots.size_tail(tail(rng.pareto(1.2, 500) + 1), column="bytes").get_xlabel() == "bytes"
+    assert len(plots.correlation_over_lag(lag(values, np.roll(values, 3), 1.0)).lines) == 4
+
+
+RUN = """
+duration = "30 s"
+link.first = { ends = ["a", "r"], rate = "10 Mbit/s", delay = "1 ms" }
+link.second = { ends = ["r", "b"], rate = "10 Mbit/s", delay = "300 ms" }
+traffic.web = { kind = "on-off", flows = 3, from = "a", to = "b", interval = "5 ms", on = "100 ms", off = "200 ms" }
+observe.interval = "100 ms"
+"""
+
+
+def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def analyze(*words: str, code: int = 0) -> Any:
+        assert cli.main(["analyze", *words]) == code
+        said = capsys.readouterr()
+        return said.out if code == 0 else said.err
+
+    tl.simulate(tl.loads(RUN), trace=True).save(tmp_path / "run")
+    run = str(tmp_path / "run")
+    said = analyze("traffic", run, "-o", str(tmp_path / "traffic.png"))
+    assert [line.split(": ")[0] for line in said.splitlines()] == [
+        f"web[{flow}] throughput_bps" for flow in (0, 0, 1, 1, 2, 2)
+    ]
+    assert (tmp_path / "traffic.png").stat().st_size > 10_000
+    found = json.loads(analyze("traffic", run, "--column", "utilization", "--json"))
+    assert found["first utilization"]["burstiness"]["samples"] == 299
+    said = analyze("traffic", run, "--column", "utilization")
+    assert said.splitlines()[-1] == "do not vary: first.reverse utilization, second.reverse utilization"
+    said = analyze("arrivals", run)
+    assert said.startswith("a to r: not a Poisson process: of ")
+    assert "r to b: " in said
+    follows = analyze("lags", run, "first utilization", "second utilization", "--longest", "2 s")
+    assert follows.startswith("first utilization and second utilization go together without lag: correlation 1.00")
+    table = tmp_path / "flows.csv"
+    sizes = 1000 * (1 - np.random.default_rng(1).random(500)) ** (-1 / 1.2)
+    table.write_text("bytes_delivered\n" + "\n".join(f"{size:.0f}" for size in sizes))
+    assert analyze("sizes", str(table)).startswith("the tail falls as x^-1.")
+    assert json.loads(analyze("sizes", str(table), "--json"))["flows"] == 500
+    wrong = {
+        ("sizes", str(table), "--column", "bytes"): "no such column: expected bytes_delivered",
+        ("sizes", run): "3 sizes above zero: expected at least 100",
+        ("arrivals", run, "--of", "flows"): "time_s: no such column: expected one of flow",
+        ("lags", run, "first utilization", "third utilization"): "no series third utilization: expected one of",
+        ("traffic", str(table)): "expected --column with bytes_delivered",
+        ("traffic", run, "--end", "1 s"): "10 values: expected at least 256",
+    }
+    for words, expected in wrong.items():
+        assert expected in analyze(*words, code=2)
