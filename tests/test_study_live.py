@@ -13,7 +13,9 @@ import polars as pl
 import pytest
 
 import tightlink as tl
+from tightlink.cli import main
 from tightlink.errors import TightlinkError
+from tightlink.measure import machine as machine_of
 from tightlink.measure import measuring
 from tightlink.measure.relay import SpoiledError
 from tightlink.run import Framed, Run
@@ -180,6 +182,18 @@ def test_an_error_ends_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(TightlinkError, match="no namespaces"):
         measure_all(Measurement("cell", SCENARIO).repeated(50), tmp_path, 2, lambda _: None)
     assert len(made.asked) < 10
+
+
+def test_what_the_machine_lacks_is_said_before_anything_is_simulated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(machine_of, "missing", lambda _: "this machine allows no network namespaces")
+    assert main(["study", "router-response", "--live", "-o", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr().err.strip()
+    assert said == (
+        "tightlink: --live: this machine allows no network namespaces; without it the study is simulated only"
+    )
+    assert not (tmp_path / "out").exists()
 
 
 #: Measures without end until Ctrl-C, which `watch` hears of.
