@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import tightlink as tl
+from tightlink.measure import measuring
 from tightlink.measure.machine import missing
 from tightlink.measure.measuring import measure
 from tightlink.measure.relay import SpoiledError
@@ -93,6 +94,12 @@ def test_the_study_measures_where_it_is_asked_to() -> None:
     # A processor each: nothing beside it.
     assert all(each.burn and each.alone for each in measured)
     assert {probe.task for probe in burnt.PROBES} <= {task.name for task in live.tasks()}
+
+
+def test_a_router_that_waits_for_a_processor_is_no_router() -> None:
+    assert measuring._load((1.0, 0.1), (2.5, 0.11), 2.0) == pytest.approx(0.75)
+    with pytest.raises(SpoiledError, match=r"waited for a processor for 5\.0% of the time"):
+        measuring._load((1.0, 0.1), (2.5, 0.2), 2.0)
 
 
 @pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
