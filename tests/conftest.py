@@ -79,6 +79,7 @@ def as_measured() -> Callable[[Run], Run]:
             "source": "measurement",
             "identity": f"{time.monotonic_ns()}",
             "scenario": run.manifest["scenario"],
+            "sender": {"name": "probe"},
             "host": {"kernel": "Linux 6", "cpus": 2, "cpu_busy": 0.3},
             "relay": {"lateness": {"share_late": 0.0}},
             "warnings": [],

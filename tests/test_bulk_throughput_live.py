@@ -113,6 +113,16 @@ def test_what_misses_is_said(observed: Observe) -> None:
     assert r2.holds is False
 
 
+def test_less_than_half_is_no_verdict(observed: Observe) -> None:
+    runs = observed({})
+    kept = {f"live/{each.name}/0" for each in CELLS[: len(CELLS) // 2 - 1]}
+    found = measured.points({name: run for name, run in runs.items() if name in kept or "live" not in name}, CELLS)
+    assert found.height == len(kept)
+    verdicts = claims(found)
+    assert verdicts["live.residuals"].holds is verdicts["live.r2-lbnl"].holds is None
+    assert verdicts["live.residuals"].reason == f"{len(kept)} of {len(CELLS)} cells were measured."
+
+
 def test_without_measurements_nothing_is_said(simulated: dict[str, Run], tmp_path: Path) -> None:
     found = measured.points(simulated, CELLS)
     assert all(claim.holds is None for claim in claims(found).values())

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import tightlink as tl
+from tightlink.measure import measuring
 from tightlink.measure.machine import missing
 from tightlink.measure.measuring import measure
 from tightlink.measure.relay import SpoiledError
@@ -95,6 +96,12 @@ def test_the_study_measures_where_it_is_asked_to() -> None:
     assert {probe.task for probe in burnt.PROBES} <= {task.name for task in live.tasks()}
 
 
+def test_a_router_that_waits_for_a_processor_is_no_router() -> None:
+    assert measuring._load((1.0, 0.1), (2.5, 0.11), 2.0) == pytest.approx(0.75)
+    with pytest.raises(SpoiledError, match=r"waited for a processor for 5\.0% of the time"):
+        measuring._load((1.0, 0.1), (2.5, 0.2), 2.0)
+
+
 @pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
 def test_a_router_spends_its_time() -> None:
     probe = burnt.Probe(130, 800)
@@ -109,4 +116,5 @@ def test_a_router_spends_its_time() -> None:
     found = probe.row(run)
     assert 0 < found["load"] <= 1.05
     if not row["dropped_input_ring"]:
-        assert found["load"] == pytest.approx(800 * burnt.PER_PACKET_S, rel=0.4)
+        # What is spent, and what handing packets on costs besides, more where caches are shared.
+        assert 0.9 < found["load"] / (800 * burnt.PER_PACKET_S) < 3

@@ -51,6 +51,8 @@ _LEAD_S: Final = 0.3
 _STEP_S: Final = 0.005
 #: How often it is told how far it is, in seconds.
 _TELLS_S: Final = 0.2
+#: The largest share of the time for which a router that spends its time may wait for a processor.
+_WAITS: Final = 0.02
 #: Samples of connections where the scenario does not say how often, in seconds.
 _SAMPLES_S: Final = 0.1
 
@@ -141,6 +143,8 @@ def _once(plan: Plan, device: Device, work: _Work) -> Run:
         with contextlib.closing(hosts):
             warnings += [f"not set: {text}" for text in hosts.not_set]
             known = metadata.machine() | {"hosts": metadata.hosts(bed, plan)}
+            if work.watch is not None:
+                work.watch(Progress(0.0, plan.resolved["duration_s"]))
             measured = _measured(bed, hosts, plan, work)
     known |= metadata.between(before, metadata.load())
     timing = {"wall_s": time.monotonic() - started}
@@ -155,16 +159,16 @@ def _measured(bed: Bed, hosts: Hosts, plan: Plan, work: _Work) -> Measured:
             sender.prepare(bed, work.jobs, sample_s=min(_SAMPLES_S, interval_s or _SAMPLES_S))
             begin_ns, began = time.monotonic_ns() + int(_LEAD_S * _NS), time.time() + _LEAD_S
             sender.begin(begin_ns)
-            before_s = relay.cpu_s
+            before = relay.scheduled
             with _echoes(bed, work) as echoes:
                 _wait(relay, sender, begin_ns, duration_s, work.watch)
-            after_s = relay.cpu_s
+            after = relay.scheduled
             sender.finish()
             relayed = relay.finish()
             # Of packet sockets the relay itself knows.
             lost = unread(bed, plan) if work.relay["device"] == "datagram" else 0
             if work.burns:
-                load = None if before_s is None or after_s is None else (after_s - before_s) / duration_s
+                load = None if before is None or after is None else _load(before, after, duration_s)
                 relayed = as_router(relayed, lost, load=load)
             elif lost:
                 raise SpoiledError(f"lateness: {lost} packets were lost before the relay could read them")
@@ -172,6 +176,21 @@ def _measured(bed: Bed, hosts: Hosts, plan: Plan, work: _Work) -> Measured:
         sender.stop()
     trips = None if echoes is None else echoes.samples(begin_ns)
     return Measured(plan, work.jobs, sender, relayed, begin_ns, began, trips)
+
+
+def _load(before: tuple[float, float], after: tuple[float, float], duration_s: float) -> float:
+    """The share of the time in which the router had its processor.
+
+    Raises:
+        SpoiledError: Something else had it too often.
+    """
+    ran_s, waited_s = (later - sooner for sooner, later in zip(before, after, strict=True))
+    if waited_s > _WAITS * duration_s:
+        raise SpoiledError(
+            f"lateness: the router waited for a processor for {waited_s / duration_s:.1%} of the time, and at most "
+            f"{_WAITS:.0%} are accepted: the machine is too busy"
+        )
+    return ran_s / duration_s
 
 
 def _echoes(bed: Bed, work: _Work) -> contextlib.AbstractContextManager[Echoes | None]:

@@ -227,16 +227,17 @@ class Relay:
         return self._process.poll() is None
 
     @property
-    def cpu_s(self) -> float | None:
-        """Processor time of the thread that is the link, in seconds, as the kernel's scheduler counts it.
+    def scheduled(self) -> tuple[float, float] | None:
+        """How long the thread that is the link has run, and how long it had to wait for a processor, in seconds.
 
-        Nothing where this kernel does not.
+        By the kernel's scheduler; nothing where this kernel does not count it.
         """
         try:
             text = Path(f"/proc/{self._process.pid}/schedstat").read_text(encoding="ascii")
         except OSError:
             return None
-        return int(text.split()[0]) / 1e9
+        ran, waited, *_ = text.split()
+        return int(ran) / 1e9, int(waited) / 1e9
 
     def wait(self, timeout_s: float) -> bool:
         """Wait until it ends of itself, but no longer than that; whether it has ended."""

@@ -79,6 +79,8 @@ class Measurement:
     """Interval of echoes beside the traffic, in seconds; none: no echoes."""
     burn: bool = False
     """Whether a router's processor time is spent, rather than added up."""
+    pace_s: float | None = None
+    """99 % of the datagrams must leave within this after they are due, in seconds: what a ring bridges; none: any."""
     alone: bool = False
     """Whether nothing else may be measured meanwhile, as it takes whole processors."""
     trace: bool = False
@@ -241,14 +243,21 @@ def _measured(wanted: Measurement, folder: Path, stop: threading.Event) -> tuple
         if stop.is_set():
             raise _StoppedError
 
-    try:
-        run = measure(
-            wanted.scenario, sender=wanted.sender, echo_s=wanted.echo_s, burn=wanted.burn, tries=_TRIES, watch=watch
-        )
-    except SpoiledError:
-        return wanted.name, None
-    kept = run if wanted.trace else _without_packets(run)
-    return wanted.name, open_run(kept.save(folder / wanted.name))
+    for _ in range(_TRIES):
+        watch(None)
+        try:
+            run = measure(wanted.scenario, sender=wanted.sender, echo_s=wanted.echo_s, burn=wanted.burn, watch=watch)
+        except SpoiledError:
+            continue
+        if _in_time(run, wanted.pace_s):
+            kept = run if wanted.trace else _without_packets(run)
+            return wanted.name, open_run(kept.save(folder / wanted.name))
+    return wanted.name, None
+
+
+def _in_time(run: Run, pace_s: float | None) -> bool:
+    """Whether the senders of datagrams kept the pace."""
+    return pace_s is None or float(run.manifest["sender"].get("late_p99_s", 0.0)) <= pace_s
 
 
 def _without_packets(run: Run) -> Run:

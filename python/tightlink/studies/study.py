@@ -111,8 +111,11 @@ def run_study(
         The exit code: 0, or 3 if a claim does not hold.
 
     Raises:
-        TightlinkError: The folder holds something else.
+        TightlinkError: The folder holds something else, or the machine cannot measure what is to be measured.
     """
+    wanted = list(study.measured())
+    if wanted:
+        _can_measure()
     _claim_folder(study, folder)
     tasks = list(study.tasks())
     store = Store(folder / "runs")
@@ -121,7 +124,6 @@ def run_study(
     runs = execute(tasks, store, jobs=jobs, cluster=cluster, progress=watch)
     scenarios = {task.name: task.scenario for task in tasks}
     write_results(folder / "runs.parquet", results(scenarios, runs, study.measure))
-    wanted = list(study.measured())
     real = measure_all(wanted, folder / LIVE, jobs, progress) if wanted else {}
     progress("analysing")
     found = study.findings({**runs, **{f"{LIVE}/{name}": run for name, run in real.items()}})
@@ -143,6 +145,14 @@ def run_study(
         command=f"tightlink study {study.name}{study.command}",
     )
     return claimed.exit_code(found.claims)
+
+
+def _can_measure() -> None:
+    """Find out whether this machine can measure, before anything takes its time."""
+    from tightlink.measure.machine import missing
+
+    if (why := missing("tun")) is not None:
+        raise TightlinkError(f"--{LIVE}: {why}; without it the study is simulated only")
 
 
 def _parquet(table: pl.DataFrame) -> bytes:

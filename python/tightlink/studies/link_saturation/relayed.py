@@ -31,6 +31,7 @@ from tightlink.studies.link_saturation.interface import (
     PER_PACKET_S,
     PROBE,
     RECEIVER,
+    RING,
     SENDER,
     UDP_IP_BYTES,
 )
@@ -114,7 +115,10 @@ def tasks() -> list[Task]:
 def measurements() -> list[Measurement]:
     """The sweep, measured, one size after the other: 30,000 packets/s take whole processors."""
     firm = Firm(rate, share=0.005, fewest=2, most=4)
-    return [Measurement(point.name, point.scenario, alone=True, firm=firm) for point in POINTS]
+    return [
+        Measurement(point.name, point.scenario, pace_s=units.packets(RING) * PER_PACKET_S, alone=True, firm=firm)
+        for point in POINTS
+    ]
 
 
 def table(runs: Mapping[str, Run]) -> pl.DataFrame:

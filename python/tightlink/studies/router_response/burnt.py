@@ -128,7 +128,10 @@ def tasks() -> list[Task]:
 def measurements() -> list[Measurement]:
     """The probes, measured, one after the other: the router has a processor of its own."""
     firm = Firm(load, fewest=2, most=4)
-    return [Measurement(probe.name, probe.scenario, burn=True, alone=True, firm=firm) for probe in PROBES]
+    pace_s = INPUT_RING * PER_PACKET_S
+    return [
+        Measurement(probe.name, probe.scenario, burn=True, pace_s=pace_s, alone=True, firm=firm) for probe in PROBES
+    ]
 
 
 def table(runs: Mapping[str, Run]) -> pl.DataFrame:
