@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink import units
 from tightlink.console import rounded
 from tightlink.plots.labels import grouped
-from tightlink.report import captures, charts, users, why
+from tightlink.report import charts, users, why
 from tightlink.report.blocks import Block, Chart, Details, Row, Section, Table, Text
 from tightlink.run import CAPTURE, SIMULATION
 
@@ -38,6 +38,8 @@ _LINK_SERIES: Final = ("queue_packets", "utilization", "packets_dropped")
 def sections(run: Run) -> list[Section]:
     """All that there is to say of a run, in order."""
     if run.source == CAPTURE:
+        from tightlink.report import captures
+
         return captures.sections(run)
     from tightlink.scenario import understood
 
@@ -56,6 +58,8 @@ def sections(run: Run) -> list[Section]:
 def lead(run: Run) -> str:
     """The run in two sentences."""
     if run.source == CAPTURE:
+        from tightlink.report import captures
+
         return captures.lead(run)
     links = run.links
     busiest = links.sort("utilization", descending=True, nulls_last=True, maintain_order=True).row(0, named=True)
