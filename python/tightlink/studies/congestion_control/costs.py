@@ -36,12 +36,11 @@ def table(found: Sequence[Evidence]) -> pl.DataFrame:
 
 def _rows(found: Evidence) -> Iterator[dict[str, object]]:
     own = found.experiment
+    hungriest = max(range(own.conditions.height), key=lambda condition: _needed(own, condition, found.size))
     for size in (found.size, *(Size(scale, own.duration) for scale in _SCALES)):
         if not _exists(own, size):
             continue
         longer = units.time(size.duration) / units.time(found.size.duration)
-        largest = own.scenario(0, own.compared[0], size)
-        needed = memory.needed(largest.resolve())
         packet_hops = found.packet_hops * float(size.scale / found.size.scale) * longer
         yield {
             "experiment": own.name,
@@ -50,10 +49,16 @@ def _rows(found: Evidence) -> Iterator[dict[str, object]]:
             "sources": own.sources(size),
             "packet_hops": packet_hops,
             "core_hours": packet_hops * SECONDS_PER_PACKET_HOP / _HOUR_S,
-            "memory_bytes": needed.bytes if needed is not None else None,
+            "memory_bytes": _needed(own, hungriest, size),
             "stored_bytes": round(found.stored_bytes * longer),
             "from": "counted" if size == found.size else "extrapolated",
         }
+
+
+def _needed(experiment: Experiment, condition: int, size: Size) -> int:
+    """Bytes that a run of a condition needs; of the first control, as they differ little in that."""
+    needed = memory.needed(experiment.scenario(condition, experiment.compared[0], size).resolve())
+    return 0 if needed is None else needed.bytes
 
 
 def _exists(experiment: Experiment, size: Size) -> bool:
