@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import TightlinkError
 from tightlink.experiment.folder import COMPACT, FAILURES, MARKER, RUNS
-from tightlink.experiment.precision import median_half_width
+from tightlink.experiment.precision import median_is_firm
 from tightlink.experiment.results import column, write_results
 from tightlink.experiment.stored import FORMAT
 from tightlink.files import remove_leftovers, write_text
@@ -115,7 +115,7 @@ class Repeats:
             return True
         metric, part = self.firm
         values = finished.of(cell, metric)
-        return len(values) >= _FEWEST and median_half_width(values) <= part * abs(statistics.median(values))
+        return len(values) >= _FEWEST and median_is_firm(values, part)
 
 
 @dataclass

@@ -27,7 +27,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from tightlink.errors import TightlinkError
-from tightlink.experiment.precision import median_half_width
+from tightlink.experiment.precision import median_is_firm
 from tightlink.run import Framed, Run, open_run
 from tightlink.studies.words import percent
 
@@ -63,7 +63,7 @@ class Firm:
         if len(runs) < self.fewest:
             return False
         values = [self.number(run) for run in runs]
-        return len(runs) >= self.most or median_half_width(values) <= self.share * abs(statistics.median(values))
+        return len(runs) >= self.most or median_is_firm(values, self.share)
 
 
 @dataclass(frozen=True)
