@@ -324,8 +324,10 @@ pub struct TcpSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SlowStartKind {
-    /// Until the threshold (RFC 5681).
+    /// At most one packet for each ACK, until the threshold (RFC 5681).
     Standard,
+    /// Every packet that an ACK acknowledges (RFC 3465 without its limit), until the threshold.
+    ByteCounting,
     /// Until ACKs or delays show a full path (Ha, Rhee 2011).
     #[serde(rename = "hystart")]
     HyStart,

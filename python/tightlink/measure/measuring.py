@@ -80,6 +80,7 @@ def measure(  # noqa: PLR0913
     late_s: float | None = None,
     burn: bool = False,
     tries: int = 1,
+    beside: int = 0,
     watch: Callable[[object], None] | None = None,
 ) -> Run:
     """Measure a scenario in real time.
@@ -93,6 +94,7 @@ def measure(  # noqa: PLR0913
         late_s: A packet that the link hands on later than this after it was due is late, in seconds.
         burn: Whether the processor time that packets cost the router is spent, instead of added up.
         tries: How often to try where the machine was too busy.
+        beside: How many others are measured on this machine meanwhile: their links share its processors.
         watch: Told now and then how far it is.
 
     Raises:
@@ -103,7 +105,7 @@ def measure(  # noqa: PLR0913
     if sender not in SENDERS:
         raise TightlinkError(f'sender = "{sender}": expected {one_of(SENDERS)}')
     plan = Plan.of(scenario, link=link)
-    spec = relay_spec(plan, device, late_s=late_s, burn=burn)
+    spec = relay_spec(plan, device, late_s=late_s, burn=burn, beside=beside)
     for left in reversed(range(tries)):
         try:
             return _once(plan, device, _Work(jobs(plan), SENDERS[sender](), spec, echo_s, watch))

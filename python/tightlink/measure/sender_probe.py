@@ -82,6 +82,7 @@ class Probe:
         self._senders = [self._sending(bed, job) for job in (*self._tcp, *self._datagrams)]
         if self._tcp:
             listeners = [self._listening(bed, job) for job in self._tcp]
+            # The receiver's own window is left to grow as it does, with the quick ACKs that go with it.
             received = partial(_probe().receive_tcp, listeners, flows=len(listeners), **self._limits())
             self._start("tcp received", received)
         for job in self._datagrams:

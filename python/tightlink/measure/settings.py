@@ -156,7 +156,7 @@ def differences(plan: Plan) -> list[str]:
         tcp = flow["transport"].get("tcp")
         if tcp is None:
             continue
-        slow_start = own.slow_start if tcp["congestion"] == own.congestion else "standard"
+        slow_start = own.slow_start if tcp["congestion"] == own.congestion else own.slow_start_of_others
         ssthresh = tcp["initial_ssthresh_packets"]
         window = tcp["window_packets"]
         checks = {

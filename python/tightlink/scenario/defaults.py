@@ -149,13 +149,12 @@ def _has_users(scenario: Scenario) -> bool:
 
 def _tcp(name: str, own: dict[str, Any], profile: Profile) -> dict[str, Any]:
     tcp = profile.tcp
-    values = {key: value for key, value in asdict(tcp).items() if not key.endswith("_bytes")}
+    values = {key: value for key, value in asdict(tcp).items() if not key.endswith(("_bytes", "_of_others"))}
     values["initial_ssthresh"] = tcp.initial_ssthresh or own.get("window", tcp.window)
     control = control_name(own.get("congestion", tcp.congestion))
     values["ecn"] = tcp.ecn or reads_marks(control)
     if control != tcp.congestion:
-        # HyStart is a part of Linux's CUBIC, not of its other controls.
-        values["slow_start"] = "standard"
+        values["slow_start"] = tcp.slow_start_of_others
     if own.get("slow_start") != "limited":
         if "max_ssthresh" in own:
             expected = 'nothing here, as slow_start is not "limited"'

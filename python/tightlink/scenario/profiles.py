@@ -35,6 +35,8 @@ class TcpDefaults:
     #: Nothing: the same as the window.
     initial_ssthresh: str | None
     slow_start: str
+    #: With any other congestion control than the profile's.
+    slow_start_of_others: str
     max_ssthresh: str
     delayed_acks: bool
     delayed_ack_timeout: str
@@ -84,6 +86,7 @@ NS2: Final = Profile(
         initial_window="2 packets",  # Agent/TCP set windowInit_ 2
         initial_ssthresh=None,  # TcpAgent::reset_vars: ssthresh_ = int(wnd_)
         slow_start="standard",  # TcpAgent::opencwnd
+        slow_start_of_others="standard",
         max_ssthresh="100 packets",  # RFC 3742 §3; ns-2's max_ssthresh_ is off
         delayed_acks=False,  # Agent/TCPSink acknowledges each packet
         delayed_ack_timeout="100 ms",  # Agent/TCPSink/DelAck set interval_ 100ms
@@ -120,6 +123,7 @@ RFC: Final = Profile(
         initial_window="10 packets",  # RFC 6928
         initial_ssthresh="unlimited",  # RFC 5681 §3.1: arbitrarily high
         slow_start="standard",  # RFC 5681 §3.1
+        slow_start_of_others="standard",
         max_ssthresh="100 packets",  # RFC 3742 §3
         delayed_acks=True,  # RFC 5681 §4.2
         delayed_ack_timeout="200 ms",  # RFC 1122 §4.2.3.2 allows up to 500 ms; 200 ms is customary
@@ -156,6 +160,7 @@ LINUX: Final = Profile(
         initial_window="10 packets",  # TCP_INIT_CWND
         initial_ssthresh="unlimited",  # TCP_INFINITE_SSTHRESH
         slow_start="hystart",  # hystart of tcp_cubic
+        slow_start_of_others="byte-counting",  # tcp_slow_start; HyStart is a part of CUBIC only
         max_ssthresh="100 packets",  # RFC 3742 §3; Linux has none
         delayed_acks=True,
         delayed_ack_timeout="200 ms",  # TCP_DELACK_MAX; it begins with 40 ms

@@ -200,7 +200,7 @@ def _round(left: Sequence[Measurement], folder: Path, jobs: int) -> Generator[tu
     for each in left:
         waiting.put(each)
     stop = threading.Event()
-    work = partial(_work, waiting, found, folder, stop)
+    work = partial(_work, waiting, found, folder, stop, min(jobs, len(left)) - 1)
     threads = [threading.Thread(target=work, daemon=True) for _ in range(min(jobs, len(left)))]
     try:
         for thread in threads:
@@ -223,11 +223,12 @@ def _work(
     found: queue.SimpleQueue[tuple[str, Run | None] | BaseException],
     folder: Path,
     stop: threading.Event,
+    beside: int,
 ) -> None:
     """Measure what waits, until there is no more or somebody ends it; an error is raised where runs are waited for."""
     while not stop.is_set():
         try:
-            found.put(_measured(waiting.get_nowait(), folder, stop))
+            found.put(_measured(waiting.get_nowait(), folder, stop, beside))
         except (queue.Empty, _StoppedError):
             return
         except BaseException as error:  # noqa: BLE001  # none is lost
@@ -235,7 +236,7 @@ def _work(
             found.put(error)
 
 
-def _measured(wanted: Measurement, folder: Path, stop: threading.Event) -> tuple[str, Run | None]:
+def _measured(wanted: Measurement, folder: Path, stop: threading.Event, beside: int) -> tuple[str, Run | None]:
     from tightlink.measure.measuring import measure
     from tightlink.measure.relay import SpoiledError
 
@@ -246,7 +247,9 @@ def _measured(wanted: Measurement, folder: Path, stop: threading.Event) -> tuple
     for _ in range(_TRIES):
         watch(None)
         try:
-            run = measure(wanted.scenario, sender=wanted.sender, echo_s=wanted.echo_s, burn=wanted.burn, watch=watch)
+            run = measure(
+                wanted.scenario, sender=wanted.sender, echo_s=wanted.echo_s, burn=wanted.burn, beside=beside, watch=watch
+            )
         except SpoiledError:
             continue
         if _in_time(run, wanted.pace_s):

@@ -89,13 +89,13 @@ pub struct Ack {
 }
 
 impl Ack {
-    /// Whether the window was in use when the ACK came. In slow start half of it is enough: the other half
-    /// the ACKs of this round have only just allowed.
+    /// Whether the window was in use when the ACK came. In slow start more than half of it is enough: the other
+    /// half the ACKs of this round have only just allowed. (Linux's tcp_is_cwnd_limited; RFC 9438 §5.8.)
     #[inline]
     #[must_use]
     pub fn finds_in_use(&self, window: &Window) -> bool {
-        let factor = if window.in_slow_start() { 2.0 } else { 1.0 };
-        factor * self.in_flight + 1.0 > window.cwnd
+        let limit = if window.in_slow_start() { 2.0 * self.in_flight } else { self.in_flight + 1.0 };
+        limit > window.cwnd
     }
 }
 

@@ -1,11 +1,15 @@
 //! What the ends do under profile `linux` beyond what a scenario sets: when an ACK may wait, and what becomes of a
-//! window that the application does not use. The retransmission timer's rules are in `rtt.rs`.
+//! window that the application does not use. The retransmission timer's rules are in `rtt.rs`, those of the
+//! receiver's window in `receive_window.rs`.
 //!
-//! From Linux 6's TCP, by its names: `tcp_event_data_recv`, `tcp_cwnd_restart`, `tcp_cwnd_validate`. Left out: the
-//! receiver's own estimates (its timeout is taken to be the initial one, and the delay of an ACK is not bounded by
-//! an eighth of its round trip), compressed ACKs, segmentation offload, and the limit of bytes in local queues.
+//! From Linux 6's TCP, by its names: `tcp_event_data_recv`, `tcp_grow_window`, `tcp_enter_quickack_mode`,
+//! `tcp_cwnd_restart`, `tcp_cwnd_validate`. Left out: the receiver's own timeout (it is taken to be the initial one),
+//! that the delay of an ACK is bounded by an eighth of a round trip, compressed ACKs, segmentation offload, and the
+//! limit of bytes in local queues.
 
+use super::receive_window::ReceiveWindow;
 use crate::congestion::Window;
+use crate::packet::Packet;
 use crate::time::Time;
 
 /// The first segments, and those after a long pause, are acknowledged at once: TCP_MAX_QUICKACKS.
@@ -23,13 +27,42 @@ pub struct AckDelay {
     last: Option<Time>,
     /// A pause as long as this, in seconds, means that the sender may have started slowly again.
     pause_s: f64,
+    window: ReceiveWindow,
 }
 
 impl AckDelay {
-    /// At the begin of a connection.
+    /// At the begin of a connection, whose segments carry `payload_bytes`.
     #[must_use]
-    pub fn new(pause_s: f64) -> Self {
-        Self { quick: QUICK_ACKS, delay_s: SHORTEST_DELAY_S, last: None, pause_s }
+    pub fn new(pause_s: f64, payload_bytes: u32) -> Self {
+        let window = ReceiveWindow::new(payload_bytes);
+        Self { quick: QUICK_ACKS, delay_s: SHORTEST_DELAY_S, last: None, pause_s, window }
+    }
+
+    /// A SYN came, or what ends the handshake.
+    pub fn connect(&mut self, now: Time, packet: &Packet) {
+        if packet.is_bare() {
+            self.window.establish(packet.sent());
+        } else {
+            self.window.synchronize(now);
+        }
+    }
+
+    /// A segment came that was not there before; what is in order ends before `next`, and `early` packets beyond are
+    /// spanned. It is acknowledged at once if the window grows.
+    pub fn take(&mut self, now: Time, packet: &Packet, next: u32, early: u32) {
+        if self.window.receive(now, packet.sent(), next, early) {
+            self.quick |= 1;
+        }
+    }
+
+    /// A segment came again: the sender may have a small window.
+    pub fn take_again(&mut self) {
+        self.quick = self.quick.max(QUICK_ACKS);
+    }
+
+    /// An ACK leaves that could not wait.
+    pub fn acknowledged(&mut self) {
+        self.quick = self.quick.saturating_sub(1);
     }
 
     /// A segment arrived in sequence: for how many seconds its ACK may wait, if at all.
@@ -126,7 +159,7 @@ mod tests {
 
     #[test]
     fn the_first_sixteen_acks_do_not_wait() {
-        let mut ack_delay = AckDelay::new(1.0);
+        let mut ack_delay = AckDelay::new(1.0, 1448);
         let held = |ack_delay: &mut AckDelay, from: u32, count: u32| -> Vec<Option<f64>> {
             (from..from + count).map(|place| ack_delay.hold(Time::new(f64::from(place) * 0.001))).collect()
         };
@@ -138,7 +171,7 @@ mod tests {
 
     #[test]
     fn an_ack_waits_longer_where_packets_come_seldom() {
-        let mut ack_delay = AckDelay { quick: 0, ..AckDelay::new(1.0) };
+        let mut ack_delay = AckDelay { quick: 0, ..AckDelay::new(1.0, 1448) };
         assert_eq!(ack_delay.hold(Time::new(0.0)), Some(0.04));
         ack_delay.waited();
         assert_eq!(ack_delay.hold(Time::new(0.06)), Some(0.1));

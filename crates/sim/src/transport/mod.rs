@@ -10,6 +10,7 @@ pub mod network;
 pub mod ns2;
 pub mod pacing;
 pub mod playout;
+pub mod receive_window;
 pub mod receiver;
 pub mod recovery;
 pub mod rtt;

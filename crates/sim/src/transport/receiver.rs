@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use crate::events::{Entity, Key};
 use crate::packet::{Kind, Packet};
 use crate::scenario::{Profile, Recovery, TcpSpec};
+use crate::time::Time;
 use crate::transport::ecn::{Echo, Feedback, Signs};
 use crate::transport::linux::AckDelay;
 use crate::transport::network::{Network, Schedule};
@@ -111,7 +112,8 @@ impl Receiver {
             // RFC 2018 §3: kind, length and two bytes of padding; ns-2 counts the blocks alone.
             sack_option_bytes: if profile == Profile::Ns2 { 0 } else { 4 },
             delayed_ack_s: tcp.delayed_ack_s,
-            ack_delay: (profile == Profile::Linux).then(|| Box::new(AckDelay::new(tcp.rto.initial_s))),
+            ack_delay: (profile == Profile::Linux)
+                .then(|| Box::new(AckDelay::new(tcp.rto.initial_s, tcp.payload_bytes))),
             echo: Echo::new(feedback),
             ack_bytes: tcp.ack_bytes,
             delay: Timer::default(),
@@ -147,10 +149,15 @@ impl Receiver {
     pub fn receive<N: Network>(&mut self, network: &mut N, now: Key, packet: &Packet) -> Option<Packet> {
         self.totals.packets += 1;
         self.totals.bytes += u64::from(packet.size());
+        let seq = packet.seq();
+        if let Some(ack_delay) = &mut self.ack_delay
+            && (packet.is_bare() || seq == 0)
+        {
+            ack_delay.connect(now.time, packet);
+        }
         if packet.is_bare() {
             return None;
         }
-        let seq = packet.seq();
         if seq > 0 {
             self.totals.latency.count(now.time.since(packet.sent()));
         }
@@ -164,9 +171,10 @@ impl Receiver {
         if let Some(delay_s) = self.delayed_ack_s {
             let in_sequence = seq + 1 == self.next && self.highest == Some(seq) && seq > 0;
             let hold_s = match &mut self.ack_delay {
-                Some(ack_delay) if in_sequence => ack_delay.hold(now.time).map(|hold_s| hold_s.min(delay_s)),
+                Some(_) if seq > 0 => self.hold_as_linux(now.time, packet, in_sequence, duplicate),
                 _ => Some(delay_s),
             };
+            let hold_s = hold_s.map(|hold_s| hold_s.min(delay_s));
             if let Some(hold_s) = hold_s
                 && in_sequence
                 && !at_once
@@ -182,6 +190,22 @@ impl Receiver {
             return Some(ack);
         }
         Some(network.sacks().attach(ack, self.blocks(seq, duplicate), self.sack_option_bytes))
+    }
+
+    /// Profile `linux`: how long the ACK of a segment may wait, if it may.
+    fn hold_as_linux(&mut self, now: Time, packet: &Packet, in_sequence: bool, duplicate: bool) -> Option<f64> {
+        let (next, highest) = (self.next, self.highest.unwrap_or_default());
+        let ack_delay = self.ack_delay.as_mut()?;
+        if duplicate {
+            ack_delay.take_again();
+        } else {
+            ack_delay.take(now, packet, next, (highest + 1).saturating_sub(next));
+        }
+        if in_sequence {
+            return ack_delay.hold(now);
+        }
+        ack_delay.acknowledged();
+        None
     }
 
     /// The delayed-ACK timer's event came: the ACK that was held back.

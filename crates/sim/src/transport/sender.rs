@@ -143,6 +143,13 @@ impl<N> Env<'_, N> {
     pub fn ns2(&self) -> bool {
         self.connection.profile == Profile::Ns2
     }
+
+    /// Whether the profile is `linux`.
+    #[inline]
+    #[must_use]
+    pub fn linux(&self) -> bool {
+        self.connection.profile == Profile::Linux
+    }
 }
 
 impl Sender {
@@ -390,7 +397,12 @@ impl Sender {
                 if let Some(slow_start) = &mut self.slow_start {
                     slow_start.before(&self.window);
                 }
-                env.controls.on_ack(self.control, &mut self.window, &news);
+                // Linux's tcp_is_cwnd_limited, of which its Reno asks like all others.
+                if env.linux() && !news.finds_in_use(&self.window) {
+                    env.controls.measure(self.control, &news);
+                } else {
+                    env.controls.on_ack(self.control, &mut self.window, &news);
+                }
                 if let Some(slow_start) = &mut self.slow_start {
                     slow_start.after(&mut self.window, &news);
                 }

@@ -19,7 +19,9 @@ pub struct SlowStart {
 
 #[derive(Clone, Copy, Debug)]
 enum Kind {
-    /// Ends with a train of ACKs or with a longer round trip.
+    /// Counts what was acknowledged, however few ACKs say so: Linux's tcp_slow_start, RFC 3465 without its limit.
+    ByteCounting,
+    /// Counts so, too, and ends with a train of ACKs or with a longer round trip.
     HyStart(HyStart),
     /// Ends with longer round trips, after some rounds of slower growth.
     HyStartPlusPlus(HyStartPlusPlus),
@@ -33,6 +35,7 @@ impl SlowStart {
     pub fn new(kind: SlowStartKind, max_ssthresh: Option<f64>) -> Option<Box<Self>> {
         let kind = match kind {
             SlowStartKind::Standard => return None,
+            SlowStartKind::ByteCounting => Kind::ByteCounting,
             SlowStartKind::HyStart => Kind::HyStart(HyStart::default()),
             SlowStartKind::HyStartPlusPlus => Kind::HyStartPlusPlus(HyStartPlusPlus::default()),
             SlowStartKind::Limited => Kind::Limited(max_ssthresh?),
@@ -51,8 +54,7 @@ impl SlowStart {
     pub fn after(&mut self, window: &mut Window, ack: &Ack) {
         let Some(before) = self.before else { return };
         let factor = match &self.kind {
-            // Linux counts what was acknowledged, however few ACKs say so.
-            Kind::HyStart(_) => ack.acked.max(1.0),
+            Kind::ByteCounting | Kind::HyStart(_) => ack.acked.max(1.0),
             Kind::HyStartPlusPlus(state) => state.factor(ack),
             Kind::Limited(most) => limited(*most, before),
         };
@@ -63,7 +65,7 @@ impl SlowStart {
         let found = match &mut self.kind {
             Kind::HyStart(state) => state.finds_limit(window, ack),
             Kind::HyStartPlusPlus(state) => state.finds_limit(ack),
-            Kind::Limited(_) => false,
+            Kind::ByteCounting | Kind::Limited(_) => false,
         };
         if found && window.in_slow_start() {
             window.ssthresh = window.cwnd;

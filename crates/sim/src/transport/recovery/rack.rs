@@ -89,12 +89,14 @@ impl Sender {
             self.recovering = true;
             self.last_cut = LastCut::DuplicateAcks;
             self.rack_state().tail_probe = None;
+            let before = self.window.cwnd as i32;
             self.cut(env);
             // A control that knows how fast packets are delivered sets the window in recovery, too.
             if !self.samples_delivery() {
                 let rack = self.rack_state();
-                // RFC 9937: what is to be delivered in recovery, by the ACK at hand and later.
-                rack.prr = Some(Prr::new(rack.flight.missing() + delivered));
+                // RFC 9937: what is to be delivered in recovery, by the ACK at hand and later. Linux: its window.
+                let flight = if env.linux() { before } else { rack.flight.missing() + delivered };
+                rack.prr = Some(Prr::new(flight));
             }
         }
         wait_s

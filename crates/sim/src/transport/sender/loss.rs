@@ -7,13 +7,15 @@ use crate::scenario::Recovery;
 use crate::transport::network::Network;
 
 impl Sender {
-    /// A loss now, and the window as it counts when it is cut. ns-2 cuts the window, whatever of it is in
-    /// use. RFC 5681 eq. 4 cuts what is in flight; but what is beyond the congestion window only is in
+    /// A loss now, and the window as it counts when it is cut. ns-2 and Linux cut the window, whatever of it is
+    /// in use; Linux's grows to twice that. RFC 5681 eq. 4 cuts what is in flight; but what is beyond the congestion window only is in
     /// flight because duplicate ACKs let it out (limited transmit, which §3.2 excludes, and fast
     /// recovery, of which it does not speak: a timeout at its end would set a threshold far too high).
     pub(super) fn loss<N>(&self, env: &Env<'_, N>) -> Loss {
         let in_use = if env.ns2() {
             (self.window.cwnd + f64::from(self.inflation)).min(env.connection.tcp.window_packets)
+        } else if env.linux() {
+            self.window.cwnd
         } else {
             self.in_flight().min(self.window.cwnd)
         };
@@ -91,7 +93,10 @@ impl Sender {
             if env.ns2() || !self.rtt.is_backed_off() {
                 let loss = self.loss(env);
                 let threshold = env.controls.on_timeout(self.control, &self.window, &loss);
-                self.set_threshold(env, threshold);
+                // Linux's tcp_enter_loss: recovery has cut it already.
+                if !(env.linux() && self.recovering) {
+                    self.set_threshold(env, threshold);
+                }
             }
             self.rtt.back_off(&env.connection.tcp.rto, env.connection.profile);
         }

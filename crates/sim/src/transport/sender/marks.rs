@@ -12,7 +12,7 @@ impl Sender {
             return;
         }
         let mut loss = self.loss(env);
-        if !env.ns2() {
+        if !env.ns2() && !env.linux() {
             // In flight are whole packets; the part of one that the window is larger is in use as well.
             loss = Loss { in_use: (ack.in_flight + 1.0).min(self.window.cwnd), ..loss };
         }

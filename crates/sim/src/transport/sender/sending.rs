@@ -140,14 +140,15 @@ impl Sender {
         if seq > 0 && !again { self.marks.signs() } else { Signs::default() }
     }
 
-    /// Profile `linux`, before an ACK changes anything: a window that was not used shrinks.
+    /// Profile `linux`, before an ACK changes anything: a window that the application did not use shrinks. One that
+    /// the receiver's window kept unused does not, as data fill the socket's buffer then (SOCK_NOSPACE).
     #[cold]
     pub(super) fn validate_window(&mut self, now: Time) {
         if let Some(window_use) = &mut self.window_use
             && !self.recovering
             && !self.timed_out
         {
-            let (limits, outstanding) = (self.account.limit() == Limit::CongestionWindow, self.highest - self.acked);
+            let (limits, outstanding) = (self.account.limit() != Limit::Application, self.highest - self.acked);
             window_use.validate(&mut self.window, limits, outstanding, now, self.rtt.timeout_s());
         }
     }

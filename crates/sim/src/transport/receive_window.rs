@@ -1,0 +1,155 @@
+//! How Linux's receiver opens its window, which shows in when it acknowledges: while the window grows, every segment is
+//! acknowledged at once.
+//!
+//! From Linux 6.18, by its names: `tcp_select_initial_window`, `tcp_grow_window`, `tcp_rcv_space_adjust` and
+//! `tcp_rcvbuf_grow`. The application is taken to read at once. A scenario's window limits the sender besides; it is
+//! not what grows here.
+
+use crate::time::Time;
+
+/// A connection begins with a buffer of this size, of which half is window: tcp_rmem[1].
+const FIRST_BUFFER_BYTES: f64 = 131_072.0;
+/// The largest buffer: tcp_rmem[2].
+const LARGEST_BUFFER_BYTES: f64 = 6_291_456.0;
+/// What a frame of up to 1600 B takes of a buffer: skb->truesize.
+const FRAME_BYTES: f64 = 2304.0;
+/// The most of a buffer that is window, once segments have been seen (scaling_ratio, of 1448 B in a frame).
+const MOST_WINDOW: f64 = 0.625;
+/// The first measure of the rate compares with this many segments: TCP_INIT_CWND.
+const FIRST_SPACE_SEGMENTS: f64 = 10.0;
+/// How much a longer round trip counts.
+const GAIN: f64 = 0.125;
+
+/// The window of a receiver, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct ReceiveWindow {
+    payload_bytes: f64,
+    /// The share of the buffer that is window.
+    share: f64,
+    /// The window: rcv_ssthresh.
+    window: f64,
+    /// What it may grow to: window_clamp.
+    clamp: f64,
+    /// What was read in the round trip before: rcvq_space.space.
+    space: f64,
+    /// Since when, and from which packet on, the next is measured.
+    since: Time,
+    first: u32,
+    /// When the SYN came, and how long its answer took to the sender, in seconds.
+    synchronized: Time,
+    back_s: f64,
+    rtt_s: f64,
+}
+
+impl ReceiveWindow {
+    /// For segments of `payload_bytes`.
+    #[must_use]
+    pub fn new(payload_bytes: u32) -> Self {
+        let payload = f64::from(payload_bytes);
+        let share = (payload / FRAME_BYTES).min(MOST_WINDOW);
+        let window = (FIRST_BUFFER_BYTES / 2.0 / payload).floor().max(1.0) * payload;
+        Self {
+            payload_bytes: payload,
+            share,
+            window,
+            clamp: FIRST_BUFFER_BYTES * share,
+            space: window.min(FIRST_SPACE_SEGMENTS * payload),
+            since: Time::ZERO,
+            first: 1,
+            synchronized: Time::ZERO,
+            back_s: 0.0,
+            rtt_s: f64::INFINITY,
+        }
+    }
+
+    /// The window, in segments.
+    #[must_use]
+    pub fn segments(&self) -> f64 {
+        self.window / self.payload_bytes
+    }
+
+    /// The SYN came.
+    pub fn synchronize(&mut self, now: Time) {
+        self.synchronized = now;
+    }
+
+    /// What ends the handshake came, sent at `sent`.
+    pub fn establish(&mut self, sent: Time) {
+        self.back_s = sent.since(self.synchronized).max(0.0);
+        self.since = sent;
+    }
+
+    /// A segment came that was sent at `sent`; what is read now ends before packet `next`, and `early` packets
+    /// beyond it are spanned. True if the window grows.
+    pub fn receive(&mut self, now: Time, sent: Time, next: u32, early: u32) -> bool {
+        let sample_s = now.since(sent) + self.back_s;
+        self.rtt_s = if sample_s < self.rtt_s { sample_s } else { self.rtt_s + GAIN * (sample_s - self.rtt_s) };
+        let room = self.clamp - self.window;
+        let grows = room > 0.0;
+        if grows {
+            self.window += room.min(2.0 * self.payload_bytes);
+        }
+        if now.since(self.since) >= self.rtt_s {
+            let read = f64::from(next.saturating_sub(self.first)) * self.payload_bytes;
+            if read > self.space {
+                self.adjust(read, f64::from(early) * self.payload_bytes);
+            }
+            (self.since, self.first) = (now, next);
+        }
+        grows
+    }
+
+    /// tcp_rcvbuf_grow: twice what was read, and more where the sender speeds up.
+    fn adjust(&mut self, read: f64, early: f64) {
+        let twice = 2.0 * read;
+        let wanted = twice + 2.0 * twice * (read - self.space) / self.space + early;
+        self.space = read;
+        self.clamp = self.clamp.max(wanted.min(LARGEST_BUFFER_BYTES * self.share));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Measured on Linux 6.18 with segments of 1448 B: the window grows with the first six of them, from 45
+    /// segments to 131072 · 0.625 = 81920 B.
+    #[test]
+    fn the_first_segments_open_it() {
+        let mut window = ReceiveWindow::new(1448);
+        assert_eq!(window.segments(), 45.0);
+        window.synchronize(Time::ZERO);
+        window.establish(Time::new(0.08));
+        let grown: Vec<bool> =
+            (1..=20_u32).map(|next| window.receive(Time::new(0.16), Time::new(0.08), next, 0)).collect();
+        assert_eq!(grown.iter().filter(|grows| **grows).count(), 6);
+        assert!(grown[..6].iter().all(|grows| *grows));
+        assert_eq!(window.window, 81_920.0);
+    }
+
+    /// A sender that doubles its rate gets six times what was read: segments of a round trip that grow it.
+    #[test]
+    fn a_sender_in_slow_start_finds_it_open() {
+        let mut window = ReceiveWindow::new(1448);
+        window.establish(Time::ZERO);
+        let (mut next, mut counts) = (1, Vec::new());
+        for round in 1..8_u32 {
+            let now = Time::new(0.1 * f64::from(round));
+            let mut grown = 0;
+            for _ in 0..(10 << (round - 1)) {
+                next += 1;
+                grown += u32::from(window.receive(now, Time::new(now.seconds() - 0.1), next, 0));
+            }
+            counts.push(grown);
+            assert!(window.segments() * 2.0 >= f64::from(10 << (round - 1)), "round {round}: {window:?}");
+        }
+        assert!(counts[2..6].iter().all(|grown| *grown > 10), "{counts:?}");
+    }
+
+    /// Small segments take as much of the buffer as large ones: their window never grows beyond the first.
+    #[test]
+    fn small_segments_do_not_open_it() {
+        let mut window = ReceiveWindow::new(48);
+        assert!(!window.receive(Time::new(0.1), Time::ZERO, 2, 0));
+    }
+}
