@@ -43,12 +43,13 @@ impl HyStart {
     /// Takes in an ACK of slow start. True if the path is full.
     pub(super) fn finds_limit(&mut self, window: &Window, ack: &Ack) -> bool {
         self.base_s = self.base_s.min(ack.rtt_s);
-        if window.cwnd < LOW_WINDOW {
-            return false;
-        }
+        // Rounds are those of the connection's flights from the first on, however small they are.
         if ack.through > self.last {
             let (last, begin, train) = (ack.highest, ack.now, ack.now);
             *self = Self { last, begin, train, least_s: f64::INFINITY, samples: 0, ..*self };
+        }
+        if window.cwnd < LOW_WINDOW {
+            return false;
         }
         if ack.now.since(self.train) <= TRAIN_GAP_S {
             self.train = ack.now;
