@@ -60,13 +60,16 @@ def load() -> dict[str, Any]:
 
 
 def between(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    """The load of a time between two looks at it: averages at both, and the shares of what processors did."""
+    """The load of a time between two looks at it: averages at both, and the shares of what processors did.
+
+    What is nice gives way, as what keeps processors awake does: it does not make them busy.
+    """
     spent = {name: after["cpu_s"][name] - value for name, value in before["cpu_s"].items()}
     total = sum(spent.values())
     return {
         "load_average_before": before["load_average"],
         "load_average_after": after["load_average"],
-        "cpu_busy": 1 - (spent["idle"] + spent["iowait"]) / total if total > 0 else None,
+        "cpu_busy": 1 - (spent["idle"] + spent["iowait"] + spent["nice"]) / total if total > 0 else None,
         "cpu_steal": spent["steal"] / total if total > 0 else None,
     }
 

@@ -25,6 +25,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, Self
 
 from tightlink import units
 from tightlink.errors import TightlinkError
+from tightlink.measure.awake import kept_awake
 from tightlink.tables import TABLES
 
 if TYPE_CHECKING:
@@ -170,6 +171,7 @@ class Relay:
     def __init__(self, spec: Mapping[str, Any], ports: tuple[int, int], *, trace: bool = False) -> None:
         from tightlink import _core
 
+        self._open = contextlib.ExitStack()
         #: Without a name, so that nothing is left of it.
         self._trace: IO[bytes] | None = tempfile.TemporaryFile() if trace else None  # noqa: SIM115
         self._stop, theirs = socket.socketpair()
@@ -193,6 +195,7 @@ class Relay:
                 start_new_session=True,
             )
         try:
+            self._open.enter_context(kept_awake())
             self._begin(json.dumps(request).encode())
         except BaseException:
             self.close()
@@ -265,6 +268,7 @@ class Relay:
 
     def close(self) -> None:
         """End it at once, if it works, and forget what it did."""
+        self._open.close()
         self._stop.close()
         if self._process.poll() is None:
             self._process.kill()

@@ -1,0 +1,67 @@
+"""Keeping the processors of a virtual machine awake while a link works in real time.
+
+A virtual machine's idle processor is given to others, and is back milliseconds after its timer: on a quiet machine a
+link is late, on a busy one it is not. So something runs on each while a link works, with the lowest priority there is
+(SCHED_IDLE): it gives way to anything at once. Processors of their own need none of it.
+
+Example:
+    >>> with kept_awake() as processors:
+    ...     set(processors) <= os.sched_getaffinity(0)
+    True
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: Asks the kernel for SIGKILL when its parent ends, makes sure that it has not ended already, and runs. Its nice value
+#: has the kernel count its time apart.
+_PROGRAM: Final = """
+import ctypes, os, sys
+ctypes.CDLL(None).prctl(1, 9)
+if os.getppid() != int(sys.argv[1]):
+    sys.exit(1)
+os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+os.setpriority(os.PRIO_PROCESS, 0, 19)
+os.sched_setaffinity(0, {int(sys.argv[2])})
+while True:
+    pass
+"""
+
+
+@contextlib.contextmanager
+def kept_awake() -> Iterator[list[int]]:
+    """Keep the processors awake that this process may use, if they are those of a virtual machine; gives which."""
+    processors = sorted(os.sched_getaffinity(0)) if is_virtual() else []
+    running: list[subprocess.Popen[bytes]] = []
+    try:
+        for processor in processors:
+            command = [sys.executable, "-I", "-S", "-c", _PROGRAM, str(os.getpid()), str(processor)]
+            quiet = subprocess.DEVNULL
+            running.append(subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True))
+        yield processors
+    finally:
+        for process in running:
+            process.kill()
+        for process in running:
+            process.wait()
+
+
+@functools.cache
+def is_virtual() -> bool:
+    """Whether this machine is a virtual one, as far as it knows."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    flags = (line.partition(":")[2].split() for line in text.splitlines() if line.startswith("flags"))
+    return any("hypervisor" in own for own in flags)
