@@ -142,7 +142,8 @@ pub fn room(direction: &DirectionSpec, ring: Option<QueueLimit>) -> (usize, usiz
             QueueLimit::Unlimited => (packets, bytes) = (MOST_PACKETS, MOST_BYTES),
         }
     }
-    // Twice, for what is late; and some, for packets that come while others leave.
+    // Twice, for what is late; and some, for packets that come while others leave: those that are dropped behind a
+    // full queue keep their places until what came before them has left.
     let with = |value: f64, least: f64, most: f64| (2.0 * value + least).min(most) as usize;
-    (with(bytes, 1024.0 * 1024.0, MOST_BYTES), with(packets, 4096.0, MOST_PACKETS))
+    (with(bytes, 16.0 * 1024.0 * 1024.0, MOST_BYTES), with(packets, 32_768.0, MOST_PACKETS))
 }

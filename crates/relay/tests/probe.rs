@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket, sockopt};
 use tightlink_relay::probe::{
     Datagrams, Echo, Ended, Failure, Guard, Incoming, Pattern, TcpFlow, TcpReceive, TcpSend, TcpSent, UdpFlow,
     UdpReceive, UdpSend, UdpSent, echo_udp, receive_tcp, receive_udp, send_tcp, send_udp,
@@ -29,7 +29,16 @@ fn udp_socket() -> (OwnedFd, SocketAddr) {
 }
 
 fn bulk(flow: u64, to: SocketAddr) -> TcpFlow {
-    TcpFlow { flow, to, start_s: 0.0, stop_s: None, size_bytes: None, window_bytes: None, segment_bytes: None }
+    TcpFlow {
+        flow,
+        to,
+        start_s: 0.0,
+        stop_s: None,
+        size_bytes: None,
+        window_bytes: None,
+        receiver_keeps_window: false,
+        segment_bytes: None,
+    }
 }
 
 fn transfer(flows: impl Fn(SocketAddr) -> Vec<TcpFlow>) -> (TcpSent, Vec<Incoming>) {
@@ -38,7 +47,7 @@ fn transfer(flows: impl Fn(SocketAddr) -> Vec<TcpFlow>) -> (TcpSent, Vec<Incomin
     let count = flows.len();
     let receiver = thread::spawn(move || {
         let guard = Guard::new(PATIENCE_S, None, &never);
-        receive_tcp(&TcpReceive { flows: count }, vec![listener.into()], &guard).expect("it receives")
+        receive_tcp(&TcpReceive { flows: count, windows: vec![] }, vec![listener.into()], &guard).expect("it receives")
     });
     let spec = TcpSend { flows, begin_ns: None, sample_s: Some(0.02), nap_s: 5e-5, drain_s: 1.0 };
     let guard = Guard::new(PATIENCE_S, None, &never);
@@ -85,6 +94,37 @@ fn no_more_than_the_window_is_outstanding_and_time_is_accounted_for() {
     assert!(spent.window_s > 0.5 * seconds, "{spent:?}");
 }
 
+/// The receiver advertises the window, and the kernel keeps it: to the byte, but for a moment at the beginning.
+#[test]
+fn the_receiver_keeps_a_window() {
+    let listener = TcpListener::bind((HERE, 0)).expect("a port on loopback");
+    let to = listener.local_addr().expect("its address");
+    let window = 50_000;
+    let flow = TcpFlow {
+        stop_s: Some(0.3),
+        window_bytes: Some(window),
+        receiver_keeps_window: true,
+        segment_bytes: Some(1000),
+        ..bulk(1, to)
+    };
+    let spec = TcpSend { flows: vec![flow], begin_ns: None, sample_s: Some(0.02), nap_s: 5e-5, drain_s: 1.0 };
+    let receiver = thread::spawn(move || {
+        let guard = Guard::new(PATIENCE_S, None, &never);
+        let windows = vec![Some(window as u32)];
+        receive_tcp(&TcpReceive { flows: 1, windows }, vec![listener.into()], &guard).expect("it receives")
+    });
+    let socket = tcp_socket();
+    setsockopt(&socket, sockopt::TcpMaxSeg, &1012).expect("segments of 1000 B and timestamps");
+    let sent = send_tcp(&spec, vec![socket], &Guard::new(PATIENCE_S, None, &never)).expect("it sends");
+    let (_, incoming) = receiver.join().expect("no panic");
+    assert!(incoming[0].complete);
+    let last = sent.samples.info.last().expect("samples");
+    assert!(u64::from(last.receiver_window_bytes) <= window, "{last:?}");
+    assert!(last.unacked_packets <= 50, "{last:?}");
+    // More waits in the socket than the window holds: it is the kernel that keeps it.
+    assert!(sent.flows[0].outstanding_bytes > window, "{:?}", sent.flows[0]);
+}
+
 #[test]
 fn a_flow_that_nobody_accepts_says_so_and_the_others_go_on() {
     let gone = TcpListener::bind((HERE, 0)).expect("a port").local_addr().expect("its address");
@@ -94,7 +134,7 @@ fn a_flow_that_nobody_accepts_says_so_and_the_others_go_on() {
     let spec = TcpSend { flows, begin_ns: None, sample_s: None, nap_s: 5e-5, drain_s: 0.2 };
     let receiver = thread::spawn(move || {
         let guard = Guard::new(PATIENCE_S, None, &never);
-        receive_tcp(&TcpReceive { flows: 1 }, vec![listener.into()], &guard).expect("it receives")
+        receive_tcp(&TcpReceive { flows: 1, windows: vec![] }, vec![listener.into()], &guard).expect("it receives")
     });
     let guard = Guard::new(PATIENCE_S, None, &never);
     let sent = send_tcp(&spec, vec![tcp_socket(), tcp_socket()], &guard).expect("it sends");
@@ -114,7 +154,8 @@ fn strangers_are_turned_away() {
         let _ = socket.read(&mut [0; 1]);
     });
     let guard = Guard::new(0.3, None, &never);
-    let (ended, found) = receive_tcp(&TcpReceive { flows: 1 }, vec![listener.into()], &guard).expect("it receives");
+    let (ended, found) =
+        receive_tcp(&TcpReceive { flows: 1, windows: vec![] }, vec![listener.into()], &guard).expect("it receives");
     assert_eq!((ended, found.len()), (Ended::TimeUp, 0));
     stranger.join().expect("the stranger");
 }
@@ -217,7 +258,8 @@ fn everything_ends_when_a_descriptor_says_so_or_the_user_does() {
     });
     let listener = TcpListener::bind((HERE, 0)).expect("a port");
     let guard = Guard::new(PATIENCE_S, Some(reading.as_fd()), &never);
-    let (ended, _) = receive_tcp(&TcpReceive { flows: 1 }, vec![listener.into()], &guard).expect("it waits");
+    let (ended, _) =
+        receive_tcp(&TcpReceive { flows: 1, windows: vec![] }, vec![listener.into()], &guard).expect("it waits");
     assert_eq!(ended, Ended::Stopped);
     stopper.join().expect("the stopper");
     let guard = Guard::new(PATIENCE_S, None, &|| true);

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 #: Asks the kernel for SIGKILL when its parent ends, makes sure that it has not ended already, and runs. Its nice value
-#: has the kernel count its time apart.
+#: has the kernel count its time apart; yielding all the time, it never keeps what is not idle waiting.
 _PROGRAM: Final = """
 import ctypes, os, sys
 ctypes.CDLL(None).prctl(1, 9)
@@ -34,7 +34,7 @@ os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 os.setpriority(os.PRIO_PROCESS, 0, 19)
 os.sched_setaffinity(0, {int(sys.argv[2])})
 while True:
-    pass
+    os.sched_yield()
 """
 
 

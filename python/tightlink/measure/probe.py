@@ -97,6 +97,7 @@ def send_tcp(
                 "stop_s": flow.stop_s,
                 "size_bytes": flow.size_bytes,
                 "window_bytes": flow.window_bytes,
+                "receiver_keeps_window": flow.receiver_keeps_window,
                 "segment_bytes": flow.segment_bytes,
             }
             for flow in flows
@@ -122,7 +123,7 @@ def receive_tcp(
     *,
     flows: int,
     limit_s: float,
-    window_bytes: int | None = None,
+    windows: Sequence[int | None] = (),
     stop: int | None = None,
 ) -> TcpReceived:
     """Receive what `send_tcp` sends, until so many of its connections have come and gone; others are turned away.
@@ -131,16 +132,16 @@ def receive_tcp(
         listeners: Listening sockets, as `listen` opens them.
         flows: Connections to expect.
         limit_s: Most time to take.
-        window_bytes: The largest window that a sender keeps, for which the kernel's own then leaves room, as far as the
-            machine allows; without it, the kernel's grows as it does, and may stop below.
+        windows: The window in bytes that connections to each listener advertise; without one, the kernel's own, which
+            grows as it does.
         stop: Descriptor that ends it when it can be read.
     """
     from tightlink import _core
 
-    if window_bytes is not None:
-        for listener in listeners:
-            _make_room(listener, window_bytes)
-    spec = json.dumps({"flows": flows})
+    for listener, window in zip(listeners, windows, strict=False):
+        if window is not None:
+            _advertise(listener, window)
+    spec = json.dumps({"flows": flows, "windows": list(windows)})
     numbers = [listener.fileno() for listener in listeners]
     text, columns = _core.probe_tcp_receive(spec, numbers, limit_s=limit_s, stop=stop)
     head = json.loads(text)
@@ -303,7 +304,7 @@ def _prepare(end: sockets.socket, flow: TcpFlow) -> None:
             raise TightlinkError(
                 f"congestion control {flow.congestion}: not available here ({str(error.strerror).lower()})"
             ) from None
-    if flow.window_bytes is not None:
+    if flow.window_bytes is not None and not flow.receiver_keeps_window:
         # Where that is refused, the buffer grows with the congestion window, which is enough but for its start.
         with contextlib.suppress(OSError):
             end.setsockopt(sockets.SOL_SOCKET, _SO_SNDBUFFORCE, _BUFFER_BYTES)
@@ -315,8 +316,9 @@ def _prepare(end: sockets.socket, flow: TcpFlow) -> None:
             raise TightlinkError(f"{place}: cannot send from there: {str(error.strerror).lower()}") from None
 
 
-def _make_room(listener: sockets.socket, window_bytes: int) -> None:
-    """Have a socket's connections advertise such a window; of its buffer some is overhead."""
+def _advertise(listener: sockets.socket, window_bytes: int) -> None:
+    """Have a socket's connections advertise such a window; of its buffer, which does not grow then, some is overhead."""
+    listener.setsockopt(sockets.IPPROTO_TCP, sockets.TCP_WINDOW_CLAMP, window_bytes)
     size = _OVERHEAD * window_bytes
     listener.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, min(size, _BUFFER_BYTES))
     # Beyond the machine's limit, where that is allowed.

@@ -195,7 +195,10 @@ class Relay:
                 start_new_session=True,
             )
         try:
-            self._open.enter_context(kept_awake())
+            router = spec["processor"]
+            if router is None or not router["burn"]:
+                # A router that burns has no real-time priority, and would wait now and then.
+                self._open.enter_context(kept_awake())
             self._begin(json.dumps(request).encode())
         except BaseException:
             self.close()

@@ -82,8 +82,10 @@ class Probe:
         self._senders = [self._sending(bed, job) for job in (*self._tcp, *self._datagrams)]
         if self._tcp:
             listeners = [self._listening(bed, job) for job in self._tcp]
-            # The receiver's own window is left to grow as it does, with the quick ACKs that go with it.
-            received = partial(_probe().receive_tcp, listeners, flows=len(listeners), **self._limits())
+            windows = [job.window_bytes for job in self._tcp]
+            received = partial(
+                _probe().receive_tcp, listeners, flows=len(listeners), windows=windows, **self._limits()
+            )
             self._start("tcp received", received)
         for job in self._datagrams:
             end = self._open.enter_context(bed.socket(job.receiver, sockets.SOCK_DGRAM))
@@ -290,6 +292,7 @@ def _tcp_flow(job: Job) -> TcpFlow:
         stop_s=job.stop_s,
         size_bytes=job.size_bytes,
         window_bytes=job.window_bytes,
+        receiver_keeps_window=True,
         segment_bytes=job.payload_bytes,
         congestion=job.congestion,
     )

@@ -41,6 +41,8 @@ class TcpFlow:
     """How much it sends; without it, data never end."""
     window_bytes: int | None = None
     """Most bytes outstanding, sent or not; without it, the kernel decides."""
+    receiver_keeps_window: bool = False
+    """Whether the receiver was told of that window (`receive_tcp`): the kernel keeps it then, once data have come."""
     segment_bytes: int | None = None
     """Payload of a segment; without it, what the kernel takes. It limits the connection's segments, too."""
     congestion: str | None = None

@@ -1,4 +1,4 @@
-//! The three questions to the system that no safe crate asks.
+//! What no safe crate asks of the system.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -43,6 +43,23 @@ pub fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
         )
     };
     if status < 0 { Err(io::Error::last_os_error()) } else { Ok(TcpInfo::of(&bytes)) }
+}
+
+/// Has a connection advertise no larger window than this (`TCP_WINDOW_CLAMP`).
+#[allow(unsafe_code)]
+pub fn clamp_window(socket: BorrowedFd<'_>, bytes: u32) -> io::Result<()> {
+    let value = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+    // SAFETY: the descriptor is open while it is borrowed, and the kernel reads one int.
+    let status = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_WINDOW_CLAMP,
+            (&raw const value).cast(),
+            size_of::<libc::c_int>() as libc::socklen_t,
+        )
+    };
+    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// A descriptor of our own for a number that a caller gave, who must keep it open meanwhile.

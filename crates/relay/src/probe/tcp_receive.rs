@@ -12,21 +12,27 @@ use serde::{Deserialize, Serialize};
 
 use super::clock::{nanoseconds, realtime_ns};
 use super::ending::Wake;
+use super::system::clamp_window;
 use super::tcp_spec::{GREETING, HEAD};
 use super::{Ended, Failure, Guard};
 
 const BUFFER: usize = 1 << 18;
 /// Beyond these, of a connection, every other one is dropped: what had arrived by a time is known less finely then.
 const MOST_ENTRIES: usize = 1 << 20;
+/// The first reads of a connection are followed by setting its window.
+const CLAMPS: u32 = 16;
 /// Reads of a connection before the others have their turn.
 const TURN: usize = 16;
 
 /// What to receive.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TcpReceive {
     /// It ends when so many connections of probes have come and gone.
     pub flows: usize,
+    /// Largest windows that connections to each listener advertise, in bytes; without them the kernel's own.
+    #[serde(default)]
+    pub windows: Vec<Option<u32>>,
 }
 
 /// Payload by time: at each time so many bytes had arrived in order.
@@ -95,8 +101,8 @@ pub fn receive_tcp(
         if let Wake::End(ended) = guard.wait(&watched, i64::MAX)? {
             break ended;
         }
-        for listener in &listeners {
-            accept(listener, &mut open)?;
+        for (place, listener) in listeners.iter().enumerate() {
+            accept(listener, spec.windows.get(place).copied().flatten(), &mut open)?;
         }
         for mut connection in std::mem::take(&mut open) {
             match connection.read(&mut buffer) {
@@ -110,7 +116,7 @@ pub fn receive_tcp(
     Ok((ended, found))
 }
 
-fn accept(listener: &TcpListener, open: &mut Vec<Connection>) -> Result<(), Failure> {
+fn accept(listener: &TcpListener, window: Option<u32>, open: &mut Vec<Connection>) -> Result<(), Failure> {
     loop {
         match listener.accept() {
             Ok((socket, from)) => {
@@ -119,7 +125,8 @@ fn accept(listener: &TcpListener, open: &mut Vec<Connection>) -> Result<(), Fail
                 setsockopt(&socket, sockopt::ReceiveTimestampns, &true).map_err(|errno| refused(errno.into()))?;
                 let accepted_ns = realtime_ns();
                 let arrivals = Arrivals::default();
-                open.push(Connection { socket, from: from.to_string(), accepted_ns, head: Vec::new(), arrivals });
+                let (from, head, clamps) = (from.to_string(), Vec::new(), CLAMPS);
+                open.push(Connection { socket, from, accepted_ns, head, arrivals, window, clamps });
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
             // It was gone before it could be accepted.
@@ -141,6 +148,9 @@ struct Connection {
     accepted_ns: i64,
     head: Vec<u8>,
     arrivals: Arrivals,
+    window: Option<u32>,
+    /// How often the window is still to be set.
+    clamps: u32,
 }
 
 impl Connection {
@@ -149,6 +159,7 @@ impl Connection {
             match stamped(self.socket.as_fd(), buffer) {
                 Ok((0, _)) => return State::Ended(true),
                 Ok((length, time_ns)) => {
+                    self.clamp();
                     let wanted = (HEAD - self.head.len()).min(length);
                     self.head.extend_from_slice(&buffer[..wanted]);
                     let known = self.head.len().min(GREETING.len());
@@ -162,6 +173,17 @@ impl Connection {
             }
         }
         State::Open
+    }
+
+    /// Linux sets the window anew when it has seen how much of its buffer a full segment takes; so do we, after it.
+    fn clamp(&mut self) {
+        if let Some(window) = self.window
+            && self.clamps > 0
+        {
+            self.clamps -= 1;
+            // Where that is refused, the sender sees a larger window, and keeps it itself.
+            let _ = clamp_window(self.socket.as_fd(), window);
+        }
     }
 
     /// What came of it, if it was of a probe.

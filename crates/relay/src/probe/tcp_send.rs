@@ -1,7 +1,9 @@
 //! Many TCP senders in one thread, each with a window that is exact in segments.
 //!
 //! The kernel offers no option that limits what is outstanding to so many bytes: buffers count their own overhead. So
-//! data stay here until the socket has room for one more segment within the window, and go in one segment a time.
+//! data stay here until the socket has room for one more segment within the window, and go in one segment a time. Where
+//! the receiver advertises the window itself, that is for the beginning only: a program that has to wake for each ACK is
+//! later than the kernel.
 
 use std::io;
 use std::net::{Shutdown, TcpStream};
@@ -21,6 +23,8 @@ use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, send};
 const CHUNK: usize = 65_536;
 /// More will follow: without it every write is pushed (PSH), and Linux acknowledges what is pushed at once.
 const MORE: MsgFlags = MsgFlags::from_bits_retain(nix::libc::MSG_MORE);
+/// After so many windows a receiver's own is what it was asked for.
+const SETTLED: u64 = 3;
 /// Between looks at a flow that has nothing more to write.
 const DRAIN_NAP_NS: i64 = 1_000_000;
 
@@ -93,6 +97,8 @@ struct Sender<'a> {
     segment: usize,
     /// Whether the kernel sends it as one.
     whole: bool,
+    /// The receiver keeps the window now.
+    kept: bool,
     /// The socket took no more, and is asked when it does.
     full: bool,
     accounting: Accounting,
@@ -128,6 +134,7 @@ impl<'a> Sender<'a> {
             drain_ns: from_seconds(all.drain_s),
             segment: CHUNK,
             whole: false,
+            kept: false,
             full: false,
             accounting: Accounting::new(start_ns),
             data: noise(spec.flow),
@@ -206,6 +213,7 @@ impl<'a> Sender<'a> {
     /// Writes what there is room for; whether all is sent and acknowledged.
     fn send(&mut self, now: i64) -> io::Result<bool> {
         self.full = false;
+        let window = self.own_window()?;
         loop {
             let left = self.spec.size_bytes.map_or(u64::MAX, |size| size - self.result.written_bytes);
             if left == 0 {
@@ -214,20 +222,22 @@ impl<'a> Sender<'a> {
                 self.accounting.look(now, waiting);
                 return Ok(outstanding_bytes(self.socket.as_fd())? == 0);
             }
-            let length = if let Some(window) = self.spec.window_bytes {
+            let length = if let Some(window) = window {
                 let segment = (self.segment as u64).min(left).min(window);
                 if outstanding_bytes(self.socket.as_fd())? + segment > window {
                     break;
                 }
                 segment as usize
             } else {
-                left.min(CHUNK as u64) as usize
+                // Of a window's data each segment is marked as one of many.
+                let most = if self.kept { self.segment } else { CHUNK };
+                left.min(most as u64) as usize
             };
             match self.write(length) {
                 Ok(written) => self.result.written_bytes += written as u64,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     // It is writable only when a third of its buffer is free, which is too late for a window.
-                    self.full = self.spec.window_bytes.is_none();
+                    self.full = window.is_none();
                     break;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -237,6 +247,17 @@ impl<'a> Sender<'a> {
         let waiting = if unsent_bytes(self.socket.as_fd())? > 0 { Waiting::Kernel } else { Waiting::Window };
         self.accounting.look(now, waiting);
         Ok(false)
+    }
+
+    /// The window that is for us to keep, if there is one.
+    fn own_window(&mut self) -> io::Result<Option<u64>> {
+        let Some(window) = self.spec.window_bytes.filter(|_| !self.kept) else { return Ok(None) };
+        // It advertises more for a moment, when it has seen the first segments.
+        if self.spec.receiver_keeps_window && self.result.written_bytes > SETTLED * window {
+            let advertised = u64::from(tcp_info(self.socket.as_fd())?.receiver_window_bytes);
+            self.kept = advertised > 0 && advertised < window + self.segment as u64;
+        }
+        Ok((!self.kept).then_some(window))
     }
 
     fn write(&mut self, length: usize) -> io::Result<usize> {

@@ -29,6 +29,10 @@ pub struct TcpFlow {
     pub size_bytes: Option<u64>,
     /// Most bytes outstanding or waiting in the socket; without it the socket's buffer decides.
     pub window_bytes: Option<u64>,
+    /// Whether the receiver advertises that window, once data have come: then it is left to the kernel, which sends at
+    /// once when there is room.
+    #[serde(default)]
+    pub receiver_keeps_window: bool,
     /// Payload of a segment; without it the kernel's.
     pub segment_bytes: Option<u32>,
 }
