@@ -235,14 +235,16 @@ def test_without_iperf3_the_other_sender_is_named(monkeypatch: pytest.MonkeyPatc
         measure(tl.loads(FTP), sender="iperf3")
 
 
-def test_windows_are_kept_only_where_they_limit() -> None:
+def test_windows_are_the_scenarios_unless_they_are_the_kernels_own() -> None:
     (job,) = jobs(Plan.of(tl.loads(FTP)))
-    assert job.window_bytes == 20_000
+    assert (job.window_bytes, job.reaches_window) == (20_000, True)
     assert job.payload_bytes == 1000
     assert job.option_bytes == 12
     # 20 packets in the queue, 5 on the way, 10 to spare.
     (free,) = jobs(Plan.of(tl.loads(FTP.replace('20 packets" } }', '60 packets" } }'))))
-    assert free.window_bytes is None
+    assert (free.window_bytes, free.reaches_window) == (60_000, False)
+    (own,) = jobs(Plan.of(tl.loads(FTP.replace(', window = "20 packets" } }', " } }"))))
+    assert own.window_bytes is None
 
 
 def test_packets_are_as_large_as_in_the_scenario(one_flow: str) -> None:

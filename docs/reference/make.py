@@ -370,7 +370,8 @@ def _defaults(profile: Profile) -> dict[str, str]:
     rto = tcp.pop("rto")
     for key, value in tcp.items():
         if not key.endswith("_bytes"):
-            rows[f"traffic.NAME.tcp.{key}"] = "the window" if value is None else _value(value)
+            name = key.replace("_of_others", ", with other congestion controls than this profile's")
+            rows[f"traffic.NAME.tcp.{name}"] = "the window" if value is None else _value(value)
     rows |= {f"traffic.NAME.tcp.rto.{key}": value for key, value in rto.items()}
     rows["traffic.NAME.udp.payload"] = profile.udp.payload
     return rows

@@ -53,6 +53,7 @@ pub fn run(spec: &RelaySpec, world: &mut impl World, sink: &mut impl Sink) -> Re
         burn: spec.burnt().map(|router| &router.processor),
         path: Path::new(spec),
         counts: Counts { lateness: Lateness::new(spec.lateness_bound_s), refused: 0, full: 0, burnt: 0, burnt_s: 0.0 },
+        paid_s: world.spent_s(),
         sink,
     };
     loop {
@@ -66,8 +67,14 @@ pub fn run(spec: &RelaySpec, world: &mut impl World, sink: &mut impl Sink) -> Re
             break;
         }
         let next = relay.path.next_change().unwrap_or(Time::NEVER);
-        if next > now && !world.wait(next.min(relay.end))? {
-            relay.end = world.now().min(relay.end);
+        if next > now {
+            if !world.wait(next.min(relay.end))? {
+                relay.end = world.now().min(relay.end);
+            }
+            if world.now().since(now) > SLICE_S {
+                // Nobody pays for what it takes to be idle.
+                relay.paid_s = world.spent_s();
+            }
         }
     }
     let Relay { end, mut path, counts, sink, .. } = relay;
@@ -81,6 +88,8 @@ struct Relay<'a, S> {
     path: Path,
     counts: Counts,
     sink: &'a mut S,
+    /// Up to here packets have paid for processor time.
+    paid_s: f64,
 }
 
 impl<S: Sink> Relay<'_, S> {
@@ -110,14 +119,17 @@ impl<S: Sink> Relay<'_, S> {
         Ok(came)
     }
 
-    /// Spends processor time; what becomes due meanwhile is handed on.
+    /// Spends the processor time of a packet, of which reading it, and handing on the one before, were a part; what
+    /// becomes due meanwhile is handed on.
     fn spend(&mut self, seconds: f64, world: &mut impl World) -> Result<(), RelayError> {
-        let mut left_s = seconds;
+        let mut left_s = seconds - (world.spent_s() - self.paid_s);
         while left_s > 0.0 {
             world.work(left_s.min(SLICE_S));
-            left_s -= SLICE_S;
             self.hand_on(world)?;
+            left_s = seconds - (world.spent_s() - self.paid_s);
         }
+        // What was spent beyond is the next packet's.
+        self.paid_s += seconds;
         self.counts.burnt += 1;
         self.counts.burnt_s += seconds;
         Ok(())

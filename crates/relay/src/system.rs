@@ -123,6 +123,10 @@ impl<P: Port> World for System<P> {
             (0..TURNS).for_each(|_| std::hint::spin_loop());
         }
     }
+
+    fn spent_s(&self) -> f64 {
+        thread_s()
+    }
 }
 
 /// Makes waits of the calling thread end when they should, and keeps the memory of the process where it is. False if

@@ -39,4 +39,7 @@ pub trait World {
 
     /// Spends so many seconds of the processor, as a router does with a packet.
     fn work(&mut self, seconds: f64);
+
+    /// Processor time that the loop has had so far, in seconds.
+    fn spent_s(&self) -> f64;
 }

@@ -100,6 +100,8 @@ fn the_receiver_keeps_a_window() {
     let listener = TcpListener::bind((HERE, 0)).expect("a port on loopback");
     let to = listener.local_addr().expect("its address");
     let window = 50_000;
+    // A buffer that was asked for does not grow, nor does the window with it.
+    setsockopt(&listener, sockopt::RcvBuf, &200_000).expect("a buffer");
     let flow = TcpFlow {
         stop_s: Some(0.3),
         window_bytes: Some(window),

@@ -24,6 +24,7 @@ import contextlib
 import json
 import socket as sockets
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -58,6 +59,8 @@ _BUFFER_BYTES: Final = 1 << 24
 #: From <asm-generic/socket.h>.
 _SO_SNDBUFFORCE: Final = 32
 _SO_RCVBUFFORCE: Final = 33
+#: net.core.rmem_max where nobody has changed it.
+_USUAL_RMEM_MAX: Final = 212_992
 #: The kernel counts a segment at up to four times its payload.
 _OVERHEAD: Final = 4
 
@@ -318,18 +321,28 @@ def _prepare(end: sockets.socket, flow: TcpFlow) -> None:
 
 def _advertise(listener: sockets.socket, window_bytes: int) -> None:
     """Have a socket's connections advertise such a window; of its buffer, which does not grow then, some is overhead."""
+    size = min(_OVERHEAD * window_bytes, _BUFFER_BYTES)
+    try:
+        listener.setsockopt(sockets.SOL_SOCKET, _SO_RCVBUFFORCE, size)
+    except PermissionError:
+        if size > _largest_buffer_bytes():
+            # The kernel's own grows further than what is allowed here.
+            return
+        listener.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, size)
     listener.setsockopt(sockets.IPPROTO_TCP, sockets.TCP_WINDOW_CLAMP, window_bytes)
-    size = _OVERHEAD * window_bytes
-    listener.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, min(size, _BUFFER_BYTES))
-    # Beyond the machine's limit, where that is allowed.
-    with contextlib.suppress(OSError):
-        listener.setsockopt(sockets.SOL_SOCKET, _SO_RCVBUFFORCE, min(size, _BUFFER_BYTES))
+
+
+def _largest_buffer_bytes() -> int:
+    """Of a socket's buffer, what everybody may ask for."""
+    try:
+        return int(Path("/proc/sys/net/core/rmem_max").read_text(encoding="ascii"))
+    except OSError:
+        # Some namespaces do not show it.
+        return _USUAL_RMEM_MAX
 
 
 def _timestamps() -> int:
     """What the option of timestamps takes of each segment: TCP_MAXSEG counts it, the payload does not."""
-    from pathlib import Path
-
     try:
         on = Path("/proc/sys/net/ipv4/tcp_timestamps").read_text(encoding="ascii").strip() != "0"
     except OSError:

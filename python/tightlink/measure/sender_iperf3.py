@@ -180,14 +180,18 @@ def _ends(program: Program) -> bool:
 
 def _clamps(job: Job) -> bool:
     """Whether ``-w`` does what it should, more or less."""
-    return job.window_bytes is not None and job.payload_bytes >= _FULL_SIZE
+    return _wants(job) and job.payload_bytes >= _FULL_SIZE
+
+
+def _wants(job: Job) -> bool:
+    return job.window_bytes is not None and job.reaches_window
 
 
 def warnings(jobs: Sequence[Job]) -> list[str]:
     """What iperf3 does otherwise than the scenario says."""
     found = []
     clamped = [job.label for job in jobs if _clamps(job)]
-    free = [job.label for job in jobs if job.window_bytes is not None and not _clamps(job)]
+    free = [job.label for job in jobs if _wants(job) and not _clamps(job)]
     if clamped:
         found.append(
             f"iperf3 keeps windows to about 10 %: {', '.join(clamped)}; --sender probe keeps them to the packet"

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.measure.settings import PLAIN_HEADER, TIMESTAMPS, UDP_HEADER
+from tightlink.scenario.profiles import LINUX
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,7 +47,9 @@ class Job:
     tcp: bool
     congestion: str
     window_bytes: int | None
-    """Largest number of bytes outstanding, if the path holds more."""
+    """Window that the receiver advertises; nothing where it is as large as the kernel's own may grow."""
+    reaches_window: bool
+    """Whether the path holds as much as that."""
     option_bytes: int
     """What options take of each segment."""
     interval_s: float | None
@@ -147,7 +151,8 @@ def _job(plan: Plan, index: int, flow: Mapping[str, Any]) -> Job:
         size_bytes=flow["traffic"].get("bytes"),
         tcp=tcp,
         congestion=spec["congestion"] if tcp else "",
-        window_bytes=_window(plan, spec, size, sender.side) if tcp else None,
+        window_bytes=_window(spec) if tcp else None,
+        reaches_window=tcp and _reaches(plan, spec, size, sender.side),
         option_bytes=options,
         interval_s=_saturating(plan, index, key, size) if kind == "saturate" else _interval(flow["traffic"], size),
     )
@@ -184,15 +189,19 @@ def _saturating(plan: Plan, index: int, key: str, size: int) -> float:
     return float(_BITS * framed / link["rate_bps"])
 
 
-def _window(plan: Plan, tcp: Mapping[str, Any], size: int, side: int) -> int | None:
-    """The window in bytes of payload; nothing where the path cannot hold as much, so that it never limits."""
-    packets, payload = int(tcp["window_packets"]), int(tcp["payload_bytes"])
+def _window(tcp: Mapping[str, Any]) -> int | None:
+    """The window in bytes of payload, unless it is the kernel's own."""
+    window = int(tcp["window_packets"]) * int(tcp["payload_bytes"])
+    return window if window + tcp["payload_bytes"] <= units.size(LINUX.tcp.window) else None
+
+
+def _reaches(plan: Plan, tcp: Mapping[str, Any], size: int, side: int) -> bool:
+    """Whether the path holds as much as the window, so that it limits."""
     link = plan.directions[side]["link"]
     limit = link["queue"]["limit"]
     if limit == "unlimited":
-        return packets * payload
+        return True
     rate = link["rate_bps"] if link["rate_pps"] is None else link["rate_pps"] * size * _BITS
     held = limit["packets"] if "packets" in limit else limit["bytes"] / size
     # Acknowledgements may wait for a second packet, and a few are on the way back.
-    path = rate * plan.round_trip_s / _BITS / size + held + _SPARE_PACKETS
-    return packets * payload if packets < path else None
+    return bool(tcp["window_packets"] < rate * plan.round_trip_s / _BITS / size + held + _SPARE_PACKETS)

@@ -23,8 +23,8 @@ use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, send};
 const CHUNK: usize = 65_536;
 /// More will follow: without it every write is pushed (PSH), and Linux acknowledges what is pushed at once.
 const MORE: MsgFlags = MsgFlags::from_bits_retain(nix::libc::MSG_MORE);
-/// After so many windows a receiver's own is what it was asked for.
-const SETTLED: u64 = 3;
+/// After so many segments a receiver's window is what it was asked for.
+const SETTLED: u64 = 32;
 /// Between looks at a flow that has nothing more to write.
 const DRAIN_NAP_NS: i64 = 1_000_000;
 
@@ -253,9 +253,11 @@ impl<'a> Sender<'a> {
     fn own_window(&mut self) -> io::Result<Option<u64>> {
         let Some(window) = self.spec.window_bytes.filter(|_| !self.kept) else { return Ok(None) };
         // It advertises more for a moment, when it has seen the first segments.
-        if self.spec.receiver_keeps_window && self.result.written_bytes > SETTLED * window {
-            let advertised = u64::from(tcp_info(self.socket.as_fd())?.receiver_window_bytes);
-            self.kept = advertised > 0 && advertised < window + self.segment as u64;
+        let settled = (SETTLED * self.segment as u64).min(2 * window);
+        if self.spec.receiver_keeps_window && self.result.written_bytes > settled {
+            let info = tcp_info(self.socket.as_fd())?;
+            let advertised = u64::from(info.receiver_window_bytes);
+            self.kept = info.acked_bytes > settled && advertised < window + self.segment as u64;
         }
         Ok((!self.kept).then_some(window))
     }

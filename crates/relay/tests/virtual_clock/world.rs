@@ -29,6 +29,7 @@ pub struct Virtual {
     pub sent: [Vec<Packet>; 2],
     /// How much too long each sleep takes, in turn.
     pub oversleeps_s: Vec<f64>,
+    pub worked_s: f64,
     pub sleeps: usize,
     /// When it is told to end.
     pub stop: Time,
@@ -41,6 +42,7 @@ impl Virtual {
             coming: coming.map(VecDeque::from),
             sent: [Vec::new(), Vec::new()],
             oversleeps_s: vec![0.0],
+            worked_s: 0.0,
             sleeps: 0,
             stop: Time::NEVER,
         }
@@ -81,5 +83,10 @@ impl World for Virtual {
 
     fn work(&mut self, seconds: f64) {
         self.now = self.now + seconds;
+        self.worked_s += seconds;
+    }
+
+    fn spent_s(&self) -> f64 {
+        self.worked_s
     }
 }

@@ -31,10 +31,10 @@ pub struct AckDelay {
 }
 
 impl AckDelay {
-    /// At the begin of a connection, whose segments carry `payload_bytes`.
+    /// At the begin of a connection, whose segments carry `payload_bytes` and whose window has at most `most` of them.
     #[must_use]
-    pub fn new(pause_s: f64, payload_bytes: u32) -> Self {
-        let window = ReceiveWindow::new(payload_bytes);
+    pub fn new(pause_s: f64, payload_bytes: u32, most: f64) -> Self {
+        let window = ReceiveWindow::new(payload_bytes, most);
         Self { quick: QUICK_ACKS, delay_s: SHORTEST_DELAY_S, last: None, pause_s, window }
     }
 
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn the_first_sixteen_acks_do_not_wait() {
-        let mut ack_delay = AckDelay::new(1.0, 1448);
+        let mut ack_delay = AckDelay::new(1.0, 1448, 2172.0);
         let held = |ack_delay: &mut AckDelay, from: u32, count: u32| -> Vec<Option<f64>> {
             (from..from + count).map(|place| ack_delay.hold(Time::new(f64::from(place) * 0.001))).collect()
         };
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn an_ack_waits_longer_where_packets_come_seldom() {
-        let mut ack_delay = AckDelay { quick: 0, ..AckDelay::new(1.0, 1448) };
+        let mut ack_delay = AckDelay { quick: 0, ..AckDelay::new(1.0, 1448, 2172.0) };
         assert_eq!(ack_delay.hold(Time::new(0.0)), Some(0.04));
         ack_delay.waited();
         assert_eq!(ack_delay.hold(Time::new(0.06)), Some(0.1));

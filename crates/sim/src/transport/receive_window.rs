@@ -2,14 +2,14 @@
 //! acknowledged at once.
 //!
 //! From Linux 6.18, by its names: `tcp_select_initial_window`, `tcp_grow_window`, `tcp_rcv_space_adjust` and
-//! `tcp_rcvbuf_grow`. The application is taken to read at once. A scenario's window limits the sender besides; it is
-//! not what grows here.
+//! `tcp_rcvbuf_grow`. The application is taken to read at once. A window smaller than the kernel's largest was asked
+//! for by an application: it is advertised from the start, and does not grow.
 
 use crate::time::Time;
 
 /// A connection begins with a buffer of this size, of which half is window: tcp_rmem[1].
 const FIRST_BUFFER_BYTES: f64 = 131_072.0;
-/// The largest buffer: tcp_rmem[2].
+/// The largest buffer: tcp_rmem[2]. Half of it is what profile `linux` has for a window.
 const LARGEST_BUFFER_BYTES: f64 = 6_291_456.0;
 /// What a frame of up to 1600 B takes of a buffer: skb->truesize.
 const FRAME_BYTES: f64 = 2304.0;
@@ -42,17 +42,18 @@ pub struct ReceiveWindow {
 }
 
 impl ReceiveWindow {
-    /// For segments of `payload_bytes`.
+    /// For segments of `payload_bytes`, and a largest window of `most` of them.
     #[must_use]
-    pub fn new(payload_bytes: u32) -> Self {
+    pub fn new(payload_bytes: u32, most: f64) -> Self {
         let payload = f64::from(payload_bytes);
         let share = (payload / FRAME_BYTES).min(MOST_WINDOW);
+        let asked_for = (most + 1.0) * payload <= LARGEST_BUFFER_BYTES / 2.0;
         let window = (FIRST_BUFFER_BYTES / 2.0 / payload).floor().max(1.0) * payload;
         Self {
             payload_bytes: payload,
-            share,
+            share: if asked_for { 0.0 } else { share },
             window,
-            clamp: FIRST_BUFFER_BYTES * share,
+            clamp: if asked_for { 0.0 } else { FIRST_BUFFER_BYTES * share },
             space: window.min(FIRST_SPACE_SEGMENTS * payload),
             since: Time::ZERO,
             first: 1,
@@ -116,7 +117,7 @@ mod tests {
     /// segments to 131072 · 0.625 = 81920 B.
     #[test]
     fn the_first_segments_open_it() {
-        let mut window = ReceiveWindow::new(1448);
+        let mut window = ReceiveWindow::new(1448, 2172.0);
         assert_eq!(window.segments(), 45.0);
         window.synchronize(Time::ZERO);
         window.establish(Time::new(0.08));
@@ -130,7 +131,7 @@ mod tests {
     /// A sender that doubles its rate gets six times what was read: segments of a round trip that grow it.
     #[test]
     fn a_sender_in_slow_start_finds_it_open() {
-        let mut window = ReceiveWindow::new(1448);
+        let mut window = ReceiveWindow::new(1448, 2172.0);
         window.establish(Time::ZERO);
         let (mut next, mut counts) = (1, Vec::new());
         for round in 1..8_u32 {
@@ -146,10 +147,18 @@ mod tests {
         assert!(counts[2..6].iter().all(|grown| *grown > 10), "{counts:?}");
     }
 
+    /// An application that asks for a window has it from the start.
+    #[test]
+    fn a_window_that_was_asked_for_does_not_grow() {
+        let mut window = ReceiveWindow::new(1448, 700.0);
+        window.establish(Time::ZERO);
+        assert!((1..500_u32).all(|next| !window.receive(Time::new(0.1 * f64::from(next)), Time::ZERO, next, 0)));
+    }
+
     /// Small segments take as much of the buffer as large ones: their window never grows beyond the first.
     #[test]
     fn small_segments_do_not_open_it() {
-        let mut window = ReceiveWindow::new(48);
+        let mut window = ReceiveWindow::new(48, 1e6);
         assert!(!window.receive(Time::new(0.1), Time::ZERO, 2, 0));
     }
 }

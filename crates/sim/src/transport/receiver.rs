@@ -113,7 +113,7 @@ impl Receiver {
             sack_option_bytes: if profile == Profile::Ns2 { 0 } else { 4 },
             delayed_ack_s: tcp.delayed_ack_s,
             ack_delay: (profile == Profile::Linux)
-                .then(|| Box::new(AckDelay::new(tcp.rto.initial_s, tcp.payload_bytes))),
+                .then(|| Box::new(AckDelay::new(tcp.rto.initial_s, tcp.payload_bytes, tcp.window_packets))),
             echo: Echo::new(feedback),
             ack_bytes: tcp.ack_bytes,
             delay: Timer::default(),
