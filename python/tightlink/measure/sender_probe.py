@@ -82,7 +82,7 @@ class Probe:
         self._senders = [self._sending(bed, job) for job in (*self._tcp, *self._datagrams)]
         if self._tcp:
             listeners = [self._listening(bed, job) for job in self._tcp]
-            windows = [job.window_bytes for job in self._tcp]
+            windows = [_tcp_flow(job).window_bytes if _tcp_flow(job).receiver_keeps_window else None for job in self._tcp]
             received = partial(
                 _probe().receive_tcp, listeners, flows=len(listeners), windows=windows, **self._limits()
             )
@@ -292,7 +292,7 @@ def _tcp_flow(job: Job) -> TcpFlow:
         stop_s=job.stop_s,
         size_bytes=job.size_bytes,
         window_bytes=job.window_bytes,
-        receiver_keeps_window=True,
+        receiver_keeps_window=job.window_bytes is not None and job.window_bytes >= _SMALLEST_ADVERTISED,
         segment_bytes=job.payload_bytes,
         congestion=job.congestion,
     )
