@@ -39,6 +39,8 @@ _NICEST: Final = -19
 #: Datagrams per second of which the senders do not keep a processor from others.
 _MOST_URGENT: Final = 20_000
 _LARGEST_BUFFER: Final = 1 << 22
+#: In bytes: SOCK_MIN_RCVBUF.
+_SMALLEST_ADVERTISED: Final = 4096
 
 
 @dataclass
@@ -82,10 +84,8 @@ class Probe:
         self._senders = [self._sending(bed, job) for job in (*self._tcp, *self._datagrams)]
         if self._tcp:
             listeners = [self._listening(bed, job) for job in self._tcp]
-            windows = [_tcp_flow(job).window_bytes if _tcp_flow(job).receiver_keeps_window else None for job in self._tcp]
-            received = partial(
-                _probe().receive_tcp, listeners, flows=len(listeners), windows=windows, **self._limits()
-            )
+            windows = [job.window_bytes if _is_advertised(job) else None for job in self._tcp]
+            received = partial(_probe().receive_tcp, listeners, flows=len(listeners), windows=windows, **self._limits())
             self._start("tcp received", received)
         for job in self._datagrams:
             end = self._open.enter_context(bed.socket(job.receiver, sockets.SOCK_DGRAM))
@@ -284,6 +284,11 @@ def _probe() -> Any:
     return probe
 
 
+def _is_advertised(job: Job) -> bool:
+    """Whether the receiver's kernel keeps the window: it takes none that is smaller than some."""
+    return job.window_bytes is not None and job.window_bytes >= _SMALLEST_ADVERTISED
+
+
 def _tcp_flow(job: Job) -> TcpFlow:
     return TcpFlow(
         to=job.target,
@@ -292,7 +297,7 @@ def _tcp_flow(job: Job) -> TcpFlow:
         stop_s=job.stop_s,
         size_bytes=job.size_bytes,
         window_bytes=job.window_bytes,
-        receiver_keeps_window=job.window_bytes is not None and job.window_bytes >= _SMALLEST_ADVERTISED,
+        receiver_keeps_window=_is_advertised(job),
         segment_bytes=job.payload_bytes,
         congestion=job.congestion,
     )

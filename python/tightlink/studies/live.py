@@ -248,7 +248,12 @@ def _measured(wanted: Measurement, folder: Path, stop: threading.Event, beside: 
         watch(None)
         try:
             run = measure(
-                wanted.scenario, sender=wanted.sender, echo_s=wanted.echo_s, burn=wanted.burn, beside=beside, watch=watch
+                wanted.scenario,
+                sender=wanted.sender,
+                echo_s=wanted.echo_s,
+                burn=wanted.burn,
+                beside=beside,
+                watch=watch,
             )
         except SpoiledError:
             continue
