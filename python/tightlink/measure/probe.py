@@ -320,7 +320,7 @@ def _prepare(end: sockets.socket, flow: TcpFlow) -> None:
 
 
 def _advertise(listener: sockets.socket, window_bytes: int) -> None:
-    """Have a socket's connections advertise such a window; its buffer, of which much is overhead, stays as it is then."""
+    """Have a socket's connections advertise such a window; its buffer, much of which is overhead, stays then."""
     size = min(_OVERHEAD * window_bytes, _BUFFER_BYTES)
     try:
         listener.setsockopt(sockets.SOL_SOCKET, _SO_RCVBUFFORCE, size)
