@@ -194,7 +194,7 @@ def test_hystart_belongs_to_cubic_and_marks_to_dctcp() -> None:
         "cubic", "rack", "hystart", False
     )  # fmt: skip
     assert tcp()["window_packets"] == 3 * 2**20 // 1448
-    assert tcp(congestion="reno")["slow_start"] == "standard"
+    assert tcp(congestion="reno")["slow_start"] == "byte-counting"
     assert tcp(congestion={"kind": "cubic", "beta": 0.5})["slow_start"] == "hystart"
     assert tcp(congestion="dctcp")["ecn"] is True
     assert tcp(slow_start="limited")["max_ssthresh_packets"] == 100
