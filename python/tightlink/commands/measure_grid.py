@@ -208,8 +208,8 @@ def _run(  # noqa: PLR0917
     say(f"{len(grid.cells)} combinations, {repeats.least} times each: {units.format_time(seconds)} of traffic to "
         f"{grid.settings['host']} port {grid.settings['port']}, at least")  # fmt: skip
     try:
-        with watching() as show:
-            finished = run(grid, folder, measure, repeats=repeats, progress=show)
+        with watching() as watch:
+            finished = run(grid, folder, measure, repeats=repeats, watch=watch)
     except KeyboardInterrupt:
         say("interrupted; what is finished is kept, and the same command goes on from there")
         return _INTERRUPTED

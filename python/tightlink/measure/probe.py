@@ -317,7 +317,7 @@ def _prepare(end: sockets.socket, flow: TcpFlow) -> None:
 
 
 def _advertise(listener: sockets.socket, window_bytes: int) -> None:
-    """Have a socket's connections advertise such a window; of its buffer, which does not grow then, some is overhead."""
+    """Have connections of a socket advertise such a window; part of its buffer, which is fixed then, is overhead."""
     listener.setsockopt(sockets.IPPROTO_TCP, sockets.TCP_WINDOW_CLAMP, window_bytes)
     size = _OVERHEAD * window_bytes
     listener.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, min(size, _BUFFER_BYTES))
