@@ -22,6 +22,7 @@ from tightlink.measure.measuring import measure
 from tightlink.measure.plan import Plan
 from tightlink.measure.relay import SpoiledError
 from tightlink.measure.sending import jobs
+from tightlink.measure.traffic import Constant
 
 if TYPE_CHECKING:
     from tightlink.run import Run
@@ -189,14 +190,6 @@ def test_a_kill_leaves_nothing(sender: str, tmp_path: Path) -> None:
     ("change", "says"),
     [
         (
-            'traffic.more = { kind = "on-off", from = "a", to = "b", rate = "1 Mbit/s", on = "1 s", off = "1 s" }',
-            'traffic.more.kind = "on-off": expected bulk over TCP, or cbr or saturate over UDP, to be sent live',
-        ),
-        (
-            'traffic.more = { kind = "cbr", from = "a", to = "b", rate = "1 Mbit/s", tcp.window = "64 KiB" }',
-            'traffic.more.kind = "cbr over TCP": expected bulk over TCP, or cbr or saturate over UDP, to be sent live',
-        ),
-        (
             'traffic.more = { kind = "saturate", from = "a", to = "b" }',
             'traffic.more.kind = "saturate": expected cbr: wire is the sender\'s own interface, which is emulated and cannot hold it back',
         ),
@@ -205,7 +198,7 @@ def test_a_kill_leaves_nothing(sender: str, tmp_path: Path) -> None:
             'traffic.more.udp = "2000 B": expected datagrams of at most 1500 B, the MTU of wire: fragments cannot be told apart',
         ),
     ],
-    ids=["on-off", "cbr over tcp", "own interface", "fragments"],
+    ids=["own interface", "fragments"],
 )  # fmt: skip
 def test_what_cannot_be_sent_is_refused(change: str, says: str) -> None:
     with pytest.raises(tl.ScenarioError) as error:
@@ -250,7 +243,7 @@ def test_packets_are_as_large_as_in_the_scenario(one_flow: str) -> None:
     text = one_flow.replace('kind = "bulk"', 'kind = "cbr"').partition(", tcp =")[0] + ', rate = "1 Mbit/s" }\n'
     (job,) = jobs(Plan.of(tl.loads(text)))
     assert job.payload_bytes == 1000 - 28
-    assert job.interval_s == 0.008
+    assert job.pattern == Constant(0.008)
 
 
 def test_what_saturates_is_as_fast_as_its_interface() -> None:
@@ -261,7 +254,7 @@ link.wire = { ends = ["x", "b"], rate = "2 Mbit/s" }
 traffic.all = { kind = "saturate", from = "a", to = "b", udp.datagram = "962 B" }
 """
     (job,) = jobs(Plan.of(tl.loads(text)))
-    assert job.interval_s == 80e-6
+    assert job.pattern == Constant(80e-6)
 
 
 def test_iperf3_says_what_it_does_otherwise() -> None:

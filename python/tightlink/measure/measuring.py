@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
-from tightlink.errors import TightlinkError, one_of
+from tightlink.errors import ScenarioError, TightlinkError, one_of
 from tightlink.measure import metadata, settings
 from tightlink.measure.burning import as_router, input_ring
 from tightlink.measure.echo import Echoes
@@ -107,17 +107,40 @@ def measure(  # noqa: PLR0913
         SpoiledError: The machine was too busy for the link to be what it should have been.
         TightlinkError: The machine lacks something, or a sender failed.
     """
-    if sender not in SENDERS:
-        raise TightlinkError(f'sender = "{sender}": expected {one_of(SENDERS)}')
-    plan = Plan.of(scenario, link=link)
+    plan, wanted = check(scenario, sender=sender, link=link)
     spec = relay_spec(plan, device, late_s=late_s, burn=burn, beside=beside)
     for left in reversed(range(tries)):
         try:
-            return _once(plan, device, _Work(jobs(plan), SENDERS[sender](), spec, echo_s, watch))
+            return _once(plan, device, _Work(wanted, SENDERS[sender](), spec, echo_s, watch))
         except SpoiledError:
             if not left:
                 raise
     raise AssertionError("there is at least one try")
+
+
+def check(scenario: Scenario, *, sender: str = "probe", link: str | None = None) -> tuple[Plan, Sequence[Job]]:
+    """How a scenario is measured, as far as it is known before anything is made: its hosts, and what they send.
+
+    Args:
+        scenario: What to measure.
+        sender: What sends and receives: ``probe`` or ``iperf3``.
+        link: The link to emulate, instead of the one with the smallest rate.
+
+    Raises:
+        ScenarioError: The scenario cannot be measured; the sentence says why.
+        TightlinkError: There is no such sender, or not here.
+    """
+    if sender not in SENDERS:
+        raise TightlinkError(f'sender = "{sender}": expected {one_of(SENDERS)}')
+    plan = Plan.of(scenario, link=link)
+    settings.of_hosts(plan)
+    settings.largest_packet(plan)
+    wanted = jobs(plan)
+    try:
+        SENDERS[sender]().check(wanted)
+    except ScenarioError as error:
+        raise error.located(scenario.file) from None
+    return plan, wanted
 
 
 @dataclass(frozen=True)
