@@ -212,13 +212,49 @@ def test_what_cannot_be_sent_is_refused(change: str, says: str) -> None:
         (["--repeat", "0"], "--repeat = 0: expected a whole number of at least 1"),
         (["--echo", "0 s"], '--echo = "0 s": expected a time above zero, such as "10 ms"'),
         (["--link", "wires"], '--link = "wires": expected the name of a link; did you mean "wire"?'),
+        (["--sender", "prob"], '--sender = "prob": expected one of probe, iperf3; did you mean "probe"?'),
+        (["--repeat", "x"], '--repeat = "x": expected a whole number'),
+        (["--late"], "--late: expected a value after it"),
+        (["more.toml"], '"more.toml": one word too many; tightlink measure --help tells what is expected'),
+        (
+            ["--set", "traffic.ftp.from=c"],
+            '--set: traffic.ftp.from = "c": expected the name of a node',
+        ),
     ],
 )
 def test_wrong_options(options: list[str], says: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "ftp.toml"
     file.write_text(FTP)
     assert cli.main(["measure", str(file), *options]) == 2
-    assert capfd.readouterr().err.splitlines()[-1] == f"tightlink: {says}"
+    # Before it says that it measures.
+    assert capfd.readouterr().err == f"tightlink: {says}\n"
+
+
+def test_what_is_missing_is_said_before_it_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "ftp.toml"
+    file.write_text(FTP)
+    monkeypatch.setattr(machine, "missing", lambda _: "no network namespaces can be made here (why): be root")
+    assert cli.main(["measure", str(file)]) == 2
+    assert capfd.readouterr().err == (
+        "tightlink: no network namespaces can be made here (why): be root; tightlink run simulates the scenario without "
+        "it\n"
+    )
+    assert cli.main(["measure", str(file), "-o", str(file / "out")]) == 2
+    assert capfd.readouterr().err == f"tightlink: {file / 'out'}: cannot be made: {file} is a file\n"
+    assert cli.main(["measure"]) == 2
+    assert capfd.readouterr().err == "tightlink: FILE is missing; tightlink measure --help tells what is expected\n"
+
+
+def test_a_scenario_without_links_says_so(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "ftp.toml"
+    file.write_text('duration = "1 s"\ntraffic.ftp = { kind = "bulk", from = "a", to = "b" }\n')
+    assert cli.main(["measure", str(file)]) == 2
+    assert capfd.readouterr().err == (
+        f'tightlink: {file}: traffic.ftp.from = "a": expected the name of a node, and there is none without a link, '
+        "such as link.wire\n"
+    )
 
 
 @live

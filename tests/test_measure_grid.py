@@ -142,3 +142,14 @@ def test_sizes_are_written_as_iperf3_or_as_scenarios_have_them() -> None:
     assert measure_grid._sizes("--windows", "8K, 64k,1 MiB,15 kB,100", (1, 2**30)) == [8192, 65536, 2**20, 15000, 100]
     assert measure_grid._sizes("--windows", "8K..64K:x2", (1, 2**30)) == [8192, 16384, 32768, 65536]
     assert measure_grid._sizes("--payloads", "50..150:50", (16, 2000)) == [50, 100, 150]
+
+
+def test_without_iperf3_nothing_is_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: Said) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    folder = tmp_path / "out"
+    code, _, err = said("measure", "tcp", "--host", HERE, "--windows", "8K", "--flows", "1", "-o", str(folder))
+    assert code == 2
+    assert err == (
+        "tightlink: iperf3 is not installed here: install it (apt-get install iperf3); a path is measured without it\n"
+    )
+    assert not folder.exists()

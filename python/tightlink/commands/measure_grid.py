@@ -203,7 +203,9 @@ def _run(  # noqa: PLR0917
 ) -> int:
     from tightlink.console import say, warned, watching
     from tightlink.experiment.measured import run
+    from tightlink.measure.iperf3 import program
 
+    program()
     seconds = grid.settings["seconds"] * len(grid.cells) * repeats.least
     say(f"{len(grid.cells)} combinations, {repeats.least} times each: {units.format_time(seconds)} of traffic to "
         f"{grid.settings['host']} port {grid.settings['port']}, at least")  # fmt: skip

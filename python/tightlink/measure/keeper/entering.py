@@ -53,14 +53,16 @@ def _enter() -> bool:
         return False
     if (code := kernel.unshare(kernel.NEW_USER)) != 0:
         raise Refused(
-            f"no namespaces can be made here ({os.strerror(code).lower()}): be root, or allow user namespaces"
+            f"no network namespaces can be made here ({os.strerror(code).lower()}): be root, or allow user namespaces"
         )
     try:
         Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
         Path("/proc/self/uid_map").write_text(f"0 {user} 1", encoding="ascii")
         Path("/proc/self/gid_map").write_text(f"0 {group} 1", encoding="ascii")
     except OSError as error:
-        raise Refused(f"the user namespace has no users ({str(error.strerror).lower()}): be root") from None
+        why = f"a user namespace has no users: {str(error.strerror).lower()}"
+        raise Refused(f"no network namespaces can be made here ({why}): be root") from None
     if (code := kernel.unshare(wanted)) != 0:
-        raise Refused(f"a user namespace may not have other namespaces here ({os.strerror(code).lower()}): be root")
+        why = f"not in a user namespace either: {os.strerror(code).lower()}"
+        raise Refused(f"no network namespaces can be made here ({why}): be root")
     return True
