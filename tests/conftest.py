@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tightlink import cli
 from tightlink.run import Framed, Run
 
 if TYPE_CHECKING:
@@ -87,3 +88,15 @@ def as_measured() -> Callable[[Run], Run]:
         return Run(run.scenario, manifest, Framed({name: run.table(name) for name in run.tables}))
 
     return made
+
+
+@pytest.fixture
+def said(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Runs the command: its exit code, what it printed, and what it said on standard error."""
+
+    def run(*words: str) -> tuple[int, str, str]:
+        code = cli.main(list(words))
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run

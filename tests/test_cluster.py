@@ -20,7 +20,7 @@ import tightlink as tl
 from tightlink import cli
 from tightlink.experiment.execute import execute
 from tightlink.experiment.plan import Plan
-from tightlink.experiment.progress import Progress
+from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.running import run
 from tightlink.experiment.store import Store
 from tightlink.studies.congestion_control.experiment import Size, experiment
@@ -73,12 +73,12 @@ def test_a_worker_is_killed_half_way(one_flow: str, tmp_path: Path, scheduler: s
     plan = Plan.of(base, {"link.bottleneck.queue": ["5 packets", "20 packets"]}, replications=20)
     with _worker(scheduler), _worker(scheduler) as second:
 
-        def watch(now: Progress) -> None:
+        def watch(now: ExperimentProgress) -> None:
             if now.done >= now.total // 2 and second.poll() is None:
                 os.kill(second.pid, signal.SIGKILL)
                 second.wait(10)
 
-        run(plan, tmp_path / "cluster", cluster=scheduler, progress=watch)
+        run(plan, tmp_path / "cluster", cluster=scheduler, watch=watch)
         assert second.returncode == -signal.SIGKILL
     run(plan, tmp_path / "threads", jobs=2)
     run(plan, tmp_path / "alone")
@@ -120,22 +120,22 @@ def test_the_scheduler_goes(one_flow: str, tmp_path: Path, capfd: pytest.Capture
     base = tl.loads(one_flow + NOISY).set("duration", "1000 s")
     plan = Plan.of(base, replications=12, vary={"link.bottleneck.queue": ["5 packets"]})
     address = f"tcp://127.0.0.1:{_free_port()}"
-    told: list[Progress] = []
+    told: list[ExperimentProgress] = []
     with (
         _process("scheduler", "--host", "127.0.0.1", "--port", address.rpartition(":")[2]) as process,
         _worker(address),
     ):
 
-        def watch(now: Progress) -> None:
+        def watch(now: ExperimentProgress) -> None:
             told.append(now)
             if now.done == 3:
                 process.kill()
 
         begin = time.monotonic()
         with pytest.raises(tl.TightlinkError, match="the scheduler is gone; what is finished is kept"):
-            run(plan, tmp_path / "out", cluster=address, progress=watch)
+            run(plan, tmp_path / "out", cluster=address, watch=watch)
         assert time.monotonic() - begin < 90
-    run(plan, tmp_path / "out", jobs=2, progress=told.append)
+    run(plan, tmp_path / "out", jobs=2, watch=told.append)
     assert told[-1].found >= 3
     assert "Traceback" not in capfd.readouterr().err
 

@@ -159,6 +159,9 @@ def test_wrong_folders(base: Run, tmp_path: Path) -> None:
         compare(tmp_path / "none", base)
     with pytest.raises(tl.TightlinkError, match="nothing to compare is there"):
         compare(tmp_path, base)
+    (tmp_path / "file").touch()
+    with pytest.raises(tl.TightlinkError, match="file: it is a file; expected the folder of a run"):
+        compare(tmp_path / "file", base)
     with pytest.raises(tl.TightlinkError, match="by label: two runs are paired by the names"):
         compare(base, base, by=["label"])
 

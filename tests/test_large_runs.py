@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import tightlink as tl
-from tightlink.simulate import Progress
+from tightlink.simulate import SimulationProgress
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,12 +33,13 @@ def test_threads_do_not_change_the_tables() -> None:
 
 
 def test_a_run_says_how_far_it_is() -> None:
-    heard: list[Progress] = []
+    heard: list[SimulationProgress] = []
     tl.simulate(tl.FourTier(**LONG).scenario().set("duration", "25 s").set("observe.periods", None), watch=heard.append)
     assert [now.simulated_s for now in heard] == sorted(now.simulated_s for now in heard)
     assert heard
     last = heard[-1]
     assert 0 < last.simulated_s <= last.duration_s == 25
+    assert last.share == last.simulated_s / 25
     assert last.packet_hops > 0
     assert last.left_s >= 0
     assert "sources sending" in str(last)
@@ -85,7 +86,7 @@ def test_what_was_measured_until_ctrl_c_is_kept_and_marked(long_run: Path, tmp_p
 
 
 def test_an_interrupt_while_python_is_told_ends_the_run() -> None:
-    def interrupt(_: Progress) -> None:
+    def interrupt(_: SimulationProgress) -> None:
         raise KeyboardInterrupt
 
     scenario = tl.FourTier(**LONG).scenario()

@@ -22,6 +22,7 @@ from tightlink.measure.measuring import measure
 from tightlink.measure.plan import Plan
 from tightlink.measure.relay import SpoiledError
 from tightlink.measure.sending import jobs
+from tightlink.measure.traffic import Constant
 
 if TYPE_CHECKING:
     from tightlink.run import Run
@@ -189,14 +190,6 @@ def test_a_kill_leaves_nothing(sender: str, tmp_path: Path) -> None:
     ("change", "says"),
     [
         (
-            'traffic.more = { kind = "on-off", from = "a", to = "b", rate = "1 Mbit/s", on = "1 s", off = "1 s" }',
-            'traffic.more.kind = "on-off": expected bulk over TCP, or cbr or saturate over UDP, to be sent live',
-        ),
-        (
-            'traffic.more = { kind = "cbr", from = "a", to = "b", rate = "1 Mbit/s", tcp.window = "64 KiB" }',
-            'traffic.more.kind = "cbr over TCP": expected bulk over TCP, or cbr or saturate over UDP, to be sent live',
-        ),
-        (
             'traffic.more = { kind = "saturate", from = "a", to = "b" }',
             'traffic.more.kind = "saturate": expected cbr: wire is the sender\'s own interface, which is emulated and cannot hold it back',
         ),
@@ -205,7 +198,7 @@ def test_a_kill_leaves_nothing(sender: str, tmp_path: Path) -> None:
             'traffic.more.udp = "2000 B": expected datagrams of at most 1500 B, the MTU of wire: fragments cannot be told apart',
         ),
     ],
-    ids=["on-off", "cbr over tcp", "own interface", "fragments"],
+    ids=["own interface", "fragments"],
 )  # fmt: skip
 def test_what_cannot_be_sent_is_refused(change: str, says: str) -> None:
     with pytest.raises(tl.ScenarioError) as error:
@@ -219,13 +212,49 @@ def test_what_cannot_be_sent_is_refused(change: str, says: str) -> None:
         (["--repeat", "0"], "--repeat = 0: expected a whole number of at least 1"),
         (["--echo", "0 s"], '--echo = "0 s": expected a time above zero, such as "10 ms"'),
         (["--link", "wires"], '--link = "wires": expected the name of a link; did you mean "wire"?'),
+        (["--sender", "prob"], '--sender = "prob": expected one of probe, iperf3; did you mean "probe"?'),
+        (["--repeat", "x"], '--repeat = "x": expected a whole number'),
+        (["--late"], "--late: expected a value after it"),
+        (["more.toml"], '"more.toml": one word too many; tightlink measure --help tells what is expected'),
+        (
+            ["--set", "traffic.ftp.from=c"],
+            '--set: traffic.ftp.from = "c": expected the name of a node',
+        ),
     ],
 )
 def test_wrong_options(options: list[str], says: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "ftp.toml"
     file.write_text(FTP)
     assert cli.main(["measure", str(file), *options]) == 2
-    assert capfd.readouterr().err.splitlines()[-1] == f"tightlink: {says}"
+    # Before it says that it measures.
+    assert capfd.readouterr().err == f"tightlink: {says}\n"
+
+
+def test_what_is_missing_is_said_before_it_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "ftp.toml"
+    file.write_text(FTP)
+    monkeypatch.setattr(machine, "missing", lambda _: "no network namespaces can be made here (why): be root")
+    assert cli.main(["measure", str(file)]) == 2
+    assert capfd.readouterr().err == (
+        "tightlink: no network namespaces can be made here (why): be root; tightlink run simulates the scenario without "
+        "it\n"
+    )
+    assert cli.main(["measure", str(file), "-o", str(file / "out")]) == 2
+    assert capfd.readouterr().err == f"tightlink: {file / 'out'}: cannot be made: {file} is a file\n"
+    assert cli.main(["measure"]) == 2
+    assert capfd.readouterr().err == "tightlink: FILE is missing; tightlink measure --help tells what is expected\n"
+
+
+def test_a_scenario_without_links_says_so(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "ftp.toml"
+    file.write_text('duration = "1 s"\ntraffic.ftp = { kind = "bulk", from = "a", to = "b" }\n')
+    assert cli.main(["measure", str(file)]) == 2
+    assert capfd.readouterr().err == (
+        f'tightlink: {file}: traffic.ftp.from = "a": expected the name of a node, and there is none without a link, '
+        "such as link.wire\n"
+    )
 
 
 @live
@@ -252,7 +281,7 @@ def test_packets_are_as_large_as_in_the_scenario(one_flow: str) -> None:
     text = one_flow.replace('kind = "bulk"', 'kind = "cbr"').partition(", tcp =")[0] + ', rate = "1 Mbit/s" }\n'
     (job,) = jobs(Plan.of(tl.loads(text)))
     assert job.payload_bytes == 1000 - 28
-    assert job.interval_s == 0.008
+    assert job.pattern == Constant(0.008)
 
 
 def test_what_saturates_is_as_fast_as_its_interface() -> None:
@@ -263,7 +292,7 @@ link.wire = { ends = ["x", "b"], rate = "2 Mbit/s" }
 traffic.all = { kind = "saturate", from = "a", to = "b", udp.datagram = "962 B" }
 """
     (job,) = jobs(Plan.of(tl.loads(text)))
-    assert job.interval_s == 80e-6
+    assert job.pattern == Constant(80e-6)
 
 
 def test_iperf3_says_what_it_does_otherwise() -> None:

@@ -14,7 +14,7 @@ import pytest
 import tightlink as tl
 from tightlink import studies
 from tightlink.analysis import response as theory
-from tightlink.experiment.progress import Progress
+from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.store import Store
 from tightlink.studies import study as machinery
 from tightlink.studies.one_flow import cases, counts, measures, phase, response, verdicts, window
@@ -123,7 +123,7 @@ def test_again_and_alone_gives_the_same_bytes(folder: Path, tmp_path: Path) -> N
     kept = sorted((folder / "runs").iterdir())
     for file in kept[::2]:
         (place / "runs" / file.name).write_bytes(file.read_bytes())
-    told: list[Progress] = []
+    told: list[ExperimentProgress] = []
     assert studies.run("one-flow", place, jobs=1, watch=told.append) == 3
     assert told[-1].done - told[-1].found == len(kept[1::2])
     files = {file.relative_to(folder) for file in folder.rglob("*") if file.is_file()}

@@ -12,7 +12,7 @@ import pytest
 
 import tightlink as tl
 from tightlink.experiment.execute import Task, execute
-from tightlink.experiment.progress import Progress
+from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.results import metrics, results, varied
 from tightlink.experiment.store import Store
 
@@ -29,8 +29,8 @@ def _bytes(folder: Path) -> dict[str, bytes]:
 
 
 def test_equal_files_for_any_number_of_jobs(tasks: list[Task], tmp_path: Path) -> None:
-    told: list[Progress] = []
-    execute(tasks, Store(tmp_path / "one"), jobs=1, progress=told.append)
+    told: list[ExperimentProgress] = []
+    execute(tasks, Store(tmp_path / "one"), jobs=1, watch=told.append)
     execute(tasks, Store(tmp_path / "two"), jobs=2)
     assert _bytes(tmp_path / "one") == _bytes(tmp_path / "two")
     assert [(now.done, now.total, now.failed) for now in told] == [(1, 3, 0), (2, 3, 0), (3, 3, 0)]
@@ -85,9 +85,9 @@ def test_a_stored_run_can_be_saved(tasks: list[Task], tmp_path: Path) -> None:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_run_that_fails_takes_no_other_with_it(tasks: list[Task], tmp_path: Path, jobs: int) -> None:
     wrong = Task("wrong", tasks[0].scenario.set("traffic.ftp.to", "nowhere"))
-    told: list[Progress] = []
+    told: list[ExperimentProgress] = []
     with pytest.raises(tl.TightlinkError, match=r'1 of 4 runs failed(.|\n)*wrong: .*"nowhere"'):
-        execute([wrong, *tasks], Store(tmp_path), jobs=jobs, progress=told.append)
+        execute([wrong, *tasks], Store(tmp_path), jobs=jobs, watch=told.append)
     assert Store(tmp_path).count() == 3
     assert (told[-1].done, told[-1].failed) == (4, 1)
 
@@ -103,12 +103,12 @@ def test_an_error_ends_what_is_running(tasks: list[Task], tmp_path: Path) -> Non
     """As Ctrl-C does: the runs on other threads end at once, and what was finished is kept."""
     long = [Task(f"{seed}", tasks[0].scenario.set_all({"duration": "1000000 s", "seed": seed})) for seed in (1, 2)]
 
-    def stop(_: Progress) -> None:
+    def stop(_: ExperimentProgress) -> None:
         raise KeyboardInterrupt
 
     begin = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        execute([tasks[0], *long], Store(tmp_path), jobs=2, progress=stop)
+        execute([tasks[0], *long], Store(tmp_path), jobs=2, watch=stop)
     assert time.monotonic() - begin < 20
     assert Store(tmp_path).count() == 1
     assert execute(tasks, Store(tmp_path), jobs=2)

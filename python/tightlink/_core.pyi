@@ -18,6 +18,7 @@ __all__ = [
     "congestion",
     "congestion_options",
     "congestion_recoveries",
+    "departures",
     "digest",
     "engine_behaviour",
     "interrupt",
@@ -164,6 +165,14 @@ def recoveries() -> list[tuple[str, str]]:
 
 def metrics() -> list[tuple[str, str]]:
     """Names of the metrics of the time series, with a line of help each."""
+
+def departures(flow: str, seed: int) -> NDArray[np.float64] | None:
+    """When a flow with a clock offers its packets of one size, in seconds; nothing for other traffic.
+
+    Args:
+        flow: As resolved, as JSON.
+        seed: Of the scenario.
+    """
 
 # A link in real time.
 

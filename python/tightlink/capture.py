@@ -26,6 +26,7 @@ import hashlib
 import json
 import os
 import time
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -54,7 +55,7 @@ def capture(
     *,
     interval: str = INTERVAL,
     packets: bool = False,
-    watch: Callable[[int, int], None] | None = None,
+    watch: Callable[[CaptureProgress], None] | None = None,
 ) -> Run:
     """Read a capture.
 
@@ -63,7 +64,7 @@ def capture(
         interval: Of the series, such as ``"100 ms"``.
         packets: Whether to keep a row for every packet (`Run.packets`, and the table ``findings``); this takes about
             150 bytes of memory for each.
-        watch: Told now and then how many packets and bytes have been read.
+        watch: Told now and then how far it is.
 
     Raises:
         TightlinkError: The file is no capture, or damaged before its first packet.
@@ -74,7 +75,7 @@ def capture(
     spacing_ns = _interval_ns(interval)
     begin = time.monotonic()
     try:
-        found = _core.capture(_file(path), interval_ns=spacing_ns, packets=packets, watch=watch)
+        found = _core.capture(_file(path), interval_ns=spacing_ns, packets=packets, watch=_heard(watch))
     except _core.CaptureError as error:
         raise TightlinkError(f"{_name(path)}: {error}") from None
     except OSError as error:
@@ -85,6 +86,30 @@ def capture(
     manifest = _manifest(_name(path), facts, spacing_ns, packets=packets) | {"timing": _timing(facts, wall_s)}
     manifest["warnings"] = list(_warnings(facts, spacing_ns, frames))
     return Run(None, manifest, Framed(frames))
+
+
+@dataclass(frozen=True)
+class CaptureProgress:
+    """How far the reading of a capture is (`tightlink.progress`)."""
+
+    packets: int
+    """Read so far."""
+    size_bytes: int
+    """Read so far, uncompressed."""
+
+    @property
+    def share(self) -> None:
+        """Nothing: a capture may be compressed, or come from a pipe."""
+        return
+
+    def __str__(self) -> str:
+        return f"{self.packets / 1e6:.1f} M packets, {self.size_bytes / 1e6:.0f} MB read"
+
+
+def _heard(watch: Callable[[CaptureProgress], None] | None) -> Callable[[int, int], None] | None:
+    if watch is None:
+        return None
+    return lambda packets, size: watch(CaptureProgress(packets, size))
 
 
 def _file(path: str | os.PathLike[str]) -> str | None:

@@ -32,6 +32,7 @@ from tightlink.commands.maxflow import maxflow
 from tightlink.commands.measure_file import scenario
 from tightlink.commands.measure_grid import tcp, udp_sweep
 from tightlink.commands.measure_path import path, serve
+from tightlink.commands.misunderstood import misunderstood
 from tightlink.commands.packetize import packetize
 from tightlink.commands.predict import predict
 from tightlink.commands.sql import sql
@@ -73,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         result = app(arguments, exit_on_error=False, print_error=False)
         sys.stdout.flush()
     except CycloptsError as error:
-        say(str(error))
+        say(misunderstood(error))
         return WRONG
     except TightlinkError as error:
         say(str(error))

@@ -8,11 +8,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from tightlink import units
+from tightlink.progress import shown
 from tightlink.tables import counted, measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from tightlink.progress import Watch
     from tightlink.run import Run
 
 #: Exit code of what finished, but must not be trusted before something is read.
@@ -110,7 +112,7 @@ def progress(text: str) -> Iterator[None]:
 
 
 @contextmanager
-def watching(text: str = "starting") -> Iterator[Callable[[object], None] | None]:
+def watching(text: str = "starting") -> Iterator[Watch | None]:
     """A line on standard error that says how far something is, ``text`` at first: on a terminal, nothing elsewhere."""
     if not sys.stderr.isatty():
         yield None
@@ -118,7 +120,7 @@ def watching(text: str = "starting") -> Iterator[Callable[[object], None] | None
     from rich.console import Console
 
     with Console(stderr=True).status(text) as status:
-        yield lambda now: status.update(str(now))
+        yield lambda now: status.update(shown(now))
 
 
 def rounded(value: float | None, write: Callable[[float], str]) -> str:

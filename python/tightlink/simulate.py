@@ -47,7 +47,7 @@ def simulate(  # noqa: PLR0913
     pcap: str | os.PathLike[str] | None = None,
     pcap_at: Sequence[str] | None = None,
     threads: int = 1,
-    watch: Callable[[Progress], None] | None = None,
+    watch: Callable[[SimulationProgress], None] | None = None,
     part: bool = False,
 ) -> Run:
     """Simulate a scenario, packet by packet.
@@ -92,8 +92,8 @@ def simulate(  # noqa: PLR0913
 
 
 @dataclass(frozen=True)
-class Progress:
-    """How far a run is."""
+class SimulationProgress:
+    """How far a run is (`tightlink.progress`)."""
 
     simulated_s: float
     """What has been simulated, in seconds."""
@@ -107,6 +107,11 @@ class Progress:
     """Since the run began, in seconds."""
 
     @property
+    def share(self) -> float:
+        """What has been simulated of it, from 0 to 1."""
+        return self.simulated_s / self.duration_s
+
+    @property
     def left_s(self) -> float:
         """Seconds of waiting left, if it goes on like that."""
         return self.wall_s * (self.duration_s / self.simulated_s - 1) if self.simulated_s > 0 else float("inf")
@@ -118,13 +123,15 @@ class Progress:
         return f"{times}, {self.sending} sources sending, {rate / 1e6:.1f} M packet-hops/s, {left}"
 
 
-def _watch(watch: Callable[[Progress], None] | None, duration_s: float) -> Callable[[float, int, int], None] | None:
+def _watch(
+    watch: Callable[[SimulationProgress], None] | None, duration_s: float
+) -> Callable[[float, int, int], None] | None:
     if watch is None:
         return None
     begin = time.monotonic()
 
     def heard(simulated_s: float, packet_hops: int, sending: int) -> None:
-        watch(Progress(simulated_s, duration_s, packet_hops, sending, time.monotonic() - begin))
+        watch(SimulationProgress(simulated_s, duration_s, packet_hops, sending, time.monotonic() - begin))
 
     return heard
 

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 
 mod capture;
 mod control;
+mod departures;
 mod digest;
 mod observers;
 mod outcome;
@@ -48,6 +49,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulate::queues, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::recoveries, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::metrics, module)?)?;
+    module.add_function(wrap_pyfunction!(departures::departures, module)?)?;
     module.add_function(wrap_pyfunction!(outcome::write_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(outcome::digest, module)?)?;
     module.add_function(wrap_pyfunction!(relay::relay, module)?)?;

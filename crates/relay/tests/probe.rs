@@ -38,6 +38,7 @@ fn bulk(flow: u64, to: SocketAddr) -> TcpFlow {
         window_bytes: None,
         receiver_keeps_window: false,
         segment_bytes: None,
+        pattern: None,
     }
 }
 
@@ -92,6 +93,33 @@ fn no_more_than_the_window_is_outstanding_and_time_is_accounted_for() {
     let sum = spent.handshake_s + spent.application_s + spent.window_s + spent.kernel_s;
     assert!((sum - seconds).abs() < 1e-6, "{spent:?} of {seconds}");
     assert!(spent.window_s > 0.5 * seconds, "{spent:?}");
+}
+
+#[test]
+fn an_application_writes_segments_at_its_times() {
+    let (sent, incoming) = transfer(|to| {
+        let pattern = Some(Pattern::Constant { interval_s: 0.01 });
+        vec![TcpFlow { stop_s: Some(0.195), segment_bytes: Some(1000), pattern, ..bulk(1, to) }]
+    });
+    let flow = &sent.flows[0];
+    // At 0, 10, … 190 ms; the last one may be late for the end on a busy machine.
+    assert!((19_000..=20_000).contains(&flow.written_bytes) && flow.written_bytes % 1000 == 0, "{flow:?}");
+    assert!(flow.spent.application_s > 0.1, "{:?}", flow.spent);
+    let arrivals = &incoming[0].arrivals;
+    assert_eq!(arrivals.bytes.last(), Some(&flow.written_bytes));
+    let lasted_ns = arrivals.time_ns.last().expect("the last") - arrivals.time_ns[0];
+    assert!(lasted_ns > 100_000_000, "{lasted_ns}");
+}
+
+#[test]
+fn what_is_offered_in_time_is_limited_by_its_size() {
+    let (sent, _) = transfer(|to| {
+        let pattern = Some(Pattern::Times { at_s: vec![0.0, 0.01, 0.02, 5.0] });
+        vec![TcpFlow { size_bytes: Some(2500), segment_bytes: Some(1000), pattern, ..bulk(1, to) }]
+    });
+    let flow = &sent.flows[0];
+    assert_eq!((flow.written_bytes, flow.outstanding_bytes), (2500, 0));
+    assert!(flow.stop_ns.expect("it stopped") - flow.start_ns.expect("it started") >= 20_000_000);
 }
 
 /// The receiver advertises the window, and the kernel keeps it: to the byte, but for a moment at the beginning.
@@ -284,6 +312,13 @@ fn what_makes_no_sense_is_refused_in_a_sentence() {
     };
     assert_eq!(tcp(TcpFlow { size_bytes: Some(15), ..bulk(4, to) }), "flow 4: expected at least 16 B to send");
     assert_eq!(tcp(TcpFlow { window_bytes: Some(0), ..bulk(4, to) }), "flow 4: expected a window above zero");
+    let pattern = Some(Pattern::Saturate);
+    assert_eq!(
+        tcp(TcpFlow { pattern, ..bulk(4, to) }),
+        "flow 4: expected no pattern, with which it writes as fast as it can"
+    );
+    let pattern = Some(Pattern::Constant { interval_s: 0.0 });
+    assert!(tcp(TcpFlow { pattern, ..bulk(4, to) }).contains("expected times above zero"));
     assert!(tcp(TcpFlow { start_s: 2.0, stop_s: Some(1.0), ..bulk(4, to) }).contains("a stop after it"));
     assert!(tcp(TcpFlow { start_s: f64::NAN, ..bulk(4, to) }).contains("a start that is not negative"));
     let udp = |payload_bytes, pattern| {

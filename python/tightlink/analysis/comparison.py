@@ -119,7 +119,9 @@ def _opened(source: Run | Experiment | str | os.PathLike[str]) -> Run | Experime
     if (folder / "manifest.json").exists():
         return open_run(folder)
     if not (folder / RUNS).exists():
-        what = "there is no such folder" if not folder.exists() else "nothing to compare is there"
+        what = "there is no such folder"
+        if folder.exists():
+            what = "nothing to compare is there" if folder.is_dir() else "it is a file"
         expected = f"the folder of a run (it has manifest.json) or of a sweep or a study (it has {RUNS})"
         raise TightlinkError(f"{folder}: {what}; expected {expected}")
     return Experiment(folder)

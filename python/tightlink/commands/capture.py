@@ -9,8 +9,6 @@ from cyclopts import Parameter
 from tightlink.errors import ScenarioError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tightlink.run import Run
 
 #: Tables that are printed as JSON: those of which the rows are few.
@@ -48,7 +46,7 @@ def capture(
         raise ScenarioError("--output beside it: they are written, not printed", key="--packets", value=True)
     try:
         with watching(f"reading {file}") as watch:
-            run = read(file, interval=interval, packets=packets, watch=None if watch is None else _told(watch))
+            run = read(file, interval=interval, packets=packets, watch=watch)
     except ScenarioError as error:
         raise ScenarioError(error.expected, key="--interval", value=error.value, suggestion=error.suggestion) from None
     if output is not None:
@@ -59,10 +57,6 @@ def capture(
     else:
         show(run)
     return warned(run.warnings)
-
-
-def _told(watch: "Callable[[object], None]") -> "Callable[[int, int], None]":
-    return lambda packets, size: watch(f"{packets / 1e6:.1f} M packets, {size / 1e6:.0f} MB read")
 
 
 def _json(run: "Run") -> str:

@@ -56,8 +56,8 @@ def evaluate(
     wanted, tests, folder = read(names), chosen(test), output or Path("results") / "evaluation"
     _say_how_long(trials(wanted, tests), folder, jobs, cluster)
     try:
-        with watching() as show:
-            evaluation = run(wanted, tests, folder, jobs=jobs, cluster=cluster, progress=show)
+        with watching() as watch:
+            evaluation = run(wanted, tests, folder, jobs=jobs, cluster=cluster, watch=watch)
     except KeyboardInterrupt:
         say("interrupted; what is finished is kept, and the same command goes on from there")
         return _INTERRUPTED

@@ -1,6 +1,7 @@
 """The command ``tightlink measure FILE.toml``: a scenario with real senders over a link in real time."""
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -9,7 +10,7 @@ from cyclopts import Parameter
 from tightlink import units
 from tightlink.commands.options import option
 from tightlink.console import print_summary, print_table, rounded, say, warned, watching
-from tightlink.errors import ScenarioError
+from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.scenario import load, parse_option
 
 if TYPE_CHECKING:
@@ -64,7 +65,8 @@ def scenario(
     json_
         Print manifest, flows and links as JSON.
     """
-    from tightlink.measure.measuring import measure
+    from tightlink.measure.machine import missing
+    from tightlink.measure.measuring import check, measure
     from tightlink.measure.relay import SpoiledError
     from tightlink.run import MEASUREMENT, is_there
 
@@ -77,6 +79,10 @@ def scenario(
     for folder in folders:
         # Looked at before: a wrong folder is not worth waiting for.
         is_there(folder, {"identity": "", "source": MEASUREMENT}, [])
+        _check_writable(folder)
+    check(wanted, sender=sender, link=link)
+    if device == "tun" and (why := missing("tun")) is not None:
+        raise TightlinkError(f"{why}; tightlink run simulates the scenario without it")
     given: dict[str, Any] = {"sender": sender, "link": link, "device": device, "echo_s": echo_s, "late_s": late_s}
     say(f"measuring in real time: {_times(wanted, repeat)}")
     done: list[Run] = []
@@ -108,6 +114,14 @@ def _folders(output: Path | None, repeat: int) -> list[Path]:
     if output is None:
         return []
     return [output] if repeat == 1 else [output / str(number + 1) for number in range(repeat)]
+
+
+def _check_writable(folder: Path) -> None:
+    above = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    if not above.is_dir():
+        raise TightlinkError(f"{folder}: cannot be made: {above} is a file")
+    if not os.access(above, os.W_OK | os.X_OK):
+        raise TightlinkError(f"{folder}: cannot be made: {above} may not be written to")
 
 
 def _times(wanted: "Scenario", repeat: int) -> str:

@@ -203,13 +203,15 @@ def _run(  # noqa: PLR0917
 ) -> int:
     from tightlink.console import say, warned, watching
     from tightlink.experiment.measured import run
+    from tightlink.measure.iperf3 import program
 
+    program()
     seconds = grid.settings["seconds"] * len(grid.cells) * repeats.least
     say(f"{len(grid.cells)} combinations, {repeats.least} times each: {units.format_time(seconds)} of traffic to "
         f"{grid.settings['host']} port {grid.settings['port']}, at least")  # fmt: skip
     try:
-        with watching() as show:
-            finished = run(grid, folder, measure, repeats=repeats, progress=show)
+        with watching() as watch:
+            finished = run(grid, folder, measure, repeats=repeats, watch=watch)
     except KeyboardInterrupt:
         say("interrupted; what is finished is kept, and the same command goes on from there")
         return _INTERRUPTED

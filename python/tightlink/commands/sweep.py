@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tightlink.experiment.folder import Experiment
     from tightlink.experiment.plan import Plan
-    from tightlink.experiment.progress import Progress
+    from tightlink.experiment.progress import ExperimentProgress
 
 _FAILED: Final = 1
 _CAUTION: Final = 3
@@ -103,16 +103,16 @@ def _run(plan: Plan, folder: Path, jobs: int, cluster: str | None) -> int:
     from tightlink.console import say, watching
     from tightlink.experiment.running import run
 
-    last: list[Progress] = []
+    last: list[ExperimentProgress] = []
     try:
         with watching() as show:
 
-            def told(now: Progress) -> None:
+            def told(now: ExperimentProgress) -> None:
                 last[:] = [now]
                 if show is not None:
                     show(now)
 
-            experiment = run(plan, folder, jobs=jobs, cluster=cluster, progress=told)
+            experiment = run(plan, folder, jobs=jobs, cluster=cluster, watch=told)
     except KeyboardInterrupt:
         say("interrupted; what is finished is kept, and the same command goes on from there")
         return _INTERRUPTED

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tightlink.evaluation.controls import Given
     from tightlink.evaluation.found import Evaluation
-    from tightlink.experiment.progress import Progress
+    from tightlink.experiment.progress import ExperimentProgress
 
 
 def evaluate(
@@ -27,7 +27,7 @@ def evaluate(
     output: str | os.PathLike[str] | None = None,
     jobs: int = 1,
     cluster: str | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    watch: Callable[[ExperimentProgress], None] | None = None,
 ) -> Evaluation:
     """Put congestion controls through the evaluation pack.
 
@@ -38,7 +38,7 @@ def evaluate(
             temporary one.
         jobs: Runs to simulate at a time; the results do not depend on it.
         cluster: Address of a Dask scheduler to simulate them instead.
-        progress: Told after every run how far it is.
+        watch: Told after every run how far it is.
 
     Raises:
         ScenarioError: There is no such control, option or test.
@@ -48,4 +48,4 @@ def evaluate(
     from tightlink.evaluation.pack import chosen
     from tightlink.evaluation.running import run
 
-    return run(checked(controls), chosen(tests), output, jobs=jobs, cluster=cluster, progress=progress)
+    return run(checked(controls), chosen(tests), output, jobs=jobs, cluster=cluster, watch=watch)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tightlink.evaluation.controls import Control
     from tightlink.evaluation.pack import Case, Test
-    from tightlink.experiment.progress import Progress
+    from tightlink.experiment.progress import ExperimentProgress
     from tightlink.run import Run
 
 MARKER: Final = "evaluation.json"
@@ -55,7 +55,7 @@ def run(
     *,
     jobs: int = 1,
     cluster: str | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    watch: Callable[[ExperimentProgress], None] | None = None,
 ) -> Evaluation:
     """Put controls through tests, or finish that: runs that are in the folder are not run again.
 
@@ -65,7 +65,7 @@ def run(
         output: Folder for the results; without it, one that goes when the evaluation that is returned goes.
         jobs: Runs to simulate at a time.
         cluster: Address of a Dask scheduler to simulate them instead.
-        progress: Told after every run how far it is.
+        watch: Told after every run how far it is.
 
     Raises:
         TightlinkError: The folder holds something else, or runs failed.
@@ -77,7 +77,7 @@ def run(
         write_text(folder / MARKER, "{}\n")
     planned = trials(controls, tests)
     tasks = [task for trial in planned for task in trial.tasks().values()]
-    runs = execute(tasks, Store(folder / "runs"), jobs=jobs, cluster=cluster, progress=progress)
+    runs = execute(tasks, Store(folder / "runs"), jobs=jobs, cluster=cluster, watch=watch)
     write_results(folder / "runs.parquet", results({task.name: task.scenario for task in tasks}, runs))
     evaluation = _evaluated(controls, tests, planned, runs, folder)
     _write(evaluation)

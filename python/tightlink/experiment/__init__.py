@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tightlink.experiment.factors import Factor
     from tightlink.experiment.folder import Experiment
-    from tightlink.experiment.progress import Progress
+    from tightlink.experiment.progress import ExperimentProgress
     from tightlink.scenario import Scenario
 
 
@@ -38,7 +38,7 @@ def sweep(
     output: str | os.PathLike[str] | None = None,
     jobs: int = 1,
     cluster: str | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    watch: Callable[[ExperimentProgress], None] | None = None,
     **settings: Any,
 ) -> Experiment:
     """Run a scenario at many levels of what is varied.
@@ -50,7 +50,7 @@ def sweep(
         output: Folder for the results, in which an interrupted sweep goes on; without it, a temporary one.
         jobs: Runs to simulate at a time; the results do not depend on it.
         cluster: Address of a Dask scheduler to simulate them instead.
-        progress: Told after every run how far it is.
+        watch: Told after every run how far it is.
         settings: ``design``, ``replications``, ``precision`` and others, see `tightlink.experiment.plan.Settings`.
 
     Raises:
@@ -72,4 +72,4 @@ def sweep(
     from tightlink.experiment.plan import Plan
     from tightlink.experiment.running import run
 
-    return run(Plan.of(scenario, vary, **settings), output, jobs=jobs, cluster=cluster, progress=progress)
+    return run(Plan.of(scenario, vary, **settings), output, jobs=jobs, cluster=cluster, watch=watch)

@@ -36,7 +36,7 @@ from tightlink.simulate import prepare
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
-    from tightlink.experiment.progress import Progress
+    from tightlink.experiment.progress import ExperimentProgress
     from tightlink.experiment.store import Store
     from tightlink.scenario import Scenario
 
@@ -59,7 +59,7 @@ def execute(
     *,
     jobs: int = 1,
     cluster: str | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    watch: Callable[[ExperimentProgress], None] | None = None,
 ) -> dict[str, Run]:
     """Run every task, or find its run in the store.
 
@@ -68,7 +68,7 @@ def execute(
         store: Where runs are kept.
         jobs: How many to run at a time.
         cluster: Address of a Dask scheduler to run them instead.
-        progress: Told after every run how far it is.
+        watch: Told after every run how far it is.
 
     Returns:
         The runs by the names of their tasks, in the order of the tasks.
@@ -77,7 +77,7 @@ def execute(
         TightlinkError: Some runs failed; all others were finished and kept.
     """
     with closing(engine(jobs, cluster)) as on:
-        found = dict(attempt(tasks, store, on, progress))
+        found = dict(attempt(tasks, store, on, watch))
     failures = {name: run.error for name, run in found.items() if isinstance(run, Failed)}
     if failures:
         raise TightlinkError(failed(failures, len(tasks)))
@@ -85,7 +85,7 @@ def execute(
 
 
 def attempt(
-    tasks: Sequence[Task], store: Store, on: Engine, progress: Callable[[Progress], None] | None = None
+    tasks: Sequence[Task], store: Store, on: Engine, watch: Callable[[ExperimentProgress], None] | None = None
 ) -> Generator[tuple[str, Run | Failed]]:
     """The runs of tasks as they come, by name; one that fails does not take others with it.
 
@@ -93,10 +93,10 @@ def attempt(
         tasks: Scenarios, with names.
         store: Where runs are kept.
         on: What simulates those that are not in the store.
-        progress: Told after every run how far it is.
+        watch: Told after every run how far it is.
     """
     remove_leftovers(store.folder)
-    counter = Counter(len(tasks), on, progress)
+    counter = Counter(len(tasks), on, watch)
     #: Those of equal scenarios are simulated once.
     waiting: dict[tuple[str, bool], list[Task]] = {}
     ready: list[tuple[str, Run | Failed]] = []

@@ -54,6 +54,29 @@ _MEASUREMENT: Final = "measurement"
 
 
 @dataclass(frozen=True)
+class GridProgress:
+    """How far a grid is (`tightlink.progress`)."""
+
+    round: int
+    """From 1 on."""
+    place: int
+    """Of the measurement that comes, in its round, from 1 on."""
+    cells: int
+    """Of the round."""
+    values: Values
+    """Of the measurement that comes."""
+
+    @property
+    def share(self) -> None:
+        """Nothing: how many rounds it takes until medians are firm is not known."""
+        return
+
+    def __str__(self) -> str:
+        told = ", ".join(f"{name} {value}" for name, value in self.values.items())
+        return f"round {self.round}, {self.place} of {self.cells}: {told}"
+
+
+@dataclass(frozen=True)
 class Measured:
     """What one measurement found."""
 
@@ -146,7 +169,7 @@ def run(
     measure: Callable[[Values], Measured],
     *,
     repeats: Repeats | None = None,
-    progress: Callable[[str], None] | None = None,
+    watch: Callable[[GridProgress], None] | None = None,
 ) -> Finished:
     """Measure all cells, or those that a folder lacks, and write its tables.
 
@@ -155,7 +178,7 @@ def run(
         folder: Of the results; a new one, or one of such a grid, of which the measurements are taken.
         measure: Measures one cell, whose values it is given.
         repeats: How often each cell is measured; without it three times.
-        progress: Told before each measurement what comes.
+        watch: Told before each measurement how far it is, and what comes.
 
     Raises:
         TightlinkError: The folder holds something else, or nothing can be measured any more; what is finished is kept.
@@ -170,7 +193,7 @@ def run(
             cells = list(grid.round(replication, seed=repeats.seed))
             if replication >= repeats.least:
                 cells = [(cell, number) for cell, number in cells if not repeats.enough(finished, cell)]
-            _round(finished, place, cells, measure, progress)
+            _round(finished, place, cells, measure, watch)
     finally:
         if finished.done:
             finished.not_firm = [cell for cell in grid.cells if not repeats.enough(finished, cell)]
@@ -183,7 +206,7 @@ def _round(
     folder: Path,
     cells: Sequence[tuple[tuple[Any, ...], int]],
     measure: Callable[[Values], Measured],
-    progress: Callable[[str], None] | None,
+    watch: Callable[[GridProgress], None] | None,
 ) -> None:
     grid = finished.grid
     failed = 0
@@ -192,9 +215,8 @@ def _round(
         entry = _stored(file)
         if entry is None:
             values = grid.values(cell)
-            if progress is not None:
-                told = ", ".join(f"{name} {value}" for name, value in values.items())
-                progress(f"round {replication + 1}, {place} of {len(cells)}: {told}")
+            if watch is not None:
+                watch(GridProgress(replication + 1, place, len(cells), values))
             try:
                 entry = _measure(values, measure)
             except TightlinkError as error:

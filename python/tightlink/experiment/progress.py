@@ -1,7 +1,8 @@
 """How far an experiment is: runs done, failed and running, the speed, the time left.
 
 Example:
-    >>> print(Progress(total=90, done=30, found=10, failed=1, running=2, packet_hops=12_000_000, elapsed_s=4.0))
+    >>> now = ExperimentProgress(total=90, done=30, found=10, failed=1, running=2, packet_hops=12_000_000, elapsed_s=4)
+    >>> print(now)
     30 of 90 runs, 1 failed, 2 running, 3.0 M packet-hops/s, 12 s left
 """
 
@@ -24,8 +25,8 @@ _HOUR: Final = 3600
 
 
 @dataclass(frozen=True)
-class Progress:
-    """Where an experiment stands."""
+class ExperimentProgress:
+    """Where an experiment stands (`tightlink.progress`)."""
 
     total: int
     done: int
@@ -37,6 +38,11 @@ class Progress:
     packet_hops: int
     """Of the runs that were simulated."""
     elapsed_s: float
+
+    @property
+    def share(self) -> float:
+        """What is done of it, from 0 to 1."""
+        return self.done / self.total
 
     @property
     def packet_hops_per_s(self) -> float:
@@ -79,7 +85,7 @@ def duration(seconds: float) -> str:
 class Counter:
     """Counts runs and tells of it."""
 
-    def __init__(self, total: int, on: Engine, tell: Callable[[Progress], None] | None) -> None:
+    def __init__(self, total: int, on: Engine, tell: Callable[[ExperimentProgress], None] | None) -> None:
         self._total, self._on, self._tell = total, on, tell
         self._found = self._failed = self._simulated = self._hops = 0
         self._begin = time.monotonic()
@@ -102,7 +108,7 @@ class Counter:
     def _say(self) -> None:
         if self._tell is not None:
             self._tell(
-                Progress(
+                ExperimentProgress(
                     total=self._total,
                     done=self._found + self._simulated,
                     found=self._found,

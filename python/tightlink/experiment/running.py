@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tightlink.experiment.cells import Cell
     from tightlink.experiment.engines import Engine
     from tightlink.experiment.plan import Plan
-    from tightlink.experiment.progress import Progress
+    from tightlink.experiment.progress import ExperimentProgress
 
 #: Tables with a few rows for each run.
 _SMALL: Final = ("flows", "links", "nodes")
@@ -45,7 +45,7 @@ def run(
     *,
     jobs: int = 1,
     cluster: str | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    watch: Callable[[ExperimentProgress], None] | None = None,
 ) -> Experiment:
     """Run an experiment, or finish one that was interrupted: runs that are in its folder are not run again.
 
@@ -54,7 +54,7 @@ def run(
         output: Folder for the results; without it, one that goes when the experiment that is returned goes.
         jobs: Runs to simulate at a time.
         cluster: Address of a Dask scheduler to simulate them instead.
-        progress: Told after every run how far it is.
+        watch: Told after every run how far it is.
 
     Raises:
         TightlinkError: The folder holds something else.
@@ -63,7 +63,7 @@ def run(
     folder = Path(tempfile.mkdtemp(prefix="tightlink-") if output is None else output)
     _claim(folder, plan)
     with closing(engine(jobs, cluster)) as on:
-        sweep = _Sweep(plan, Store(folder / "runs"), on, progress)
+        sweep = _Sweep(plan, Store(folder / "runs"), on, watch)
         sweep.run()
     sweep.write(folder)
     experiment = Experiment(folder)
@@ -79,8 +79,10 @@ def of_scenario(plan: Plan) -> str:
 
 
 class _Sweep:
-    def __init__(self, plan: Plan, store: Store, on: Engine, progress: Callable[[Progress], None] | None) -> None:
-        self._plan, self._store, self._on, self._progress = plan, store, on, progress
+    def __init__(
+        self, plan: Plan, store: Store, on: Engine, watch: Callable[[ExperimentProgress], None] | None
+    ) -> None:
+        self._plan, self._store, self._on, self._watch = plan, store, on, watch
         self._identities: dict[str, str | Failed] = {}
         self._tasks: dict[str, tuple[Cell, int, Task]] = {}
         #: By identity.
@@ -105,7 +107,7 @@ class _Sweep:
     def _execute(self, runs: Sequence[tuple[Cell, int, Task]]) -> None:
         self._tasks |= {task.name: (cell, number, task) for cell, number, task in runs}
         tasks = [task for _, _, task in runs]
-        with closing(attempt(tasks, self._store, self._on, self._progress)) as finished:
+        with closing(attempt(tasks, self._store, self._on, self._watch)) as finished:
             for name, run in finished:
                 if isinstance(run, Failed):
                     self._identities[name] = run

@@ -171,13 +171,33 @@ def _check(document: Mapping[str, Any]) -> None:
         raise Iperf3Error(f"iperf3: {text.removeprefix('error - ')}")
 
 
-def _run(host: str, port: int, seconds: float, options: Sequence[str]) -> Mapping[str, Any]:
-    program = shutil.which("iperf3")
-    if program is None:
+def program() -> str:
+    """Where it is.
+
+    Raises:
+        TightlinkError: It is not installed.
+    """
+    found = shutil.which("iperf3")
+    if found is None:
         raise TightlinkError(
             "iperf3 is not installed here: install it (apt-get install iperf3); a path is measured without it"
         )
-    command = [program, "-c", host, "-p", str(port), "-t", f"{seconds:g}", "--connect-timeout", str(_CONNECT_MS), "-J"]
+    return found
+
+
+def _run(host: str, port: int, seconds: float, options: Sequence[str]) -> Mapping[str, Any]:
+    command = [
+        program(),
+        "-c",
+        host,
+        "-p",
+        str(port),
+        "-t",
+        f"{seconds:g}",
+        "--connect-timeout",
+        str(_CONNECT_MS),
+        "-J",
+    ]
     try:
         done = run([*command, *options], timeout_s=seconds + _PATIENCE_S)
     except TimeoutError:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
-from tightlink.errors import TightlinkError, one_of
+from tightlink.errors import ScenarioError, TightlinkError, one_of
 from tightlink.measure import metadata, settings
 from tightlink.measure.burning import as_router, input_ring
 from tightlink.measure.echo import Echoes
@@ -58,12 +58,17 @@ _SAMPLES_S: Final = 0.1
 
 
 @dataclass(frozen=True)
-class Progress:
-    """How far a measurement is."""
+class MeasurementProgress:
+    """How far a measurement is (`tightlink.progress`)."""
 
     passed_s: float
     """Of the scenario's time, in seconds."""
     duration_s: float
+
+    @property
+    def share(self) -> float:
+        """What has passed of it, from 0 to 1."""
+        return self.passed_s / self.duration_s
 
     def __str__(self) -> str:
         times = f"{units.format_time(round(self.passed_s, 1))} of {units.format_time(self.duration_s)}"
@@ -81,7 +86,7 @@ def measure(  # noqa: PLR0913
     burn: bool = False,
     tries: int = 1,
     beside: int = 0,
-    watch: Callable[[object], None] | None = None,
+    watch: Callable[[MeasurementProgress], None] | None = None,
 ) -> Run:
     """Measure a scenario in real time.
 
@@ -102,17 +107,40 @@ def measure(  # noqa: PLR0913
         SpoiledError: The machine was too busy for the link to be what it should have been.
         TightlinkError: The machine lacks something, or a sender failed.
     """
-    if sender not in SENDERS:
-        raise TightlinkError(f'sender = "{sender}": expected {one_of(SENDERS)}')
-    plan = Plan.of(scenario, link=link)
+    plan, wanted = check(scenario, sender=sender, link=link)
     spec = relay_spec(plan, device, late_s=late_s, burn=burn, beside=beside)
     for left in reversed(range(tries)):
         try:
-            return _once(plan, device, _Work(jobs(plan), SENDERS[sender](), spec, echo_s, watch))
+            return _once(plan, device, _Work(wanted, SENDERS[sender](), spec, echo_s, watch))
         except SpoiledError:
             if not left:
                 raise
     raise AssertionError("there is at least one try")
+
+
+def check(scenario: Scenario, *, sender: str = "probe", link: str | None = None) -> tuple[Plan, Sequence[Job]]:
+    """How a scenario is measured, as far as it is known before anything is made: its hosts, and what they send.
+
+    Args:
+        scenario: What to measure.
+        sender: What sends and receives: ``probe`` or ``iperf3``.
+        link: The link to emulate, instead of the one with the smallest rate.
+
+    Raises:
+        ScenarioError: The scenario cannot be measured; the sentence says why.
+        TightlinkError: There is no such sender, or not here.
+    """
+    if sender not in SENDERS:
+        raise TightlinkError(f'sender = "{sender}": expected {one_of(SENDERS)}')
+    plan = Plan.of(scenario, link=link)
+    settings.of_hosts(plan)
+    settings.largest_packet(plan)
+    wanted = jobs(plan)
+    try:
+        SENDERS[sender]().check(wanted)
+    except ScenarioError as error:
+        raise error.located(scenario.file) from None
+    return plan, wanted
 
 
 @dataclass(frozen=True)
@@ -123,7 +151,7 @@ class _Work:
     sender: Sender
     relay: dict[str, Any]
     echo_s: float | None
-    watch: Callable[[object], None] | None
+    watch: Callable[[MeasurementProgress], None] | None
 
     @property
     def burns(self) -> bool:
@@ -146,7 +174,7 @@ def _once(plan: Plan, device: Device, work: _Work) -> Run:
             warnings += [f"not set: {text}" for text in hosts.not_set]
             known = metadata.machine() | {"hosts": metadata.hosts(bed, plan)}
             if work.watch is not None:
-                work.watch(Progress(0.0, plan.resolved["duration_s"]))
+                work.watch(MeasurementProgress(0.0, plan.resolved["duration_s"]))
             measured = _measured(bed, hosts, plan, work)
     known |= metadata.between(before, metadata.load())
     timing = {"wall_s": time.monotonic() - started}
@@ -204,7 +232,7 @@ def _echoes(bed: Bed, work: _Work) -> contextlib.AbstractContextManager[Echoes |
 
 
 def _wait(
-    relay: Relay, sender: Sender, begin_ns: int, duration_s: float, watch: Callable[[object], None] | None
+    relay: Relay, sender: Sender, begin_ns: int, duration_s: float, watch: Callable[[MeasurementProgress], None] | None
 ) -> None:
     """Let the scenario's time pass."""
     told = -1
@@ -216,6 +244,6 @@ def _wait(
             raise TightlinkError("the relay ended before the scenario")
         if watch is not None and int(passed_s / _TELLS_S) != told:
             told = int(passed_s / _TELLS_S)
-            watch(Progress(max(0.0, passed_s), duration_s))
+            watch(MeasurementProgress(max(0.0, passed_s), duration_s))
         time.sleep(min(_STEP_S, max(0.0, duration_s - passed_s)))
     sender.step()

@@ -44,7 +44,7 @@ from tightlink.measure.traffic import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tightlink.measure.traffic import Address, TcpFlow, UdpFlow
+    from tightlink.measure.traffic import Address, Pattern, TcpFlow, UdpFlow
 
 #: Datagrams of one call, unless it says otherwise: 800 MB of results.
 MOST_DATAGRAMS: Final = 20_000_000
@@ -102,6 +102,7 @@ def send_tcp(
                 "window_bytes": flow.window_bytes,
                 "receiver_keeps_window": flow.receiver_keeps_window,
                 "segment_bytes": flow.segment_bytes,
+                "pattern": None if flow.pattern is None else _pattern(flow.pattern),
             }
             for flow in flows
         ],
@@ -196,7 +197,7 @@ def send_udp(
                 "start_s": flow.start_s,
                 "stop_s": flow.stop_s,
                 "payload_bytes": flow.payload_bytes,
-                "pattern": {"kind": flow.pattern.kind, **asdict(flow.pattern)},
+                "pattern": _pattern(flow.pattern),
             }
             for flow in flows
         ],
@@ -348,6 +349,10 @@ def _timestamps() -> int:
     except OSError:
         on = True
     return 12 if on else 0
+
+
+def _pattern(pattern: Pattern) -> dict[str, Any]:
+    return {"kind": pattern.kind, **asdict(pattern)}
 
 
 def _sent(flow: Mapping[str, Any]) -> SentFlow:

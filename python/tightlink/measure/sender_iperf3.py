@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.measure.machine import missing
 from tightlink.measure.sending import Sent
+from tightlink.measure.traffic import Constant, Times
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -72,8 +73,8 @@ class Iperf3:
         self._sample_s = _SHORTEST
         self._begin_ns = 0
 
-    def prepare(self, bed: Bed, jobs: Sequence[Job], *, sample_s: float) -> None:
-        """Start the servers.
+    def check(self, jobs: Sequence[Job]) -> None:
+        """Whether it is there and can send these flows.
 
         Raises:
             ScenarioError: A flow is of a kind that iperf3 does not send.
@@ -81,11 +82,22 @@ class Iperf3:
         """
         if (why := missing("iperf3")) is not None:
             raise TightlinkError(f"{why}; --sender probe needs no program")
-        self._bed, self._sample_s = bed, max(_SHORTEST, sample_s)
         for job in jobs:
+            if isinstance(job.pattern, Times):
+                expected = "bulk, cbr or saturate, as iperf3 cannot pause; --sender probe can"
+                raise ScenarioError(expected, key=f"traffic.{job.label}.kind", value="on-off")
             if not job.tcp and job.payload_bytes < _LEAST_DATAGRAM:
                 expected = f"at least {_LEAST_DATAGRAM} B of payload, which iperf3 needs"
                 raise ScenarioError(expected, key=f"traffic.{job.label}.udp", value=f"{job.payload_bytes} B")
+
+    def prepare(self, bed: Bed, jobs: Sequence[Job], *, sample_s: float) -> None:
+        """Start the servers.
+
+        Raises:
+            TightlinkError: One does not listen.
+        """
+        self._bed, self._sample_s = bed, max(_SHORTEST, sample_s)
+        for job in jobs:
             address, port = job.target
             argv = ["iperf3", "-s", "-1", "-J", "-B", address, "-p", str(port), "-i", str(self._sample_s)]
             self._pairs.append(_Pair(job, bed.popen(job.receiver, argv)))
@@ -157,16 +169,11 @@ class Iperf3:
             argv += ["-t", str(math.ceil(job.stop_s - job.start_s) + 1)]
         else:
             argv += ["-n", str(job.size_bytes)]
-        argv += self._of_tcp(job) if job.tcp else _of_udp(job)
+        argv += _of_tcp(job) if job.tcp else ["-u"]
+        argv += _pace(job.pattern, job.payload_bytes) if isinstance(job.pattern, Constant) else []
         if self._bed is None:
             raise AssertionError("it is prepared before it begins")
         return self._bed.popen(job.sender, argv)
-
-    def _of_tcp(self, job: Job) -> list[str]:
-        argv = ["-C", job.congestion, "-M", str(job.payload_bytes + job.option_bytes)]
-        if job.size_bytes is not None:
-            argv += ["-l", str(_block(job.size_bytes))]
-        return argv + (["-w", str(job.window_bytes)] if _clamps(job) else [])
 
 
 def _ends(program: Program) -> bool:
@@ -216,12 +223,18 @@ def _block(size: int) -> int:
     return next((block for block in range(min(size, _BLOCK), _FULL_SIZE, -1) if size % block == 0), min(size, _BLOCK))
 
 
-def _of_udp(job: Job) -> list[str]:
-    if job.interval_s is None:
-        raise AssertionError("datagrams are paced")
-    rate, wait_us = _BITS * job.payload_bytes / job.interval_s, job.interval_s / _MICRO / _LOOKS
+def _of_tcp(job: Job) -> list[str]:
+    argv = ["-C", job.congestion, "-M", str(job.payload_bytes + job.option_bytes)]
+    if job.size_bytes is not None:
+        argv += ["-l", str(_block(job.size_bytes))]
+    return argv + (["-w", str(job.window_bytes)] if _clamps(job) else [])
+
+
+def _pace(pattern: Constant, payload_bytes: int) -> list[str]:
+    """Writes of a packet each, at an interval."""
+    rate, wait_us = _BITS * payload_bytes / pattern.interval_s, pattern.interval_s / _MICRO / _LOOKS
     look_us = min(_SELDOMEST_US, max(_OFTENEST_US, round(wait_us)))
-    return ["-u", "-l", str(job.payload_bytes), "-b", f"{rate:.0f}", "--pacing-timer", str(look_us)]
+    return ["-l", str(payload_bytes), "-b", f"{rate:.0f}", "--pacing-timer", str(look_us)]
 
 
 def _await_listener(bed: Bed, pair: _Pair) -> None:

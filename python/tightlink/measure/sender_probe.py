@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tightlink.measure.sending import Address, Job
     from tightlink.measure.testbed import Bed
-    from tightlink.measure.traffic import ReceivedFlow, SentFlow, TcpReceived, TcpSent, UdpReceived, UdpSent
+    from tightlink.measure.traffic import ReceivedFlow, SentFlow, TcpReceived, TcpSent, Times, UdpReceived, UdpSent
 
 _NS: Final = 1e9
 _MICRO: Final = 1e-6
@@ -67,6 +67,9 @@ class Probe:
         #: Monotonic time + this = time of day.
         self._clock_ns = time.time_ns() - time.monotonic_ns()
 
+    def check(self, jobs: Sequence[Job]) -> None:
+        """It sends all kinds."""
+
     def prepare(self, bed: Bed, jobs: Sequence[Job], *, sample_s: float) -> None:
         """Open all sockets and start the receivers.
 
@@ -107,7 +110,7 @@ class Probe:
             patterns = [_udp_flow(job) for job in self._datagrams]
             sending = partial(_probe().send_udp, patterns, ends=datagrams, **given)
             # What sends nearly all the time would leave nothing to others.
-            rate = sum(1 / _interval_s(job) for job in self._datagrams)
+            rate = sum(map(_per_second, self._datagrams))
             self._start("udp sent", sending, urgent=rate < _MOST_URGENT)
 
     def step(self) -> None:
@@ -299,21 +302,30 @@ def _tcp_flow(job: Job) -> TcpFlow:
         window_bytes=job.window_bytes,
         receiver_keeps_window=_is_advertised(job),
         segment_bytes=job.payload_bytes,
+        pattern=job.pattern,
         congestion=job.congestion,
     )
 
 
-def _interval_s(job: Job) -> float:
-    if job.interval_s is None:
+def _paced(job: Job) -> Constant | Times:
+    if job.pattern is None:
         raise AssertionError("datagrams are paced")
-    return job.interval_s
+    return job.pattern
+
+
+def _per_second(job: Job) -> float:
+    """Datagrams per second, of random ones their mean."""
+    pattern = _paced(job)
+    if isinstance(pattern, Constant):
+        return 1 / pattern.interval_s
+    return len(pattern.at_s) / (job.stop_s - job.start_s)
 
 
 def _udp_flow(job: Job) -> UdpFlow:
     return UdpFlow(
         to=job.target,
         payload_bytes=job.payload_bytes,
-        pattern=Constant(_interval_s(job)),
+        pattern=_paced(job),
         flow=job.index,
         start_s=job.start_s,
         stop_s=job.stop_s,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tightlink import units
-from tightlink.errors import ScenarioError
+from tightlink.errors import ScenarioError, one_of
 from tightlink.measure.settings import PLAIN_HEADER, TIMESTAMPS, UDP_HEADER
+from tightlink.measure.traffic import Constant, Times
 from tightlink.scenario.profiles import LINUX
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ Address = tuple[str, int]
 #: Where receivers listen: the port of flow i is this plus i.
 FIRST_PORT: Final = 5201
 _BITS: Final = 8
+#: Kinds of traffic that senders send, over what the model allows them.
+_SENT: Final = ("bulk", "cbr", "on-off", "saturate")
 #: Packets that are outstanding while their ACKs are on their way, beyond those on the link and in its queue.
 _SPARE_PACKETS: Final = 10
 
@@ -52,8 +56,8 @@ class Job:
     """Whether the path holds as much as that."""
     option_bytes: int
     """What options take of each segment."""
-    interval_s: float | None
-    """From datagram to datagram; nothing over TCP."""
+    pattern: Constant | Times | None
+    """When its application gives its transport a packet; nothing for as much as the transport takes."""
 
 
 @dataclass
@@ -75,11 +79,19 @@ class Sender(Protocol):
     name: str
     """As ``--sender`` has it."""
 
+    def check(self, jobs: Sequence[Job]) -> None:
+        """Whether it can send these flows, before anything is made.
+
+        Raises:
+            ScenarioError: A flow is of a kind that it does not send.
+            TightlinkError: A program that it takes is not there.
+        """
+
     def prepare(self, bed: Bed, jobs: Sequence[Job], *, sample_s: float) -> None:
         """Start the receivers.
 
         Raises:
-            TightlinkError: A program that it takes is not there.
+            TightlinkError: The machine lacks something.
         """
 
     def begin(self, begin_ns: int) -> None:
@@ -125,11 +137,8 @@ def _job(plan: Plan, index: int, flow: Mapping[str, Any]) -> Job:
     kind = flow["traffic"]["kind"]
     ((transport, spec),) = flow["transport"].items()
     tcp = transport == "tcp"
-    if kind not in ("bulk", "cbr", "saturate") or (tcp and kind != "bulk"):
-        over = " over TCP" if tcp else ""
-        raise ScenarioError(
-            "bulk over TCP, or cbr or saturate over UDP, to be sent live", key=f"{key}.kind", value=f"{kind}{over}"
-        )
+    if kind not in _SENT:
+        raise ScenarioError(f"{one_of(_SENT)}, to be sent live", key=f"{key}.kind", value=kind)
     if spec.get("sizes"):
         raise ScenarioError("datagrams of one size, to be sent live", key=f"{key}.sizes", statement=False)
     sender, receiver = plan.hosts[plan.node(flow["from"])], plan.hosts[plan.node(flow["to"])]
@@ -154,7 +163,7 @@ def _job(plan: Plan, index: int, flow: Mapping[str, Any]) -> Job:
         window_bytes=_window(spec) if tcp else None,
         reaches_window=tcp and _reaches(plan, spec, size, sender.side),
         option_bytes=options,
-        interval_s=_saturating(plan, index, key, size) if kind == "saturate" else _interval(flow["traffic"], size),
+        pattern=_pattern(plan, index, flow, size),
     )
 
 
@@ -169,12 +178,27 @@ def _check_whole(plan: Plan, key: str, size: int, side: int) -> None:
         )
 
 
-def _interval(traffic: Mapping[str, Any], size: int) -> float | None:
-    """From datagram to datagram; of what is not paced there is none."""
-    pace = traffic.get("pace")
-    if pace is None:
-        return None
-    return float(pace["interval_s"]) if "interval_s" in pace else float(_BITS * size / pace["rate_bps"])
+def _pattern(plan: Plan, index: int, flow: Mapping[str, Any], size: int) -> Constant | Times | None:
+    match flow["traffic"]:
+        case {"kind": "saturate"}:
+            return Constant(_saturating(plan, index, f"traffic.{flow['group']}", size))
+        case {"kind": "cbr", "pace": {"interval_s": interval_s}}:
+            return Constant(interval_s)
+        case {"kind": "cbr", "pace": {"rate_bps": rate_bps}}:
+            return Constant(_BITS * size / rate_bps)
+        case {"kind": "on-off"}:
+            return _drawn(flow, plan.resolved["seed"])
+    return None
+
+
+def _drawn(flow: Mapping[str, Any], seed: int) -> Times:
+    """The random times of a flow: those that it has in the simulator."""
+    from tightlink import _core
+
+    times = _core.departures(json.dumps(flow), seed)
+    if times is None:
+        raise AssertionError("on-off has a clock, and datagrams of one size")
+    return Times(tuple((times - flow["start_s"]).tolist()))
 
 
 def _saturating(plan: Plan, index: int, key: str, size: int) -> float:

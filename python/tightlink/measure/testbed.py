@@ -1,6 +1,6 @@
 """A test bed: hosts as network namespaces of this machine, with devices, routes and programs in them.
 
-Everything hangs on one small process, the keeper (``keeper.py``), and is gone with it: when the bed is closed, after
+Everything hangs on one small process, the keeper (``keeper/``), and is gone with it: when the bed is closed, after
 an error, Ctrl-C or SIGKILL alike. Root is not needed where user namespaces are allowed. Namespaces have names inside
 this program only; no file, no device and no process of the machine changes.
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import TracebackType
 
-_KEEPER: Final = Path(__file__).with_name("keeper.py")
+_KEEPER: Final = Path(__file__).parent / "keeper" / "__main__.py"
 _LARGEST_ANSWER: Final = 1 << 20
 _MOST_DESCRIPTORS: Final = 4
 #: What the keeper may take to answer, in seconds; a busy machine included.

@@ -45,6 +45,8 @@ class TcpFlow:
     """Whether the receiver was told of that window (`receive_tcp`): the kernel keeps it then, once data have come."""
     segment_bytes: int | None = None
     """Payload of a segment; without it, what the kernel takes. It limits the connection's segments, too."""
+    pattern: Pattern | None = None
+    """When the application writes a segment; without it, as soon as there is room. What saturates has none."""
     congestion: str | None = None
     """Congestion control of the kernel, such as "reno"; without it, the kernel's default."""
     from_: Address | None = None

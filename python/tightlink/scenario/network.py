@@ -153,7 +153,8 @@ class Network:
         """The node that ``name`` means for flow ``index``; ``key`` is where it was written, or its table."""
         found = self._find(self._element(name, index))
         if found is None:
-            error = self._unknown(key, name, self.nodes, "the name of a node")
+            none = "" if self.nodes else ", and there is none without a link, such as link.wire"
+            error = self._unknown(key, name, self.nodes, f"the name of a node{none}")
             if not written:
                 error.value = ABSENT
             raise error

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
 
-    from tightlink.experiment.progress import Progress
+    from tightlink.experiment.progress import ExperimentProgress
     from tightlink.studies.study import Study
 
 #: Every study: its name, a line of help, and the module that defines it as STUDY.
@@ -63,7 +63,7 @@ def run(  # noqa: PLR0913
     progress: Callable[[str], None] | None = None,
     *,
     cluster: str | None = None,
-    watch: Callable[[Progress], None] | None = None,
+    watch: Callable[[ExperimentProgress], None] | None = None,
     options: Mapping[str, str] | None = None,
 ) -> int:
     """Redo a study and leave its results in a folder.

@@ -240,12 +240,12 @@ def _measured(wanted: Measurement, folder: Path, stop: threading.Event, beside: 
     from tightlink.measure.measuring import measure
     from tightlink.measure.relay import SpoiledError
 
-    def watch(_: object) -> None:
+    def check() -> None:
         if stop.is_set():
             raise _StoppedError
 
     for _ in range(_TRIES):
-        watch(None)
+        check()
         try:
             run = measure(
                 wanted.scenario,
@@ -253,7 +253,7 @@ def _measured(wanted: Measurement, folder: Path, stop: threading.Event, beside: 
                 echo_s=wanted.echo_s,
                 burn=wanted.burn,
                 beside=beside,
-                watch=watch,
+                watch=lambda _: check(),
             )
         except SpoiledError:
             continue

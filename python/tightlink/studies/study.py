@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tightlink.experiment.claims import Claim
     from tightlink.experiment.execute import Task
-    from tightlink.experiment.progress import Progress
+    from tightlink.experiment.progress import ExperimentProgress
     from tightlink.report import Section
     from tightlink.run import Run
     from tightlink.studies.live import Measurement
@@ -95,7 +95,7 @@ def run_study(
     progress: Callable[[str], None],
     *,
     cluster: str | None = None,
-    watch: Callable[[Progress], None] | None = None,
+    watch: Callable[[ExperimentProgress], None] | None = None,
 ) -> int:
     """Run a study, or finish one that was interrupted: runs that are there are not run again.
 
@@ -121,7 +121,7 @@ def run_study(
     store = Store(folder / "runs")
     if store.count():
         progress(f"{store.count()} runs are in {store.folder} already")
-    runs = execute(tasks, store, jobs=jobs, cluster=cluster, progress=watch)
+    runs = execute(tasks, store, jobs=jobs, cluster=cluster, watch=watch)
     scenarios = {task.name: task.scenario for task in tasks}
     write_results(folder / "runs.parquet", results(scenarios, runs, study.measure))
     real = measure_all(wanted, folder / LIVE, jobs, progress) if wanted else {}

@@ -6,6 +6,7 @@
 //! One-way delays are differences of `CLOCK_REALTIME`, which all namespaces of a machine share; between machines they
 //! are known but for a constant.
 
+mod application;
 mod clock;
 mod datagram;
 mod ending;

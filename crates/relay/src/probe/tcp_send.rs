@@ -9,6 +9,7 @@ use std::io;
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
+use super::application::Application;
 use super::clock::{ahead_ns, from_seconds, monotonic_ns};
 use super::ending::Wake;
 use super::system::{outstanding_bytes, tcp_info, unsent_bytes};
@@ -94,6 +95,7 @@ struct Sender<'a> {
     start_ns: i64,
     stop_ns: i64,
     drain_ns: i64,
+    application: Application,
     segment: usize,
     /// Whether the kernel sends it as one.
     whole: bool,
@@ -101,6 +103,8 @@ struct Sender<'a> {
     kept: bool,
     /// The socket took no more, and is asked when it does.
     full: bool,
+    /// All that the application has offered is sent.
+    idle: bool,
     accounting: Accounting,
     data: Vec<u8>,
     result: SentFlow,
@@ -113,6 +117,7 @@ impl<'a> Sender<'a> {
         let prepared = socket.set_nonblocking(true).and_then(|()| socket.set_nodelay(true));
         prepared.map_err(|error| Failure::System("preparing a socket", error))?;
         let start_ns = begin + from_seconds(spec.start_s);
+        let stop_ns = spec.stop_s.map_or(i64::MAX, |stop| begin.saturating_add(from_seconds(stop)));
         let result = SentFlow {
             flow: spec.flow,
             start_ns: None,
@@ -130,12 +135,14 @@ impl<'a> Sender<'a> {
             socket,
             phase: Phase::Waiting,
             start_ns,
-            stop_ns: spec.stop_s.map_or(i64::MAX, |stop| begin.saturating_add(from_seconds(stop))),
+            stop_ns,
             drain_ns: from_seconds(all.drain_s),
+            application: Application::new(spec, begin, stop_ns),
             segment: CHUNK,
             whole: false,
             kept: false,
             full: false,
+            idle: false,
             accounting: Accounting::new(start_ns),
             data: noise(spec.flow),
             result,
@@ -167,6 +174,7 @@ impl<'a> Sender<'a> {
             Phase::Waiting => self.start_ns,
             Phase::Connecting => self.stop_ns,
             Phase::Sending if self.full => self.stop_ns,
+            Phase::Sending if self.idle => self.stop_ns.min(self.application.next_ns().unwrap_or(now + nap)),
             Phase::Sending => self.stop_ns.min(now + nap),
             Phase::Draining => {
                 if now >= self.drain_ns || outstanding_bytes(self.socket.as_fd()).unwrap_or(0) == 0 {
@@ -212,15 +220,15 @@ impl<'a> Sender<'a> {
 
     /// Writes what there is room for; whether all is sent and acknowledged.
     fn send(&mut self, now: i64) -> io::Result<bool> {
-        self.full = false;
+        (self.full, self.idle) = (false, false);
         let window = self.own_window()?;
+        let offered = self.application.offered(now, self.segment);
         loop {
-            let left = self.spec.size_bytes.map_or(u64::MAX, |size| size - self.result.written_bytes);
+            let left = offered - self.result.written_bytes;
             if left == 0 {
-                let waiting =
-                    if unsent_bytes(self.socket.as_fd())? > 0 { Waiting::Kernel } else { Waiting::Application };
-                self.accounting.look(now, waiting);
-                return Ok(outstanding_bytes(self.socket.as_fd())? == 0);
+                self.idle = unsent_bytes(self.socket.as_fd())? == 0;
+                self.accounting.look(now, if self.idle { Waiting::Application } else { Waiting::Kernel });
+                return Ok(self.application.is_over() && outstanding_bytes(self.socket.as_fd())? == 0);
             }
             let length = if let Some(window) = window {
                 let segment = (self.segment as u64).min(left).min(window);

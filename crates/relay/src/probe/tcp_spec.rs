@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Ended, Failure, TcpInfo, TimeSpent, in_order};
+use super::{Ended, Failure, Pattern, TcpInfo, TimeSpent, in_order};
 
 /// What a stream begins with: this, then the number of the flow in eight bytes.
 pub(super) const GREETING: [u8; 8] = *b"TLPROBE1";
@@ -35,6 +35,9 @@ pub struct TcpFlow {
     pub receiver_keeps_window: bool,
     /// Payload of a segment; without it the kernel's.
     pub segment_bytes: Option<u32>,
+    /// When the application writes a segment; without it, as soon as there is room.
+    #[serde(default)]
+    pub pattern: Option<Pattern>,
 }
 
 /// What to send.
@@ -112,7 +115,7 @@ pub(super) fn check(spec: &TcpSend, sockets: &[OwnedFd]) -> Result<(), Failure> 
     if !positive(spec.nap_s) || !spec.sample_s.is_none_or(positive) {
         return wrong("nap_s and sample_s: expected times above zero".to_owned());
     }
-    for TcpFlow { flow, start_s, stop_s, size_bytes, window_bytes, segment_bytes, .. } in &spec.flows {
+    for TcpFlow { flow, start_s, stop_s, size_bytes, window_bytes, segment_bytes, pattern, .. } in &spec.flows {
         if !in_order(*start_s, *stop_s) {
             return wrong(format!("flow {flow}: expected a start that is not negative and a stop after it"));
         }
@@ -124,6 +127,12 @@ pub(super) fn check(spec: &TcpSend, sockets: &[OwnedFd]) -> Result<(), Failure> 
         }
         if window_bytes.is_some_and(|window| window == 0) {
             return wrong(format!("flow {flow}: expected a window above zero"));
+        }
+        if *pattern == Some(Pattern::Saturate) {
+            return wrong(format!("flow {flow}: expected no pattern, with which it writes as fast as it can"));
+        }
+        if let Some(problem) = pattern.as_ref().and_then(Pattern::problem) {
+            return wrong(format!("flow {flow}: {problem}"));
         }
     }
     Ok(())

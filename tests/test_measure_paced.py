@@ -1,0 +1,116 @@
+"""Applications that send at times of their own, over TCP and UDP: exact as jobs, loosely as measured beside simulated."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import tightlink as tl
+from tightlink.measure.machine import missing
+from tightlink.measure.measuring import measure
+from tightlink.measure.plan import Plan
+from tightlink.measure.relay import SpoiledError
+from tightlink.measure.sending import jobs
+from tightlink.measure.traffic import Constant, Times
+
+live = pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
+iperf3 = pytest.mark.skipif(bool(missing("iperf3")), reason=str(missing("iperf3")))
+
+WIRE = """
+profile = "linux"
+duration = "2 s"
+seed = 3
+link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms", queue = "20 packets" }
+"""
+CBR = 'traffic.app = { kind = "cbr", from = "a", to = "b", start = "0.1 s", rate = "1 Mbit/s", tcp = { congestion = "reno", payload = "1000 B" } }'
+TOO_FAST = CBR.replace("1 Mbit/s", "3 Mbit/s")
+BURSTS = CBR.replace('"cbr"', '"on-off", on = "0.2 s", off = "0.1 s"')
+DATAGRAMS = 'traffic.app = { kind = "on-off", on = "0.2 s", off = "0.1 s", from = "a", to = "b", start = "0.1 s", rate = "1 Mbit/s", udp.datagram = "1000 B" }'
+FILE = (
+    'traffic.app = { kind = "bulk", from = "a", to = "b", start = "0.2 s", bytes = "150 kB", tcp.congestion = "reno" }'
+)
+STOPPED = 'traffic.app = { kind = "bulk", from = "a", to = "b", start = "0.2 s", stop = "1.2 s", tcp = { congestion = "reno", window = "10 packets" } }'
+
+
+@live
+@pytest.mark.parametrize(
+    ("traffic", "sender"),
+    [
+        pytest.param(CBR, "probe", id="cbr"),
+        pytest.param(TOO_FAST, "probe", id="cbr faster than the link"),
+        pytest.param(BURSTS, "probe", id="on-off"),
+        pytest.param(DATAGRAMS, "probe", id="on-off over UDP"),
+        pytest.param(FILE, "probe", id="bulk of a size"),
+        pytest.param(STOPPED, "probe", id="bulk that is stopped"),
+        pytest.param(CBR, "iperf3", id="cbr of iperf3", marks=iperf3),
+    ],
+)  # fmt: skip
+def test_goodput_is_that_of_the_simulator(traffic: str, sender: str) -> None:
+    scenario = tl.loads(WIRE + traffic)
+    try:
+        run = measure(scenario, sender=sender, tries=3)
+    except SpoiledError as error:
+        pytest.skip(str(error))
+    flow, simulated = (each.flows.row(0, named=True) for each in (run, tl.simulate(scenario)))
+    assert flow["goodput_bps"] == pytest.approx(simulated["goodput_bps"], rel=0.05)
+    # The data of iperf3 start a few round trips after its start.
+    assert flow["start_s"] == pytest.approx(simulated["start_s"], abs=0.1 if sender == "probe" else 0.4)
+    assert flow["stop_s"] == pytest.approx(simulated["stop_s"], abs=0.1)
+    if flow["limited_by_application"] is not None:
+        assert flow["limited_by_application"] == pytest.approx(simulated["limited_by_application"], abs=0.2)
+
+
+def test_a_rate_counts_whole_packets() -> None:
+    (job,) = jobs(Plan.of(tl.loads(WIRE + CBR)))
+    # 1000 B, IP 20, TCP 20, timestamps 12.
+    assert job.pattern == Constant(8 * 1052 / 1e6)
+    assert job.payload_bytes == 1000
+
+
+@pytest.mark.parametrize("kind", ["cbr", "on-off"])
+def test_random_times_are_those_of_the_simulator(kind: str) -> None:
+    text = WIRE + (
+        DATAGRAMS if kind == "on-off" else DATAGRAMS.replace('"on-off", on = "0.2 s", off = "0.1 s"', '"cbr"')
+    )
+    scenario = tl.loads(text)
+    (job,) = jobs(Plan.of(scenario))
+    trace = tl.simulate(scenario, trace=True).packets.filter(pl.col("event") == "+")
+    offered = np.array(trace["time_s"].to_list())
+    if isinstance(job.pattern, Times):
+        assert np.allclose(np.array(job.pattern.at_s) + 0.1, offered, rtol=0, atol=1e-12)
+        assert np.diff(offered).max() > 0.02
+    else:
+        assert job.pattern is not None
+        assert np.allclose(np.diff(offered), job.pattern.interval_s, rtol=0, atol=1e-12)
+
+
+def test_other_seeds_have_other_times() -> None:
+    (one,), (other,) = (jobs(Plan.of(tl.loads(text + BURSTS))) for text in (WIRE, WIRE.replace("seed = 3", "seed = 4")))
+    assert isinstance(one.pattern, Times)
+    assert isinstance(other.pattern, Times)
+    assert one.pattern.at_s[0] == other.pattern.at_s[0] == 0
+    assert one.pattern != other.pattern
+
+
+@pytest.mark.parametrize(
+    ("traffic", "sender", "says"),
+    [
+        (
+            'traffic.app = { kind = "video", from = "a", to = "b", rate = "1 Mbit/s" }',
+            "probe",
+            'traffic.app.kind = "video": expected one of bulk, cbr, on-off, saturate, to be sent live',
+        ),
+        (
+            BURSTS,
+            "iperf3",
+            'traffic.app.kind = "on-off": expected bulk, cbr or saturate, as iperf3 cannot pause; --sender probe can',
+        ),
+    ],
+    ids=["video", "on-off by iperf3"],
+)
+def test_what_cannot_be_sent_is_refused(traffic: str, sender: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tightlink.measure.sender_iperf3.missing", lambda _: None)
+    with pytest.raises(tl.ScenarioError) as error:
+        measure(tl.loads(WIRE + traffic, file="x.toml"), sender=sender)
+    assert str(error.value) == f"x.toml: {says}"
