@@ -12,13 +12,13 @@ import logging
 import math
 import time
 from concurrent.futures import CancelledError
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import distributed
 from distributed.scheduler import KilledWorker
 
 from tightlink.errors import TightlinkError
+from tightlink.experiment.parcels import Parcels
 from tightlink.experiment.work import Done, Failed, Work, perform
 
 if TYPE_CHECKING:
@@ -27,12 +27,11 @@ if TYPE_CHECKING:
 #: Its types are those of a part of it.
 _DASK: Final[Any] = distributed
 _REACHED_WITHIN_S: Final = 10
-#: Runs are sent together until they take about this long: a message costs a few milliseconds.
-_TOGETHER_S: Final = 0.2
-_MOST_TOGETHER: Final = 64
+#: Runs are sent together until they take about this long: a parcel costs client, scheduler and worker ten milliseconds.
+_TOGETHER_S: Final = 0.5
 #: Parcels for each place of a worker, so that none waits for the next.
 _AHEAD: Final = 2
-_COUNTED_EVERY_S: Final = 1
+_COUNTED_EVERY_S: Final = 2
 
 
 class Cluster:
@@ -71,13 +70,13 @@ class Cluster:
 
     def perform(self, works: Iterable[Work]) -> Generator[tuple[Work, Done | Failed]]:
         """See `Engine`."""
-        upcoming = iter(works)
         finished = _DASK.as_completed(loop=self._client.loop)
-        together = 1
+        parcels = Parcels(works, together_s=_TOGETHER_S, ahead=_AHEAD * self.places)
         try:
             while True:
                 self._count()
-                while len(self._sent) < _AHEAD * self.places and (parcel := list(islice(upcoming, together))):
+                parcels.ahead = _AHEAD * self.places
+                while len(self._sent) < parcels.ahead and (parcel := parcels.next()):
                     self._send(parcel, finished)
                 if not self._sent:
                     return
@@ -88,7 +87,7 @@ class Cluster:
                 except KilledWorker as error:
                     yield from self._lost(parcel, finished, error)
                     continue
-                together = max(1, min(_MOST_TOGETHER, int(_TOGETHER_S * len(parcel) / max(took_s, 1e-6))))
+                parcels.took(len(parcel), took_s)
                 yield from zip(parcel, results, strict=True)
         except (TimeoutError, OSError, CancelledError) as error:
             if isinstance(error, OSError) and error.filename is not None:
