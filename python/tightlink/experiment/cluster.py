@@ -1,7 +1,7 @@
 """Runs on a Dask cluster: many processes on many machines, over TCP.
 
-Workers need Tightlink and no files: a run goes to them resolved, and its file comes back. A worker that is
-lost costs the runs that it had in hand, which go to others.
+Workers need Tightlink and no files: a run goes to them resolved, and its file comes back. The scheduler needs Dask
+only. A worker that is lost costs the runs that it had in hand, which go to others.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ import asyncio
 import contextlib
 import logging
 import math
+import pickle
 import time
 from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
 
 import distributed
 from distributed.scheduler import KilledWorker
@@ -109,7 +111,10 @@ class Cluster:
             self._counted_at = now
 
     def _send(self, parcel: list[Work], finished: Any) -> None:
-        future = self._client.submit(_each, parcel, pure=False)
+        # The scheduler unpacks the function and its arguments. It would load Tightlink for a function of ours; this one
+        # it knows, and bytes it hands on as they are.
+        content = pickle.dumps(_Parcel(parcel))
+        future = self._client.submit(pickle.loads, content, key=f"tightlink-{uuid4()}")
         self._sent[future.key] = parcel
         finished.add(future)
 
@@ -148,6 +153,16 @@ def _behaviour() -> int:
     from tightlink import _core
 
     return _core.engine_behaviour
+
+
+class _Parcel:
+    """Runs on their way to a worker: to unpack them is to simulate them."""
+
+    def __init__(self, works: list[Work]) -> None:
+        self._works = works
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _each, (self._works,)
 
 
 def _each(parcel: list[Work]) -> tuple[list[Done | Failed], float]:
