@@ -25,7 +25,7 @@ from tightlink.experiment.running import run
 from tightlink.experiment.store import Store
 from tightlink.studies.congestion_control.experiment import Size, experiment
 
-pytest.importorskip("distributed")
+distributed = pytest.importorskip("distributed")
 
 NOISY = """\
 traffic.noise = { kind = "on-off", from = "sender", to = "receiver", rate = "1 Mbit/s", on = "50 ms", off = "100 ms" }
@@ -95,6 +95,16 @@ def test_networks_of_users(tmp_path: Path, scheduler: str) -> None:
     assert all(run.transfers.height for run in spread.values())
     there, here = _bytes(tmp_path / "cluster"), _bytes(tmp_path / "alone")
     assert there == here
+
+
+def test_the_scheduler_does_not_load_tightlink(one_flow: str, tmp_path: Path, scheduler: str) -> None:
+    """It hands runs on as they are."""
+    plan = Plan.of(tl.loads(one_flow), {"duration": ["1 s", "2 s"]})
+    with _worker(scheduler):
+        assert run(plan, tmp_path / "out", cluster=scheduler).flows.collect().height == 2
+        with distributed.Client(scheduler, set_as_default=False) as client:
+            # A function of a module of its own would be loaded there with it.
+            assert client.run_on_scheduler(eval, "'tightlink' in __import__('sys').modules") is False
 
 
 def test_a_failed_run_stays_alone(one_flow: str, tmp_path: Path, scheduler: str) -> None:

@@ -1,7 +1,7 @@
 """Runs on a Dask cluster: many processes on many machines, over TCP.
 
-Workers need Tightlink and no files: a run goes to them resolved, and its file comes back. A worker that is
-lost costs the runs that it had in hand, which go to others.
+Workers need Tightlink and no files: a run goes to them resolved, and its file comes back. The scheduler needs Dask
+only. A worker that is lost costs the runs that it had in hand, which go to others.
 """
 
 from __future__ import annotations
@@ -10,15 +10,17 @@ import asyncio
 import contextlib
 import logging
 import math
+import pickle
 import time
 from concurrent.futures import CancelledError
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
 
 import distributed
 from distributed.scheduler import KilledWorker
 
 from tightlink.errors import TightlinkError
+from tightlink.experiment.parcels import Parcels
 from tightlink.experiment.work import Done, Failed, Work, perform
 
 if TYPE_CHECKING:
@@ -27,12 +29,11 @@ if TYPE_CHECKING:
 #: Its types are those of a part of it.
 _DASK: Final[Any] = distributed
 _REACHED_WITHIN_S: Final = 10
-#: Runs are sent together until they take about this long: a message costs a few milliseconds.
-_TOGETHER_S: Final = 0.2
-_MOST_TOGETHER: Final = 64
+#: Runs are sent together until they take about this long: a parcel costs client, scheduler and worker ten milliseconds.
+_TOGETHER_S: Final = 0.5
 #: Parcels for each place of a worker, so that none waits for the next.
 _AHEAD: Final = 2
-_COUNTED_EVERY_S: Final = 1
+_COUNTED_EVERY_S: Final = 2
 
 
 class Cluster:
@@ -71,13 +72,13 @@ class Cluster:
 
     def perform(self, works: Iterable[Work]) -> Generator[tuple[Work, Done | Failed]]:
         """See `Engine`."""
-        upcoming = iter(works)
         finished = _DASK.as_completed(loop=self._client.loop)
-        together = 1
+        parcels = Parcels(works, together_s=_TOGETHER_S, ahead=_AHEAD * self.places)
         try:
             while True:
                 self._count()
-                while len(self._sent) < _AHEAD * self.places and (parcel := list(islice(upcoming, together))):
+                parcels.ahead = _AHEAD * self.places
+                while len(self._sent) < parcels.ahead and (parcel := parcels.next()):
                     self._send(parcel, finished)
                 if not self._sent:
                     return
@@ -88,7 +89,7 @@ class Cluster:
                 except KilledWorker as error:
                     yield from self._lost(parcel, finished, error)
                     continue
-                together = max(1, min(_MOST_TOGETHER, int(_TOGETHER_S * len(parcel) / max(took_s, 1e-6))))
+                parcels.took(len(parcel), took_s)
                 yield from zip(parcel, results, strict=True)
         except (TimeoutError, OSError, CancelledError) as error:
             if isinstance(error, OSError) and error.filename is not None:
@@ -110,7 +111,10 @@ class Cluster:
             self._counted_at = now
 
     def _send(self, parcel: list[Work], finished: Any) -> None:
-        future = self._client.submit(_each, parcel, pure=False)
+        # The scheduler unpacks the function and its arguments. It would load Tightlink for a function of ours; this one
+        # it knows, and bytes it hands on as they are.
+        content = pickle.dumps(_Parcel(parcel))
+        future = self._client.submit(pickle.loads, content, key=f"tightlink-{uuid4()}")
         self._sent[future.key] = parcel
         finished.add(future)
 
@@ -149,6 +153,16 @@ def _behaviour() -> int:
     from tightlink import _core
 
     return _core.engine_behaviour
+
+
+class _Parcel:
+    """Runs on their way to a worker: to unpack them is to simulate them."""
+
+    def __init__(self, works: list[Work]) -> None:
+        self._works = works
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _each, (self._works,)
 
 
 def _each(parcel: list[Work]) -> tuple[list[Done | Failed], float]:
