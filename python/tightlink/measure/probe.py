@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tightlink.errors import TightlinkError
+from tightlink.measure.probe_sockets import advertise, bound, family, prepare, tcp_socket, written
 from tightlink.measure.traffic import (
     ReceivedFlow,
     SentFlow,
@@ -42,9 +42,9 @@ from tightlink.measure.traffic import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from tightlink.measure.traffic import Address, Pattern, TcpFlow, UdpFlow
+    from tightlink.measure.traffic import Pattern, TcpFlow, UdpFlow
 
 #: Datagrams of one call, unless it says otherwise: 800 MB of results.
 MOST_DATAGRAMS: Final = 20_000_000
@@ -54,15 +54,6 @@ SMALLEST_PAYLOAD_BYTES: Final = 16
 _NAP_S: Final = 50e-6
 #: For what is outstanding when a flow stops.
 _DRAIN_S: Final = 1.0
-#: What a socket holds, where a window is kept outside of it: larger than any window.
-_BUFFER_BYTES: Final = 1 << 24
-#: From <asm-generic/socket.h>.
-_SO_SNDBUFFORCE: Final = 32
-_SO_RCVBUFFORCE: Final = 33
-#: net.core.rmem_max where nobody has changed it.
-_USUAL_RMEM_MAX: Final = 212_992
-#: The kernel counts a segment at up to four times its payload.
-_OVERHEAD: Final = 4
 
 
 def send_tcp(
@@ -95,7 +86,7 @@ def send_tcp(
         "flows": [
             {
                 "flow": flow.flow,
-                "to": _address(flow.to),
+                "to": written(flow.to),
                 "start_s": flow.start_s,
                 "stop_s": flow.stop_s,
                 "size_bytes": flow.size_bytes,
@@ -113,9 +104,9 @@ def send_tcp(
     }
     with contextlib.ExitStack() as stack:
         if ends is None:
-            ends = [stack.enter_context(_tcp_socket(flow)) for flow in flows]
+            ends = [stack.enter_context(tcp_socket(flow)) for flow in flows]
         for end, flow in zip(ends, flows, strict=True):
-            _prepare(end, flow)
+            prepare(end, flow)
         numbers = [end.fileno() for end in ends]
         text, samples = _core.probe_tcp_send(json.dumps(spec), numbers, limit_s=limit_s, stop=stop)
     head = json.loads(text)
@@ -144,7 +135,7 @@ def receive_tcp(
 
     for listener, window in zip(listeners, windows, strict=False):
         if window is not None:
-            _advertise(listener, window)
+            advertise(listener, window)
     spec = json.dumps({"flows": flows, "windows": list(windows)})
     numbers = [listener.fileno() for listener in listeners]
     text, columns = _core.probe_tcp_receive(spec, numbers, limit_s=limit_s, stop=stop)
@@ -193,7 +184,7 @@ def send_udp(
         "flows": [
             {
                 "flow": flow.flow,
-                "to": _address(flow.to),
+                "to": written(flow.to),
                 "start_s": flow.start_s,
                 "stop_s": flow.stop_s,
                 "payload_bytes": flow.payload_bytes,
@@ -205,7 +196,7 @@ def send_udp(
         "most": most,
     }
     with contextlib.ExitStack() as stack:
-        given = ends or [stack.enter_context(sockets.socket(_family(flow.to), sockets.SOCK_DGRAM)) for flow in flows]
+        given = ends or [stack.enter_context(sockets.socket(family(flow.to), sockets.SOCK_DGRAM)) for flow in flows]
         numbers = [end.fileno() for end in given]
         text, columns = _core.probe_udp_send(json.dumps(spec), numbers, limit_s=limit_s, stop=stop)
     return UdpSent(**{**json.loads(text), **columns})
@@ -263,7 +254,7 @@ def open_udp(address: str, port: int = 0) -> sockets.socket:
     Raises:
         TightlinkError: The address is not ours, or the port is taken.
     """
-    return _bound(address, port, sockets.SOCK_DGRAM)
+    return bound(address, port, sockets.SOCK_DGRAM)
 
 
 def listen(address: str, port: int = 0) -> sockets.socket:
@@ -272,83 +263,9 @@ def listen(address: str, port: int = 0) -> sockets.socket:
     Raises:
         TightlinkError: The address is not ours, or the port is taken.
     """
-    end = _bound(address, port, sockets.SOCK_STREAM)
+    end = bound(address, port, sockets.SOCK_STREAM)
     end.listen(sockets.SOMAXCONN)
     return end
-
-
-def _bound(address: str, port: int, kind: sockets.SocketKind) -> sockets.socket:
-    end = sockets.socket(_family((address,)), kind)
-    try:
-        if kind is sockets.SOCK_STREAM:
-            end.setsockopt(sockets.SOL_SOCKET, sockets.SO_REUSEADDR, 1)
-        end.bind((address, port))
-    except (OSError, OverflowError) as error:
-        end.close()
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise TightlinkError(f"{address}:{port}: cannot listen there: {reason.lower()}") from None
-    return end
-
-
-@contextlib.contextmanager
-def _tcp_socket(flow: TcpFlow) -> Iterator[sockets.socket]:
-    """A socket of a flow, whose segments are as large as it says."""
-    with sockets.socket(_family(flow.to), sockets.SOCK_STREAM) as end:
-        if flow.segment_bytes is not None:
-            end.setsockopt(sockets.IPPROTO_TCP, sockets.TCP_MAXSEG, flow.segment_bytes + _timestamps())
-        yield end
-
-
-def _prepare(end: sockets.socket, flow: TcpFlow) -> None:
-    """Set what a flow asks for on its socket."""
-    if flow.congestion is not None:
-        try:
-            end.setsockopt(sockets.IPPROTO_TCP, sockets.TCP_CONGESTION, flow.congestion.encode())
-        except OSError as error:
-            raise TightlinkError(
-                f"congestion control {flow.congestion}: not available here ({str(error.strerror).lower()})"
-            ) from None
-    if flow.window_bytes is not None and not flow.receiver_keeps_window:
-        # Where that is refused, the buffer grows with the congestion window, which is enough but for its start.
-        with contextlib.suppress(OSError):
-            end.setsockopt(sockets.SOL_SOCKET, _SO_SNDBUFFORCE, _BUFFER_BYTES)
-    if flow.from_ is not None:
-        try:
-            end.bind(flow.from_)
-        except OSError as error:
-            place = _address(flow.from_)
-            raise TightlinkError(f"{place}: cannot send from there: {str(error.strerror).lower()}") from None
-
-
-def _advertise(listener: sockets.socket, window_bytes: int) -> None:
-    """Have a socket's connections advertise such a window; its buffer, much of which is overhead, stays then."""
-    size = min(_OVERHEAD * window_bytes, _BUFFER_BYTES)
-    try:
-        listener.setsockopt(sockets.SOL_SOCKET, _SO_RCVBUFFORCE, size)
-    except PermissionError:
-        if size > _largest_buffer_bytes():
-            # The kernel's own grows further than what is allowed here.
-            return
-        listener.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, size)
-    listener.setsockopt(sockets.IPPROTO_TCP, sockets.TCP_WINDOW_CLAMP, window_bytes)
-
-
-def _largest_buffer_bytes() -> int:
-    """Of a socket's buffer, what everybody may ask for."""
-    try:
-        return int(Path("/proc/sys/net/core/rmem_max").read_text(encoding="ascii"))
-    except OSError:
-        # Some namespaces do not show it.
-        return _USUAL_RMEM_MAX
-
-
-def _timestamps() -> int:
-    """What the option of timestamps takes of each segment: TCP_MAXSEG counts it, the payload does not."""
-    try:
-        on = Path("/proc/sys/net/ipv4/tcp_timestamps").read_text(encoding="ascii").strip() != "0"
-    except OSError:
-        on = True
-    return 12 if on else 0
 
 
 def _pattern(pattern: Pattern) -> dict[str, Any]:
@@ -359,12 +276,3 @@ def _sent(flow: Mapping[str, Any]) -> SentFlow:
     values = {**flow, "from_": flow["from"], "info": TcpInfo(**flow["info"]), "spent": TimeSpent(**flow["spent"])}
     del values["from"]
     return SentFlow(**values)
-
-
-def _family(address: Address) -> sockets.AddressFamily:
-    return sockets.AF_INET6 if ":" in str(address[0]) else sockets.AF_INET
-
-
-def _address(address: Address) -> str:
-    host, port = str(address[0]), int(address[1])
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
