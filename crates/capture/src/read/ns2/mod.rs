@@ -140,7 +140,7 @@ pub fn read(
         }
     };
     match damage {
-        Some(damage) if events == 0 => return Err(first(damage)),
+        Some(damage) if events == 0 => Err(first(damage)),
         damage => {
             links.settle(end_s);
             let (compressed, digest) = (source.is_compressed(), source.digest());
