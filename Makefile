@@ -18,9 +18,9 @@ FUZZ ?= 1000000
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-system-packages: ## Install what some checks need and skip without: ns-2, tshark, Chromium, iperf3, ping (Debian, as root)
+system-packages: ## Install what some checks need and skip without: ns-2, tshark, tcptrace, Chromium, iperf3, ping (Debian, as root)
 	apt-get update
-	apt-get install --yes ns2 tshark chromium iperf3 iputils-ping
+	apt-get install --yes ns2 tshark tcptrace chromium iperf3 iputils-ping
 
 setup: ## Create .venv with all dependencies and build the engine
 	@$(MAKE) --no-print-directory --silent --jobs=2 $(VENV)/.ready

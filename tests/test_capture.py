@@ -285,9 +285,12 @@ def test_the_same_capture_again_is_there_already(tmp_path: Path, capsys: pytest.
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "the file is empty; expected a capture (pcap or pcapng)"),
-        (b"#!/bin/sh\n", "expected a capture (pcap or pcapng), and its first bytes are those of neither"),
-        (b"\x28\xb5\x2f\xfd0000", "this is compressed with zstd: unpack it first"),
+        (b"", "the file is empty; expected a capture (pcap or pcapng) or a trace of ns-2"),
+        (
+            b"#!/bin/sh\n",
+            "expected a capture (pcap or pcapng) or a trace of ns-2, and its first bytes are those of none",
+        ),
+        (b"\x04\x22\x4d\x180000", "this is compressed with lz4: unpack it first"),
         (pcap([])[:20], "at byte 0: the file ends within its header of 24 bytes"),
         (pcap(conversation())[:50], "at byte 24: the file ends within a packet"),
         (section()[:8] + b"abcd" + section()[12:], "at byte 0: a section of which the byte order cannot be told"),

@@ -256,6 +256,24 @@ def test_fragments_have_their_places(tmp_path: Path) -> None:
     assert len(packets) == run.flows["packets_sent"].sum()
 
 
+def test_fragments_of_too_large_datagrams(tmp_path: Path) -> None:
+    """Datagrams of ns-2 have no headers: with those of a capture they would not fit into IP's 16 bits."""
+    text = """
+profile = "ns2"
+duration = "1 s"
+link.wire = { ends = ["a", "b"], rate = "20 Mbit/s", delay = "10 ms", mtu = "1500 B" }
+traffic.blocks = { kind = "cbr", from = "a", to = "b", interval = "300 ms", udp.payload = "65516 B" }
+"""
+    with pytest.raises(tl.ScenarioError, match=r'traffic.blocks.udp.payload = "65516 B": expected at most 65515 B'):
+        captured(text, tmp_path / "out.pcapng")
+    assert not list(tmp_path.iterdir())
+    _, packets = captured(text.replace("65516", "65515"), tmp_path / "out.pcapng")
+    assert max(packet.offset + packet.original for packet in packets) == 65_535
+    # Without fragments they fit: the headers are part of them.
+    _, packets = captured(text.replace("65516", "65535").replace(', mtu = "1500 B"', ""), tmp_path / "whole.pcapng")
+    assert {packet.original for packet in packets} == {65_535}
+
+
 def test_places_of_capture(tmp_path: Path) -> None:
     _, packets = captured(FRAGMENTS, tmp_path / "out.pcapng", pcap_at=["b", "r", "a"])
     assert {(p.interface, p.outbound, p.ttl) for p in packets} == {("a", True, 64), ("r", False, 64), ("b", False, 63)}

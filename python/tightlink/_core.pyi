@@ -217,13 +217,15 @@ def capture(
     *,
     interval_ns: int,
     packets: bool = False,
+    rate_bps: float | None = None,
     followed: int | None = None,
     listed: int | None = None,
     watch: Callable[[int, int], None] | None = None,
 ) -> Outcome:
-    """Read a capture, of standard input without a path, into an outcome whose manifest tells what else was found.
+    """Read a capture or a trace of ns-2, of standard input without a path, into an outcome.
 
-    Series count by intervals of ``interval_ns``; with ``packets`` there is a row for every packet. ``followed`` and
-    ``listed`` say how many connections are followed at a time and listed in the end. ``watch`` hears now and then of
-    the packets and the bytes so far.
+    Its manifest tells what else was found. Series count by intervals of ``interval_ns``; with ``packets`` there is a
+    row for every packet. ``rate_bps`` is the capacity of the links that were captured. ``followed`` and ``listed`` say
+    how many connections are followed at a time and listed in the end. ``watch`` hears now and then of the packets and
+    the bytes so far.
     """

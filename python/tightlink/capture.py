@@ -1,8 +1,10 @@
-"""Captures of real traffic (pcap and pcapng files) as runs.
+"""Captures of real traffic (pcap and pcapng files), and traces of ns-2, as runs.
 
 A capture is read once, from its first packet to its last, in bounded memory. Its tables are those of a run as far as a
 capture can know them, and some of its own (`connections`, `interfaces`, `protocols`, `packet_sizes`). Times count from
 its first packet.
+
+A trace (``out.tr``, twelve columns) gives the tables of a run as far as it knows them. Its times stay as they are.
 
 Example:
     >>> import struct, tempfile
@@ -26,7 +28,7 @@ import hashlib
 import json
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -34,7 +36,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError, TightlinkError
-from tightlink.run import CAPTURE, Framed, Run
+from tightlink.run import CAPTURE, TRACE, Framed, Run
 from tightlink.tables import TABLES
 
 if TYPE_CHECKING:
@@ -44,9 +46,13 @@ if TYPE_CHECKING:
 
 
 INTERVAL: Final = "1 s"
+#: Connections that are listed at most; half as many are followed at a time.
+CONNECTIONS: Final = 1 << 18
 _NANOSECONDS: Final = 10**9
 #: Link types of which the headers are read, by the names that the tables give them.
 _READ: Final = frozenset({"ethernet", "linux sll", "linux sll2", "loop", "null", "raw ip", "raw ipv4", "raw ipv6"})
+#: What rounding may make of a link that was always busy.
+_NEARLY: Final = 1e-3
 _TYPES: Final = {"text": "String", "integer": "Int64", "number": "Float64"}
 
 
@@ -54,28 +60,42 @@ def capture(
     path: str | os.PathLike[str],
     *,
     interval: str = INTERVAL,
+    rate: str | None = None,
+    connections: int | None = None,
     packets: bool = False,
     watch: Callable[[CaptureProgress], None] | None = None,
 ) -> Run:
-    """Read a capture.
+    """Read a capture, or a trace of ns-2; the first bytes tell which.
 
     Args:
-        path: A pcap or pcapng file, compressed by gzip or not; ``-`` is standard input.
+        path: A pcap or pcapng file, or a trace, compressed (gzip, bzip2, xz, zstd) or not; ``-`` is standard input.
         interval: Of the series, such as ``"100 ms"``.
+        rate: Capacity of each link that was captured, such as ``"1 Gbit/s"``, which gives their utilization; without it
+            what a pcapng file says.
+        connections: How many to list at most, the largest; half as many are followed at a time, and each takes about
+            2 KB of memory. Without it `CONNECTIONS`. A trace has no use for it.
         packets: Whether to keep a row for every packet (`Run.packets`, and the table ``findings``); this takes about
             150 bytes of memory for each.
         watch: Told now and then how far it is.
 
     Raises:
-        TightlinkError: The file is no capture, or damaged before its first packet.
-        ScenarioError: The interval is no time above zero.
+        TightlinkError: The file is neither, or damaged before its first packet.
+        ScenarioError: The interval or the rate is not above zero, or fewer than two connections are to be listed.
     """
     from tightlink import _core
 
-    spacing_ns = _interval_ns(interval)
+    asked = _Asked(_interval_ns(interval), _rate_bps(rate), _connections(connections), packets)
+    limits = {} if asked.connections is None else {"listed": asked.connections, "followed": asked.connections // 2}
     begin = time.monotonic()
     try:
-        found = _core.capture(_file(path), interval_ns=spacing_ns, packets=packets, watch=_heard(watch))
+        found = _core.capture(
+            _file(path),
+            interval_ns=asked.interval_ns,
+            packets=packets,
+            rate_bps=asked.rate_bps,
+            watch=_heard(watch),
+            **limits,
+        )
     except _core.CaptureError as error:
         raise TightlinkError(f"{_name(path)}: {error}") from None
     except OSError as error:
@@ -83,8 +103,10 @@ def capture(
     wall_s = time.monotonic() - begin
     facts = json.loads(found.manifest())
     frames = {name: _frame(name, found.table(name)) for name in found.tables}
-    manifest = _manifest(_name(path), facts, spacing_ns, packets=packets) | {"timing": _timing(facts, wall_s)}
-    manifest["warnings"] = list(_warnings(facts, spacing_ns, frames))
+    if facts["trace"] and asked.connections is not None:
+        raise ScenarioError(f"none: {_name(path)} is a trace, which has none", key="connections", value=connections)
+    manifest = _manifest(_name(path), facts, asked) | {"timing": _timing(facts, wall_s)}
+    manifest["warnings"] = list((_of_trace if facts["trace"] else _warnings)(facts, asked, frames))
     return Run(None, manifest, Framed(frames))
 
 
@@ -112,11 +134,21 @@ def _heard(watch: Callable[[CaptureProgress], None] | None) -> Callable[[int, in
     return lambda packets, size: watch(CaptureProgress(packets, size))
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """How a capture is read: what its tables depend on beside it."""
+
+    interval_ns: int
+    rate_bps: float | None
+    connections: int | None
+    packets: bool
+
+
 def _file(path: str | os.PathLike[str]) -> str | None:
     if str(path) == "-":
         return None
     if Path(path).is_dir():
-        raise TightlinkError(f"{path}: expected a capture (pcap or pcapng), and it is a folder")
+        raise TightlinkError(f"{path}: expected a capture (pcap or pcapng) or a trace of ns-2, and it is a folder")
     return str(path)
 
 
@@ -133,6 +165,25 @@ def _interval_ns(interval: str) -> int:
     if exact <= 0 or exact.denominator != 1 or exact >= 1 << 62:
         raise ScenarioError(expected, key="interval", value=interval)
     return int(exact)
+
+
+def _rate_bps(rate: str | None) -> float | None:
+    if rate is None:
+        return None
+    expected = 'a rate above zero, such as "1 Gbit/s"'
+    try:
+        found = units.rate(rate)
+    except ScenarioError as error:
+        raise ScenarioError(expected, key="rate", value=rate, suggestion=error.suggestion) from None
+    if found <= 0:
+        raise ScenarioError(expected, key="rate", value=rate)
+    return found
+
+
+def _connections(connections: int | None) -> int | None:
+    if connections is not None and connections < 2:  # noqa: PLR2004  # half of them are followed
+        raise ScenarioError("a whole number of at least 2", key="connections", value=connections)
+    return connections
 
 
 def _frame(name: str, columns: Mapping[str, Any]) -> pl.DataFrame:
@@ -158,12 +209,12 @@ def _series(values: Any) -> pl.Series:
     return pl.Series(values, nan_to_null=True, dtype=pl.String if isinstance(values, list) else None)
 
 
-def _manifest(name: str, facts: Mapping[str, Any], interval_ns: int, *, packets: bool) -> dict[str, Any]:
+def _manifest(name: str, facts: Mapping[str, Any], asked: _Asked) -> dict[str, Any]:
     from tightlink import __version__
 
-    depends = [facts["sha256"], interval_ns, packets, __version__]
-    return {
-        "source": CAPTURE,
+    depends = [facts["sha256"], *astuple(asked), __version__]
+    made = {
+        "source": TRACE if facts["trace"] else CAPTURE,
         "identity": hashlib.sha256(json.dumps(depends).encode()).hexdigest(),
         "version": __version__,
         "file": name,
@@ -171,13 +222,23 @@ def _manifest(name: str, facts: Mapping[str, Any], interval_ns: int, *, packets:
         "compressed": facts["compressed"],
         "bytes": facts["bytes"],
         "sha256": facts["sha256"],
-        "packets": facts["packets"],
-        "connections": facts["connections"],
-        "incomplete_datagrams": facts["incomplete"],
-        "times_backwards": facts["backwards"],
-        "began": None if facts["began_ns"] is None else _instant(facts["began_ns"]),
-        "interval": units.format_time(float(Fraction(facts["interval_ns"], _NANOSECONDS))),
     }
+    interval = {"interval": units.format_time(float(Fraction(facts["interval_ns"], _NANOSECONDS)))}
+    if facts["trace"]:
+        return (
+            made | {"events": facts["packets"], "lines_skipped": facts["skipped"], "end_s": facts["end_s"]} | interval
+        )
+    return (
+        made
+        | {
+            "packets": facts["packets"],
+            "connections": facts["connections"],
+            "incomplete_datagrams": facts["incomplete"],
+            "times_backwards": facts["backwards"],
+            "began": None if facts["began_ns"] is None else _instant(facts["began_ns"]),
+        }
+        | interval
+    )
 
 
 def _instant(nanoseconds: int) -> str:
@@ -191,12 +252,30 @@ def _timing(facts: Mapping[str, Any], wall_s: float) -> dict[str, float]:
     return {"wall_s": wall_s, "packets_per_s": facts["packets"] / took, "bytes_per_s": facts["bytes"] / took}
 
 
-def _warnings(facts: Mapping[str, Any], asked_ns: int, frames: Mapping[str, pl.DataFrame]) -> Iterator[str]:
-    """What must be read before the tables are trusted."""
+def _damage(facts: Mapping[str, Any], counted: str) -> Iterator[str]:
     damage = facts["damage"]
     if damage is not None:
         where = f"byte {damage['offset']}" + (" of what was unpacked" if facts["compressed"] else "")
-        yield f"damaged at {where}: {damage['what']}; the tables hold the {facts['packets']} packets before it"
+        yield f"damaged at {where}: {damage['what']}; the tables hold the {facts['packets']} {counted} before it"
+
+
+def _of_trace(facts: Mapping[str, Any], _asked: _Asked, frames: Mapping[str, pl.DataFrame]) -> Iterator[str]:
+    """What must be read before the tables of a trace are trusted."""
+    yield from _damage(facts, "events")
+    if facts["backwards"]:
+        yield f"{facts['backwards']} lines are of times before that of the line before them: queues are not exact"
+    yield from _too_busy(frames["links"])
+
+
+def _too_busy(links: pl.DataFrame) -> Iterator[str]:
+    for name, share in links.filter(links["utilization"] > 1 + _NEARLY).select("link", "utilization").iter_rows():
+        said = units.format_fraction(round(share, 4))
+        yield f"{name} carried {said} of its rate: it was captured in both directions, or its rate is another"
+
+
+def _warnings(facts: Mapping[str, Any], asked: _Asked, frames: Mapping[str, pl.DataFrame]) -> Iterator[str]:
+    """What must be read before the tables are trusted."""
+    yield from _damage(facts, "packets")
     if facts["packets"] == 0:
         yield "the capture holds no packets"
     interfaces = frames["interfaces"]
@@ -209,13 +288,17 @@ def _warnings(facts: Mapping[str, Any], asked_ns: int, frames: Mapping[str, pl.D
         yield f"too little was kept of {facts['unseen']} TCP segments to look at them: capture 96 bytes of each or more"
     unlisted = facts["connections"] - facts["listed"]
     if unlisted > 0:
-        yield f"{unlisted} of {facts['connections']} connections, the smallest, are not listed in flows"
+        yield (
+            f"{unlisted} of {facts['connections']} connections, the smallest, are not listed in flows; "
+            "protocols counts them"
+        )
     if facts["concluded"]:
         yield (
             f"{facts['concluded']} connections that were quiet longest were concluded to make room; "
             "what came of them later counts as a new one"
         )
-    if facts["interval_ns"] != asked_ns:
+    yield from _too_busy(frames["links"])
+    if facts["interval_ns"] != asked.interval_ns:
         spacing = units.format_time(facts["interval_ns"] / _NANOSECONDS)
         yield f"the capture is so long that its series has intervals of {spacing}"
 

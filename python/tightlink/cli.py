@@ -34,6 +34,7 @@ from tightlink.commands.measure_grid import tcp, udp_sweep
 from tightlink.commands.measure_path import path, serve
 from tightlink.commands.misunderstood import misunderstood
 from tightlink.commands.packetize import packetize
+from tightlink.commands.pinger import pinger
 from tightlink.commands.predict import predict
 from tightlink.commands.sql import sql
 from tightlink.commands.sweep import sweep
@@ -199,6 +200,7 @@ app.command(evaluate)
 app.command(emulate)
 app.command(four_tier)
 app.command(capture)
+app.command(pinger)
 
 
 @app.command(name="list")

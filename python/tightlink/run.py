@@ -38,6 +38,7 @@ _NEEDED_OF_SIMULATIONS: Final = ("seed", "engine_behaviour")
 SIMULATION: Final = "simulation"
 MEASUREMENT: Final = "measurement"
 CAPTURE: Final = "capture"
+TRACE: Final = "trace"
 
 
 class Source(Protocol):
@@ -61,7 +62,7 @@ class Source(Protocol):
 class Run:
     """One execution of a scenario: its tables as polars frames, its manifest, its scenario.
 
-    Made by `tightlink.simulate` and `tightlink.open_run`. What was captured somewhere has no scenario.
+    Made by `tightlink.simulate` and `tightlink.open_run`. What was captured or traced somewhere has no scenario.
     """
 
     def __init__(self, scenario: Scenario | None, manifest: Mapping[str, Any], source: Source) -> None:
@@ -84,7 +85,7 @@ class Run:
 
     @property
     def source(self) -> str:
-        """Where it comes from: simulation, measurement or capture."""
+        """Where it comes from: simulation, measurement, capture, or a trace of ns-2."""
         return str(self.manifest.get("source", SIMULATION))
 
     @property
@@ -113,8 +114,8 @@ class Run:
 
     def _how_to_get(self, table: str) -> str:
         """What to do for a table that is not there."""
-        if self.source == CAPTURE and table not in CAPTURED:
-            return "a capture does not tell it"
+        if self.source in {CAPTURE, TRACE} and table not in CAPTURED[self.source]:
+            return f"a {self.source} does not tell it"
         return HOW_TO.get(table, "its source does not give it")
 
     @property

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 #: How the names of captures end.
 _CAPTURES: Final = (".pcapng", ".pcap")
+#: What fits into an IP datagram, which has 16 bits for its length, beside its header.
+_MOST_CUT_BYTES: Final = 65_535 - 20
 
 
 def simulate(  # noqa: PLR0913
@@ -77,6 +79,8 @@ def simulate(  # noqa: PLR0913
     if trace or tr is not None or pcap is not None:
         check_trace(scenario)
     prepared = prepare(scenario)
+    if pcap is not None:
+        _check_fragments(prepared)
     watched = Watched(
         trace=trace,
         tr=None if tr is None else str(new_file(tr)),
@@ -248,6 +252,24 @@ def _capture_file(path: str | os.PathLike[str]) -> Path:
     if file.suffix not in _CAPTURES:
         raise TightlinkError(f"{file}: expected a name that ends in {' or '.join(_CAPTURES)}")
     return file
+
+
+def _check_fragments(prepared: Prepared) -> None:
+    """Refuse datagrams of which fragments would reach beyond what IP can address."""
+    resolved = json.loads(prepared.resolved)
+    smallest = min((link["mtu_bytes"] for link in resolved["links"] if link["mtu_bytes"] is not None), default=None)
+    for flow in resolved["flows"]:
+        udp = flow["transport"].get("udp")
+        # A profile whose datagrams have headers keeps them within that.
+        if udp is None or udp["header_bytes"] or smallest is None or udp["payload_bytes"] <= smallest:
+            continue
+        if udp["payload_bytes"] > _MOST_CUT_BYTES:
+            raise ScenarioError(
+                f"at most {_MOST_CUT_BYTES} B for --pcap where a link has an MTU, here of {smallest} B: in a capture "
+                "fragments have IP headers, and with one a datagram has at most 65535 B",
+                key=f"traffic.{flow['group']}.udp.payload",
+                value=f"{udp['payload_bytes']} B",
+            )
 
 
 def _places(prepared: Prepared, names: Sequence[str] | None, *, captured: bool) -> list[int] | None:

@@ -220,6 +220,7 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("duration_s", "number", "from its first packet to its last"),
         ("frame_bytes", "integer", "bytes on the wire, link headers included"),
         ("throughput_bps", "number", "bytes without link headers / duration"),
+        ("rate_bps", "number", "capacity of the link, as --rate or the file says"),
         ("snap_length_bytes", "integer", "bytes kept of each frame at most"),
         ("packets_cut", "integer", "packets of which only the beginning was kept"),
         ("capture_drops", "integer", "packets that the capture lost, as the file says"),
@@ -229,7 +230,7 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("packets", "integer", "packets"),
         ("bytes", "integer", "bytes, IP headers included; of what is not IP, bytes of frames"),
         ("share", "number", "share of all bytes"),
-        ("flows", "integer", "flows"),
+        ("flows", "integer", "flows, those included that are not listed"),
     ),
     "packet_sizes": _columns(
         ("protocol", "text", "tcp, udp or another protocol by name"),
@@ -259,8 +260,8 @@ HOW_TO: Final = {
     "findings": f"{_OF_CAPTURES}, with packets=True, or --packets",
 }
 
-#: Tables that a capture may have, if it was read for them.
-CAPTURED: Final = frozenset({"packets", "findings"})
+#: Tables that a capture and a trace may have, if they were read for them.
+CAPTURED: Final = {"capture": frozenset({"packets", "findings"}), "trace": frozenset({"packets"})}
 
 #: Columns of tables over time that say what is at the end of an interval, not what happened in it.
 _STATES: Final = frozenset({"sources_transmitting", "sources_connecting", "sources_thinking", "packets_in_network"})

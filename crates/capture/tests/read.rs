@@ -6,6 +6,8 @@ use proptest::prelude::*;
 use tightlink_capture::read::capture::{Capture, Options, read};
 use tightlink_capture::read::error::Error;
 use tightlink_capture::read::flows::Limits;
+use tightlink_capture::read::ns2;
+use tightlink_capture::read::source::Source;
 use tightlink_capture::read::tables::tables;
 
 const ACK: u8 = 16;
@@ -80,7 +82,7 @@ fn pcapng(frames: &[Vec<u8>]) -> Vec<u8> {
 
 fn reading(content: &[u8]) -> Result<Capture, Error> {
     let options = Options { packets: true, limits: Limits { open: 4, listed: 4 }, ..Options::default() };
-    read(Cursor::new(content), options, |_, _| true)
+    read(Source::new(Cursor::new(content))?, options, |_, _| true)
 }
 
 /// Reads and makes tables; how many packets there are.
@@ -113,7 +115,7 @@ fn both_formats_hold_the_same() {
         let found = reading(&content).expect("a capture");
         assert_eq!((found.count, found.totals.backwards, found.unseen), (43, 0, 0));
         assert!(found.damage.is_none());
-        let flows = found.flows.finish();
+        let flows = found.flows.finish().listed;
         let way = &flows[0].1.ways[0];
         assert_eq!((flows.len(), way.data_packets, way.delivered, way.rtt.count), (1, 20, 2000, 21));
         assert_eq!(flows[0].1.state(), "open");
@@ -188,5 +190,46 @@ proptest! {
         let mut content = pcap(&frames);
         content[20] = link;
         prop_assert_eq!(count(&content), Some(frames.len() as u64));
+    }
+}
+
+const TRACE: &str = "0.00000  0  0  2  0  cwnd_ 1.000
++ 0.1 0 1 tcp 40 ------- 0 0.0 1.0 0 0
+- 0.1 0 1 tcp 40 ------- 0 0.0 1.0 0 0
+r 0.11016 0 1 tcp 40 ------- 0 0.0 1.0 0 0
++ 0.11016 1 0 ack 40 ------- 0 1.0 0.0 0 1
+- 0.11016 1 0 ack 40 ------- 0 1.0 0.0 0 1
+r 0.12032 1 0 ack 40 ------- 0 1.0 0.0 0 1
++ 0.12032 0 1 tcp 1040 ------- 0 0.0 1.0 1 2
+d 0.12032 0 1 tcp 1040 ------- 0 0.0 1.0 1 2
+";
+
+/// Reads a trace and makes tables; how many lines there are.
+fn lines(content: &[u8]) -> Option<u64> {
+    let options = ns2::Options { interval: 10_000_000, packets: true, rate_bps: Some(1e6) };
+    let found = ns2::read(Source::new(Cursor::new(content)).ok()?, options, |_, _| true).ok()?;
+    let events = found.events;
+    for (name, table) in ns2::tables::tables(found) {
+        let lengths: Vec<usize> = table.columns.iter().map(|(_, column)| length(column)).collect();
+        assert!(lengths.windows(2).all(|pair| pair[0] == pair[1]), "{name}: {lengths:?}");
+    }
+    Some(events)
+}
+
+#[test]
+fn traces_are_known_by_their_first_event() {
+    assert!(ns2::is_trace(TRACE.as_bytes()));
+    assert_eq!(lines(TRACE.as_bytes()), Some(8));
+    for other in [&b"s 0.5 _0_ AGT  --- 0 tcp 40"[..], b"+", b"", b"0.0 0 0 2 0 cwnd_ 1\n", b"\xd4\xc3\xb2\xa1"] {
+        assert!(!ns2::is_trace(other), "{other:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn damaged_traces_are_read_up_to_the_damage(at in 0..TRACE.len(), bytes in proptest::collection::vec(any::<u8>(), 0..20)) {
+        let mut content = TRACE.as_bytes().to_vec();
+        content.splice(at..(at + bytes.len()).min(TRACE.len()), bytes);
+        prop_assert!(lines(&content).is_none_or(|events| events <= 28));
     }
 }

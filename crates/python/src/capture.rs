@@ -1,4 +1,4 @@
-//! Reading captures.
+//! Reading captures and traces.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,33 +7,40 @@ use std::time::{Duration, Instant};
 
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 use tightlink_capture::read::capture::{Capture, Options, read};
-use tightlink_capture::read::error::Error;
+use tightlink_capture::read::error::{Damage, Error, first};
 use tightlink_capture::read::flows::Limits;
+use tightlink_capture::read::ns2::{self, Trace, is_trace};
+use tightlink_capture::read::source::Source;
 use tightlink_capture::read::tables::tables;
+use tightlink_sim::tables::Table;
 
 use crate::CaptureError;
 use crate::outcome::Outcome;
 
-/// Reads a capture, of standard input without a path, into an outcome whose manifest tells what was found beside the
-/// tables. Series count by intervals of `interval_ns`; with `packets` there is a row for every packet. `followed`
-/// and `listed` say how many connections are followed at a time and listed in the end. `watch` hears now and then of the
-/// packets and the bytes so far.
+/// Facts as JSON, and tables by name.
+type Found = (String, Vec<(&'static str, Table)>);
+
+/// Reads a capture or a trace of ns-2, of standard input without a path, into an outcome whose manifest tells what was
+/// found beside the tables. Series count by intervals of `interval_ns`; with `packets` there is a row for every packet.
+/// `rate_bps` is the capacity of the links that were captured. `followed` and `listed` say how many connections are
+/// followed at a time and listed in the end. `watch` hears now and then of the packets and the bytes so far.
 #[pyfunction]
-#[pyo3(signature = (path, *, interval_ns, packets = false, followed = None, listed = None, watch = None))]
+#[pyo3(signature = (path, *, interval_ns, packets = false, rate_bps = None, followed = None, listed = None, watch = None))]
 pub fn capture(
     py: Python<'_>,
     path: Option<PathBuf>,
     interval_ns: i64,
     packets: bool,
+    rate_bps: Option<f64>,
     followed: Option<usize>,
     listed: Option<usize>,
     watch: Option<Py<PyAny>>,
 ) -> PyResult<Outcome> {
     let usual = Limits::default();
     let limits = Limits { open: followed.unwrap_or(usual.open), listed: listed.unwrap_or(usual.listed) };
-    let options = Options { interval: interval_ns, packets, limits };
+    let options = Options { interval: interval_ns, packets, limits, rate_bps };
     let failed = |error: Error| match error {
         Error::Io(error) => PyOSError::new_err((error.raw_os_error(), error.to_string(), path.clone())),
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),
@@ -44,12 +51,20 @@ pub fn capture(
             Some(path) => Box::new(File::open(path)?),
             None => Box::new(io::stdin().lock()),
         };
-        let found = read(input, options, watched(watch.as_ref()))?;
-        let facts = facts(&found);
-        Ok((facts, tables(found)))
+        found(Source::new(input)?, options, watched(watch.as_ref()))
     });
     let (facts, tables) = found.map_err(failed)?;
     Ok(Outcome::new(facts, tables, None))
+}
+
+fn found(mut source: Source<'_>, options: Options, proceed: impl FnMut(u64, u64) -> bool) -> Result<Found, Error> {
+    if is_trace(source.peek(ns2::HEAD).map_err(first)?) {
+        let Options { interval, packets, rate_bps, .. } = options;
+        let trace = ns2::read(source, ns2::Options { interval, packets, rate_bps }, proceed)?;
+        return Ok((facts_of_trace(&trace, interval), ns2::tables::tables(trace)));
+    }
+    let found = read(source, options, proceed)?;
+    Ok((facts(&found), tables(found)))
 }
 
 /// Asks now and then whether to go on, and tells how far it is.
@@ -70,9 +85,9 @@ fn watched(watch: Option<&Py<PyAny>>) -> impl FnMut(u64, u64) -> bool {
 }
 
 fn facts(found: &Capture) -> String {
-    let damage = found.damage.as_ref().map(|damage| json!({"offset": damage.offset, "what": damage.what}));
     let (sha256, bytes) = &found.digest;
     json!({
+        "trace": false,
         "format": found.format,
         "compressed": found.compressed,
         "sha256": sha256,
@@ -86,7 +101,29 @@ fn facts(found: &Capture) -> String {
         "backwards": found.totals.backwards,
         "incomplete": found.incomplete,
         "unseen": found.unseen,
-        "damage": damage,
+        "damage": found.damage.as_ref().map(told),
     })
     .to_string()
+}
+
+fn facts_of_trace(found: &Trace, interval_ns: i64) -> String {
+    let (sha256, bytes) = &found.digest;
+    json!({
+        "trace": true,
+        "format": "ns-2 trace",
+        "compressed": found.compressed,
+        "sha256": sha256,
+        "bytes": bytes,
+        "packets": found.events,
+        "end_s": found.end_s,
+        "interval_ns": interval_ns,
+        "backwards": found.backwards,
+        "skipped": found.skipped,
+        "damage": found.damage.as_ref().map(told),
+    })
+    .to_string()
+}
+
+fn told(damage: &Damage) -> Value {
+    json!({"offset": damage.offset, "what": damage.what})
 }

@@ -20,23 +20,31 @@ def capture(
     *,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     interval: str = "1 s",
+    rate: str | None = None,
+    connections: int | None = None,
     packets: Annotated[bool, Parameter(negative="")] = False,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
-    """Read a capture (pcap or pcapng) and print its flows, protocols and interfaces.
+    """Read a capture (pcap or pcapng) and print its flows, protocols and interfaces; or a trace of ns-2.
 
     Parameters
     ----------
     file
-        The capture, compressed by gzip or not; - is standard input.
+        The capture or the trace, compressed (gzip, bzip2, xz, zstd) or not; - is standard input.
     output
         Folder to write the tables to; without it nothing is written.
     interval
         Of the series, such as "100 ms" (default: 1 s).
+    rate
+        Capacity of each link that was captured, such as "1 Gbit/s", for their utilization (default: what a pcapng file
+        says).
+    connections
+        Connections to list at most, the largest; half as many are followed at a time, and each takes about 2 KB of
+        memory (default: 262144).
     packets
         Keep a row for every packet, and what was found of it; needs --output.
     json_
-        Print manifest, flows, connections, links, interfaces and protocols as JSON.
+        Print manifest, flows, connections, links, interfaces and protocols as JSON; of a trace flows and links.
     """
     from tightlink.capture import capture as read
     from tightlink.commands.capture_output import show
@@ -46,9 +54,10 @@ def capture(
         raise ScenarioError("--output beside it: they are written, not printed", key="--packets", value=True)
     try:
         with watching(f"reading {file}") as watch:
-            run = read(file, interval=interval, packets=packets, watch=watch)
+            run = read(file, interval=interval, rate=rate, connections=connections, packets=packets, watch=watch)
     except ScenarioError as error:
-        raise ScenarioError(error.expected, key="--interval", value=error.value, suggestion=error.suggestion) from None
+        option = f"--{error.key}"
+        raise ScenarioError(error.expected, key=option, value=error.value, suggestion=error.suggestion) from None
     if output is not None:
         run.save(output)
         say(f"wrote {output}")
@@ -60,5 +69,5 @@ def capture(
 
 
 def _json(run: "Run") -> str:
-    tables = {name: run.table(name).to_dicts() for name in _PRINTED}
+    tables = {name: run.table(name).to_dicts() for name in _PRINTED if name in run.tables}
     return json.dumps({"manifest": run.manifest} | tables, indent=2)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
-from tightlink.console import print_table, rounded
+from tightlink.console import print_table, quantity, rounded
+from tightlink.run import TRACE
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,19 +19,49 @@ _MOST_FLOWS: Final = 20
 _FLOW: Final = ("transport", "state", "start", "duration", "packets", "goodput", "resent", "rtt median", "rtt max")
 _PROTOCOL: Final = ("packets", "bytes", "share", "flows")
 _INTERFACE: Final = ("type", "packets", "bytes", "duration", "throughput", "lost by capture")
+_TRACED: Final = ("transport", "start", "sent", "dropped", "resent", "throughput", "latency", "jitter")
+_LINK: Final = ("packets", "bytes", "dropped", "queue mean", "queue max")
+_UTILIZATION: Final = "utilization"
 
 
 def show(run: Run) -> None:
-    """Flows, protocols and interfaces of a capture, on standard output."""
-    flows = largest(run, _MOST_FLOWS)
-    print_table(["flow", *_FLOW], [_flow(row) for row in flows.iter_rows(named=True)], words=(1, 2))
+    """What was read, on standard output: of a capture flows, protocols and interfaces, of a trace flows and links."""
+    if run.source == TRACE:
+        _show_trace(run)
+    else:
+        _show_capture(run)
+
+
+def _show_trace(run: Run) -> None:
+    flows = run.flows.sort("bytes_sent", descending=True, maintain_order=True).head(_MOST_FLOWS)
+    print_table(["flow", *_TRACED], [_traced(row) for row in flows.iter_rows(named=True)], words=(1,))
+    _others(run, flows)
+    print()
+    known = _known(run)
+    print_table(["link", *_LINK, *known], [_link(row, known) for row in run.links.iter_rows(named=True)])
+
+
+def _known(run: Run) -> list[str]:
+    """Utilization is shown where the rate of a link is known."""
+    return [] if run.links[_UTILIZATION].is_null().all() else [_UTILIZATION]
+
+
+def _others(run: Run, flows: pl.DataFrame) -> None:
     if flows.height < run.flows.height:
         print(f"… and {run.flows.height - flows.height} smaller flows (-o DIR keeps all)")
+
+
+def _show_capture(run: Run) -> None:
+    flows = largest(run, _MOST_FLOWS)
+    print_table(["flow", *_FLOW], [_flow(row) for row in flows.iter_rows(named=True)], words=(1, 2))
+    _others(run, flows)
     print()
     print_table(["protocol", *_PROTOCOL], [_protocol(row) for row in run.table("protocols").iter_rows(named=True)])
     print()
     both = run.links.join(run.table("interfaces"), on="link", maintain_order="left")
-    print_table(["interface", *_INTERFACE], [_interface(row) for row in both.iter_rows(named=True)], words=(1,))
+    known = _known(run)
+    rows = [_interface(row, known) for row in both.iter_rows(named=True)]
+    print_table(["interface", *_INTERFACE, *known], rows, words=(1,))
 
 
 def largest(run: Run, most: int) -> pl.DataFrame:
@@ -60,7 +91,7 @@ def _protocol(row: dict[str, Any]) -> list[str]:
     return [row["protocol"], str(row["packets"]), str(row["bytes"]), share, str(row["flows"])]
 
 
-def _interface(row: dict[str, Any]) -> list[str]:
+def _interface(row: dict[str, Any], known: list[str]) -> list[str]:
     return [
         row["link"],
         row["link_type"],
@@ -69,4 +100,31 @@ def _interface(row: dict[str, Any]) -> list[str]:
         rounded(row["duration_s"], units.format_time),
         rounded(row["throughput_bps"], units.format_rate),
         "-" if row["capture_drops"] is None else str(row["capture_drops"]),
+        *(quantity(name, row[name]) for name in known),
+    ]
+
+
+def _traced(row: dict[str, Any]) -> list[str]:
+    return [
+        row["label"],
+        row["transport"],
+        rounded(row["start_s"], units.format_time),
+        str(row["packets_sent"]),
+        str(row["packets_dropped"]),
+        "-" if row["packets_retransmitted"] is None else str(row["packets_retransmitted"]),
+        rounded(row["throughput_bps"], units.format_rate),
+        rounded(row["latency_mean_s"], units.format_time),
+        rounded(row["jitter_mean_s"], units.format_time),
+    ]
+
+
+def _link(row: dict[str, Any], known: list[str]) -> list[str]:
+    return [
+        row["link"],
+        str(row["packets_in"]),
+        str(row["bytes_out"]),
+        str(row["packets_dropped"]),
+        rounded(row["queue_mean_packets"], lambda value: f"{value:.4g}"),
+        str(row["queue_max_packets"]),
+        *(quantity(name, row[name]) for name in known),
     ]

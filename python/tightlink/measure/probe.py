@@ -24,7 +24,6 @@ import contextlib
 import json
 import socket as sockets
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np

@@ -12,6 +12,7 @@ from tightlink.console import rounded
 from tightlink.plots.labels import grouped
 from tightlink.report import charts
 from tightlink.report.blocks import Block, Chart, Details, Section, Table, Text
+from tightlink.report.encoding import round_above
 
 if TYPE_CHECKING:
     from tightlink.run import Run
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 _MOST_FLOWS: Final = 200
 #: Protocols with most bytes that have a line of their own.
 _MOST_LINES: Final = 6
-_FACTS: Final = ("file", "format", "bytes", "sha256", "began", "interval")
 _FLOWS: Final = (
     *("label", "transport", "start_s", "packets_sent", "bytes_sent", "goodput_bps", "packets_retransmitted"),
     "rtt_mean_s",
@@ -46,9 +46,13 @@ def lead(run: Run) -> str:
     lasts = float(ends.to_list()[0]) if ends.len() == 1 else max(ends.to_list(), default=0.0)
     rate = rounded(size * 8 / lasts if lasts > 0 else None, units.format_rate)
     began = run.manifest["began"] or "never"
-    connections = grouped(run.manifest["connections"])
-    passed = f"{grouped(packets)} packets in {rounded(lasts, units.format_time)}, {rate} on average"
-    return f"{passed}, captured from {began} on: {connections} connections, {grouped(run.flows.height)} flows."
+    passed = f"{_count(packets, 'packet')} in {rounded(lasts, units.format_time)}, {rate} on average"
+    found = f"{_count(run.manifest['connections'], 'connection')}, {_count(run.flows.height, 'flow')}"
+    return f"{passed}, captured from {began} on: {found}."
+
+
+def _count(number: int, word: str) -> str:
+    return f"{grouped(number)} {word}" if number == 1 else f"{grouped(number)} {word}s"
 
 
 def sections(run: Run) -> list[Section]:
@@ -66,7 +70,7 @@ def sections(run: Run) -> list[Section]:
             "",
             [
                 Table(
-                    run.links.select("link", "packets_out", "bytes_out").join(
+                    _known(run.links.select("link", "packets_out", "bytes_out", "utilization")).join(
                         run.table("interfaces"), on="link", maintain_order="left"
                     )
                 )
@@ -74,6 +78,11 @@ def sections(run: Run) -> list[Section]:
         ),
         Section("File", "", [Details("The file that was read", facts)]),
     ]
+
+
+def _known(links: pl.DataFrame) -> pl.DataFrame:
+    """Without the utilization where no link's rate is known."""
+    return links.drop("utilization") if links["utilization"].is_null().all() else links
 
 
 def _remarks(run: Run) -> list[Section]:
@@ -112,8 +121,15 @@ def _protocols(run: Run) -> Section:
             ("system_bps", "All bits so far over all time so far."),
         ):
             shown = over_time.select("time_s", "entity", throughput_bps=column).rename({"entity": "protocol"})
-            blocks.append(Chart(charts.line(shown, "time_s", "throughput_bps", by="protocol"), what))
+            ends = _from_zero(shown["throughput_bps"])
+            blocks.append(Chart(charts.line(shown, "time_s", "throughput_bps", by="protocol", y_domain=ends), what))
     return Section("Protocols", "", blocks)
+
+
+def _from_zero(values: pl.Series) -> tuple[float, float] | None:
+    """The ends of an axis of rates, which says nothing of differences unless it begins at zero."""
+    most = values.max()
+    return (0.0, round_above(most)) if isinstance(most, float) and most > 0 else None
 
 
 def _percent(share: float | None) -> str:

@@ -9,7 +9,7 @@ from tightlink.console import rounded
 from tightlink.plots.labels import grouped
 from tightlink.report import charts, users, why
 from tightlink.report.blocks import Block, Chart, Details, Row, Section, Table, Text
-from tightlink.run import CAPTURE, SIMULATION
+from tightlink.run import CAPTURE, SIMULATION, TRACE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +41,10 @@ def sections(run: Run) -> list[Section]:
         from tightlink.report import captures
 
         return captures.sections(run)
+    if run.source == TRACE:
+        facts = "\n".join(f"{key}: {run.manifest[key]}" for key in ("file", "format", "bytes", "sha256", "interval"))
+        file = Section("File", "", [Details("The file that was read", facts)])
+        return [_totals(run), _links(run), *_over_time(run), file]
     from tightlink.scenario import understood
 
     flows = [_why(run), _totals(run)] if "flows" in run.tables else []
@@ -62,6 +66,12 @@ def lead(run: Run) -> str:
 
         return captures.lead(run)
     links = run.links
+    if run.source == TRACE:
+        lost, sent = int(run.flows["packets_dropped"].sum()), int(run.flows["packets_sent"].sum())
+        found = (
+            f"{_count(run.flows.height, 'flow')} and {_count(links.height, 'link')} until {run.manifest['end_s']:g} s"
+        )
+        return f"A trace of ns-2: {found}. {grouped(lost)} of {grouped(sent)} packets were lost."
     busiest = links.sort("utilization", descending=True, nulls_last=True, maintain_order=True).row(0, named=True)
     where = f"The busiest link is {busiest['link']}, in use {why.percent(busiest['utilization'] or 0.0)} of the time."
     simulated = run.source == SIMULATION
@@ -72,8 +82,12 @@ def lead(run: Run) -> str:
     flows = run.flows
     goodput = rounded(float(flows["goodput_bps"].sum()), units.format_rate)
     lost, sent = int(flows["packets_dropped"].sum()), int(flows["packets_sent"].sum())
-    many = "1 flow" if flows.height == 1 else f"{flows.height} flows"
-    return f"{many}, {ran}. Goodput {goodput} in all; {grouped(lost)} of {grouped(sent)} packets were lost. {where}"
+    many = f"{_count(flows.height, 'flow')}, {ran}"
+    return f"{many}. Goodput {goodput} in all; {grouped(lost)} of {grouped(sent)} packets were lost. {where}"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
 def _why(run: Run) -> Section:
@@ -127,7 +141,7 @@ def _list(spoken: Sequence[tuple[str, str]]) -> Markup:
 
 def _totals(run: Run) -> Section:
     flows = run.flows
-    left_out = {"transport"} if (flows["congestion"] != "").all() else set()
+    left_out = {"transport"} if (flows["congestion"].fill_null("") != "").all() else set()
     shown = flows.select(name for name in _FLOWS if name not in left_out and _said(flows[name]))
     return Section("Flows", "", [_table(shown, "flows")])
 
@@ -140,7 +154,7 @@ def _said(column: pl.Series) -> bool:
 def _links(run: Run) -> Section:
     links = run.links.sort("utilization", descending=True, nulls_last=True, maintain_order=True)
     shown = links if links["packets_lost"].sum() else links.drop("packets_lost")
-    return Section("Links", "", [_table(shown, "links")])
+    return Section("Links", "", [_table(shown.select(name for name in shown.columns if _said(shown[name])), "links")])
 
 
 def _nodes(run: Run) -> list[Section]:
@@ -173,9 +187,10 @@ def _over_time(run: Run) -> list[Section]:
 
 
 def _busy(links: pl.DataFrame) -> list[str]:
-    """The links that are nearly as busy as the busiest."""
-    ranked = links.filter(links["utilization"] > 0).sort("utilization", descending=True, maintain_order=True)
-    near = ranked.filter(ranked["utilization"] >= _NEARLY * float(ranked["utilization"].head(1).sum()))
+    """The links that are nearly as busy as the busiest; where no rate is known, by what they carried."""
+    busy = "bytes_out" if links["utilization"].is_null().all() else "utilization"
+    ranked = links.filter(links[busy] > 0).sort(busy, descending=True, maintain_order=True)
+    near = ranked.filter(ranked[busy] >= _NEARLY * float(ranked[busy].head(1).sum()))
     return near["link"].head(_MOST_OVER_TIME).to_list()
 
 

@@ -1,7 +1,5 @@
 //! A capture from its first packet to its last, or to where it is damaged.
 
-use std::io::Read;
-
 use super::analysis::Found;
 use super::connection::TCP;
 use super::error::{Damage, Error};
@@ -12,6 +10,7 @@ use super::ip::{self, Packet};
 use super::link::{Carried, carried};
 use super::packets::{Owner, Packets, Record};
 use super::segment::{FIN, RST, SYN, Segment};
+use super::source::Source;
 use super::totals::{Counted, Kind, Totals};
 
 /// How a capture is read.
@@ -23,11 +22,13 @@ pub struct Options {
     pub packets: bool,
     /// How much is remembered.
     pub limits: Limits,
+    /// Capacity of the links that were captured, in bit/s, instead of what the file says.
+    pub rate_bps: Option<f64>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { interval: 1_000_000_000, packets: false, limits: Limits::default() }
+        Self { interval: 1_000_000_000, packets: false, limits: Limits::default(), rate_bps: None }
     }
 }
 
@@ -64,12 +65,8 @@ const UDP: u8 = 17;
 const WITH_PORTS: [u8; 5] = [TCP, UDP, 33, 132, 136];
 
 /// Reads a capture. `proceed` is asked now and then, with the packets and the bytes so far, whether to go on.
-pub fn read<'a>(
-    input: impl Read + 'a,
-    options: Options,
-    mut proceed: impl FnMut(u64, u64) -> bool,
-) -> Result<Capture, Error> {
-    let mut file = File::open(input)?;
+pub fn read(source: Source<'_>, options: Options, mut proceed: impl FnMut(u64, u64) -> bool) -> Result<Capture, Error> {
+    let mut file = File::open(source)?;
     let mut reading = Reading {
         number: 0,
         totals: Totals::new(options.interval),
@@ -94,12 +91,16 @@ pub fn read<'a>(
     };
     let Reading { number, mut totals, flows, fragments, packets, unseen } = reading;
     totals.settle();
+    let mut interfaces = file.interfaces().to_vec();
+    if options.rate_bps.is_some() {
+        interfaces.iter_mut().for_each(|interface| interface.rate_bps = options.rate_bps);
+    }
     Ok(Capture {
         format: file.format(),
         compressed: file.source().is_compressed(),
         digest: file.source().digest(),
         count: number,
-        interfaces: file.interfaces().to_vec(),
+        interfaces,
         totals,
         flows,
         packets,

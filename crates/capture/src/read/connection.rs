@@ -230,6 +230,13 @@ impl Connection {
         segment.seq.wrapping_sub(base.unwrap_or(segment.seq))
     }
 
+    /// The directions that carry data; of a connection without any, the first.
+    pub fn flows(&self) -> Vec<usize> {
+        let carries = |way: &Way| if self.ends.protocol == TCP { way.data_packets > 0 } else { way.packets > 0 };
+        let directions: Vec<usize> = (0..2).filter(|&direction| carries(&self.ways[direction])).collect();
+        if directions.is_empty() { vec![usize::from(self.ways[0].packets == 0)] } else { directions }
+    }
+
     /// Gives up what only further packets would need.
     pub fn conclude(&mut self) {
         self.handshake = self.handshake();

@@ -45,3 +45,11 @@ pub enum Error {
     #[error("interrupted")]
     Interrupted,
 }
+
+/// A stream that cannot be read at all is no damaged capture.
+pub fn first(damage: Damage) -> Error {
+    match damage.cause {
+        Some(cause) => Error::Io(cause),
+        None => Error::Damaged(damage),
+    }
+}

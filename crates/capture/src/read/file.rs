@@ -1,8 +1,6 @@
 //! A capture file of either format: its interfaces and, one after the other, its frames.
 
-use std::io::Read;
-
-use super::error::{Damage, Error};
+use super::error::{Damage, Error, first};
 use super::pcap::Pcap;
 use super::pcapng::Pcapng;
 use super::source::Source;
@@ -15,7 +13,7 @@ pub const LONGEST_FRAME: u32 = 1 << 19;
 pub type Nanoseconds = i64;
 
 /// An interface at which packets were captured.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Interface {
     /// As the capture calls it; empty if it does not.
     pub name: String,
@@ -23,6 +21,8 @@ pub struct Interface {
     pub link_type: u32,
     /// The bytes kept of each frame; 0 for all.
     pub snap_length: u32,
+    /// Its capacity in bit/s, where somebody said it.
+    pub rate_bps: Option<f64>,
     /// Packets that the capture itself says it lost.
     pub drops: u64,
     /// Whether it said anything of that.
@@ -72,8 +72,7 @@ enum Format {
 
 impl<'a> File<'a> {
     /// Reads the beginning of a capture.
-    pub fn open(inner: impl Read + 'a) -> Result<Self, Error> {
-        let mut source = Source::new(inner)?;
+    pub fn open(mut source: Source<'a>) -> Result<Self, Error> {
         let head = source.peek(4).map_err(first)?;
         let format = if Pcapng::is_magic(head) {
             Format::Pcapng(Pcapng::default())
@@ -120,20 +119,9 @@ impl<'a> File<'a> {
     }
 }
 
-/// A stream that cannot be read at all is no damaged capture.
-fn first(damage: Damage) -> Error {
-    match damage.cause {
-        Some(cause) => Error::Io(cause),
-        None => Error::Damaged(damage),
-    }
-}
-
 fn unknown(head: &[u8]) -> String {
     let other = match head {
-        [] => return "the file is empty; expected a capture (pcap or pcapng)".to_owned(),
-        [0x28, 0xb5, 0x2f, 0xfd] => Some("compressed with zstd: unpack it first"),
-        [b'B', b'Z', b'h', _] => Some("compressed with bzip2: unpack it first"),
-        [0xfd, b'7', b'z', b'X'] => Some("compressed with xz: unpack it first"),
+        [] => return "the file is empty; expected a capture (pcap or pcapng) or a trace of ns-2".to_owned(),
         [0x04, 0x22, 0x4d, 0x18] => Some("compressed with lz4: unpack it first"),
         [b's', b'n', b'o', b'o'] => Some("a capture of snoop: editcap makes pcapng of it"),
         [b'G', b'M', b'B', b'U'] => Some("a capture of Microsoft's Network Monitor: editcap makes pcapng of it"),
@@ -141,7 +129,9 @@ fn unknown(head: &[u8]) -> String {
         _ => None,
     };
     match other {
-        Some(other) => format!("expected a capture (pcap or pcapng), and this is {other}"),
-        None => "expected a capture (pcap or pcapng), and its first bytes are those of neither".to_owned(),
+        Some(other) => format!("expected a capture (pcap or pcapng) or a trace of ns-2, and this is {other}"),
+        None => {
+            "expected a capture (pcap or pcapng) or a trace of ns-2, and its first bytes are those of none".to_owned()
+        }
     }
 }

@@ -52,6 +52,16 @@ pub struct Flows {
     next: u32,
     /// Connections that were concluded while they may have gone on.
     pub concluded: u64,
+    /// Flows of the connections that are not listed, by protocol.
+    unlisted: HashMap<u8, u64>,
+}
+
+/// The connections of a capture in the end.
+pub struct Finished {
+    /// Those that are listed, with their numbers, in the order of their first packets.
+    pub listed: Vec<(u32, Connection)>,
+    /// How many flows the others had, by protocol.
+    pub unlisted: HashMap<u8, u64>,
 }
 
 /// Where a packet belongs.
@@ -77,6 +87,7 @@ impl Flows {
             closed: Vec::new(),
             next: 0,
             concluded: 0,
+            unlisted: HashMap::new(),
         }
     }
 
@@ -107,14 +118,14 @@ impl Flows {
         Belongs { connection: &mut open.connection, serial: open.serial, direction, reopened }
     }
 
-    /// All connections that are listed, with their numbers, in the order of their first packets.
-    pub fn finish(mut self) -> Vec<(u32, Connection)> {
+    /// What there is to tell of them.
+    pub fn finish(mut self) -> Finished {
         for open in std::mem::take(&mut self.open) {
             self.close(open.serial, open.connection);
         }
         self.keep_largest();
         self.closed.sort_unstable_by_key(|(serial, _)| *serial);
-        self.closed
+        Finished { listed: self.closed, unlisted: self.unlisted }
     }
 
     /// How many connections there were.
@@ -182,6 +193,8 @@ impl Flows {
         let bytes = |connection: &Connection| connection.ways.iter().map(|way| way.bytes).sum::<u64>();
         self.closed
             .select_nth_unstable_by_key(listed, |(serial, connection)| (std::cmp::Reverse(bytes(connection)), *serial));
-        self.closed.truncate(listed);
+        for (_, connection) in self.closed.drain(listed..) {
+            *self.unlisted.entry(connection.ends.protocol).or_default() += connection.flows().len() as u64;
+        }
     }
 }

@@ -166,6 +166,7 @@ impl Pcapng {
     fn interface(&self, block: &[u8]) -> Option<(Interface, Clock)> {
         const BODY: usize = 16;
         const NAME: u16 = 2;
+        const SPEED: u16 = 8;
         const RESOLUTION: u16 = 9;
         const OFFSET: u16 = 14;
         if block.len() < BODY + 4 {
@@ -181,6 +182,10 @@ impl Pcapng {
             (NAME, name) => {
                 let text = String::from_utf8_lossy(name);
                 interface.name = text.chars().filter(|letter| !letter.is_control()).take(64).collect();
+            }
+            // In bit/s; 0 where it is not known.
+            (SPEED, value) if value.len() == 8 => {
+                interface.rate_bps = Some(self.long(value) as f64).filter(|&rate| rate > 0.0);
             }
             (RESOLUTION, [resolution]) => clock.resolution = *resolution,
             (OFFSET, value) if value.len() == 8 => clock.offset_s = self.long(value) as i64,

@@ -4,13 +4,12 @@ use std::cell::RefCell;
 use std::io::{self, Read};
 use std::rc::Rc;
 
-use flate2::read::MultiGzDecoder;
 use sha2::{Digest, Sha256};
 
 use super::error::Damage;
+use super::unpack::{HEAD, Packing};
 
 const CHUNK: usize = 1 << 20;
-const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// A stream of bytes of which the next ones can be looked at.
 pub struct Source<'a> {
@@ -47,19 +46,19 @@ impl<R: Read> Read for Watched<R> {
 }
 
 impl<'a> Source<'a> {
-    /// A window over `inner`, unpacked where its first bytes say that it is gzip.
+    /// A window over `inner`, unpacked where its first bytes say that it is compressed.
     pub fn new(inner: impl Read + 'a) -> io::Result<Self> {
         let digest = Rc::new(RefCell::new(Digested::default()));
         let mut raw = Watched { inner, digest: Rc::clone(&digest) };
         let mut head = Vec::new();
-        raw.by_ref().take(GZIP.len() as u64).read_to_end(&mut head)?;
-        let compressed = head == GZIP;
+        raw.by_ref().take(HEAD as u64).read_to_end(&mut head)?;
+        let packing = Packing::of(&head);
         let whole = io::Cursor::new(head).chain(raw);
-        let inner: Box<dyn Read + 'a> = if compressed {
-            Box::new(MultiGzDecoder::new(io::BufReader::with_capacity(CHUNK, whole)))
-        } else {
-            Box::new(whole)
+        let inner: Box<dyn Read + 'a> = match packing {
+            Some(packing) => packing.unpacked(io::BufReader::with_capacity(CHUNK, whole)),
+            None => Box::new(whole),
         };
+        let compressed = packing.is_some();
         Ok(Self { inner, buffer: vec![0; CHUNK], start: 0, end: 0, consumed: 0, ended: false, compressed, digest })
     }
 
@@ -114,7 +113,8 @@ impl<'a> Source<'a> {
                 Ok(0) => self.ended = true,
                 Ok(read) => self.end += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if self.compressed && is_of_gzip(&error) => {
+                // What the system says has a number.
+                Err(error) if self.compressed && error.raw_os_error().is_none() => {
                     self.ended = true;
                     return Err(Damage::new(self.consumed, format!("its compression is damaged: {error}")));
                 }
@@ -123,8 +123,4 @@ impl<'a> Source<'a> {
         }
         Ok(())
     }
-}
-
-fn is_of_gzip(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::UnexpectedEof)
 }

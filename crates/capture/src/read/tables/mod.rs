@@ -10,7 +10,7 @@ use super::analysis::Scale;
 use super::capture::Capture;
 use super::connection::{Connection, TCP, Way};
 use super::file::Nanoseconds;
-use super::flows::End;
+use super::flows::{End, Finished};
 use super::ip::protocol_name;
 
 const BITS: f64 = 8.0;
@@ -63,14 +63,14 @@ pub fn tables(capture: Capture) -> Vec<(&'static str, Table)> {
     let Capture { totals: all, flows, packets: kept, interfaces, .. } = capture;
     let began = all.began.unwrap_or(0);
     let names = totals::names(&interfaces);
-    let connections = flows.finish();
+    let Finished { listed: connections, unlisted } = flows.finish();
     let flows = listed(&connections);
     let mut tables = vec![
         ("flows", flows_table(&flows, began)),
         ("connections", connections_table(&flows)),
-        ("links", totals::links(&all, &names)),
+        ("links", totals::links(&interfaces, &all, &names)),
         ("interfaces", totals::interfaces(&interfaces, &all, &names, began)),
-        ("protocols", totals::protocols(&all, &flows)),
+        ("protocols", totals::protocols(&all, &flows, &unlisted)),
         ("packet_sizes", totals::sizes(&all)),
         ("series", totals::series(&all, &names)),
     ];
@@ -85,12 +85,8 @@ pub fn tables(capture: Capture) -> Vec<(&'static str, Table)> {
 fn listed(connections: &[(u32, Connection)]) -> Vec<Flow<'_>> {
     let mut flows: Vec<Flow<'_>> = Vec::new();
     for (serial, connection) in connections {
-        let carries = |way: &Way| if connection.ends.protocol == TCP { way.data_packets > 0 } else { way.packets > 0 };
-        let mut directions: Vec<usize> = (0..2).filter(|&direction| carries(&connection.ways[direction])).collect();
-        if directions.is_empty() {
-            directions.push(usize::from(connection.ways[0].packets == 0));
-        }
-        flows.extend(directions.into_iter().map(|direction| Flow { serial: *serial, direction, connection }));
+        let directions = connection.flows().into_iter();
+        flows.extend(directions.map(|direction| Flow { serial: *serial, direction, connection }));
     }
     flows.sort_by_key(|flow| flow.way().first_packet);
     flows

@@ -25,18 +25,31 @@ pub fn names(interfaces: &[Interface]) -> Vec<String> {
     named
 }
 
-pub fn links(totals: &Totals, names: &[String]) -> Table {
+pub fn links(interfaces: &[Interface], totals: &Totals, names: &[String]) -> Table {
     let of = |number: usize| totals.interfaces.get(number).cloned().unwrap_or_default();
     let count = |value: fn(&totals::OfInterface) -> u64| {
         Column::Integer((0..names.len()).map(|number| value(&of(number)) as i64).collect())
+    };
+    let busy = |(number, interface): (usize, &Interface)| {
+        let of = of(number);
+        match (interface.rate_bps, lasts(&of)) {
+            (Some(rate_bps), lasts) if lasts > 0 => of.frame_bytes as f64 * BITS / rate_bps / seconds(lasts),
+            _ => f64::NAN,
+        }
     };
     Table {
         columns: vec![
             ("link", Column::Text(names.to_vec())),
             ("packets_out", count(|one| one.packets)),
             ("bytes_out", count(|one| one.bytes)),
+            ("utilization", Column::Float(interfaces.iter().enumerate().map(busy).collect())),
         ],
     }
+}
+
+/// From the first packet of an interface to its last.
+fn lasts(of: &totals::OfInterface) -> Nanoseconds {
+    of.times.map_or(0, |(from, to)| to.saturating_sub(from))
 }
 
 pub fn interfaces(interfaces: &[Interface], totals: &Totals, names: &[String], began: Nanoseconds) -> Table {
@@ -45,7 +58,6 @@ pub fn interfaces(interfaces: &[Interface], totals: &Totals, names: &[String], b
         .enumerate()
         .map(|(number, interface)| (interface, totals.interfaces.get(number).cloned().unwrap_or_default()))
         .collect();
-    let lasts = |of: &totals::OfInterface| of.times.map_or(0, |(from, to)| to.saturating_sub(from));
     let rate = |of: &totals::OfInterface| match lasts(of) {
         0 => f64::NAN,
         lasts => of.bytes as f64 * BITS / seconds(lasts),
@@ -68,6 +80,7 @@ pub fn interfaces(interfaces: &[Interface], totals: &Totals, names: &[String], b
             ("duration_s", Column::Float(all.iter().map(|(_, of)| seconds(lasts(of))).collect())),
             ("frame_bytes", Column::Integer(all.iter().map(|(_, of)| of.frame_bytes as i64).collect())),
             ("throughput_bps", Column::Float(all.iter().map(|(_, of)| rate(of)).collect())),
+            ("rate_bps", Column::Float(all.iter().map(|(one, _)| one.rate_bps.unwrap_or(f64::NAN)).collect())),
             ("snap_length_bytes", Column::Float(all.iter().map(|(one, _)| snap(one)).collect())),
             ("packets_cut", Column::Integer(all.iter().map(|(_, of)| of.cut as i64).collect())),
             ("capture_drops", Column::Float(all.iter().map(|(one, _)| drops(one)).collect())),
@@ -75,14 +88,14 @@ pub fn interfaces(interfaces: &[Interface], totals: &Totals, names: &[String], b
     }
 }
 
-pub fn protocols(totals: &Totals, flows: &[Flow<'_>]) -> Table {
-    let mut listed: HashMap<u8, i64> = HashMap::new();
+pub fn protocols(totals: &Totals, flows: &[Flow<'_>], unlisted: &HashMap<u8, u64>) -> Table {
+    let mut found = unlisted.clone();
     for flow in flows {
-        *listed.entry(flow.connection.ends.protocol).or_default() += 1;
+        *found.entry(flow.connection.ends.protocol).or_default() += 1;
     }
     let all = &totals.protocols;
     let count = |of: &totals::OfProtocol| match of.kind {
-        totals::Kind::Ip(protocol) => listed.get(&protocol).copied().unwrap_or(0),
+        totals::Kind::Ip(protocol) => found.get(&protocol).copied().unwrap_or(0) as i64,
         _ => 0,
     };
     let bytes: u64 = all.iter().map(|of| of.bytes).sum();
