@@ -7,12 +7,13 @@ import re
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import TightlinkError
 from tightlink.files import write_text
 from tightlink.report import specs, tables
 from tightlink.report.blocks import Block, Chart, Details, Row, Section, Table, Text
+from tightlink.report.library import library
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -88,7 +89,7 @@ def write(  # noqa: PLR0913
         facts=_facts(seeds, command),
         charts=bool(data.sets),
         data=Markup(specs.script_json(data.sets)),  # noqa: S704
-        vega=Markup(_vega() if data.sets else ""),  # noqa: S704
+        vega=Markup(library() if data.sets else ""),  # noqa: S704
         style=Markup((_ASSETS / "page.css").read_text(encoding="utf-8")),  # noqa: S704
         script=Markup((_ASSETS / "page.js").read_text(encoding="utf-8")),  # noqa: S704
     )
@@ -103,13 +104,6 @@ def _refuse_others(target: Path) -> None:
             if f'name="generator" content="{_GENERATOR}"' in file.read(1000):
                 return
     raise TightlinkError(f"{target}: something is there that is no report of Tightlink; nothing is overwritten")
-
-
-def _vega() -> str:
-    """Vega, Vega-Lite and vega-embed in one script."""
-    import vl_convert
-
-    return str(cast("Any", vl_convert).javascript_bundle()).replace("</script", "<\\/script")
 
 
 def _sections(sections: Sequence[Section], data: specs.Data) -> list[dict[str, Any]]:
