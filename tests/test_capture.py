@@ -263,7 +263,7 @@ def test_bounded_memory(tmp_path: Path) -> None:
     """Few connections at a time: what was quiet is concluded, the largest are listed."""
     frames = [(n * MS, ethernet(ipv4(A, B, UDP, udp((1000 + n % 50, 53), 100 + n % 50)))) for n in range(500)]
     (tmp_path / "many").write_bytes(pcap(frames))
-    found = _core.capture(str(tmp_path / "many"), interval_ns=10**9, followed=8, listed=5)
+    found = _core.capture(str(tmp_path / "many"), interval_ns=10**9, limits=(8, 5))
     facts = json.loads(found.manifest())
     assert (facts["listed"], facts["packets"]) == (5, 500)
     assert facts["concluded"] >= 400
