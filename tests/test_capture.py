@@ -37,7 +37,8 @@ from captures import (
 )
 from tightlink import _core, cli
 from tightlink.analysis.captured import remarks
-from tightlink.report import run_report
+from tightlink.report import captures, run_report
+from tightlink.report.blocks import Chart
 from tightlink.tables import TABLES
 
 if TYPE_CHECKING:
@@ -262,7 +263,7 @@ def test_bounded_memory(tmp_path: Path) -> None:
     """Few connections at a time: what was quiet is concluded, the largest are listed."""
     frames = [(n * MS, ethernet(ipv4(A, B, UDP, udp((1000 + n % 50, 53), 100 + n % 50)))) for n in range(500)]
     (tmp_path / "many").write_bytes(pcap(frames))
-    found = _core.capture(str(tmp_path / "many"), interval_ns=10**9, followed=8, listed=5)
+    found = _core.capture(str(tmp_path / "many"), interval_ns=10**9, limits=(8, 5))
     facts = json.loads(found.manifest())
     assert (facts["listed"], facts["packets"]) == (5, 500)
     assert facts["concluded"] >= 400
@@ -396,6 +397,21 @@ def test_report(tmp_path: Path) -> None:
     for title in ("What deserves a look", "Flows", "Protocols", "Sizes of packets", "Interfaces"):
         assert f">{title}<" in page
     assert "its receiver closed its window" in page
+
+
+def test_a_report_of_one(tmp_path: Path) -> None:
+    """Words are singular where there is one; axes of rates begin at zero, however little they vary."""
+    frames = [(n * MS, ethernet(ipv4(A, B, UDP, udp((2000, 53), 1000)))) for n in range(3000)]
+    (tmp_path / "a").write_bytes(pcap(frames))
+    run = tl.capture(tmp_path / "a", interval="100 ms")
+    assert captures.lead(run).endswith(": 1 connection, 1 flow.")
+    (section,) = (section for section in captures.sections(run) if section.title == "Protocols")
+    charts = [block.chart.to_dict() for block in section.blocks if isinstance(block, Chart)]
+    assert len(charts) == 3
+    for chart in charts:
+        low, high = chart["encoding"]["y"]["scale"]["domain"]
+        assert low == 0
+        assert 8.224 < high < 10
 
 
 def test_what_deserves_a_look(tmp_path: Path) -> None:

@@ -218,14 +218,13 @@ def capture(
     interval_ns: int,
     packets: bool = False,
     rate_bps: float | None = None,
-    followed: int | None = None,
-    listed: int | None = None,
+    limits: tuple[int, int] | None = None,
     watch: Callable[[int, int], None] | None = None,
 ) -> Outcome:
     """Read a capture or a trace of ns-2, of standard input without a path, into an outcome.
 
     Its manifest tells what else was found. Series count by intervals of ``interval_ns``; with ``packets`` there is a
-    row for every packet. ``rate_bps`` is the capacity of the links that were captured. ``followed`` and ``listed`` say
-    how many connections are followed at a time and listed in the end. ``watch`` hears now and then of the packets and
-    the bytes so far.
+    row for every packet. ``rate_bps`` is the capacity of the links that were captured. ``limits`` says how
+    many connections are followed at a time and how many are listed in the end. ``watch`` hears now and then of the
+    packets and the bytes so far.
     """

@@ -85,7 +85,7 @@ def capture(
     from tightlink import _core
 
     asked = _Asked(_interval_ns(interval), _rate_bps(rate), _connections(connections), packets)
-    limits = {} if asked.connections is None else {"listed": asked.connections, "followed": asked.connections // 2}
+    limits = None if asked.connections is None else (asked.connections // 2, asked.connections)
     begin = time.monotonic()
     try:
         found = _core.capture(
@@ -93,8 +93,8 @@ def capture(
             interval_ns=asked.interval_ns,
             packets=packets,
             rate_bps=asked.rate_bps,
+            limits=limits,
             watch=_heard(watch),
-            **limits,
         )
     except _core.CaptureError as error:
         raise TightlinkError(f"{_name(path)}: {error}") from None

@@ -24,22 +24,20 @@ type Found = (String, Vec<(&'static str, Table)>);
 
 /// Reads a capture or a trace of ns-2, of standard input without a path, into an outcome whose manifest tells what was
 /// found beside the tables. Series count by intervals of `interval_ns`; with `packets` there is a row for every packet.
-/// `rate_bps` is the capacity of the links that were captured. `followed` and `listed` say how many connections are
-/// followed at a time and listed in the end. `watch` hears now and then of the packets and the bytes so far.
+/// `rate_bps` is the capacity of the links that were captured. `limits` says how many connections are followed at a time
+/// and how many are listed in the end. `watch` hears now and then of the packets and the bytes so far.
 #[pyfunction]
-#[pyo3(signature = (path, *, interval_ns, packets = false, rate_bps = None, followed = None, listed = None, watch = None))]
+#[pyo3(signature = (path, *, interval_ns, packets = false, rate_bps = None, limits = None, watch = None))]
 pub fn capture(
     py: Python<'_>,
     path: Option<PathBuf>,
     interval_ns: i64,
     packets: bool,
     rate_bps: Option<f64>,
-    followed: Option<usize>,
-    listed: Option<usize>,
+    limits: Option<(usize, usize)>,
     watch: Option<Py<PyAny>>,
 ) -> PyResult<Outcome> {
-    let usual = Limits::default();
-    let limits = Limits { open: followed.unwrap_or(usual.open), listed: listed.unwrap_or(usual.listed) };
+    let limits = limits.map_or_else(Limits::default, |(open, listed)| Limits { open, listed });
     let options = Options { interval: interval_ns, packets, limits, rate_bps };
     let failed = |error: Error| match error {
         Error::Io(error) => PyOSError::new_err((error.raw_os_error(), error.to_string(), path.clone())),

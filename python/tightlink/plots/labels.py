@@ -159,6 +159,15 @@ def grouped(number: str | int) -> str:
     return whole + point + rest
 
 
+def several(number: int, word: str) -> str:
+    """A number of things.
+
+    >>> several(1, "flow"), several(0, "packet")
+    ('1 flow', '0 packets')
+    """
+    return f"{grouped(number)} {word}" if number == 1 else f"{grouped(number)} {word}s"
+
+
 def _scale(scales: tuple[tuple[str, float], ...], largest: float | None) -> tuple[str, float]:
     if not largest:
         return next(scale for scale in scales if scale[1] == _LEAST)

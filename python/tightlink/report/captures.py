@@ -9,7 +9,7 @@ import polars as pl
 from tightlink import units
 from tightlink.analysis.captured import KEEP, remarks, size_classes, throughput
 from tightlink.console import rounded
-from tightlink.plots.labels import grouped
+from tightlink.plots.labels import several
 from tightlink.report import charts
 from tightlink.report.blocks import Block, Chart, Details, Section, Table, Text
 from tightlink.report.encoding import round_above
@@ -46,13 +46,9 @@ def lead(run: Run) -> str:
     lasts = float(ends.to_list()[0]) if ends.len() == 1 else max(ends.to_list(), default=0.0)
     rate = rounded(size * 8 / lasts if lasts > 0 else None, units.format_rate)
     began = run.manifest["began"] or "never"
-    passed = f"{_count(packets, 'packet')} in {rounded(lasts, units.format_time)}, {rate} on average"
-    found = f"{_count(run.manifest['connections'], 'connection')}, {_count(run.flows.height, 'flow')}"
+    passed = f"{several(packets, 'packet')} in {rounded(lasts, units.format_time)}, {rate} on average"
+    found = f"{several(run.manifest['connections'], 'connection')}, {several(run.flows.height, 'flow')}"
     return f"{passed}, captured from {began} on: {found}."
-
-
-def _count(number: int, word: str) -> str:
-    return f"{grouped(number)} {word}" if number == 1 else f"{grouped(number)} {word}s"
 
 
 def sections(run: Run) -> list[Section]:

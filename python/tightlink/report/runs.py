@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.console import rounded
-from tightlink.plots.labels import grouped
+from tightlink.plots.labels import grouped, several
 from tightlink.report import charts, users, why
 from tightlink.report.blocks import Block, Chart, Details, Row, Section, Table, Text
 from tightlink.run import CAPTURE, SIMULATION, TRACE
@@ -69,7 +69,7 @@ def lead(run: Run) -> str:
     if run.source == TRACE:
         lost, sent = int(run.flows["packets_dropped"].sum()), int(run.flows["packets_sent"].sum())
         found = (
-            f"{_count(run.flows.height, 'flow')} and {_count(links.height, 'link')} until {run.manifest['end_s']:g} s"
+            f"{several(run.flows.height, 'flow')} and {several(links.height, 'link')} until {run.manifest['end_s']:g} s"
         )
         return f"A trace of ns-2: {found}. {grouped(lost)} of {grouped(sent)} packets were lost."
     busiest = links.sort("utilization", descending=True, nulls_last=True, maintain_order=True).row(0, named=True)
@@ -82,12 +82,8 @@ def lead(run: Run) -> str:
     flows = run.flows
     goodput = rounded(float(flows["goodput_bps"].sum()), units.format_rate)
     lost, sent = int(flows["packets_dropped"].sum()), int(flows["packets_sent"].sum())
-    many = f"{_count(flows.height, 'flow')}, {ran}"
+    many = f"{several(flows.height, 'flow')}, {ran}"
     return f"{many}. Goodput {goodput} in all; {grouped(lost)} of {grouped(sent)} packets were lost. {where}"
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
 def _why(run: Run) -> Section:
