@@ -22,6 +22,7 @@ import signal
 import socket
 import struct
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
@@ -161,6 +162,9 @@ class Keeper:
             "veth": self._veth,
             "device": self._device,
             "offloads": self._offloads,
+            "threaded": self._threaded,
+            "shaper": self._shaper,
+            "counters": self._counters,
             "neighbour": self._neighbour,
             "route": self._route,
             "settings": self._settings,
@@ -315,6 +319,37 @@ class Keeper:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
             return {name: _offload(any_socket, device, get) for name, (get, _set) in _OFFLOADS.items()}, []
 
+    def _threaded(self, _: list[int], host: str, device: str) -> Answer:
+        """Have a thread of the kernel's own take what arrives at a device, rather than whoever sends it."""
+        self._in(host)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+            # A veth has a ring, and what empties it, only with GRO, which leaves datagrams as they are.
+            _offload(any_socket, device, _OFFLOADS["gro"][1], on=True)
+        _mount(None, "/", None, _MS_REC | _MS_PRIVATE)
+        # One that is mounted shows the devices of the network in which that was done.
+        _mount("sysfs", _SCRATCH, "sysfs", 0)
+        try:
+            Path(_SCRATCH, "class/net", device, "threaded").write_text("1", encoding="ascii")
+        except OSError as error:
+            why = str(error.strerror).lower()
+            raise Refused(f"no thread of the kernel can forward here ({why}): it takes Linux 5.12 or later") from None
+        finally:
+            _libc.umount2(_SCRATCH.encode(), _MNT_DETACH)
+        return None, []
+
+    def _shaper(self, _: list[int], host: str, device: str, shape: dict[str, int]) -> Answer:
+        """Have a device send no faster than a rate in bit/s, with a queue of so many bytes and bursts of so many."""
+        routes, rate = self._routes[host], f"{shape['rate_bps']}bit"
+        index = self._index(host, device)
+        routes.tc("add", "tbf", index, 0x10000, rate=rate, burst=shape["burst_bytes"], limit=shape["queue_bytes"])
+        return None, []
+
+    def _counters(self, _: list[int], host: str) -> Answer:
+        """What the devices of a host have counted so far, as /proc/net/dev has it, and when that was."""
+        self._in(host)
+        text = Path("/proc/self/net/dev").read_text(encoding="ascii")
+        return [time.monotonic_ns(), text], []
+
     def _neighbour(self, _: list[int], host: str, device: str, address: str, hardware: str) -> Answer:
         index = self._index(host, device)
         self._routes[host].neigh("replace", dst=address, lladdr=hardware, ifindex=index, state="permanent")
@@ -422,9 +457,9 @@ def _become(passed: Sequence[int], argv: Sequence[str], report: int, *, session:
         os._exit(127)
 
 
-def _offload(any_socket: socket.socket, device: str, command: int) -> bool:
-    """Ask whether an offload is on, or switch it off, as the command is."""
-    value = ctypes.create_string_buffer(struct.pack("II", command, 0))
+def _offload(any_socket: socket.socket, device: str, command: int, *, on: bool = False) -> bool:
+    """Ask whether an offload is on, or switch it, as the command is."""
+    value = ctypes.create_string_buffer(struct.pack("II", command, on))
     request = struct.pack("16sP16x", device.encode(), ctypes.addressof(value))
     try:
         fcntl.ioctl(any_socket, _SIOCETHTOOL, request)
@@ -433,8 +468,8 @@ def _offload(any_socket: socket.socket, device: str, command: int) -> bool:
         if error.errno not in {errno.EOPNOTSUPP, errno.EINVAL}:
             raise
         return False
-    _command, on = struct.unpack_from("II", value.raw)
-    return bool(on)
+    _command, found = struct.unpack_from("II", value.raw)
+    return bool(found)
 
 
 def _sentence(error: OSError) -> str:

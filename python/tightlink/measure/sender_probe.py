@@ -83,9 +83,7 @@ class Probe:
         if self._tcp:
             listeners = [self._listening(bed, job) for job in self._tcp]
             windows = [job.window_bytes for job in self._tcp]
-            received = partial(
-                _probe().receive_tcp, listeners, flows=len(listeners), windows=windows, **self._limits()
-            )
+            received = partial(_probe().receive_tcp, listeners, flows=len(listeners), windows=windows, **self._limits())
             self._start("tcp received", received)
         for job in self._datagrams:
             end = self._open.enter_context(bed.socket(job.receiver, sockets.SOCK_DGRAM))
