@@ -16,6 +16,7 @@ import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from tightlink import units
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.measure import metadata
 from tightlink.measure.awake import kept_awake
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 _BITS: Final = 8
 _NS: Final = 1e9
 _P99: Final = 0.99
+#: Delays, in seconds, that make no difference.
+_MOST_S: Final = 100e-6
 #: Processors: of the sender, of the router.
 _NEEDED: Final = 2
 #: From the beginning of the sender to that of the scenario, and what the sender may take beyond it, in seconds.
@@ -52,6 +55,8 @@ _DRAINS_S: Final = 2.0
 #: The largest share of the time for which others may have the router's processor, or the sender's.
 WAITS: Final = 0.02
 _SENDER_WAITS: Final = 0.1
+#: What has passed is counted when the flow has stopped, and at most by so much of its time later.
+_LATE: Final = 0.005
 #: A processor that is busy so long is busy all the time.
 FULL: Final = 0.95
 _LINE_FULL: Final = 0.98
@@ -65,8 +70,8 @@ _SMALLEST: Final = Scenario(
     profile="rfc",
     duration="1 s",
     link={
-        "in": Link(ends=("sender", "router"), rate="2 Mbit/s", delay="1 ms"),
-        "line": Link(ends=("router", "receiver"), rate="1 Mbit/s", delay="1 ms", queue="1 packets"),
+        "in": Link(ends=("sender", "router"), rate="2 Mbit/s", delay="1 us"),
+        "line": Link(ends=("router", "receiver"), rate="1 Mbit/s", delay="1 us", queue="1 packets"),
     },
     traffic={"probe": Cbr(from_="sender", to="receiver", interval="1 s", udp=Udp(datagram=f"{_SMALLEST_BYTES} B"))},
 )
@@ -77,8 +82,9 @@ def forward(scenario: Scenario, *, tries: int = 1, watch: Callable[[object], Non
 
     Args:
         scenario: One flow of datagrams, ``cbr`` or ``saturate``, from a host through a router without a processor of
-            its own, whose faster link is the way in and whose slower one the line behind it. More than 150,000/s come
-            in trains; those that saturate as fast as one processor makes them, whatever the rate of the way in.
+            its own, whose faster link is the way in and whose slower one the line behind it; neither has a delay. More
+            than 150,000/s come in trains; those that saturate as fast as one processor makes them, whatever the rate of
+            the way in.
         tries: How often to try where the machine was too busy.
         watch: Told now and then how far it is.
 
@@ -158,6 +164,10 @@ def _job(plan: Plan) -> Job:
         name = plan.processor[0]
         text = f"{name} is to be the machine's kernel, whose packets cost what they cost"
         raise ScenarioError(text, key=f"node.{name}.processor", statement=True).located(plan.scenario.file)
+    if plan.round_trip_s > _MOST_S:
+        text = f"delays of at most {units.format_time(_MOST_S)} there and back: the kernel's own path has next to none"
+        value = units.format_time(plan.round_trip_s)
+        raise ScenarioError(text, key=f"link.{plan.link}.delay", value=value).located(plan.scenario.file)
     limit = plan.directions[0]["link"]["queue"]["limit"]
     if limit == "unlimited" or "packets" not in limit:
         text = "the queue of the line behind a router that is the kernel is in packets"
@@ -188,7 +198,8 @@ def _once(work: _Work) -> Run:
         ended = router.sample()
         known |= metadata.between(busy, metadata.load())
         during, after = ended.since(before), _drained(router).since(before)
-    _check(during, sending)
+    lasts_ns = int(work.job.stop_s * _NS)
+    _check(during, sending, late=(ended.time_ns - begin_ns) / lasts_ns - 1)
     forwarding = asdict(during) | {"pinned": pinned, "processors": work.processors}
     manifest = {
         "source": MEASUREMENT,
@@ -201,13 +212,13 @@ def _once(work: _Work) -> Run:
         "host": known,
         "forwarding": forwarding,
         "timing": {"wall_s": time.monotonic() - started},
-        "warnings": [*work.plan.warnings, *_warnings(after)],
+        "warnings": _warnings(after),
     }
     return Run(work.plan.scenario, manifest, Framed(tables(work.plan, work.job, sending.sent, during, after)))
 
 
-def _check(during: Did, sending: _Sending) -> None:
-    """Refuse what others took part in."""
+def _check(during: Did, sending: _Sending, *, late: float) -> None:
+    """Refuse what others took part in; ``late`` is by how much longer it was counted than the flow lasted."""
     if during.waited_s > WAITS * during.passed_s:
         raise SpoiledError(
             f"lateness: the router waited for a processor for {during.waited_s / during.passed_s:.1%} of the time, and "
@@ -216,6 +227,10 @@ def _check(during: Did, sending: _Sending) -> None:
     if sending.facts.get("busy", 1.0) < 1 - _SENDER_WAITS:
         had = f"{sending.facts['busy']:.0%}"
         raise SpoiledError(f"lateness: the sender had its processor for {had} of the time: the machine is too busy")
+    if late > _LATE:
+        raise SpoiledError(
+            f"lateness: packets were counted for {late:.1%} longer than the flow lasted: the machine is too busy"
+        )
 
 
 def _warnings(after: Did) -> list[str]:
@@ -238,31 +253,43 @@ def _drained(router: KernelRouter) -> Any:
 def _send(bed: Bed, work: _Work, begin_ns: int) -> _Sending:
     """Send the flow until it stops."""
     job = work.job
+    single = work.interval_s is not None and work.interval_s * IN_TRAINS >= 1
     found: list[_Sending | BaseException] = []
+    stopped, stop = os.pipe()
+
+    def run() -> None:
+        try:
+            found.append(_one_by_one(end, work, begin_ns, stopped) if single else _trains(end, work, begin_ns))
+        except BaseException as error:  # noqa: BLE001  # it is raised where the thread is waited for
+            found.append(error)
+
     with bed.socket(job.sender, sockets.SOCK_DGRAM) as end:
         end.bind((job.source, 0))
         end.connect(job.target)
-
-        def run() -> None:
-            try:
-                interval_s = work.interval_s
-                single = interval_s is not None and interval_s * IN_TRAINS >= 1
-                found.append(_one_by_one(end, work, begin_ns) if single else _trains(end, work, begin_ns))
-            except BaseException as error:  # noqa: BLE001  # it is raised where the thread is waited for
-                found.append(error)
-
         thread = threading.Thread(target=run, name="datagrams", daemon=True)
         thread.start()
-        while thread.is_alive():
-            thread.join(_STEP_S)
-            if work.watch is not None:
-                duration_s = work.plan.resolved["duration_s"]
-                passed_s = (time.monotonic_ns() - begin_ns) / _NS
-                work.watch(Progress(min(max(0.0, passed_s), duration_s), duration_s))
+        try:
+            _wait(thread, work, begin_ns)
+        finally:
+            # One of both ends it, whatever ended the wait.
+            os.write(stop, b"x")
+            end.close()
+            thread.join()
+            os.close(stop)
+            os.close(stopped)
     (sending,) = found
     if isinstance(sending, BaseException):
         raise sending
     return sending
+
+
+def _wait(thread: threading.Thread, work: _Work, begin_ns: int) -> None:
+    duration_s = work.plan.resolved["duration_s"]
+    while thread.is_alive():
+        thread.join(_STEP_S)
+        if work.watch is not None:
+            passed_s = (time.monotonic_ns() - begin_ns) / _NS
+            work.watch(Progress(min(max(0.0, passed_s), duration_s), duration_s))
 
 
 def _trains(end: sockets.socket, work: _Work, begin_ns: int) -> _Sending:
@@ -280,7 +307,7 @@ def _trains(end: sockets.socket, work: _Work, begin_ns: int) -> _Sending:
     return _Sending(done.sent, {"name": "trains", "busy": done.busy, "late_max_s": done.late_s})
 
 
-def _one_by_one(end: sockets.socket, work: _Work, begin_ns: int) -> _Sending:
+def _one_by_one(end: sockets.socket, work: _Work, begin_ns: int, stop: int) -> _Sending:
     import numpy as np
 
     from tightlink.measure.probe import send_udp
@@ -291,7 +318,7 @@ def _one_by_one(end: sockets.socket, work: _Work, begin_ns: int) -> _Sending:
     os.sched_setaffinity(0, {work.processors[0]})
     pattern = Constant(job.interval_s)
     flow = UdpFlow(job.target, job.payload_bytes, pattern, start_s=job.start_s, stop_s=job.stop_s)
-    sent = send_udp([flow], ends=[end], begin_ns=begin_ns, limit_s=job.stop_s + _MARGIN_S)
+    sent = send_udp([flow], ends=[end], begin_ns=begin_ns, limit_s=job.stop_s + _MARGIN_S, stop=stop)
     late_s = (sent.sent_ns - sent.due_ns) / _NS
     late = {"late_p99_s": float(np.quantile(late_s, _P99)), "late_max_s": float(late_s.max())} if late_s.size else {}
     return _Sending(int(sent.seq.size), {"name": "probe", **late})

@@ -7,9 +7,10 @@ Example:
     >>> import socket, time
     >>> with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sink, socket.socket(type=socket.SOCK_DGRAM) as end:
     ...     sink.bind(("127.0.0.1", 0))
+    ...     sink.settimeout(10)
     ...     end.connect(sink.getsockname())
     ...     begin_ns = time.monotonic_ns()
-    ...     found = send_trains(end, payload_bytes=100, begin_ns=begin_ns, stop_ns=begin_ns + 1_000_000)
+    ...     found = send_trains(end, payload_bytes=100, begin_ns=begin_ns, stop_ns=begin_ns + 200_000_000)
     ...     size = len(sink.recv(2000))
     >>> found.sent % LONGEST == 0, size
     (True, 100)

@@ -98,11 +98,12 @@ def findings(runs: Mapping[str, Run]) -> tuple[list[Claim], Section, pl.DataFram
 
 
 def _find(sweep: pl.DataFrame) -> Saturation | None:
-    """Its regimes, in bytes on the line, of which none are beyond; nothing where there are too few sizes."""
+    """Its regimes, in bytes as the line counts them, all of them; nothing where there are too few sizes."""
+    if sweep.is_empty():
+        return None
+    counted = sweep.select("packets_per_s", packet_bytes="line_bytes")
     try:
-        return find(
-            sweep, size="line_bytes", throughput="line_bps", overhead_bytes=0.0, resamples=_RESAMPLES
-        )  # fmt: skip
+        return find(counted, overhead_bytes=0.0, resamples=_RESAMPLES)
     except MeasurementError:
         return None
 
