@@ -77,6 +77,15 @@ def test_a_load_that_follows_bytes_is_found(measured: Made) -> None:
     assert found["live.kernel.lengths"].observed == pytest.approx(1500 / 65, rel=0.01)
 
 
+def test_a_sender_that_was_slow_at_one_length_compares_nothing(
+    measured: Made, as_forwarded: Callable[..., Run]
+) -> None:
+    runs = measured(lambda _: 1.2e-6)
+    slow = next(probe for probe in PROBES if (probe.length, probe.rate_per_s) == (1500, 400_000))
+    runs[f"live/{slow.name}/0"] = as_forwarded(slow.scenario, sent=100_000, passed=100_000, load=0.12)
+    assert _found(runs)["live.kernel.lengths"].holds
+
+
 def test_without_measurements_nothing_is_said(measured: Made) -> None:
     claims, section, table = forwarded_claims.findings({})
     assert all(claim.holds is None for claim in claims)

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 LENGTHS_WITHIN: Final = 1.25
 PROPORTIONAL_WITHIN: Final = 1.25
 LOSS_WITHIN: Final = 1e-3
+#: Senders that offer less than this share of what they should are no measure of a rate.
+_KEPT: Final = 0.98
 #: Beyond the onset by this share nothing of it is left to doubt.
 _BEYOND: Final = 1.2
 _RESAMPLES: Final = 200
@@ -106,8 +108,10 @@ def _claims(found: pl.DataFrame, regions: Regimes | None) -> Iterator[Claim]:
 def _of_costs(found: pl.DataFrame) -> Iterator[Claim]:
     below = found.filter(~pl.col("router_full"))
     names = ("live.kernel.lengths", "live.kernel.proportional")
-    loads = below.group_by("nominal_packets_per_s").agg(
-        apart=pl.col("load").max() / pl.col("load").min(), lengths=pl.len()
+    loads = (
+        below.filter(pl.col("offered_packets_per_s") >= _KEPT * pl.col("nominal_packets_per_s"))
+        .group_by("nominal_packets_per_s")
+        .agg(apart=pl.col("load").max() / pl.col("load").min(), lengths=pl.len())
     )
     comparable = loads.filter(pl.col("lengths") == len(REFINED)).sort("apart")
     costs = seconds_per_packet(found)
