@@ -82,14 +82,24 @@ def test_waking_up_is_no_waiting() -> None:
     assert woken.waited_s == 0
     shared = Sample(10**9, 1000, 1000, 0, 0.01, 0.154, 1000).since(before)
     assert shared.waited_s == pytest.approx(0.144)
-    alone = forwarding._Sending(1000, {"busy": 0.95})
-    forwarding._check(woken, alone, late=0.001)
-    with pytest.raises(SpoiledError, match=r"the router waited for a processor for 14\.4% of the time"):
-        forwarding._check(shared, alone, late=0.0)
-    with pytest.raises(SpoiledError, match="the sender had its processor for 50%"):
-        forwarding._check(woken, forwarding._Sending(1000, {"busy": 0.5}), late=0.0)
-    with pytest.raises(SpoiledError, match=r"counted for 3\.0% longer than the flow lasted"):
-        forwarding._check(woken, alone, late=0.03)
+
+
+@pytest.mark.parametrize(
+    ("waited_s", "busy", "late", "steal", "why"),
+    [
+        (0.144, 1.0, 0.0, 0.0, r"the router waited for a processor for 14\.4% of the time"),
+        (0.0, 0.5, 0.0, 0.0, "the sender had its processor for 50%"),
+        (0.0, 1.0, 0.03, 0.0, r"counted for 3\.0% longer than the flow lasted"),
+        (0.0, 1.0, 0.0, 0.04, r"other machines had 4\.0% of the processors' time"),
+    ],
+)
+def test_what_others_took_part_in_is_refused(waited_s: float, busy: float, late: float, steal: float, why: str) -> None:
+    alone = Did(1.0, 1000, 1000, 0, 0.01, 0.01)
+    forwarding._check(alone, forwarding._Sending(1000, {"busy": 0.95}), late=0.001, steal=0.01)
+    with pytest.raises(SpoiledError, match=f"lateness: .*{why}"):
+        forwarding._check(
+            replace(alone, waited_s=waited_s), forwarding._Sending(1000, {"busy": busy}), late=late, steal=steal
+        )
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from tightlink.measure.sending import jobs
 from tightlink.measure.settings import UDP_HEADER
 from tightlink.measure.testbed import Bed
 from tightlink.measure.traffic import Constant, UdpFlow
+from tightlink.measure.trains import send_trains
 from tightlink.run import MEASUREMENT, Framed, Run
 from tightlink.scenario import Cbr, Link, Scenario, Udp
 
@@ -109,14 +110,23 @@ def forward(scenario: Scenario, *, tries: int = 1, watch: Callable[[object], Non
 
 
 def try_out() -> None:
-    """Find out whether this machine can be such a router, without sending anything.
+    """Find out whether this machine can be such a router, and its sender fast enough: a few packets.
 
     Raises:
         TightlinkError: What it lacks.
     """
     _processors()
     with Bed() as bed:
-        KernelRouter.lay_out(bed, Plan.of(_SMALLEST), packet_bytes=_SMALLEST_BYTES)
+        plan = Plan.of(_SMALLEST)
+        job = _job(plan)
+        KernelRouter.lay_out(bed, plan, packet_bytes=_SMALLEST_BYTES)
+        with bed.socket(job.sender, sockets.SOCK_DGRAM) as end:
+            end.connect(job.target)
+            now_ns = time.monotonic_ns()
+            # One train: the next would be due when this is over.
+            send_trains(
+                end, payload_bytes=job.payload_bytes, begin_ns=now_ns, stop_ns=now_ns + int(_NS), interval_s=1.0
+            )
 
 
 def slowest(run: Run) -> Slowest:
@@ -199,7 +209,7 @@ def _once(work: _Work) -> Run:
         known |= metadata.between(busy, metadata.load())
         during, after = ended.since(before), _drained(router).since(before)
     lasts_ns = int(work.job.stop_s * _NS)
-    _check(during, sending, late=(ended.time_ns - begin_ns) / lasts_ns - 1)
+    _check(during, sending, late=(ended.time_ns - begin_ns) / lasts_ns - 1, steal=known["cpu_steal"] or 0.0)
     forwarding = asdict(during) | {"pinned": pinned, "processors": work.processors}
     manifest = {
         "source": MEASUREMENT,
@@ -217,8 +227,19 @@ def _once(work: _Work) -> Run:
     return Run(work.plan.scenario, manifest, Framed(tables(work.plan, work.job, sending.sent, during, after)))
 
 
-def _check(during: Did, sending: _Sending, *, late: float) -> None:
-    """Refuse what others took part in; ``late`` is by how much longer it was counted than the flow lasted."""
+def _check(during: Did, sending: _Sending, *, late: float, steal: float) -> None:
+    """Refuse what others took part in.
+
+    Args:
+        during: What the router did.
+        sending: What the sender did.
+        late: By how much longer the router's packets were counted than the flow lasted, over that.
+        steal: The share of the processors' time that other machines had.
+    """
+    if steal > WAITS:
+        raise SpoiledError(
+            f"lateness: other machines had {steal:.1%} of the processors' time, and at most {WAITS:.0%} are accepted"
+        )
     if during.waited_s > WAITS * during.passed_s:
         raise SpoiledError(
             f"lateness: the router waited for a processor for {during.waited_s / during.passed_s:.1%} of the time, and "
@@ -293,8 +314,6 @@ def _wait(thread: threading.Thread, work: _Work, begin_ns: int) -> None:
 
 
 def _trains(end: sockets.socket, work: _Work, begin_ns: int) -> _Sending:
-    from tightlink.measure.trains import send_trains
-
     job = work.job
     done = send_trains(
         end,

@@ -326,15 +326,18 @@ class Keeper:
             # A veth has a ring, and what empties it, only with GRO, which leaves datagrams as they are.
             _offload(any_socket, device, _OFFLOADS["gro"][1], on=True)
         _mount(None, "/", None, _MS_REC | _MS_PRIVATE)
-        # One that is mounted shows the devices of the network in which that was done.
-        _mount("sysfs", _SCRATCH, "sysfs", 0)
         try:
-            Path(_SCRATCH, "class/net", device, "threaded").write_text("1", encoding="ascii")
+            # One that is mounted shows the devices of the network in which that was done.
+            _mount("sysfs", _SCRATCH, "sysfs", 0)
+            try:
+                Path(_SCRATCH, "class/net", device, "threaded").write_text("1", encoding="ascii")
+            finally:
+                _libc.umount2(_SCRATCH.encode(), _MNT_DETACH)
         except OSError as error:
             why = str(error.strerror).lower()
-            raise Refused(f"no thread of the kernel can forward here ({why}): it takes Linux 5.12 or later") from None
-        finally:
-            _libc.umount2(_SCRATCH.encode(), _MNT_DETACH)
+            raise Refused(
+                f"no thread of the kernel can forward here ({why}): it takes Linux 5.12 or later and its own sysfs"
+            ) from None
         return None, []
 
     def _shaper(self, _: list[int], host: str, device: str, shape: dict[str, int]) -> Answer:
