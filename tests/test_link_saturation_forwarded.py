@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Made = Callable[..., dict[str, Run]]
 
 _VERDICTS = (
+    "live.kernel.loss",
     "live.kernel.packets",
     "live.kernel.sizes",
     "live.kernel.critical",
@@ -28,7 +29,7 @@ _VERDICTS = (
     "live.kernel.slope",
 )
 #: What the document says and a kernel cannot show.
-_OPEN = ("live.kernel.rate", "live.kernel.loss")
+_OPEN = ("live.kernel.rate",)
 _LINE_BPS = 2e9
 
 
@@ -43,7 +44,9 @@ def measured(as_forwarded: Callable[..., Run]) -> Made:
             router, line = 1 / (per_packet_s + per_byte_s * size), _LINE_BPS / 8 / size
             passed = min(router, most, *([line] if point.line == LINE else []))
             load = min(1.0, most / router)
-            run = as_forwarded(point.scenario, sent=round(most), passed=round(passed), load=load)
+            # Pushed back by the router, not by the line.
+            sent = min(router, most)
+            run = as_forwarded(point.scenario, sent=round(sent), passed=round(passed), load=load)
             runs[f"live/{point.name}/0"] = run
         return runs
 
@@ -74,6 +77,15 @@ def test_bytes_that_cost_much_are_found(measured: Made) -> None:
     found = _found(measured(0.9e-6, 2e-9))
     assert found["live.kernel.sizes"].holds is False
     assert found["live.kernel.sizes"].observed == pytest.approx((0.9 + 2e-3 * 1492) / (0.9 + 2e-3 * 67), rel=0.01)
+
+
+def test_a_path_that_pushes_nobody_back_is_found(measured: Made, as_forwarded: Callable[..., Run]) -> None:
+    runs = measured(0.9e-6, 0.0)
+    point = Point(OPEN, 25)
+    runs[f"live/{point.name}/0"] = as_forwarded(point.scenario, sent=2_000_000, passed=1_100_000, load=1.0)
+    claim = _found(runs)["live.kernel.loss"]
+    assert claim.holds is False
+    assert claim.observed == 45
 
 
 def test_what_a_slow_sender_gets_through_is_no_capacity(measured: Made) -> None:

@@ -20,7 +20,7 @@ from tightlink import units
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.measure import metadata
 from tightlink.measure.awake import kept_awake
-from tightlink.measure.kernel_router import ETHERNET_BYTES, KernelRouter
+from tightlink.measure.kernel_router import ETHERNET_BYTES, KernelRouter, stay_on
 from tightlink.measure.measuring import Progress
 from tightlink.measure.plan import Plan
 from tightlink.measure.relay import SpoiledError
@@ -279,6 +279,7 @@ def _send(bed: Bed, work: _Work, begin_ns: int) -> _Sending:
     stopped, stop = os.pipe()
 
     def run() -> None:
+        stay_on(work.processors[0])
         try:
             found.append(_one_by_one(end, work, begin_ns, stopped) if single else _trains(end, work, begin_ns))
         except BaseException as error:  # noqa: BLE001  # it is raised where the thread is waited for
@@ -321,7 +322,6 @@ def _trains(end: sockets.socket, work: _Work, begin_ns: int) -> _Sending:
         begin_ns=begin_ns + int(job.start_s * _NS),
         stop_ns=begin_ns + int(job.stop_s * _NS),
         interval_s=work.interval_s,
-        processor=work.processors[0],
     )
     return _Sending(done.sent, {"name": "trains", "busy": done.busy, "late_max_s": done.late_s})
 
@@ -334,7 +334,6 @@ def _one_by_one(end: sockets.socket, work: _Work, begin_ns: int, stop: int) -> _
     job = work.job
     if job.interval_s is None:
         raise AssertionError("datagrams are paced")
-    os.sched_setaffinity(0, {work.processors[0]})
     pattern = Constant(job.interval_s)
     flow = UdpFlow(job.target, job.payload_bytes, pattern, start_s=job.start_s, stop_s=job.stop_s)
     sent = send_udp([flow], ends=[end], begin_ns=begin_ns, limit_s=job.stop_s + _MARGIN_S, stop=stop)

@@ -38,6 +38,8 @@ _ELSEWHERE: Final = "02:00:00:00:00:01"
 _BURST_BYTES: Final = 1 << 16
 #: Largest rate of a token bucket whose rate is 32 bits of bytes per second.
 _LARGEST_BPS: Final = 8 * (2**32 - 1)
+#: Of threads that have a processor before others, but leave them some.
+_NICEST: Final = -19
 #: Waking up takes a thread this long, which is no waiting for others.
 _WAKES_S: Final = 10e-6
 _NS: Final = 1e9
@@ -134,11 +136,8 @@ class KernelRouter:
         return cls(bed, device, _thread(device))
 
     def stay_on(self, processor: int) -> bool:
-        """Have its thread stay on a processor; whether that is allowed."""
-        with contextlib.suppress(PermissionError):
-            os.sched_setaffinity(self.thread, {processor})
-            return True
-        return False
+        """Have its thread stay on a processor, before others there; whether that is allowed."""
+        return stay_on(processor, self.thread)
 
     def sample(self) -> Sample:
         """What it has done so far.
@@ -150,6 +149,15 @@ class KernelRouter:
         ran_s, waited_s, runs = _scheduled(self.thread)
         arrived, left = counters[self.device], counters[_OUT]
         return Sample(time_ns, arrived.packets_in, left.packets_out, left.dropped_out, ran_s, waited_s, runs)
+
+
+def stay_on(processor: int, thread: int = 0) -> bool:
+    """Have a thread, or this one, stay on a processor, before others there; whether both are allowed."""
+    with contextlib.suppress(PermissionError):
+        os.sched_setaffinity(thread, {processor})
+        os.setpriority(os.PRIO_PROCESS, thread, _NICEST)
+        return True
+    return False
 
 
 def _connect(bed: Bed, sender: Host, receiver: Host, device: str, entrance: str) -> None:

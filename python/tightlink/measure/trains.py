@@ -18,15 +18,12 @@ Example:
 
 from __future__ import annotations
 
-import os
+import socket
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.errors import TightlinkError
-
-if TYPE_CHECKING:
-    import socket
 
 # <linux/udp.h>; since 4.18, and since 6.11 for devices that compute no checksums, as those of test beds do not
 _UDP_SEGMENT: Final = 103
@@ -35,6 +32,9 @@ _NS: Final = 1e9
 #: Datagrams of a train: what every kernel takes that has trains (UDP_MAX_SEGMENTS), and where trains are paced.
 LONGEST: Final = 64
 PACED: Final = 16
+#: What a socket may have on its way until a router takes it; the kernel doubles it. With what it counts
+#: beside the bytes of packets that is a few trains, and fewer packets than the ring of a virtual device holds.
+_HELD_BYTES: Final = 1 << 16
 #: A train is one IP packet until it is cut.
 _LARGEST_BYTES: Final = 65_000
 
@@ -58,9 +58,8 @@ def send_trains(
     begin_ns: int,
     stop_ns: int,
     interval_s: float | None = None,
-    processor: int | None = None,
 ) -> TrainsSent:
-    """Send trains in this thread, which never sleeps.
+    """Send trains in this thread, which never sleeps; what the path does not take keeps the next train waiting.
 
     Args:
         end: A socket of UDP, connected.
@@ -68,26 +67,29 @@ def send_trains(
         begin_ns: When to begin, of ``time.monotonic_ns()``.
         stop_ns: When to stop.
         interval_s: From datagram to datagram on average, in seconds; without it, as fast as can be.
-        processor: The one to stay on; without it, any.
 
     Raises:
         TightlinkError: The kernel does not cut trains, or does not take them.
     """
-    if processor is not None:
-        os.sched_setaffinity(0, {processor})
     train = min(LONGEST if interval_s is None else PACED, _LARGEST_BYTES // payload_bytes)
     every_ns = 0.0 if interval_s is None else interval_s * train * _NS
     content = bytes(train * payload_bytes)
     count, late_ns, due_ns = 0, 0.0, float(begin_ns)
     try:
         end.setsockopt(_SOL_UDP, _UDP_SEGMENT, payload_bytes)
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _HELD_BYTES)
+        end.settimeout(0)
         time.sleep(max(0.0, (begin_ns - time.monotonic_ns()) / _NS))
         began_ns, began_s = time.monotonic_ns(), time.thread_time()
         while (now_ns := time.monotonic_ns()) < stop_ns and due_ns < stop_ns:
             if now_ns < due_ns:
                 continue
+            try:
+                end.send(content)
+            except BlockingIOError:
+                # The path holds all that the socket may have on it.
+                continue
             late_ns = max(late_ns, now_ns - due_ns)
-            end.send(content)
             count += 1
             due_ns = begin_ns + count * every_ns if every_ns else float(now_ns)
     except OSError as error:

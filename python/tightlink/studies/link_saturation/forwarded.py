@@ -125,6 +125,7 @@ def _row(run: Run) -> dict[str, float]:
         "packets_per_s": found["packets_per_s"],
         "goodput_bps": found["goodput_bps"],
         "line_bps": found["throughput_bps"] + 8 * ETHERNET_BYTES * found["packets_per_s"],
+        "loss": found["loss"],
         "load": min(1.0, float(node["load_reported"])),
         "utilization": found["utilization"],
     }
