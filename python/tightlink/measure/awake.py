@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 #: Asks the kernel for SIGKILL when its parent ends, makes sure that it has not ended already, and runs. Its nice value
-#: has the kernel count its time apart; yielding all the time, it never keeps what is not idle waiting. That of a session
-#: may be set ten times a second only by those who are not root.
+#: has the kernel count its time apart; yielding all the time, it never keeps what is not idle waiting. Who is not root
+#: may set that of a session ten times a second only.
 _PROGRAM: Final = """
 import ctypes, os, sys, time
 ctypes.CDLL(None).prctl(1, 9)
