@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tightlink import cli
+from tightlink.measure.forwarding import tables
+from tightlink.measure.kernel_router import Did
+from tightlink.measure.plan import Plan
+from tightlink.measure.sending import jobs
 from tightlink.run import Framed, Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tightlink.scenario import Scenario
 
 ONE_FLOW = """\
 profile = "ns2"
@@ -69,6 +75,27 @@ def dumbbell() -> str:
 def mixed() -> str:
     """All kinds of traffic, a chain and a link of its own."""
     return MIXED
+
+
+@pytest.fixture(scope="session")
+def as_forwarded() -> Callable[..., Run]:
+    """Makes what a measurement of a scenario over the kernel would be, of what its router did."""
+
+    def made(scenario: Scenario, *, sent: int, passed: int, load: float) -> Run:
+        plan = Plan.of(scenario)
+        did = Did(1.0, passed, passed, 0, load * plan.resolved["duration_s"], 0.0)
+        manifest = {
+            "source": "measurement",
+            "identity": f"{time.monotonic_ns()}",
+            "scenario": scenario.explicit().written(),
+            "sender": {"name": "trains", "busy": 1.0},
+            "host": {"kernel": "Linux 6", "cpus": 2, "cpu_busy": 0.9, "cpu_steal": 0.0},
+            "forwarding": {"passed_s": 1.0, "waited_s": 0.001, "pinned": True},
+            "warnings": [],
+        }
+        return Run(scenario, manifest, Framed(tables(plan, jobs(plan)[0], sent, did, did)))
+
+    return made
 
 
 @pytest.fixture(scope="session")

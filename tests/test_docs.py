@@ -48,6 +48,7 @@ _SHELL: Final = re.compile(r"[|;&><'`]|\$\(")
 _AS_ROOT: Final = r"(?m)^Running as user \"root\".*\n"
 #: What takes namespaces and devices of its own.
 _LIVE: Final = re.compile(r"tightlink (emulate|measure \S+\.toml)")
+_BY_KERNEL: Final = "tightlink.measure.forwarding"
 _FENCE: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _TARGETS: Final = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
 
@@ -118,6 +119,8 @@ class Reader:
         example.globs = self.names
         said = io.StringIO()
         result = doctest.DocTestRunner(optionflags=FLAGS, verbose=False).run(example, out=said.write, clear_globs=False)
+        if "SpoiledError: lateness: " in said.getvalue():
+            pytest.skip("the machine is too busy for a router that is its kernel")
         assert result.failed == 0, said.getvalue()
 
     def _console(self, block: Block) -> None:
@@ -188,6 +191,8 @@ def test_pages_do_what_they_say(page: Path, tmp_path: Path, monkeypatch: pytest.
             continue
         if block.language == "console" and _LIVE.search(block.text) and (why := missing("tun")):
             pytest.skip(f"the rest of the page takes hosts of its own: {why}")
+        if block.language == "python" and _BY_KERNEL in block.text and (why := missing("forwarding")):
+            pytest.skip(f"the rest of the page takes a router that is the kernel: {why}")
         if block.language == "console" and "--sender iperf3" in block.text and missing("iperf3"):
             continue
         reader.follow(block)

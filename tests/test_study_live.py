@@ -15,11 +15,12 @@ import pytest
 import tightlink as tl
 from tightlink.cli import main
 from tightlink.errors import TightlinkError
+from tightlink.measure import forwarding, measuring
 from tightlink.measure import machine as machine_of
-from tightlink.measure import measuring
 from tightlink.measure.relay import SpoiledError
 from tightlink.run import Framed, Run
-from tightlink.studies.live import Firm, Measurement, machine, measure_all, repeats
+from tightlink.studies.live import Firm, Measurement, kernel, machine, measure_all, repeats
+from tightlink.studies.router_response.forwarded import PROBES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -201,7 +202,7 @@ _ENDLESS = """
 import sys, time
 from pathlib import Path
 import tightlink as tl
-from tightlink.measure import measuring
+from tightlink.measure import forwarding, measuring
 from tightlink.studies.live import Measurement, measure_all
 
 def measure(scenario, *, watch, **options):
@@ -233,6 +234,19 @@ def test_ctrl_c_ends_it_soon(tmp_path: Path) -> None:
     # Of a hundred, only the two that were at work had begun.
     assert output.split() == ["interrupted"]
     assert not list(tmp_path.iterdir())
+
+
+def test_the_kernel_is_measured_where_it_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, as_forwarded: Callable[..., Run]
+) -> None:
+    scenario = PROBES[0].scenario
+    made = Fake(lambda scenario, _: as_forwarded(scenario, sent=1000, passed=1000, load=0.1))
+    monkeypatch.setattr(forwarding, "forward", made)
+    (run,) = measure_all([Measurement("cell", scenario, over="kernel")], tmp_path, 1, lambda _: None).values()
+    assert len(made.asked) == 1
+    text = kernel([run]).replace("\u00a0", " ")
+    assert text.startswith("1 measurements on Linux 6 with 2 processors. The router's thread waited")
+    assert "for at most 0.10 % of the time; a measurement with more than 2 % is not counted" in text
 
 
 def test_reports_say_on_what_was_measured(as_measured: AsMeasured) -> None:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from tightlink.errors import TightlinkError
 
-Need = Literal["tun", "iperf3", "ping"]
+Need = Literal["tun", "forwarding", "iperf3", "ping"]
 
 
 @functools.cache
@@ -17,16 +17,30 @@ def missing(need: Need) -> str | None:
     """Why something is not there, or nothing where it is.
 
     Args:
-        need: ``tun``, hosts as namespaces with TUN devices; ``iperf3`` or ``ping``, the programs.
+        need: ``tun``, hosts as namespaces with TUN devices; ``forwarding``, a router that is the kernel, with a
+            processor beside that of its sender; ``iperf3`` or ``ping``, the programs.
     """
-    if need != "tun":
-        return None if shutil.which(need) else f"{need} is not installed"
-    from tightlink.measure.testbed import Bed
-
     try:
-        with Bed() as bed:
-            bed.add_host("host")
-            os.close(bed.add_tun("host", "10.0.0.1/32"))
+        if need == "tun":
+            _try_tun()
+        elif need == "forwarding":
+            _try_forwarding()
+        elif shutil.which(need) is None:
+            return f"{need} is not installed"
     except TightlinkError as error:
         return str(error)
     return None
+
+
+def _try_tun() -> None:
+    from tightlink.measure.testbed import Bed
+
+    with Bed() as bed:
+        bed.add_host("host")
+        os.close(bed.add_tun("host", "10.0.0.1/32"))
+
+
+def _try_forwarding() -> None:
+    from tightlink.measure.forwarding import try_out
+
+    try_out()

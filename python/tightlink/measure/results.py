@@ -93,7 +93,7 @@ def run(
     found = {each.index: each for each in sent}
     frames = {
         "flows": _flows(measured, packets, found),
-        "links": _frame("links", [_link(measured, packets, side) for side in (0, 1)]),
+        "links": frame("links", [_link(measured, packets, side) for side in (0, 1)]),
         "series": _series(measured, packets, found),
         "packets": packets.select(column.name for column in TABLES["packets"]),
     }
@@ -110,7 +110,7 @@ def run(
         "source": MEASUREMENT,
         "identity": _identity(measured, device),
         "scenario": scenario.explicit().written(),
-        "version": _version(),
+        "version": version(),
         "sender": {"name": measured.sender.name, **measured.sender.facts()},
         "link": {"name": measured.plan.link, "device": device, "mtu_bytes": mtu},
         "began": began,
@@ -136,7 +136,8 @@ def _identity(measured: Measured, device: str) -> str:
     return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
 
 
-def _version() -> str:
+def version() -> str:
+    """That of this program."""
     import tightlink
 
     return str(tightlink.__version__)
@@ -201,7 +202,7 @@ def _flows(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent])
                 row["goodput_bps"] = _BITS * _delivered(*sent.samples["delivered_bytes"], row["stop_s"]) / lasted
         _share_window(measured, packets, job, row)
         rows.append(row)
-    return _frame("flows", rows)
+    return frame("flows", rows)
 
 
 def _share_window(measured: Measured, packets: pl.DataFrame, job: Job, row: dict[str, Any]) -> None:
@@ -298,7 +299,7 @@ def _types(table: str) -> dict[str, Any]:
     return {column.name: types[column.type] for column in TABLES[table]}
 
 
-def _frame(table: str, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+def frame(table: str, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     """A table with all of its columns; what is not known is null.
 
     Raises:

@@ -23,6 +23,7 @@ import socket
 import subprocess
 import sys
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -41,6 +42,26 @@ _PATIENCE_S: Final = 60.0
 #: Usual transmit queue of an interface, in packets.
 _QUEUE: Final = 1000
 _ETHERNET_MTU: Final = 1500
+
+
+@dataclass(frozen=True)
+class Counters:
+    """What a device has counted since it was made."""
+
+    packets_in: int
+    packets_out: int
+    dropped_in: int
+    dropped_out: int
+
+    @classmethod
+    def of(cls, counts: str) -> Self:
+        """A line of /proc/net/dev, behind the name of the device.
+
+        >>> Counters.of("500 5 0 1 0 0 0 0 300 3 0 2 0 0 0 0")
+        Counters(packets_in=5, packets_out=3, dropped_in=1, dropped_out=2)
+        """
+        numbers = [int(word) for word in counts.split()]
+        return cls(numbers[1], numbers[9], numbers[3], numbers[11])
 
 
 class Bed:
@@ -82,6 +103,11 @@ class Bed:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    @property
+    def process(self) -> int:
+        """The number of the keeper, which no other bed has."""
+        return self._process
 
     @property
     def hosts(self) -> list[str]:
@@ -168,6 +194,39 @@ class Bed:
         """What a device does for the kernel, and whether it is on: tso, gso, gro, checksums, scatter-gather."""
         found, _ = self._ask("offloads", host=host, device=device)
         return dict(found)
+
+    def thread_input(self, host: str, device: str) -> None:
+        """Have a thread of the kernel, ``napi/DEVICE-…``, take what arrives at a device, from a ring in front of it.
+
+        Otherwise what one end of a wire sends is received, and forwarded, in the time of whoever sends it.
+
+        Args:
+            host: Which.
+            device: An end of a wire, the other end of which cuts nothing large for its host (no offloads).
+
+        Raises:
+            TightlinkError: The kernel has no such threads, or they may not be asked for.
+        """
+        self._ask("threaded", host=host, device=device)
+
+    def shape(self, host: str, device: str, *, rate_bps: int, queue_bytes: int, burst_bytes: int) -> None:
+        """Have a device send no faster than a rate: the kernel's token bucket (tbf), which counts Ethernet's 14 bytes.
+
+        Args:
+            host: Which.
+            device: Its device.
+            rate_bps: In bit/s, below 34 Gbit/s.
+            queue_bytes: What waits at most.
+            burst_bytes: What may leave at once.
+        """
+        shape = {"rate_bps": rate_bps, "queue_bytes": queue_bytes, "burst_bytes": burst_bytes}
+        self._ask("shaper", host=host, device=device, shape=shape)
+
+    def counters(self, host: str) -> tuple[int, dict[str, Counters]]:
+        """What the devices of a host have counted so far, by name, and when that was, of ``time.monotonic_ns()``."""
+        (time_ns, text), _ = self._ask("counters", host=host)
+        lines = (line.partition(":") for line in text.splitlines() if ":" in line)
+        return time_ns, {name.strip(): Counters.of(counts) for name, _, counts in lines}
 
     def add_neighbour(self, host: str, device: str, address: str, hardware: str) -> None:
         """What hardware address an IP address has, so that no packet asks for it."""

@@ -24,7 +24,7 @@ import time
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from tightlink.errors import TightlinkError
 from tightlink.experiment.precision import median_is_firm
@@ -44,6 +44,9 @@ _MOST_IN_A_ROW: Final = 10
 _PACKETS: Final = "packets"
 #: What a measurement may take to end when it is told to, in seconds; its processes end with this one.
 _ENDS_S: Final = 15.0
+
+
+Over = Literal["relay", "kernel"]
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,8 @@ class Measurement:
     name: str
     """Of its run, such as base/0: its folder; findings get it as live/base/0."""
     scenario: Scenario
+    over: Over = "relay"
+    """What its packets cross: a link in real time, or this machine's own kernel, which forwards them."""
     sender: str = "probe"
     """What sends and receives: `tightlink.measure.measuring.SENDERS`."""
     echo_s: float | None = None
@@ -237,7 +242,6 @@ def _work(
 
 
 def _measured(wanted: Measurement, folder: Path, stop: threading.Event, beside: int) -> tuple[str, Run | None]:
-    from tightlink.measure.measuring import measure
     from tightlink.measure.relay import SpoiledError
 
     def check() -> None:
@@ -247,20 +251,30 @@ def _measured(wanted: Measurement, folder: Path, stop: threading.Event, beside: 
     for _ in range(_TRIES):
         check()
         try:
-            run = measure(
-                wanted.scenario,
-                sender=wanted.sender,
-                echo_s=wanted.echo_s,
-                burn=wanted.burn,
-                beside=beside,
-                watch=lambda _: check(),
-            )
+            run = _once(wanted, beside, check)
         except SpoiledError:
             continue
         if _in_time(run, wanted.pace_s):
             kept = run if wanted.trace else _without_packets(run)
             return wanted.name, open_run(kept.save(folder / wanted.name))
     return wanted.name, None
+
+
+def _once(wanted: Measurement, beside: int, check: Callable[[], None]) -> Run:
+    if wanted.over == "kernel":
+        from tightlink.measure.forwarding import forward
+
+        return forward(wanted.scenario, watch=lambda _: check())
+    from tightlink.measure.measuring import measure
+
+    return measure(
+        wanted.scenario,
+        sender=wanted.sender,
+        echo_s=wanted.echo_s,
+        burn=wanted.burn,
+        beside=beside,
+        watch=lambda _: check(),
+    )
 
 
 def _in_time(run: Run, pace_s: float | None) -> bool:
@@ -273,15 +287,37 @@ def _without_packets(run: Run) -> Run:
 
 
 def machine(runs: Sequence[Run]) -> str:
-    """On what some runs were measured, and how busy it was, in a sentence or two for a report."""
+    """On what runs over links in real time were measured, and how busy it was, in a sentence or two for a report."""
+    late = max(float(run.manifest["relay"]["lateness"]["share_late"]) for run in runs)
+    return (
+        f"{_where(runs)}, between network namespaces, over links in real time. These handed on at most "
+        f"{percent(late, 2)} of the packets late; a measurement with more than {percent(0.01)} is not counted."
+        f"{_busy(runs)}"
+    )
+
+
+def kernel(runs: Sequence[Run]) -> str:
+    """The same of runs over the kernel's own forwarding."""
+    from tightlink.measure.forwarding import WAITS
+
+    own = [run.manifest["forwarding"] for run in runs]
+    waited = max(float(each["waited_s"]) / float(each["passed_s"]) for each in own)
+    steal = [run.manifest["host"]["cpu_steal"] or 0.0 for run in runs]
+    placed = "" if all(each["pinned"] for each in own) else " It was not allowed to keep the thread on its processor."
+    return (
+        f"{_where(runs)}. The router's thread waited for its processor for at most {percent(waited, 2)} of the time; a "
+        f"measurement with more than {percent(WAITS)} is not counted. Other machines had {percent(max(steal), 1)} of "
+        f"the processors' time at most.{placed}"
+    )
+
+
+def _where(runs: Sequence[Run]) -> str:
     hosts = [run.manifest["host"] for run in runs]
     kernels = " and ".join(sorted({str(host["kernel"]) for host in hosts}))
     processors = " or ".join(sorted({str(host["cpus"]) for host in hosts}))
-    late = max(float(run.manifest["relay"]["lateness"]["share_late"]) for run in runs)
-    busy = [host["cpu_busy"] for host in hosts if host["cpu_busy"] is not None]
-    load = f" Its processors were busy for {percent(statistics.median(busy))} of the time." if busy else ""
-    return (
-        f"{len(runs)} measurements on {kernels} with {processors} processors, between network namespaces, over links "
-        f"in real time. These handed on at most {percent(late, 2)} of the packets late; a measurement with more than "
-        f"{percent(0.01)} is not counted.{load}"
-    )
+    return f"{len(runs)} measurements on {kernels} with {processors} processors"
+
+
+def _busy(runs: Sequence[Run]) -> str:
+    busy = [run.manifest["host"]["cpu_busy"] for run in runs if run.manifest["host"]["cpu_busy"] is not None]
+    return f" Its processors were busy for {percent(statistics.median(busy))} of the time." if busy else ""

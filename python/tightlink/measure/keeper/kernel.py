@@ -87,9 +87,14 @@ def switch_offloads_off(any_socket: socket.socket, device: str) -> None:
         _offload(any_socket, device, switch)
 
 
-def _offload(any_socket: socket.socket, device: str, command: int) -> bool:
-    """Ask whether an offload is on, or switch it off, as the command is."""
-    value = ctypes.create_string_buffer(struct.pack("II", command, 0))
+def switch_gro_on(any_socket: socket.socket, device: str) -> None:
+    """Have a device join what arrives."""
+    _offload(any_socket, device, _OFFLOADS["gro"][1], on=True)
+
+
+def _offload(any_socket: socket.socket, device: str, command: int, *, on: bool = False) -> bool:
+    """Ask whether an offload is on, or switch it, as the command is."""
+    value = ctypes.create_string_buffer(struct.pack("II", command, on))
     request = struct.pack("16sP16x", device.encode(), ctypes.addressof(value))
     try:
         fcntl.ioctl(any_socket, _SIOCETHTOOL, request)
@@ -98,5 +103,5 @@ def _offload(any_socket: socket.socket, device: str, command: int) -> bool:
         if error.errno not in {errno.EOPNOTSUPP, errno.EINVAL}:
             raise
         return False
-    _command, on = struct.unpack_from("II", value.raw)
-    return bool(on)
+    _command, found = struct.unpack_from("II", value.raw)
+    return bool(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -40,6 +41,9 @@ class Networks:
             "veth": self._veth,
             "device": self._device,
             "offloads": self._offloads,
+            "threaded": self._threaded,
+            "shaper": self._shaper,
+            "counters": self._counters,
             "neighbour": self._neighbour,
             "route": self._route,
             "settings": self._settings,
@@ -117,6 +121,37 @@ class Networks:
         self.enter(host)
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
             return kernel.offloads(any_socket, device), []
+
+    def _threaded(self, _: list[int], host: str, device: str) -> Answer:
+        """Have a thread of the kernel's own take what arrives at a device, rather than whoever sends it."""
+        self.enter(host)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+            # A veth has a ring, and what empties it, only with GRO, which leaves datagrams as they are.
+            kernel.switch_gro_on(any_socket, device)
+        kernel.mount(None, "/", None, kernel.RECURSIVE | kernel.PRIVATE)
+        # One that is mounted shows the devices of the network in which that was done.
+        kernel.mount("sysfs", _SCRATCH, "sysfs", 0)
+        try:
+            Path(_SCRATCH, "class/net", device, "threaded").write_text("1", encoding="ascii")
+        except OSError as error:
+            why = str(error.strerror).lower()
+            raise Refused(f"no thread of the kernel can forward here ({why}): it takes Linux 5.12 or later") from None
+        finally:
+            kernel.unmount(_SCRATCH)
+        return None, []
+
+    def _shaper(self, _: list[int], host: str, device: str, shape: dict[str, int]) -> Answer:
+        """Have a device send no faster than a rate in bit/s, with a queue of so many bytes and bursts of so many."""
+        routes, rate = self._routes[host], f"{shape['rate_bps']}bit"
+        index = self._index(host, device)
+        routes.tc("add", "tbf", index, 0x10000, rate=rate, burst=shape["burst_bytes"], limit=shape["queue_bytes"])
+        return None, []
+
+    def _counters(self, _: list[int], host: str) -> Answer:
+        """What the devices of a host have counted so far, as /proc/net/dev has it, and when that was."""
+        self.enter(host)
+        text = Path("/proc/self/net/dev").read_text(encoding="ascii")
+        return [time.monotonic_ns(), text], []
 
     def _neighbour(self, _: list[int], host: str, device: str, address: str, hardware: str) -> Answer:
         index = self._index(host, device)

@@ -15,6 +15,8 @@ from tightlink.studies.link_saturation import (
     connections,
     disturbed,
     figures,
+    forwarded,
+    forwarded_claims,
     other_links,
     readings,
     receiver,
@@ -108,7 +110,7 @@ def _with_measurements() -> Study:
         STUDY,
         tasks=lambda: [*tasks(), *relayed.tasks()],
         findings=_found_live,
-        measured=relayed.measurements,
+        measured=lambda: [*relayed.measurements(), *forwarded.measurements()],
         command=" --live",
     )
 
@@ -117,7 +119,13 @@ def _found_live(runs: Mapping[str, Run]) -> Findings:
     """The same, and what was measured; that first, as who measures asks for it."""
     own = findings(runs)
     claims, section, table = relayed_claims.findings(runs)
-    return replace(own, claims=[*own.claims, *claims], sections=[section, *own.sections], tables={"measured": table})
+    more, other, swept = forwarded_claims.findings(runs)
+    return replace(
+        own,
+        claims=[*own.claims, *claims, *more],
+        sections=[section, other, *own.sections],
+        tables={"measured": table, "forwarded": swept},
+    )
 
 
 STUDY: Final = Study(

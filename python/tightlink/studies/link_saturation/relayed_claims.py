@@ -26,7 +26,7 @@ from tightlink.studies.link_saturation.document import (
 from tightlink.studies.link_saturation.interface import GAP_BYTES
 from tightlink.studies.link_saturation.readings import FRAME
 from tightlink.studies.link_saturation.relayed import POINTS, SIMULATED, of, table
-from tightlink.studies.live import machine
+from tightlink.studies.live import machine, repeats
 from tightlink.studies.words import percent
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def _section(runs: Mapping[str, Run], found: _Found) -> Section:
     if found.table.is_empty():
         return Section(title, _NOT_ENOUGH, [])
     finding = _NOT_ENOUGH if found.measured is None else f"{found.measured.sentence()}."
-    measured = [run for name, run in runs.items() if name.startswith("live/")]
+    measured = [run for point in POINTS for run in repeats(runs, f"live/{point.name}")]
     text = (
         "Linux sends datagrams to Linux over a link in real time, which is the document's line, behind an interface "
         "with the document's costs per packet and byte: a host's own interface cannot be slowed down, so it stands "

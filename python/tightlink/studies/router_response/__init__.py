@@ -17,6 +17,8 @@ from tightlink.studies.router_response import (
     burnt_claims,
     evidence,
     figures,
+    forwarded,
+    forwarded_claims,
     load_claims,
     loss_claims,
     otherwise,
@@ -104,7 +106,7 @@ def _with_measurements() -> Study:
         STUDY,
         tasks=lambda: [*tasks(), *burnt.tasks()],
         findings=_found_live,
-        measured=burnt.measurements,
+        measured=lambda: [*burnt.measurements(), *forwarded.measurements()],
         command=" --live",
     )
 
@@ -113,7 +115,13 @@ def _found_live(runs: Mapping[str, Run]) -> Findings:
     """The same, and what was measured; that first, as who measures asks for it."""
     own = findings(runs)
     claims, section, table = burnt_claims.findings(runs)
-    return replace(own, claims=[*own.claims, *claims], sections=[section, *own.sections], tables={"measured": table})
+    more, other, probed = forwarded_claims.findings(runs)
+    return replace(
+        own,
+        claims=[*own.claims, *claims, *more],
+        sections=[section, other, *own.sections],
+        tables={"measured": table, "forwarded": probed},
+    )
 
 
 STUDY: Final = Study(

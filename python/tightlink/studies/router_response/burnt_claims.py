@@ -14,7 +14,7 @@ from tightlink.analysis.measurements import MeasurementError
 from tightlink.experiment.claims import exact, holds_if, untestable, within
 from tightlink.reduce import mean_of, smallest
 from tightlink.report import Row, Section, Table, Text, charts
-from tightlink.studies.live import machine
+from tightlink.studies.live import machine, repeats
 from tightlink.studies.router_response.burnt import PER_PACKET_S, PROBES, SIMULATED, of, table
 from tightlink.studies.router_response.document import CONCLUSION_PER_S, DOCUMENT, LEVEL, ONSETS_PER_S
 from tightlink.studies.router_response.evidence import middle
@@ -129,7 +129,7 @@ def _section(runs: Mapping[str, Run], found: pl.DataFrame, regions: Regimes | No
     if found.is_empty():
         return Section(title, _NOT_ENOUGH, [])
     finding = _NOT_ENOUGH if regions is None else f"{regions.sentence()[0].upper()}{regions.sentence()[1:]}."
-    measured = [run for name, run in runs.items() if name.startswith("live/")]
+    measured = [run for probe in PROBES for run in repeats(runs, f"live/{probe.name}")]
     text = (
         "Between two hosts of this machine stands a process that forwards packets, and for each of them works for "
         f"{PER_PACKET_S * 1e6:.0f} µs: what a router takes that is full at the document's mean onset. Its input ring "

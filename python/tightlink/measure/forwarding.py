@@ -1,0 +1,408 @@
+"""A scenario measured over this machine's own forwarding path: the router is its kernel, and nothing is emulated.
+
+Sender and router have a processor each, so what the one does is not the other's load. Whether the line, the router or
+the sender was the slowest, `slowest` tells: what a slow sender got through is no capacity of a router.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+import os
+import socket as sockets
+import threading
+import time
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from tightlink import units
+from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.measure import metadata
+from tightlink.measure.awake import kept_awake
+from tightlink.measure.kernel_router import ETHERNET_BYTES, KernelRouter, stay_on
+from tightlink.measure.measuring import MeasurementProgress
+from tightlink.measure.plan import Plan
+from tightlink.measure.relay import SpoiledError
+from tightlink.measure.results import frame, version
+from tightlink.measure.sending import jobs
+from tightlink.measure.settings import UDP_HEADER
+from tightlink.measure.testbed import Bed
+from tightlink.measure.traffic import Constant, UdpFlow
+from tightlink.measure.trains import send_trains
+from tightlink.run import MEASUREMENT, Framed, Run
+from tightlink.scenario import Cbr, Link, Scenario, Udp
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tightlink.measure.kernel_router import Did
+    from tightlink.measure.sending import Job
+    from tightlink.progress import Watch
+
+_BITS: Final = 8
+_NS: Final = 1e9
+_P99: Final = 0.99
+#: Delays, in seconds, that make no difference.
+_MOST_S: Final = 100e-6
+#: Processors: of the sender, of the router.
+_NEEDED: Final = 2
+#: From the beginning of the sender to that of the scenario, and what the sender may take beyond it, in seconds.
+_LEAD_S: Final = 0.05
+_MARGIN_S: Final = 10.0
+_STEP_S: Final = 0.1
+#: What is on its way when the sender stops is through when nothing was counted for so long; at most so long.
+_QUIET_S: Final = 0.02
+_DRAINS_S: Final = 2.0
+#: The largest share of the time for which others may have the router's processor, or the sender's.
+WAITS: Final = 0.02
+_SENDER_WAITS: Final = 0.1
+#: What has passed is counted when the flow has stopped, and at most by so much of its time later.
+_LATE: Final = 0.005
+#: A processor that is busy so long is busy all the time.
+FULL: Final = 0.95
+_LINE_FULL: Final = 0.98
+#: Datagrams per second from which on they are sent in trains: a system call for each would take too long.
+IN_TRAINS: Final = 150_000
+
+Slowest = Literal["line", "router", "sender"]
+
+_SMALLEST_BYTES: Final = 100
+_SMALLEST: Final = Scenario(
+    profile="rfc",
+    duration="1 s",
+    link={
+        "in": Link(ends=("sender", "router"), rate="2 Mbit/s", delay="1 us"),
+        "line": Link(ends=("router", "receiver"), rate="1 Mbit/s", delay="1 us", queue="1 packets"),
+    },
+    traffic={"probe": Cbr(from_="sender", to="receiver", interval="1 s", udp=Udp(datagram=f"{_SMALLEST_BYTES} B"))},
+)
+
+
+def forward(scenario: Scenario, *, tries: int = 1, watch: Watch | None = None) -> Run:
+    """Measure a scenario over a router that is the kernel of this machine.
+
+    Args:
+        scenario: One flow of datagrams, ``cbr`` or ``saturate``, from a host through a router without a processor of
+            its own, whose faster link is the way in and whose slower one the line behind it; neither has a delay. More
+            than 150,000/s come in trains; those that saturate as fast as one processor makes them, whatever the rate of
+            the way in.
+        tries: How often to try where the machine was too busy.
+        watch: Told now and then how far it is.
+
+    Returns:
+        A run like any other: ``load_reported`` of the router is the share of the time for which its thread ran. There
+        are no latencies, for nobody reads the datagrams.
+
+    Raises:
+        ScenarioError: The scenario is another.
+        SpoiledError: The machine was too busy.
+        TightlinkError: The machine lacks something: processors, namespaces, threads of the kernel that forward.
+    """
+    plan = Plan.of(scenario)
+    work = _Work(plan, _job(plan), _processors(), watch)
+    for left in reversed(range(tries)):
+        try:
+            return _once(work)
+        except SpoiledError:
+            if not left:
+                raise
+    raise AssertionError("there is at least one try")
+
+
+def try_out() -> None:
+    """Find out whether this machine can be such a router, and its sender fast enough: a few packets.
+
+    Raises:
+        TightlinkError: What it lacks.
+    """
+    _processors()
+    with Bed() as bed:
+        plan = Plan.of(_SMALLEST)
+        job = _job(plan)
+        KernelRouter.lay_out(bed, plan, packet_bytes=_SMALLEST_BYTES)
+        with bed.socket(job.sender, sockets.SOCK_DGRAM) as end:
+            end.connect(job.target)
+            now_ns = time.monotonic_ns()
+            # One train: the next would be due when this is over.
+            send_trains(
+                end, payload_bytes=job.payload_bytes, begin_ns=now_ns, stop_ns=now_ns + int(_NS), interval_s=1.0
+            )
+
+
+def slowest(run: Run) -> Slowest:
+    """What limited such a run: the line if it was full, the router if its thread ran all the time, else the sender."""
+    if float(run.links["utilization"][0]) >= _LINE_FULL:
+        return "line"
+    return "router" if float(run.nodes["load_reported"][0]) >= FULL else "sender"
+
+
+@dataclass(frozen=True)
+class _Work:
+    plan: Plan
+    job: Job
+    #: Of the sender, and of the router.
+    processors: tuple[int, int]
+    watch: Watch | None
+
+    @property
+    def packet_bytes(self) -> int:
+        return self.job.payload_bytes + UDP_HEADER
+
+    @property
+    def interval_s(self) -> float | None:
+        """From datagram to datagram; nothing where they come as fast as can be."""
+        saturates = self.plan.flows()[0]["traffic"]["kind"] == "saturate"
+        return None if saturates else _constant(self.job).interval_s
+
+
+@dataclass(frozen=True)
+class _Sending:
+    """What the sender did."""
+
+    sent: int
+    facts: Mapping[str, Any]
+
+
+def _job(plan: Plan) -> Job:
+    found = jobs(plan)
+    flow = plan.flows()[0]
+    key = f"traffic.{flow['group']}"
+    if (
+        len(found) != 1
+        or found[0].tcp
+        or not isinstance(found[0].pattern, Constant)
+        or plan.hosts[found[0].sender].side != 0
+    ):
+        text = "what the kernel is to forward is one flow of datagrams, cbr or saturate, in the direction of the link"
+        raise ScenarioError(text, key=key, statement=True).located(plan.scenario.file)
+    if plan.processor is not None:
+        name = plan.processor[0]
+        text = f"{name} is to be the machine's kernel, whose packets cost what they cost"
+        raise ScenarioError(text, key=f"node.{name}.processor", statement=True).located(plan.scenario.file)
+    if plan.round_trip_s > _MOST_S:
+        text = f"delays of at most {units.format_time(_MOST_S)} there and back: the kernel's own path has next to none"
+        value = units.format_time(plan.round_trip_s)
+        raise ScenarioError(text, key=f"link.{plan.link}.delay", value=value).located(plan.scenario.file)
+    limit = plan.directions[0]["link"]["queue"]["limit"]
+    if limit == "unlimited" or "packets" not in limit:
+        text = "the queue of the line behind a router that is the kernel is in packets"
+        raise ScenarioError(text, key=f"link.{plan.link}.queue", statement=True).located(plan.scenario.file)
+    return found[0]
+
+
+def _processors() -> tuple[int, int]:
+    own = sorted(os.sched_getaffinity(0))
+    if len(own) < _NEEDED:
+        raise TightlinkError(
+            "a router that is the kernel takes a processor beside that of its sender: here is only one"
+        )
+    # The first is what most of a system's interrupts go to.
+    return own[0], own[-1]
+
+
+def _once(work: _Work) -> Run:
+    started = time.monotonic()
+    with kept_awake(), Bed() as bed:
+        router = KernelRouter.lay_out(bed, work.plan, packet_bytes=work.packet_bytes)
+        pinned = router.stay_on(work.processors[1])
+        known = metadata.machine() | {"hosts": metadata.hosts(bed, work.plan)}
+        busy = metadata.load()
+        before = router.sample()
+        begin_ns, began = time.monotonic_ns() + int(_LEAD_S * _NS), time.time() + _LEAD_S
+        sending = _send(bed, work, begin_ns)
+        ended = router.sample()
+        known |= metadata.between(busy, metadata.load())
+        during, after = ended.since(before), _drained(router).since(before)
+    lasts_ns = int(work.job.stop_s * _NS)
+    _check(during, sending, late=(ended.time_ns - begin_ns) / lasts_ns - 1, steal=known["cpu_steal"] or 0.0)
+    forwarding = asdict(during) | {"pinned": pinned, "processors": work.processors}
+    manifest = {
+        "source": MEASUREMENT,
+        "identity": _identity(work, began),
+        "scenario": work.plan.scenario.explicit().written(),
+        "version": version(),
+        "sender": dict(sending.facts),
+        "link": {"name": work.plan.link, "device": "veth", "mtu_bytes": work.packet_bytes},
+        "began": dt.datetime.fromtimestamp(began, dt.UTC).isoformat(timespec="milliseconds"),
+        "host": known,
+        "forwarding": forwarding,
+        "timing": {"wall_s": time.monotonic() - started},
+        "warnings": _warnings(after),
+    }
+    return Run(work.plan.scenario, manifest, Framed(tables(work.plan, work.job, sending.sent, during, after)))
+
+
+def _check(during: Did, sending: _Sending, *, late: float, steal: float) -> None:
+    """Refuse what others took part in.
+
+    Args:
+        during: What the router did.
+        sending: What the sender did.
+        late: By how much longer the router's packets were counted than the flow lasted, over that.
+        steal: The share of the processors' time that other machines had.
+    """
+    if steal > WAITS:
+        raise SpoiledError(
+            f"lateness: other machines had {steal:.1%} of the processors' time, and at most {WAITS:.0%} are accepted"
+        )
+    if during.waited_s > WAITS * during.passed_s:
+        raise SpoiledError(
+            f"lateness: the router waited for a processor for {during.waited_s / during.passed_s:.1%} of the time, and "
+            f"at most {WAITS:.0%} are accepted: the machine is too busy"
+        )
+    if sending.facts.get("busy", 1.0) < 1 - _SENDER_WAITS:
+        had = f"{sending.facts['busy']:.0%}"
+        raise SpoiledError(f"lateness: the sender had its processor for {had} of the time: the machine is too busy")
+    if late > _LATE:
+        raise SpoiledError(
+            f"lateness: packets were counted for {late:.1%} longer than the flow lasted: the machine is too busy"
+        )
+
+
+def _warnings(after: Did) -> list[str]:
+    return [f"the receiving host had no room for {after.dropped_out} packets"] if after.dropped_out else []
+
+
+def _drained(router: KernelRouter) -> Any:
+    """What the router has done when nothing is on its way any more."""
+    until = time.monotonic() + _DRAINS_S
+    last = router.sample()
+    while time.monotonic() < until:
+        time.sleep(_QUIET_S)
+        now = router.sample()
+        if (now.packets_in, now.packets_out) == (last.packets_in, last.packets_out):
+            break
+        last = now
+    return last
+
+
+def _send(bed: Bed, work: _Work, begin_ns: int) -> _Sending:
+    """Send the flow until it stops."""
+    job = work.job
+    single = work.interval_s is not None and work.interval_s * IN_TRAINS >= 1
+    found: list[_Sending | BaseException] = []
+    stopped, stop = os.pipe()
+
+    def run() -> None:
+        stay_on(work.processors[0])
+        try:
+            found.append(_one_by_one(end, work, begin_ns, stopped) if single else _trains(end, work, begin_ns))
+        except BaseException as error:  # noqa: BLE001  # it is raised where the thread is waited for
+            found.append(error)
+
+    with bed.socket(job.sender, sockets.SOCK_DGRAM) as end:
+        end.bind((job.source, 0))
+        end.connect(job.target)
+        thread = threading.Thread(target=run, name="datagrams", daemon=True)
+        thread.start()
+        try:
+            _wait(thread, work, begin_ns)
+        finally:
+            # One of both ends it, whatever ended the wait.
+            os.write(stop, b"x")
+            end.close()
+            thread.join()
+            os.close(stop)
+            os.close(stopped)
+    (sending,) = found
+    if isinstance(sending, BaseException):
+        raise sending
+    return sending
+
+
+def _wait(thread: threading.Thread, work: _Work, begin_ns: int) -> None:
+    duration_s = work.plan.resolved["duration_s"]
+    while thread.is_alive():
+        thread.join(_STEP_S)
+        if work.watch is not None:
+            passed_s = (time.monotonic_ns() - begin_ns) / _NS
+            work.watch(MeasurementProgress(min(max(0.0, passed_s), duration_s), duration_s))
+
+
+def _trains(end: sockets.socket, work: _Work, begin_ns: int) -> _Sending:
+    job = work.job
+    done = send_trains(
+        end,
+        payload_bytes=job.payload_bytes,
+        begin_ns=begin_ns + int(job.start_s * _NS),
+        stop_ns=begin_ns + int(job.stop_s * _NS),
+        interval_s=work.interval_s,
+    )
+    return _Sending(done.sent, {"name": "trains", "busy": done.busy, "late_max_s": done.late_s})
+
+
+def _one_by_one(end: sockets.socket, work: _Work, begin_ns: int, stop: int) -> _Sending:
+    import numpy as np
+
+    from tightlink.measure.probe import send_udp
+
+    job = work.job
+    flow = UdpFlow(job.target, job.payload_bytes, _constant(job), start_s=job.start_s, stop_s=job.stop_s)
+    sent = send_udp([flow], ends=[end], begin_ns=begin_ns, limit_s=job.stop_s + _MARGIN_S, stop=stop)
+    late_s = (sent.sent_ns - sent.due_ns) / _NS
+    late = {"late_p99_s": float(np.quantile(late_s, _P99)), "late_max_s": float(late_s.max())} if late_s.size else {}
+    return _Sending(int(sent.seq.size), {"name": "probe", **late})
+
+
+def _constant(job: Job) -> Constant:
+    if isinstance(job.pattern, Constant):
+        return job.pattern
+    raise AssertionError("only datagrams at a constant rate are accepted")
+
+
+def tables(plan: Plan, job: Job, sent: int, during: Did, after: Did) -> dict[str, Any]:
+    """The tables of a run.
+
+    Args:
+        plan: The scenario's.
+        job: Its flow.
+        sent: Datagrams that the sender's kernel took.
+        during: What the router did until the flow stopped.
+        after: What it did until all that was on its way was through.
+    """
+    link = plan.directions[0]["link"]
+    size = job.payload_bytes + UDP_HEADER
+    lasted_s = job.stop_s - job.start_s
+    delivered = during.packets_out
+    flow = {
+        "flow": job.index,
+        "label": job.label,
+        "from": job.sender,
+        "to": job.receiver,
+        "transport": "udp",
+        "start_s": job.start_s,
+        "stop_s": job.stop_s,
+        "packets_sent": sent,
+        "packets_delivered": delivered,
+        "packets_dropped": sent - after.packets_out,
+        "bytes_sent": sent * size,
+        "bytes_delivered": delivered * size,
+        "goodput_bps": _BITS * delivered * job.payload_bytes / lasted_s,
+        "throughput_bps": _BITS * delivered * size / lasted_s,
+    }
+    line = {
+        "link": plan.link,
+        "from": plan.node(link["from"]),
+        "to": plan.node(link["to"]),
+        "packets_in": during.packets_in,
+        "packets_out": delivered,
+        "packets_dropped": after.packets_in - after.packets_out,
+        "bytes_out": delivered * size,
+        "utilization": _BITS * delivered * (size + ETHERNET_BYTES) / (link["rate_bps"] * lasted_s),
+    }
+    node = {
+        "node": plan.node(link["from"]),
+        "packets_in": sent,
+        "packets_served": after.packets_in,
+        "dropped_input_ring": sent - after.packets_in,
+        "dropped_output_ring": after.packets_in - after.packets_out,
+        "load_reported": during.ran_s / lasted_s,
+    }
+    return {"flows": frame("flows", [flow]), "links": frame("links", [line]), "nodes": frame("nodes", [node])}
+
+
+def _identity(work: _Work, began: float) -> str:
+    """A hash of what it depends on, the time included: no measurement is like another."""
+    inputs = [work.plan.resolved, work.plan.link, "kernel", began]
+    return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
