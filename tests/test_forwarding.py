@@ -15,6 +15,7 @@ import tightlink as tl
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.measure import forwarding, kernel_router
 from tightlink.measure.forwarding import forward, slowest, tables
+from tightlink.measure.forwarding_sender import Sending
 from tightlink.measure.kernel_router import Did, Sample
 from tightlink.measure.machine import missing
 from tightlink.measure.plan import Plan
@@ -95,11 +96,9 @@ def test_waking_up_is_no_waiting() -> None:
 )
 def test_what_others_took_part_in_is_refused(waited_s: float, busy: float, late: float, steal: float, why: str) -> None:
     alone = Did(1.0, 1000, 1000, 0, 0.01, 0.01)
-    forwarding._check(alone, forwarding._Sending(1000, {"busy": 0.95}), late=0.001, steal=0.01)
+    forwarding._check(alone, Sending(1000, {"busy": 0.95}), late=0.001, steal=0.01)
     with pytest.raises(SpoiledError, match=f"lateness: .*{why}"):
-        forwarding._check(
-            replace(alone, waited_s=waited_s), forwarding._Sending(1000, {"busy": busy}), late=late, steal=steal
-        )
+        forwarding._check(replace(alone, waited_s=waited_s), Sending(1000, {"busy": busy}), late=late, steal=steal)
 
 
 @pytest.mark.parametrize(

@@ -11,46 +11,40 @@ import hashlib
 import json
 import os
 import socket as sockets
-import threading
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from tightlink import units
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.measure import metadata
 from tightlink.measure.awake import kept_awake
-from tightlink.measure.kernel_router import ETHERNET_BYTES, KernelRouter, stay_on
-from tightlink.measure.measuring import MeasurementProgress
+from tightlink.measure.forwarding_sender import Sending, Work, send
+from tightlink.measure.kernel_router import ETHERNET_BYTES, KernelRouter
 from tightlink.measure.plan import Plan
 from tightlink.measure.relay import SpoiledError
 from tightlink.measure.results import frame, version
 from tightlink.measure.sending import jobs
 from tightlink.measure.settings import UDP_HEADER
 from tightlink.measure.testbed import Bed
-from tightlink.measure.traffic import Constant, UdpFlow
+from tightlink.measure.traffic import Constant
 from tightlink.measure.trains import send_trains
 from tightlink.run import MEASUREMENT, Framed, Run
 from tightlink.scenario import Cbr, Link, Scenario, Udp
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tightlink.measure.kernel_router import Did
     from tightlink.measure.sending import Job
     from tightlink.progress import Watch
 
 _BITS: Final = 8
 _NS: Final = 1e9
-_P99: Final = 0.99
 #: Delays, in seconds, that make no difference.
 _MOST_S: Final = 100e-6
 #: Processors: of the sender, of the router.
 _NEEDED: Final = 2
-#: From the beginning of the sender to that of the scenario, and what the sender may take beyond it, in seconds.
+#: From the beginning of the sender to that of the scenario, in seconds.
 _LEAD_S: Final = 0.05
-_MARGIN_S: Final = 10.0
-_STEP_S: Final = 0.1
 #: What is on its way when the sender stops is through when nothing was counted for so long; at most so long.
 _QUIET_S: Final = 0.02
 _DRAINS_S: Final = 2.0
@@ -62,8 +56,6 @@ _LATE: Final = 0.005
 #: A processor that is busy so long is busy all the time.
 FULL: Final = 0.95
 _LINE_FULL: Final = 0.98
-#: Datagrams per second from which on they are sent in trains: a system call for each would take too long.
-IN_TRAINS: Final = 150_000
 
 Slowest = Literal["line", "router", "sender"]
 
@@ -100,7 +92,7 @@ def forward(scenario: Scenario, *, tries: int = 1, watch: Watch | None = None) -
         TightlinkError: The machine lacks something: processors, namespaces, threads of the kernel that forward.
     """
     plan = Plan.of(scenario)
-    work = _Work(plan, _job(plan), _processors(), watch)
+    work = Work(plan, _job(plan), _processors(), watch)
     for left in reversed(range(tries)):
         try:
             return _once(work)
@@ -135,33 +127,6 @@ def slowest(run: Run) -> Slowest:
     if float(run.links["utilization"][0]) >= _LINE_FULL:
         return "line"
     return "router" if float(run.nodes["load_reported"][0]) >= FULL else "sender"
-
-
-@dataclass(frozen=True)
-class _Work:
-    plan: Plan
-    job: Job
-    #: Of the sender, and of the router.
-    processors: tuple[int, int]
-    watch: Watch | None
-
-    @property
-    def packet_bytes(self) -> int:
-        return self.job.payload_bytes + UDP_HEADER
-
-    @property
-    def interval_s(self) -> float | None:
-        """From datagram to datagram; nothing where they come as fast as can be."""
-        saturates = self.plan.flows()[0]["traffic"]["kind"] == "saturate"
-        return None if saturates else _constant(self.job).interval_s
-
-
-@dataclass(frozen=True)
-class _Sending:
-    """What the sender did."""
-
-    sent: int
-    facts: Mapping[str, Any]
 
 
 def _job(plan: Plan) -> Job:
@@ -201,7 +166,7 @@ def _processors() -> tuple[int, int]:
     return own[0], own[-1]
 
 
-def _once(work: _Work) -> Run:
+def _once(work: Work) -> Run:
     started = time.monotonic()
     with kept_awake(), Bed() as bed:
         router = KernelRouter.lay_out(bed, work.plan, packet_bytes=work.packet_bytes)
@@ -210,7 +175,7 @@ def _once(work: _Work) -> Run:
         busy = metadata.load()
         before = router.sample()
         begin_ns, began = time.monotonic_ns() + int(_LEAD_S * _NS), time.time() + _LEAD_S
-        sending = _send(bed, work, begin_ns)
+        sending = send(bed, work, begin_ns)
         ended = router.sample()
         known |= metadata.between(busy, metadata.load())
         during, after = ended.since(before), _drained(router).since(before)
@@ -233,7 +198,7 @@ def _once(work: _Work) -> Run:
     return Run(work.plan.scenario, manifest, Framed(tables(work.plan, work.job, sending.sent, during, after)))
 
 
-def _check(during: Did, sending: _Sending, *, late: float, steal: float) -> None:
+def _check(during: Did, sending: Sending, *, late: float, steal: float) -> None:
     """Refuse what others took part in.
 
     Args:
@@ -275,80 +240,6 @@ def _drained(router: KernelRouter) -> Any:
             break
         last = now
     return last
-
-
-def _send(bed: Bed, work: _Work, begin_ns: int) -> _Sending:
-    """Send the flow until it stops."""
-    job = work.job
-    single = work.interval_s is not None and work.interval_s * IN_TRAINS >= 1
-    found: list[_Sending | BaseException] = []
-    stopped, stop = os.pipe()
-
-    def run() -> None:
-        stay_on(work.processors[0])
-        try:
-            found.append(_one_by_one(end, work, begin_ns, stopped) if single else _trains(end, work, begin_ns))
-        except BaseException as error:  # noqa: BLE001  # it is raised where the thread is waited for
-            found.append(error)
-
-    with bed.socket(job.sender, sockets.SOCK_DGRAM) as end:
-        end.bind((job.source, 0))
-        end.connect(job.target)
-        thread = threading.Thread(target=run, name="datagrams", daemon=True)
-        thread.start()
-        try:
-            _wait(thread, work, begin_ns)
-        finally:
-            # One of both ends it, whatever ended the wait.
-            os.write(stop, b"x")
-            end.close()
-            thread.join()
-            os.close(stop)
-            os.close(stopped)
-    (sending,) = found
-    if isinstance(sending, BaseException):
-        raise sending
-    return sending
-
-
-def _wait(thread: threading.Thread, work: _Work, begin_ns: int) -> None:
-    duration_s = work.plan.resolved["duration_s"]
-    while thread.is_alive():
-        thread.join(_STEP_S)
-        if work.watch is not None:
-            passed_s = (time.monotonic_ns() - begin_ns) / _NS
-            work.watch(MeasurementProgress(min(max(0.0, passed_s), duration_s), duration_s))
-
-
-def _trains(end: sockets.socket, work: _Work, begin_ns: int) -> _Sending:
-    job = work.job
-    done = send_trains(
-        end,
-        payload_bytes=job.payload_bytes,
-        begin_ns=begin_ns + int(job.start_s * _NS),
-        stop_ns=begin_ns + int(job.stop_s * _NS),
-        interval_s=work.interval_s,
-    )
-    return _Sending(done.sent, {"name": "trains", "busy": done.busy, "late_max_s": done.late_s})
-
-
-def _one_by_one(end: sockets.socket, work: _Work, begin_ns: int, stop: int) -> _Sending:
-    import numpy as np
-
-    from tightlink.measure.probe import send_udp
-
-    job = work.job
-    flow = UdpFlow(job.target, job.payload_bytes, _constant(job), start_s=job.start_s, stop_s=job.stop_s)
-    sent = send_udp([flow], ends=[end], begin_ns=begin_ns, limit_s=job.stop_s + _MARGIN_S, stop=stop)
-    late_s = (sent.sent_ns - sent.due_ns) / _NS
-    late = {"late_p99_s": float(np.quantile(late_s, _P99)), "late_max_s": float(late_s.max())} if late_s.size else {}
-    return _Sending(int(sent.seq.size), {"name": "probe", **late})
-
-
-def _constant(job: Job) -> Constant:
-    if isinstance(job.pattern, Constant):
-        return job.pattern
-    raise AssertionError("only datagrams at a constant rate are accepted")
 
 
 def tables(plan: Plan, job: Job, sent: int, during: Did, after: Did) -> dict[str, Any]:
@@ -402,7 +293,7 @@ def tables(plan: Plan, job: Job, sent: int, during: Did, after: Did) -> dict[str
     return {"flows": frame("flows", [flow]), "links": frame("links", [line]), "nodes": frame("nodes", [node])}
 
 
-def _identity(work: _Work, began: float) -> str:
+def _identity(work: Work, began: float) -> str:
     """A hash of what it depends on, the time included: no measurement is like another."""
     inputs = [work.plan.resolved, work.plan.link, "kernel", began]
     return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()

@@ -220,7 +220,8 @@ def _load(before: tuple[float, float], after: tuple[float, float], duration_s: f
             f"lateness: the router waited for a processor for {waited_s / duration_s:.1%} of the time, and at most "
             f"{_WAITS:.0%} are accepted: the machine is too busy"
         )
-    return ran_s / duration_s
+    # It was looked at a moment before and a moment after.
+    return min(1.0, ran_s / duration_s)
 
 
 def _echoes(bed: Bed, work: _Work) -> contextlib.AbstractContextManager[Echoes | None]:

@@ -95,7 +95,8 @@ def relay_spec(
         "processor": router,
         "device": _DEVICES[device],
         "lateness_bound_s": late_after_s(plan) if late_s is None else late_s,
-        "spin_share": min(_SPIN_SHARE, _SPIN_SHARE * (os.cpu_count() or 1) / (2 * (1 + beside))),
+        # What a router's processor does besides its packets would be a part of its load.
+        "spin_share": 0.0 if burn else min(_SPIN_SHARE, _SPIN_SHARE * (os.cpu_count() or 1) / (2 * (1 + beside))),
     }
 
 

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from tightlink.measure.forwarding import IN_TRAINS, slowest
+from tightlink.measure.forwarding import slowest
+from tightlink.measure.forwarding_sender import IN_TRAINS
 from tightlink.measure.kernel_router import RING
 from tightlink.measure.machine import missing
 from tightlink.scenario import Cbr, Link, Scenario, Udp

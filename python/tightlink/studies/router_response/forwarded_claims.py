@@ -12,7 +12,8 @@ import polars as pl
 from tightlink.analysis import regimes
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.experiment.claims import exact, holds_if, untestable
-from tightlink.measure.forwarding import FULL, IN_TRAINS
+from tightlink.measure.forwarding import FULL
+from tightlink.measure.forwarding_sender import IN_TRAINS
 from tightlink.measure.machine import missing
 from tightlink.reduce import largest, smallest
 from tightlink.report import Row, Section, Table, Text, charts
