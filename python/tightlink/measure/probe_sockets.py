@@ -19,6 +19,8 @@ _BUFFER_BYTES: Final = 1 << 24
 #: From <asm-generic/socket.h>.
 _SO_SNDBUFFORCE: Final = 32
 _SO_RCVBUFFORCE: Final = 33
+#: What waits in a socket besides, so that none of it waits for a program: some milliseconds of a fast link.
+_SPARE_BYTES: Final = 1 << 16
 #: net.core.rmem_max where nobody has changed it.
 _USUAL_RMEM_MAX: Final = 212_992
 #: The kernel counts a segment at up to four times its payload.
@@ -65,10 +67,12 @@ def prepare(end: sockets.socket, flow: TcpFlow) -> None:
             raise TightlinkError(
                 f"congestion control {flow.congestion}: not available here ({str(error.strerror).lower()})"
             ) from None
-    if flow.window_bytes is not None and not flow.receiver_keeps_window:
-        # Where that is refused, the buffer grows with the congestion window, which is enough but for its start.
+    if flow.window_bytes is not None:
+        # More than the window, as the kernel asks for data only when a third of the buffer is free. Where that is
+        # refused, it grows with the congestion window, which is enough but for its start.
+        size = _OVERHEAD * (2 * flow.window_bytes + _SPARE_BYTES) if flow.receiver_keeps_window else _BUFFER_BYTES
         with contextlib.suppress(OSError):
-            end.setsockopt(sockets.SOL_SOCKET, _SO_SNDBUFFORCE, _BUFFER_BYTES)
+            end.setsockopt(sockets.SOL_SOCKET, _SO_SNDBUFFORCE, min(size, _BUFFER_BYTES))
     if flow.from_ is not None:
         try:
             end.bind(flow.from_)
