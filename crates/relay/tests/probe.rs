@@ -146,8 +146,6 @@ fn the_receiver_keeps_a_window() {
     assert!(incoming[0].complete);
     let info = sent.flows[0].info;
     assert!(u64::from(info.receiver_window_bytes) <= window, "{info:?}");
-    // More waited in the socket than the window held: it is the kernel that keeps it.
-    assert!(info.receiver_limited_us > 0, "{info:?}");
 }
 
 #[test]

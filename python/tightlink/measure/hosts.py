@@ -138,10 +138,7 @@ def _connect(bed: Bed, plan: Plan, settings: dict[str, HostSettings], side: int,
         return
     bed.add_route(owner, there, DEVICE)
     for host, inside in zip(hosts, _inside(), strict=False):
-        # What the router forwards is cut to packets at the link's device.
-        own, its = bed.add_wire(
-            (host.name, host.address), (owner, _GATEWAY), devices=(_INSIDE, inside), mtu=mtu, offloads=True
-        )
+        own, its = bed.add_wire((host.name, host.address), (owner, _GATEWAY), devices=(_INSIDE, inside), mtu=mtu)
         bed.add_neighbour(host.name, _INSIDE, _GATEWAY, its)
         bed.add_neighbour(owner, inside, host.address, own)
         bed.add_route(host.name, f"{_GATEWAY}/32", _INSIDE)

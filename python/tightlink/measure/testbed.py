@@ -170,7 +170,6 @@ class Bed:
         *,
         devices: tuple[str, str] = ("wire0", "wire0"),
         mtu: int = _ETHERNET_MTU,
-        offloads: bool = False,
     ) -> tuple[str, str]:
         """A pair of devices, connected to each other, one in each of two hosts.
 
@@ -179,15 +178,13 @@ class Bed:
             other: The other host and its address.
             devices: The names of the two devices.
             mtu: Largest IP packet, in bytes.
-            offloads: Whether packets may pass that are larger than the MTU, or without checksums: they do between
-                hosts, and must not where every packet is counted.
 
         Returns:
             The hardware addresses of the two devices.
         """
         (first, second), _ = self._ask("veth", host=one[0], device=devices[0], peer_host=other[0], peer=devices[1])
         for (host, address), device in zip((one, other), devices, strict=True):
-            self._start_device(host, device, address, mtu=mtu, offloads=offloads)
+            self._start_device(host, device, address, mtu=mtu)
         return first, second
 
     def offloads(self, host: str, device: str) -> dict[str, bool]:
@@ -284,10 +281,8 @@ class Bed:
             words[1:1] = [f"--user={own}/ns/user", "--preserve-credentials"]
         return shlex.join(words)
 
-    def _start_device(
-        self, host: str, device: str, address: str | None, *, mtu: int, queue: int = _QUEUE, offloads: bool = True
-    ) -> None:
-        settings = {"address": address, "mtu": mtu, "queue": queue, "offloads": offloads}
+    def _start_device(self, host: str, device: str, address: str | None, *, mtu: int, queue: int = _QUEUE) -> None:
+        settings = {"address": address, "mtu": mtu, "queue": queue}
         self._ask("device", host=host, device=device, settings=settings)
 
     # Programs.

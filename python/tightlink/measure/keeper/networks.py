@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from .answers import Answer
 
-#: What an interface may be given at once where its link cuts it (GSO_MAX_SEGS).
-_MOST_SEGMENTS: Final = 65535
 # <linux/if_ether.h>
 _ETH_P_ALL: Final = 0x0003
 #: Where files are made before they take the place of the machine's, in a mount namespace of our own.
@@ -101,15 +99,14 @@ class Networks:
         return int(found[0])
 
     def _device(self, _: list[int], host: str, device: str, settings: dict[str, Any]) -> Answer:
-        """Give a device its properties and start it."""
+        """Give a device its properties, none of them an offload, and start it."""
         routes, index = self._routes[host], self._index(host, device)
-        offloads, address = settings["offloads"], settings["address"]
-        segments = _MOST_SEGMENTS if offloads else 1
-        routes.link("set", index=index, mtu=settings["mtu"], txqlen=settings["queue"], gso_max_segs=segments)
-        if not offloads:
-            self.enter(host)
-            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-                kernel.switch_offloads_off(any_socket, device)
+        address = settings["address"]
+        # With more, TCP waits until it has several segments to send at once, and the device cuts them.
+        routes.link("set", index=index, mtu=settings["mtu"], txqlen=settings["queue"], gso_max_segs=1)
+        self.enter(host)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+            kernel.switch_offloads_off(any_socket, device)
         if address is not None:
             place, _slash, length = address.partition("/")
             routes.addr("add", index=index, address=place, prefixlen=int(length or 32))
