@@ -94,7 +94,7 @@ impl Connected {
 impl CongestionControl for Connected {
     const HELP: &'static str = "outside of the engine";
     /// It is told whether the window is in use.
-    const GROWS_UNUSED: bool = true;
+    const SEES_UNUSED: bool = true;
 
     fn new(_options: &Options<'_>) -> Self {
         Self::to(Box::new(Nobody))

@@ -130,6 +130,8 @@ pub trait CongestionControl: Sized {
     /// Whether the window grows also where something else limits the sender, so that it tells nothing of
     /// the path (as RFC 5681 allows and RFC 9438 §5.8 does not).
     const GROWS_UNUSED: bool = false;
+    /// Whether it hears of every ACK, and judges itself what an unused window means.
+    const SEES_UNUSED: bool = false;
     /// Whether it is driven by samples of the delivery rate: [`Self::on_sample`]. Its connections are paced.
     const SAMPLES_DELIVERY: bool = false;
     /// Whether it reads [`Ack::marked`], so that flows need marks and receivers that tell of each (RFC 8257 §3.2).
@@ -253,14 +255,17 @@ macro_rules! controls {
                 }
             }
 
-            /// Measures and grows: see [`CongestionControl::on_ack`].
+            /// Measures and grows: see [`CongestionControl::on_ack`]. With `validated`, no window grows unused, as in
+            /// Linux.
             #[inline]
-            pub fn on_ack(&mut self, handle: Handle, window: &mut Window, ack: &Ack) {
+            pub fn on_ack(&mut self, handle: Handle, window: &mut Window, ack: &Ack, validated: bool) {
                 match handle.kind {
                     $(Kind::$type => {
                         let control = &mut self.$arena[handle.index as usize];
                         control.measure(ack);
-                        if <$module::$type as CongestionControl>::GROWS_UNUSED || ack.finds_in_use(window) {
+                        let always = <$module::$type as CongestionControl>::SEES_UNUSED
+                            || (<$module::$type as CongestionControl>::GROWS_UNUSED && !validated);
+                        if always || ack.finds_in_use(window) {
                             control.on_ack(window, ack);
                         }
                     })+

@@ -93,7 +93,7 @@ impl CongestionControl for Prices {
         ControlOption::number("phi", 1.001, [1.000_001, 10.0], "base of the marks' probability, as all links have it"),
     ];
     /// A price may lower a window that is not in use; growth sees to it itself.
-    const GROWS_UNUSED: bool = true;
+    const SEES_UNUSED: bool = true;
     const READS_MARKS: bool = true;
 
     fn new(options: &Options<'_>) -> Self {

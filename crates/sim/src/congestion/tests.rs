@@ -65,6 +65,21 @@ impl Path {
     }
 }
 
+/// RFC 5681 lets standard TCP grow whoever limits the sender; Linux lets no control.
+#[test]
+fn unused_windows_grow_only_where_they_may() {
+    let mut controls = Controls::default();
+    let unused = Ack { in_flight: 2.0, ..ack(0.1) };
+    let mut grown = |name: &str, validated: bool| {
+        let handle = controls.add(&name.into()).expect("defaults are good");
+        let mut window = Window { cwnd: 10.0, ssthresh: 100.0 };
+        controls.on_ack(handle, &mut window, &unused, validated);
+        window.cwnd > 10.0
+    };
+    assert_eq!([grown("reno", false), grown("reno", true)], [true, false]);
+    assert_eq!([grown("cubic", false), grown("cubic", true)], [false, false]);
+}
+
 #[test]
 fn options_are_checked() {
     let mut controls = Controls::default();

@@ -397,12 +397,7 @@ impl Sender {
                 if let Some(slow_start) = &mut self.slow_start {
                     slow_start.before(&self.window);
                 }
-                // Linux's tcp_is_cwnd_limited, of which its Reno asks like all others.
-                if env.linux() && !news.finds_in_use(&self.window) {
-                    env.controls.measure(self.control, &news);
-                } else {
-                    env.controls.on_ack(self.control, &mut self.window, &news);
-                }
+                env.controls.on_ack(self.control, &mut self.window, &news, env.linux());
                 if let Some(slow_start) = &mut self.slow_start {
                     slow_start.after(&mut self.window, &news);
                 }
