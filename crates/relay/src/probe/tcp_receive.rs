@@ -42,10 +42,16 @@ pub struct Arrivals {
     pub time_ns: Vec<i64>,
     /// Bytes since the beginning.
     pub bytes: Vec<u64>,
+    /// Reads whose time is when they were made: the kernel begins to stamp packets some time after it is asked to.
+    pub unstamped: u64,
 }
 
 impl Arrivals {
-    fn add(&mut self, time_ns: i64, bytes: u64) {
+    fn add(&mut self, stamp_ns: Option<i64>, bytes: u64) {
+        let time_ns = stamp_ns.unwrap_or_else(|| {
+            self.unstamped += 1;
+            realtime_ns()
+        });
         if self.time_ns.len() >= MOST_ENTRIES {
             let mut keep = [false, true].into_iter().cycle();
             self.time_ns.retain(|_| keep.next() == Some(true));
@@ -87,7 +93,10 @@ pub fn receive_tcp(
 ) -> Result<(Ended, Vec<Incoming>), Failure> {
     let listeners: Vec<TcpListener> = listeners.into_iter().map(TcpListener::from).collect();
     for listener in &listeners {
-        listener.set_nonblocking(true).map_err(|error| Failure::System("preparing a socket", error))?;
+        let refused = |error| Failure::System("preparing a socket", error);
+        listener.set_nonblocking(true).map_err(refused)?;
+        // What it accepts inherits this, and packets are stamped before the first connection.
+        setsockopt(listener, sockopt::ReceiveTimestampns, &true).map_err(|errno| refused(errno.into()))?;
     }
     let mut open: Vec<Connection> = Vec::new();
     let mut found: Vec<Incoming> = Vec::new();
@@ -122,7 +131,6 @@ fn accept(listener: &TcpListener, window: Option<u32>, open: &mut Vec<Connection
             Ok((socket, from)) => {
                 let refused = |error| Failure::System("preparing a connection", error);
                 socket.set_nonblocking(true).map_err(refused)?;
-                setsockopt(&socket, sockopt::ReceiveTimestampns, &true).map_err(|errno| refused(errno.into()))?;
                 let accepted_ns = realtime_ns();
                 let arrivals = Arrivals::default();
                 let (from, head, clamps) = (from.to_string(), Vec::new(), CLAMPS);
@@ -166,7 +174,7 @@ impl Connection {
                     if self.head[..known] != GREETING[..known] {
                         return State::Ended(false);
                     }
-                    self.arrivals.add(time_ns.unwrap_or_else(realtime_ns), length as u64);
+                    self.arrivals.add(time_ns, length as u64);
                 }
                 Err(Errno::EAGAIN | Errno::EINTR) => return State::Open,
                 Err(_) => return State::Ended(false),
@@ -218,11 +226,11 @@ mod tests {
     #[test]
     fn bytes_add_up_in_the_order_of_time_and_thin_out_where_there_are_too_many() {
         let mut arrivals = Arrivals::default();
-        arrivals.add(10, 3);
-        arrivals.add(9, 4);
+        arrivals.add(Some(10), 3);
+        arrivals.add(Some(9), 4);
         assert_eq!((arrivals.time_ns.as_slice(), arrivals.bytes.as_slice()), ([10, 10].as_slice(), [3, 7].as_slice()));
         for time in 11..MOST_ENTRIES as i64 + 20 {
-            arrivals.add(time, 1);
+            arrivals.add(Some(time), 1);
         }
         assert!(arrivals.time_ns.len() < MOST_ENTRIES);
         assert_eq!(arrivals.bytes.last(), Some(&(MOST_ENTRIES as u64 + 20 - 11 + 7)));
