@@ -21,6 +21,10 @@ const BUFFER: usize = 1 << 18;
 const MOST_ENTRIES: usize = 1 << 20;
 /// The first reads of a connection are followed by setting its window.
 const CLAMPS: u32 = 16;
+/// The kernel counts a segment at up to four times its payload.
+const OVERHEAD: usize = 4;
+/// The most that a socket is given room for, in bytes.
+const MOST_ROOM: usize = 1 << 24;
 /// Reads of a connection before the others have their turn.
 const TURN: usize = 16;
 
@@ -184,10 +188,15 @@ impl Connection {
     }
 
     /// Linux sets the window anew when it has seen how much of its buffer a full segment takes; so do we, after it.
+    /// There is room for more, as the window would shrink by what is not read yet.
     fn clamp(&mut self) {
         if let Some(window) = self.window
             && self.clamps > 0
         {
+            let room = (OVERHEAD * window as usize).min(MOST_ROOM);
+            if self.clamps == CLAMPS && setsockopt(&self.socket, sockopt::RcvBufForce, &room).is_err() {
+                let _ = setsockopt(&self.socket, sockopt::RcvBuf, &room);
+            }
             self.clamps -= 1;
             // Where that is refused, the sender sees a larger window, and keeps it itself.
             let _ = clamp_window(self.socket.as_fd(), window);

@@ -278,7 +278,9 @@ impl<'a> Sender<'a> {
             head[8..].copy_from_slice(&self.spec.flow.to_be_bytes());
             self.data[..HEAD - written].copy_from_slice(&head[written..]);
         }
+        // An application that writes single segments pushes each.
         let more = self.whole
+            && self.spec.pattern.is_none()
             && length == self.segment
             && self.spec.size_bytes != Some(self.result.written_bytes + length as u64);
         let flags = MsgFlags::MSG_NOSIGNAL | if more { MORE } else { MsgFlags::empty() };

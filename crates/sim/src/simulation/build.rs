@@ -130,7 +130,9 @@ impl<'a, P: Probe> Simulation<'a, P> {
         }
         let feedback = feedback(flow, tcp.ecn, self.controls.reads_marks(control))?;
         let delayed_ack = self.entities.timer(index, DELAYED_ACK);
-        let receiver = Receiver::new(tcp, self.scenario.profile, feedback, index, delayed_ack);
+        let mut receiver = Receiver::new(tcp, self.scenario.profile, feedback, index, delayed_ack);
+        let single = !matches!(flow.traffic, TrafficSpec::Bulk { .. });
+        receiver.expect(single, bytes.map(|_| connection.packets() as u32));
         let connection = self.connection(connection);
         let acks_on = if alone { self.fabric.paths.links(index, true).last().copied() } else { None };
         let stop = Time::planned(flow.stop_s);

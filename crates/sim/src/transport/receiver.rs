@@ -123,6 +123,13 @@ impl Receiver {
         }
     }
 
+    /// The application writes single segments, or all at once: `packets` of them, if there is an end.
+    pub fn expect(&mut self, single: bool, packets: Option<u32>) {
+        if let Some(ack_delay) = &mut self.ack_delay {
+            ack_delay.expect(single, packets);
+        }
+    }
+
     /// Packets received in order, the SYN not counted.
     #[must_use]
     pub fn in_order(&self) -> i32 {
@@ -202,7 +209,7 @@ impl Receiver {
             ack_delay.take(now, packet, next, (highest + 1).saturating_sub(next));
         }
         if in_sequence {
-            return ack_delay.hold(now);
+            return ack_delay.hold(now, packet.seq());
         }
         ack_delay.acknowledged();
         None
