@@ -90,9 +90,7 @@ def advertise(listener: sockets.socket, window_bytes: int) -> None:
         if size > _largest_buffer_bytes():
             # The kernel's own grows further than what is allowed here.
             return
-    # The kernel takes it twice. Of a buffer as large as the window no more is advertised, until the first data are
-    # read and it gets its room (`receive_tcp`): senders remember the largest window that they saw.
-    listener.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, window_bytes // 2)
+        listener.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, size)
     listener.setsockopt(sockets.IPPROTO_TCP, sockets.TCP_WINDOW_CLAMP, window_bytes)
 
 

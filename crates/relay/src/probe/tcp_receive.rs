@@ -21,10 +21,11 @@ const BUFFER: usize = 1 << 18;
 const MOST_ENTRIES: usize = 1 << 20;
 /// The first reads of a connection are followed by setting its window.
 const CLAMPS: u32 = 16;
-/// The kernel counts a segment at up to four times its payload.
-const OVERHEAD: usize = 4;
+/// What a segment takes of a buffer, over its payload: one of 1448 B, and at most.
+const FULL_FRAME: f64 = 2304.0 / 1448.0;
+const OVERHEAD: f64 = 8.0;
 /// The most that a socket is given room for, in bytes.
-const MOST_ROOM: usize = 1 << 24;
+const MOST_ROOM: f64 = (1 << 25) as f64;
 /// Reads of a connection before the others have their turn.
 const TURN: usize = 16;
 
@@ -138,6 +139,9 @@ fn accept(listener: &TcpListener, window: Option<u32>, open: &mut Vec<Connection
                 let accepted_ns = realtime_ns();
                 let arrivals = Arrivals::default();
                 let (from, head, clamps) = (from.to_string(), Vec::new(), CLAMPS);
+                if let Some(window) = window {
+                    give_room(&socket, FULL_FRAME * f64::from(window));
+                }
                 open.push(Connection { socket, from, accepted_ns, head, arrivals, window, clamps });
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
@@ -145,6 +149,17 @@ fn accept(listener: &TcpListener, window: Option<u32>, open: &mut Vec<Connection
             Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted) => {}
             Err(error) => return Err(Failure::System("accepting a connection", error)),
         }
+    }
+}
+
+/// Has a socket hold so many bytes, the kernel's overhead included. At first it is just what the window takes: from that
+/// the kernel makes the window anew with the first segment, and senders remember the largest that they saw.
+fn give_room(socket: &TcpStream, bytes: f64) {
+    // The kernel takes it twice.
+    let half = (bytes.min(MOST_ROOM) / 2.0) as usize;
+    if setsockopt(socket, sockopt::RcvBufForce, &half).is_err() {
+        // Where it may not be larger, the sender keeps the window itself.
+        let _ = setsockopt(socket, sockopt::RcvBuf, &half);
     }
 }
 
@@ -187,15 +202,14 @@ impl Connection {
         State::Open
     }
 
-    /// Linux sets the window anew when it has seen how much of its buffer a full segment takes; so do we, after it.
-    /// There is room for more, as the window would shrink by what is not read yet.
+    /// Linux sets the window anew when it has seen how much of its buffer a full segment takes; so do we, after it. From
+    /// now on there is room for more, as the window would shrink by what is not read yet.
     fn clamp(&mut self) {
         if let Some(window) = self.window
             && self.clamps > 0
         {
-            let room = (OVERHEAD * window as usize).min(MOST_ROOM);
-            if self.clamps == CLAMPS && setsockopt(&self.socket, sockopt::RcvBufForce, &room).is_err() {
-                let _ = setsockopt(&self.socket, sockopt::RcvBuf, &room);
+            if self.clamps == CLAMPS {
+                give_room(&self.socket, OVERHEAD * f64::from(window));
             }
             self.clamps -= 1;
             // Where that is refused, the sender sees a larger window, and keeps it itself.
