@@ -6,11 +6,13 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -21,10 +23,12 @@ from tightlink.measure.machine import missing
 from tightlink.measure.measuring import measure
 from tightlink.measure.plan import Plan
 from tightlink.measure.relay import SpoiledError
+from tightlink.measure.sender_probe import Probe
 from tightlink.measure.sending import jobs
 from tightlink.measure.traffic import Constant
 
 if TYPE_CHECKING:
+    from tightlink.measure.testbed import Bed
     from tightlink.run import Run
 
 live = pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
@@ -274,6 +278,24 @@ def test_windows_are_the_scenarios_unless_they_are_the_kernels_own() -> None:
     assert (free.window_bytes, free.reaches_window) == (60_000, False)
     (own,) = jobs(Plan.of(tl.loads(FTP.replace(', window = "20 packets" } }', " } }"))))
     assert own.window_bytes is None
+
+
+def test_a_sender_that_has_ended_tells_nobody_else_to() -> None:
+    class Loopback:
+        def socket(self, host: str, kind: socket.SocketKind) -> socket.socket:
+            return socket.socket(socket.AF_INET, kind)
+
+    (job,) = jobs(Plan.of(tl.loads(FTP)))
+    probe = Probe()
+    probe.prepare(cast("Bed", Loopback()), [replace(job, source="127.0.0.1", target=("127.0.0.1", 0))], sample_s=0.1)
+    probe.stop()
+    # What another measurement opens gets the numbers that are free again.
+    pipes = [os.pipe2(os.O_NONBLOCK) for _ in range(8)]
+    probe.stop()
+    for reading, writing in pipes:
+        os.close(writing)
+        assert os.read(reading, 1) == b""
+        os.close(reading)
 
 
 def test_packets_are_as_large_as_in_the_scenario(one_flow: str) -> None:

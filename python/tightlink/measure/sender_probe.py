@@ -62,6 +62,9 @@ class Probe:
         self._loops: dict[str, _Loop] = {}
         self._ends: dict[int, tuple[Address, Address]] = {}
         self._open = contextlib.ExitStack()
+        #: The pipe by which loops are told to end: its read end, and its write end until they are.
+        self._stopped = -1
+        self._stop: int | None = None
         self._begin_ns = 0
         self._sample_s = 0.1
         #: Monotonic time + this = time of day.
@@ -77,10 +80,9 @@ class Probe:
             TightlinkError: A congestion control is not there.
         """
         self._jobs, self._sample_s = list(jobs), sample_s
-        reading, self._stop = os.pipe()
-        self._open.callback(os.close, reading)
+        self._stopped, self._stop = os.pipe()
+        self._open.callback(os.close, self._stopped)
         self._open.callback(os.close, self._stop)
-        self._stopped = reading
         self._most_s = max(job.stop_s for job in jobs) + _MARGIN_S
         self._tcp = [job for job in jobs if job.tcp]
         self._datagrams = [job for job in jobs if not job.tcp]
@@ -140,11 +142,11 @@ class Probe:
         return self._ends
 
     def stop(self) -> None:
-        """End everything at once."""
-        if not self._loops:
+        """End everything at once, if that has not been done: the pipe's number may be another's by then."""
+        stop, self._stop = self._stop, None
+        if stop is None:
             return
-        with contextlib.suppress(OSError):
-            os.write(self._stop, b"x")
+        os.write(stop, b"x")
         for loop in self._loops.values():
             loop.thread.join()
         self._open.close()
