@@ -124,6 +124,21 @@ def test_there_is_a_most(
     assert len(measure_all([wanted], tmp_path, 1, lambda _: None)) == len(made.asked) == 4
 
 
+def test_what_fails_once_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, as_measured: AsMeasured
+) -> None:
+    def fails(scenario: Scenario, number: int) -> Run:
+        if number != 2:
+            raise TightlinkError(f"iperf3 {number}")
+        return as_measured(tl.simulate(scenario))
+
+    made = fake(monkeypatch, fails)
+    assert list(measure_all([Measurement("base", SCENARIO)], tmp_path, 1, lambda _: None)) == ["base"]
+    with pytest.raises(TightlinkError, match="^iperf3 5$"):
+        measure_all([Measurement("other", SCENARIO)], tmp_path, 1, lambda _: None)
+    assert len(made.asked) == 5
+
+
 def test_a_busy_machine_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, as_measured: AsMeasured) -> None:
     def busy(scenario: Scenario, number: int) -> Run:
         if number > 1:

@@ -248,15 +248,22 @@ def _measured(wanted: Measurement, folder: Path, stop: threading.Event, beside: 
         if stop.is_set():
             raise _StoppedError
 
+    failed: TightlinkError | None = None
     for _ in range(_TRIES):
         check()
         try:
             run = _once(wanted, beside, check)
         except SpoiledError:
             continue
+        except TightlinkError as error:
+            # A program may fail once; what the machine lacks it lacks again.
+            failed = error
+            continue
         if _in_time(run, wanted.pace_s):
             kept = run if wanted.trace else _without_packets(run)
             return wanted.name, open_run(kept.save(folder / wanted.name))
+    if failed is not None:
+        raise failed
     return wanted.name, None
 
 

@@ -101,6 +101,8 @@ struct Sender<'a> {
     whole: bool,
     /// The receiver keeps the window now.
     kept: bool,
+    /// Something was acknowledged: the kernel knows the window, whose scale a SYN does not have.
+    answered: bool,
     /// The socket took no more, and is asked when it does.
     full: bool,
     /// All that the application has offered is sent.
@@ -141,6 +143,7 @@ impl<'a> Sender<'a> {
             segment: CHUNK,
             whole: false,
             kept: false,
+            answered: false,
             full: false,
             idle: false,
             accounting: Accounting::new(start_ns),
@@ -241,6 +244,13 @@ impl<'a> Sender<'a> {
                 let most = if self.kept { self.segment } else { CHUNK };
                 left.min(most as u64) as usize
             };
+            // What is written now is pushed by half of the window that is known now: no more than can be sent.
+            if !self.answered {
+                self.answered = outstanding_bytes(self.socket.as_fd())? < self.result.written_bytes;
+                if !self.answered && unsent_bytes(self.socket.as_fd())? > 0 {
+                    break;
+                }
+            }
             match self.write(length) {
                 Ok(written) => self.result.written_bytes += written as u64,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
