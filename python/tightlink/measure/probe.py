@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tightlink.measure.probe_sockets import advertise, bound, family, prepare, tcp_socket, written
+from tightlink.measure.probe_sockets import advertise, bound, can_advertise, family, prepare, tcp_socket, written
 from tightlink.measure.traffic import (
     ReceivedFlow,
     SentFlow,
@@ -132,10 +132,11 @@ def receive_tcp(
     """
     from tightlink import _core
 
-    for listener, window in zip(listeners, windows, strict=False):
+    kept = [window if window is not None and can_advertise(window) else None for window in windows]
+    for listener, window in zip(listeners, kept, strict=False):
         if window is not None:
             advertise(listener, window)
-    spec = json.dumps({"flows": flows, "windows": list(windows)})
+    spec = json.dumps({"flows": flows, "windows": kept})
     numbers = [listener.fileno() for listener in listeners]
     text, columns = _core.probe_tcp_receive(spec, numbers, limit_s=limit_s, stop=stop)
     head = json.loads(text)

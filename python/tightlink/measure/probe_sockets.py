@@ -81,17 +81,31 @@ def prepare(end: sockets.socket, flow: TcpFlow) -> None:
             raise TightlinkError(f"{place}: cannot send from there: {str(error.strerror).lower()}") from None
 
 
+def can_advertise(window_bytes: int) -> bool:
+    """Whether the kernel keeps such a window for us: its buffer is one that we may have."""
+    size = _held(window_bytes)
+    if size <= _largest_buffer_bytes():
+        return True
+    with sockets.socket(sockets.AF_INET, sockets.SOCK_STREAM) as end:
+        try:
+            end.setsockopt(sockets.SOL_SOCKET, _SO_RCVBUFFORCE, size)
+        except PermissionError:
+            return False
+    return True
+
+
 def advertise(listener: sockets.socket, window_bytes: int) -> None:
     """Have connections of a socket advertise such a window; part of its buffer, which is fixed then, is overhead."""
-    size = min(_OVERHEAD * window_bytes, _BUFFER_BYTES)
     try:
-        listener.setsockopt(sockets.SOL_SOCKET, _SO_RCVBUFFORCE, size)
+        listener.setsockopt(sockets.SOL_SOCKET, _SO_RCVBUFFORCE, _held(window_bytes))
     except PermissionError:
-        if size > _largest_buffer_bytes():
-            # The kernel's own grows further than what is allowed here.
-            return
-        listener.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, size)
+        listener.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, _held(window_bytes))
     listener.setsockopt(sockets.IPPROTO_TCP, sockets.TCP_WINDOW_CLAMP, window_bytes)
+
+
+def _held(window_bytes: int) -> int:
+    """What the buffer of a window must hold, overhead included; the kernel takes it twice."""
+    return min(_OVERHEAD * window_bytes, _BUFFER_BYTES)
 
 
 def _largest_buffer_bytes() -> int:

@@ -15,6 +15,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import TightlinkError
+from tightlink.measure.probe_sockets import can_advertise
+from tightlink.measure.relay import SpoiledError
 from tightlink.measure.sending import Sent
 from tightlink.measure.settings import UDP_HEADER
 from tightlink.measure.traffic import Constant, TcpFlow, UdpFlow
@@ -41,6 +43,9 @@ _MOST_URGENT: Final = 20_000
 _LARGEST_BUFFER: Final = 1 << 22
 #: In bytes: SOCK_MIN_RCVBUF.
 _SMALLEST_ADVERTISED: Final = 4096
+#: After so long a receiver's window is what it was asked for, in seconds, but for this share of the time.
+_SETTLES_S: Final = 1.0
+_SMALLER_SHARE: Final = 0.05
 
 
 @dataclass
@@ -232,6 +237,8 @@ class Probe:
             "timeouts": info.timeouts,
             **flow.limited_by(),
         }
+        if _is_advertised(job):
+            self._check_window(job, flow, samples)
         times = self._seconds(samples["time_ns"]).tolist()
         if times:
             columns["rtt_mean_s"] = float(samples["rtt_us"].mean()) * _MICRO
@@ -245,6 +252,18 @@ class Probe:
             columns["goodput_bps"] = received.goodput_bps(self._time_ns(job.start_s), self._time_ns(stop_s))
             series["delivered_bytes"] = (self._seconds(received.time_ns).tolist(), received.bytes.tolist())
         return Sent(job.index, columns, series, [flow.error] if flow.error else [])
+
+    def _check_window(self, job: Job, flow: SentFlow, samples: dict[str, Any]) -> None:
+        """Whether the receiver's kernel advertised what it was asked for; where memory is short it does not."""
+        began_ns = flow.connected_ns if flow.connected_ns is not None else self._begin_ns + self._clock_ns
+        settled = samples["receiver_window_bytes"][samples["time_ns"] > began_ns + int(_SETTLES_S * _NS)]
+        wanted = (job.window_bytes or 0) - 2 * job.payload_bytes
+        share = float((settled < wanted).mean()) if settled.size else 0.0
+        if share > _SMALLER_SHARE:
+            raise SpoiledError(
+                f"memory: the receiver's kernel advertised less than the window of {job.window_bytes} B for {share:.0%} "
+                "of the time, as it does where it is short of memory for TCP"
+            )
 
     def _udp_results(self) -> list[Sent]:
         from tightlink.measure.datagrams import of_arrivals
@@ -291,7 +310,8 @@ def _probe() -> Any:
 
 def _is_advertised(job: Job) -> bool:
     """Whether the receiver's kernel keeps the window: it takes none that is smaller than some."""
-    return job.window_bytes is not None and job.window_bytes >= _SMALLEST_ADVERTISED
+    window = job.window_bytes
+    return window is not None and window >= _SMALLEST_ADVERTISED and can_advertise(window)
 
 
 def _tcp_flow(job: Job) -> TcpFlow:

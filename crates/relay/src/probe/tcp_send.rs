@@ -17,8 +17,9 @@ use super::tcp_spec::{GREETING, HEAD, Samples, SentFlow, TcpFlow, TcpSend, TcpSe
 use super::time_spent::{Accounting, Waiting};
 use super::{Ended, Failure, Guard, TcpInfo, TimeSpent};
 use nix::errno::Errno;
+use nix::libc;
 use nix::poll::PollFlags;
-use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, send};
+use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, send, setsockopt, sockopt};
 
 /// What is written at once where no window is kept.
 const CHUNK: usize = 65_536;
@@ -75,6 +76,7 @@ pub fn send_tcp(spec: &TcpSend, sockets: Vec<OwnedFd>, guard: &Guard<'_>) -> Res
             break ended;
         }
     };
+    flows.iter().for_each(Sender::abandon);
     Ok(TcpSent { began_ns: begin + real, ended, flows: flows.into_iter().map(|flow| flow.result).collect(), samples })
 }
 
@@ -314,6 +316,14 @@ impl<'a> Sender<'a> {
         }
         let _ = self.socket.shutdown(Shutdown::Write);
         self.phase = Phase::Draining;
+    }
+
+    /// What has not arrived never will, and would take the kernel's memory for minutes: all connections of a machine get
+    /// small windows when that is short. Closing it resets the connection.
+    fn abandon(&self) {
+        if outstanding_bytes(self.socket.as_fd()).unwrap_or(0) > 0 {
+            let _ = setsockopt(&self.socket, sockopt::Linger, &libc::linger { l_onoff: 1, l_linger: 0 });
+        }
     }
 
     fn fail(&mut self, error: &io::Error, now: i64, real: i64) {
