@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
 import pytest
 
 import tightlink as tl
@@ -23,7 +24,7 @@ from tightlink.measure.machine import missing
 from tightlink.measure.measuring import measure
 from tightlink.measure.plan import Plan
 from tightlink.measure.relay import SpoiledError
-from tightlink.measure.sender_probe import Probe
+from tightlink.measure.sender_probe import Probe, smaller_share
 from tightlink.measure.sending import jobs
 from tightlink.measure.traffic import Constant
 
@@ -282,7 +283,7 @@ def test_windows_are_the_scenarios_unless_they_are_the_kernels_own() -> None:
 
 def test_a_sender_that_has_ended_tells_nobody_else_to() -> None:
     class Loopback:
-        def socket(self, host: str, kind: socket.SocketKind) -> socket.socket:
+        def socket(self, _host: str, kind: socket.SocketKind) -> socket.socket:
             return socket.socket(socket.AF_INET, kind)
 
     (job,) = jobs(Plan.of(tl.loads(FTP)))
@@ -296,6 +297,14 @@ def test_a_sender_that_has_ended_tells_nobody_else_to() -> None:
         os.close(writing)
         assert os.read(reading, 1) == b""
         os.close(reading)
+
+
+def test_a_window_that_the_kernel_does_not_keep_is_noticed() -> None:
+    (job,) = jobs(Plan.of(tl.loads(FTP)))
+    assert job.window_bytes == 20_000
+    # Short of memory, Linux advertises four segments.
+    assert smaller_share(job, np.array([20_000, 19_000, 4_000, 4_000])) == 0.5
+    assert smaller_share(job, np.array([])) == 0
 
 
 def test_packets_are_as_large_as_in_the_scenario(one_flow: str) -> None:

@@ -257,11 +257,10 @@ class Probe:
         """Whether the receiver's kernel advertised what it was asked for; where memory is short it does not."""
         began_ns = flow.connected_ns if flow.connected_ns is not None else self._begin_ns + self._clock_ns
         settled = samples["receiver_window_bytes"][samples["time_ns"] > began_ns + int(_SETTLES_S * _NS)]
-        wanted = (job.window_bytes or 0) - 2 * job.payload_bytes
-        share = float((settled < wanted).mean()) if settled.size else 0.0
+        share = smaller_share(job, settled)
         if share > _SMALLER_SHARE:
             raise SpoiledError(
-                f"memory: the receiver's kernel advertised less than the window of {job.window_bytes} B for {share:.0%} "
+                f"memory: the receiver's kernel advertised less than the window of {job.window_bytes} B in {share:.0%} "
                 "of the time, as it does where it is short of memory for TCP"
             )
 
@@ -306,6 +305,12 @@ def _probe() -> Any:
     from tightlink.measure import probe
 
     return probe
+
+
+def smaller_share(job: Job, advertised_bytes: Any) -> float:
+    """How often a receiver's kernel advertised less than the window that it was asked for, but for two segments."""
+    wanted = (job.window_bytes or 0) - 2 * job.payload_bytes
+    return float((advertised_bytes < wanted).mean()) if advertised_bytes.size else 0.0
 
 
 def _is_advertised(job: Job) -> bool:
