@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::poll::PollFlags;
-use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt, sockopt};
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, getsockopt, recvmsg, setsockopt, sockopt};
 use nix::sys::time::TimeSpec;
 use serde::{Deserialize, Serialize};
 
@@ -21,11 +21,8 @@ const BUFFER: usize = 1 << 18;
 const MOST_ENTRIES: usize = 1 << 20;
 /// The first reads of a connection are followed by setting its window.
 const CLAMPS: u32 = 16;
-/// What a segment takes of a buffer, over its payload: one of 1448 B, and at most.
+/// What a segment of 1448 B takes of a buffer, over its payload.
 const FULL_FRAME: f64 = 2304.0 / 1448.0;
-const OVERHEAD: f64 = 8.0;
-/// The most that a socket is given room for, in bytes.
-const MOST_ROOM: f64 = (1 << 25) as f64;
 /// Reads of a connection before the others have their turn.
 const TURN: usize = 16;
 
@@ -139,10 +136,11 @@ fn accept(listener: &TcpListener, window: Option<u32>, open: &mut Vec<Connection
                 let accepted_ns = realtime_ns();
                 let arrivals = Arrivals::default();
                 let (from, head, clamps) = (from.to_string(), Vec::new(), CLAMPS);
+                let room = getsockopt(&socket, sockopt::RcvBuf).map_err(|errno| refused(errno.into()))?;
                 if let Some(window) = window {
-                    give_room(&socket, FULL_FRAME * f64::from(window));
+                    give_room(&socket, (FULL_FRAME * f64::from(window)) as usize);
                 }
-                open.push(Connection { socket, from, accepted_ns, head, arrivals, window, clamps });
+                open.push(Connection { socket, from, accepted_ns, head, arrivals, window, room, clamps });
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
             // It was gone before it could be accepted.
@@ -154,9 +152,9 @@ fn accept(listener: &TcpListener, window: Option<u32>, open: &mut Vec<Connection
 
 /// Has a socket hold so many bytes, the kernel's overhead included. At first it is just what the window takes: from that
 /// the kernel makes the window anew with the first segment, and senders remember the largest that they saw.
-fn give_room(socket: &TcpStream, bytes: f64) {
+fn give_room(socket: &TcpStream, bytes: usize) {
     // The kernel takes it twice.
-    let half = (bytes.min(MOST_ROOM) / 2.0) as usize;
+    let half = bytes / 2;
     if setsockopt(socket, sockopt::RcvBufForce, &half).is_err() {
         // Where it may not be larger, the sender keeps the window itself.
         let _ = setsockopt(socket, sockopt::RcvBuf, &half);
@@ -176,6 +174,8 @@ struct Connection {
     head: Vec<u8>,
     arrivals: Arrivals,
     window: Option<u32>,
+    /// What its listener's buffer holds, in bytes.
+    room: usize,
     /// How often the window is still to be set.
     clamps: u32,
 }
@@ -209,7 +209,7 @@ impl Connection {
             && self.clamps > 0
         {
             if self.clamps == CLAMPS {
-                give_room(&self.socket, OVERHEAD * f64::from(window));
+                give_room(&self.socket, self.room);
             }
             self.clamps -= 1;
             // Where that is refused, the sender sees a larger window, and keeps it itself.
