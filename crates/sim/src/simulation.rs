@@ -146,7 +146,8 @@ impl<P: Probe> Simulation<'_, P> {
             return;
         }
         let mut next = 0;
-        while let Some(&(key, packet)) = self.fabric.arrived.get(next) {
+        while let Some(arrived) = self.fabric.arrived.get(next) {
+            let (key, packet) = (arrived.key(), arrived.packet());
             let ((stamp, identity, state), (time, caused_at, rank)) = (packet.words(), key.words());
             next += 1;
             if next == LONG {
@@ -210,11 +211,9 @@ impl<P: Probe> Simulation<'_, P> {
             (Endpoint::Tcp(index), _) => {
                 let receiver = &mut self.tcp[index as usize].receiver;
                 if receiver.reads_marks() {
-                    send_owed(receiver, &mut self.fabric, Signs::of(packet), (time, caused_at, rank));
+                    receiver.send_owed(&mut self.fabric, now(), Signs::of(packet));
                 }
-                if let Some(ack) = receiver.receive(&mut self.fabric, now(), packet) {
-                    self.fabric.send(ack, now());
-                }
+                receiver.receive(&mut self.fabric, now(), packet);
             }
             (Endpoint::Udp(index), _) => self.udp[index as usize].receive(now(), packet),
         }
@@ -230,10 +229,7 @@ impl<P: Probe> Simulation<'_, P> {
         match (timer, self.endpoints[flow as usize]) {
             (RETRANSMISSION, Endpoint::Tcp(index)) => self.with_sender(index, now, Sender::timer),
             (DELAYED_ACK, Endpoint::Tcp(index)) => {
-                let receiver = &mut self.tcp[index as usize].receiver;
-                if let Some(ack) = receiver.timer(&mut self.fabric, now) {
-                    self.fabric.send(ack, now);
-                }
+                self.tcp[index as usize].receiver.timer(&mut self.fabric, now);
             }
             (APPLICATION, _) => self.pulse(flow, now),
             (PACING, Endpoint::Tcp(index)) => self.with_sender(index, now, Sender::pacing_timer),
@@ -365,16 +361,3 @@ impl<P: Probe> Simulation<'_, P> {
 /// The run was stopped from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupted;
-
-/// Sends the ACK that must not cover the packet which comes now, if one is owed; the key in words.
-#[cold]
-fn send_owed<P: Probe>(
-    receiver: &mut Receiver,
-    fabric: &mut Fabric<P>,
-    signs: Signs,
-    (time, caused_at, rank): (f64, f64, u64),
-) {
-    if let Some(ack) = receiver.owed(signs) {
-        fabric.send(ack, Key::from_words((time, caused_at, rank)));
-    }
-}

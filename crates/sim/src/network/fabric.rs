@@ -38,7 +38,7 @@ pub struct Fabric<P> {
     pub queue: EventQueue,
     /// Packets that have reached, or will certainly reach, a host that only reacts to them, in order; the
     /// simulation hands them over before its next event.
-    pub arrived: Vec<(Key, Packet)>,
+    pub arrived: Vec<Arrived>,
     /// SACK blocks of the ACKs in flight.
     pub sacks: SackSlab,
     /// Who watches packets.
@@ -52,6 +52,39 @@ pub struct Fabric<P> {
     /// The event of the first flow's source, if it waits.
     pub(super) first_source: Entity,
     pub(super) end: Time,
+}
+
+/// A packet at the end of its path, and the key of its arrival; in words (see `Key::words`).
+#[derive(Clone, Copy, Debug)]
+pub struct Arrived {
+    time: f64,
+    caused_at: f64,
+    rank: u64,
+    stamp: u64,
+    identity: u64,
+    state: u64,
+}
+
+impl Arrived {
+    #[inline]
+    fn new(key: Key, packet: Packet) -> Self {
+        let ((time, caused_at, rank), (stamp, identity, state)) = (key.words(), packet.words());
+        Self { time, caused_at, rank, stamp, identity, state }
+    }
+
+    /// When.
+    #[inline]
+    #[must_use]
+    pub fn key(&self) -> Key {
+        Key::from_words((self.time, self.caused_at, self.rank))
+    }
+
+    /// What.
+    #[inline]
+    #[must_use]
+    pub fn packet(&self) -> Packet {
+        Packet::from_words((self.stamp, self.identity, self.state))
+    }
 }
 
 impl<P: Probe> Fabric<P> {
@@ -140,50 +173,51 @@ impl<P: Probe> Fabric<P> {
         stamp: u64,
         identity: u64,
         state: u64,
-        rank: u64,
-        time: f64,
-        caused_at: f64,
+        mut rank: u64,
+        mut time: f64,
+        mut caused_at: f64,
     ) {
         let mut packet = Packet::from_words((stamp, identity, state));
-        let mut now = Key::from_words((time, caused_at, rank));
         loop {
+            // Made anew for each who needs it, so that the words stay in registers.
+            let now = || Key::from_words((time, caused_at, rank));
             let Some(link) = self.links.get_mut(index as usize) else {
-                return self.offer_beyond_links(index, packet, now);
+                return self.offer_beyond_links(index, packet, now());
             };
-            let service = match link.server.offer(now, packet.size(), packet.is_capable()) {
+            let service = match link.server.offer(now(), packet.size(), packet.is_capable()) {
                 Ok(service) => service,
-                Err(refusal) => return self.refused_by_queue(index, packet, now, refusal),
+                Err(refusal) => return self.refused_by_queue(index, packet, now(), refusal),
             };
-            self.probe.enqueued(now, index, Seen::new(&packet, &self.paths), service);
+            self.probe.enqueued(now(), index, Seen::new(&packet, &self.paths), service);
             packet = packet.served(service.start, service.precedence);
             if service.marked {
                 packet = packet.marked();
             }
-            let delivery = Key::new(service.delivery, service.start, service.precedence, self.first_link + index);
+            let delivery = || Key::new(service.delivery, service.start, service.precedence, self.first_link + index);
             if service.delivery >= self.end {
                 link.note_late();
             } else if link.lossy && link.loses_next() {
                 packet = packet.lost();
-            } else if link.feeds_fused || delivery.time < link.host_reacts_until {
+            } else if link.feeds_fused || service.delivery < link.host_reacts_until {
                 let next = self.paths.at(packet.position() + 1);
                 if let Some(next) = next.fused_link() {
                     packet = packet.forwarded();
-                    (index, now) = (next, delivery);
+                    ((time, caused_at, rank), index) = (delivery().words(), next);
                     continue;
                 }
                 // What the link delivered before, the host must have seen before.
                 if let Some(flow) = next.flow()
-                    && delivery.time < link.host_reacts_until
+                    && service.delivery < link.host_reacts_until
                     && link.flight.is_empty()
                 {
-                    self.arrived.push((delivery, packet.arriving(flow)));
+                    self.arrived.push(Arrived::new(delivery(), packet.arriving(flow)));
                     return;
                 }
             }
             let first = link.flight.is_empty();
             link.flight.push_back(packet);
             if first {
-                self.queue.push(delivery);
+                self.queue.push(delivery());
             }
             return;
         }

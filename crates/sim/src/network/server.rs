@@ -65,12 +65,14 @@ pub struct Service {
     pub marked: bool,
 }
 
-/// A service that was granted.
+/// A service that was granted. Its times do not lie side by side: they are written one by one, and a compiler would
+/// read them at once, for which a processor has to wait where packets follow each other closely.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 struct Granted {
     departure: f64,
-    start: f64,
     precedence: Precedence,
+    start: f64,
 }
 
 impl Granted {
@@ -252,7 +254,7 @@ impl Server {
     }
 
     /// Forgets the departures that precede the event `now`, and counts those ahead.
-    #[inline]
+    #[inline(always)]
     pub fn advance(&mut self, now: Key) -> usize {
         if self.last.precedes(now, self.entity) {
             self.ahead.clear();
@@ -268,7 +270,7 @@ impl Server {
     ///
     /// # Errors
     /// The queue refuses it.
-    #[inline]
+    #[inline(always)]
     pub fn offer(&mut self, now: Key, size: u32, capable: bool) -> Result<Service, Refusal> {
         let packets = self.advance(now);
         let marked = packets >= self.unasked as usize && self.ask(now.time, packets, size, capable)?;
@@ -319,7 +321,7 @@ impl Server {
 
     /// Books the next free slot of the line. Totals are booked at once, cut off at the end of the run,
     /// so that none needs a second visit.
-    #[inline]
+    #[inline(always)]
     fn grant(&mut self, at: Key, packets: usize, size: u32) -> Service {
         let now = at.time.seconds();
         let timing = self.timing(size);

@@ -8,7 +8,7 @@ use crate::scenario::{Profile, Recovery, TcpSpec};
 use crate::time::Time;
 use crate::transport::ecn::{Echo, Feedback, Signs};
 use crate::transport::linux::AckDelay;
-use crate::transport::network::{Network, Schedule};
+use crate::transport::network::Network;
 use crate::transport::sack::{MOST_BLOCKS, SackBlocks};
 use crate::transport::timer::Timer;
 
@@ -143,17 +143,18 @@ impl Receiver {
         self.echo.is_accurate()
     }
 
-    /// A segment with these signs arrived that must not be covered by the ACK which is owed: that ACK (RFC 8257 §3.2).
-    pub fn owed(&mut self, signs: Signs) -> Option<Packet> {
-        (self.echo.changes_with(signs) && self.delay.is_armed()).then(|| {
+    /// A segment with these signs arrived that must not be covered by the ACK which is owed: sends that (RFC 8257 §3.2).
+    pub fn send_owed<N: Network>(&mut self, network: &mut N, now: Key, signs: Signs) {
+        if self.echo.changes_with(signs) && self.delay.is_armed() {
             self.delay.cancel();
-            self.acknowledge()
-        })
+            let ack = self.acknowledge();
+            network.send(ack, now);
+        }
     }
 
-    /// A segment arrived: the ACK that answers it now, with its blocks; nothing if it is held back.
+    /// A segment arrived: sends the ACK that answers it, with its blocks, unless it is held back. Whether it did.
     #[inline]
-    pub fn receive<N: Network>(&mut self, network: &mut N, now: Key, packet: &Packet) -> Option<Packet> {
+    pub fn receive<N: Network>(&mut self, network: &mut N, now: Key, packet: &Packet) -> bool {
         self.totals.packets += 1;
         self.totals.bytes += u64::from(packet.size());
         let seq = packet.seq();
@@ -163,7 +164,7 @@ impl Receiver {
             ack_delay.connect(now.time, packet);
         }
         if packet.is_bare() {
-            return None;
+            return false;
         }
         if seq > 0 {
             self.totals.latency.count(now.time.since(packet.sent()));
@@ -188,15 +189,16 @@ impl Receiver {
                 && !self.delay.is_armed()
             {
                 self.delay.arm(network, self.timer_entity, now, hold_s);
-                return None;
+                return false;
             }
             self.delay.cancel();
         }
-        let ack = self.acknowledge();
-        if !self.sack {
-            return Some(ack);
+        let mut ack = self.acknowledge();
+        if self.sack {
+            ack = network.sacks().attach(ack, self.blocks(seq, duplicate), self.sack_option_bytes);
         }
-        Some(network.sacks().attach(ack, self.blocks(seq, duplicate), self.sack_option_bytes))
+        network.send(ack, now);
+        true
     }
 
     /// Profile `linux`: how long the ACK of a segment may wait, if it may.
@@ -215,14 +217,17 @@ impl Receiver {
         None
     }
 
-    /// The delayed-ACK timer's event came: the ACK that was held back.
-    pub fn timer<S: Schedule>(&mut self, events: &mut S, now: Key) -> Option<Packet> {
-        self.delay.expires(events, now).then(|| {
+    /// The delayed-ACK timer's event came: sends the ACK that was held back. Whether there was one.
+    pub fn timer<N: Network>(&mut self, network: &mut N, now: Key) -> bool {
+        let expires = self.delay.expires(network, now);
+        if expires {
             if let Some(ack_delay) = &mut self.ack_delay {
                 ack_delay.waited();
             }
-            self.acknowledge()
-        })
+            let ack = self.acknowledge();
+            network.send(ack, now);
+        }
+        expires
     }
 
     fn acknowledge(&mut self) -> Packet {

@@ -164,9 +164,7 @@ impl Ends {
             match key.entity() {
                 RETRANSMISSION => self.with_sender(key, Time::ZERO, false, |sender, env| sender.timer(env)),
                 DELAYED_ACK => {
-                    if let Some(ack) = self.receiver.timer(&mut self.wire, key) {
-                        self.wire.send(ack, key);
-                    }
+                    self.receiver.timer(&mut self.wire, key);
                 }
                 _ => {
                     let packet = self.wire.deliver(key);
@@ -198,12 +196,8 @@ impl Ends {
             _ => packet,
         };
         self.sent.push(Sent { at_s: packet.sent().seconds(), packet, cwnd: self.sender.window.cwnd });
-        if let Some(ack) = self.receiver.owed(Signs::of(&packet)) {
-            self.wire.send(ack, key);
-        }
-        if let Some(ack) = self.receiver.receive(&mut self.wire, key, &packet) {
-            self.wire.send(ack, key);
-        }
+        self.receiver.send_owed(&mut self.wire, key, Signs::of(&packet));
+        self.receiver.receive(&mut self.wire, key, &packet);
     }
 
     fn with_sender(&mut self, now: Key, echo: Time, marked: bool, act: impl FnOnce(&mut Sender, &mut Env<'_, Wire>)) {

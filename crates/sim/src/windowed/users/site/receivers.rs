@@ -86,16 +86,11 @@ impl Site {
             reception.receiver.expect(false, Some(plain.seq()));
         }
         let receiver = &mut reception.receiver;
-        if receiver.reads_marks()
-            && let Some(ack) = receiver.owed(Signs::of(&packet))
-        {
-            outlet.send(ack, now);
+        if receiver.reads_marks() {
+            receiver.send_owed(&mut outlet, now, Signs::of(&packet));
         }
-        if let Some(ack) = receiver.receive(&mut outlet, now, &plain) {
-            outlet.send(ack, now);
-            if reception.is_complete() {
-                self.receptions.remove(source);
-            }
+        if receiver.receive(&mut outlet, now, &plain) && reception.is_complete() {
+            self.receptions.remove(source);
         }
     }
 
@@ -107,11 +102,8 @@ impl Site {
         let (destination, transfer) = (group.first_destination + reception.origin, reception.transfer);
         let back = Address { destination, transfer, last: false };
         let mut outlet = self.hosts.outlet(group, local, (back, u32::MAX), shared);
-        if let Some(ack) = reception.receiver.timer(&mut outlet, now) {
-            outlet.send(ack, now);
-            if reception.is_complete() {
-                self.receptions.remove(source);
-            }
+        if reception.receiver.timer(&mut outlet, now) && reception.is_complete() {
+            self.receptions.remove(source);
         }
     }
 }
