@@ -208,7 +208,7 @@ def main() -> None:
             draw_over_speed(runs, options.figure)
         return
     one = [run for run in runs if run.threads == 1]
-    if len(one) > 1:
+    if len({run.sources for run in one}) > 1:
         factor, exponent = law(one)
         print(f"\n25 simulated minutes take {factor:.3g} s × sources^{exponent:.3f} on one thread")
     if options.figure:
