@@ -145,7 +145,8 @@ impl<P: Probe> Simulation<'_, P> {
         if self.fabric.arrived.is_empty() {
             return;
         }
-        let mut next = 0;
+        // Of the first it was asked just now, when it was evaluated.
+        let (mut next, mut ask) = (0, !self.late.is_empty());
         while let Some(arrived) = self.fabric.arrived.get(next) {
             let (key, packet) = (arrived.key(), arrived.packet());
             let ((stamp, identity, state), (time, caused_at, rank)) = (packet.words(), key.words());
@@ -154,13 +155,14 @@ impl<P: Probe> Simulation<'_, P> {
                 self.fabric.arrived.drain(..next);
                 next = 0;
             }
-            if packet.is_reverse() && self.comes_too_late(packet.flow(), time) {
+            if ask && packet.is_reverse() && self.comes_too_late(packet.flow(), time) {
                 // It has the event after all that it would have had.
                 self.fabric.queue.push(key);
                 self.late.push((key, packet));
                 continue;
             }
             self.arrive(stamp, identity, state, rank, time, caused_at);
+            ask = true;
         }
         self.fabric.arrived.clear();
     }

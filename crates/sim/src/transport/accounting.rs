@@ -75,6 +75,13 @@ impl Account {
         self.round_end = sent;
     }
 
+    /// Whether a limit is that which holds the flow back already, and there is nothing to look at.
+    #[inline]
+    #[must_use]
+    pub fn goes_on(&self, limit: Limit) -> bool {
+        limit == self.limit && !self.is_outside()
+    }
+
     /// What holds the flow back now.
     #[must_use]
     pub fn limit(&self) -> Limit {

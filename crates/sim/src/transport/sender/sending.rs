@@ -175,6 +175,12 @@ impl Sender {
 
     #[inline]
     pub(super) fn note<N: Network>(&mut self, env: &mut Env<'_, N>, limit: Limit) {
+        if !self.account.goes_on(limit) {
+            self.account_for(env, limit);
+        }
+    }
+
+    fn account_for<N: Network>(&mut self, env: &mut Env<'_, N>, limit: Limit) {
         if self.account.looks_at_bottleneck() {
             env.network.catch_up(self.bottleneck, env.now);
         }
