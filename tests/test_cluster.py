@@ -69,8 +69,8 @@ def _bytes(folder: Path) -> dict[str, bytes]:
 
 def test_a_worker_is_killed_half_way(one_flow: str, tmp_path: Path, scheduler: str) -> None:
     """Its runs go to the other one, and everything is the same, byte by byte, as without a cluster."""
-    base = tl.loads(one_flow + NOISY).set("duration", "100 s")
-    plan = Plan.of(base, {"link.bottleneck.queue": ["5 packets", "20 packets"]}, replications=20)
+    base = tl.loads(one_flow + NOISY).set("duration", "1000 s")
+    plan = Plan.of(base, {"link.bottleneck.queue": ["5 packets", "20 packets"]}, replications=50)
     with _worker(scheduler), _worker(scheduler) as second:
 
         def watch(now: ExperimentProgress) -> None:
@@ -128,7 +128,8 @@ def test_no_scheduler(one_flow: str, tmp_path: Path, capfd: pytest.CaptureFixtur
 def test_the_scheduler_goes(one_flow: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """What is finished is kept, and the same command goes on from there."""
     base = tl.loads(one_flow + NOISY).set("duration", "1000 s")
-    plan = Plan.of(base, replications=12, vary={"link.bottleneck.queue": ["5 packets"]})
+    # More than go to the worker at a time.
+    plan = Plan.of(base, replications=200, vary={"link.bottleneck.queue": ["5 packets"]})
     address = f"tcp://127.0.0.1:{_free_port()}"
     told: list[ExperimentProgress] = []
     with (

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _DASK: Final[Any] = distributed
 _REACHED_WITHIN_S: Final = 10
 #: Runs are sent together until they take about this long: a parcel costs client, scheduler and worker ten milliseconds.
-_TOGETHER_S: Final = 0.5
+_TOGETHER_S: Final = 1.0
 #: Parcels for each place of a worker, so that none waits for the next.
 _AHEAD: Final = 2
 _COUNTED_EVERY_S: Final = 2
