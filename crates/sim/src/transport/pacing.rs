@@ -34,11 +34,11 @@ impl Pacer {
         Self { timer: Timer::default(), entity, due: Time::ZERO }
     }
 
-    /// When the timer's next event comes.
+    /// When the timer expires, unless it is rearmed.
     #[inline]
     #[must_use]
-    pub fn pending(&self) -> Time {
-        self.timer.pending()
+    pub fn deadline(&self) -> Time {
+        self.timer.deadline()
     }
 
     /// Whether the next packet has to wait. If so, the timer will tell when it has waited.

@@ -272,8 +272,8 @@ impl Sender {
         if self.account.looks_at_bottleneck() {
             return Time::ZERO;
         }
-        let until = self.rto.pending();
-        self.paced.as_ref().map_or(until, |paced| until.min(paced.pacer.pending()))
+        let until = self.rto.deadline();
+        self.paced.as_ref().map_or(until, |paced| until.min(paced.pacer.deadline()))
     }
 
     /// (Re)arms the retransmission timer.

@@ -40,11 +40,12 @@ impl Timer {
         self.deadline < Time::NEVER
     }
 
-    /// When its next event comes, whether it then expires or not.
+    /// When it expires, unless it is rearmed: never, if it is not armed. Events of it may come before, which only
+    /// look at this.
     #[inline]
     #[must_use]
-    pub fn pending(&self) -> Time {
-        self.pending
+    pub fn deadline(&self) -> Time {
+        self.deadline
     }
 
     /// (Re)arms it in the event `now`, to expire `delay_s` seconds later.
