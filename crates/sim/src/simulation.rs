@@ -26,7 +26,7 @@ use sampler::Sampled;
 /// number are not reused.
 pub const ENGINE_BEHAVIOUR: u32 = 7;
 
-/// The numbers of entities: the sampler, starts and stops, links, gates, processors, timers, sources that
+/// The numbers of entities: the sampler, starts and stops, looks at confluences, links, gates, processors, timers, sources that
 /// wait.
 #[derive(Clone, Copy, Debug)]
 struct Entities {
@@ -162,7 +162,8 @@ impl<P: Probe> Simulation<'_, P> {
                 continue;
             }
             self.arrive(stamp, identity, state, rank, time, caused_at);
-            ask = true;
+            // An ACK that comes after this one was evaluated before it, or because of it.
+            ask |= packet.is_reverse();
         }
         self.fabric.arrived.clear();
     }
@@ -262,10 +263,14 @@ impl<P: Probe> Simulation<'_, P> {
         flow.tell_reaction(&mut self.fabric, now.time);
     }
 
-    /// A start, a stop or a sample.
+    /// A start, a stop, a sample or a look at the confluences.
     fn control(&mut self, now: Key) {
         if now.entity() == SAMPLER {
             self.sample(now);
+            return;
+        }
+        if now.entity() == events::look(self.entities.first_link) {
+            self.fabric.look(now);
             return;
         }
         let (flow, stop) = ((now.entity() - 1) / 2, (now.entity() - 1) % 2 == 1);
@@ -322,6 +327,12 @@ impl<P: Probe> Simulation<'_, P> {
     #[must_use]
     pub fn events(&self) -> u64 {
         self.events
+    }
+
+    /// Links on which ways meet again that part behind one link, evaluated without events.
+    #[must_use]
+    pub fn confluences(&self) -> usize {
+        self.fabric.confluences.len()
     }
 
     /// Link crossings, data and ACKs.

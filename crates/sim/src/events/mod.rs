@@ -16,14 +16,20 @@ mod queue;
 pub use queue::EventQueue;
 
 /// Who an event belongs to. Numbers follow the order of the scenario: samples first, then the starts
-/// and stops of flows, then links, gates, processors, timers, and sources that wait.
+/// and stops of flows, looks at confluences, links, gates, processors, timers, and sources that wait.
 pub type Entity = u32;
 
 /// The first link's number in a scenario with so many flows: before it come the sampler and, for each
-/// flow, its start and its stop.
+/// flow, its start and its stop, and the look at confluences.
 #[must_use]
 pub fn first_link(flows: usize) -> Entity {
-    1 + 2 * flows as Entity
+    2 + 2 * flows as Entity
+}
+
+/// Who looks at the confluences, where that is the first link's number.
+#[must_use]
+pub fn look(first_link: Entity) -> Entity {
+    first_link - 1
 }
 
 /// Where an event stands in the order of all events.

@@ -1,12 +1,14 @@
 //! The network at work: packets are offered to links and come out at the end of their path.
 
 use crate::error::ScenarioError;
-use crate::events::{Entity, EventQueue, Key};
+use crate::events::{Entity, EventQueue, Key, look};
+use crate::network::ahead::{confluences, fused_links, links_to_answering_hosts};
+use crate::network::confluence::{Arrived, Confluence};
 use crate::network::gate::Gates;
 use crate::network::link::Link;
 use crate::network::node::Nodes;
 use crate::network::queue::{QueueSpec, Refusal, Site};
-use crate::network::topology::{Paths, links_to_answering_hosts};
+use crate::network::topology::Paths;
 use crate::packet::Packet;
 use crate::probe::{DropReason, Probe, Seen};
 use crate::random;
@@ -39,6 +41,10 @@ pub struct Fabric<P> {
     /// Packets that have reached, or will certainly reach, a host that only reacts to them, in order; the
     /// simulation hands them over before its next event.
     pub arrived: Vec<Arrived>,
+    /// Where ways meet again that part behind one link.
+    pub(crate) confluences: Vec<Confluence>,
+    /// When the confluences are looked at next, whatever happens; never, if nothing waits there.
+    look: Time,
     /// SACK blocks of the ACKs in flight.
     pub sacks: SackSlab,
     /// Who watches packets.
@@ -52,39 +58,6 @@ pub struct Fabric<P> {
     /// The event of the first flow's source, if it waits.
     pub(super) first_source: Entity,
     pub(super) end: Time,
-}
-
-/// A packet at the end of its path, and the key of its arrival; in words (see `Key::words`).
-#[derive(Clone, Copy, Debug)]
-pub struct Arrived {
-    time: f64,
-    caused_at: f64,
-    rank: u64,
-    stamp: u64,
-    identity: u64,
-    state: u64,
-}
-
-impl Arrived {
-    #[inline]
-    fn new(key: Key, packet: Packet) -> Self {
-        let ((time, caused_at, rank), (stamp, identity, state)) = (key.words(), packet.words());
-        Self { time, caused_at, rank, stamp, identity, state }
-    }
-
-    /// When.
-    #[inline]
-    #[must_use]
-    pub fn key(&self) -> Key {
-        Key::from_words((self.time, self.caused_at, self.rank))
-    }
-
-    /// What.
-    #[inline]
-    #[must_use]
-    pub fn packet(&self) -> Packet {
-        Packet::from_words((self.stamp, self.identity, self.state))
-    }
 }
 
 impl<P: Probe> Fabric<P> {
@@ -110,28 +83,29 @@ impl<P: Probe> Fabric<P> {
                 Link::new(spec, entity, Site { ns2, ..Site::new(scenario, spec) }, end)
             })
             .collect();
-        let unfused = unfused(&paths);
-        let mut feeders = paths.only_feeders();
-        for (index, feeder) in feeders.iter_mut().enumerate() {
-            *feeder = feeder.filter(|&feeder| {
-                let managed = links[index].managed.is_some() || links[feeder as usize].managed.is_some();
-                P::ALLOWS_FUSION && !unfused[index] && !managed
-            });
-            if let Some(feeder) = *feeder {
-                links[feeder as usize].feeds_fused = true;
-            }
-        }
-        let answering = links_to_answering_hosts(scenario, &paths);
-        for (link, answering) in links.iter_mut().zip(answering) {
-            if answering && P::ALLOWS_FUSION {
+        let (apart, mut found) = (unfused(&paths), Vec::new());
+        if P::ALLOWS_FUSION {
+            let fused = fused_links(&paths, &links, &apart);
+            let answering = links_to_answering_hosts(scenario, &paths);
+            found = confluences(scenario, &paths, &links, &apart, &fused, &answering);
+            for (link, _) in links.iter_mut().zip(answering).filter(|(_, answering)| *answering) {
                 link.host_reacts_until = Time::NEVER;
             }
+            let mut merging = vec![false; links.len()];
+            for (number, confluence) in (0..).zip(&found) {
+                links[confluence.link as usize].confluence = number;
+                merging[confluence.link as usize] = true;
+            }
+            for before in paths.mark(|link| fused[link as usize].is_some(), |link| merging[link as usize]) {
+                links[before as usize].goes_on = true;
+            }
         }
-        paths.mark_fused(|link| feeders[link as usize].is_some());
         let nodes = Nodes::new(scenario);
         let managed = links.iter().any(|link| link.managed.is_some());
         Ok(Self {
             arrived: Vec::new(),
+            confluences: found,
+            look: Time::NEVER,
             gates: Gates::new(scenario, &nodes)?,
             nodes,
             links,
@@ -198,11 +172,17 @@ impl<P: Probe> Fabric<P> {
                 link.note_late();
             } else if link.lossy && link.loses_next() {
                 packet = packet.lost();
-            } else if link.feeds_fused || service.delivery < link.host_reacts_until {
+            } else if link.goes_on || service.delivery < link.host_reacts_until {
                 let next = self.paths.at(packet.position() + 1);
                 if let Some(next) = next.fused_link() {
                     packet = packet.forwarded();
                     ((time, caused_at, rank), index) = (delivery().words(), next);
+                    continue;
+                }
+                if let Some(next) = next.merging_link() {
+                    let Some(arrived) = self.merge(next, delivery(), packet.forwarded()) else { return };
+                    (packet, index) = (arrived.packet(), next);
+                    (time, caused_at, rank) = arrived.key().words();
                     continue;
                 }
                 // What the link delivered before, the host must have seen before.
@@ -220,6 +200,45 @@ impl<P: Probe> Fabric<P> {
                 self.queue.push(delivery());
             }
             return;
+        }
+    }
+
+    /// A packet comes to the confluence at a link. Returns the packet that goes on in its place, most often the one that
+    /// came before it.
+    #[inline(always)]
+    fn merge(&mut self, link: u32, key: Key, packet: Packet) -> Option<Arrived> {
+        if key.time < self.look {
+            self.look_at(key.time);
+        }
+        let confluence = &mut self.confluences[self.links[link as usize].confluence as usize];
+        confluence.join(key, packet);
+        confluence.next(self.links[confluence.root as usize].server.free().time)
+    }
+
+    /// Has the confluences be looked at when a packet arrives at one, at the latest.
+    #[cold]
+    fn look_at(&mut self, time: Time) {
+        self.look = time;
+        self.queue.push(Key::planned(time, look(self.first_link)));
+    }
+
+    /// The time has come to look at the confluences: what waits there may have to wait no longer, though the root
+    /// has granted nothing since.
+    pub fn look(&mut self, now: Key) {
+        if now.time != self.look {
+            return;
+        }
+        self.look = Time::NEVER;
+        for number in 0..self.confluences.len() {
+            let Confluence { root, link, .. } = self.confluences[number];
+            let free = self.links[root as usize].server.free().time.max(now.time);
+            while let Some(arrived) = self.confluences[number].next(free) {
+                self.offer(link, arrived.packet(), arrived.key());
+            }
+        }
+        let next = self.confluences.iter().filter_map(Confluence::next_time).min();
+        if let Some(next) = next.filter(|&next| next < self.look) {
+            self.look_at(next);
         }
     }
 

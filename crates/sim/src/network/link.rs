@@ -18,9 +18,11 @@ pub struct Link {
     pub server: Server,
     /// Packets that were admitted and wait for their delivery event, oldest first.
     pub flight: Ring<Packet>,
-    /// A link takes all its packets from this one: it is evaluated together with it, exactly, and the
-    /// delivery between the two needs no event.
-    pub feeds_fused: bool,
+    /// What it delivers goes on at once, to a link that takes all its packets from this one or to a confluence: it is
+    /// evaluated together with it, exactly, and the delivery between the two needs no event.
+    pub goes_on: bool,
+    /// The number of the confluence that it is, if it is one.
+    pub confluence: u32,
     /// Until when the host at its end does nothing but react to what this link delivers: until then it is
     /// evaluated together with this link. Before every time, where the host has a life of its own.
     pub host_reacts_until: Time,
@@ -57,7 +59,8 @@ impl Link {
         Self {
             server: Server::new(entity, Wire::new(spec), queue, end),
             flight: Ring::default(),
-            feeds_fused: false,
+            goes_on: false,
+            confluence: 0,
             host_reacts_until: Time::ZERO,
             lossy: loss.is_some(),
             managed: Managed::new(&spec.queue, site).map(Box::new),

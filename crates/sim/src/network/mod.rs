@@ -1,8 +1,10 @@
 //! What packets pass through: links with their queues and transmitters, processors, and the way from
 //! node to node.
 
+pub mod ahead;
 pub mod background;
 mod below_transports;
+pub mod confluence;
 pub mod fabric;
 pub mod gate;
 pub mod link;

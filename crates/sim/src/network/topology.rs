@@ -1,10 +1,9 @@
-//! Paths: shortest by number of links, or as the scenario spells them out; gates and processors on them; and
-//! what of a path can be evaluated as soon as what precedes it is.
+//! Paths: shortest by number of links, or as the scenario spells them out; gates and processors on them.
 
 use std::collections::{HashMap, VecDeque};
 
 use crate::error::ScenarioError;
-use crate::scenario::{FlowSpec, LinkSpec, Scenario, TrafficSpec, TransportSpec};
+use crate::scenario::{FlowSpec, LinkSpec, Scenario, TransportSpec};
 
 /// One entry of a path: a link, or the end of the path of some flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +13,8 @@ pub struct Stop(u32);
 const FUSED: u32 = 1 << 31;
 /// Not a link: the end of a path, with the flow in the other bits.
 const END: u32 = 1 << 30;
+/// The link takes what several ways bring together that part behind one link (see `confluence`).
+const MERGES: u32 = 1 << 29;
 
 impl Stop {
     /// The link, if it is evaluated together with the one before it.
@@ -23,11 +24,18 @@ impl Stop {
         (self.0 & FUSED != 0).then_some(self.0 & !FUSED)
     }
 
+    /// The link, if its packets come together at a confluence.
+    #[inline]
+    #[must_use]
+    pub fn merging_link(self) -> Option<u32> {
+        (self.0 & MERGES != 0).then_some(self.0 & !MERGES)
+    }
+
     /// The link, or a gate or a processor, which are numbered behind the links; nothing at the end of the path.
     #[inline]
     #[must_use]
     pub fn server(self) -> Option<u32> {
-        (self.0 & END == 0).then_some(self.0 & !FUSED)
+        (self.0 & END == 0).then_some(self.0 & !(FUSED | MERGES))
     }
 
     /// The flow whose path ends here, if it does.
@@ -103,17 +111,32 @@ impl Paths {
         self.stops[position as usize..].iter().find_map(|stop| stop.flow()).unwrap_or_default()
     }
 
-    /// From now on, marks the links for which `fused` is true.
-    pub fn mark_fused(&mut self, fused: impl Fn(u32) -> bool) {
+    /// From now on, marks the links for which `fused` is true, and those for which `merges` is. Returns the links
+    /// before them.
+    pub fn mark(&mut self, fused: impl Fn(u32) -> bool, merges: impl Fn(u32) -> bool) -> Vec<u32> {
+        let mut marked = Vec::new();
+        let mut before = None;
         for stop in &mut self.stops {
-            if stop.server().is_some_and(|server| server < self.links && fused(server)) {
-                stop.0 |= FUSED;
+            let link = stop.server().filter(|&server| server < self.links);
+            if let Some(link) = link {
+                stop.0 |= if fused(link) { FUSED } else { 0 } | if merges(link) { MERGES } else { 0 };
             }
+            if stop.0 & (FUSED | MERGES) != 0 {
+                marked.extend(before);
+            }
+            before = link;
         }
+        marked
+    }
+
+    /// How many links there are.
+    #[must_use]
+    pub fn number_of_links(&self) -> u32 {
+        self.links
     }
 
     /// All stops of the way of flow `flow`.
-    fn stops(&self, flow: u32, reverse: bool) -> impl Iterator<Item = u32> {
+    pub fn stops(&self, flow: u32, reverse: bool) -> impl Iterator<Item = u32> {
         self.stops[self.begin(flow, reverse) as usize..].iter().map_while(|stop| stop.server())
     }
 
@@ -149,68 +172,6 @@ impl Paths {
         }
         fed.into_iter().map(|fed| if let Fed::By(link) = fed { Some(link) } else { None }).collect()
     }
-}
-
-/// The links whose packets end at a host that only answers: it has TCP receivers that acknowledge each
-/// packet at once, all reached by this link and no processor, and they alone feed the link on which their
-/// ACKs leave, without a processor.
-/// What arrives there, and the ACK, is known as soon as the link has granted its service.
-#[must_use]
-pub fn links_to_answering_hosts(scenario: &Scenario, paths: &Paths) -> Vec<bool> {
-    /// The link into a node and the link out of it, if it has one of each and only answers.
-    #[derive(Clone, Copy, PartialEq)]
-    enum Host {
-        Unused,
-        Answers { by: u32, on: u32 },
-        Otherwise,
-    }
-    let mut hosts = vec![Host::Unused; scenario.nodes.len()];
-    let mut transit = vec![false; scenario.links.len()];
-    for (index, flow) in scenario.flows.iter().enumerate() {
-        let [forward, reverse] = [false, true].map(|side| paths.stops(index as u32, side).collect::<Vec<_>>());
-        for link in forward.iter().skip(1).chain(reverse.iter().skip(1)).filter(|&&stop| stop < paths.links) {
-            transit[*link as usize] = true;
-        }
-        hosts[flow.from as usize] = Host::Otherwise;
-        let at_once = matches!(&flow.transport, TransportSpec::Tcp(tcp) if tcp.delayed_ack_s.is_none())
-            && forward.last().max(reverse.first()).is_some_and(|&stop| stop < paths.links);
-        let host = &mut hosts[flow.to as usize];
-        *host = match (*host, forward.last(), reverse.first()) {
-            (Host::Unused, Some(&by), Some(&on)) if at_once => Host::Answers { by, on },
-            (Host::Answers { by, on }, Some(&last), Some(&first)) if at_once && by == last && on == first => *host,
-            _ => Host::Otherwise,
-        };
-    }
-    let mut answering = vec![false; scenario.links.len()];
-    for host in hosts {
-        if let Host::Answers { by, on } = host {
-            answering[by as usize] = !transit[on as usize];
-        }
-    }
-    answering
-}
-
-/// For each flow, whether nothing but it touches its sending host, so that the host's reaction to an ACK
-/// is known as soon as the ACK's arrival is: TCP that sends as much as it may, alone at that node.
-#[must_use]
-pub fn flows_alone_at_their_host(scenario: &Scenario, paths: &Paths) -> Vec<bool> {
-    let mut flows_at = vec![0_u32; scenario.nodes.len()];
-    for (index, flow) in scenario.flows.iter().enumerate() {
-        let links = [paths.links(index as u32, false), paths.links(index as u32, true)].concat();
-        let mut nodes: Vec<u32> = links.iter().map(|&link| scenario.links[link as usize].to).collect();
-        nodes.extend([flow.from, flow.to]);
-        nodes.sort_unstable();
-        nodes.dedup();
-        for node in nodes {
-            flows_at[node as usize] += 1;
-        }
-    }
-    let reacts =
-        |flow: &FlowSpec| matches!((&flow.transport, &flow.traffic), (TransportSpec::Tcp(_), TrafficSpec::Bulk { .. }));
-    let alone = |node: u32| flows_at[node as usize] == 1 && scenario.nodes[node as usize].processor.is_none();
-    // What a pause does is not known ahead.
-    let on_a_link = |flow: u32| paths.stops(flow, false).next().is_some_and(|stop| stop < paths.links);
-    (0..).zip(&scenario.flows).map(|(index, flow)| reacts(flow) && alone(flow.from) && on_a_link(index)).collect()
 }
 
 /// No link.

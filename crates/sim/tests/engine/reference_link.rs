@@ -2,14 +2,16 @@
 //! may show: its tables are those of a plain simulator with two events for each hop, and those of a run
 //! in which every link keeps its own events.
 
-use crate::common::networks::{ALL_OTHERS, AT_DEPARTURE, chains, closed_loop, dumbbells, open_loop, with_queues};
+use crate::common::networks::{
+    ALL_OTHERS, AT_DEPARTURE, chains, closed_loop, deltas, dumbbells, dumbbells_of_equals, open_loop, with_queues,
+};
 use crate::common::reference::{Columns, Reference};
 use crate::common::{column, floats, flow, link, packets, run, run_with, scenario, tcp};
 use proptest::prelude::*;
-use tightlink_sim::Scenario;
 use tightlink_sim::probe::{Probe, Sampled, Totals};
 use tightlink_sim::scenario::{LinkSpec, Profile, Recovery, TrafficSpec, TransportSpec};
 use tightlink_sim::tables::Table;
+use tightlink_sim::{Scenario, Simulation};
 
 /// The columns of `expected`, bit by bit: the text of a number says all its bits.
 fn same_columns(table: &Table, expected: &Columns) -> Result<(), TestCaseError> {
@@ -43,6 +45,11 @@ proptest! {
 
     #[test]
     fn tables_equal_the_plain_simulators(scenario in open_loop()) {
+        equals_reference(&scenario, Totals)?;
+    }
+
+    #[test]
+    fn tables_where_ways_meet_again_equal_the_plain_simulators(scenario in deltas()) {
         equals_reference(&scenario, Totals)?;
     }
 
@@ -85,6 +92,18 @@ proptest! {
     fn fusion_does_not_show_on_dumbbells(scenario in dumbbells()) {
         fusion_does_not_show(&scenario)?;
     }
+
+    #[test]
+    fn fusion_does_not_show_where_acks_meet_again(scenario in dumbbells_of_equals()) {
+        fusion_does_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn fusion_does_not_show_where_acks_meet_again_at_other_queues(
+        scenario in with_queues(dumbbells_of_equals(), &ALL_OTHERS),
+    ) {
+        fusion_does_not_show(&scenario)?;
+    }
 }
 
 /// A paced sender's timer comes within a round trip: an ACK that was evaluated through to its sender, behind another one
@@ -107,15 +126,19 @@ fn an_ack_waits_for_the_timer_that_one_before_it_sets() {
     }
 }
 
-/// The comparison means something: random networks do have drops, losses, ties and fused links.
-#[test]
-fn the_random_networks_are_interesting() {
+/// The first 100 networks of a kind.
+fn some_of(networks: impl Strategy<Value = Scenario>) -> Vec<Scenario> {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
+    (0..100).map(|_| networks.new_tree(&mut runner).expect("a network").current()).collect()
+}
+
+/// The comparison means something: random networks do have drops, losses, ties and fused links.
+#[test]
+fn the_random_networks_are_interesting() {
     let (mut dropped, mut lost, mut fewer_events) = (0, 0, 0);
-    for _ in 0..100 {
-        let scenario = open_loop().new_tree(&mut runner).expect("a network").current();
+    for scenario in some_of(open_loop()) {
         let tables = run(&scenario);
         let some = |name| i32::from(crate::common::integers(&tables.links, name).iter().any(|&count| count > 0));
         dropped += some("packets_dropped");
@@ -125,8 +148,17 @@ fn the_random_networks_are_interesting() {
     assert!(dropped > 50 && lost > 20 && fewer_events > 30, "{dropped} {lost} {fewer_events}");
 }
 
+#[test]
+fn ways_do_meet_again() {
+    let meet =
+        |scenario: &Scenario| Simulation::new(scenario, Totals).expect("the scenario is valid").confluences() > 0;
+    let deltas = some_of(deltas()).iter().filter(|scenario| meet(scenario)).count();
+    let dumbbells = some_of(dumbbells_of_equals()).iter().filter(|scenario| meet(scenario)).count();
+    assert!(deltas > 50 && dumbbells > 30, "{deltas} {dumbbells}");
+}
+
 fn events<P: Probe>(scenario: &Scenario, probe: P) -> u64 {
-    let mut simulation = tightlink_sim::Simulation::new(scenario, probe).expect("the scenario is valid");
+    let mut simulation = Simulation::new(scenario, probe).expect("the scenario is valid");
     simulation.run(|| false).expect("nobody interrupts");
     simulation.events()
 }
