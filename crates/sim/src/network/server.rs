@@ -166,8 +166,8 @@ struct Rare {
     previous: Timing,
     /// Packets of sizes seen before those.
     others: Admitted,
-    /// What was admitted and is not transmitted when the run ends.
-    late: Admitted,
+    /// Packets and their bytes that were admitted and are not transmitted when the run ends.
+    late: (u64, u64),
     dropped: u64,
     marked: u64,
     /// Sizes of the packets ahead and their sum, kept for a queue that counts bytes.
@@ -215,7 +215,7 @@ impl Server {
                 queue,
                 previous: never,
                 others: Admitted::default(),
-                late: Admitted::default(),
+                late: (0, 0),
                 dropped: 0,
                 marked: 0,
                 sizes: Ring::default(),
@@ -354,9 +354,8 @@ impl Server {
     #[cold]
     fn note_late(&mut self, size: u32) {
         let late = &mut self.rare.late;
-        late.packets += 1;
-        late.bytes += u64::from(size);
-        late.busy_s += self.last.departure - self.last.start.max(self.end);
+        late.0 += 1;
+        late.1 += u64::from(size);
     }
 
     /// Whether the queue takes a packet of `size` bytes where nothing is ahead of it.
@@ -430,11 +429,11 @@ impl Server {
         let (admitted, Rare { late, dropped, marked, .. }) = (self.admitted(), &*self.rare);
         ServerTotals {
             packets_in: admitted.packets + dropped,
-            packets_out: admitted.packets - late.packets,
+            packets_out: admitted.packets - late.0,
             packets_dropped: *dropped,
             packets_marked: *marked,
-            bytes_out: admitted.bytes - late.bytes,
-            busy_s: admitted.busy_s - late.busy_s,
+            bytes_out: admitted.bytes - late.1,
+            busy_s: self.busy_until(Time::new(self.end)),
             waiting_s: self.waiting_s,
             queue_max_packets: u64::from(self.most_waiting),
         }
