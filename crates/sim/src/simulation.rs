@@ -98,6 +98,8 @@ pub struct Simulation<'a, P> {
     endpoints: Vec<Endpoint>,
     /// ACKs that were evaluated through to a sender which has an event before them.
     late: Vec<(Key, Packet)>,
+    /// How often hosts answered each other for long without an event.
+    long: u32,
     pulses: Vec<Option<Pulse>>,
     running: Vec<bool>,
     entities: Entities,
@@ -131,7 +133,7 @@ impl<P: Probe> Simulation<'_, P> {
             } else {
                 self.control(key);
             }
-            self.hand_over();
+            self.hand_over(&mut interrupted)?;
         }
         self.fabric.finish();
         Ok(())
@@ -139,11 +141,12 @@ impl<P: Probe> Simulation<'_, P> {
 
     /// Hands over the packets that were evaluated through to an answering host, and evaluates the ACKs.
     #[inline]
-    fn hand_over(&mut self) {
-        /// Hosts that only react may answer each other for long.
-        const LONG: usize = 1024;
+    fn hand_over(&mut self, interrupted: &mut impl FnMut() -> bool) -> Result<(), Interrupted> {
+        /// Hosts that only react may answer each other for long, even to the end of the run.
+        const LONG: usize = 1 << 10;
+        const LONG_BETWEEN_QUESTIONS: u32 = 1 << 10;
         if self.fabric.arrived.is_empty() {
-            return;
+            return Ok(());
         }
         // Of the first it was asked just now, when it was evaluated.
         let (mut next, mut ask) = (0, !self.late.is_empty());
@@ -154,6 +157,10 @@ impl<P: Probe> Simulation<'_, P> {
             if next == LONG {
                 self.fabric.arrived.drain(..next);
                 next = 0;
+                self.long += 1;
+                if self.long.is_multiple_of(LONG_BETWEEN_QUESTIONS) && interrupted() {
+                    return Err(Interrupted);
+                }
             }
             if ask && packet.is_reverse() && self.comes_too_late(packet.flow(), time) {
                 // It has the event after all that it would have had.
@@ -166,6 +173,7 @@ impl<P: Probe> Simulation<'_, P> {
             ask |= packet.is_reverse();
         }
         self.fabric.arrived.clear();
+        Ok(())
     }
 
     /// Whether an ACK that was evaluated through to its sender comes after an event of that host: one of the ACKs

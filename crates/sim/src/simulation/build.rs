@@ -52,6 +52,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
             udp: Vec::new(),
             endpoints: Vec::new(),
             late: Vec::new(),
+            long: 0,
             pulses: Vec::new(),
             running: vec![false; scenario.flows.len()],
             entities,

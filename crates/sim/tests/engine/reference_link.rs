@@ -9,7 +9,7 @@ use crate::common::reference::{Columns, Reference};
 use crate::common::{column, floats, flow, link, packets, run, run_with, scenario, tcp};
 use proptest::prelude::*;
 use tightlink_sim::probe::{Probe, Sampled, Totals};
-use tightlink_sim::scenario::{LinkSpec, Profile, Recovery, TrafficSpec, TransportSpec};
+use tightlink_sim::scenario::{LinkSpec, Profile, Recovery, TcpSpec, TrafficSpec, TransportSpec};
 use tightlink_sim::tables::Table;
 use tightlink_sim::{Scenario, Simulation};
 
@@ -124,6 +124,21 @@ fn an_ack_waits_for_the_timer_that_one_before_it_sets() {
         scenario.seed = seed;
         fusion_does_not_show(&scenario).expect("the same tables");
     }
+}
+
+/// Two hosts that react to nothing but each other have no event for long; nevertheless they can be interrupted.
+#[test]
+fn a_run_with_hardly_an_event_can_be_interrupted() {
+    let mut scenario = scenario(Profile::Ns2, 1e5, 2);
+    scenario.links.push(link("data", (0, 1), 2e6, 0.01, packets(3)));
+    scenario.links.push(link("acks", (1, 0), 2e6, 0.01, packets(50)));
+    // The window is never the limit, which would be looked into at each ACK.
+    let tcp = TcpSpec { window_packets: 20.0, delayed_ack_s: None, ..tcp(Profile::Ns2, Recovery::Reno) };
+    let bulk = TrafficSpec::Bulk { bytes: None };
+    scenario.flows.push(flow(&scenario, "tcp", 0, (0, 1), bulk, TransportSpec::Tcp(tcp)));
+    let mut simulation = Simulation::new(&scenario, Totals).expect("the scenario is valid");
+    simulation.run(|| true).expect_err("it is interrupted");
+    assert!(simulation.events() < 100_000, "{} events", simulation.events());
 }
 
 /// The first 100 networks of a kind.
