@@ -94,23 +94,22 @@ impl Confluence {
     /// A packet comes here at `key`.
     #[inline]
     pub fn join(&mut self, key: Key, packet: Packet) {
-        let arrived = Arrived::new(key, packet);
         if self.waiting.back().is_some_and(|last| key.before(&last.key())) {
-            self.overtake(arrived)
-        } else {
-            self.waiting.push_back(arrived)
+            let ((time, caused_at, rank), (stamp, identity, state)) = (key.words(), packet.words());
+            return self.overtake(stamp, identity, state, rank, time, caused_at);
         }
+        self.waiting.push_back(Arrived::new(key, packet));
     }
 
     /// A packet comes before others that are here already.
     #[inline(never)]
-    fn overtake(&mut self, arrived: Arrived) {
+    fn overtake(&mut self, stamp: u64, identity: u64, state: u64, rank: u64, time: f64, caused_at: f64) {
         /// So many it overtakes one by one.
         const FEW: usize = 8;
+        let (arrived, key) =
+            (Arrived { time, caused_at, rank, stamp, identity, state }, Key::from_words((time, caused_at, rank)));
         let mut place = self.waiting.len();
-        let last = place.saturating_sub(FEW);
-        let key = arrived.key();
-        if last > 0 && key.before(&self.waiting[last - 1].key()) {
+        if place > FEW && key.before(&self.waiting[place - FEW - 1].key()) {
             self.fast.push(Reverse(arrived));
             return;
         }
