@@ -24,7 +24,7 @@ from tightlink.measure.machine import missing
 from tightlink.measure.measuring import measure
 from tightlink.measure.plan import Plan
 from tightlink.measure.relay import SpoiledError
-from tightlink.measure.sender_probe import Probe, smaller_share
+from tightlink.measure.sender_probe import Probe, check_begin, smaller_share
 from tightlink.measure.sending import jobs
 from tightlink.measure.traffic import Constant
 
@@ -305,6 +305,15 @@ def test_a_window_that_the_kernel_does_not_keep_is_noticed() -> None:
     # Short of memory, Linux advertises four segments.
     assert smaller_share(job, np.array([20_000, 19_000, 4_000, 4_000])) == 0.5
     assert smaller_share(job, np.array([])) == 0
+
+
+def test_a_flow_that_begins_late_spoils_a_measurement() -> None:
+    check_begin(0.5, 0.51)
+    check_begin(0.5, None, error="connection refused")
+    with pytest.raises(SpoiledError, match=r"^lateness: a flow began 0\.30 s after its time, and at most 0\.25 s"):
+        check_begin(0.5, 0.8)
+    with pytest.raises(SpoiledError, match=r"^lateness: a flow that was to begin at 0\.5 s never began"):
+        check_begin(0.5, None)
 
 
 def test_packets_are_as_large_as_in_the_scenario(one_flow: str) -> None:

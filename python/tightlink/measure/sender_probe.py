@@ -46,6 +46,8 @@ _SMALLEST_ADVERTISED: Final = 4096
 #: After so long a receiver's window is what it was asked for, in seconds, but for this share of the time.
 _SETTLES_S: Final = 1.0
 _SMALLER_SHARE: Final = 0.05
+#: A flow that begins later than this after its time is late, in seconds.
+_LATE_S: Final = 0.25
 
 
 @dataclass
@@ -237,6 +239,8 @@ class Probe:
             "timeouts": info.timeouts,
             **flow.limited_by(),
         }
+        began_s = None if flow.start_ns is None else float(self._seconds(flow.start_ns))
+        check_begin(job.start_s, began_s, error=flow.error)
         if _is_advertised(job):
             self._check_window(job, flow, samples)
         times = self._seconds(samples["time_ns"]).tolist()
@@ -305,6 +309,26 @@ def _probe() -> Any:
     from tightlink.measure import probe
 
     return probe
+
+
+def check_begin(start_s: float, began_s: float | None, *, error: str | None = None) -> None:
+    """Check that a flow began when it was to begin.
+
+    Args:
+        start_s: When it was to begin, in seconds of the scenario.
+        began_s: When it did; nothing if it did not.
+        error: Why it failed, if it did: then it may not have begun.
+
+    Raises:
+        SpoiledError: It began late: its sender had to wait for a processor.
+    """
+    if began_s is None and error is None:
+        raise SpoiledError(f"lateness: a flow that was to begin at {start_s:g} s never began: the machine is too busy")
+    if began_s is not None and began_s - start_s > _LATE_S:
+        raise SpoiledError(
+            f"lateness: a flow began {began_s - start_s:.2f} s after its time, and at most {_LATE_S:g} s are accepted: "
+            "the machine is too busy"
+        )
 
 
 def smaller_share(job: Job, advertised_bytes: Any) -> float:

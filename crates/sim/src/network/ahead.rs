@@ -37,11 +37,13 @@ pub fn confluences(
     let vanishing_s = 1e-9 * scenario.duration_s;
     let steps = Steps::new(scenario, paths, fused, answering);
     let managed = |link: u32| links[link as usize].managed.is_some();
+    // What it grants comes out at its other end, and is known there at once.
+    let plain =
+        |link: u32| !managed(link) && !links[link as usize].lossy && !scenario.links[link as usize].flow_control;
     let mut confluences = Vec::new();
     for link in (0..links.len() as u32).filter(|&link| !apart[link as usize] && !managed(link)) {
         let here = |step: &Onward| matches!(step, Onward::Ahead) || *step == Onward::Link(link);
-        let goes_on =
-            |on: &u32| !managed(*on) && !links[*on as usize].lossy && steps.behind(*on).all(|step| here(&step));
+        let goes_on = |on: &u32| plain(*on) && steps.behind(*on).all(|step| here(&step));
         let mut ways = Vec::new();
         for step in steps.before(link) {
             let Origin::Link(feeder) = step else { continue };
