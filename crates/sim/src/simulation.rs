@@ -26,8 +26,8 @@ use sampler::Sampled;
 /// number are not reused.
 pub const ENGINE_BEHAVIOUR: u32 = 8;
 
-/// The numbers of entities: the sampler, starts and stops, looks at confluences, links, gates, processors, timers, sources that
-/// wait.
+/// The numbers of entities: the sampler, starts and stops, looks at confluences, links, gates, processors, timers,
+/// sources that wait.
 #[derive(Clone, Copy, Debug)]
 struct Entities {
     first_link: Entity,

@@ -162,17 +162,17 @@ pub fn links_to_answering_hosts(scenario: &Scenario, paths: &Paths) -> Vec<bool>
         Answers { by: u32, on: u32 },
         Otherwise,
     }
+    let is_link = |stop: &&u32| **stop < paths.number_of_links();
     let mut hosts = vec![Host::Unused; scenario.nodes.len()];
     let mut transit = vec![false; scenario.links.len()];
     for (index, flow) in scenario.flows.iter().enumerate() {
         let [forward, reverse] = [false, true].map(|side| paths.stops(index as u32, side).collect::<Vec<_>>());
-        for link in forward.iter().skip(1).chain(reverse.iter().skip(1)).filter(|&&stop| stop < paths.number_of_links())
-        {
-            transit[*link as usize] = true;
+        for &link in forward.iter().skip(1).chain(reverse.iter().skip(1)).filter(is_link) {
+            transit[link as usize] = true;
         }
         hosts[flow.from as usize] = Host::Otherwise;
         let at_once = matches!(&flow.transport, TransportSpec::Tcp(tcp) if tcp.delayed_ack_s.is_none())
-            && forward.last().max(reverse.first()).is_some_and(|&stop| stop < paths.number_of_links());
+            && forward.last().max(reverse.first()).is_some_and(|stop| is_link(&stop));
         let host = &mut hosts[flow.to as usize];
         *host = match (*host, forward.last(), reverse.first()) {
             (Host::Unused, Some(&by), Some(&on)) if at_once => Host::Answers { by, on },
