@@ -141,6 +141,35 @@ impl Key {
     }
 }
 
+/// Something with its place in the order of events, by which alone it is compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Keyed<T> {
+    /// When.
+    pub key: Key,
+    /// What.
+    pub item: T,
+}
+
+impl<T> PartialEq for Keyed<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl<T> Eq for Keyed<T> {}
+
+impl<T> PartialOrd for Keyed<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T> Ord for Keyed<T> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key.cmp(&other.key)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

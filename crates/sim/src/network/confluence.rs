@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use crate::events::Key;
+use crate::events::{Key, Keyed};
 use crate::packet::Packet;
 use crate::time::Time;
 
@@ -20,26 +20,6 @@ pub struct Arrived {
     stamp: u64,
     identity: u64,
     state: u64,
-}
-
-impl PartialEq for Arrived {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for Arrived {}
-
-impl PartialOrd for Arrived {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Arrived {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.key().cmp(&other.key())
-    }
 }
 
 impl Arrived {
@@ -80,7 +60,7 @@ pub struct Confluence {
     /// In order.
     waiting: VecDeque<Arrived>,
     /// What overtook many others of those, and waits beside them.
-    fast: BinaryHeap<Reverse<Arrived>>,
+    fast: BinaryHeap<Reverse<Keyed<Packet>>>,
 }
 
 impl Confluence {
@@ -106,14 +86,13 @@ impl Confluence {
     fn overtake(&mut self, stamp: u64, identity: u64, state: u64, rank: u64, time: f64, caused_at: f64) {
         /// So many it overtakes one by one.
         const FEW: usize = 8;
-        let (arrived, key) =
-            (Arrived { time, caused_at, rank, stamp, identity, state }, Key::from_words((time, caused_at, rank)));
+        let (key, packet) = (Key::from_words((time, caused_at, rank)), Packet::from_words((stamp, identity, state)));
         let mut place = self.waiting.len();
         if place > FEW && key.before(&self.waiting[place - FEW - 1].key()) {
-            self.fast.push(Reverse(arrived));
+            self.fast.push(Reverse(Keyed { key, item: packet }));
             return;
         }
-        self.waiting.push_back(arrived);
+        self.waiting.push_back(Arrived::new(key, packet));
         while place > 0 && key.before(&self.waiting[place - 1].key()) {
             self.waiting.swap(place, place - 1);
             place -= 1;
@@ -133,17 +112,20 @@ impl Confluence {
     #[inline(never)]
     fn next_of_all(&mut self, settled: f64) -> Option<Arrived> {
         let Reverse(fast) = self.fast.peek()?;
-        if self.waiting.front().is_some_and(|first| first.key().before(&fast.key())) {
+        if self.waiting.front().is_some_and(|first| first.key().before(&fast.key)) {
             return if self.waiting.front()?.time < settled { self.waiting.pop_front() } else { None };
         }
-        if fast.time < settled { self.fast.pop().map(|Reverse(fast)| fast) } else { None }
+        if fast.key.time.seconds() >= settled {
+            return None;
+        }
+        self.fast.pop().map(|Reverse(Keyed { key, item })| Arrived::new(key, item))
     }
 
     /// When the next packet comes, if one waits.
     #[must_use]
     pub fn next_time(&self) -> Option<Time> {
-        let (first, fast) = (self.waiting.front(), self.fast.peek().map(|Reverse(fast)| fast));
-        first.into_iter().chain(fast).map(|arrived| Time::new(arrived.time)).min()
+        let first = self.waiting.front().map(|first| Time::new(first.time));
+        first.into_iter().chain(self.fast.peek().map(|Reverse(fast)| fast.key.time)).min()
     }
 }
 

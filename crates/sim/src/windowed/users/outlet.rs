@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::port::{Port, PortTiming};
-use crate::events::{Entity, Key};
+use crate::events::{Entity, Key, Keyed};
 use crate::packet::{Address, Packet};
 use crate::time::Time;
 use crate::transport::network::{Network, Schedule};
@@ -14,34 +14,8 @@ use crate::windowed::clock::{Clock, Window};
 use crate::windowed::inbox::{AHEAD, Arrival, Inbox};
 use crate::windowed::wheel::Wheel;
 
-/// What is to be done at a site in the present window, the earliest first.
-#[derive(Clone, Copy, Debug)]
-pub struct Due {
-    /// When.
-    pub key: Key,
-    /// The packet that arrives; nothing for timers.
-    pub packet: Option<Packet>,
-}
-
-impl PartialEq for Due {
-    fn eq(&self, other: &Self) -> bool {
-        self.key == other.key
-    }
-}
-
-impl Eq for Due {}
-
-impl PartialOrd for Due {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Due {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.key.cmp(&other.key)
-    }
-}
+/// What is to be done at a site in the present window, the earliest first: the packet that arrives; nothing for timers.
+pub type Due = Keyed<Option<Packet>>;
 
 /// What sites have to do later.
 #[derive(Debug)]
@@ -69,9 +43,9 @@ impl Calendar {
     #[inline]
     pub fn begin(&mut self, window: Window, mut due: impl FnMut(u32, Due), mut leaving: impl FnMut(u32, Arrival)) {
         self.window = window;
-        self.timers.take(|(key, site)| due(site, Due { key, packet: None }));
+        self.timers.take(|(key, site)| due(site, Due { key, item: None }));
         self.timers.turn();
-        self.arrivals.take(|(arrival, site)| due(site, Due { key: arrival.key(), packet: Some(arrival.packet) }));
+        self.arrivals.take(|(arrival, site)| due(site, Due { key: arrival.key(), item: Some(arrival.packet) }));
         self.arrivals.turn();
         self.leaving.take(|(arrival, site)| leaving(site, arrival));
         self.leaving.turn();
@@ -103,7 +77,7 @@ impl Turns<'_> {
     pub fn put_off(&mut self, key: Key, packet: Packet) {
         let window = self.calendar.clock.window(key.time);
         if window <= self.calendar.window {
-            self.agenda.push(Reverse(Due { key, packet: Some(packet) }));
+            self.agenda.push(Reverse(Due { key, item: Some(packet) }));
         } else {
             self.calendar.arrivals.push(window, (Arrival::new(key, packet), self.site));
         }
@@ -118,7 +92,7 @@ impl Schedule for Turns<'_> {
         }
         let window = self.calendar.clock.window(event.time);
         if window <= self.calendar.window {
-            self.agenda.push(Reverse(Due { key: event, packet: None }));
+            self.agenda.push(Reverse(Due { key: event, item: None }));
         } else {
             self.calendar.timers.push(window, (event, self.site));
         }

@@ -196,7 +196,7 @@ impl Site {
                 self.take_data(key, packet, shared);
             }
         }
-        while let Some(std::cmp::Reverse(Due { key, packet })) = self.hosts.agenda.pop() {
+        while let Some(std::cmp::Reverse(Due { key, item: packet })) = self.hosts.agenda.pop() {
             match packet {
                 None => self.timer(key, shared),
                 Some(packet) if packet.is_reverse() => {
