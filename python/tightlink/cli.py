@@ -5,7 +5,6 @@ a warning must be read before the result is trusted.
 """
 
 import importlib
-import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -38,7 +37,7 @@ from tightlink.commands.pinger import pinger
 from tightlink.commands.predict import predict
 from tightlink.commands.sql import sql
 from tightlink.commands.sweep import sweep
-from tightlink.console import say, warned, watching
+from tightlink.console import print_json, print_text, say, warned, watching
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.scenario import PARAMETERS, PROFILES, TOPOLOGIES, Scenario, load, parse_option, understood
 from tightlink.scenario.memory import needed
@@ -149,7 +148,7 @@ def run(  # noqa: PLR0913
         scenario = _with_seed(scenario, seed)
     if show_config:
         wanted = needed(scenario.resolve())
-        print(understood(scenario), end="")
+        print_text(understood(scenario), end="")
         if wanted is not None:
             say(f"a run needs {wanted}")
         return 0
@@ -171,7 +170,7 @@ def run(  # noqa: PLR0913
             say(f"wrote {output}")
     if json_:
         tables = {name: result.table(name).to_dicts() for name in _PRINTED if name in result.tables}
-        print(json.dumps({"manifest": result.manifest} | tables, indent=2))
+        print_json({"manifest": result.manifest} | tables)
     else:
         from tightlink.console import print_summary
 
@@ -217,7 +216,7 @@ def list_(
     names = _LISTS[what]()
     width = max((len(name) for name, _ in names), default=0)
     for name, text in names:
-        print(f"{name:{width}}  {text}")
+        print_text(f"{name:{width}}  {text}")
 
 
 @app.command
@@ -273,7 +272,7 @@ def study(  # noqa: PLR0913
 
     found = claims.load(folder / "claims.json")
     claims.print_table(found)
-    print(f"\nreport: {folder / 'report.html'}")
+    print_text(f"\nreport: {folder / 'report.html'}")
     return claims.exit_code(found)
 
 
@@ -286,7 +285,7 @@ def report(folder: Path) -> None:
     folder
         Folder of the run, the study or the sweep.
     """
-    print(_part("report").run_report(folder))
+    print_text(str(_part("report").run_report(folder)))
 
 
 def _part(name: str) -> Any:

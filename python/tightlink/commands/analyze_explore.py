@@ -7,6 +7,7 @@ from cyclopts import Parameter
 
 from tightlink.commands.analyze_output import Columns
 from tightlink.commands.analyze_responses import listed, read_table
+from tightlink.console import print_text
 from tightlink.errors import TightlinkError
 
 _LEAD = (
@@ -55,4 +56,5 @@ def explore(
             raise TightlinkError(needed) from None
         chart = charts.explore(read, algorithm=algorithm)
     section = report.Section("Runs", "", [report.Chart(chart)])
-    print(report.write(output, title=f"{read.runs.height} runs of {table.name}", lead=_LEAD, sections=[section]))
+    title = f"{read.runs.height} runs of {table.name}"
+    print_text(str(report.write(output, title=title, lead=_LEAD, sections=[section])))

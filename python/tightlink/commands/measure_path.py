@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 from cyclopts import Parameter
 
 from tightlink import units
-from tightlink.commands.analyze_output import Json, print_json
+from tightlink.commands.analyze_output import Json
 from tightlink.commands.options import option
+from tightlink.console import print_json
 from tightlink.errors import ScenarioError
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from tightlink.commands.analyze_output import Json, free, plain, print_json
+from tightlink.commands.analyze_output import Json, free, plain
+from tightlink.console import print_json
 from tightlink.errors import TightlinkError
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from cyclopts import Parameter
 
 from tightlink.commands.controls import Controls, define
+from tightlink.console import print_text
 from tightlink.scenario import parse_option
 
 if TYPE_CHECKING:
@@ -196,7 +197,7 @@ def _report(folder: Path) -> None:
     except ModuleNotFoundError as error:
         say(f'no report, as {error.name} is not installed: pip install "tightlink[report]"')
         return
-    print(f"\nreport: {write_sweep(folder)}")
+    print_text(f"\nreport: {write_sweep(folder)}")
 
 
 def _warned(experiment: Experiment, plan: Plan) -> int:
