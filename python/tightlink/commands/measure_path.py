@@ -79,8 +79,8 @@ def path(
         File for a scenario with this path, which "tightlink predict --path" takes, too.
     """
     from tightlink.console import say
-    from tightlink.measure.listener import NobodyListensError
     from tightlink.measure.path import Plan, resolved
+    from tightlink.measure.visitor import NobodyListensError
     from tightlink.simulate import new_file
 
     if output is not None:
