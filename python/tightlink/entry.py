@@ -10,11 +10,13 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from types import FrameType
 
+_FAILED: Final = 1
 _INTERRUPTED: Final = 130
 _SAID: Final = b"tightlink: interrupted; nothing was written\n"
 
@@ -25,6 +27,17 @@ def main() -> int:
     interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if interruptible:
         signal.signal(signal.SIGINT, _end_at_once)
+    if sys.argv[1:] == ["--version"]:
+        # Scripts ask for it, and nothing else needs to be loaded to say it.
+        import tightlink
+
+        try:
+            print(tightlink.__version__, flush=True)
+        except OSError:
+            # Nobody reads it; what is left to write must not be tried again at the end.
+            sys.stdout = None
+            return _FAILED
+        return 0
     from tightlink.cli import main as run
 
     try:

@@ -14,7 +14,7 @@ import time
 from contextlib import suppress
 from typing import Final
 
-from attack.messages import line
+from attack._messages import line
 from tightlink.errors import TightlinkError
 from tightlink.measure import listener
 from tightlink.measure.visitor import visiting

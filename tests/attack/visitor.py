@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 import tightlink as tl
-from attack.messages import line
+from attack._messages import line
 from tightlink.analysis.path_answer import PathAnswer, judged
 from tightlink.analysis.path_estimate import PacketTrains, overload
 from tightlink.commands import measure_path
