@@ -78,14 +78,14 @@ def serve(
         port = listener.getsockname()[1]
         open_udp(address, port).close()
         say(f"listening at {address} port {port}, TCP and UDP, and nowhere else")
-        house = _House(address, port, say, limits or Limits())
+        server = _Server(address, port, say, limits or Limits())
         try:
-            house.receive(listener, visits)
+            server.accept(listener, visits)
         finally:
-            house.close()
+            server.close()
 
 
-class _House:
+class _Server:
     """A listener and the visitors that it has."""
 
     def __init__(self, address: str, port: int, say: Callable[[str], None], limits: Limits) -> None:
@@ -101,8 +101,8 @@ class _House:
         self._kept_for = ""
         self._kept_until = 0.0
 
-    def receive(self, listener: sockets.socket, visits: int | None) -> None:
-        """Take visitors in until there were enough visits."""
+    def accept(self, listener: sockets.socket, visits: int | None) -> None:
+        """Accept visitors until there were enough visits."""
         listener.settimeout(None if visits is None else _LOOK_S)
         while visits is None or self._visits < visits:
             try:
@@ -117,14 +117,16 @@ class _House:
             self._admit(visitor, str(peer[0]).partition("%")[0])
 
     def close(self) -> None:
-        """Turn out whoever is there."""
+        """Close all connections and wait for their threads."""
         with self._lock:
             there = list(self._visitors.items())
         for visitor, _ in there:
             with contextlib.suppress(OSError):
                 visitor.shutdown(sockets.SHUT_RDWR)
         for _, (_, thread) in there:
-            thread.join(self._limits.patience_s)
+            # Ctrl-C may have come before it was started.
+            if thread.is_alive():
+                thread.join(self._limits.patience_s)
 
     def _admit(self, visitor: sockets.socket, peer: str) -> None:
         with self._lock:
@@ -145,17 +147,17 @@ class _House:
 
     def _visit(self, visitor: sockets.socket, peer: str) -> None:
         try:
-            self._tell(f"{peer}: {self._served(visitor, peer)}")
+            self._log(f"{peer}: {self._handle(visitor, peer)}")
         finally:
             self._forget(visitor)
 
-    def _served(self, visitor: sockets.socket, peer: str) -> str:
+    def _handle(self, visitor: sockets.socket, peer: str) -> str:
         """Do what a visitor asks; what to say of it."""
         patience_s = self._limits.patience_s
         talk = Talk(visitor)
         try:
             asked = _asked(talk.read(most=LONGEST_LINE, within_s=patience_s))
-            with self._alone(peer) as keep, open_udp(*self._place) as end:
+            with self._exclusive(peer) as keep, open_udp(*self._place) as end:
                 talk.write({"ready": True}, within_s=patience_s)
                 # It is over when the visitor leaves.
                 bounds: dict[str, Any] = {"peer": peer, "limit_s": asked.seconds, "most": asked.most,
@@ -193,8 +195,8 @@ class _House:
         return said
 
     @contextlib.contextmanager
-    def _alone(self, peer: str) -> Iterator[Callable[[], None]]:
-        """Have the link for one visit; what is given keeps it for the next one of the same measurement."""
+    def _exclusive(self, peer: str) -> Iterator[Callable[[], None]]:
+        """Have the link for one visit; the function that it gives keeps it for the next one of the same measurement."""
         with self._lock:
             kept = self._kept_for != peer and time.monotonic() < self._kept_until
             if self._measures or kept:
@@ -214,13 +216,13 @@ class _House:
     def _refuse(visitor: sockets.socket, why: str, *, within_s: float) -> None:
         with contextlib.suppress(OSError):
             Talk(visitor).write({"error": why}, within_s=within_s)
-            # What was not read would make the system take the answer back.
+            # Input that was not read would make the kernel reset the connection and discard the answer.
             visitor.shutdown(sockets.SHUT_WR)
             visitor.settimeout(0.0)
             for _ in range(_LEFT_BEHIND):
                 visitor.recv(LONGEST_LINE)
 
-    def _tell(self, what: str) -> None:
+    def _log(self, what: str) -> None:
         with self._saying:
             self._say(what)
 
