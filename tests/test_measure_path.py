@@ -121,6 +121,21 @@ def test_a_host_without_listener_is_pinged_and_what_is_missing_is_said(said: Sai
         assert found["rtt_s"]["value"] < 0.1
 
 
+def wait_until(holds: Callable[[], bool]) -> None:
+    for _ in range(200):
+        with suppress(OSError, ValueError, TightlinkError):
+            if holds():
+                return
+        time.sleep(0.05)
+    pytest.fail("it does not come true")
+
+
+def echoed(place: tuple[str, int]) -> int:
+    """A short visit: how many datagrams were sent back, of none."""
+    with visiting(place, "echo", most=1, seconds=0.1, idle_s=0.1) as visit:
+        return visit.echoed()
+
+
 @contextmanager
 def served(visits: int = 1, limits: Limits | None = None) -> Iterator[tuple[str, int]]:
     """A listener; it must still be whole in the end, when the last visit is a good one."""
@@ -135,14 +150,14 @@ def served(visits: int = 1, limits: Limits | None = None) -> Iterator[tuple[str,
         ready.set()
 
     thread = threading.Thread(
-        target=listener.serve, args=(HERE, port), kwargs={"visits": visits, "say": say, "limits": limits}
+        target=listener.serve, args=(HERE, port), kwargs={"visits": visits, "say": say, "limits": limits}, daemon=True
     )
     thread.start()
     assert ready.wait(10)
     try:
         yield HERE, port
-        with visiting((HERE, port), "echo", most=1, seconds=0.1, idle_s=0.1) as visit:
-            assert visit.echoed() == 0
+        # Those who were there may still be there for a moment.
+        wait_until(lambda: echoed((HERE, port)) == 0)
     finally:
         thread.join(30)
     assert not thread.is_alive()
@@ -226,7 +241,7 @@ BUSY = "busy with another measurement: try again in a minute"
 
 
 def test_a_listener_measures_one_at_a_time_and_tells_the_others(said: Said) -> None:
-    with served(2, Limits(kept_s=1.0)) as place:
+    with served(2, Limits(kept_s=60.0)) as place:
         with visiting(place, "receive", most=2, seconds=20, idle_s=0.5) as visit:
             assert json.loads(ask(place, request())) == {"error": BUSY}
             assert json.loads(ask(place, request(), source="127.0.0.2")) == {"error": BUSY}
@@ -239,19 +254,12 @@ def test_a_listener_measures_one_at_a_time_and_tells_the_others(said: Said) -> N
             assert visit.received().seq == sent.seq.tolist() == [0, 1]
         # Between the visits of a measurement it is kept for it.
         assert json.loads(ask(place, request(), source="127.0.0.2")) == {"error": BUSY}
-        time.sleep(1.2)
 
 
 def test_who_leaves_frees_the_listener() -> None:
-    with served() as place:
-        with visiting(place, "receive", most=2, seconds=50, idle_s=50):
-            pass
-        for _ in range(100):
-            with suppress(TightlinkError), visiting(place, "echo", most=1, seconds=0.1, idle_s=0.1):
-                break
-            time.sleep(0.05)
-        else:
-            pytest.fail("it waits for somebody who has left")
+    with served() as place, visiting(place, "receive", most=2, seconds=60, idle_s=60):
+        # Nothing is sent, and the next visit comes before the minute is over.
+        pass
 
 
 def test_a_listener_has_room_for_so_many() -> None:
@@ -264,15 +272,6 @@ def test_a_listener_has_room_for_so_many() -> None:
         for each in (*there, other):
             each.close()
         wait_until(lambda: json.loads(ask(place, b"")) == {"error": STRANGE})
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    for _ in range(200):
-        with suppress(OSError, ValueError):
-            if holds():
-                return
-        time.sleep(0.05)
-    pytest.fail("it does not come true")
 
 
 def test_a_listener_that_cannot_listen_says_so(said: Said) -> None:
@@ -392,14 +391,12 @@ def test_a_listener_that_says_a_byte_now_and_then_is_given_up() -> None:
 
     thread = threading.Thread(target=answer)
     thread.start()
-    began = time.monotonic()
     with (
         pytest.raises(TightlinkError, match="the other end is gone: no answer"),
         visiting((HERE, int(end.getsockname()[1])), "echo", most=1, seconds=0.1, idle_s=0.1, patience_s=1.0),
     ):
         pytest.fail("it was never ready")
-    assert time.monotonic() - began < 15
-    thread.join(30)
+    thread.join(60)
 
 
 def test_datagrams_that_lie_change_no_round_trip() -> None:
