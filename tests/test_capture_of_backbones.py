@@ -35,7 +35,7 @@ from captures import (
     tcp,
     udp,
 )
-from tightlink import cli
+from tightlink import cli, console
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -187,7 +187,7 @@ def test_flows_that_are_not_listed_are_counted(tmp_path: Path) -> None:
 )
 def test_wrong_options(tmp_path: Path, options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a").write_bytes(pcap(noise(1, 1)))
-    assert cli.main(["capture", str(tmp_path / "a"), *options]) == cli.WRONG
+    assert cli.main(["capture", str(tmp_path / "a"), *options]) == console.WRONG
     error = capsys.readouterr().err
     assert said in error
     assert len(error.splitlines()) == 1

@@ -4,14 +4,13 @@ Exit codes: 0 all well; 1 failed; 2 wrong usage or scenario; 3 finished, but a c
 a warning must be read before the result is trusted.
 """
 
-import importlib
 import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, Parameter
 
 from tightlink.commands import analyze, measure
 from tightlink.commands.analyze_algorithms import clusters, outliers, ranks
@@ -27,25 +26,22 @@ from tightlink.commands.compare import compare
 from tightlink.commands.controls import Controls, define
 from tightlink.commands.emulate import emulate
 from tightlink.commands.evaluate import evaluate
+from tightlink.commands.failures import explained
 from tightlink.commands.four_tier import four_tier
 from tightlink.commands.maxflow import maxflow
 from tightlink.commands.measure_file import scenario
 from tightlink.commands.measure_grid import tcp, udp_sweep
 from tightlink.commands.measure_path import path, serve
-from tightlink.commands.misunderstood import misunderstood
 from tightlink.commands.packetize import packetize
 from tightlink.commands.pinger import pinger
 from tightlink.commands.predict import predict
 from tightlink.commands.sql import sql
 from tightlink.commands.sweep import sweep
-from tightlink.console import say, warned, watching
+from tightlink.console import FAILED, INTERRUPTED, say, warned, watching
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.scenario import PARAMETERS, PROFILES, TOPOLOGIES, Scenario, load, parse_option, understood
 from tightlink.scenario.memory import needed
 
-FAILED: Final = 1
-WRONG: Final = 2
-INTERRUPTED: Final = 130
 #: Tables of which the rows are few.
 _PRINTED: Final = ("flows", "links", "transfers")
 
@@ -74,12 +70,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         result = app(arguments, exit_on_error=False, print_error=False)
         sys.stdout.flush()
-    except CycloptsError as error:
-        say(misunderstood(error))
-        return WRONG
-    except TightlinkError as error:
-        say(str(error))
-        return WRONG
     except KeyboardInterrupt:
         say("interrupted; nothing was written")
         return INTERRUPTED
@@ -87,10 +77,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of the pipe has gone: nobody is left to tell.
         sys.stdout = None
         return FAILED
-    except OSError as error:
-        say(f"{error.filename or 'failed'}: {(error.strerror or str(error)).lower()}")
-        return FAILED
+    except BaseException as error:
+        if isinstance(error, SystemExit | GeneratorExit):
+            raise
+        sentence, code = explained(error)
+        say(sentence)
+        _discard_unwritable_output()
+        return code
     return result if isinstance(result, int) else 0
+
+
+def _discard_unwritable_output() -> None:
+    """Standard output that cannot take what is buffered would fail once more as Python ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        sys.stdout = None
 
 
 @app.command
@@ -253,7 +255,8 @@ def study(  # noqa: PLR0913
     live
         Measure, too: real hosts over a link in real time, beside what is simulated.
     """
-    studies = _part("studies")
+    from tightlink import studies
+
     names = [known for known, _ in studies.names()]
     if name not in names:
         meant = closest(name, names)
@@ -286,16 +289,9 @@ def report(folder: Path) -> None:
     folder
         Folder of the run, the study or the sweep.
     """
-    print(_part("report").run_report(folder))
+    from tightlink.report import run_report
 
-
-def _part(name: str) -> Any:
-    """A part of the package that needs more than the engine, imported when it is used."""
-    try:
-        return importlib.import_module(f"tightlink.{name}")
-    except ModuleNotFoundError as error:
-        message = f'this command needs {error.name}, which is not installed: pip install "tightlink[report]"'
-        raise TightlinkError(message) from None
+    print(run_report(folder))
 
 
 def _replayed(folder: Path, name: str) -> Scenario:
@@ -331,7 +327,9 @@ def _engine(name: str) -> Callable[[], list[tuple[str, str]]]:
 
 
 def _studies() -> list[tuple[str, str]]:
-    return list(_part("studies").names())
+    from tightlink import studies
+
+    return list(studies.names())
 
 
 def _metrics() -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import secrets
+import sys
 from pathlib import Path
 
 
@@ -49,10 +50,12 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def _runs(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
+    # On Windows os.kill ends a process, whatever the signal: what may be somebody's is left there.
+    if sys.platform != "win32":
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return True
     return True

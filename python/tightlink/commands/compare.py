@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -57,10 +56,8 @@ def compare(
     from tightlink.analysis.comparison import compare as put_together
     from tightlink.console import warned
 
-    if output is not None:
-        if output.exists() and (not output.is_dir() or any(output.iterdir())):
-            raise TightlinkError(f"{output}: is there already; choose another folder")
-        _check_report()
+    if output is not None and output.exists() and (not output.is_dir() or any(output.iterdir())):
+        raise TightlinkError(f"{output}: is there already; choose another folder")
     columns = None if by is None else by.split(",")
     found = put_together(observed, simulated, by=columns, pairs=None if pair is None else dict(map(_pair, pair)))
     if json_:
@@ -77,15 +74,6 @@ def _pair(text: str) -> tuple[str, str]:
     if not (name and sign and other):
         raise ScenarioError("OBSERVED=SIMULATED, two names", key="--pair", value=text)
     return name.strip(), other.strip()
-
-
-def _check_report() -> None:
-    """Looked at before the comparison: a report needs more than a table."""
-    try:
-        importlib.import_module("tightlink.report")
-    except ModuleNotFoundError as error:
-        message = f'a report needs {error.name}, which is not installed: pip install "tightlink[report]"'
-        raise TightlinkError(message) from None
 
 
 def _described(found: Comparison) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from tightlink.evaluation.found import Evaluation
     from tightlink.evaluation.running import Trial
-
-_INTERRUPTED: Final = 130
 
 
 def evaluate(
@@ -47,7 +45,7 @@ def evaluate(
     controls
         Python file with congestion controls of your own, which it runs; may be repeated.
     """
-    from tightlink.console import say, watching
+    from tightlink.console import INTERRUPTED, say, watching
     from tightlink.evaluation.controls import controls as read
     from tightlink.evaluation.pack import chosen
     from tightlink.evaluation.running import run, trials
@@ -60,7 +58,7 @@ def evaluate(
             evaluation = run(wanted, tests, folder, jobs=jobs, cluster=cluster, watch=watch)
     except KeyboardInterrupt:
         say("interrupted; what is finished is kept, and the same command goes on from there")
-        return _INTERRUPTED
+        return INTERRUPTED
     if json_:
         print(json.dumps(evaluation.described(), indent=2, ensure_ascii=False, allow_nan=False))
     else:
@@ -103,12 +101,8 @@ def _print_headlines(evaluation: Evaluation) -> None:
 
 def _report(evaluation: Evaluation, *, quiet: bool) -> None:
     from tightlink.console import say
+    from tightlink.evaluation.report import write
 
-    try:
-        from tightlink.evaluation.report import write
-    except ModuleNotFoundError as error:
-        say(f'no report, as {error.name} is not installed: pip install "tightlink[report]"')
-        return
     place = write(evaluation)
     if quiet:
         say(f"report: {place}")

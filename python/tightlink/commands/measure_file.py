@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from tightlink import units
 from tightlink.commands.options import option
-from tightlink.console import print_summary, print_table, rounded, say, warned, watching
+from tightlink.console import FAILED, INTERRUPTED, print_summary, print_table, rounded, say, warned, watching
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.scenario import load, parse_option
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from tightlink.run import Run
     from tightlink.scenario import Scenario
 
-_FAILED: Final = 1
-_INTERRUPTED: Final = 130
 #: How often it is tried where the machine was too busy.
 _TRIES: Final = 3
 _PRINTED: Final = ("flows", "links")
@@ -65,11 +63,12 @@ def scenario(
     json_
         Print manifest, flows and links as JSON.
     """
-    from tightlink.measure.machine import missing
+    from tightlink.measure.machine import missing, need_linux
     from tightlink.measure.measuring import check, measure
     from tightlink.measure.relay import SpoiledError
     from tightlink.run import MEASUREMENT, is_there
 
+    need_linux()
     if repeat < 1:
         raise ScenarioError("a whole number of at least 1", key="--repeat", value=repeat)
     wanted = load(file, set=dict(map(parse_option, set_ or [])))
@@ -96,10 +95,10 @@ def scenario(
             done.append(found)
     except KeyboardInterrupt:
         say(f"interrupted; {_kept(len(done), repeat, output)}")
-        return _INTERRUPTED
+        return INTERRUPTED
     except SpoiledError as error:
         say(f"{error}; {_kept(len(done), repeat, output)}")
-        return _FAILED
+        return FAILED
     _show(done, as_json=json_)
     return warned(list(dict.fromkeys(text for each in done for text in each.warnings)))
 

@@ -8,6 +8,7 @@ from cyclopts import Parameter
 from tightlink import units
 from tightlink.commands.analyze_output import Json, print_json
 from tightlink.commands.options import option
+from tightlink.console import FAILED
 from tightlink.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from tightlink.measure.path import Plan
     from tightlink.measure.traffic import Address
 
-_FAILED: Final = 1
 _LARGEST_PORT: Final = 65_535
 _PAYLOADS: Final = (200, 8_900)
 _TRAINS: Final = (20, 1_000)
@@ -37,7 +37,9 @@ def serve(address: str, *, port: int = 5202, visits: int | None = None) -> int:
     """
     from tightlink.console import say
     from tightlink.measure.listener import serve as listen
+    from tightlink.measure.machine import need_linux
 
+    need_linux()
     try:
         listen(address, _port(port), visits=None if visits is None else _whole("--visits", visits, (1, 10**9)), say=say)
     except KeyboardInterrupt:
@@ -79,9 +81,11 @@ def path(
     """
     from tightlink.console import say
     from tightlink.measure.listener import NobodyListensError
+    from tightlink.measure.machine import need_linux
     from tightlink.measure.path import Plan, resolved
     from tightlink.simulate import new_file
 
+    need_linux()
     if output is not None:
         new_file(output)
     size = int(option("--payload", payload, units.SIZE))
@@ -176,7 +180,7 @@ def _warned(answer: "PathAnswer", output: Path | None) -> int:
     if output is not None and not answer.whole:
         say(f"{output}: not written, as not all of the path is known")
     code = warned([f"{what}: {why}" for what, why in answer.doubts])
-    return _FAILED if answer.bandwidth_bps is None and answer.rtt_s is None else code
+    return FAILED if answer.bandwidth_bps is None and answer.rtt_s is None else code
 
 
 def _port(port: int) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from cyclopts import Parameter
 
 from tightlink.commands.controls import Controls, define
+from tightlink.console import CAUTION, FAILED, INTERRUPTED
 from tightlink.scenario import parse_option
 
 if TYPE_CHECKING:
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from tightlink.experiment.plan import Plan
     from tightlink.experiment.progress import ExperimentProgress
 
-_FAILED: Final = 1
-_CAUTION: Final = 3
-_INTERRUPTED: Final = 130
 _MOST_SHOWN: Final = 20
 _MOST_ALIASES: Final = 20
 
@@ -115,7 +113,7 @@ def _run(plan: Plan, folder: Path, jobs: int, cluster: str | None) -> int:
             experiment = run(plan, folder, jobs=jobs, cluster=cluster, watch=told)
     except KeyboardInterrupt:
         say("interrupted; what is finished is kept, and the same command goes on from there")
-        return _INTERRUPTED
+        return INTERRUPTED
     if last and last[0].found > last[0].failed:
         say(f"{last[0].found - last[0].failed} of {last[0].total} runs were there already")
     _print_cells(experiment, plan)
@@ -189,13 +187,8 @@ def _print_cells(experiment: Experiment, plan: Plan) -> None:
 
 
 def _report(folder: Path) -> None:
-    from tightlink.console import say
+    from tightlink.report.sweep import write_sweep
 
-    try:
-        from tightlink.report.sweep import write_sweep
-    except ModuleNotFoundError as error:
-        say(f'no report, as {error.name} is not installed: pip install "tightlink[report]"')
-        return
     print(f"\nreport: {write_sweep(folder)}")
 
 
@@ -211,7 +204,7 @@ def _warned(experiment: Experiment, plan: Plan) -> int:
             f"warning: {len(unsettled)} of {len(plan.cells)} combinations did not get to {plan.precision} "
             f"within {plan.settings.max_replications} replications: {cells}"
         )
-        code = _CAUTION
+        code = CAUTION
     if experiment.description.get("same_replications"):
         say("nothing in this scenario is random: its replications are all the same")
     failures = {name: entry["error"] for name, entry in experiment.failures.items()}
@@ -219,7 +212,7 @@ def _warned(experiment: Experiment, plan: Plan) -> int:
         say(failed(failures, len(plan.cells) * plan.replications))
         name = next(iter(failures))
         say(f"to see one alone: tightlink run --replay {experiment.folder} {name}")
-        code = _FAILED
+        code = FAILED
     return code
 
 

@@ -128,14 +128,9 @@ class Experiment:
 
         Args:
             tables: Which of the runs' tables; without it all of them, for which every run's file is looked at.
-
-        Raises:
-            TightlinkError: DuckDB is not installed.
         """
-        try:
-            import duckdb
-        except ModuleNotFoundError:
-            raise TightlinkError('SQL needs duckdb, which is not installed: pip install "tightlink[sql]"') from None
+        import duckdb
+
         connection = duckdb.connect()
         for name in self.own:
             connection.read_parquet(str(self._own_file(name))).create_view(name)

@@ -26,6 +26,7 @@ import os
 import platform
 import random
 import statistics
+import sys
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -232,7 +233,7 @@ def _round(
 
 
 def _measure(values: Values, measure: Callable[[Values], Measured]) -> dict[str, Any]:
-    began, load = time.time(), os.getloadavg()[0]
+    began, load = time.time(), _load()
     found = measure(values)
     return {
         "format": FORMAT,
@@ -240,8 +241,16 @@ def _measure(values: Values, measure: Callable[[Values], Measured]) -> dict[str,
         **asdict(found),
         "began_unix_s": began,
         "took_s": time.time() - began,
-        "host": {"kernel": platform.release(), "load_before": load, "load_after": os.getloadavg()[0]},
+        "host": {"kernel": platform.release(), "load_before": load, "load_after": _load()},
     }
+
+
+def _load() -> float | None:
+    """The machine's load of the last minute, where the system counts it."""
+    load = None
+    if sys.platform != "win32":
+        load = os.getloadavg()[0]
+    return load
 
 
 def _stored(file: Path) -> dict[str, Any] | None:

@@ -11,6 +11,7 @@ Example:
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,8 +89,9 @@ def check_fits(wanted: Memory | None) -> None:
 def available() -> int | None:
     """The memory of this machine, or of the container that this process is in; nothing where it is not known."""
     found = []
-    with suppress(AttributeError, OSError, ValueError):
-        found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    if sys.platform != "win32":
+        with suppress(OSError, ValueError):
+            found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     for file in _CONTAINER:
         with suppress(OSError, ValueError):
             found.append(int(Path(file).read_text(encoding="ascii")))
