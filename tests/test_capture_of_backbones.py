@@ -9,7 +9,6 @@ import bz2
 import gzip
 import lzma
 import random
-import shutil
 import struct
 import subprocess
 import zlib
@@ -35,6 +34,7 @@ from captures import (
     tcp,
     udp,
 )
+from programs import need
 from tightlink import cli, console
 
 if TYPE_CHECKING:
@@ -97,8 +97,7 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {"gz": gzip.compress, "bz2": bz2.
 
 
 def _zstd(content: bytes) -> bytes:
-    if shutil.which("zstd") is None:
-        pytest.skip("zstd is not installed")
+    need("zstd")
     return subprocess.run(["zstd", "-q", "-c"], input=content, capture_output=True, check=True, timeout=60).stdout
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import lzma
-import shutil
 import subprocess
 from itertools import accumulate
 from pathlib import Path
@@ -15,6 +14,7 @@ import polars as pl
 import pytest
 
 import tightlink as tl
+from programs import needs
 from tightlink import cli, console
 from tightlink.report import run_report
 from tightlink.tables import TABLES
@@ -220,7 +220,7 @@ $ns run
 """
 
 
-@pytest.mark.skipif(shutil.which("ns") is None, reason="ns-2 is not installed")
+@needs("ns")
 def test_what_ns2_writes_today(tmp_path: Path) -> None:
     """With the variables of an agent among the packets, and all flows of number 0."""
     ran = subprocess.run(

@@ -177,7 +177,11 @@ def test_studies(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch
     ("error", "code", "said"),
     [
         (ModuleNotFoundError("no", name="dask"), 2, 'dask is needed here and is not installed: pip install "dask>='),
-        (ModuleNotFoundError("no", name="vl_convert"), 2, 'vl_convert is needed here and is not installed: pip install "vl-'),
+        (
+            ModuleNotFoundError("no", name="vl_convert"),
+            2,
+            'vl_convert is needed here and is not installed: pip install "vl-',
+        ),
         (MemoryError(), 1, "out of memory: fewer sources"),
         (OSError(errno.ENOSPC, "No space left on device", "runs/a"), 1, "runs/a: no space left on device"),
         (OSError(errno.ENOSPC, "No space left on device"), 1, "standard output: no space left on device"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tightlink as tl
+from programs import need
 from tightlink.errors import TightlinkError
 from tightlink.measure import listener
 from tightlink.measure import path as probes
@@ -54,9 +54,7 @@ for i in $(seq 100); do nsenter -t $THERE -n ss -ltn | grep -q 5202 && break; sl
 
 
 def test_a_path_between_namespaces_is_measured_and_feeds_predict(tmp_path: Path) -> None:
-    tools = ("unshare", "nsenter", "ip", "tc", "ss")
-    if missing := [tool for tool in tools if shutil.which(tool) is None]:
-        pytest.skip(f"{missing[0]} is not installed")
+    need("unshare", "nsenter", "ip", "tc", "ss")
     if subprocess.run([*ALONE, "true"], capture_output=True, check=False, timeout=30).returncode:
         pytest.skip("no user namespaces are allowed here")
     # The shaper counts the 14 B of Ethernet, too, and lets a packet pass by its token.

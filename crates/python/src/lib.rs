@@ -10,7 +10,9 @@ mod digest;
 mod observers;
 mod outcome;
 mod parquet_file;
+#[cfg(target_os = "linux")]
 mod probe;
+#[cfg(target_os = "linux")]
 mod relay;
 mod simulate;
 mod tables;
@@ -52,12 +54,19 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(departures::departures, module)?)?;
     module.add_function(wrap_pyfunction!(outcome::write_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(outcome::digest, module)?)?;
+    module.add_function(wrap_pyfunction!(capture::capture, module)?)?;
+    #[cfg(target_os = "linux")]
+    add_live(module)?;
+    Ok(())
+}
+
+/// Adds the emulated link and the senders and receivers of real traffic.
+#[cfg(target_os = "linux")]
+fn add_live(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(relay::relay, module)?)?;
     module.add_function(wrap_pyfunction!(probe::probe_tcp_send, module)?)?;
     module.add_function(wrap_pyfunction!(probe::probe_tcp_receive, module)?)?;
     module.add_function(wrap_pyfunction!(probe::probe_udp_send, module)?)?;
     module.add_function(wrap_pyfunction!(probe::probe_udp_receive, module)?)?;
-    module.add_function(wrap_pyfunction!(probe::probe_udp_echo, module)?)?;
-    module.add_function(wrap_pyfunction!(capture::capture, module)?)?;
-    Ok(())
+    module.add_function(wrap_pyfunction!(probe::probe_udp_echo, module)?)
 }
