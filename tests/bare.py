@@ -12,7 +12,10 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 #: What an installation from source takes, by the README.
 TOOLCHAIN: Final = ("python3", "cargo", "rustc", "cc", "ld", "as", "ar", "make")
@@ -24,9 +27,9 @@ SYSTEM: Final = """
 """.split()
 
 
-def environment(folder: Path) -> dict[str, str]:
-    """The environment without optional programs: links to the others are made in a folder."""
-    for name in (*TOOLCHAIN, *SYSTEM):
+def environment(folder: Path, programs: Iterable[str] = (*TOOLCHAIN, *SYSTEM)) -> dict[str, str]:
+    """The environment in which only some programs are found: links to them are made in a folder."""
+    for name in programs:
         if (place := shutil.which(name)) is not None:
             (folder / name).symlink_to(place)
     return {**os.environ, "PATH": str(folder)}

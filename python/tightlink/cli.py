@@ -26,6 +26,7 @@ from tightlink.commands.compare import compare
 from tightlink.commands.controls import Controls, define
 from tightlink.commands.emulate import emulate
 from tightlink.commands.evaluate import evaluate
+from tightlink.commands.examples import examples
 from tightlink.commands.failures import explained
 from tightlink.commands.four_tier import four_tier
 from tightlink.commands.maxflow import maxflow
@@ -203,6 +204,7 @@ app.command(emulate)
 app.command(four_tier)
 app.command(capture)
 app.command(pinger)
+app.command(examples)
 
 
 @app.command(name="list")
