@@ -7,8 +7,9 @@ On each page blocks run in order, in one folder, and share their names:
 - ``python`` is run; with ``>>>`` as a doctest; with ``# file: NAME`` in its first line,
   written to that file as well.
 - ``console`` runs the lines that begin with ``$`` and compares what is printed; ``...`` stands for anything.
-  Of ``make``, which would take minutes, it is checked that the target exists; ``git clone`` is taken as read. Where a
-  program is not installed, blocks that need it are left out, and the page is reported as skipped.
+  Of ``make``, which would take minutes, it is checked that the target exists; ``git clone`` and ``pip install`` are taken
+  as read (``make check-wheel`` does what they do). Where a program is not installed, blocks that need it are left out, and
+  the page is reported as skipped.
 - ``rust`` is run by ``cargo test``, as part of the engine's own documentation.
 - ``tcl`` is run by ns-2.35, where it is installed, and what it traces compared with the ``out.tr`` of the page.
 - ``text`` is no code.
@@ -22,6 +23,7 @@ import io
 import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -33,7 +35,7 @@ import pytest
 
 import tightlink as tl
 from programs import lacking
-from tightlink import cli, console
+from tightlink import cli, console, studies
 from tightlink.measure.machine import missing
 from tightlink.scenario.table import merged
 
@@ -151,7 +153,7 @@ class Reader:
         if program == "make":
             assert all(word in _TARGETS for word in words), command
             return 0, ""
-        if program in {"git", "cd", "."}:
+        if program in {"git", "cd", ".", "pip"}:
             return 0, ""
         if program == "tightlink" and not _SHELL.search(command):
             out = io.StringIO()
@@ -245,3 +247,38 @@ def test_the_images_can_be_made(tmp_path: Path) -> None:
     made = runpy.run_path(str(DOCS / "images" / "make.py"))["draw"](tmp_path)
     assert [file.name for file in made] == sorted(file.name for file in (DOCS / "images").glob("*.svg"))
     assert all(file.stat().st_size < 150_000 for file in made)
+
+
+VALIDATION: Final = (DOCS / "validation.md").read_text(encoding="utf-8")
+#: The last cells of its first table: how to have each thing said again.
+RERUN: Final = sorted(set(re.findall(r"\| `([^`|]+)` \|$", VALIDATION, re.MULTILINE)))
+
+
+@pytest.mark.parametrize("command", [command for command in RERUN if not command.startswith("cargo ")])
+def test_what_validation_names_can_be_run(command: str) -> None:
+    program, *words = _words(command)
+    if program == "make":
+        assert all(word in _TARGETS for word in words)
+    elif program == "tightlink":
+        cli.app.parse_args(words, exit_on_error=False, print_error=False)
+        assert words[0] != "study" or words[1] in dict(studies.names())
+    else:
+        assert program == ".venv/bin/pytest"
+        assert words
+        assert all((ROOT / word).is_file() for word in words)
+
+
+def test_what_validation_names_of_the_engine_has_tests() -> None:
+    if shutil.which("cargo") is None:
+        pytest.skip("cargo is not installed: https://rustup.rs")
+    commands = [command for command in RERUN if command.startswith("cargo ")]
+    assert len(commands) > 5
+    for command in commands:
+        found = re.fullmatch(r"cargo test -p (tightlink-\w+) (--lib|--test \w+)(?: (?:-- )?([\w ]+))?", command)
+        assert found, command
+        # All packages, as `make test` has compiled them: of one alone, dependencies would have other features.
+        argv = ["cargo", "test", "--quiet", "--workspace", "--exclude", "tightlink-python", *found[2].split(), "--"]
+        done = subprocess.run(
+            [*argv, "--list", *(found[3] or "").split()], cwd=ROOT, capture_output=True, text=True, check=True, timeout=900
+        )  # fmt: skip
+        assert ": test\n" in done.stdout, f"{command}: no test is called so"
