@@ -207,11 +207,13 @@ def _print_chance(p_values: list[float]) -> None:
 
 
 def _marked(found: "pl.DataFrame", response: str) -> list[dict[str, Any]]:
-    """The significant effects on a response, the largest first."""
+    """The significant effects on a response, the largest first; equal ones, as aliases are, in their own order."""
     import polars as pl
 
     rows = found.filter((pl.col("response") == response) & (pl.col("mark") != ""))
-    return rows.sort(pl.col("effect").abs(), descending=True).to_dicts()
+    # Sums in another order differ in their last digits.
+    size = pl.col("effect").abs().round_sig_figs(9)
+    return rows.sort(size, descending=True, maintain_order=True).to_dicts()
 
 
 def _short(text: str, names: Mapping[str, str]) -> str:
