@@ -40,8 +40,16 @@ def main() -> int:
         python = place / "env" / "bin" / "python"
         pip = [str(python), "-m", "pip", "install", "--quiet", "--constraint", str(place / "constraints.txt")]
         subprocess.run([*pip, f"{Path(wheel).resolve()}[cluster]", *_TOOLS], check=True)
-        test = [str(python), "-m", "pytest", "--quiet", "--numprocesses=auto", "--dist=loadfile",
-                "--override-ini=filterwarnings=", *(words or ["tests"])]
+        test = [
+            str(python),
+            "-m",
+            "pytest",
+            "--quiet",
+            "--numprocesses=auto",
+            "--dist=loadfile",
+            "--override-ini=filterwarnings=",
+            *(words or ["tests"]),
+        ]
         return subprocess.run(test, cwd=ROOT, check=False).returncode
 
 

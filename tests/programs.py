@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cyclopts import App
 
 #: The Debian package of each program; `make system-packages` installs those of other projects.
 PACKAGES: Final = {
@@ -27,6 +32,20 @@ PACKAGES: Final = {
 }
 #: The browser in which reports are opened.
 CHROMIUM: Final = shutil.which("chromium") or shutil.which("google-chrome")
+
+
+def commands() -> list[str]:
+    """Every command of Tightlink with its subcommands, as a user types them."""
+    from tightlink.cli import app
+
+    def below(app: App, before: str) -> Iterator[str]:
+        for name in app:
+            if not name.startswith("-"):
+                if app[name].default_command is not None:
+                    yield before + name
+                yield from below(app[name], f"{before}{name} ")
+
+    return list(below(app, ""))
 
 
 def lacking(*names: str) -> str | None:

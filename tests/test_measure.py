@@ -248,7 +248,7 @@ def test_what_is_missing_is_said_before_it_begins(
         "it\n"
     )
     assert cli.main(["measure", str(file), "-o", str(file / "out")]) == 2
-    assert capfd.readouterr().err == f"tightlink: {file / 'out'}: cannot be made: {file} is a file\n"
+    assert capfd.readouterr().err == f"tightlink: {file / 'out'}: cannot be written to: {file} is a file\n"
     assert cli.main(["measure"]) == 2
     assert capfd.readouterr().err == "tightlink: FILE is missing; tightlink measure --help tells what is expected\n"
 

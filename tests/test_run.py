@@ -169,7 +169,7 @@ def test_traces_in_the_format_of_ns2(one_flow: str, tmp_path: Path) -> None:
     lines = file.read_text().splitlines()
     assert len(lines) == run.packets.height
     assert {len(line.split()) for line in lines} == {12}
-    with pytest.raises(tl.TightlinkError, match="exists already; nothing is overwritten"):
+    with pytest.raises(tl.TightlinkError, match="is there already, and nothing is overwritten"):
         tl.simulate(tl.loads(one_flow), tr=file)
     with pytest.raises(tl.TightlinkError, match="there is no folder"):
         tl.simulate(tl.loads(one_flow), tr=tmp_path / "none" / "out.tr")

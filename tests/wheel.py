@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from bare import SYSTEM, environment
+from programs import commands as commands_of_tightlink
 
 ROOT: Final = Path(__file__).parent.parent
 #: Seconds that no command may take longer than.
@@ -148,10 +149,10 @@ class User:
             for process in background:
                 process.terminate()
                 process.wait(timeout=30)
-        listed = self.run(["python", "-c", _LIST]).stdout.split("\n")
-        typed = tuple(command.lstrip("?&") for command in commands)
-        self.failures += [f"{name}: not in the list" for name in listed if name and not any(
-            f"{command} ".startswith(f"{name} ") for command in typed)]  # fmt: skip
+        typed = [f"{command.lstrip('?&')} " for command in commands]
+        for name in commands_of_tightlink():
+            if not any(command.startswith(f"{name} ") for command in typed):
+                self.failures.append(f"tightlink {name}: not in the list")
 
     def check_readme(self) -> None:
         """The README's Python, and that it runs from the wheel."""
@@ -162,19 +163,6 @@ class User:
         where = self.run(["python", "-c", "import tightlink; print(tightlink.__file__)"]).stdout
         if "site-packages" not in where:
             self.failures.append(f"imported from {where}")
-
-
-#: Prints every command with its subcommands, a line each.
-_LIST: Final = """
-from tightlink.cli import app
-def names(app, before=""):
-    for name in app:
-        if not name.startswith("-"):
-            below = app[name]
-            if below.default_command: print(before + name)
-            names(below, before + name + " ")
-names(app)
-"""
 
 
 if __name__ == "__main__":

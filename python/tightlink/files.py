@@ -9,6 +9,33 @@ import secrets
 import sys
 from pathlib import Path
 
+from tightlink.errors import TightlinkError
+
+
+def check_new(file: Path | None) -> None:
+    """Refuse a file that cannot be written, before the work that it is for.
+
+    Raises:
+        TightlinkError: Something is there already, or its folder can neither be made nor written to.
+    """
+    if file is not None:
+        if file.exists():
+            raise TightlinkError(f"{file}: is there already, and nothing is overwritten; choose another file")
+        check_writable(file.parent)
+
+
+def check_writable(folder: Path) -> None:
+    """Refuse a folder that can neither be made nor written to.
+
+    Raises:
+        TightlinkError: It, or what would be above it, is a file or may not be written to.
+    """
+    above = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    if not above.is_dir():
+        raise TightlinkError(f"{folder}: cannot be written to: {above} is a file")
+    if not os.access(above, os.W_OK | os.X_OK):
+        raise TightlinkError(f"{folder}: cannot be written to: permission for {above} is denied")
+
 
 def write_text(path: str | os.PathLike[str], text: str) -> Path:
     """Write a text file under a temporary name, then give it its own, in place of an older one.

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tightlink import units
 from tightlink.errors import TightlinkError
+from tightlink.files import check_writable
 from tightlink.scenario import Scenario, loads
 from tightlink.scenario.toml import read
 from tightlink.tables import CAPTURED, HOW_TO, TABLES
@@ -240,10 +241,9 @@ def is_there(folder: Path, manifest: Mapping[str, Any], tables: list[str]) -> bo
     Raises:
         TightlinkError: The folder holds something else, which must not be overwritten.
     """
+    check_writable(folder)
     if not folder.exists():
         return False
-    if not folder.is_dir():
-        raise TightlinkError(f"{folder}: expected a folder, and it is a file")
     held = _manifest(folder)
     if held is None:
         if any(folder.iterdir()):

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import control, units
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
+from tightlink.files import check_new
 from tightlink.run import SIMULATION, Run, Simulated
 from tightlink.scenario.memory import Memory, check_fits, needed
 from tightlink.scenario.windowed import check_trace
@@ -83,7 +84,7 @@ def simulate(  # noqa: PLR0913
         _check_fragments(prepared)
     watched = Watched(
         trace=trace,
-        tr=None if tr is None else str(new_file(tr)),
+        tr=None if tr is None else str(_trace_file(tr)),
         pcap=None if pcap is None else str(_capture_file(pcap)),
         pcap_at=_places(prepared, pcap_at, captured=pcap is not None),
     )
@@ -233,22 +234,17 @@ def prepare(scenario: Scenario) -> Prepared:
     return Prepared(identity, scenario.explicit().written(), scenario.seed, behaviour, resolved, needed(tables))
 
 
-def new_file(path: str | os.PathLike[str]) -> Path:
-    """A path to write to.
-
-    Raises:
-        TightlinkError: Something is there already, or the folder does not exist.
-    """
+def _trace_file(path: str | os.PathLike[str]) -> Path:
+    """A file that the engine writes while it runs: it makes no folders."""
     file = Path(path)
-    if file.exists():
-        raise TightlinkError(f"{file}: exists already; nothing is overwritten")
+    check_new(file)
     if not file.parent.is_dir():
         raise TightlinkError(f"{file}: there is no folder {file.parent}")
     return file
 
 
 def _capture_file(path: str | os.PathLike[str]) -> Path:
-    file = new_file(path)
+    file = _trace_file(path)
     if file.suffix not in _CAPTURES:
         raise TightlinkError(f"{file}: expected a name that ends in {' or '.join(_CAPTURES)}")
     return file

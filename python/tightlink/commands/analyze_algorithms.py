@@ -5,9 +5,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from tightlink.commands.analyze_output import Columns, Figure, Json, draw, free, plain, print_json
+from tightlink.commands.analyze_output import Columns, Figure, Json, draw, plain, print_json
 from tightlink.commands.analyze_responses import listed, read_table
 from tightlink.errors import ScenarioError
+from tightlink.files import check_new
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +58,7 @@ def clusters(
     from tightlink.analysis import clusters as analysis
     from tightlink.analysis import measurements
 
-    free(output)
+    check_new(output)
     read, keys, chosen = read_compared(table, algorithm, condition, responses)
     with measurements.of_file(table):
         found = analysis.clusters(read.runs, condition=keys, algorithm=algorithm, responses=chosen, spread=spread)
@@ -103,7 +104,7 @@ def outliers(
     from tightlink.analysis import measurements
     from tightlink.analysis import outliers as analysis
 
-    free(output)
+    check_new(output)
     if not 0 < level < 1:
         raise ScenarioError("a probability between 0 and 1", key="--level", value=level)
     read, keys, chosen = read_compared(table, algorithm, condition, responses)
@@ -152,7 +153,7 @@ def ranks(
     from tightlink.analysis import measurements
     from tightlink.analysis import ranks as analysis
 
-    free(output)
+    check_new(output)
     read, keys, chosen = read_compared(table, algorithm, condition, responses)
     with measurements.of_file(table):
         found = analysis.ranks(read.runs, condition=keys, algorithm=algorithm, responses=chosen, best=best)

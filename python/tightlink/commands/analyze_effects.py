@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from tightlink.commands.analyze_output import Columns, Figure, Json, draw, free, plain, print_json
+from tightlink.commands.analyze_output import Columns, Figure, Json, draw, plain, print_json
 from tightlink.errors import ScenarioError, closest, one_of
+from tightlink.files import check_new
 
 if TYPE_CHECKING:
     import polars as pl
@@ -63,7 +64,7 @@ def effects(
     from tightlink.analysis.influence import influence
     from tightlink.analysis.two_level import two_level
 
-    free(output)
+    check_new(output)
     apart = _listed(by)
     read, merged = _read(table, factors, responses, apart)
     with measurements.of_file(table):
@@ -112,7 +113,7 @@ def ten_steps(
     from tightlink.analysis import measurements
     from tightlink.analysis.ten_steps import steps
 
-    free(output)
+    check_new(output)
     read, merged = _read(table, factors, response, [])
     if response is None and len(read.responses) != 1:
         raise ScenarioError(one_of(read.responses), key="--response")

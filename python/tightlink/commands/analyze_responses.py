@@ -4,8 +4,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from tightlink.commands.analyze_output import Columns, Figure, Json, draw, free, plain, print_json
+from tightlink.commands.analyze_output import Columns, Figure, Json, draw, plain, print_json
 from tightlink.errors import ScenarioError
+from tightlink.files import check_new
 
 if TYPE_CHECKING:
     from tightlink.analysis.components import Components
@@ -49,7 +50,7 @@ def correlation(
     from tightlink.analysis import correlation as analysis
     from tightlink.analysis import measurements
 
-    free(output)
+    check_new(output)
     limit = _threshold(threshold)
     read = read_table(table, factors=factors, responses=responses)
     with measurements.of_file(table):
@@ -94,7 +95,7 @@ def components(
     from tightlink.analysis import components as analysis
     from tightlink.analysis import designed, measurements
 
-    free(output)
+    check_new(output)
     read = read_table(table, factors=factors, responses=responses)
     with measurements.of_file(table):
         designed.present(read.runs, [by] if by is not None else [])

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from tightlink.commands.analyze_output import Json, draw, plain, print_json
 from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.files import check_writable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -56,8 +57,10 @@ def compare(
     from tightlink.analysis.comparison import compare as put_together
     from tightlink.console import warned
 
-    if output is not None and output.exists() and (not output.is_dir() or any(output.iterdir())):
-        raise TightlinkError(f"{output}: is there already; choose another folder")
+    if output is not None:
+        check_writable(output)
+        if output.exists() and any(output.iterdir()):
+            raise TightlinkError(f"{output}: the folder is not empty; choose another one")
     columns = None if by is None else by.split(",")
     found = put_together(observed, simulated, by=columns, pairs=None if pair is None else dict(map(_pair, pair)))
     if json_:

@@ -1,7 +1,6 @@
 """The command ``tightlink measure FILE.toml``: a scenario with real senders over a link in real time."""
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -78,7 +77,6 @@ def scenario(
     for folder in folders:
         # Looked at before: a wrong folder is not worth waiting for.
         is_there(folder, {"identity": "", "source": MEASUREMENT}, [])
-        _check_writable(folder)
     check(wanted, sender=sender, link=link)
     if device == "tun" and (why := missing("tun")) is not None:
         raise TightlinkError(f"{why}; tightlink run simulates the scenario without it")
@@ -113,14 +111,6 @@ def _folders(output: Path | None, repeat: int) -> list[Path]:
     if output is None:
         return []
     return [output] if repeat == 1 else [output / str(number + 1) for number in range(repeat)]
-
-
-def _check_writable(folder: Path) -> None:
-    above = next(each for each in (folder, *folder.absolute().parents) if each.exists())
-    if not above.is_dir():
-        raise TightlinkError(f"{folder}: cannot be made: {above} is a file")
-    if not os.access(above, os.W_OK | os.X_OK):
-        raise TightlinkError(f"{folder}: cannot be made: {above} may not be written to")
 
 
 def _times(wanted: "Scenario", repeat: int) -> str:

@@ -80,14 +80,13 @@ def path(
         File for a scenario with this path, which "tightlink predict --path" takes, too.
     """
     from tightlink.console import say
+    from tightlink.files import check_new
     from tightlink.measure.listener import NobodyListensError
     from tightlink.measure.machine import need_linux
     from tightlink.measure.path import Plan, resolved
-    from tightlink.simulate import new_file
 
     need_linux()
-    if output is not None:
-        new_file(output)
+    check_new(output)
     size = int(option("--payload", payload, units.SIZE))
     to = resolved(host, _port(port))
     plan = Plan(

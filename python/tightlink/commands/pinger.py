@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from tightlink.commands.analyze_output import Json, free, plain, print_json
+from tightlink.commands.analyze_output import Json, plain, print_json
 from tightlink.errors import TightlinkError
+from tightlink.files import check_new
 
 if TYPE_CHECKING:
     import polars as pl
@@ -46,7 +47,7 @@ def pinger(
 
     if not files:
         raise TightlinkError("expected tables of PingER: tightlink pinger FILE...")
-    free(output)
+    check_new(output)
     if output is not None and output.suffix not in _KINDS:
         raise TightlinkError(f"{output}: expected a name that ends in {' or '.join(_KINDS)}")
     table = tables.read(files, metric=metric, date=date)
