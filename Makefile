@@ -38,8 +38,8 @@ test-rust: ## Run the tests of the engine
 test-python: setup ## Run the tests of the package
 	$(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadfile
 
-test-bare: setup ## Run the tests without optional programs and without privileges (BARE="tests/test_cli.py …" for some)
-	@cargo test --quiet --workspace --exclude tightlink-python --no-run
+test-bare: setup ## Run the tests without optional programs and without privileges (BARE="tests/test_cli.py …": these)
+	@$(if $(BARE),,cargo test --quiet --workspace --exclude tightlink-python --no-run)
 	$(BIN)/python tests/bare.py $(MAKE) --no-print-directory bare BARE="$(BARE)"
 
 bare:
@@ -82,6 +82,7 @@ lint: setup ## Check format, style, types and the direction of imports
 	$(BIN)/mypy docs/reference/make.py
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest tightlink._core
 	$(BIN)/lint-imports --no-cache
+	.ci/platforms types
 
 format: setup ## Format the sources
 	cargo fmt
