@@ -129,7 +129,7 @@ def test_another_scenario_never_takes_old_runs(file: Path, tmp_path: Path, capsy
     ("content", "message"),
     [
         ({"a.txt": "mine"}, "is not empty and holds no sweep"),
-        ({"sweep.json": "[]"}, "cannot be read; choose another folder"),
+        ({"sweep.json": "[]"}, "sweep.json: damaged: it is not a JSON object"),
         ({"sweep.json": '{"format": 99, "identity": ""}'}, "written by a newer version of Tightlink"),
     ],
 )

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import platform
 import re
 import secrets
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> Path:
@@ -25,18 +31,41 @@ def write_text(path: str | os.PathLike[str], text: str) -> Path:
 
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
     """Write a file of any kind in the same way."""
+    with whole(path) as temporary, temporary.open("xb") as file:
+        file.write(content)
+    return Path(path)
+
+
+@contextmanager
+def whole(path: str | os.PathLike[str], *, parents: bool = True) -> Iterator[Path]:
+    """Give a temporary name to write a file under, which then takes the place of an older one; an error leaves that.
+
+    The name is no other writer's, in this process or another one.
+
+    Args:
+        path: Of the file.
+        parents: Whether missing folders are made, too.
+
+    Raises:
+        OSError: It cannot be written; the error names the file, not the temporary one.
+    """
     target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.parent / f".{target.name}.{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}.tmp"
     try:
-        with temporary.open("xb") as file:
-            file.write(content)
+        target.parent.mkdir(parents=parents, exist_ok=True)
+        yield temporary
         temporary.replace(target)
     except OSError as error:
-        raise OSError(error.errno, error.strerror, str(target)) from None
+        raise of_file(error, target) from None
     finally:
         temporary.unlink(missing_ok=True)
-    return target
+
+
+def of_file(error: OSError, path: str | os.PathLike[str]) -> OSError:
+    """The same error of the system, with the name of the file that a user knows."""
+    if error.errno is None:
+        return OSError(errno.EIO, str(error), str(path))
+    return OSError(error.errno, os.strerror(error.errno), str(path))
 
 
 def remove_leftovers(folder: Path) -> None:

@@ -12,16 +12,19 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink.checksums import with_checksum, write_json, write_table
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.experiment import designs
 from tightlink.experiment.engines import engine
 from tightlink.experiment.execute import Task, attempt
 from tightlink.experiment.factors import value_at
-from tightlink.experiment.folder import COMPACT, FAILURES, MARKER, RUNS, Experiment, named, stored
+from tightlink.experiment.folder import COMPACT, FAILURES, MARKER, RUNS, Experiment, named
 from tightlink.experiment.results import OVER_TIME, column, metrics_of, summed, write_results
+from tightlink.experiment.size import check_runs, counted
 from tightlink.experiment.store import Store
-from tightlink.experiment.stored import FORMAT, check_format, table_of, tables_of
+from tightlink.experiment.stored import FORMAT, marker_of, table_of, tables_of
 from tightlink.experiment.work import Failed
+from tightlink.experiment.workplace import occupied
 from tightlink.files import write_text
 
 if TYPE_CHECKING:
@@ -57,16 +60,19 @@ def run(
         watch: Told after every run how far it is.
 
     Raises:
-        TightlinkError: The folder holds something else.
+        TightlinkError: The folder holds something else, or another process works in it.
     """
     _ = plan.cells  # Made and checked before anything is written.
     folder = Path(tempfile.mkdtemp(prefix="tightlink-") if output is None else output)
-    _claim(folder, plan)
-    with closing(engine(jobs, cluster)) as on:
-        sweep = _Sweep(plan, Store(folder / "runs"), on, watch)
-        sweep.run()
-    sweep.write(folder)
-    experiment = Experiment(folder)
+    with occupied(folder, MARKER, "sweep") as place:
+        _claim(folder, plan)
+        store = Store(folder / "runs", place)
+        with closing(engine(jobs, cluster)) as on:
+            sweep = _Sweep(plan, store, on, watch)
+            sweep.run()
+        place.check()
+        sweep.write(folder)
+    experiment = Experiment(folder, store)
     if output is None:
         weakref.finalize(experiment, shutil.rmtree, folder, ignore_errors=True)
     return experiment
@@ -103,6 +109,8 @@ class _Sweep:
                 for number, task in enumerate(plan.tasks_of(cell, first, last), start=first)
             ])  # fmt: skip
             upcoming = self._further() if plan.precision is not None else []
+            more = sum(last - first for _, first, last in upcoming)
+            check_runs(len(self._tasks) + more, plan.settings.max_runs, f"{counted(more)} more for {plan.precision}")
 
     def _execute(self, runs: Sequence[tuple[Cell, int, Task]]) -> None:
         self._tasks |= {task.name: (cell, number, task) for cell, number, task in runs}
@@ -181,11 +189,13 @@ class _Sweep:
             columns[name] = [self._metrics_of(run).get(name, math.nan) for run in order]
         identities = [self._identities[name] for name in order]
         columns["identity"] = ["" if isinstance(identity, Failed) else identity for identity in identities]
+        # Tables of two experiments are never taken for one: without this file a folder holds no finished one.
+        (folder / RUNS).unlink(missing_ok=True)
         self._write_failures(folder, order)
         write_text(folder / "design.csv", designs.write(plan.design, plan.scenario))
+        self._compact(folder, columns)
+        write_json(folder / MARKER, self._described())
         write_results(folder / RUNS, columns)
-        self._compact(folder)
-        write_text(folder / MARKER, json.dumps(self._described(), indent=2, ensure_ascii=False) + "\n")
 
     def _own(self) -> dict[str, Any]:
         keys = (key for factor in self._plan.design.factors for key in factor.keys if key != "seed")
@@ -193,12 +203,14 @@ class _Sweep:
 
     def _write_failures(self, folder: Path, order: Sequence[str]) -> None:
         listed = [
-            {
-                "run": name,
-                "seed": self._tasks[name][2].scenario.seed,
-                "error": failure.error,
-                "scenario": self._tasks[name][2].scenario.to_toml(),
-            }
+            with_checksum(
+                {
+                    "run": name,
+                    "seed": self._tasks[name][2].scenario.seed,
+                    "error": failure.error,
+                    "scenario": self._tasks[name][2].scenario.to_toml(),
+                }
+            )
             for name in order
             if isinstance(failure := self._identities[name], Failed)
         ]
@@ -207,26 +219,22 @@ class _Sweep:
         else:
             (folder / FAILURES).unlink(missing_ok=True)
 
-    def _compact(self, folder: Path) -> None:
+    def _compact(self, folder: Path, columns: Mapping[str, Sequence[Any]]) -> None:
         """All runs' tables below each other, as thousands of small files are slow to search."""
         import polars as pl
 
-        target = folder / COMPACT
-        target.mkdir(exist_ok=True)
-        runs = pl.scan_parquet(folder / RUNS).filter(pl.col("status") == "done")
+        runs = pl.LazyFrame({name: columns[name] for name in ("run", "status", "identity")})
+        runs = runs.filter(pl.col("status") == "done")
         frames = {name: named(runs, pl.concat(parts).lazy()) for name, parts in self._tables.items()}
         if self._series:
-            frames["series"] = stored(runs, self._store, "series")
+            files = [self._store.file(identity) for identity in sorted(self._metrics)]
+            frames["series"] = named(runs, table_of(files, "series"))
         for name in (*_SMALL, "series"):
-            if name not in frames:
-                (target / f"{name}.parquet").unlink(missing_ok=True)
-                continue
-            temporary = target / f".{name}.tmp"
-            try:
-                frames[name].sink_parquet(temporary)
-                temporary.replace(target / f"{name}.parquet")
-            finally:
-                temporary.unlink(missing_ok=True)
+            file = folder / COMPACT / f"{name}.parquet"
+            if name in frames:
+                write_table(file, frames[name])
+            else:
+                file.unlink(missing_ok=True)
 
     def _described(self) -> dict[str, Any]:
         plan = self._plan
@@ -252,22 +260,12 @@ def _metric(values: Mapping[str, float], name: str) -> float:
 
 
 def _claim(folder: Path, plan: Plan) -> None:
-    """Make the folder this experiment's, unless it holds something else."""
+    """Make the folder this experiment's, unless it holds that of another scenario."""
     marker = folder / MARKER
-    if folder.exists() and not folder.is_dir():
-        raise TightlinkError(f"{folder}: expected a folder, and it is a file")
     if not marker.exists():
-        if folder.exists() and any(folder.iterdir()):
-            raise TightlinkError(f"{folder}: the folder is not empty and holds no sweep; choose another one")
-        write_text(marker, json.dumps(_marker(plan), indent=2, ensure_ascii=False) + "\n")
+        write_json(marker, _marker(plan))
         return
-    try:
-        held = json.loads(marker.read_text(encoding="utf-8"))
-        version, identity = int(held["format"]), held["identity"]
-    except (OSError, ValueError, KeyError, TypeError):
-        raise TightlinkError(f"{marker}: cannot be read; choose another folder") from None
-    check_format(version, str(folder))
-    if identity != of_scenario(plan):
+    if marker_of(marker, needed=False).get("identity") != of_scenario(plan):
         raise TightlinkError(f"{folder}: holds the sweep of another scenario; choose another folder")
 
 

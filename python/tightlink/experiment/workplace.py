@@ -1,0 +1,158 @@
+"""The folder of an experiment, in which one process at a time works.
+
+A lock of the system, which ends with the process that has it, however it ends: a lock file that a killed process left
+keeps nobody out.
+
+Example:
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as parent, occupied(f"{parent}/sweep", "sweep.json", "sweep") as place:
+    ...     _ = (place.folder / "sweep.json").write_text("{}")
+    ...     try:
+    ...         with occupied(place.folder, "sweep.json", "sweep"):
+    ...             pass
+    ...     except TightlinkError as error:
+    ...         print(str(error).partition("another tightlink")[1])
+    another tightlink
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import platform
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tightlink.errors import TightlinkError
+from tightlink.files import of_file, remove_leftovers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LOCK: Final = ".lock"
+#: File systems that know no such locks answer so; every writer has temporary names of its own there, too.
+_NO_LOCKS: Final = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
+#: Who has just locked a folder writes who it is within moments.
+_TRIES: Final = 10
+_PAUSE_S: Final = 0.02
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """A folder in which this process alone works."""
+
+    folder: Path
+    marker: str
+    """Name of the file by which the folder is known for what it holds."""
+    what: str
+    """What it holds, such as "sweep"."""
+    _descriptor: int
+
+    def check(self) -> None:
+        """Find out whether the folder is still there.
+
+        Raises:
+            TightlinkError: It was removed, or replaced by another one.
+        """
+        if not _is_at(self._descriptor, self.folder / _LOCK):
+            raise TightlinkError(
+                f"{self.folder}: the folder was removed while a {self.what} worked in it; the same command begins again"
+            )
+
+
+@contextmanager
+def occupied(folder: str | os.PathLike[str], marker: str, what: str) -> Iterator[Workplace]:
+    """Work in a folder for results, which is made if it is missing, and keep others out meanwhile.
+
+    Args:
+        folder: A new or empty one, or one with the marker.
+        marker: Name of the file by which such a folder is known.
+        what: What it holds, for messages, such as "sweep".
+
+    Raises:
+        TightlinkError: It holds something else, or another process works there.
+    """
+    place = Path(folder)
+    check_folder(place, marker, what)
+    place.mkdir(parents=True, exist_ok=True)
+    descriptor = _locked(place)
+    try:
+        # What another process began meanwhile counts.
+        check_folder(place, marker, what)
+        for part in (place, *(each for each in place.iterdir() if each.is_dir())):
+            remove_leftovers(part)
+        workplace = Workplace(place, marker, what, descriptor)
+        yield workplace
+        workplace.check()
+    finally:
+        if _is_at(descriptor, place / _LOCK):
+            (place / _LOCK).unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def check_folder(folder: Path, marker: str, what: str) -> None:
+    """Refuse a folder that holds something else.
+
+    Raises:
+        TightlinkError: It does.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise TightlinkError(f"{folder}: expected a folder, and it is a file")
+    if (folder / marker).exists() or not folder.exists():
+        return
+    # Files with a dot are a lock, and what was half written.
+    if any(not each.name.startswith(".") for each in folder.iterdir()):
+        raise TightlinkError(f"{folder}: the folder is not empty and holds no {what}; choose another one")
+
+
+def _locked(folder: Path) -> int:
+    """The descriptor of the folder's lock file, locked."""
+    file = folder / _LOCK
+    while True:
+        try:
+            descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            raise of_file(error, file) from None
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            raise TightlinkError(
+                f"{folder}: another tightlink{_owner(file)} works in this folder; wait for its end, or choose another "
+                "folder"
+            ) from None
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                os.close(descriptor)
+                raise of_file(error, file) from None
+        # Whoever had it may have removed the file between the two.
+        if _is_at(descriptor, file):
+            break
+        os.close(descriptor)
+    os.truncate(descriptor, 0)
+    os.pwrite(descriptor, json.dumps({"pid": os.getpid(), "host": platform.node()}).encode(), 0)
+    return descriptor
+
+
+def _owner(file: Path) -> str:
+    """Who has the lock, in words."""
+    for _ in range(_TRIES):
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            held = json.loads(file.read_text(encoding="utf-8"))
+            there = "" if held["host"] == platform.node() else f" on {held['host']}"
+            return f" (pid {held['pid']}{there})"
+        time.sleep(_PAUSE_S)
+    return ""
+
+
+def _is_at(descriptor: int, file: Path) -> bool:
+    """Whether an open file is the one of this name."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), file.stat())
+    except OSError:
+        return False
