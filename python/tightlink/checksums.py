@@ -64,12 +64,18 @@ class DamagedError(TightlinkError):
     Args:
         path: Of the file.
         reason: What is wrong with it.
+        advice: What to do, beside restoring the file from a copy.
     """
 
-    def __init__(self, path: str | os.PathLike[str], reason: str) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        reason: str,
+        advice: str = "make it again by the command that wrote it",
+    ) -> None:
         self.path = Path(path)
         self.reason = reason
-        super().__init__(f"{path}: damaged: {reason}; restore the file, or make it again by the command that wrote it")
+        super().__init__(f"{path}: damaged: {reason}; restore the file, or {advice}")
 
     @property
     def mended(self) -> str:

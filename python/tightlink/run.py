@@ -10,6 +10,7 @@ import html
 import os
 import shutil
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -21,7 +22,7 @@ from tightlink.scenario import Scenario, loads
 from tightlink.tables import CAPTURED, HOW_TO, TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import numpy as np
     import polars as pl
@@ -229,11 +230,22 @@ def open_run(folder: str | os.PathLike[str]) -> Run:
         TightlinkError: The folder holds no run, or a damaged one.
     """
     path = Path(folder)
-    manifest = _manifest(path)
-    if manifest is None:
-        raise TightlinkError(f"{path}: no run is there (no {_MANIFEST})")
-    checksum = manifest.pop(_OF_SCENARIO, None)
-    return Run(None if checksum is None else _scenario(path / _SCENARIO, checksum), manifest, _Saved(path))
+    with _advising(path):
+        manifest = _manifest(path)
+        if manifest is None:
+            raise TightlinkError(f"{path}: no run is there (no {_MANIFEST})")
+        checksum = manifest.pop(_OF_SCENARIO, None)
+        return Run(None if checksum is None else _scenario(path / _SCENARIO, checksum), manifest, _Saved(path))
+
+
+@contextmanager
+def _advising(folder: Path) -> Iterator[None]:
+    """Within it, what to do with a damaged file is said: a run is never written in the place of another one."""
+    try:
+        yield
+    except DamagedError as error:
+        advice = f"remove the folder {folder} and make the run again"
+        raise DamagedError(error.path, error.reason, advice) from None
 
 
 def _scenario(file: Path, checksum: str) -> Scenario:
@@ -264,7 +276,8 @@ def is_there(folder: Path, manifest: Mapping[str, Any], tables: list[str]) -> bo
         return False
     if not folder.is_dir():
         raise TightlinkError(f"{folder}: expected a folder, and it is a file")
-    held = _manifest(folder)
+    with _advising(folder):
+        held = _manifest(folder)
     if held is None:
         if any(folder.iterdir()):
             raise TightlinkError(f"{folder}: the folder is not empty and holds no run; choose another one")
@@ -333,7 +346,8 @@ class _Saved:
         return [name for name in TABLES if (self._folder / f"{name}.parquet").exists()]
 
     def read(self, name: str) -> pl.DataFrame:
-        return read_parquet(self._folder / f"{name}.parquet", needed=True)
+        with _advising(self._folder):
+            return read_parquet(self._folder / f"{name}.parquet", needed=True)
 
     def write(self, folder: Path) -> None:
         for name in self.names:

@@ -37,7 +37,7 @@ Row: TypeAlias = tuple[Level | None, ...]
 
 FULL: Final = "full"
 ONE_AT_A_TIME: Final = "one-at-a-time"
-_CSV: Final = ".csv"
+CSV: Final = ".csv"
 _TWO: Final = 2
 
 
@@ -77,7 +77,7 @@ def make(factors: Sequence[Factor], kind: str = FULL, options: Options | None = 
     Raises:
         ScenarioError: The kind does not exist, or does not suit the factors.
     """
-    if kind.endswith(_CSV):
+    if kind.endswith(CSV):
         return _read(Path(kind), factors)
     if kind not in KINDS:
         expected = f"{one_of(KINDS)}, or a file such as design.csv"

@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from tightlink.checksums import with_checksum, write_json, write_table
+from tightlink.checksums import DamagedError, with_checksum, write_json, write_table
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.experiment import designs
 from tightlink.experiment.engines import engine
@@ -65,8 +65,8 @@ def run(
     _ = plan.cells  # Made and checked before anything is written.
     folder = Path(tempfile.mkdtemp(prefix="tightlink-") if output is None else output)
     with occupied(folder, MARKER, "sweep") as place:
-        _claim(folder, plan)
         store = Store(folder / "runs", place)
+        _claim(store, folder / MARKER, plan)
         with closing(engine(jobs, cluster)) as on:
             sweep = _Sweep(plan, store, on, watch)
             sweep.run()
@@ -259,14 +259,19 @@ def _metric(values: Mapping[str, float], name: str) -> float:
     return values[name]
 
 
-def _claim(folder: Path, plan: Plan) -> None:
+def _claim(store: Store, marker: Path, plan: Plan) -> None:
     """Make the folder this experiment's, unless it holds that of another scenario."""
-    marker = folder / MARKER
-    if not marker.exists():
-        write_json(marker, _marker(plan))
-        return
-    if marker_of(marker, needed=False).get("identity") != of_scenario(plan):
-        raise TightlinkError(f"{folder}: holds the sweep of another scenario; choose another folder")
+    if marker.exists():
+        try:
+            held = marker_of(marker, needed=False)
+        except DamagedError as error:
+            if not store.recognised(error):
+                raise
+        else:
+            if held.get("identity") != of_scenario(plan):
+                raise TightlinkError(f"{marker.parent}: holds the sweep of another scenario; choose another folder")
+            return
+    write_json(marker, _marker(plan))
 
 
 def _by_run(table: pl.DataFrame) -> dict[tuple[Any, ...], pl.DataFrame]:

@@ -23,7 +23,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tightlink.checksums import DamagedError
+from tightlink.checksums import DamagedError, check
 from tightlink.errors import TightlinkError
 from tightlink.experiment.stored import of_file, opened
 from tightlink.experiment.work import Done, Failed, Work, perform
@@ -71,6 +71,17 @@ class Store:
     def file(self, identity: str) -> Path:
         """Where the run of an identity is, if it is there."""
         return self.folder / f"{identity[:_KEY_DIGITS]}.parquet"
+
+    def recognised(self, error: DamagedError) -> bool:
+        """Whether a damaged marker of the folder may be made again: an undamaged run is there, so it is of ours."""
+        for file in self.files():
+            try:
+                check(file, needed=True)
+            except DamagedError:
+                continue
+            self.damaged.append(error)
+            return True
+        return False
 
     def find(self, scenario: Scenario, prepared: Prepared, *, trace: bool = False) -> Run | None:
         """The run of a scenario, if it is there undamaged.

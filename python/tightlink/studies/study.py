@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from tightlink.checksums import read_json, write_json, write_table
+from tightlink.checksums import DamagedError, read_json, write_json, write_table
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.experiment import claims as claimed
 from tightlink.experiment.execute import execute
@@ -118,9 +118,9 @@ def run_study(
     if wanted:
         _can_measure()
     with occupied(folder, claimed.MARKER, "study") as place:
-        _claim(study, folder)
-        tasks = list(study.tasks())
         store = Store(folder / "runs", place)
+        _claim(study, store, folder / claimed.MARKER)
+        tasks = list(study.tasks())
         if store.count():
             progress(f"{store.count()} runs are in {store.folder} already")
         runs = execute(tasks, store, jobs=jobs, cluster=cluster, watch=watch)
@@ -169,11 +169,16 @@ def _can_measure() -> None:
         raise TightlinkError(f"--{LIVE}: {why}; without it the study is simulated only")
 
 
-def _claim(study: Study, folder: Path) -> None:
+def _claim(study: Study, store: Store, marker: Path) -> None:
     """Make the folder this study's, unless it holds that of another one."""
-    marker = folder / claimed.MARKER
-    held = read_json(marker, needed=False).get("study") if marker.exists() else study.name
+    held = study.name
+    if marker.exists():
+        try:
+            held = read_json(marker, needed=False).get("study", "")
+        except DamagedError as error:
+            if not store.recognised(error):
+                raise
     if held != study.name:
-        raise TightlinkError(f"{folder}: holds the study {held}; choose another folder for {study.name}")
+        raise TightlinkError(f"{marker.parent}: holds the study {held}; choose another folder for {study.name}")
     # Without the checksum of claims, which come at the end.
     write_json(marker, {"study": study.name})
