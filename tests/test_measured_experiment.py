@@ -110,7 +110,7 @@ def test_nothing_is_tried_for_long_where_nothing_works(tmp_path: Path) -> None:
         run(GRID, tmp_path, dead)
     sweep = tmp_path / "sweep"
     sweep.mkdir()
-    (sweep / "sweep.json").write_text('{"format": 1}')
+    (sweep / "sweep.json").write_text('{"format": 1, "identity": ""}')
     with pytest.raises(TightlinkError, match="holds a sweep of simulations"):
         run(GRID, sweep, dead)
     (tmp_path / "full").mkdir()

@@ -55,6 +55,8 @@ _MAGIC: Final = b"PAR1"
 #: Length of the footer and magic, which end a Parquet file.
 _ENDING: Final = 8
 _CHUNK: Final = 1 << 20
+#: Rows of a row group; without a number polars cuts tables where its threads happen to be.
+_ROWS: Final = 122_880
 _SYSTEM: Final = re.compile(r"\(os error (\d+)\)")
 
 
@@ -208,9 +210,9 @@ def _write_frame(file: Path, table: pl.DataFrame | pl.LazyFrame) -> None:
 
     try:
         if isinstance(table, pl.DataFrame):
-            table.write_parquet(file, metadata=_METADATA)
+            table.write_parquet(file, metadata=_METADATA, row_group_size=_ROWS)
         else:
-            table.sink_parquet(file, metadata=_METADATA)
+            table.sink_parquet(file, metadata=_METADATA, row_group_size=_ROWS)
     except pl.exceptions.PolarsError as error:
         system = _SYSTEM.search(str(error))
         if system is None:

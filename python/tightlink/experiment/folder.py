@@ -190,7 +190,7 @@ class Experiment:
             TightlinkError: There is none, or it failed.
         """
         identity = self._identity(name)
-        failure = self.failures.get(name)
+        failure = self._failure(name, identity)
         if failure is not None:
             raise TightlinkError(f"{self.folder}: run {name} failed: {failure['error']}")
         run = opened(self.store.file(identity))
@@ -200,8 +200,15 @@ class Experiment:
 
     def scenario(self, name: str) -> Scenario:
         """The scenario of a run by its name, whether it failed or not."""
-        failure = self.failures.get(name)
+        failure = self._failure(name, self._identity(name))
         return self.run(name).scenario if failure is None else loads(failure["scenario"], file=f"run {name}")
+
+    def _failure(self, name: str, identity: str) -> dict[str, Any] | None:
+        """Why a run failed, if it did."""
+        found = self.failures.get(name)
+        if found is None and not identity:
+            raise DamagedError(self.folder / FAILURES, f"it does not say why run {name} failed")
+        return found
 
     def _identity(self, name: str) -> str:
         import polars as pl

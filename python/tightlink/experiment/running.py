@@ -109,8 +109,6 @@ class _Sweep:
                 for number, task in enumerate(plan.tasks_of(cell, first, last), start=first)
             ])  # fmt: skip
             upcoming = self._further() if plan.precision is not None else []
-            more = sum(last - first for _, first, last in upcoming)
-            check_runs(len(self._tasks) + more, plan.settings.max_runs, f"{counted(more)} more for {plan.precision}")
 
     def _execute(self, runs: Sequence[tuple[Cell, int, Task]]) -> None:
         self._tasks |= {task.name: (cell, number, task) for cell, number, task in runs}
@@ -161,16 +159,22 @@ class _Sweep:
             if found := self._metrics_of(name):
                 values.setdefault(cell.number, []).append(_metric(found, precision.metric))
         upcoming, self._unsettled = [], []
+        expected = 0
         for cell in self._plan.cells:
             known = values.get(cell.number, [])
-            if precision.enough(known):
-                continue
             count = there[cell.number]
+            if precision.enough(known):
+                expected += count
+                continue
+            expected += max(count, precision.needed(known) if known else 0)
             more = min(precision.further(known) if known else 0, precision.most - count)
             if more > 0:
                 upcoming.append((cell, count, count + more))
             else:
                 self._unsettled.append(str(cell.number))
+        if upcoming:
+            made_of = f"as many as {precision} takes by the {counted(len(self._tasks))} there are, which are kept"
+            check_runs(expected, self._plan.settings.max_runs, made_of)
         return upcoming
 
     def write(self, folder: Path) -> None:

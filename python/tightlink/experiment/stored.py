@@ -123,9 +123,12 @@ def marker_of(file: Path, *, needed: bool = True) -> dict[str, Any]:
     if isinstance(found, dict) and isinstance(found.get("format"), int):
         check_format(found["format"], str(file.parent))
     try:
-        return without_checksum(found, needed=needed)
+        held = without_checksum(found, needed=needed)
     except ValueError as error:
         raise DamagedError(file, str(error)) from None
+    if not held.keys() & {"identity", "source"}:
+        raise DamagedError(file, "it does not say what the folder holds")
+    return held
 
 
 def table_of(files: Sequence[Path], name: str) -> pl.LazyFrame:
