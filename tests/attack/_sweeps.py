@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from multiprocessing.context import ForkServerContext, ForkServerProcess
 
 SCENARIO = """\
@@ -34,28 +34,52 @@ def processes() -> ForkServerContext:
     return context
 
 
-def sweeping(folder: Path, queues: Sequence[int], jobs: int = 1) -> ForkServerProcess:
-    """A process that sweeps into a folder; it has still to be started."""
-    return processes().Process(target=sweep, args=(str(folder), list(queues), jobs))
+def working(kind: str, folder: Path, queues: Sequence[int], jobs: int) -> ForkServerProcess:
+    """A process that fills a folder with a sweep, a study or a run."""
+    return processes().Process(target=work, args=(kind, str(folder), list(queues), jobs))
 
 
-def sweep(folder: str, queues: Sequence[int], jobs: int) -> None:
+def work(kind: str, folder: str, queues: Sequence[int], jobs: int) -> None:
     """What such a process does."""
     import tightlink as tl
 
-    vary = {QUEUE: [f"{queue} packets" for queue in queues]}
+    base = tl.loads(SCENARIO)
     try:
-        tl.sweep(tl.loads(SCENARIO), vary, replications=2, output=folder, jobs=jobs)
+        if kind == "sweep":
+            vary = {QUEUE: [f"{queue} packets" for queue in queues]}
+            tl.sweep(base, vary, replications=2, output=folder, jobs=jobs)
+        elif kind == "run":
+            run = tl.simulate(base.set(QUEUE, f"{queues[0]} packets"))
+            del run.manifest["timing"]
+            run.save(folder)
+        else:
+            _study(folder, queues, jobs)
     except tl.TightlinkError as error:
         if "another tightlink" in str(error):
             sys.exit(REFUSED)
         raise
 
 
-def swept(folder: Path, queues: Sequence[int]) -> None:
-    """Sweep in a process of its own, and wait for it."""
-    process = sweeping(folder, queues)
+def _study(folder: str, queues: Sequence[int], jobs: int) -> None:
+    import tightlink as tl
+    from tightlink.experiment import claims
+    from tightlink.experiment.execute import Task
+    from tightlink.studies.study import Findings, Study, run_study
+
+    tasks = [Task(f"queue/{size}", tl.loads(SCENARIO).set(QUEUE, f"{size} packets")) for size in queues]
+
+    def findings(runs: Mapping[str, tl.Run]) -> Findings:
+        sent = {name: int(run.flows["packets_sent"].sum()) for name, run in runs.items()}
+        found = [claims.exact(name, "So many packets are sent", "p. 1", count, count) for name, count in sent.items()]
+        return Findings("Packets", "As many as that.", found, [], lambda _: [])
+
+    run_study(Study("packets", "counted", lambda: tasks, findings), Path(folder), jobs, lambda _: None)
+
+
+def worked(kind: str, folder: Path, queues: Sequence[int]) -> None:
+    """Fill a folder in a process of its own, and wait for it."""
+    process = working(kind, folder, queues, 1)
     process.start()
     process.join(60)
     if process.exitcode != DONE:
-        raise RuntimeError(f"the sweep in {folder} ended with {process.exitcode}")
+        raise RuntimeError(f"the {kind} in {folder} ended with {process.exitcode}")

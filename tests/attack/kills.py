@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from attack import Violation, contents, differing
-from attack._sweeps import DONE, sweeping, swept
+from attack._sweeps import DONE, worked, working
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,14 +23,14 @@ def attempt(chance: Random, place: Path) -> str:
     folder = place / "killed"
     killed = 0
     for _ in range(chance.randint(1, _MOST_KILLS)):
-        process = sweeping(folder, _LEVELS, jobs=chance.choice([1, 2, 3]))
+        process = working("sweep", folder, _LEVELS, chance.choice([1, 2, 3]))
         process.start()
         time.sleep(chance.uniform(0, 1.2) * took)
         process.kill()
         process.join(60)
         killed += process.exitcode != DONE
         before = {file: file.stat().st_mtime_ns for file in (folder / "runs").glob("*.parquet")}
-    last = sweeping(folder, _LEVELS, jobs=chance.choice([1, 2, 3]))
+    last = working("sweep", folder, _LEVELS, chance.choice([1, 2, 3]))
     last.start()
     last.join(60)
     if last.exitcode != DONE:
@@ -48,6 +48,6 @@ def _expected(place: Path) -> tuple[float, dict[str, bytes]]:
     if not _known:
         for name in ("first", "second"):
             begin = time.monotonic()
-            swept(place / name, _LEVELS)
+            worked("sweep", place / name, _LEVELS)
         _known.append((time.monotonic() - begin, contents(place / "second")))
     return _known[0]
