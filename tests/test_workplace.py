@@ -8,6 +8,7 @@ import platform
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,8 @@ from tightlink.evaluation.running import MARKER as EVALUATION
 from tightlink.experiment.execute import Task
 from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.workplace import occupied
-from tightlink.studies.study import Study, run_study
+from tightlink.files import write_text
+from tightlink.studies.study import Findings, Study, run_study
 
 WINDOW = "traffic.ftp.tcp.window"
 
@@ -110,6 +112,26 @@ def test_a_folder_that_is_removed_meanwhile(then: str, file: Path, tmp_path: Pat
     with pytest.raises(tl.TightlinkError, match="the folder was removed while a study worked in it"):
         run_study(study, out, 1, lambda _: None, watch=remove)
     assert [*out.parent.rglob("out/*")] == []
+
+
+def test_what_comes_back_of_a_folder_has_its_marker(file: Path, tmp_path: Path) -> None:
+    """A study draws for long: what it writes then is known for what it is, and the next call continues."""
+    out = tmp_path / "out"
+
+    def draw(folder: Path) -> list[Path]:
+        shutil.rmtree(out)
+        return [write_text(folder / "figure.svg", "<svg/>")]
+
+    def findings(runs: Mapping[str, tl.Run]) -> Findings:
+        return Findings("Brief", "In brief.", [], [], drawing[0], {"flows": runs["base"].flows})
+
+    drawing: list[Callable[[Path], list[Path]]] = [draw]
+    study = Study("brief", "in brief", lambda: [Task("base", tl.load(file))], findings)
+    with pytest.raises(tl.TightlinkError, match="the folder was removed while a study worked in it"):
+        run_study(study, out, 1, lambda _: None)
+    assert (out / "figures" / "figure.svg").exists()
+    drawing[0] = lambda _: []
+    assert run_study(study, out, 1, lambda _: None) == 0
 
 
 _LIMITED = """

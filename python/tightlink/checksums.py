@@ -167,19 +167,21 @@ def read_parquet(path: Path, *, needed: bool = False) -> pl.DataFrame:
         return pl.read_parquet(path)
 
 
-def scan_parquet(path: Path, columns: Collection[str] = ()) -> pl.LazyFrame:
+def scan_parquet(path: Path, columns: Collection[str] = (), *, checked: bool = False) -> pl.LazyFrame:
     """A Parquet file as a lazy frame, after a look at its checksum, if it has one.
 
     Args:
         path: Of the file.
         columns: Those that it must have.
+        checked: Whether it was compared with its checksum already.
 
     Raises:
         DamagedError: It is damaged, no Parquet file, or a table with other columns.
     """
     import polars as pl
 
-    check(path)
+    if not checked:
+        check(path)
     with _parsing(path):
         frame = pl.scan_parquet(path)
         names = frame.collect_schema().names()

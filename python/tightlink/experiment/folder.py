@@ -63,7 +63,7 @@ class Experiment:
         self.description = self._described()
         """What the sweep was: its design, factors, notes; empty of a study."""
         self.store = store or Store(self.folder / "runs")
-        self._frames: dict[Path, pl.LazyFrame] = {}
+        self._checked: set[tuple[Path, int, int, int]] = set()
 
     def _described(self) -> dict[str, Any]:
         marker = self.folder / MARKER
@@ -75,10 +75,12 @@ class Experiment:
         return self._scanned(self.folder / RUNS, _NEEDED)
 
     def _scanned(self, file: Path, columns: Collection[str] = ()) -> pl.LazyFrame:
-        """A Parquet file, compared with its checksum when it is asked for first."""
-        if file not in self._frames:
-            self._frames[file] = scan_parquet(file, columns)
-        return self._frames[file]
+        """A Parquet file, compared with its checksum when it is asked for first, and when it is another one."""
+        state = file.stat()
+        key = (file, state.st_ino, state.st_size, state.st_mtime_ns)
+        frame = scan_parquet(file, columns, checked=key in self._checked)
+        self._checked.add(key)
+        return frame
 
     @property
     def flows(self) -> pl.LazyFrame:

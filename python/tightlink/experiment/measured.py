@@ -195,7 +195,7 @@ def run(
     check_runs(size * repeats.rounds, MOST_RUNS, f"{counted(size)} cells of {counted(repeats.rounds)} measurements")
     finished = Finished(grid)
     with occupied(folder, MARKER, "measurements") as place:
-        _claim(place.folder)
+        _claim(place, finished)
         try:
             for replication in range(repeats.rounds):
                 cells = list(grid.round(replication, seed=repeats.seed))
@@ -206,7 +206,7 @@ def run(
             if finished.done:
                 finished.not_firm = [cell for cell in grid.cells if not repeats.enough(finished, cell)]
                 place.check()
-                _write(finished, place.folder, repeats)
+                _write(finished, place, repeats)
     return finished
 
 
@@ -258,21 +258,28 @@ def _measure(values: Values, measure: Callable[[Values], Measured]) -> dict[str,
     }
 
 
-def _claim(folder: Path) -> None:
+def _claim(place: Workplace, finished: Finished) -> None:
     """Make the folder that of a grid of measurements, unless it holds a sweep."""
+    folder, held = place.folder, {"format": FORMAT, "source": _MEASUREMENT}
     marker = folder / MARKER
-    if not marker.exists():
-        write_json(marker, {"format": FORMAT, "source": _MEASUREMENT})
-        return
-    if marker_of(marker, needed=False).get("source") != _MEASUREMENT:
+    if marker.exists():
+        try:
+            held = marker_of(marker, needed=False)
+        except DamagedError as error:
+            # Measurements are of such a grid alone.
+            if not any((folder / _CELLS).glob("*.json")):
+                raise
+            finished.damaged.append(error)
+    if held.get("source") != _MEASUREMENT:
         raise TightlinkError(f"{folder}: holds a sweep of simulations; choose another folder")
+    place.mark(held)
 
 
-def _write(finished: Finished, folder: Path, repeats: Repeats) -> None:
+def _write(finished: Finished, place: Workplace, repeats: Repeats) -> None:
     """The tables of what is there, cell by cell."""
     import polars as pl
 
-    grid = finished.grid
+    grid, folder = finished.grid, place.folder
     cells = {cell: number for number, cell in enumerate(grid.cells)}
     order = sorted(finished.done, key=lambda key: (cells[key[0]], key[1]))
     names = [f"{cells[cell]}/{replication}" for cell, replication in order]
@@ -282,8 +289,8 @@ def _write(finished: Finished, folder: Path, repeats: Repeats) -> None:
         "seed": [repeats.seed] * len(order),
         "status": ["done"] * len(order),
     }
-    for place, factor in enumerate(grid.factors):
-        columns[factor] = column([cell[place] for cell, _ in order])
+    for number, factor in enumerate(grid.factors):
+        columns[factor] = column([cell[number] for cell, _ in order])
     for metric in finished.done[order[0]]["metrics"]:
         columns[metric] = [float(finished.done[key]["metrics"].get(metric, math.nan)) for key in order]
     columns["identity"] = [grid.identity(*key) for key in order]
@@ -306,7 +313,7 @@ def _write(finished: Finished, folder: Path, repeats: Repeats) -> None:
         "not_precise": [str(cells[cell]) for cell in finished.not_firm],
         "same_replications": False,
     }
-    write_json(folder / MARKER, described)
+    place.mark(described)
 
 
 def _write_failures(finished: Finished, folder: Path, cells: Mapping[tuple[Any, ...], int], seed: int) -> None:

@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from tightlink.checksums import DamagedError, with_checksum, write_json, write_table
+from tightlink.checksums import DamagedError, with_checksum, write_table
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.experiment import designs
 from tightlink.experiment.engines import engine
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from tightlink.experiment.engines import Engine
     from tightlink.experiment.plan import Plan
     from tightlink.experiment.progress import ExperimentProgress
+    from tightlink.experiment.workplace import Workplace
 
 #: Tables with a few rows for each run.
 _SMALL: Final = ("flows", "links", "nodes")
@@ -66,12 +67,12 @@ def run(
     folder = Path(tempfile.mkdtemp(prefix="tightlink-") if output is None else output)
     with occupied(folder, MARKER, "sweep") as place:
         store = Store(folder / "runs", place)
-        _claim(store, folder / MARKER, plan)
+        _claim(place, store, plan)
         with closing(engine(jobs, cluster)) as on:
             sweep = _Sweep(plan, store, on, watch)
             sweep.run()
         place.check()
-        sweep.write(folder)
+        sweep.write(place)
     experiment = Experiment(folder, store)
     if output is None:
         weakref.finalize(experiment, shutil.rmtree, folder, ignore_errors=True)
@@ -177,9 +178,9 @@ class _Sweep:
             check_runs(expected, self._plan.settings.max_runs, made_of)
         return upcoming
 
-    def write(self, folder: Path) -> None:
+    def write(self, place: Workplace) -> None:
         """The table of the runs, the tables of all runs, what failed, and the design."""
-        plan = self._plan
+        plan, folder = self._plan, place.folder
         order = sorted(self._tasks, key=lambda name: (self._tasks[name][0].number, self._tasks[name][1]))
         columns: dict[str, list[Any]] = {"run": order, "replication": [], "seed": [], "status": []}
         for name in order:
@@ -198,7 +199,7 @@ class _Sweep:
         self._write_failures(folder, order)
         write_text(folder / "design.csv", designs.write(plan.design, plan.scenario))
         self._compact(folder, columns)
-        write_json(folder / MARKER, self._described())
+        place.mark(self._described())
         write_results(folder / RUNS, columns)
 
     def _own(self) -> dict[str, Any]:
@@ -263,19 +264,18 @@ def _metric(values: Mapping[str, float], name: str) -> float:
     return values[name]
 
 
-def _claim(store: Store, marker: Path, plan: Plan) -> None:
+def _claim(place: Workplace, store: Store, plan: Plan) -> None:
     """Make the folder this experiment's, unless it holds that of another scenario."""
+    marker, held = place.folder / MARKER, _marker(plan)
     if marker.exists():
         try:
             held = marker_of(marker, needed=False)
         except DamagedError as error:
             if not store.recognised(error):
                 raise
-        else:
-            if held.get("identity") != of_scenario(plan):
-                raise TightlinkError(f"{marker.parent}: holds the sweep of another scenario; choose another folder")
-            return
-    write_json(marker, _marker(plan))
+    if held.get("identity") != of_scenario(plan):
+        raise TightlinkError(f"{marker.parent}: holds the sweep of another scenario; choose another folder")
+    place.mark(held)
 
 
 def _by_run(table: pl.DataFrame) -> dict[tuple[Any, ...], pl.DataFrame]:

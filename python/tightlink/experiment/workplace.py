@@ -24,15 +24,16 @@ import os
 import platform
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from tightlink.checksums import write_json
 from tightlink.errors import TightlinkError
 from tightlink.files import of_file, remove_leftovers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 _LOCK: Final = ".lock"
 #: File systems that know no such locks answer so; every writer has temporary names of its own there, too.
@@ -42,7 +43,7 @@ _TRIES: Final = 10
 _PAUSE_S: Final = 0.02
 
 
-@dataclass(frozen=True)
+@dataclass
 class Workplace:
     """A folder in which this process alone works."""
 
@@ -52,6 +53,12 @@ class Workplace:
     what: str
     """What it holds, such as "sweep"."""
     _descriptor: int
+    _marked: dict[str, Any] = field(default_factory=dict)
+
+    def mark(self, value: Mapping[str, Any]) -> None:
+        """Write the marker."""
+        self._marked = dict(value)
+        write_json(self.folder / self.marker, value)
 
     def check(self) -> None:
         """Find out whether the folder is still there.
@@ -63,6 +70,14 @@ class Workplace:
             raise TightlinkError(
                 f"{self.folder}: the folder was removed while a {self.what} worked in it; the same command begins again"
             )
+
+    def leave(self) -> None:
+        """Give the folder up, with its marker if it came back without it."""
+        if _is_at(self._descriptor, self.folder / _LOCK):
+            (self.folder / _LOCK).unlink(missing_ok=True)
+        elif self._marked and not (self.folder / self.marker).exists() and any(self.folder.glob("*")):
+            write_json(self.folder / self.marker, self._marked)
+        os.close(self._descriptor)
 
 
 @contextmanager
@@ -80,19 +95,19 @@ def occupied(folder: str | os.PathLike[str], marker: str, what: str) -> Iterator
     place = Path(folder)
     check_folder(place, marker, what)
     place.mkdir(parents=True, exist_ok=True)
-    descriptor = _locked(place)
+    workplace = Workplace(place, marker, what, _locked(place))
     try:
         # What another process began meanwhile counts.
         check_folder(place, marker, what)
         for part in (place, *(each for each in place.iterdir() if each.is_dir())):
             remove_leftovers(part)
-        workplace = Workplace(place, marker, what, descriptor)
         yield workplace
         workplace.check()
+    except FileNotFoundError:
+        workplace.check()
+        raise
     finally:
-        if _is_at(descriptor, place / _LOCK):
-            (place / _LOCK).unlink(missing_ok=True)
-        os.close(descriptor)
+        workplace.leave()
 
 
 def check_folder(folder: Path, marker: str, what: str) -> None:
@@ -105,8 +120,7 @@ def check_folder(folder: Path, marker: str, what: str) -> None:
         raise TightlinkError(f"{folder}: expected a folder, and it is a file")
     if (folder / marker).exists() or not folder.exists():
         return
-    # Files with a dot are a lock, and what was half written.
-    if any(not each.name.startswith(".") for each in folder.iterdir()):
+    if any(each.name != _LOCK and not each.name.endswith(".tmp") for each in folder.iterdir()):
         raise TightlinkError(f"{folder}: the folder is not empty and holds no {what}; choose another one")
 
 

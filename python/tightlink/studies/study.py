@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from tightlink.checksums import DamagedError, read_json, write_json, write_table
+from tightlink.checksums import DamagedError, read_json, write_table
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.experiment import claims as claimed
 from tightlink.experiment.execute import execute
@@ -119,7 +119,7 @@ def run_study(
         _can_measure()
     with occupied(folder, claimed.MARKER, "study") as place:
         store = Store(folder / "runs", place)
-        _claim(study, store, folder / claimed.MARKER)
+        _claim(study, store, place)
         tasks = list(study.tasks())
         if store.count():
             progress(f"{store.count()} runs are in {store.folder} already")
@@ -142,7 +142,7 @@ def _write(
 ) -> None:
     folder = place.folder
     claimed.save(found.claims, folder / "claims.json")
-    write_json(folder / claimed.MARKER, {"study": study.name, "claims": claimed.checksum_of(found.claims)})
+    place.mark({"study": study.name, "claims": claimed.checksum_of(found.claims)})
     progress("drawing figures and report")
     figures = found.draw(folder / "figures")
     for name, table in found.tables.items():
@@ -169,9 +169,9 @@ def _can_measure() -> None:
         raise TightlinkError(f"--{LIVE}: {why}; without it the study is simulated only")
 
 
-def _claim(study: Study, store: Store, marker: Path) -> None:
+def _claim(study: Study, store: Store, place: Workplace) -> None:
     """Make the folder this study's, unless it holds that of another one."""
-    held = study.name
+    marker, held = place.folder / claimed.MARKER, study.name
     if marker.exists():
         try:
             held = read_json(marker, needed=False).get("study", "")
@@ -181,4 +181,4 @@ def _claim(study: Study, store: Store, marker: Path) -> None:
     if held != study.name:
         raise TightlinkError(f"{marker.parent}: holds the study {held}; choose another folder for {study.name}")
     # Without the checksum of claims, which come at the end.
-    write_json(marker, {"study": study.name})
+    place.mark({"study": study.name})
