@@ -126,7 +126,7 @@ def marker_of(file: Path, *, needed: bool = True) -> dict[str, Any]:
         held = without_checksum(found, needed=needed)
     except ValueError as error:
         raise DamagedError(file, str(error)) from None
-    if not held.keys() & {"identity", "source"}:
+    if "format" not in held or not held.keys() & {"identity", "source"}:
         raise DamagedError(file, "it does not say what the folder holds")
     return held
 

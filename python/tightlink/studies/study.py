@@ -171,14 +171,18 @@ def _can_measure() -> None:
 
 def _claim(study: Study, store: Store, place: Workplace) -> None:
     """Make the folder this study's, unless it holds that of another one."""
-    marker, held = place.folder / claimed.MARKER, study.name
+    marker, held = place.folder / claimed.MARKER, {"study": study.name}
     if marker.exists():
         try:
-            held = read_json(marker, needed=False).get("study", "")
+            held = read_json(marker, needed=False)
         except DamagedError as error:
             if not store.recognised(error):
                 raise
-    if held != study.name:
-        raise TightlinkError(f"{marker.parent}: holds the study {held}; choose another folder for {study.name}")
+    if "study" not in held:
+        raise DamagedError(marker, "it does not say of which study")
+    if held["study"] != study.name:
+        raise TightlinkError(
+            f"{marker.parent}: holds the study {held['study']}; choose another folder for {study.name}"
+        )
     # Without the checksum of claims, which come at the end.
     place.mark({"study": study.name})
