@@ -6,7 +6,7 @@ import pytest
 
 from attack import attack, names
 
-TRIES = {"pairs": 20, "kills": 6, "flips": 40}
+TRIES = {"pairs": 20, "kills": 6, "flips": 25}
 
 
 @pytest.mark.parametrize("name", names())

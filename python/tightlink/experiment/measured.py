@@ -194,7 +194,7 @@ def run(
     size = math.prod(map(len, grid.factors.values()))
     check_runs(size * repeats.rounds, MOST_RUNS, f"{counted(size)} cells of {counted(repeats.rounds)} measurements")
     finished = Finished(grid)
-    with occupied(folder, MARKER, "measurements") as place:
+    with occupied(folder, MARKER, "grid of measurements") as place:
         _claim(place, finished)
         try:
             for replication in range(repeats.rounds):

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _LOCK: Final = ".lock"
 #: File systems that know no such locks answer so; every writer has temporary names of its own there, too.
 _NO_LOCKS: Final = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
-#: Who has just locked a folder writes who it is within moments.
+#: Who has just locked a folder writes who it is within moments, or has ended.
 _TRIES: Final = 10
 _PAUSE_S: Final = 0.02
 
@@ -127,7 +127,7 @@ def check_folder(folder: Path, marker: str, what: str) -> None:
 def _locked(folder: Path) -> int:
     """The descriptor of the folder's lock file, locked."""
     file = folder / _LOCK
-    while True:
+    for _ in range(_TRIES):
         try:
             descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except OSError as error:
@@ -146,11 +146,11 @@ def _locked(folder: Path) -> int:
                 raise of_file(error, file) from None
         # Whoever had it may have removed the file between the two.
         if _is_at(descriptor, file):
-            break
+            os.truncate(descriptor, 0)
+            os.pwrite(descriptor, json.dumps({"pid": os.getpid(), "host": platform.node()}).encode(), 0)
+            return descriptor
         os.close(descriptor)
-    os.truncate(descriptor, 0)
-    os.pwrite(descriptor, json.dumps({"pid": os.getpid(), "host": platform.node()}).encode(), 0)
-    return descriptor
+    raise TightlinkError(f"{folder}: others begin and end to work in this folder all the time; choose another folder")
 
 
 def _owner(file: Path) -> str:
