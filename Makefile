@@ -9,12 +9,13 @@ MATURIN := VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --qui
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml $(wildcard Cargo.lock)
 CHECKED := python tests docs/images docs/reference $(wildcard benchmarks)
 FUZZ ?= 1000000
+TRIES ?= 300
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
-.PHONY: help system-packages setup run test test-rust test-python test-bare bare wheel check-wheel check-lowest check-platforms bench \
-	fuzz docs-figures docs-reference lint format clean
+.PHONY: help system-packages setup run test test-rust test-python test-bare bare wheel check-wheel check-lowest check-platforms \
+	attack bench fuzz docs-figures docs-reference lint format clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -65,6 +66,9 @@ bench: setup ## Time the same workloads here and in the other simulators that ar
 fuzz: setup ## Feed scenario parser and capture reader random input (FUZZ=1000000)
 	TIGHTLINK_FUZZ=$(FUZZ) $(BIN)/python -m pytest --quiet -m fuzz tests/test_fuzz.py tests/test_capture.py
 	TIGHTLINK_FUZZ=$(FUZZ) cargo test --quiet --package tightlink-capture --test read
+
+attack: setup ## Attack what is stored: kills, two processes on one folder, damaged files (TRIES=300 each)
+	$(BIN)/python tests/attack --tries $(TRIES)
 
 docs-figures: setup ## Draw the figures of the documentation again
 	$(BIN)/python docs/images/make.py

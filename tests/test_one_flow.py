@@ -134,7 +134,7 @@ def test_again_and_alone_gives_the_same_bytes(folder: Path, tmp_path: Path) -> N
     ("content", "message"),
     [
         ({"study.json": '{"study": "router-response"}'}, "holds the study router-response"),
-        ({"study.json": "[]"}, "cannot be read"),
+        ({"study.json": "[]"}, "study.json: damaged: it is not a JSON object"),
         ({"manifest.json": "{}"}, "is not empty and holds no study"),
     ],
 )

@@ -161,10 +161,10 @@ def run(  # noqa: PLR0913
     if pcap_at is not None and pcap is None:
         raise TightlinkError(f"--pcap-at {pcap_at}: nothing is captured without --pcap FILE")
     files: dict[str, Any] = {"tr": tr, "pcap": pcap, "pcap_at": None if pcap_at is None else pcap_at.split(",")}
-    if output is not None and not any(files.values()) and _already_there(scenario, output, trace=trace):
+    there = output is not None and not any(files.values()) and _already_there(scenario, output, trace=trace)
+    if output is not None and there:
         from tightlink.run import open_run
 
-        say(f"{output}: this run is already there")
         result = open_run(output)
     else:
         with watching(f"simulating {scenario.duration}") as watch:
@@ -179,6 +179,8 @@ def run(  # noqa: PLR0913
         from tightlink.console import print_summary
 
         print_summary(result)
+    if there:
+        say(f"{output}: this run is already there")
     return warned(result.warnings)
 
 

@@ -22,7 +22,8 @@ pub fn columns_digest(table: &Columns) -> String {
     hex(hash)
 }
 
-fn hex(hash: Sha256) -> String {
+/// A hash as 64 digits.
+pub fn hex(hash: Sha256) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -55,7 +55,7 @@ impl Outcome {
         &self.manifest
     }
 
-    /// Writes `<table>.parquet` for each table into a folder that exists. Each file appears whole.
+    /// Writes `<table>.parquet` for each table into a folder that exists.
     fn write(&self, py: Python<'_>, directory: PathBuf) -> PyResult<()> {
         py.detach(|| {
             for (name, table) in &self.tables {
@@ -78,7 +78,11 @@ impl Outcome {
 }
 
 fn failed(path: &std::path::Path, error: &parquet_file::WriteError) -> PyErr {
-    PyOSError::new_err(format!("{}: {error}", path.display()))
+    match error.system() {
+        // What Python's own errors of files have, so that whoever catches it can name file and reason.
+        Some(system) => PyOSError::new_err((system.raw_os_error(), system.kind().to_string(), path.to_owned())),
+        None => PyOSError::new_err(format!("{}: {error}", path.display())),
+    }
 }
 
 /// Writes columns (arrays of numbers or lists of words, in order) as a Parquet file.

@@ -148,13 +148,14 @@ def _listed(names: list[str]) -> str:
 def _write(found: Comparison, output: Path, names: tuple[str, str]) -> None:
     from tightlink import plots
     from tightlink.analysis.comparison_words import main_agreements
+    from tightlink.checksums import write_table
     from tightlink.console import say
     from tightlink.report.side_by_side import write_comparison
 
     figures = output / "figures"
     figures.mkdir(parents=True)
-    found.values.write_parquet(output / "comparison.parquet")
-    found.alone.write_parquet(output / "alone.parquet")
+    write_table(output / "comparison.parquet", found.values)
+    write_table(output / "alone.parquet", found.alone)
     panels: dict[str, list[Panel]] = {}
     for name in main_agreements(found)[:_MOST_FIGURES]:
         table, _, metric = name.partition(".")

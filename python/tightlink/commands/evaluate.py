@@ -59,6 +59,8 @@ def evaluate(
     except KeyboardInterrupt:
         say("interrupted; what is finished is kept, and the same command goes on from there")
         return INTERRUPTED
+    for error in evaluation.damaged:
+        say(error.mended)
     if json_:
         print(json.dumps(evaluation.described(), indent=2, ensure_ascii=False, allow_nan=False))
     else:
@@ -70,12 +72,13 @@ def evaluate(
 def _say_how_long(planned: Sequence[Trial], folder: Path, jobs: int, cluster: str | None) -> None:
     from tightlink.console import say
     from tightlink.evaluation.estimate import seconds
-    from tightlink.evaluation.running import check_folder
+    from tightlink.evaluation.running import MARKER
     from tightlink.experiment.engines import engine
     from tightlink.experiment.progress import duration
     from tightlink.experiment.store import Store
+    from tightlink.experiment.workplace import check_folder
 
-    check_folder(folder)
+    check_folder(folder, MARKER, "evaluation")
     places = engine(jobs).places
     count = sum(len(trial.case.scenarios) for trial in planned)
     there = Store(folder / "runs").count()

@@ -215,6 +215,8 @@ def _run(  # noqa: PLR0917
         say("interrupted; what is finished is kept, and the same command goes on from there")
         return INTERRUPTED
     _show(finished, shown)
+    for damaged in finished.damaged:
+        say(damaged.mended)
     if finished.measured < len(finished.done):
         say(f"{len(finished.done) - finished.measured} of {len(finished.done)} measurements were there already")
     for (cell, _), error in finished.failures.items():

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
+from tightlink.checksums import write_table
 from tightlink.commands.analyze_output import Json, plain, print_json
 from tightlink.errors import TightlinkError
-from tightlink.files import check_new
+from tightlink.files import check_new, write_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -67,9 +68,9 @@ def pinger(
 
 def _write(table: "pl.DataFrame", output: Path) -> None:
     if output.suffix == ".csv":
-        table.write_csv(output)
+        write_text(output, table.write_csv())
     else:
-        table.write_parquet(output)
+        write_table(output, table)
 
 
 def _show(table: "pl.DataFrame") -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -38,6 +39,7 @@ def sweep(
     cluster: str | None = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     dry_run: Annotated[bool, Parameter(name=["--dry-run", "-n"], negative="")] = False,
+    yes: Annotated[bool, Parameter(negative="")] = False,
     controls: Controls = None,
 ) -> int:
     """Simulate a scenario at many levels of what is varied, and print what came out.
@@ -72,6 +74,8 @@ def sweep(
         Folder for the results, in which an interrupted sweep goes on (default: results/FILE).
     dry_run
         Print the combinations and how long they will take, and stop.
+    yes
+        Allow more than 100,000 runs.
     controls
         Python file with congestion controls of your own, which it runs; may be repeated.
     """
@@ -90,6 +94,7 @@ def sweep(
         design_seed=design_seed,
         precision=precision,
         max_replications=max_replications,
+        max_runs=sys.maxsize if yes else None,
     )
     if dry_run:
         _print_plan(plan, jobs)
@@ -114,6 +119,8 @@ def _run(plan: Plan, folder: Path, jobs: int, cluster: str | None) -> int:
     except KeyboardInterrupt:
         say("interrupted; what is finished is kept, and the same command goes on from there")
         return INTERRUPTED
+    for error in experiment.store.damaged:
+        say(error.mended)
     if last and last[0].found > last[0].failed:
         say(f"{last[0].found - last[0].failed} of {last[0].total} runs were there already")
     _print_cells(experiment, plan)
