@@ -29,7 +29,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, TypeAlias
 
 from tightlink.errors import TightlinkError
 from tightlink.files import whole, write_text
@@ -109,10 +109,11 @@ def sealed(content: bytes) -> bytes:
 def seal(path: Path) -> None:
     """Fill in the checksum of a Parquet file that was just written."""
     with path.open("r+b") as file:
-        read = _reader(file.fileno())
+        read = _reader(file)
         layout = _layout(read, os.fstat(file.fileno()).st_size)
+        digits = _digest(read, layout)
         file.seek(layout.footer_at + layout.place)
-        file.write(_digest(read, layout))
+        file.write(digits)
 
 
 def check(path: Path, tables: Collection[str] = (), *, needed: bool = False) -> Collection[str]:
@@ -131,7 +132,7 @@ def check(path: Path, tables: Collection[str] = (), *, needed: bool = False) -> 
         DamagedError: They differ, or this is no Parquet file.
     """
     with _opening(path), path.open("rb") as file:
-        read = _reader(file.fileno())
+        read = _reader(file)
         try:
             layout = _layout(read, os.fstat(file.fileno()).st_size)
         except ValueError as error:
@@ -312,11 +313,10 @@ def _parsing(path: Path) -> Iterator[None]:
         raise DamagedError(path, "it is no Parquet file that can be read") from None
 
 
-def _reader(descriptor: int) -> _Read:
+def _reader(file: BinaryIO) -> _Read:
     def read(start: int, end: int) -> bytes:
-        # Not os.pread, which Windows lacks.
-        os.lseek(descriptor, start, os.SEEK_SET)
-        return os.read(descriptor, end - start)
+        file.seek(start)
+        return file.read(end - start)
 
     return read
 
