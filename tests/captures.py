@@ -52,8 +52,11 @@ def udp(ports: tuple[int, int], payload: int) -> bytes:
     return struct.pack(">HHHH", *ports, 8 + payload, 0) + b"x" * payload
 
 
-def pcap(frames: list[Timed], *, link: int = 1, snap: int = 262144, order: str = "<", nano: bool = True) -> bytes:
-    out = [struct.pack(f"{order}IHHiIII", 0xA1B23C4D if nano else 0xA1B2C3D4, 2, 4, 0, 0, snap, link)]
+def pcap(
+    frames: list[Timed], *, link: int = 1, snap: int = 262144, order: str = "<", nano: bool = True,
+    version: tuple[int, int] = (2, 4),
+) -> bytes:  # fmt: skip
+    out = [struct.pack(f"{order}IHHiIII", 0xA1B23C4D if nano else 0xA1B2C3D4, *version, 0, 0, snap, link)]
     for time, frame in frames:
         kept = frame[:snap]
         fraction = time % 10**9 // (1 if nano else 1000)
@@ -71,8 +74,8 @@ def option(code: int, value: bytes, order: str = "<") -> bytes:
     return struct.pack(f"{order}HH", code, len(value)) + value + bytes(-len(value) % 4)
 
 
-def section(order: str = "<") -> bytes:
-    return block(0x0A0D0D0A, struct.pack(f"{order}IHHq", 0x1A2B3C4D, 1, 0, -1), order)
+def section(order: str = "<", version: tuple[int, int] = (1, 0)) -> bytes:
+    return block(0x0A0D0D0A, struct.pack(f"{order}IHHq", 0x1A2B3C4D, *version, -1), order)
 
 
 def interface(*options: bytes, link: int = 1, snap: int = 0, order: str = "<") -> bytes:

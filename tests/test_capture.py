@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import random
+import struct
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -297,6 +298,22 @@ def test_the_same_capture_again_is_there_already(tmp_path: Path, capsys: pytest.
         (section()[:8] + b"abcd" + section()[12:], "at byte 0: a section of which the byte order cannot be told"),
         (section() + enhanced(0, 1, b"x"), "at byte 28: a packet of an interface that is not there"),
         (section() + b"\6\0\0\0\xff\xff\xff\xff" + bytes(20), "at byte 28: a block of 4294967295 bytes"),
+        *(
+            (
+                pcap(conversation(), order=order, version=version),
+                f"at byte 4: version {version[0]}.{version[1]} of pcap,",
+            )
+            for order in "<>"
+            for version in [(1, 4), (2, 5), (3, 0), (0, 0), (65535, 65535)]
+        ),
+        *(
+            (
+                section(order, version) + interface(order=order),
+                f"at byte 12: version {version[0]}.{version[1]} of pcapng,",
+            )
+            for order in "<>"
+            for version in [(0, 1), (1, 1), (1, 3), (2, 0)]
+        ),
     ],
 )
 def test_what_is_no_capture(tmp_path: Path, content: bytes, said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -305,6 +322,28 @@ def test_what_is_no_capture(tmp_path: Path, content: bytes, said: str, capsys: p
     error = capsys.readouterr().err
     assert said in error
     assert len(error.splitlines()) == 1
+
+
+def test_older_versions_are_read(tmp_path: Path) -> None:
+    """Before 2.4 the two lengths of a packet stand in either order; 1.2 of pcapng means 1.0."""
+    frames = conversation()
+    old = bytearray(pcap(frames, snap=60, version=(2, 2)))
+    place = 24
+    for _ in frames:
+        kept, length = struct.unpack_from("<II", old, place + 8)
+        struct.pack_into("<II", old, place + 8, length, kept)
+        place += 16 + kept
+    now = read(tmp_path, pcap(frames, snap=60))
+    assert read(tmp_path, bytes(old)).flows.equals(now.flows)
+    assert read(tmp_path, pcap(frames, snap=60, version=(2, 3))).flows.equals(now.flows)
+    again = b"".join(enhanced(0, time // 1000, frame) for time, frame in frames)
+    assert read(tmp_path, section(version=(1, 2)) + interface() + again).manifest["packets"] == len(frames)
+
+
+def test_a_later_section_of_another_version_is_damage(tmp_path: Path) -> None:
+    whole = section() + interface() + enhanced(0, 1, ethernet(b""))
+    run = read(tmp_path, whole + section(version=(7, 0)))
+    assert run.warnings[0].startswith(f"damaged at byte {len(whole) + 12}: version 7.0 of pcapng")
 
 
 def test_everything_up_to_the_damage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,11 +15,13 @@ import polars as pl
 import pytest
 
 import tightlink as tl
-from captures import noise, pcapng
+from captures import ACK, FIN, PSH, RST, SYN, TCP, ethernet, ipv4, noise, pcapng, tcp
 from programs import need, needs
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from captures import Timed
 
 #: What tshark calls a finding, and what we call it.
 _FLAGS: Final = {
@@ -50,12 +52,24 @@ _VERSION: Final = "4.0."
 pytestmark = needs("tshark")
 
 
-def _tshark(file: Path) -> list[dict[str, str]]:
+def _tshark(file: Path, *, twice: bool = True) -> list[dict[str, str]]:
     """The fields of each TCP segment."""
     wanted = [part for field in _FIELDS for part in ("-e", field)]
     settings = ["-o", "tcp.desegment_tcp_streams:FALSE", "-o", "ip.defragment:TRUE"]
     # Twice over: only then is the completeness of a connection known at its first packet.
-    command = ["tshark", "-2", "-n", "-r", str(file), "-Y", "tcp", "-T", "fields", *settings, *wanted]
+    command = [
+        "tshark",
+        *(["-2"] if twice else []),
+        "-n",
+        "-r",
+        str(file),
+        "-Y",
+        "tcp",
+        "-T",
+        "fields",
+        *settings,
+        *wanted,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     return [dict(zip(_FIELDS, line.split("\t"), strict=True)) for line in done.stdout.splitlines()]
 
@@ -74,14 +88,18 @@ def _found(row: dict[str, str]) -> set[str]:
 
 def _compare(file: Path, rows: list[dict[str, str]], run: tl.Run) -> Counter[str]:
     """Compare packet by packet and flow by flow; how often each thing was found."""
+    _compare_findings(file, rows, run)
+    _compare_connections(rows, run)
+    return Counter(finding for row in rows for finding in _found(row))
+
+
+def _compare_findings(file: Path, rows: list[dict[str, str]], run: tl.Run) -> None:
     ours: dict[int, set[str]] = defaultdict(set)
     for uid, finding in run.table("findings").select("uid", "finding").iter_rows():
         ours[uid].add(finding)
     theirs = {int(row["frame.number"]): _found(row) for row in rows}
     differ = {number: (ours[number], found) for number, found in theirs.items() if ours[number] != found}
     assert not differ, f"{file}: {dict(itertools.islice(differ.items(), 5))}"
-    _compare_connections(rows, run)
-    return Counter(finding for found in theirs.values() for finding in found)
 
 
 def _compare_connections(rows: list[dict[str, str]], run: tl.Run) -> None:
@@ -141,6 +159,72 @@ def test_conversations_full_of_trouble(tmp_path: Path, seed: int) -> None:
     file.write_bytes(pcapng(noise(seed)))
     counted = _compare(file, _tshark(file), tl.capture(file, packets=True))
     assert set(counted) == set(_FLAGS.values())
+
+
+def _said(*segments: tuple[int, int, int, int, int], ports: tuple[int, int] = (5000, 80)) -> list[bytes]:
+    """IP packets of a conversation: who sends, sequence number, ACK, flags, payload."""
+    return [
+        ipv4(f"10.0.0.{1 + end}", f"10.0.0.{2 - end}", TCP, tcp(ports if end == 0 else ports[::-1], seq, ack, flags, 1000, payload))
+        for end, seq, ack, flags, payload in segments
+    ]  # fmt: skip
+
+
+def _pppoe(packet: bytes, beyond: int) -> bytes:
+    """In a session of PPPoE, whose length leaves out bytes that the IP header counts."""
+    head = bytes([0x11, 0, 0, 1]) + (len(packet) + 2 - beyond).to_bytes(2, "big") + b"\x00\x21"
+    return ethernet(head + packet, 0x8864)
+
+
+_ZERO = [
+    (0, 99, 0, SYN, 0),
+    (1, 0, 100, RST | ACK, 0),
+    (0, 99, 0, SYN, 0),
+    (1, 4_000_000_000, 100, SYN | ACK, 0),
+    (0, 100, 4_000_000_001, ACK, 0),
+    (0, 100, 4_000_000_001, ACK | PSH, 50),
+    (1, 4_000_000_001, 150, ACK, 0),
+    (1, 4_000_000_001, 150, ACK, 0),
+    (1, 4_000_000_001, 150, ACK | FIN, 0),
+]
+_HANDSHAKE = [(0, 99, 0, SYN, 0), (1, 499, 100, SYN | ACK, 0), (0, 100, 500, ACK, 0)]
+_OPPOSITE = [*_HANDSHAKE, (0, 100, 500, ACK, 10), (0, 110 + 2**31, 500, ACK, 10), (0, 110, 500, ACK, 10)]
+_PADDED = [*_HANDSHAKE, (1, 500, 100, ACK, 6), (1, 500, 100, ACK, 51), (0, 100, 551, ACK, 0)]
+
+#: Rules that foreign captures taught: frames, and which findings there are in all.
+RULES: Final[dict[str, tuple[list[bytes], list[str]]]] = {
+    # The number of a RST that refuses a connection says nothing of those of the next one.
+    "zero": (
+        [ethernet(packet) for packet in _said(*_ZERO)],
+        ["duplicate ack", "ports reused", "retransmission"],
+    ),
+    # Each of two numbers that are half of all numbers apart lies behind the other.
+    "opposite": ([ethernet(packet) for packet in _said(*_OPPOSITE)], ["lost segment", "spurious retransmission"]),
+    # What is behind the length that the header of PPPoE says is padding.
+    "pppoe": (
+        [_pppoe(packet, 6 * (number == 3)) for number, packet in enumerate(_said(*_PADDED))],
+        ["duplicate ack"],
+    ),
+    # Zero is a port like others.
+    "port": ([ethernet(packet) for packet in _said(*_HANDSHAKE, (0, 100, 500, ACK, 10), ports=(0, 80))], []),
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_rules_that_foreign_captures_taught(tmp_path: Path, name: str) -> None:
+    _same_rules()
+    frames, expected = RULES[name]
+    file = tmp_path / f"{name}.pcapng"
+    timed: list[Timed] = [(10**18 + 10**7 * number, frame) for number, frame in enumerate(frames)]
+    file.write_bytes(pcapng(timed))
+    run = tl.capture(file, packets=True)
+    # Once over: the second time a connection begins with what the first time knew at its end.
+    rows = _tshark(file, twice=False)
+    _compare_findings(file, rows, run)
+    assert sorted(run.table("findings")["finding"]) == expected
+    assert int(run.table("connections")["payload_bytes"].sum()) == sum(int(row["tcp.len"]) for row in rows)
+    assert {f"{row['ip.src']}:{row['tcp.srcport']}" for row in rows} == {
+        end for label in run.flows["label"] for end in label.split("-")
+    }
 
 
 def test_totals_of_conversations(tmp_path: Path) -> None:

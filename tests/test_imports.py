@@ -19,7 +19,7 @@ def _imported(program: str) -> set[str]:
 @pytest.mark.parametrize(
     "program",
     [
-        "import tightlink",
+        "import tightlink; tightlink.Scenario",
         "from tightlink.cli import main; main(['--help'])",
         "from tightlink.cli import main; main(['run', '--help'])",
         "from tightlink.cli import main; main(['list', 'profiles'])",
@@ -30,3 +30,8 @@ def test_light(program: str) -> None:
     assert "tightlink.scenario.model" in modules
     assert not modules & _HEAVY
     assert "tightlink._core" not in modules
+
+
+def test_nothing_is_loaded_before_it_is_asked_for() -> None:
+    modules = _imported("import tightlink")
+    assert {name for name in modules if name.startswith(("tightlink.", "pydantic"))} == set()

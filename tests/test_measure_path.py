@@ -8,21 +8,29 @@ import socket
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager
+import time
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 import tightlink as tl
+from attack import listener as attack_listener
+from attack import visitor as attack_visitor
 from programs import need
 from tightlink.errors import TightlinkError
 from tightlink.measure import listener
 from tightlink.measure import path as probes
-from tightlink.measure.probe import listen
+from tightlink.measure.listener import Limits
+from tightlink.measure.probe import listen, send_udp
+from tightlink.measure.traffic import Constant, UdpFlow, UdpReceived, UdpSent
+from tightlink.measure.visitor import visiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+    from types import ModuleType
 
     Said = Callable[..., tuple[int, str, str]]
 
@@ -112,43 +120,165 @@ def test_a_host_without_listener_is_pinged_and_what_is_missing_is_said(said: Sai
 
 
 @contextmanager
-def served(visits: int) -> Iterator[tuple[str, int]]:
+def served(visits: int = 1, limits: Limits | None = None) -> Iterator[tuple[str, int]]:
+    """A listener; it must still be whole in the end, when the last visit is a good one."""
     with socket.socket() as free:
         free.bind((HERE, 0))
         port = free.getsockname()[1]
     ready = threading.Event()
+    said: list[str] = []
+
+    def say(text: str) -> None:
+        said.append(text)
+        ready.set()
+
     thread = threading.Thread(
-        target=listener.serve, args=(HERE, port), kwargs={"visits": visits, "say": lambda _: ready.set()}
+        target=listener.serve, args=(HERE, port), kwargs={"visits": visits, "say": say, "limits": limits}
     )
     thread.start()
-    ready.wait(10)
+    assert ready.wait(10)
     try:
         yield HERE, port
+        # The visit before may still be ending.
+        for attempt in range(100):
+            try:
+                with visiting((HERE, port), "echo", most=1, seconds=0.1, idle_s=0.1) as visit:
+                    assert visit.echoed() == 0
+                break
+            except TightlinkError as error:
+                if BUSY not in str(error) or attempt == 99:
+                    raise
+                time.sleep(0.05)
     finally:
         thread.join(30)
+    assert not thread.is_alive()
+    assert said[-1] == f"{HERE}: 0 datagrams sent back"
+
+
+def ask(place: tuple[str, int], request: bytes, *, source: str = HERE) -> bytes:
+    """What a listener answers, all of it."""
+    with socket.create_connection(place, timeout=20, source_address=(source, 0)) as visitor:
+        visitor.sendall(request)
+        visitor.shutdown(socket.SHUT_WR)
+        return visitor.makefile("rb").read()
+
+
+STRANGE = "not a request of tightlink measure path"
+
+
+def request(**changed: object) -> bytes:
+    """A request of one datagram that is sent back, with some of its keys changed."""
+    asked = {"tightlink": 1, "do": "echo", "most": 1, "seconds": 0.1, "idle": 0.1} | changed
+    return json.dumps({key: value for key, value in asked.items() if value is not None}).encode() + b"\n"
 
 
 @pytest.mark.parametrize(
     ("request_", "answer"),
     [
-        (b"GET / HTTP/1.1\r\n", "not a request of tightlink measure path"),
-        (b"[1, 2]\n", "not a request of tightlink measure path"),
-        (b'{"tightlink": 99, "do": "echo", "most": 1, "seconds": 1, "idle": 1}\n', "this end speaks version 1, not 99"),
-        (b'{"tightlink": 1, "do": "echo", "most": 1e9, "seconds": 1, "idle": 1}\n', "not a request"),
-        (
-            b'{"tightlink": 1, "do": "echo", "most": 1000000000, "seconds": 1, "idle": 1}\n',
-            "expected at most 100000 datagrams",
-        ),
-        (b'{"tightlink": 1, "do": "rm", "most": 1, "seconds": 1, "idle": 1}\n', "not a request"),
-        (b"\xff\xfe\n", None),
+        (b"GET / HTTP/1.1\r\n", STRANGE),
+        (b"[1, 2]\n", STRANGE),
+        (b"\n", STRANGE),
+        (b"", STRANGE),
+        (b"\xff\xfe\n", STRANGE),
+        (b"[" * 4095 + b"\n", STRANGE),
+        (b'{"a":' * 800 + b"\n", STRANGE),
+        (b"x" * 100_000, STRANGE),
+        (b'{"tightlink": 1, "do": "echo"', STRANGE),
+        (request(do=[]), STRANGE),
+        (request(do={}), STRANGE),
+        (request(do="rm"), STRANGE),
+        (request(do=None), STRANGE),
+        (request(most=1e9), STRANGE),
+        (request(most=True), STRANGE),
+        (request(most="1"), STRANGE),
+        (request(seconds=float("nan")), STRANGE),
+        (request(seconds=float("inf")), STRANGE),
+        (request(more=1), STRANGE),
+        (request(tightlink=True), STRANGE),
+        (request(tightlink=10**4000), STRANGE),
+        (request(tightlink=99), "this end speaks version 1, not 99: install the same version on both"),
+        (request(tightlink=99, do=None, also=1), "this end speaks version 1, not 99: install the same version on both"),
+        (request(most=10**9), "expected at most 100000 datagrams in 60 s"),
+        (request(most=10**30), "expected at most 100000 datagrams in 60 s"),
+        (request(most=-1), "expected at most 100000 datagrams in 60 s"),
+        (request(seconds=1e300), "expected at most 100000 datagrams in 60 s"),
+        (request(idle=0), "expected at most 100000 datagrams in 60 s"),
     ],
 )
-def test_a_listener_refuses_what_it_does_not_know(request_: bytes, answer: str | None) -> None:
-    with served(1) as (host, port), socket.create_connection((host, port), timeout=10) as visitor:
-        visitor.sendall(request_)
-        got = visitor.makefile("rb").readline()
-        if answer is not None:
-            assert answer in json.loads(got)["error"]
+def test_a_listener_refuses_what_it_does_not_know(request_: bytes, answer: str) -> None:
+    with served() as place:
+        assert json.loads(ask(place, request_)) == {"error": answer}
+
+
+def test_a_visitor_that_is_slow_keeps_nobody_waiting() -> None:
+    limits = Limits(patience_s=1.0)
+    with served(2, limits) as place, ExitStack() as stack:
+        slow = [stack.enter_context(socket.create_connection(place, timeout=20)) for _ in range(limits.of_one - 1)]
+        began = time.monotonic()
+        with visiting(place, "echo", most=1, seconds=0.1, idle_s=0.1) as visit:
+            assert visit.echoed() == 0
+        # A byte now and then does not make its time longer.
+        while time.monotonic() < began + 3:
+            for each in slow:
+                with suppress(OSError):
+                    each.sendall(b"{")
+            time.sleep(0.3)
+        for each in slow:
+            with suppress(ConnectionResetError):
+                assert each.recv(100) == b""
+
+
+BUSY = "busy with another measurement: try again in a minute"
+
+
+def test_a_listener_measures_one_at_a_time_and_tells_the_others(said: Said) -> None:
+    with served(2, Limits(kept_s=1.0)) as place:
+        with visiting(place, "receive", most=2, seconds=20, idle_s=0.5) as visit:
+            assert json.loads(ask(place, request())) == {"error": BUSY}
+            assert json.loads(ask(place, request(), source="127.0.0.2")) == {"error": BUSY}
+            code, out, err = said("measure", "path", HERE, "--port", str(place[1]))
+            assert (code, out) == (2, "")
+            assert err.splitlines()[-1] == f"tightlink: {HERE} port {place[1]}: the other end refuses: {BUSY}"
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as end:
+                end.connect(place)
+                sent = send_udp([UdpFlow(place, 100, Constant(0.001), stop_s=0.0015)], limit_s=5, most=2, ends=[end])
+            assert visit.received().seq == sent.seq.tolist() == [0, 1]
+        # Between the visits of a measurement it is kept for it.
+        assert json.loads(ask(place, request(), source="127.0.0.2")) == {"error": BUSY}
+        time.sleep(1.2)
+
+
+def test_who_leaves_frees_the_listener() -> None:
+    with served() as place:
+        with visiting(place, "receive", most=2, seconds=50, idle_s=50):
+            pass
+        for _ in range(100):
+            with suppress(TightlinkError), visiting(place, "echo", most=1, seconds=0.1, idle_s=0.1):
+                break
+            time.sleep(0.05)
+        else:
+            pytest.fail("it waits for somebody who has left")
+
+
+def test_a_listener_has_room_for_so_many() -> None:
+    limits = Limits(visitors=4, of_one=3, patience_s=20)
+    with served(1, limits) as place, ExitStack() as stack:
+        there = [stack.enter_context(socket.create_connection(place, timeout=20)) for _ in range(3)]
+        wait_until(lambda: json.loads(ask(place, b"")) == {"error": BUSY})
+        other = stack.enter_context(socket.create_connection(place, timeout=20, source_address=("127.0.0.2", 0)))
+        wait_until(lambda: json.loads(ask(place, b"", source="127.0.0.3")) == {"error": BUSY})
+        for each in (*there, other):
+            each.close()
+        wait_until(lambda: json.loads(ask(place, b"")) == {"error": STRANGE})
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    for _ in range(200):
+        with suppress(OSError, ValueError):
+            if holds():
+                return
+        time.sleep(0.05)
+    pytest.fail("it does not come true")
 
 
 def test_a_listener_that_cannot_listen_says_so(said: Said) -> None:
@@ -168,7 +298,7 @@ def test_a_listener_that_cannot_listen_says_so(said: Said) -> None:
             "--overload-packets = 99999999: expected a whole number from 100 to 50000",
         ),
         (["--payload", "12"], '--payload = "12": expected a size such as'),
-        (["-o", "/nowhere/path.toml"], "/nowhere/path.toml: there is no folder /nowhere"),
+        (["-o", "/dev/null/path.toml"], "/dev/null: expected a folder, and it is a file"),
     ],
 )
 def test_a_path_asked_for_wrongly_is_one_sentence(options: list[str], problem: str, said: Said) -> None:
@@ -199,7 +329,7 @@ def lying(answers: list[bytes]) -> tuple[threading.Thread, int]:
             end.settimeout(10)
             for line in answers:
                 visitor, _ = end.accept()
-                with visitor:
+                with visitor, suppress(OSError):
                     visitor.sendall(b'{"ready": true}\n' + line)
                     visitor.recv(1000)
 
@@ -221,7 +351,7 @@ def lying(answers: list[bytes]) -> tuple[threading.Thread, int]:
         ),
         (
             b'{"seq": [[0]], "received_ns": [[1]], "overflowed": 0}\n',
-            "about datagrams that were not sent",
+            "an answer that cannot be understood",
         ),
         (
             b'{"seq": [0], "received_ns": [1, 2], "overflowed": 0}\n',
@@ -232,6 +362,20 @@ def lying(answers: list[bytes]) -> tuple[threading.Thread, int]:
             "an answer that cannot be understood",
         ),
         (b'{"seq": [], "received_ns": [], "overflowed": 0}\n', "no datagram arrives there"),
+        (b'{"seq": [0], "received_ns": [1], "overflowed": 1e300}\n', "an answer that cannot be understood"),
+        (b'{"seq": [true], "received_ns": [1], "overflowed": 0}\n', "an answer that cannot be understood"),
+        (b'{"seq": [0], "received_ns": [%d], "overflowed": 0}\n' % 10**30, "an answer that cannot be understood"),
+        (b'{"seq": [0], "received_ns": [-1], "overflowed": 0}\n', "an answer that cannot be understood"),
+        (b'{"seq": [-1], "received_ns": [1], "overflowed": 0}\n', "an answer that cannot be understood"),
+        (b'{"seq": [0, 1], "received_ns": [0, %d], "overflowed": 0}\n' % 2**60, "arrived later than it waited"),
+        (b'{"seq": [0], "received_ns": [1], "over', "an answer that cannot be understood"),
+        (b'{"seq": [NaN], "received_ns": [1], "overflowed": 0}\n', "an answer that cannot be understood"),
+        (b'{"a":' * 900 + b"\n", "an answer that cannot be understood"),
+        (b"[" * 1000 + b"\n", "the other end is no tightlink measure serve"),
+        (b" " * 1_000_000, "an answer longer than there were datagrams"),
+        (b'{"error": 1}\n', "an answer that cannot be understood"),
+        (b'{"error": "a\\nb"}\n', "the other end refuses: a b$"),
+        (b'{"error": "%s"}\n' % (b"x" * 900), "the other end refuses: x{200}$"),
     ],
 )
 def test_answers_are_not_trusted(line: bytes, problem: str) -> None:
@@ -239,6 +383,47 @@ def test_answers_are_not_trusted(line: bytes, problem: str) -> None:
     with pytest.raises(TightlinkError, match=problem):
         probes.trains((HERE, port), probes.Plan())
     thread.join(20)
+
+
+def test_a_listener_that_says_a_byte_now_and_then_is_given_up() -> None:
+    end = listen(HERE)
+
+    def answer() -> None:
+        with end, suppress(OSError):
+            visitor, _ = end.accept()
+            with visitor:
+                for _ in range(100):
+                    visitor.sendall(b" ")
+                    time.sleep(0.2)
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    began = time.monotonic()
+    with (
+        pytest.raises(TightlinkError, match="the other end is gone: no answer"),
+        visiting((HERE, int(end.getsockname()[1])), "echo", most=1, seconds=0.1, idle_s=0.1, patience_s=1.0),
+    ):
+        pytest.fail("it was never ready")
+    assert time.monotonic() - began < 15
+    thread.join(30)
+
+
+def test_datagrams_that_lie_change_no_round_trip() -> None:
+    """What comes back says when it was sent; that is not believed, and neither are numbers that were not sent."""
+    seq = np.array([0, 0, 7, -1, 1, 2, 3], np.int64)
+    four = np.arange(4)
+    sent = UdpSent(0, "done", 0, 0, 0.0, four, four, four, four * 1000)
+    came = np.array([50, 60, 70, 80, 1050, 1999, 3300], np.int64)
+    back = UdpReceived("done", 0, 0, seq, seq, np.full(7, -(2**62)), came, seq)
+    assert probes.round_trips(sent, back).tolist() == pytest.approx([50e-9, 50e-9, 300e-9])
+
+
+@pytest.mark.parametrize("attacked", [attack_listener, attack_visitor], ids=["listener", "visitor"])
+@pytest.mark.fuzz
+def test_a_short_attack(attacked: ModuleType) -> None:
+    """The long form is ``make attack``."""
+    tries = 300 if attacked is attack_listener else 2000
+    assert attacked.run(1, tries).violations == []
 
 
 def test_a_name_of_no_host(said: Said) -> None:

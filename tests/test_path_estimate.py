@@ -196,3 +196,10 @@ def test_without_a_listener_little_is_known_and_json_says_so() -> None:
     assert told["bandwidth_bps"] == {"value": 9e6, "low": 9e6, "high": None}
     assert told["queue_packets"] is None
     assert {doubt["of"] for doubt in told["doubts"]} == {"bandwidth", "queue", "rtt"}
+
+
+def test_an_overload_of_which_nothing_arrives_after_the_first_loss() -> None:
+    sent = np.arange(20, dtype=np.float64) * 1e-3
+    delays: NDArray[np.float64] = np.where(np.arange(20) < 8, 0.01 + 1e-3 * np.arange(20), math.nan)
+    found = Overload(sent, delays, SIZE).queue_by_delay(Estimate(10e6, 10e6, 10e6))
+    assert 1 < found.low <= found.value <= found.high

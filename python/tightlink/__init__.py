@@ -17,69 +17,70 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from tightlink.capture import capture
-from tightlink.control import CongestionControl
-from tightlink.errors import ScenarioError, TightlinkError
-from tightlink.run import Run, open_run
-from tightlink.scenario import (
-    AbileneFourTier,
-    Background,
-    Bulk,
-    Cbr,
-    Chain,
-    Codel,
-    Control,
-    Crowd,
-    DatagramSize,
-    Distribution,
-    DropTail,
-    Dumbbell,
-    FatTree,
-    File,
-    FourTier,
-    FqCodel,
-    Framing,
-    Graph,
-    Interface,
-    LargerFile,
-    Link,
-    LongLived,
-    Meter,
-    Node,
-    Observe,
-    OnOff,
-    ParkingLot,
-    Patience,
-    Pie,
-    Place,
-    Processor,
-    Red,
-    Rem,
-    Reverse,
-    Rto,
-    Saturate,
-    Scatter,
-    Scenario,
-    Spread,
-    Starts,
-    Tcp,
-    Think,
-    Threshold,
-    Udp,
-    Users,
-    Video,
-    load,
-    loads,
-)
-from tightlink.simulate import simulate
+import importlib
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from tightlink._core import Ack, Loss, Report
     from tightlink.analysis.comparison import compare
+    from tightlink.capture import capture
+    from tightlink.control import CongestionControl
+    from tightlink.errors import ScenarioError, TightlinkError
     from tightlink.evaluation import evaluate
     from tightlink.experiment import sweep
+    from tightlink.run import Run, open_run
+    from tightlink.scenario import (
+        AbileneFourTier,
+        Background,
+        Bulk,
+        Cbr,
+        Chain,
+        Codel,
+        Control,
+        Crowd,
+        DatagramSize,
+        Distribution,
+        DropTail,
+        Dumbbell,
+        FatTree,
+        File,
+        FourTier,
+        FqCodel,
+        Framing,
+        Graph,
+        Interface,
+        LargerFile,
+        Link,
+        LongLived,
+        Meter,
+        Node,
+        Observe,
+        OnOff,
+        ParkingLot,
+        Patience,
+        Pie,
+        Place,
+        Processor,
+        Red,
+        Rem,
+        Reverse,
+        Rto,
+        Saturate,
+        Scatter,
+        Scenario,
+        Spread,
+        Starts,
+        Tcp,
+        Think,
+        Threshold,
+        Udp,
+        Users,
+        Video,
+    )
+    from tightlink.scenario.load import load, loads
+    from tightlink.simulate import simulate
 
 __all__ = [
     "AbileneFourTier",
@@ -145,28 +146,53 @@ __all__ = [
     "sweep",
 ]
 
+#: Where names come from that are not of `tightlink.scenario`.
+_PLACES: Final = {
+    "Ack": "_core",
+    "CongestionControl": "control",
+    "Loss": "_core",
+    "Report": "_core",
+    "Run": "run",
+    "ScenarioError": "errors",
+    "TightlinkError": "errors",
+    "capture": "capture",
+    "compare": "analysis.comparison",
+    "evaluate": "evaluation",
+    "open_run": "run",
+    "simulate": "simulate",
+    "sweep": "experiment",
+}
+#: Modules that need no import of their own.
+_MODULES: Final = ("control", "errors", "run", "scenario", "tables", "units")
+
 
 def __getattr__(name: str) -> Any:
+    """Look a name up when it is asked for: loading all of it takes longer than a command may that only says a word."""
     if name == "__version__":
-        # Looked up when it is asked for: it takes longer than all else here.
         from importlib.metadata import version
 
         return version("tightlink")
-    if name == "evaluate":
-        from tightlink.evaluation import evaluate
+    if name in _MODULES:
+        return importlib.import_module(f"tightlink.{name}")
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(importlib.import_module(f"tightlink.{_PLACES.get(name, 'scenario')}"), name)
+    globals()[name] = found
+    return found
 
-        return evaluate
-    if name == "compare":
-        from tightlink.analysis.comparison import compare
 
-        return compare
-    if name == "sweep":
-        # As an experiment needs more than the scenario model.
-        from tightlink.experiment import sweep
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_MODULES, "__version__"})
 
-        return sweep
-    if name in {"Ack", "Loss", "Report"}:
-        from tightlink import _core
 
-        return getattr(_core, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+class _Package(ModuleType):
+    """This package, of which `capture` and `simulate` are functions, although modules have the same names."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in __all__ and isinstance(value, ModuleType):
+            # What imports a module also makes it an attribute of its package.
+            return
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

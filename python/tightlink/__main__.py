@@ -1,5 +1,5 @@
 """`python -m tightlink`: the same as the command `tightlink`."""
 
-from tightlink.cli import main
+from tightlink.entry import main
 
 raise SystemExit(main())

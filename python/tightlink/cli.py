@@ -4,7 +4,6 @@ Exit codes: 0 all well; 1 failed; 2 wrong usage or scenario; 3 finished, but a c
 a warning must be read before the result is trusted.
 """
 
-import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -38,7 +37,7 @@ from tightlink.commands.pinger import pinger
 from tightlink.commands.predict import predict
 from tightlink.commands.sql import sql
 from tightlink.commands.sweep import sweep
-from tightlink.console import FAILED, INTERRUPTED, say, warned, watching
+from tightlink.console import FAILED, INTERRUPTED, print_json, print_text, say, warned, watching
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.scenario import PARAMETERS, PROFILES, TOPOLOGIES, Scenario, load, parse_option, understood
 from tightlink.scenario.memory import needed
@@ -152,7 +151,7 @@ def run(  # noqa: PLR0913
         scenario = _with_seed(scenario, seed)
     if show_config:
         wanted = needed(scenario.resolve())
-        print(understood(scenario), end="")
+        print_text(understood(scenario), end="")
         if wanted is not None:
             say(f"a run needs {wanted}")
         return 0
@@ -174,7 +173,7 @@ def run(  # noqa: PLR0913
             say(f"wrote {output}")
     if json_:
         tables = {name: result.table(name).to_dicts() for name in _PRINTED if name in result.tables}
-        print(json.dumps({"manifest": result.manifest} | tables, indent=2))
+        print_json({"manifest": result.manifest} | tables)
     else:
         from tightlink.console import print_summary
 
@@ -223,7 +222,7 @@ def list_(
     names = _LISTS[what]()
     width = max((len(name) for name, _ in names), default=0)
     for name, text in names:
-        print(f"{name:{width}}  {text}")
+        print_text(f"{name:{width}}  {text}")
 
 
 @app.command
@@ -280,7 +279,7 @@ def study(  # noqa: PLR0913
 
     found = claims.load(folder / "claims.json")
     claims.print_table(found)
-    print(f"\nreport: {folder / 'report.html'}")
+    print_text(f"\nreport: {folder / 'report.html'}")
     return claims.exit_code(found)
 
 
@@ -295,7 +294,7 @@ def report(folder: Path) -> None:
     """
     from tightlink.report import run_report
 
-    print(run_report(folder))
+    print_text(str(run_report(folder)))
 
 
 def _replayed(folder: Path, name: str) -> Scenario:

@@ -1,13 +1,19 @@
-"""What people see in a terminal: a run's tables, rich on a terminal, plain when piped; and what is said beside."""
+"""What people see in a terminal: a run's tables, rich on a terminal, plain when piped; and what is said beside.
+
+All that is printed goes through here, as names in it may be of others: of files, scenarios, captures, servers. None of
+their characters is a command to the terminal (`tightlink.errors.visible`).
+"""
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from tightlink import units
+from tightlink.errors import escaped_in_text, visible
 from tightlink.progress import shown
 from tightlink.tables import counted, measured
 
@@ -39,20 +45,31 @@ def print_summary(run: Run) -> None:
     if "flows" in run.tables:
         flows = [_flow(row) for row in run.flows.iter_rows(named=True)]
         print_table(["flow", *_FLOW], flows)
-        print()
+        print_text()
     if "users" in run.tables:
         print_table(["users", *_USERS], [_user(row) for row in _totals(run, "users")])
-        print()
+        print_text()
     if "scatter" in run.tables:
         print_table(["scatter", *_SCATTER], [_datagrams(row) for row in _totals(run, "scatter")])
-        print()
+        print_text()
     links = [_link(row) for row in run.links.iter_rows(named=True)]
     print_table(["link", *_LINK], links)
     nodes = run.nodes.iter_rows(named=True) if "nodes" in run.tables else []
     processors = [_processor(row) for row in nodes if row["load_true"] is not None]
     if processors:
-        print()
+        print_text()
         print_table(["processor", *_PROCESSOR], processors)
+
+
+def print_text(text: str = "", *, end: str = "\n") -> None:
+    """Print text on standard output, which may have several lines."""
+    print(visible(text), end=end)
+
+
+def print_json(found: object, **options: Any) -> None:
+    """Print what was found as JSON, with options of ``json.dumps``."""
+    lines = json.dumps(found, indent=2, ensure_ascii=False, **options).split("\n")
+    print("\n".join(map(escaped_in_text, lines)))
 
 
 def print_table(
@@ -63,18 +80,20 @@ def print_table(
     On a terminal it stops after some rows and says how many there are.
     """
     out = out or sys.stdout
+    header, *rows = [[visible(cell, keep="") for cell in line] for line in (header, *rows)]
     if not out.isatty():
         for line in _aligned(header, rows, words):
             print(line, file=out)
         return
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for index, name in enumerate(header):
-        table.add_column(name, justify="left" if index == 0 or index in words else "right", no_wrap=True)
+        table.add_column(Text(name), justify="left" if index == 0 or index in words else "right", no_wrap=True)
     for row in rows[:_MOST_ROWS]:
-        table.add_row(*(cell.replace("[", "\\[") for cell in row))
+        table.add_row(*map(Text, row))
     console = Console(file=out)
     console.print(table)
     if len(rows) > _MOST_ROWS:
@@ -94,7 +113,7 @@ def _aligned(header: Sequence[str], rows: Sequence[Sequence[str]], words: Sequen
 
 def say(text: str) -> None:
     """Tell the user something that is not data: on standard error."""
-    for line in text.splitlines() or [text]:
+    for line in visible(text).removesuffix("\n").split("\n"):
         print(f"tightlink: {line}", file=sys.stderr)
 
 
@@ -112,8 +131,9 @@ def progress(text: str) -> Iterator[None]:
         yield
         return
     from rich.console import Console
+    from rich.text import Text
 
-    with Console(stderr=True).status(text):
+    with Console(stderr=True).status(Text(visible(text, keep=""))):
         yield
 
 
@@ -124,9 +144,10 @@ def watching(text: str = "starting") -> Iterator[Watch | None]:
         yield None
         return
     from rich.console import Console
+    from rich.text import Text
 
-    with Console(stderr=True).status(text) as status:
-        yield lambda now: status.update(shown(now))
+    with Console(stderr=True).status(Text(visible(text, keep=""))) as status:
+        yield lambda now: status.update(Text(visible(shown(now), keep="")))
 
 
 def rounded(value: float | None, write: Callable[[float], str]) -> str:

@@ -12,6 +12,7 @@ Example:
 from __future__ import annotations
 
 import difflib
+import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -22,6 +23,13 @@ ABSENT: Final = object()
 
 _LONGEST_VALUE = 60
 _MOST_NAMES = 12
+#: What a terminal obeys instead of showing it: controls of C0 and C1, separators of lines, controls of the direction of
+#: text, and halves of surrogate pairs, as which Python has the bytes of names that are not UTF-8.
+_CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_SHORT_ESCAPES: Final = {"\n": r"\n", "\t": r"\t"}
+#: Bytes that are not UTF-8 are surrogates from here on (PEP 383).
+_UNDECODED: Final = range(0xDC80, 0xDD00)
+_LAST_BYTE: Final = 0xFF
 
 
 class TightlinkError(Exception):
@@ -63,13 +71,14 @@ class ScenarioError(TightlinkError):
 
     def sentence(self) -> str:
         """This problem alone, in one line."""
-        place = [self.file] if self.file else []
+        place = [visible(self.file, keep="")] if self.file else []
         if self.key:
-            place.append(self.key if self.value is ABSENT else f"{self.key} = {show(self.value)}")
+            key = visible(self.key, keep="")
+            place.append(key if self.value is ABSENT else f"{key} = {show(self.value)}")
         elif self.value is not ABSENT:
             place.append(show(self.value))
         place.append(self.expected if self.statement else f"expected {self.expected}")
-        ending = f"; did you mean {self.suggestion}?" if self.suggestion else ""
+        ending = f"; did you mean {visible(self.suggestion, keep='')}?" if self.suggestion else ""
         return ": ".join(place) + ending
 
     def __str__(self) -> str:
@@ -108,6 +117,36 @@ def not_installed(error: ModuleNotFoundError) -> str:
     ]
     line = " ".join(f'"{name}"' for name in found or [module])
     return f"{module} is needed here and is not installed: pip install {line}"
+
+
+def visible(text: str, *, keep: str = "\n\t") -> str:
+    r"""Text of others with each control character as an escape, so that no terminal obeys it.
+
+    Args:
+        text: A name, a message, a cell: whatever others may have written.
+        keep: Control characters that stay; none of them where the text must be one line.
+
+    >>> visible("a\x1b[31m\tb\u202e\udcff"), visible("a\nb", keep="")
+    ('a\\x1b[31m\tb\\u202e\\xff', 'a\\nb')
+    """
+    return _CONTROLS.sub(lambda found: found[0] if found[0] in keep else _escaped(found[0]), text)
+
+
+def escaped_in_text(text: str) -> str:
+    r"""The same for the inside of JSON's and TOML's quotes: one value, written in another way.
+
+    >>> escaped_in_text("a\x9b\u202e")
+    'a\\u009b\\u202e'
+    """
+    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    if character in _SHORT_ESCAPES:
+        return _SHORT_ESCAPES[character]
+    code = code - 0xDC00 if code in _UNDECODED else code
+    return f"\\x{code:02x}" if code <= _LAST_BYTE else f"\\u{code:04x}"
 
 
 def show(value: object) -> str:

@@ -145,6 +145,9 @@ class Overload:
         """Packets at the bottleneck when it was fullest, the one in service included: 1 + (p99 − least) / service."""
         delays = self.delay_s[~self.lost]
         late = delays[np.argmax(self.lost) :] if self.lost.any() else delays
+        if not late.size:
+            # Nothing arrived after the first loss.
+            late = delays
         least = float(delays.min())
 
         def places(full_s: float, bps: float) -> float:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from cyclopts import App
 
-from tightlink.commands.analyze_output import Figure, Json, Table, draw, plain, print_json
+from tightlink.commands.analyze_output import Figure, Json, Table, draw, plain
+from tightlink.console import print_json, print_text
 from tightlink.files import check_new
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def saturation(
         print_json(answers.get("", answers))
     else:
         for place, (name, found) in enumerate(links.items()):
-            print(("\n" if place else "") + (f"{name}: " if name else ""), end="")
+            print_text(("\n" if place else "") + (f"{name}: " if name else ""), end="")
             _print_saturation(found)
     if output is not None:
         from tightlink import plots
@@ -119,9 +120,9 @@ def regimes(table: Table, *, load: str = "load", json_: Json = False, output: Fi
 def _print_saturation(found: Saturation) -> None:
     from tightlink.console import print_table
 
-    print(found.sentence())
+    print_text(found.sentence())
     if found.laws:
-        print()
+        print_text()
         header = ["law", "plateau (Mbit/s)", "critical size (B)", "packets/s there", "AICc", "weight"]
         print_table(header, [
             [_LAWS[law.name], _estimate(law.throughput_max_bps.times(1e-6)), _estimate(law.critical_bytes),
@@ -130,11 +131,11 @@ def _print_saturation(found: Saturation) -> None:
         ])  # fmt: skip
         cost = next((law for law in found.laws if law.name == "cost"), None)
         if cost is not None:
-            print(f"\n{_cost(cost)}")
-        print(f"the critical size lies {found.critical_between_bytes} B as measured")
+            print_text(f"\n{_cost(cost)}")
+        print_text(f"the critical size lies {found.critical_between_bytes} B as measured")
     for name, slope in (("free flow", found.free_flow), ("saturation", found.saturated)):
         if slope is not None:
-            print(_slope(name, slope))
+            print_text(_slope(name, slope))
 
 
 def _cost(law: Law) -> str:
@@ -155,12 +156,12 @@ def _print_regimes(routers: Mapping[str, Regimes]) -> None:
     from tightlink.console import print_table
 
     for place, (name, found) in enumerate(routers.items()):
-        print(("\n" if place else "") + (f"{name}: " if name else "") + found.sentence() + "\n")
+        print_text(("\n" if place else "") + (f"{name}: " if name else "") + found.sentence() + "\n")
         header = ["length", "unstable from (packets/s)", "in Mbit/s", "falls from (packets/s)", "load there", "agree"]
         lossy = any(length.loss_onset is not None for length in found.lengths)
         print_table([*header, *(["loss from (Mbit/s)"] if lossy else [])],
                     [_length(length, lossy=lossy) for length in found.lengths])  # fmt: skip
-        print()
+        print_text()
         explained = found.explained
         rows = []
         for metric, r2 in explained.r2.items():
@@ -169,7 +170,7 @@ def _print_regimes(routers: Mapping[str, Regimes]) -> None:
             rows.append([_METRICS[metric], _share(r2), _share(explained.importance[metric]), apart])
         print_table(["load explained by", "R² alone", "share of R²", "onsets vary by"], rows)
         per_packet, per_byte = explained.per_packet_s.times(1e6), explained.per_byte_s.times(1e9)
-        print(f"\na packet adds {_estimate(per_packet)} µs of load and {_estimate(per_byte)} ns a byte")
+        print_text(f"\na packet adds {_estimate(per_packet)} µs of load and {_estimate(per_byte)} ns a byte")
 
 
 def _length(length: Length, *, lossy: bool) -> list[str]:

@@ -5,8 +5,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from tightlink.commands.analyze_output import Columns, Figure, Json, draw, plain, print_json
+from tightlink.commands.analyze_output import Columns, Figure, Json, draw, plain
 from tightlink.commands.analyze_responses import listed, read_table
+from tightlink.console import print_json, print_text
 from tightlink.errors import ScenarioError
 from tightlink.files import check_new
 
@@ -199,7 +200,7 @@ def _print_clusters(found: "Sequence[Dendrogram]") -> None:
             apart[each.apart] = apart.get(each.apart, 0) + 1
     most = sorted(apart.items(), key=lambda item: -item[1])
     counted = ", ".join(f"{name} under {count}" for name, count in most) or "no algorithm under any"
-    print(f"apart from a cluster of all others: {counted} of {len(found)} conditions\n")
+    print_text(f"apart from a cluster of all others: {counted} of {len(found)} conditions\n")
     print_table(["condition", "largest distance", "clusters below 70 % of it"], [
         [each.condition, f"{each.height:.2f}",
          "identical" if each.identical else "; ".join(" ".join(group) for group in each.clusters) or "-"]
@@ -214,7 +215,7 @@ def _print_outliers(found: "pl.DataFrame") -> None:
     from tightlink.console import print_table
 
     number = int(found["outlier"].sum())
-    print(f"in {number} of {found.height} cells of a condition and a response one algorithm is an outlier\n")
+    print_text(f"in {number} of {found.height} cells of a condition and a response one algorithm is an outlier\n")
     if not number:
         return
     table = counts(found)
@@ -226,7 +227,7 @@ def _print_outliers(found: "pl.DataFrame") -> None:
                              for cell in cells)])  # fmt: skip
     print_table(header, rows)
     largest = effective(found, 0).sort(pl.col("relative_effect").abs(), descending=True).head(_OUTLIERS_SHOWN)
-    print("\nthe largest")
+    print_text("\nthe largest")
     print_table(["condition", "response", "algorithm", "value", "mean of the others", "effect"], [
         [row["condition"], row["response"], row["algorithm"], f"{row['value']:.4g}", f"{row['others_mean']:.4g}",
          _effect(row["relative_effect"])]
@@ -242,7 +243,7 @@ def _effect(relative: float) -> str:
 def _print_ranks(found: "Ranks") -> None:
     from tightlink.console import print_table
 
-    print(found.sentence() + "\n")
+    print_text(found.sentence() + "\n")
     print_table(["algorithm", "mean rank", "its standard deviation", "leads in", "cells"], [
         [row["algorithm"], f"{row['rank_mean']:.2f}", "-" if row["rank_sd"] is None else f"{row['rank_sd']:.2f}",
          str(row["first"]), str(row["cells"])]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 from cyclopts import Parameter
 
 from tightlink import units
-from tightlink.commands.analyze_output import Figure, Json, Table, draw, plain, print_json
+from tightlink.commands.analyze_output import Figure, Json, Table, draw, plain
 from tightlink.commands.options import option
-from tightlink.console import say
+from tightlink.console import print_json, print_text, say
 from tightlink.errors import TightlinkError, one_of
 from tightlink.files import check_new
 
@@ -171,7 +171,7 @@ def _print(life: Life, table: pl.DataFrame, goal: str, sets: list[str]) -> None:
     if life.skipped:
         say(f"{life.skipped} states were entered and left within one step, and not seen: a shorter --step sees more")
     within: list[float] = life.agreement()["within"].to_list()
-    print(
+    print_text(
         f"{life.entities:,} lives in steps of {_number(life.step_s)} s; {goal} {life.arrivals(goal):.{_DIGITS}g} "
         f"times each; seen within the band at {100 * sum(within) / len(within):.0f} % of the times\n"
     )
@@ -180,14 +180,14 @@ def _print(life: Life, table: pl.DataFrame, goal: str, sets: list[str]) -> None:
         [named(transition), *(_number(piece.chain.probability(transition)) for piece in life.pieces)]
         for transition in life.transitions
     ])  # fmt: skip
-    print()
+    print_text()
     header = ["degraded", f"{goal}: % less for 1 %", "left without (%)", "long run", "slowest mode", "cut set of"]
     print_table(header, [
         [row["transition"], _number(row["elasticity"]), _number(100 * row["remaining"]), _number(row["long_run"]),
          _number(row["slowest"]), "-" if row["cut"] is None else str(row["cut"])]
         for row in table.iter_rows(named=True)
     ])  # fmt: skip
-    print(f"\nminimal cut sets: {'; '.join(sets[:_MOST]) or 'none'}{'; …' if len(sets) > _MOST else ''}")
+    print_text(f"\nminimal cut sets: {'; '.join(sets[:_MOST]) or 'none'}{'; …' if len(sets) > _MOST else ''}")
 
 
 def _number(value: float) -> str:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from tightlink.commands.analyze_output import Columns, Figure, Json, draw, plain, print_json
+from tightlink.commands.analyze_output import Columns, Figure, Json, draw, plain
+from tightlink.console import print_json, print_text
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.files import check_new
 
@@ -169,21 +170,21 @@ def _apart(frame: "pl.DataFrame", by: list[str]) -> "list[tuple[str, pl.DataFram
 def _print_design(design: "TwoLevel", merged: dict[str, str], groups: list[list[str]]) -> None:
     from tightlink.plots import labels
 
-    print(design.sentence())
+    print_text(design.sentence())
     for factor, other in merged.items():
-        print(f"{factor} changes with {other}: what is said of {other} is of both")
+        print_text(f"{factor} changes with {other}: what is said of {other} is of both")
     short = labels.shortest(design.factors)
     singles = [group for group in groups if any(name in design.factors for name in group)] or groups
     for group in singles[:_GROUPS]:
-        print(f"cannot be told apart: {' = '.join(_short(name, short) for name in group)}")
+        print_text(f"cannot be told apart: {' = '.join(_short(name, short) for name in group)}")
     if len(groups) > _GROUPS:
-        print(f"and so on: {len(groups)} groups, in --json")
+        print_text(f"and so on: {len(groups)} groups, in --json")
 
 
 def _print_effects(name: str, found: "pl.DataFrame", pairs: "pl.DataFrame | None") -> None:
     from tightlink.plots import labels
 
-    print(f"\n{name}" if name else "")
+    print_text(f"\n{name}" if name else "")
     responses = found["response"].unique(maintain_order=True).to_list()
     short = labels.shortest(found["factor"].unique(maintain_order=True).to_list())
     width = max(map(len, responses))
@@ -195,7 +196,7 @@ def _print_effects(name: str, found: "pl.DataFrame", pairs: "pl.DataFrame | None
             if f"{row['factor']} × {row['other']}" not in named:
                 texts += [_effect(f"{row['factor']} × {row['other']}", row, short)]
                 named |= {alias.removeprefix("−") for alias in row["aliases"].split(", ")}
-        print(f"{response:{width}}  {', '.join(texts) or 'nothing significant'}")
+        print_text(f"{response:{width}}  {', '.join(texts) or 'nothing significant'}")
 
 
 def _print_chance(p_values: list[float]) -> None:
@@ -204,7 +205,7 @@ def _print_chance(p_values: list[float]) -> None:
 
     tests = sum(map(math.isfinite, p_values))
     if tests * WEAK >= 1:
-        print(f"\n{tests} tests: were there no effect at all, about {tests * WEAK:.0f} of them would be marked")
+        print_text(f"\n{tests} tests: were there no effect at all, about {tests * WEAK:.0f} of them would be marked")
 
 
 def _marked(found: "pl.DataFrame", response: str) -> list[dict[str, Any]]:
@@ -238,7 +239,7 @@ def _print_influence(psi: "pl.DataFrame", by: list[str]) -> None:
     shares = {name: dict(zip(part["factor"], part["psi"], strict=True)) for name, part in parts}
     first = next(iter(shares.values()))
     order = sorted(first, key=lambda factor: -sum(part[factor] for part in shares.values()))
-    print()
+    print_text()
     header = ["factor", *(f"Ψ {name}".strip() for name in shares)]
     print_table(header, [[factor, *(f"{part[factor]:.2f}" for part in shares.values())] for factor in order])
 
@@ -259,7 +260,7 @@ def _print_steps(found: "Steps", merged: dict[str, str]) -> None:
     from tightlink.console import print_table
     from tightlink.plots import labels
 
-    print(f"{found.response}: ", end="")
+    print_text(f"{found.response}: ", end="")
     _print_design(found.design, merged, [])
     largest = max(abs(effect) for effect in found.effects["effect"])
     up = labels.axis(found.response, largest)
@@ -276,13 +277,15 @@ def _print_steps(found: "Steps", merged: dict[str, str]) -> None:
         for row in found.effects.head(_EFFECTS).iter_rows(named=True)
     ]
     alone = f"{left['mean'] * up.factor:.4g}"
-    print(f"{up.title}: mean {found.mean * up.factor:.4g}, residual standard deviation of the mean alone {alone}\n")
+    print_text(
+        f"{up.title}: mean {found.mean * up.factor:.4g}, residual standard deviation of the mean alone {alone}\n"
+    )
     print_table(["effect", up.title, "stands out", "left with it", "cannot be told apart from"], rows)
     if found.effects.height > _EFFECTS:
-        print(f"and {found.effects.height - _EFFECTS} smaller ones, in --json")
-    print(f"\nstands out from noise: {_short(', '.join(standing_out), short) or 'nothing'}")
+        print_text(f"and {found.effects.height - _EFFECTS} smaller ones, in --json")
+    print_text(f"\nstands out from noise: {_short(', '.join(standing_out), short) or 'nothing'}")
     if (surface := found.surface) is not None:
         for word, (x, y) in (("highest", surface.highest), ("lowest", surface.lowest)):
             across, along = surface.across_levels[x > 0], surface.up_levels[y > 0]
-            print(f"{word} at {short[surface.across]} = {across}, {short[surface.up]} = {along}: "
+            print_text(f"{word} at {short[surface.across]} = {across}, {short[surface.up]} = {along}: "
                   f"{surface.at(x, y) * up.factor:.4g}")  # fmt: skip

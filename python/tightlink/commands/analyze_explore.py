@@ -7,6 +7,7 @@ from cyclopts import Parameter
 
 from tightlink.commands.analyze_output import Columns
 from tightlink.commands.analyze_responses import listed, read_table
+from tightlink.console import print_text
 
 _LEAD = (
     "Draw a band across lines to keep the runs within it; click on levels and clusters, with the shift key on several; "
@@ -50,4 +51,5 @@ def explore(
             read = designed.designed(read.runs, factors=list(named), responses=listed(responses))
         chart = charts.explore(read, algorithm=algorithm)
     section = report.Section("Runs", "", [report.Chart(chart)])
-    print(report.write(output, title=f"{read.runs.height} runs of {table.name}", lead=_LEAD, sections=[section]))
+    title = f"{read.runs.height} runs of {table.name}"
+    print_text(str(report.write(output, title=title, lead=_LEAD, sections=[section])))

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 from cyclopts import Parameter
 
 from tightlink import units
-from tightlink.commands.analyze_output import Figure, Json, Table, draw, plain, print_json
+from tightlink.commands.analyze_output import Figure, Json, Table, draw, plain
 from tightlink.commands.options import option
+from tightlink.console import print_json, print_text
 from tightlink.errors import TightlinkError
 from tightlink.files import check_new
 
@@ -74,9 +75,9 @@ def oscillation(
         print_json([{"finding": sentence} | plain(row) for sentence, row in zip(sentences, rows, strict=True)])
     else:
         for name, each in varying.items():
-            print(f"{name}: {each.sentence()}")
+            print_text(f"{name}: {each.sentence()}")
         if constant:
-            print(f"do not vary: {', '.join(constant[:_MOST])}{', …' if len(constant) > _MOST else ''}")
+            print_text(f"do not vary: {', '.join(constant[:_MOST])}{', …' if len(constant) > _MOST else ''}")
     if output is not None:
         from tightlink import plots
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
@@ -43,11 +42,6 @@ def draw(file: Path, rows: Mapping[str, list[Panel]], size: tuple[float, float] 
             for panel, ax in zip(panels, axes, strict=True):
                 panel(ax=ax)
     plots.write(figure, file)
-
-
-def print_json(found: object) -> None:
-    """Print what was found as JSON."""
-    print(json.dumps(found, indent=2, ensure_ascii=False))
 
 
 def plain(thing: Any) -> Any:

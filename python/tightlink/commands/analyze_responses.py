@@ -4,7 +4,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from tightlink.commands.analyze_output import Columns, Figure, Json, draw, plain, print_json
+from tightlink.commands.analyze_output import Columns, Figure, Json, draw, plain
+from tightlink.console import print_json, print_text
 from tightlink.errors import ScenarioError
 from tightlink.files import check_new
 
@@ -148,7 +149,7 @@ def _size(responses: int) -> tuple[float, float]:
 def _print_correlation(found: "Correlation") -> None:
     from tightlink.console import print_table
 
-    print(found.sentence() + "\n")
+    print_text(found.sentence() + "\n")
     partners = dict(found.places.select("response", "partners").rows())
     print_table(["response", "group", "partners", "least |r| in the group", "represented by"], [
         [name, str(number), str(partners[name]), "-" if group.weakest is None else f"{group.weakest:.2f}",
@@ -160,12 +161,12 @@ def _print_correlation(found: "Correlation") -> None:
 def _print_components(found: "Components") -> None:
     from tightlink.console import print_table
 
-    print(found.sentence())
+    print_text(found.sentence())
     if found.left_out:
-        print(f"{found.left_out} runs were left out, as they lack a response")
+        print_text(f"{found.left_out} runs were left out, as they lack a response")
     if found.constant:
-        print(f"{', '.join(found.constant)} did not vary")
-    print()
+        print_text(f"{', '.join(found.constant)} did not vary")
+    print_text()
     some = found.variances.head(found.needed(_NEARLY_ALL))
     print_table(["component", "variance", "share", "up to it"], [
         [row["component"], f"{row['variance']:.3f}", _percent(row["share"]), _percent(row["cumulated"])]
@@ -173,7 +174,7 @@ def _print_components(found: "Components") -> None:
     ])  # fmt: skip
     shown = found.variances["component"].to_list()[:_SHOWN]
     correlations = {name: found.loadings.filter(component=name)["correlation"].to_list() for name in shown}
-    print("\ncorrelation of each response with the first components")
+    print_text("\ncorrelation of each response with the first components")
     print_table(["response", *shown], [
         [name, *(f"{values[place]:.2f}" for values in correlations.values())]
         for place, name in enumerate(found.responses)

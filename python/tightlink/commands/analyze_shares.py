@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.commands.analyze_algorithms import read_compared
-from tightlink.commands.analyze_output import Columns, Figure, Json, draw, plain, print_json
+from tightlink.commands.analyze_output import Columns, Figure, Json, draw, plain
+from tightlink.console import print_json
 from tightlink.files import check_new
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from cyclopts import Parameter
 
 from tightlink import units
-from tightlink.commands.analyze_output import Figure, Json, Table, draw, plain, print_json
+from tightlink.commands.analyze_output import Figure, Json, Table, draw, plain
 from tightlink.commands.options import option
+from tightlink.console import print_json, print_text
 from tightlink.errors import TightlinkError, closest, one_of
 from tightlink.files import check_new
 
@@ -75,9 +76,9 @@ def traffic(
     else:
         for name, parts in found.items():
             for sentence in _sentences(parts):
-                print(f"{name}: {sentence}")
+                print_text(f"{name}: {sentence}")
         if constant:
-            print(f"do not vary: {', '.join(constant[:_MOST])}{', …' if len(constant) > _MOST else ''}")
+            print_text(f"do not vary: {', '.join(constant[:_MOST])}{', …' if len(constant) > _MOST else ''}")
     if output is not None and found:
         from tightlink import plots
 
@@ -128,7 +129,7 @@ def arrivals(
         print_json([{"of": name, "finding": each.sentence()} | plain(each) for name, each in found.items()])
     else:
         for name, each in found.items():
-            print(f"{name}: {each.sentence()}" if name else each.sentence())
+            print_text(f"{name}: {each.sentence()}" if name else each.sentence())
     if output is not None:
         from tightlink import plots
 
@@ -160,7 +161,7 @@ def sizes(table: Table, *, column: str = "bytes_delivered", json_: Json = False,
     if json_:
         print_json({"finding": found.sentence()} | plain(found))
     else:
-        print(found.sentence())
+        print_text(found.sentence())
     if output is not None:
         from tightlink import plots
 
@@ -218,7 +219,7 @@ def lags(
     if json_:
         print_json({"finding": found.sentence(first, second)} | plain(found))
     else:
-        print(found.sentence(first, second))
+        print_text(found.sentence(first, second))
     if output is not None:
         from tightlink import plots
 

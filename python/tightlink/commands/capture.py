@@ -1,11 +1,11 @@
 """The command ``tightlink capture``."""
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
+from tightlink.console import print_json
 from tightlink.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -62,12 +62,12 @@ def capture(
         run.save(output)
         say(f"wrote {output}")
     if json_:
-        print(_json(run))
+        print_json(_json(run))
     else:
         show(run)
     return warned(run.warnings)
 
 
-def _json(run: "Run") -> str:
+def _json(run: "Run") -> dict[str, Any]:
     tables = {name: run.table(name).to_dicts() for name in _PRINTED if name in run.tables}
-    return json.dumps({"manifest": run.manifest} | tables, indent=2)
+    return {"manifest": run.manifest} | tables

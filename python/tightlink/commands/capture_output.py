@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
-from tightlink.console import print_table, quantity, rounded
+from tightlink.console import print_table, print_text, quantity, rounded
 from tightlink.run import TRACE
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _show_trace(run: Run) -> None:
     flows = run.flows.sort("bytes_sent", descending=True, maintain_order=True).head(_MOST_FLOWS)
     print_table(["flow", *_TRACED], [_traced(row) for row in flows.iter_rows(named=True)], words=(1,))
     _others(run, flows)
-    print()
+    print_text()
     known = _known(run)
     print_table(["link", *_LINK, *known], [_link(row, known) for row in run.links.iter_rows(named=True)])
 
@@ -48,16 +48,16 @@ def _known(run: Run) -> list[str]:
 
 def _others(run: Run, flows: pl.DataFrame) -> None:
     if flows.height < run.flows.height:
-        print(f"… and {run.flows.height - flows.height} smaller flows (-o DIR keeps all)")
+        print_text(f"… and {run.flows.height - flows.height} smaller flows (-o DIR keeps all)")
 
 
 def _show_capture(run: Run) -> None:
     flows = largest(run, _MOST_FLOWS)
     print_table(["flow", *_FLOW], [_flow(row) for row in flows.iter_rows(named=True)], words=(1, 2))
     _others(run, flows)
-    print()
+    print_text()
     print_table(["protocol", *_PROTOCOL], [_protocol(row) for row in run.table("protocols").iter_rows(named=True)])
-    print()
+    print_text()
     both = run.links.join(run.table("interfaces"), on="link", maintain_order="left")
     known = _known(run)
     rows = [_interface(row, known) for row in both.iter_rows(named=True)]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from tightlink.commands.analyze_output import Json, draw, plain, print_json
+from tightlink.commands.analyze_output import Json, draw, plain
+from tightlink.console import print_json, print_text
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.files import check_writable
 
@@ -102,12 +103,12 @@ def _print(found: Comparison) -> None:
         tables.append((table.columns, [tuple(map(str, row)) for row in table.rows()], ()))
     for place, (header, cells, words) in enumerate(tables):
         if place:
-            print()
+            print_text()
         print_table(header, cells, words=words)
     lines = _one_sided(found)
     if lines and tables:
-        print()
-    print("\n".join(lines), end="\n" if lines else "")
+        print_text()
+    print_text("\n".join(lines), end="\n" if lines else "")
 
 
 def _main(rows: pl.DataFrame, *, every: bool) -> pl.DataFrame:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from tightlink.commands.controls import Controls, define
+from tightlink.console import print_json, print_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +62,7 @@ def evaluate(
     for error in evaluation.damaged:
         say(error.mended)
     if json_:
-        print(json.dumps(evaluation.described(), indent=2, ensure_ascii=False, allow_nan=False))
+        print_json(evaluation.described(), allow_nan=False)
     else:
         _print_headlines(evaluation)
     _report(evaluation, quiet=json_)
@@ -110,4 +110,4 @@ def _report(evaluation: Evaluation, *, quiet: bool) -> None:
     if quiet:
         say(f"report: {place}")
     else:
-        print(f"\nreport: {place}")
+        print_text(f"\nreport: {place}")

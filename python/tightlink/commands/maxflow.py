@@ -1,6 +1,5 @@
 """The command ``tightlink maxflow``."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +7,7 @@ from cyclopts import Parameter
 
 from tightlink import units
 from tightlink.commands.options import option
+from tightlink.console import print_json
 from tightlink.scenario import load, parse_option
 
 
@@ -56,7 +56,7 @@ def maxflow(
             same = limits.both.paths == limits.bits.paths
             trials["both"] = trials["bits"] if same else try_paths(scenario, limits.both.paths, limits.packet_bytes)
     if json_:
-        print(json.dumps(as_json(limits, trials), indent=2))
+        print_json(as_json(limits, trials))
     else:
         show(limits, trials)
     return warned(list(dict.fromkeys(warning for trial in trials.values() for warning in trial.warnings)))

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
-from tightlink.console import print_table, rounded
+from tightlink.console import print_table, print_text, rounded
 
 if TYPE_CHECKING:
     from tightlink.analysis.flow_limits import FlowLimits
@@ -57,8 +57,8 @@ def _answer(found: MaximumFlow, bits: Fraction, a_packet: int) -> dict[str, Any]
 def show(limits: FlowLimits, trials: dict[str, Trial]) -> None:
     """Print it for reading."""
     a_packet = _BITS * limits.packet_bytes
-    print(f"{limits.source} to {limits.target}, packets of {limits.packet_bytes} B")
-    print(f"({_COUNTED})\n")
+    print_text(f"{limits.source} to {limits.target}, packets of {limits.packet_bytes} B")
+    print_text(f"({_COUNTED})\n")
     answers = {
         "bit/s": (limits.bits, Fraction(1)),
         "packets/s": (limits.packets, Fraction(a_packet)),
@@ -66,17 +66,17 @@ def show(limits: FlowLimits, trials: dict[str, Trial]) -> None:
     }
     rows = [[name, *_limit(found, bits, a_packet)] for name, (found, bits) in answers.items()]
     print_table(["limit", "maximum", "packets/s", "minimum cut"], rows)
-    print()
+    print_text()
     ways = dict.fromkeys(path.edges for found, _ in answers.values() for path in found.paths)
     rows = [[" → ".join(way), *(_along(found, way, bits) for found, bits in answers.values())] for way in ways]
     print_table(["path", *answers], rows)
     if trials:
-        print()
+        print_text()
         rows = [[f"as {_PROPOSALS[name]}", *_tried(trial)] for name, trial in trials.items()]
         print_table(["simulated", "offered", "arrived", "dropped"], rows)
-    print()
+    print_text()
     for line in [*_verdict(limits, trials), *limits.notes]:
-        print(line)
+        print_text(line)
 
 
 def _limit(found: MaximumFlow, bits: Fraction, a_packet: int) -> list[str]:

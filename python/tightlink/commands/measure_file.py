@@ -1,6 +1,5 @@
 """The command ``tightlink measure FILE.toml``: a scenario with real senders over a link in real time."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -8,7 +7,17 @@ from cyclopts import Parameter
 
 from tightlink import units
 from tightlink.commands.options import option
-from tightlink.console import FAILED, INTERRUPTED, print_summary, print_table, rounded, say, warned, watching
+from tightlink.console import (
+    FAILED,
+    INTERRUPTED,
+    print_json,
+    print_summary,
+    print_table,
+    rounded,
+    say,
+    warned,
+    watching,
+)
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.scenario import load, parse_option
 
@@ -122,7 +131,7 @@ def _show(done: "Sequence[Run]", *, as_json: bool) -> None:
         tables = [
             {"manifest": each.manifest} | {name: each.table(name).to_dicts() for name in _PRINTED} for each in done
         ]
-        print(json.dumps(tables[0] if len(tables) == 1 else tables, indent=2))
+        print_json(tables[0] if len(tables) == 1 else tables)
     elif len(done) == 1:
         print_summary(done[0])
     else:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 from cyclopts import Parameter
 
 from tightlink import units
-from tightlink.commands.analyze_output import Json, print_json
+from tightlink.commands.analyze_output import Json
 from tightlink.commands.options import option
-from tightlink.console import FAILED
+from tightlink.console import FAILED, print_json
 from tightlink.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -81,9 +81,9 @@ def path(
     """
     from tightlink.console import say
     from tightlink.files import check_new
-    from tightlink.measure.listener import NobodyListensError
     from tightlink.measure.machine import need_linux
     from tightlink.measure.path import Plan, resolved
+    from tightlink.measure.visitor import NobodyListensError
 
     need_linux()
     check_new(output)

@@ -1,12 +1,12 @@
 """The command ``tightlink packetize``."""
 
-import json
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from tightlink import units
 from tightlink.commands.options import number, option, plain, share
+from tightlink.console import print_json
 from tightlink.errors import ScenarioError
 
 
@@ -92,7 +92,7 @@ def packetize(
     lost = None if loss is None else float(share("--loss", loss))
     answer = Answer(stream, bottleneck, found, mtu_bytes, delay, lost)
     if json_:
-        print(json.dumps(as_json(answer), indent=2))
+        print_json(as_json(answer))
     else:
         show(answer)
     return 0 if found.smallest is not None else CAUTION

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.analysis.packetize_remedies import remedies
-from tightlink.console import print_table, rounded
+from tightlink.console import print_table, print_text, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,13 +117,13 @@ def show(answer: Answer) -> None:
     columns["verdict"] = lambda row: ", ".join(_MISSED[missed] for missed in row["missed"]) or "clear"
     rows = [_row(answer, length) for length in answer.lengths()]
     print_table(list(columns), [[write(row) for write in columns.values()] for row in rows])
-    print()
+    print_text()
     for line in [_verdict(answer), *_why(answer)]:
-        print(line)
+        print_text(line)
     for remedy in answer.remedies():
-        print(_would_help(remedy))
+        print_text(_would_help(remedy))
     for line in _assumptions(answer):
-        print(f"({line})")
+        print_text(f"({line})")
 
 
 def _verdict(answer: Answer) -> str:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from cyclopts import Parameter
 
 from tightlink.checksums import write_table
-from tightlink.commands.analyze_output import Json, plain, print_json
+from tightlink.commands.analyze_output import Json, plain
+from tightlink.console import print_json
 from tightlink.errors import TightlinkError
 from tightlink.files import check_new, write_text
 

@@ -1,6 +1,5 @@
 """The command ``tightlink predict``."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
@@ -9,6 +8,7 @@ from cyclopts import Parameter
 
 from tightlink import units
 from tightlink.commands.options import option, plain, share
+from tightlink.console import print_json
 from tightlink.errors import ScenarioError, closest, one_of
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def predict(
         )
         answer = answered(found, size=size, observed=points, fitted=fitted, jobs=jobs)
     if json_:
-        print(json.dumps(as_json(answer), indent=2))
+        print_json(as_json(answer))
     else:
         show(answer)
     if output is not None:

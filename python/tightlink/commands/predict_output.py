@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
-from tightlink.console import print_table, rounded
+from tightlink.console import print_table, print_text, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,30 +81,30 @@ def show(answer: Answer) -> None:
     found, path = answer.found, answer.found.path
     if answer.fitted is not None:
         _show_fit(answer.fitted)
-    print(
+    print_text(
         f"{units.format_rate(path.bandwidth_bps)}, {units.format_time(path.rtt_s)}, queue "
         f"{units.format_packets(path.queue_packets)}: a bandwidth-delay product of {path.bdp_bytes / 1e3:.4g} kB, "
         f"which is a window of {path.bdp_packets} packets\n"
     )
     lines = [_line(str(row["flows"]), row) for row in _by_flows(found)]
     print_table(["flows", *_HEADER[:-1]], lines)
-    print()
+    print_text()
     more = (["time"] if answer.times else []) + (["95 % of the week"] if answer.intervals else [])
     rows = [
         [*_line(f"{name}: {row['flows']}", row), _time(row["rtt_p95_s"]), *_extra(answer, name)]
         for name, row in answer.settings.items()
     ]
     print_table(["setting: flows", *_HEADER, *more], rows)
-    print()
+    print_text()
     base = found.upgrades[0]
     print_table(
         ["change", "default flow", f"{found.choice.cheapest['flows']} flows", "window", "loss"],
         [[upgrade.name, _gain(upgrade.default_bps, base.default_bps), _gain(upgrade.chosen_bps, base.chosen_bps),
           units.format_packets(upgrade.window_packets), _percent(upgrade.loss)] for upgrade in found.upgrades],
     )  # fmt: skip
-    print()
+    print_text()
     for sentence in sentences(answer):
-        print(sentence)
+        print_text(sentence)
     if answer.points is not None:
         _show_points(answer.points)
 
@@ -199,7 +199,7 @@ def _agreements(points: pl.DataFrame) -> dict[str, Any]:
 def _show_points(points: pl.DataFrame) -> None:
     from tightlink.analysis.residuals import agreement, by_flows
 
-    print()
+    print_text()
     found = {"all": agreement(points)} | {str(flows): value for flows, value in by_flows(points).items()}
     rows = [
         [name, str(value.points), _percent(value.median), _percent(value.largest), _signed(value.mean_bps),
@@ -227,7 +227,9 @@ def _show_fit(fitted: Calibration) -> None:
         for name, value in fitted.parameters.items()
     ]  # fmt: skip
     print_table(["fitted", "value", "from", "to", "bound by the observations"], rows)
-    print(f"residuals {_percent(fitted.before)} before, {_percent(fitted.residual)} after ({fitted.simulated} runs)\n")
+    print_text(
+        f"residuals {_percent(fitted.before)} before, {_percent(fitted.residual)} after ({fitted.simulated} runs)\n"
+    )
 
 
 _HEADER: Final = ("window", "goodput", "of the bandwidth", "loss", "RTT mean", "limited by", "RTT p95")

@@ -1,6 +1,5 @@
 """The command ``tightlink sql``: the runs of a sweep or a study, queried."""
 
-import json
 import re
 from pathlib import Path
 from typing import Annotated
@@ -8,6 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from tightlink.commands.sweep import shown
+from tightlink.console import print_json
 from tightlink.errors import TightlinkError
 from tightlink.tables import TABLES
 
@@ -46,6 +46,6 @@ def sql(
     except duckdb.Error as error:
         raise TightlinkError(f"{folder}: {str(error).strip()}") from None
     if json_:
-        print(json.dumps([dict(zip(header, row, strict=True)) for row in rows], indent=2, default=str))
+        print_json([dict(zip(header, row, strict=True)) for row in rows], default=str)
     elif header:
         print_table(header, [[shown(value) for value in row] for row in rows])

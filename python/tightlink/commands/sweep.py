@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from cyclopts import Parameter
 
 from tightlink.commands.controls import Controls, define
-from tightlink.console import CAUTION, FAILED, INTERRUPTED
+from tightlink.console import CAUTION, FAILED, INTERRUPTED, print_text
 from tightlink.scenario import parse_option
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def _print_cells(experiment: Experiment, plan: Plan) -> None:
 def _report(folder: Path) -> None:
     from tightlink.report.sweep import write_sweep
 
-    print(f"\nreport: {write_sweep(folder)}")
+    print_text(f"\nreport: {write_sweep(folder)}")
 
 
 def _warned(experiment: Experiment, plan: Plan) -> int:

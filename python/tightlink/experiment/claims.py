@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tightlink import units
 from tightlink.checksums import DamagedError, of_text, parsed_json, read_json
-from tightlink.errors import TightlinkError
+from tightlink.errors import TightlinkError, visible
 from tightlink.files import write_text
 
 if TYPE_CHECKING:
@@ -295,7 +295,8 @@ def _print_rich(claims: Sequence[Claim], out: TextIO) -> None:
     styles = {True: "green", False: "bold red", None: "dim"}
     for claim in claims:
         verdict = Text(claim.verdict, style=styles[claim.holds])
-        table.add_row(Text(claim.statement), Text(claim.compared_text), Text(claim.observed_text), verdict)
+        texts = (claim.statement, claim.compared_text, claim.observed_text)
+        table.add_row(*(Text(visible(text, keep="")) for text in texts), verdict)
     Console(file=out).print(table)
 
 

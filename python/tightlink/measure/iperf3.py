@@ -204,7 +204,7 @@ def _run(host: str, port: int, seconds: float, options: Sequence[str]) -> Mappin
         raise Iperf3Error(f"iperf3: no end after {seconds + _PATIENCE_S:g} s: the server hangs") from None
     try:
         document = json.loads(done.output)
-    except ValueError:
+    except (ValueError, RecursionError):
         said = (done.errors or done.output).strip().splitlines() or [f"exit code {done.code}"]
         raise Iperf3Error(f"iperf3: {said[-1].removeprefix('iperf3: ')}") from None
     if not isinstance(document, dict):

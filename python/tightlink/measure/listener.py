@@ -1,44 +1,75 @@
-"""What listens at the other end of a path: it receives datagrams or sends them back, for one visitor at a time.
+"""What listens at the other end of a path: it receives datagrams or sends them back.
 
 A visitor asks over TCP, one line of JSON, and sends datagrams to the same port over UDP. It is told when they may come,
 and afterwards what arrived. Nobody else's datagrams are answered or counted, never more is sent back than came, and
 each visit has a limit of datagrams and of time.
+
+Several visitors are heard at a time, each in a thread, but one is measured: others are told that this end is busy, also
+between the visits of one measurement. Nothing that a visitor says or leaves unsaid ends it or keeps others waiting.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import socket as sockets
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import ValidationError
 
 from tightlink.errors import TightlinkError
 from tightlink.measure.probe import echo_udp, listen, open_udp, receive_udp
+from tightlink.measure.talk import (
+    LONGEST_LINE,
+    MOST_DATAGRAMS,
+    MOST_SECONDS,
+    PATIENCE_S,
+    VERSION,
+    Hello,
+    Request,
+    Talk,
+    TooLongError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tightlink.measure.traffic import Address
-
-#: Raised with every change that older ends do not understand.
-VERSION: Final = 1
-PORT: Final = 5202
-MOST_DATAGRAMS: Final = 100_000
-MOST_SECONDS: Final = 60.0
-_LONGEST_LINE: Final = 1 << 12
-_LONGEST_ANSWER: Final = 1 << 25
-_PATIENCE_S: Final = 5.0
-_COLUMNS: Final = ("seq", "received_ns")
+_STRANGE: Final = "not a request of tightlink measure path"
+_BUSY: Final = "busy with another measurement: try again in a minute"
+#: How often it is looked whether there have been enough visits.
+_LOOK_S: Final = 0.1
+#: Pieces of what a visitor says beyond what it is heard for.
+_LEFT_BEHIND: Final = 16
 
 
-def serve(address: str, port: int, *, visits: int | None = None, say: Callable[[str], None]) -> None:
-    """Listen at an address and a port, over TCP and UDP, and serve one visitor after the other.
+@dataclass(frozen=True)
+class Limits:
+    """What visitors may take of a listener."""
+
+    patience_s: float = PATIENCE_S
+    """For a request, and again for the answer to be taken."""
+    kept_s: float = 3.0
+    """After a visit with datagrams, the next one of the same measurement comes within this time, and no other's."""
+    visitors: int = 64
+    """At a time."""
+    of_one: int = 8
+    """At a time, of one address."""
+
+
+def serve(
+    address: str, port: int, *, visits: int | None = None, say: Callable[[str], None], limits: Limits | None = None
+) -> None:
+    """Listen at an address and a port, over TCP and UDP, and serve visitors.
 
     Args:
         address: One of this machine's.
         port: The same for both.
-        visits: After so many it ends; without it, never.
+        visits: After so many it ends; without it, never. One that was refused is none.
         say: Told where it listens, and of each visit.
+        limits: What visitors may take.
 
     Raises:
         TightlinkError: The address is not ours, or the port is taken.
@@ -47,131 +78,181 @@ def serve(address: str, port: int, *, visits: int | None = None, say: Callable[[
         port = listener.getsockname()[1]
         open_udp(address, port).close()
         say(f"listening at {address} port {port}, TCP and UDP, and nowhere else")
-        served = 0
-        while visits is None or served < visits:
-            visitor, peer = listener.accept()
-            with visitor:
-                say(f"{peer[0]}: {_visit(visitor, str(peer[0]), address, port)}")
-            served += 1
+        server = _Server(address, port, say, limits or Limits())
+        try:
+            server.accept(listener, visits)
+        finally:
+            server.close()
 
 
-def _visit(visitor: sockets.socket, peer: str, address: str, port: int) -> str:
-    """Do what a visitor asks; what to say of it."""
-    visitor.settimeout(_PATIENCE_S)
-    try:
-        with visitor.makefile("rw", encoding="utf-8", newline="\n") as talk, open_udp(address, port) as end:
-            asked = _asked(talk.readline(_LONGEST_LINE))
-            _tell(talk, {"ready": True})
-            limits: dict[str, Any] = {"peer": peer, "limit_s": asked["seconds"], "most": asked["most"],
-                                      "idle_s": asked["idle"]}  # fmt: skip
-            if asked["do"] == "echo":
-                count = echo_udp(end, **limits)
-                _tell(talk, {"echoed": count})
-                return f"{count} datagrams sent back"
-            found = receive_udp(end, **limits)
-            columns = {name: getattr(found, name).tolist() for name in _COLUMNS}
-            _tell(talk, {"overflowed": found.overflowed, **columns})
-            return f"{found.seq.size} datagrams received"
-    except _Misunderstood as error:
+class _Server:
+    """A listener and the visitors that it has."""
+
+    def __init__(self, address: str, port: int, say: Callable[[str], None], limits: Limits) -> None:
+        self._place = (address, port)
+        self._say = say
+        self._limits = limits
+        self._lock = threading.Lock()
+        self._saying = threading.Lock()
+        self._visitors: dict[sockets.socket, tuple[str, threading.Thread]] = {}
+        self._visits = 0
+        self._measures = False
+        #: Whose measurement goes on, and until when others wait for its next visit.
+        self._kept_for = ""
+        self._kept_until = 0.0
+
+    def accept(self, listener: sockets.socket, visits: int | None) -> None:
+        """Accept visitors until there were enough visits."""
+        listener.settimeout(None if visits is None else _LOOK_S)
+        while visits is None or self._visits < visits:
+            try:
+                visitor, peer = listener.accept()
+            except TimeoutError:
+                continue
+            except OSError:
+                # It was gone before it was taken in, or there are no descriptors left: those in use come back.
+                time.sleep(_LOOK_S)
+                continue
+            # The scope of a local address says where it is reached, not whose it is.
+            self._admit(visitor, str(peer[0]).partition("%")[0])
+
+    def close(self) -> None:
+        """Close all connections and wait for their threads."""
+        with self._lock:
+            there = list(self._visitors.items())
+        for visitor, _ in there:
+            with contextlib.suppress(OSError):
+                visitor.shutdown(sockets.SHUT_RDWR)
+        for _, (_, thread) in there:
+            # Ctrl-C may have come before it was started.
+            if thread.is_alive():
+                thread.join(self._limits.patience_s)
+
+    def _admit(self, visitor: sockets.socket, peer: str) -> None:
+        with self._lock:
+            of_one = Counter(name for name, _ in self._visitors.values())[peer]
+            full = len(self._visitors) >= self._limits.visitors or of_one >= self._limits.of_one
+            if not full:
+                thread = threading.Thread(target=self._visit, args=(visitor, peer), name="visit", daemon=True)
+                self._visitors[visitor] = (peer, thread)
+        if not full:
+            try:
+                thread.start()
+            except RuntimeError:
+                # The system has no room for another thread.
+                full = True
+        if full:
+            self._refuse(visitor, _BUSY, within_s=0.0)
+            self._forget(visitor)
+
+    def _visit(self, visitor: sockets.socket, peer: str) -> None:
+        try:
+            self._log(f"{peer}: {self._handle(visitor, peer)}")
+        finally:
+            self._forget(visitor)
+
+    def _handle(self, visitor: sockets.socket, peer: str) -> str:
+        """Do what a visitor asks; what to say of it."""
+        patience_s = self._limits.patience_s
+        talk = Talk(visitor)
+        try:
+            asked = _asked(talk.read(most=LONGEST_LINE, within_s=patience_s))
+            with self._exclusive(peer) as keep, open_udp(*self._place) as end:
+                talk.write({"ready": True}, within_s=patience_s)
+                # It is over when the visitor leaves.
+                bounds: dict[str, Any] = {"peer": peer, "limit_s": asked.seconds, "most": asked.most,
+                                          "idle_s": asked.idle, "stop": visitor.fileno()}  # fmt: skip
+                if asked.do == "echo":
+                    count = echo_udp(end, **bounds)
+                    answer: dict[str, Any] = {"echoed": count}
+                    said = f"{count} datagrams sent back"
+                else:
+                    found = receive_udp(end, **bounds)
+                    count = found.seq.size
+                    answer = {
+                        "overflowed": found.overflowed,
+                        "seq": found.seq.tolist(),
+                        "received_ns": found.received_ns.tolist(),
+                    }
+                    said = f"{count} datagrams received"
+                if count:
+                    keep()
+            if _left(visitor):
+                return "gone: it left before the answer"
+            talk.write(answer, within_s=patience_s)
+        except (_RefusedError, TightlinkError) as error:
+            self._refuse(visitor, str(error), within_s=patience_s)
+            return f"refused: {error}"
+        except TooLongError:
+            self._refuse(visitor, _STRANGE, within_s=patience_s)
+            return f"refused: {_STRANGE}"
+        except TimeoutError:
+            return "gone: too slow"
+        except (OSError, ValueError) as error:
+            return f"gone: {error}"
+        with self._lock:
+            self._visits += 1
+        return said
+
+    @contextlib.contextmanager
+    def _exclusive(self, peer: str) -> Iterator[Callable[[], None]]:
+        """Have the link for one visit; the function that it gives keeps it for the next one of the same measurement."""
+        with self._lock:
+            kept = self._kept_for != peer and time.monotonic() < self._kept_until
+            if self._measures or kept:
+                raise _RefusedError(_BUSY)
+            self._measures = True
+
+        def keep() -> None:
+            self._kept_for, self._kept_until = peer, time.monotonic() + self._limits.kept_s
+
+        try:
+            yield keep
+        finally:
+            with self._lock:
+                self._measures = False
+
+    @staticmethod
+    def _refuse(visitor: sockets.socket, why: str, *, within_s: float) -> None:
         with contextlib.suppress(OSError):
-            visitor.sendall((json.dumps({"error": str(error)}) + "\n").encode())
-        return f"refused: {error}"
-    except (OSError, ValueError) as error:
-        return f"gone: {error}"
+            Talk(visitor).write({"error": why}, within_s=within_s)
+            # Input that was not read would make the kernel reset the connection and discard the answer.
+            visitor.shutdown(sockets.SHUT_WR)
+            visitor.settimeout(0.0)
+            for _ in range(_LEFT_BEHIND):
+                visitor.recv(LONGEST_LINE)
+
+    def _log(self, what: str) -> None:
+        with self._saying:
+            self._say(what)
+
+    def _forget(self, visitor: sockets.socket) -> None:
+        with self._lock:
+            self._visitors.pop(visitor, None)
+        visitor.close()
 
 
-class _Misunderstood(Exception):  # noqa: N818
-    """What a visitor asked for; the text says what was expected."""
-
-
-def _asked(line: str) -> dict[str, Any]:
+def _left(visitor: sockets.socket) -> bool:
+    """Whether a visitor has closed its end."""
+    visitor.settimeout(0.0)
     try:
-        asked = json.loads(line)
-        version, do, most = asked["tightlink"], asked["do"], asked["most"]
-        times = [asked["seconds"], asked["idle"]]
-    except (ValueError, TypeError, KeyError):
-        raise _Misunderstood("not a request of tightlink measure path") from None
-    if version != VERSION:
-        raise _Misunderstood(f"this end speaks version {VERSION}, not {version}: install the same version on both")
-    if do not in {"echo", "receive"} or type(most) is not int or any(type(each) not in {int, float} for each in times):
-        raise _Misunderstood("not a request of tightlink measure path")
-    if not (0 < most <= MOST_DATAGRAMS and all(0 < each <= MOST_SECONDS for each in times)):
-        raise _Misunderstood(f"expected at most {MOST_DATAGRAMS} datagrams in {MOST_SECONDS:g} s")
-    return {"do": do, "most": most, "seconds": float(times[0]), "idle": float(times[1])}
+        return not visitor.recv(1, sockets.MSG_PEEK)
+    except BlockingIOError:
+        return False
 
 
-def _tell(talk: Any, answer: dict[str, Any]) -> None:
-    talk.write(json.dumps(answer) + "\n")
-    talk.flush()
+class _RefusedError(Exception):
+    """What a visitor is told instead of what it asked for."""
 
 
-class Visit:
-    """A visit to a listener: from when it is ready until its answer."""
-
-    def __init__(self, talk: Any) -> None:
-        self._talk = talk
-
-    def answer(self) -> dict[str, Any]:
-        """What the other end says at last.
-
-        Raises:
-            TightlinkError: It says nothing.
-        """
-        return _answered(self._talk)
-
-
-@contextlib.contextmanager
-def visiting(to: Address, do: str, *, most: int, seconds: float, idle_s: float) -> Iterator[Visit]:
-    """Ask a listener for something; within it, datagrams may be sent to its port.
-
-    Args:
-        to: Its address and port.
-        do: ``echo`` or ``receive``.
-        most: Datagrams at most.
-        seconds: Time that it may take.
-        idle_s: It ends when nothing arrived for so long.
-
-    Raises:
-        TightlinkError: Nobody listens there, or refuses.
-    """
+def _asked(line: bytes) -> Request:
     try:
-        end = sockets.create_connection(to[:2], timeout=_PATIENCE_S)
-    except OSError as error:
-        raise NobodyListensError(to, error) from None
-    with end, end.makefile("rw", encoding="utf-8", newline="\n") as talk:
-        end.settimeout(seconds + _PATIENCE_S)
-        with _of(to):
-            _tell(talk, {"tightlink": VERSION, "do": do, "most": most, "seconds": seconds, "idle": idle_s})
-            _answered(talk)
-        with _of(to):
-            yield Visit(talk)
-
-
-class NobodyListensError(TightlinkError):
-    """There is no listener of ours at the other end."""
-
-    def __init__(self, to: Address, error: OSError) -> None:
-        reason = "no answer" if isinstance(error, TimeoutError) else str(error.strerror or error).lower()
-        super().__init__(f"{to[0]}: tightlink measure serve does not listen at port {to[1]} ({reason})")
-
-
-@contextlib.contextmanager
-def _of(to: Address) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        reason = "no answer" if isinstance(error, TimeoutError) else str(error.strerror or error).lower()
-        raise TightlinkError(f"{to[0]} port {to[1]}: the other end is gone: {reason}") from None
-
-
-def _answered(talk: Any) -> dict[str, Any]:
-    line = talk.readline(_LONGEST_ANSWER)
-    try:
-        answer = json.loads(line)
-    except ValueError:
-        answer = None
-    if not isinstance(answer, dict):
-        raise TightlinkError("the other end is no tightlink measure serve, or has ended")
-    if "error" in answer:
-        raise TightlinkError(f"the other end refuses: {answer['error']}")
-    return answer
+        version = Hello.model_validate_json(line).tightlink
+        if version != VERSION:
+            raise _RefusedError(f"this end speaks version {VERSION}, not {version}: install the same version on both")
+        asked = Request.model_validate_json(line)
+    except ValidationError:
+        raise _RefusedError(_STRANGE) from None
+    if not (0 < asked.most <= MOST_DATAGRAMS and all(0 < each <= MOST_SECONDS for each in (asked.seconds, asked.idle))):
+        raise _RefusedError(f"expected at most {MOST_DATAGRAMS} datagrams in {MOST_SECONDS:g} s")
+    return asked

@@ -16,14 +16,15 @@ import numpy as np
 
 from tightlink.errors import TightlinkError
 from tightlink.measure.child import run
-from tightlink.measure.listener import visiting
 from tightlink.measure.probe import receive_udp, send_udp
 from tightlink.measure.traffic import Constant, Trains, UdpFlow
+from tightlink.measure.visitor import visiting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tightlink.measure.traffic import Address, Pattern, UdpSent
+    from tightlink.measure.talk import Received
+    from tightlink.measure.traffic import Address, Pattern, UdpReceived, UdpSent
 
     Times = NDArray[np.float64]
 
@@ -122,11 +123,22 @@ def echoes(to: Address, plan: Plan) -> dict[int, Times]:
         ):
             end.connect(to)
             back = pool.submit(receive_udp, end, most=plan.echoes, limit_s=seconds + _SLACK_S, idle_s=_IDLE_S)
-            send_udp([flow], limit_s=seconds + _SLACK_S, most=plan.echoes, ends=[end])
-            times = back.result()
-            visit.answer()
-        found[payload + plan.headers_bytes] = (times.received_ns - times.sent_ns) / _NS
+            sent = send_udp([flow], limit_s=seconds + _SLACK_S, most=plan.echoes, ends=[end])
+            came = back.result()
+            visit.echoed()
+        found[payload + plan.headers_bytes] = round_trips(sent, came)
     return {size: times for size, times in found.items() if times.size}
+
+
+def round_trips(sent: UdpSent, back: UdpReceived) -> Times:
+    """Round-trip times of datagrams that came back, in seconds, by when they were sent here.
+
+    What they say of that themselves, and that they came back at all, is what the other end made of them.
+    """
+    known = (back.seq >= 0) & (back.seq < sent.seq.size)
+    seq, first = np.unique(back.seq[known], return_index=True)
+    times: Times = (back.received_ns[known][first] - sent.sent_ns[seq]) / _NS
+    return times[times > 0]
 
 
 def trains(to: Address, plan: Plan) -> Sent:
@@ -198,20 +210,36 @@ def _sent(to: Address, payload_bytes: int, pattern: Pattern, *, packets: int, se
     idle = _IDLE_S + (pattern.every_s if isinstance(pattern, Trains) else 0)
     with visiting(to, "receive", most=packets, seconds=seconds + _SLACK_S, idle_s=idle) as visit:
         sent: UdpSent = send_udp([flow], limit_s=seconds + _SLACK_S, most=packets)
-        answer = visit.answer()
+        answer = visit.received()
     try:
-        seq, times = (np.array(answer[name], np.int64) for name in ("seq", "received_ns"))
-        overflowed = int(answer["overflowed"])
-    except (KeyError, TypeError, ValueError, OverflowError):
-        raise TightlinkError(f"{to[0]} port {to[1]}: an answer that cannot be understood") from None
-    if not seq.shape == times.shape == (seq.size,) or not np.isin(seq, sent.seq).all():
-        raise TightlinkError(f"{to[0]} port {to[1]}: an answer about datagrams that were not sent")
+        return arrived(sent, answer, within_s=seconds + _SLACK_S)
+    except ValueError as error:
+        raise TightlinkError(f"{to[0]} port {to[1]}: {error}") from None
+
+
+def arrived(sent: UdpSent, answer: Received, *, within_s: float) -> Sent:
+    """What was sent, and what the other end says that arrived of it.
+
+    Args:
+        sent: Datagrams, numbered from 0 on in the order of sending.
+        answer: What the other end says.
+        within_s: How long it received, in seconds.
+
+    Raises:
+        ValueError: It says what cannot be; the text says what.
+    """
+    seq, times = np.array(answer.seq, np.int64), np.array(answer.received_ns, np.int64)
+    if seq.size != times.size or not (seq < sent.seq.size).all():
+        raise ValueError("an answer about datagrams that were not sent")
+    if times.size and np.ptp(times) > within_s * _NS:
+        raise ValueError(
+            "an answer about datagrams that arrived later than it waited for them, or a clock that was set"
+        )
     _, first = np.unique(seq, return_index=True)
     first.sort()
     begin = sent.sent_ns[0] if sent.sent_ns.size else 0
     seq, received_s, sent_s = seq[first], (times[first] - begin) / _NS, (sent.sent_ns - begin) / _NS
-    # Datagrams are numbered in the order of sending.
-    return Sent(sent.seq, sent_s, seq, received_s, received_s - sent_s[seq], overflowed)
+    return Sent(sent.seq, sent_s, seq, received_s, received_s - sent_s[seq], answer.overflowed)
 
 
 def resolved(host: str, port: int) -> Address:

@@ -38,7 +38,7 @@ def bound(address: str, port: int, kind: sockets.SocketKind) -> sockets.socket:
         if kind is sockets.SOCK_STREAM:
             end.setsockopt(sockets.SOL_SOCKET, sockets.SO_REUSEADDR, 1)
         end.bind((address, port))
-    except (OSError, OverflowError) as error:
+    except (OSError, OverflowError, TypeError, ValueError) as error:
         end.close()
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise TightlinkError(f"{address}:{port}: cannot listen there: {reason.lower()}") from None

@@ -17,7 +17,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from tightlink.errors import ScenarioError
+from tightlink.errors import ScenarioError, escaped_in_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -118,4 +118,4 @@ def _value(value: object) -> str:
 
 def _text(value: str) -> str:
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}" for c in escaped) + '"'
+    return f'"{escaped_in_text(escaped)}"'

@@ -334,7 +334,9 @@ fn remember(own: &mut Side, segment: &Segment, time: Nanoseconds, found: Found) 
     }
     if !found.has(Found::ZERO_WINDOW_PROBE) {
         if own.next.is_none_or(|highest| after(next, highest)) {
-            own.next = Some(next);
+            // A RST that refuses a connection has the number zero (RFC 9293 §3.5.2), which says nothing of those that the
+            // sender chooses when it accepts the next one.
+            own.next = (next != 0).then_some(next);
             own.next_time = time;
         }
         if own.unbroken.is_none_or(|unbroken| unbroken == segment.seq) {

@@ -215,11 +215,11 @@ impl Reading {
 }
 
 fn ends(packet: &Packet<'_>, data: &[u8]) -> (End, End) {
-    let ports = match data {
+    let (from, to) = match data {
         [a, b, c, d, ..] if WITH_PORTS.contains(&packet.protocol) => {
-            (u16::from_be_bytes([*a, *b]), u16::from_be_bytes([*c, *d]))
+            (Some(u16::from_be_bytes([*a, *b])), Some(u16::from_be_bytes([*c, *d])))
         }
-        _ => (0, 0),
+        _ => (None, None),
     };
-    ((packet.source, ports.0), (packet.target, ports.1))
+    ((packet.source, from), (packet.target, to))
 }

@@ -2,7 +2,7 @@
 
 use super::analysis::{Found, RoundTrip, Scale, Tracker, Verdict};
 use super::file::Nanoseconds;
-use super::ip::Address;
+use super::flows::End;
 use super::quantiles::Times;
 use super::seen::Seen;
 use super::segment::{ACK, FIN, Options, RST, SYN, Segment};
@@ -14,10 +14,10 @@ pub const TCP: u8 = 6;
 /// The two ends, in the order in which they were seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ends {
-    /// Address and port of the end that sent the first packet.
-    pub first: (Address, u16),
-    /// Those of the other one.
-    pub second: (Address, u16),
+    /// The one that sent the first packet.
+    pub first: End,
+    /// The other one.
+    pub second: End,
     /// Number of the IP protocol.
     pub protocol: u8,
 }

@@ -23,8 +23,8 @@ impl Default for Limits {
     }
 }
 
-/// One end of a connection.
-pub type End = (Address, u16);
+/// One end of a connection: its address, and its port where there is one and it was kept.
+pub type End = (Address, Option<u16>);
 
 /// Who talks to whom, in the order of their addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

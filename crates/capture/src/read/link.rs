@@ -19,6 +19,9 @@ const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
 const TAGS: [u16; 4] = [0x8100, 0x88a8, 0x9100, 0x9200];
 const PPPOE: u16 = 0x8864;
+const PPPOE_HEADER: usize = 6;
+/// The protocol field of PPP.
+const PPP: usize = 2;
 const MPLS: [u16; 2] = [0x8847, 0x8848];
 const LEAST_TYPE: u16 = 0x0600;
 
@@ -98,7 +101,13 @@ impl<'a> Rest<'a> {
         }
         match kind {
             IPV4 | IPV6 => self.ip(),
-            PPPOE => self.after(8)?.ip(),
+            PPPOE => {
+                // What is behind the length that the header says is padding (RFC 2516 §4).
+                let length = usize::from(self.half(4)?).saturating_sub(PPP);
+                let rest = self.after(PPPOE_HEADER + PPP)?;
+                let data = rest.data.get(..length).unwrap_or(rest.data);
+                Self { data, length: rest.length.min(length as u32) }.ip()
+            }
             _ if MPLS.contains(&kind) => {
                 const BOTTOM: u8 = 1;
                 while self.data.get(2)? & BOTTOM == 0 {

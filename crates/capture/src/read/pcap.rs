@@ -7,6 +7,11 @@ use super::source::Source;
 
 const HEADER: usize = 24;
 const RECORD: usize = 16;
+/// Where the version stands, and the only one that is written today. Older ones of the same major number differ in nothing
+/// but the order of two lengths.
+const VERSION: usize = 4;
+const MAJOR: u16 = 2;
+const MINOR: u16 = 4;
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
 const NANOSECONDS: u32 = 0xa1b2_3c4d;
 
@@ -14,6 +19,8 @@ const NANOSECONDS: u32 = 0xa1b2_3c4d;
 pub struct Pcap {
     swapped: bool,
     nanoseconds: bool,
+    /// Whether the lengths of a packet may stand in the other order: before version 2.4 some programs wrote them so.
+    either_order: bool,
     interface: [Interface; 1],
 }
 
@@ -36,10 +43,19 @@ impl Pcap {
         let swapped = ![MICROSECONDS, NANOSECONDS].contains(&little);
         let magic = if swapped { little.swap_bytes() } else { little };
         let word = |at: usize| number(swapped, &head, at);
+        let half = |at: usize| {
+            let half = [head[at], head[at + 1]];
+            if swapped { u16::from_be_bytes(half) } else { u16::from_le_bytes(half) }
+        };
+        let (major, minor) = (half(VERSION), half(VERSION + 2));
+        if major != MAJOR || minor > MINOR {
+            let what = format!("version {major}.{minor} of pcap, of which {MAJOR}.{MINOR} is the last that there is");
+            return Err(Damage::new(VERSION as u64, what).into());
+        }
         // The upper bits of the last word tell of check sequences, not of the link.
         let interface = Interface { link_type: word(20) & 0xffff, snap_length: word(16), ..Interface::default() };
         source.consume(HEADER);
-        Ok(Self { swapped, nanoseconds: magic == NANOSECONDS, interface: [interface] })
+        Ok(Self { swapped, nanoseconds: magic == NANOSECONDS, either_order: minor < MINOR, interface: [interface] })
     }
 
     /// Its only interface.
@@ -63,7 +79,10 @@ impl Pcap {
             return Err(Damage::new(offset, "the file ends within the header of a packet"));
         }
         let word = |at: usize| number(self.swapped, head, at);
-        let (seconds, fraction, kept, length) = (word(0), word(4), word(8), word(12));
+        let (seconds, fraction, mut kept, mut length) = (word(0), word(4), word(8), word(12));
+        if self.either_order && kept > length {
+            (kept, length) = (length, kept);
+        }
         if kept > LONGEST_FRAME {
             let what =
                 format!("a packet of which {kept} bytes were kept, more than {LONGEST_FRAME}: the file is damaged");

@@ -12,6 +12,9 @@ const SIMPLE: u32 = 3;
 const STATISTICS: u32 = 5;
 const ENHANCED: u32 = 6;
 const ORDER: u32 = 0x1a2b_3c4d;
+/// Where the version stands in the block of a section. 1.2 was written by mistake and means 1.0 (§4.1).
+const VERSION: usize = 12;
+const VERSIONS: [(u16, u16); 2] = [(1, 0), (1, 2)];
 /// Type and length before a block, length again behind it.
 const AROUND: usize = 12;
 /// No block is longer: comments and secrets have their place, a gigabyte of nonsense has not.
@@ -68,7 +71,7 @@ impl Pcapng {
         loop {
             let offset = source.offset();
             let damage = |what: &str| Damage::new(offset, what);
-            let head = source.peek(AROUND)?;
+            let head = source.peek(VERSION + 4)?;
             if head.is_empty() {
                 return Ok(None);
             }
@@ -82,6 +85,13 @@ impl Pcapng {
                     _ => return Err(damage("a section of which the byte order cannot be told")),
                 };
                 self.before = self.interfaces.len();
+                if let version @ [_, _, _, _] = &head[VERSION..] {
+                    let (major, minor) = (self.half(version, 0), self.half(version, 2));
+                    if !VERSIONS.contains(&(major, minor)) {
+                        let what = format!("version {major}.{minor} of pcapng, of which 1.0 is the only one");
+                        return Err(Damage::new(offset + VERSION as u64, what));
+                    }
+                }
             }
             let (kind, length) = (self.word(head, 0), self.word(head, 4));
             if length < AROUND as u32 || !length.is_multiple_of(4) || length > LONGEST_BLOCK {

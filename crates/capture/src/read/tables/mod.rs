@@ -180,9 +180,9 @@ fn options(flow: &Flow<'_>) -> String {
 
 fn end((address, port): End) -> String {
     match (port, address.is_v6()) {
-        (0, _) => address.to_string(),
-        (port, true) => format!("[{address}]:{port}"),
-        (port, false) => format!("{address}:{port}"),
+        (None, _) => address.to_string(),
+        (Some(port), true) => format!("[{address}]:{port}"),
+        (Some(port), false) => format!("{address}:{port}"),
     }
 }
 

@@ -1,0 +1,59 @@
+"""The first step of the command: Ctrl-C while it loads, or while it ends, is no traceback.
+
+Loading takes most of a second. An exception from a signal meanwhile comes up anywhere in the modules that are being
+loaded, some of which catch it or print it. So none is raised: nothing was written yet, and the process can end at
+once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+_FAILED: Final = 1
+_INTERRUPTED: Final = 130
+_SAID: Final = b"tightlink: interrupted; nothing was written\n"
+
+
+def main() -> int:
+    """Load the command, run it, and return its exit code."""
+    # Where a shell has it ignored, as of a job in the background, it stays so.
+    interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if interruptible:
+        signal.signal(signal.SIGINT, _end_at_once)
+    if sys.argv[1:] == ["--version"]:
+        # Scripts ask for it, and nothing else needs to be loaded to say it.
+        import tightlink
+
+        try:
+            print(tightlink.__version__, flush=True)
+        except OSError:
+            # Nobody reads it; what is left to write must not be tried again at the end.
+            sys.stdout = None
+            return _FAILED
+        return 0
+    from tightlink.cli import main as run
+
+    try:
+        if interruptible:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        return run()
+    except KeyboardInterrupt:
+        _end_at_once()
+        raise
+    finally:
+        # All is said and written: what is left is to end.
+        if interruptible:
+            signal.signal(signal.SIGINT, lambda *_: os._exit(_INTERRUPTED))
+
+
+def _end_at_once(_number: int = signal.SIGINT, _frame: FrameType | None = None) -> None:
+    with contextlib.suppress(OSError):
+        os.write(2, _SAID)
+    os._exit(_INTERRUPTED)

@@ -1,0 +1,82 @@
+"""The first second of the command: Ctrl-C while it loads is one line and exit code 130."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import tightlink as tl
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: What an installed script does, behind a byte that says that Python itself is there.
+SCRIPT = "import os, sys; os.write(1, b'.'); from tightlink.entry import main; sys.exit(main())"
+SAID = "tightlink: interrupted; nothing was written\n"
+LONG = """
+duration = "100000 s"
+link.a = { ends = ["x", "y"], rate = "10 Gbit/s", delay = "1 ms", queue = "1000 packets" }
+traffic.t = { kind = "bulk", from = "x", to = "y" }
+"""
+
+
+def test_ctrl_c_in_the_first_second_is_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "long.toml"
+    file.write_text(LONG)
+    rng = random.Random(1)
+    for _ in range(12):
+        process = subprocess.Popen(
+            [sys.executable, "-c", SCRIPT, "run", str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        assert process.stdout is not None
+        assert process.stdout.read(1) == b"."
+        # Some milliseconds, in which the entry itself is loaded, are Python's.
+        wait_s = rng.uniform(0.1, 1.0)
+        time.sleep(wait_s)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, out, err.decode()) == (130, b"", SAID), wait_s
+
+
+def test_where_ctrl_c_is_ignored_it_stays_so() -> None:
+    script = f"import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); {SCRIPT}"
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, "list", "profiles"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.read(1) == "."
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    assert out.startswith("ns2 ")
+
+
+def test_the_version_is_said_without_loading_anything() -> None:
+    script = "import sys; from tightlink.entry import main; main(); print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", script, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{tl.__version__}\n"
+    read, write = os.pipe()
+    os.close(read)
+    closed = subprocess.run(
+        [sys.executable, "-m", "tightlink", "--version"], stdout=write, stderr=subprocess.PIPE, check=False
+    )
+    os.close(write)
+    assert (closed.returncode, closed.stderr) == (1, b"")
+    assert not {"pydantic", "cyclopts", "tightlink.cli"} & set(done.stderr.split())
+
+
+def test_the_package_is_what_it_was() -> None:
+    """Its names come when they are asked for, and functions keep the names that modules have, too."""
+    for name in ("capture", "simulate"):
+        importlib.import_module(f"tightlink.{name}")
+    assert callable(tl.capture)
+    assert callable(tl.simulate)
+    assert set(tl.__all__) <= set(dir(tl))
+    assert not [name for name in tl.__all__ if getattr(tl, name) is None]
+    assert not hasattr(tl, "nothing_like_it")
