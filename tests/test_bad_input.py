@@ -126,7 +126,7 @@ CHANGES = [
     ("traffic.u.rate", "1000 Tbit/s", "expected a rate with at least 1 ns from packet to packet"),
     ("traffic.u.udp", {"payload": "1 B", "datagram": "29 B"}, "expected either payload or datagram, not both"),
     ("traffic.u.udp.datagram", "28 B", "expected more than the 28 B of its headers"),
-    ("traffic.u.udp.datagram", "66 kB", "expected an IP datagram of at most 65535 B"),
+    ("traffic.u.udp.datagram", "66 kB", "expected an IP packet of at most 65535 B"),
     ("traffic.u.tcp.payload", "1000 B", None),
     ("topology.net.pairs", 0, "expected a whole number of pairs"),
     ("topology.net.access.delay", ["1 ms"], "expected 2 values, one for each link, not 1"),

@@ -25,6 +25,7 @@ from tightlink import control, units
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.run import SIMULATION, Run, Simulated
 from tightlink.scenario.memory import Memory, check_fits, needed
+from tightlink.scenario.sizes_spec import LARGEST_PACKET
 from tightlink.scenario.windowed import check_trace
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 #: How the names of captures end.
 _CAPTURES: Final = (".pcapng", ".pcap")
 #: What fits into an IP datagram, which has 16 bits for its length, beside its header.
-_MOST_CUT_BYTES: Final = 65_535 - 20
+_MOST_CUT_BYTES: Final = LARGEST_PACKET - 20
 
 
 def simulate(  # noqa: PLR0913

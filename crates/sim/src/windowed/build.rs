@@ -60,14 +60,7 @@ pub(super) fn region(
             if !is_here(spec.node) {
                 continue;
             }
-            let site = Site::new(group, (index, places.len() as u32), &looks, &mut calendar).map_err(|expected| {
-                ScenarioError::Flow {
-                    flow: group.spec.label.clone(),
-                    key: "tcp.congestion",
-                    value: format!("{:?}", group.spec.tcp.congestion.kind),
-                    expected,
-                }
-            })?;
+            let site = Site::new(group, (index, places.len() as u32), &looks, &mut calendar)?;
             places.push(Place { site, node: spec.node, group: number, destination: group.first_destination + index });
         }
     }

@@ -13,7 +13,7 @@ use crate::network::managed::Managed;
 use crate::network::queue::Site as QueueSite;
 use crate::scenario::Scenario;
 use crate::simulation::Interrupted;
-use crate::simulation::checks::check_recovery;
+use crate::simulation::checks::{check_recovery, check_scatter_sizes, check_tcp_size};
 use crate::time::Time;
 
 pub mod active;
@@ -191,7 +191,9 @@ fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
     }
     for users in &scenario.users {
         check_recovery(&users.label, users.tcp.recovery, scenario.profile)?;
+        check_tcp_size(&users.label, &users.tcp)?;
     }
+    scenario.scatter.iter().try_for_each(check_scatter_sizes)?;
     for link in &scenario.links {
         if link.flow_control || Managed::new(&link.queue, QueueSite::new(scenario, link)).is_some() {
             return Err(ScenarioError::Link {
