@@ -47,8 +47,8 @@ use users::group::Group;
 /// Windows are no longer than this, in seconds, however long the delays: what arrives in one must fit into a cache.
 const LONGEST_S: f64 = 5e-3;
 
-/// Most windows from one meeting of the parts to the next: then they hear of interruptions.
-const LONGEST_TURN: f64 = 256.0;
+/// Simulated seconds from one meeting of the parts to the next, at most: then they hear of interruptions.
+const LONGEST_TURN_S: f64 = 50e-3;
 
 /// One run of a scenario with users or scattered datagrams.
 #[derive(Debug)]
@@ -105,9 +105,9 @@ impl<'a> Windowed<'a> {
         let regions = (0..parts.count)
             .map(|part| build::region(scenario, &plan, (&parts, part), (&groups, &routes)))
             .collect::<Result<_, _>>()?;
-        let windows_per_turn = (parts.delay_s / plan.window_s).clamp(1.0, LONGEST_TURN) as u64;
+        let windows_per_turn = (parts.delay_s.min(LONGEST_TURN_S) / plan.window_s).max(1.0) as u64;
         let end = Time::new(scenario.duration_s);
-        let span = Span { clock: Clock::new(plan.window_s), end, windows_per_turn };
+        let span = Span { clock: Clock::new(plan.window_s, scenario.duration_s), end, windows_per_turn };
         Ok(Self { scenario, groups, regions, part_of: parts.of_node, span, windows: 0 })
     }
 
