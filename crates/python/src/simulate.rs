@@ -20,6 +20,7 @@ use tightlink_sim::{ENGINE_BEHAVIOUR, Interrupted, Scenario, Simulation};
 
 use crate::control::{InPython, Trouble};
 use crate::digest::tables_digest;
+use crate::fault::detached;
 use crate::observers::{Observers, Wanted, Watching};
 use crate::outcome::Outcome;
 use crate::{ControlError, ScenarioError};
@@ -99,10 +100,10 @@ pub fn simulate(
         return Err(ScenarioError::new_err("trace: packets of users and scatter are not traced"));
     }
     if windowed {
-        return Ok(py.detach(|| run_windowed(&scenario, threads, watch.as_ref(), part))?);
+        return Ok(detached(py, || run_windowed(&scenario, threads, watch.as_ref(), part))??);
     }
     // The Python side may be asked for anything while the engine runs.
-    Ok(py.detach(|| run(&scenario, &wanted, make))?)
+    Ok(detached(py, || run(&scenario, &wanted, make))??)
 }
 
 fn run(scenario: &Scenario, wanted: &Wanted, make: Option<Py<PyAny>>) -> Result<Outcome, Failure> {
@@ -126,14 +127,27 @@ fn run(scenario: &Scenario, wanted: &Wanted, make: Option<Py<PyAny>>) -> Result<
 /// Name of the table that `trace` adds. It is not part of the digest: it repeats what the totals say.
 pub const PACKETS: &str = "packets";
 
+/// Between questions whether a run is to end; they need Python's lock.
+const QUESTION: Duration = Duration::from_millis(50);
+
 /// Whether the run is to end, as it is asked now and then.
 fn is_interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed) || Python::attach(|py| py.check_signals().is_err())
 }
 
+/// The same, asked as often as one likes.
+fn interruption() -> impl FnMut() -> bool {
+    let mut asked = Instant::now();
+    move || {
+        if asked.elapsed() < QUESTION {
+            return false;
+        }
+        asked = Instant::now();
+        is_interrupted()
+    }
+}
+
 fn run_windowed(scenario: &Scenario, threads: u32, watch: Option<&Py<PyAny>>, part: bool) -> Result<Outcome, Failure> {
-    /// Between questions whether to end; they need Python's lock.
-    const QUESTION: Duration = Duration::from_millis(50);
     const WORD: Duration = Duration::from_millis(500);
     // More threads than processors would wait for each other.
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
@@ -210,7 +224,8 @@ fn run_with<P: Probe>(scenario: &Scenario, probe: P, make: Option<Py<PyAny>>) ->
         Some(make) => Simulation::with_controls(scenario, probe, &mut InPython::new(make, Arc::clone(&trouble)))?,
     };
     let begin = Instant::now();
-    let ended = simulation.run(|| trouble.happened() || is_interrupted());
+    let mut interrupted = interruption();
+    let ended = simulation.run(|| trouble.happened() || interrupted());
     if let Some((place, cause)) = trouble.take() {
         return Err(Failure::Control(place, cause));
     }

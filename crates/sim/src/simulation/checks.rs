@@ -3,7 +3,7 @@
 use crate::error::ScenarioError;
 use crate::network::link::Link;
 use crate::network::queue::{QueueSpec, Site};
-use crate::scenario::{FlowSpec, Profile, QueueLimit, Recovery, Scenario, ScatterSpec, TcpSpec, UdpSpec};
+use crate::scenario::{FlowSpec, Profile, QueueLimit, Recovery, ScatterSpec, Scenario, TcpSpec, UdpSpec};
 use crate::time::Time;
 use crate::transport::ecn::Feedback;
 
