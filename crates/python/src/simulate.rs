@@ -15,6 +15,7 @@ use tightlink_sim::probe::trace::Trace;
 use tightlink_sim::probe::{Probe, Sampled, Totals};
 use tightlink_sim::scenario::Recovery;
 use tightlink_sim::tables::{self, Table};
+use tightlink_sim::warnings;
 use tightlink_sim::windowed::{Progress, Windowed, Work};
 use tightlink_sim::{ENGINE_BEHAVIOUR, Interrupted, Scenario, Simulation};
 
@@ -174,7 +175,7 @@ fn run_windowed(scenario: &Scenario, threads: u32, watch: Option<&Py<PyAny>>, pa
     let tables = run.tables();
     let until = ended.is_err().then(|| run.simulated_s());
     let counts = (run.packet_hops(), 0, run.random_draws());
-    Ok(Outcome::new(manifest(scenario, &tables, counts, wall_s), tables, until))
+    Ok(Outcome::new(manifest(scenario, &tables, counts, &warnings::of_users(&run), wall_s), tables, until))
 }
 
 /// Tells Python how far a run is, and whether it was interrupted meanwhile: a signal that arrives while Python runs is
@@ -197,6 +198,7 @@ fn manifest(
     scenario: &Scenario,
     tables: &[(&'static str, Table)],
     (packet_hops, events, random_draws): (u64, u64, u64),
+    warnings: &[String],
     wall_s: f64,
 ) -> String {
     json!({
@@ -207,7 +209,7 @@ fn manifest(
         "packet_hops": packet_hops,
         "events": events,
         "random_draws": random_draws,
-        "warnings": [],
+        "warnings": warnings,
         "timing": {
             "wall_s": wall_s,
             "packet_hops_per_s": packet_hops as f64 / wall_s,
@@ -238,7 +240,7 @@ fn run_with<P: Probe>(scenario: &Scenario, probe: P, make: Option<Py<PyAny>>) ->
     ];
     tables.extend(tables::series(&simulation).map(|table| ("series", table)));
     let counts = (simulation.packet_hops(), simulation.events(), simulation.random_draws());
-    let manifest = manifest(scenario, &tables, counts, wall_s);
+    let manifest = manifest(scenario, &tables, counts, &warnings::of_flows(&simulation), wall_s);
     Ok(Outcome::new(manifest, tables, None))
 }
 

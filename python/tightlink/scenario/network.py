@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from tightlink import units
 from tightlink.errors import ABSENT, ScenarioError, closest
-from tightlink.scenario.disciplines import Line
+from tightlink.scenario.disciplines import Line, Threshold
 from tightlink.scenario.queues import discipline
 from tightlink.scenario.table import kind_of
-from tightlink.scenario.values import UNLIMITED, line_rate
+from tightlink.scenario.values import LARGEST_PACKET, UNLIMITED, line_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -227,7 +227,11 @@ class Network:
         hop = self.hops[index]
         queue = discipline(given(hop.wire.queue))
         limit = self._limit(index, bdp_queues)
-        return {"kind": kind_of(queue), "limit": limit, **queue.spec(Line(hop.rate, hop.delay, hop.packet_rate))}
+        spec = queue.spec(Line(hop.rate, hop.delay, hop.packet_rate))
+        if isinstance(queue, Threshold) and isinstance(limit, dict) and _reaches(spec["mark"], limit):
+            expected = f"less than the limit, which is {queue.limit}: what does not fit is dropped, not marked"
+            raise ScenarioError(expected, key=f"{hop.key}.queue.mark", value=queue.mark)
+        return {"kind": kind_of(queue), "limit": limit, **spec}
 
     def _limit(self, index: int, bdp_queues: dict[int, int]) -> str | dict[str, int]:
         if index in bdp_queues:
@@ -237,6 +241,14 @@ class Network:
             return UNLIMITED
         kind, quantity = units.parse(text, units.PACKETS, units.SIZE)
         return {"packets" if kind is units.PACKETS else "bytes": int(quantity.exact)}
+
+
+def _reaches(mark: dict[str, int], limit: dict[str, int]) -> bool:
+    """Whether nothing is above a mark that is not above the limit of its queue, too."""
+    ((unit, most),) = limit.items()
+    if unit == "packets" and "bytes" in mark:
+        return mark["bytes"] >= most * LARGEST_PACKET
+    return mark.get(unit, 0) >= most
 
 
 def limit_of(wire: Wire) -> str:

@@ -8,19 +8,17 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.scenario.network import given
+from tightlink.scenario.values import LARGEST_PACKET
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tightlink.scenario.sizes import DatagramSize
-
-#: The largest IP packet, in bytes.
-LARGEST_PACKET: Final = 2**16 - 1
 
 
 def check_packet(key: str, text: str, payload: int, header: int = 0) -> None:

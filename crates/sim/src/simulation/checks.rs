@@ -1,11 +1,10 @@
 //! What only the engine can see to be wrong with traffic: it knows what controls and queues need.
 
 use crate::error::ScenarioError;
-use crate::network::link::Link;
-use crate::network::queue::{QueueSpec, Site};
+use crate::network::queue::QueueSpec;
 use crate::scenario::{FlowSpec, Profile, QueueLimit, Recovery, ScatterSpec, Scenario, TcpSpec, UdpSpec};
-use crate::time::Time;
 use crate::transport::ecn::Feedback;
+use crate::warnings::takes;
 
 /// Bytes that SACK blocks may add to an ACK.
 const MOST_SACK_BYTES: u32 = 4 + 8 * 3;
@@ -114,8 +113,7 @@ pub(super) fn check_pushes_back(scenario: &Scenario, link: u32, size: u32) -> Re
             expected: "a source that saturates it needs a queue that takes what it has room for".into(),
         });
     }
-    let empty = Link::new(spec, 0, Site::new(scenario, spec), Time::ZERO);
-    if empty.takes_alone(size) {
+    if takes(scenario, link, size) {
         return Ok(());
     }
     wrong(format!("a queue that takes a packet of {size} B"))

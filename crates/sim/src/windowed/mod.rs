@@ -135,8 +135,13 @@ impl<'a> Windowed<'a> {
         self.regions.iter().map(Region::random_draws).sum()
     }
 
+    /// What is run.
+    pub(crate) fn scenario(&self) -> &'a Scenario {
+        self.scenario
+    }
+
     /// All links.
-    fn lines(&self) -> impl Iterator<Item = &Line> {
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &Line> {
         let parts = self.scenario.links.iter().map(|link| self.part_of[link.from as usize]);
         parts.enumerate().map(|(index, part)| &self.regions[part as usize].lines[index])
     }
