@@ -91,7 +91,7 @@ def check_depth(data: object) -> None:
     Raises:
         ScenarioError: They are.
     """
-    level = [data]
+    level: list[Any] = [data]
     for _ in range(DEEPEST):
         tables = (value.values() if isinstance(value, dict) else value for value in level)
         level = [inner for table in tables for inner in table if isinstance(inner, dict | list)]
