@@ -175,7 +175,8 @@ fn run_windowed(scenario: &Scenario, threads: u32, watch: Option<&Py<PyAny>>, pa
     let tables = run.tables();
     let until = ended.is_err().then(|| run.simulated_s());
     let counts = (run.packet_hops(), 0, run.random_draws());
-    Ok(Outcome::new(manifest(scenario, &tables, counts, &warnings::of_users(&run), wall_s), tables, until))
+    let manifest = manifest(scenario, &tables, counts, &warnings::of_users(&run), wall_s)?;
+    Ok(Outcome::new(manifest, tables, until))
 }
 
 /// Tells Python how far a run is, and whether it was interrupted meanwhile: a signal that arrives while Python runs is
@@ -200,12 +201,12 @@ fn manifest(
     (packet_hops, events, random_draws): (u64, u64, u64),
     warnings: &[String],
     wall_s: f64,
-) -> String {
-    json!({
+) -> Result<String, Interrupted> {
+    let manifest = json!({
         "seed": scenario.seed,
         "version": env!("CARGO_PKG_VERSION"),
         "engine_behaviour": ENGINE_BEHAVIOUR,
-        "digest": tables_digest(tables),
+        "digest": tables_digest(tables, interruption())?,
         "packet_hops": packet_hops,
         "events": events,
         "random_draws": random_draws,
@@ -215,8 +216,8 @@ fn manifest(
             "packet_hops_per_s": packet_hops as f64 / wall_s,
             "peak_rss_bytes": peak_rss_bytes(),
         },
-    })
-    .to_string()
+    });
+    Ok(manifest.to_string())
 }
 
 fn run_with<P: Probe>(scenario: &Scenario, probe: P, make: Option<Py<PyAny>>) -> Result<Outcome, Failure> {
@@ -240,7 +241,7 @@ fn run_with<P: Probe>(scenario: &Scenario, probe: P, make: Option<Py<PyAny>>) ->
     ];
     tables.extend(tables::series(&simulation).map(|table| ("series", table)));
     let counts = (simulation.packet_hops(), simulation.events(), simulation.random_draws());
-    let manifest = manifest(scenario, &tables, counts, &warnings::of_flows(&simulation), wall_s);
+    let manifest = manifest(scenario, &tables, counts, &warnings::of_flows(&simulation), wall_s)?;
     Ok(Outcome::new(manifest, tables, None))
 }
 
