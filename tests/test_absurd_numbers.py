@@ -77,6 +77,11 @@ REFUSED: list[tuple[str, dict[str, object], str]] = [
         'node.r.processor.background.every = "99 us": expected at most 10000 jobs in the 1 s that a packet may take',
     ),
     (
+        BULK,
+        {"traffic.t": {"kind": "on-off", "from": "a", "to": "b", "rate": "1 Mbit/s", "on": "1 us", "off": "1 us"}},
+        'traffic.t.on = "1 us": expected at least the time from packet to packet, which is 8 ms',
+    ),
+    (
         USERS,
         {"duration": "10000000 s", "link.wire.delay": "1 ns", "traffic.t.interfaces.eth.delay": "0 s"},
         "traffic: expected links with a delay of at least 1.4e-7 s on every circle that traffic can take",
@@ -168,9 +173,9 @@ def test_memory_is_foreseen_before_a_scenario_is_expanded(monkeypatch: pytest.Mo
     """
     monkeypatch.setattr(memory, "available", lambda: 2**30)
     for text, changes, needs, remedy in (
-        (pairs, {}, "7.1 GiB of memory, for 1 flows, 4000000 nodes and links", "fewer flows or a smaller network"),
+        (pairs, {}, "7.1 GiB of memory, for 1 flow, 4000000 nodes and links", "fewer flows or a smaller network"),
         (BULK, {"traffic.t.flows": 1_000_000}, "2.3 GiB of memory, for 1000000 flows, ", "fewer flows or a smaller"),
-        (BULK, {"duration": "9 s", "observe.interval": "1 us"}, "6.7 GiB of memory, for 1 flows, ", "a longer observe"),
+        (BULK, {"duration": "9 s", "observe.interval": "1 us"}, "6.7 GiB of memory, for 1 flow, ", "a longer observe"),
         (
             USERS,
             {"duration": "9 s", "observe.interval": "1 us"},

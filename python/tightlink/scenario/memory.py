@@ -109,7 +109,8 @@ class Outline:
 
     def __str__(self) -> str:
         rows = f" and {self.rows} samples" if self.rows else ""
-        return f"up to {_size(self.bytes)} of memory, for {self.flows} flows, {self.elements} nodes and links{rows}"
+        flows = "1 flow" if self.flows == 1 else f"{self.flows} flows"
+        return f"up to {_size(self.bytes)} of memory, for {flows}, {self.elements} nodes and links{rows}"
 
 
 def outline(scenario: Scenario) -> Outline:
