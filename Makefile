@@ -67,7 +67,7 @@ fuzz: setup ## Feed scenario parser and capture reader random input (FUZZ=100000
 	TIGHTLINK_FUZZ=$(FUZZ) $(BIN)/python -m pytest --quiet -m fuzz tests/test_fuzz.py tests/test_capture.py
 	TIGHTLINK_FUZZ=$(FUZZ) cargo test --quiet --package tightlink-capture --test read
 
-attack: setup ## Attack what is stored: kills, two processes on one folder, damaged files (TRIES=300 each)
+attack: setup ## Attack for minutes: kills, damaged files, hostile peers, absurd numbers (TRIES=300 of each)
 	$(BIN)/python tests/attack --tries $(TRIES)
 
 docs-figures: setup ## Draw the figures of the documentation again

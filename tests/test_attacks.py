@@ -6,7 +6,7 @@ import pytest
 
 from attack import attack, names
 
-TRIES = {"pairs": 20, "kills": 6, "flips": 25}
+TRIES = {"pairs": 20, "kills": 6, "flips": 25, "monotone": 60, "conservation": 30, "scenarios": 60}
 
 
 @pytest.mark.parametrize("name", names())

@@ -91,7 +91,7 @@ def test_traces(file: Path, tmp_path: Path) -> None:
         (["--set", "nonsense"], "expected key=value"),
         (["--seed", "-4"], "--seed"),
         (["--seed", "x"], "seed"),
-        (["--threads", "0"], "threads = 0: expected a whole number of at least 1"),
+        (["--threads", "0"], "threads = 0: expected a whole number from 1 to 1024"),
         (["--nonsense"], "--nonsense"),
     ],
 )

@@ -10,6 +10,7 @@ __all__ = [
     "Ack",
     "CaptureError",
     "ControlError",
+    "EngineError",
     "Loss",
     "Outcome",
     "Report",
@@ -45,6 +46,9 @@ class ScenarioError(ValueError):
 
 class ControlError(RuntimeError):
     """What went wrong in a congestion control written in Python, and where; the cause says why."""
+
+class EngineError(RuntimeError):
+    """A mistake of the engine itself: what went wrong, and where in its code."""
 
 @final
 class Report:

@@ -26,6 +26,7 @@ from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.files import check_new
 from tightlink.run import SIMULATION, Run, Simulated
 from tightlink.scenario.memory import Memory, check_fits, needed
+from tightlink.scenario.values import LARGEST_PACKET
 from tightlink.scenario.windowed import check_trace
 
 if TYPE_CHECKING:
@@ -35,10 +36,12 @@ if TYPE_CHECKING:
     from tightlink import _core
     from tightlink.scenario import Scenario
 
+#: More than a machine has processors are not started, however many are asked for.
+_MOST_THREADS: Final = 1024
 #: How the names of captures end.
 _CAPTURES: Final = (".pcapng", ".pcap")
 #: What fits into an IP datagram, which has 16 bits for its length, beside its header.
-_MOST_CUT_BYTES: Final = 65_535 - 20
+_MOST_CUT_BYTES: Final = LARGEST_PACKET - 20
 
 
 def simulate(  # noqa: PLR0913
@@ -75,8 +78,8 @@ def simulate(  # noqa: PLR0913
     """
     if seed is not None:
         scenario = scenario.set("seed", seed)
-    if threads < 1:
-        raise TightlinkError(f"threads = {threads}: expected a whole number of at least 1")
+    if not 1 <= threads <= _MOST_THREADS:
+        raise TightlinkError(f"threads = {threads}: expected a whole number from 1 to {_MOST_THREADS}")
     if trace or tr is not None or pcap is not None:
         check_trace(scenario)
     prepared = prepare(scenario)

@@ -7,6 +7,7 @@ mod capture;
 mod control;
 mod departures;
 mod digest;
+mod fault;
 mod observers;
 mod outcome;
 mod parquet_file;
@@ -32,8 +33,17 @@ pyo3::create_exception!(
     "A file that is no capture, or a damaged one."
 );
 
+pyo3::create_exception!(
+    _core,
+    EngineError,
+    pyo3::exceptions::PyRuntimeError,
+    "A mistake of the engine itself: what went wrong, and where in its code."
+);
+
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    fault::note_panics();
+    module.add("EngineError", module.py().get_type::<EngineError>())?;
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("engine_behaviour", tightlink_sim::ENGINE_BEHAVIOUR)?;
     module.add("ControlError", module.py().get_type::<ControlError>())?;
