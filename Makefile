@@ -7,13 +7,15 @@ export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MATURIN := VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml $(wildcard Cargo.lock)
-CHECKED := python tests docs/images docs/reference $(wildcard benchmarks examples)
+CHECKED := python tests docs/images docs/reference $(wildcard benchmarks)
 FUZZ ?= 1000000
+TRIES ?= 300
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
-.PHONY: help system-packages setup run test test-rust test-python bench fuzz docs-figures docs-reference lint format clean
+.PHONY: help system-packages setup run test test-rust test-python test-bare bare wheel check-wheel check-lowest check-platforms \
+	attack bench fuzz docs-figures docs-reference lint format clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -37,12 +39,36 @@ test-rust: ## Run the tests of the engine
 test-python: setup ## Run the tests of the package
 	$(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadfile
 
+test-bare: setup ## Run the tests without optional programs and without privileges (BARE="tests/test_cli.py …": these)
+	@$(if $(BARE),,cargo test --quiet --workspace --exclude tightlink-python --no-run)
+	$(BIN)/python tests/bare.py $(MAKE) --no-print-directory bare BARE="$(BARE)"
+
+bare:
+	@$(if $(BARE),,cargo test --quiet --workspace --exclude tightlink-python --offline)
+	$(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadfile -p no:cacheprovider $(BARE)
+
+wheel: $(VENV)/.created ## Build the wheel in dist/
+	@rm -rf dist
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin build --release --quiet --out dist
+
+check-wheel: wheel ## Install the wheel where nothing else is, and run every command once
+	$(BIN)/python tests/wheel.py dist/*.whl
+
+check-lowest: wheel ## Run the tests with the lowest versions that pyproject.toml allows
+	$(PYTHON) tests/lowest.py dist/*.whl
+
+check-platforms: setup ## Check what can be checked here of macOS, Windows and WebAssembly
+	.ci/platforms
+
 bench: setup ## Time the same workloads here and in the other simulators that are installed
 	$(BIN)/python benchmarks/bench.py
 
 fuzz: setup ## Feed scenario parser and capture reader random input (FUZZ=1000000)
 	TIGHTLINK_FUZZ=$(FUZZ) $(BIN)/python -m pytest --quiet -m fuzz tests/test_fuzz.py tests/test_capture.py
 	TIGHTLINK_FUZZ=$(FUZZ) cargo test --quiet --package tightlink-capture --test read
+
+attack: setup ## Attack for minutes: kills, damaged files, hostile peers, absurd numbers (TRIES=300 of each)
+	$(BIN)/python tests/attack --tries $(TRIES)
 
 docs-figures: setup ## Draw the figures of the documentation again
 	$(BIN)/python docs/images/make.py
@@ -60,6 +86,7 @@ lint: setup ## Check format, style, types and the direction of imports
 	$(BIN)/mypy docs/reference/make.py
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest tightlink._core
 	$(BIN)/lint-imports --no-cache
+	.ci/platforms types
 
 format: setup ## Format the sources
 	cargo fmt

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import lzma
-import shutil
 import subprocess
 from itertools import accumulate
 from pathlib import Path
@@ -17,6 +16,7 @@ import numpy as np
 import pytest
 
 import tightlink as tl
+from programs import need
 
 if TYPE_CHECKING:
     import polars as pl
@@ -213,11 +213,9 @@ END {
 
 
 def awk(path: Path, name: str) -> str:
-    program = shutil.which("awk")
-    if program is None:
-        pytest.skip("awk is not installed")
+    need("awk")
     sinks = ("3", "5") if name.startswith("dumbbell/") else ("1", "-1")
-    command = [program, "-v", f"S0={sinks[0]}", "-v", f"S1={sinks[1]}", AWK, str(path)]
+    command = ["awk", "-v", f"S0={sinks[0]}", "-v", f"S1={sinks[1]}", AWK, str(path)]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
@@ -247,11 +245,9 @@ def without_flags(path: Path) -> list[list[str]]:
 
 @pytest.mark.parametrize("name", OPTIONS)
 def test_the_trace_file_is_the_one_that_ns2_writes(name: str, tmp_path: Path) -> None:
-    ns = shutil.which("ns")
-    if ns is None:
-        pytest.skip("ns-2 is not installed (Debian: apt install ns2)")
+    need("ns")
     theirs = tmp_path / "ns2.tr"
-    subprocess.run([ns, str(DATA / "run.tcl"), str(theirs), *OPTIONS[name]], check=True, capture_output=True)
+    subprocess.run(["ns", str(DATA / "run.tcl"), str(theirs), *OPTIONS[name]], check=True, capture_output=True)
     ours, expected = (without_flags(path) for path in (tr(name, tmp_path / "ours.tr"), theirs))
     difference = next((pair for pair in zip(ours, expected, strict=False) if pair[0] != pair[1]), None)
     assert difference is None

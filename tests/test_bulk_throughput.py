@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ import polars as pl
 import pytest
 
 import tightlink as tl
+from programs import need
 from tightlink.analysis.bulk_cells import cell, table
 from tightlink.analysis.bulk_path import BulkPath
 from tightlink.reduce import mean_of
@@ -87,9 +87,7 @@ def test_cells_without_loss_are_ns2s_to_the_packet(place: paths.Place, runs: Map
 
 @pytest.mark.parametrize("name", ["daresbury,6,40", "caltech,88,10", "lbnl,700,7"])
 def test_the_stored_counts_are_those_of_ns2(name: str) -> None:
-    ns = shutil.which("ns")
-    if ns is None:
-        pytest.skip("ns-2 is not installed (Debian: apt install ns2)")
+    need("ns")
     place_name, window, flows = name.split(",")
     place = next(place for place in paths.PATHS if place.name == place_name)
     options = [
@@ -99,7 +97,7 @@ def test_the_stored_counts_are_those_of_ns2(name: str) -> None:
         window,
         flows,
     ]
-    done = subprocess.run([ns, str(BULK_TCL), *options], check=True, capture_output=True, text=True)
+    done = subprocess.run(["ns", str(BULK_TCL), *options], check=True, capture_output=True, text=True)
     columns = ("packets_sent", "bottleneck_arrivals", "bottleneck_drops", "packets_acked")
     stored = reference.grid(place).filter((pl.col("window_packets") == int(window)) & (pl.col("flows") == int(flows)))
     assert done.stdout.strip() == ",".join(str(value) for value in stored.select(columns).row(0))

@@ -36,7 +36,7 @@ from captures import (
     tcp,
     udp,
 )
-from tightlink import _core, cli
+from tightlink import _core, cli, console
 from tightlink.analysis.captured import remarks
 from tightlink.report import captures, run_report
 from tightlink.report.blocks import Chart
@@ -280,7 +280,7 @@ def test_the_same_capture_again_is_there_already(tmp_path: Path, capsys: pytest.
     out = capsys.readouterr().out
     assert out.splitlines()[1].split()[:3] == ["10.0.0.1:5000-10.0.0.2:80", "tcp", "complete"]
     assert cli.main(["capture", str(file), "-o", folder]) == 0
-    assert cli.main(["capture", str(file), "-o", folder, "--interval", "10 ms"]) == cli.WRONG
+    assert cli.main(["capture", str(file), "-o", folder, "--interval", "10 ms"]) == console.WRONG
     assert "there is another capture; choose another folder" in capsys.readouterr().err
 
 
@@ -318,7 +318,7 @@ def test_the_same_capture_again_is_there_already(tmp_path: Path, capsys: pytest.
 )
 def test_what_is_no_capture(tmp_path: Path, content: bytes, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "bad").write_bytes(content)
-    assert cli.main(["capture", str(tmp_path / "bad")]) == cli.WRONG
+    assert cli.main(["capture", str(tmp_path / "bad")]) == console.WRONG
     error = capsys.readouterr().err
     assert said in error
     assert len(error.splitlines()) == 1
@@ -369,13 +369,13 @@ def test_everything_up_to_the_damage(tmp_path: Path, capsys: pytest.CaptureFixtu
 )
 def test_wrong_options(tmp_path: Path, options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a").write_bytes(pcap(conversation()))
-    assert cli.main(["capture", str(tmp_path / "a"), *options]) == cli.WRONG
+    assert cli.main(["capture", str(tmp_path / "a"), *options]) == console.WRONG
     assert said in capsys.readouterr().err
 
 
 def test_files_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["capture", str(tmp_path / "none")]) == cli.FAILED
-    assert cli.main(["capture", str(tmp_path)]) == cli.WRONG
+    assert cli.main(["capture", str(tmp_path / "none")]) == console.WRONG
+    assert cli.main(["capture", str(tmp_path)]) == console.WRONG
     assert "no such file or directory" in (error := capsys.readouterr().err)
     assert "and it is a folder" in error
 

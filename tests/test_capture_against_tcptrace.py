@@ -6,7 +6,6 @@ It judges fewer things than tshark and some of them otherwise; what differs is o
 from __future__ import annotations
 
 import csv
-import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +14,14 @@ import pytest
 
 import tightlink as tl
 from captures import ACK, FIN, PSH, SYN, TCP, ethernet, ipv4, noise, pcap, tcp
+from programs import needs
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from captures import Timed
 
-pytestmark = pytest.mark.skipif(shutil.which("tcptrace") is None, reason="tcptrace is not installed")
+pytestmark = needs("tcptrace")
 
 #: A full queue that drops, a receiver's window that fills, and data in both directions.
 TRAFFIC = """

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import shutil
 import subprocess
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
@@ -17,6 +16,7 @@ import pytest
 
 import tightlink as tl
 from captures import ACK, FIN, PSH, RST, SYN, TCP, ethernet, ipv4, noise, pcapng, tcp
+from programs import need, needs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,7 +49,7 @@ _FIELDS: Final = (
 #: The definitions are those of this version; later ones see more in selective acknowledgments.
 _VERSION: Final = "4.0."
 
-pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+pytestmark = needs("tshark")
 
 
 def _tshark(file: Path, *, twice: bool = True) -> list[dict[str, str]]:
@@ -243,9 +243,7 @@ def test_totals_of_conversations(tmp_path: Path) -> None:
 
 def test_real_traffic(tmp_path: Path) -> None:
     """A transfer on the loopback interface of a namespace of its own, captured by dumpcap."""
-    missing = [name for name in ("dumpcap", "iperf3", "unshare", "ip") if shutil.which(name) is None]
-    if missing:
-        pytest.skip(f"{missing[0]} is not installed")
+    need("dumpcap", "iperf3", "unshare", "ip")
     file = tmp_path / "real.pcapng"
     script = f"""
         ip link set lo up

@@ -9,7 +9,6 @@ import bz2
 import gzip
 import lzma
 import random
-import shutil
 import struct
 import subprocess
 import zlib
@@ -35,7 +34,8 @@ from captures import (
     tcp,
     udp,
 )
-from tightlink import cli
+from programs import need
+from tightlink import cli, console
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,8 +97,7 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {"gz": gzip.compress, "bz2": bz2.
 
 
 def _zstd(content: bytes) -> bytes:
-    if shutil.which("zstd") is None:
-        pytest.skip("zstd is not installed")
+    need("zstd")
     return subprocess.run(["zstd", "-q", "-c"], input=content, capture_output=True, check=True, timeout=60).stdout
 
 
@@ -187,7 +186,7 @@ def test_flows_that_are_not_listed_are_counted(tmp_path: Path) -> None:
 )
 def test_wrong_options(tmp_path: Path, options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a").write_bytes(pcap(noise(1, 1)))
-    assert cli.main(["capture", str(tmp_path / "a"), *options]) == cli.WRONG
+    assert cli.main(["capture", str(tmp_path / "a"), *options]) == console.WRONG
     error = capsys.readouterr().err
     assert said in error
     assert len(error.splitlines()) == 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import lzma
-import shutil
 import subprocess
 from itertools import accumulate
 from pathlib import Path
@@ -15,7 +14,8 @@ import polars as pl
 import pytest
 
 import tightlink as tl
-from tightlink import cli
+from programs import needs
+from tightlink import cli, console
 from tightlink.report import run_report
 from tightlink.tables import TABLES
 
@@ -220,7 +220,7 @@ $ns run
 """
 
 
-@pytest.mark.skipif(shutil.which("ns") is None, reason="ns-2 is not installed")
+@needs("ns")
 def test_what_ns2_writes_today(tmp_path: Path) -> None:
     """With the variables of an agent among the packets, and all flows of number 0."""
     ran = subprocess.run(
@@ -281,13 +281,13 @@ def test_everything_up_to_the_damage(tmp_path: Path, line: str, said: str, capsy
     assert f"damaged at byte {len(good)}: {said}" in error
     assert "the tables hold the 2 events before it" in error
     (tmp_path / "out.tr").write_text("+ 0" + line[5:] + "\n" if line.startswith("+ soon") else "+ 0 1\n")
-    assert cli.main(["capture", str(tmp_path / "out.tr")]) == cli.WRONG
+    assert cli.main(["capture", str(tmp_path / "out.tr")]) == console.WRONG
 
 
 def test_wrong_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "out.tr").write_text("+ 0.1 0 1 tcp 40 ------- 0 0.0 1.0 0 0\nr 1e9 0 1 tcp 40 ------- 0 0.0 1.0 0 0\n")
-    assert cli.main(["capture", str(tmp_path / "out.tr"), "--interval", "1 ns"]) == cli.WRONG
+    assert cli.main(["capture", str(tmp_path / "out.tr"), "--interval", "1 ns"]) == console.WRONG
     assert "the series has more than 16777216 values: expected intervals longer" in capsys.readouterr().err
     (tmp_path / "out.tr").write_text("+ 0.1 0 1 tcp 40 ------- 0 0.0 1.0 0 0\n")
-    assert cli.main(["capture", str(tmp_path / "out.tr"), "--connections", "10"]) == cli.WRONG
+    assert cli.main(["capture", str(tmp_path / "out.tr"), "--connections", "10"]) == console.WRONG
     assert "is a trace, which has none" in capsys.readouterr().err

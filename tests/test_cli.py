@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -12,8 +13,9 @@ from types import SimpleNamespace
 import pytest
 
 import tightlink as tl
-from tightlink import cli, console
+from tightlink import cli, console, studies
 from tightlink.experiment import claims
+from tightlink.measure import machine
 
 
 @pytest.fixture
@@ -89,7 +91,7 @@ def test_traces(file: Path, tmp_path: Path) -> None:
         (["--set", "nonsense"], "expected key=value"),
         (["--seed", "-4"], "--seed"),
         (["--seed", "x"], "seed"),
-        (["--threads", "0"], "threads = 0: expected a whole number of at least 1"),
+        (["--threads", "0"], "threads = 0: expected a whole number from 1 to 1024"),
         (["--nonsense"], "--nonsense"),
     ],
 )
@@ -144,7 +146,7 @@ def test_interruption(file: Path, capsys: pytest.CaptureFixture[str], monkeypatc
 
 
 def test_a_folder_that_cannot_be_written(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["run", str(file), "-o", str(file / "out")]) == 1
+    assert cli.main(["run", str(file), "-o", str(file / "out")]) == console.WRONG
     assert capsys.readouterr().err.startswith("tightlink: ")
 
 
@@ -158,8 +160,8 @@ def test_studies(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch
         out.mkdir()
         claims.save(found, out / "claims.json")
 
-    studies = SimpleNamespace(names=lambda: [("one-flow", "one TCP flow")], run=run)
-    monkeypatch.setattr(cli, "_part", lambda _: studies)
+    monkeypatch.setattr(studies, "names", lambda: [("one-flow", "one TCP flow")])
+    monkeypatch.setattr(studies, "run", run)
     assert cli.main(["study", "one-flow", "-o", str(tmp_path / "one"), "-j", "2"]) == 0
     assert capsys.readouterr().out.splitlines()[1].split() == ["sends", "2385", "2385", "holds"]
     found.append(claims.untestable("b", "rests", "p. 2", "no data"))
@@ -171,13 +173,60 @@ def test_studies(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch
     assert capsys.readouterr().out.startswith("one-flow ")
 
 
-def test_parts_that_are_not_installed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(name: str) -> None:
-        raise ModuleNotFoundError(name, name="altair")
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (ModuleNotFoundError("no", name="dask"), 2, 'dask is needed here and is not installed: pip install "dask>='),
+        (
+            ModuleNotFoundError("no", name="vl_convert"),
+            2,
+            'vl_convert is needed here and is not installed: pip install "vl-',
+        ),
+        (MemoryError(), 1, "out of memory: fewer sources"),
+        (OSError(errno.ENOSPC, "No space left on device", "runs/a"), 1, "runs/a: no space left on device"),
+        (OSError(errno.ENOSPC, "No space left on device"), 1, "standard output: no space left on device"),
+        (PermissionError(errno.EACCES, "Permission denied", "a.csv"), 2, "a.csv: permission denied"),
+        (ZeroDivisionError("division by zero"), 1, "a bug of Tightlink ended this command: ZeroDivisionError: "),
+        (ModuleNotFoundError("no", name="tightlink.x"), 1, "a bug of Tightlink"),
+    ],
+)
+def test_whatever_ends_a_command_is_a_sentence(
+    error: Exception,
+    code: int,
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
 
-    monkeypatch.setattr(cli, "importlib", SimpleNamespace(import_module=missing))
-    assert cli.main(["report", "."]) == 2
-    assert 'needs altair, which is not installed: pip install "tightlink[report]"' in capsys.readouterr().err
+    monkeypatch.setattr(cli, "app", fail)
+    monkeypatch.delenv("TIGHTLINK_TRACEBACK", raising=False)
+    assert cli.main(["list", "queues"]) == code
+    err = capsys.readouterr().err
+    assert err.startswith(f"tightlink: {said}")
+    assert "Traceback" not in err
+    monkeypatch.setenv("TIGHTLINK_TRACEBACK", "1")
+    assert cli.main(["list", "queues"]) == code
+    assert "Traceback (most recent call last)" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
+def test_standard_output_that_takes_nothing() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "tightlink", "list", "queues"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (1, "tightlink: standard output: no space left on device\n")
+
+
+@pytest.mark.parametrize("words", [["measure", "x.toml"], ["measure", "path", "localhost"], ["emulate", "x.toml"]])
+def test_what_takes_linux_says_so_elsewhere(
+    words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "sys", SimpleNamespace(platform="darwin"))
+    assert cli.main(words) == 2
+    assert "tightlink: measure and emulate need Linux, and this is darwin: " in capsys.readouterr().err
 
 
 def test_a_terminal_gets_a_table(

@@ -7,8 +7,9 @@ On each page blocks run in order, in one folder, and share their names:
 - ``python`` is run; with ``>>>`` as a doctest; with ``# file: NAME`` in its first line,
   written to that file as well.
 - ``console`` runs the lines that begin with ``$`` and compares what is printed; ``...`` stands for anything.
-  Of ``make``, which would take minutes, it is checked that the target exists; ``git clone`` is taken as read, and so is
-  what tshark says where it is not installed.
+  Of ``make``, which would take minutes, it is checked that the target exists; ``git clone`` and ``pip install`` are taken
+  as read (``make check-wheel`` does what they do). Where a program is not installed, blocks that need it are left out, and
+  the page is reported as skipped.
 - ``rust`` is run by ``cargo test``, as part of the engine's own documentation.
 - ``tcl`` is run by ns-2.35, where it is installed, and what it traces compared with the ``out.tr`` of the page.
 - ``text`` is no code.
@@ -33,7 +34,8 @@ from typing import Any, Final
 import pytest
 
 import tightlink as tl
-from tightlink import cli, console
+from programs import lacking
+from tightlink import cli, console, studies
 from tightlink.measure.machine import missing
 from tightlink.scenario.table import merged
 
@@ -49,6 +51,14 @@ _AS_ROOT: Final = r"(?m)^Running as user \"root\".*\n"
 #: What takes namespaces and devices of its own.
 _LIVE: Final = re.compile(r"tightlink (emulate|measure \S+\.toml)")
 _BY_KERNEL: Final = "tightlink.measure.forwarding"
+#: How blocks are known that need a program of others, or what it wrote.
+_NEEDS: Final = {
+    "awk": r"\$ awk ",
+    "iperf3": r"--sender iperf3|iperf3\.json",
+    "ns": r"\Atcl\n",
+    "ping": r"-- ping |\"ping\"|\"pinged\"|burnt",
+    "tshark": r"\$ tshark ",
+}
 _FENCE: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _TARGETS: Final = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
 
@@ -89,8 +99,6 @@ class Reader:
         assert f'include_str!("../../../{_name(self.page)}")' in guides
 
     def _tcl(self, block: Block) -> None:
-        if not _has_ns2():
-            return
         elsewhere = self.folder / "ns2"
         elsewhere.mkdir()
         subprocess.run(["ns", "-"], input=block.text, cwd=elsewhere, text=True, check=True, timeout=60)
@@ -129,8 +137,6 @@ class Reader:
             if not command.startswith("$ "):
                 assert not command, f"{_name(self.page)}:{block.line}: output before the first command"
                 continue
-            if command.startswith("$ tshark ") and shutil.which("tshark") is None:
-                continue
             code, printed = self._typed(command.removeprefix("$ "))
             if "tightlink: lateness: " in printed:
                 pytest.skip("the machine is too busy for a link in real time")
@@ -147,7 +153,7 @@ class Reader:
         if program == "make":
             assert all(word in _TARGETS for word in words), command
             return 0, ""
-        if program in {"git", "cd", "."}:
+        if program in {"git", "cd", ".", "pip"}:
             return 0, ""
         if program == "tightlink" and not _SHELL.search(command):
             out = io.StringIO()
@@ -162,13 +168,9 @@ class Reader:
         return done.returncode, re.sub(_AS_ROOT, "", done.stdout)
 
 
-def _has_ns2() -> bool:
-    if shutil.which("ns") is None:
-        return False
-    done = subprocess.run(
-        ["ns", "-"], input="puts [ns-version]", capture_output=True, text=True, check=False, timeout=60
-    )
-    return done.stdout.strip() == "2.35"
+def _lacking(block: Block) -> str | None:
+    """The first program that a block needs and that is not installed, with its package, as a reason to skip."""
+    return lacking(*(name for name, mark in _NEEDS.items() if re.search(mark, f"{block.language}\n{block.text}")))
 
 
 def _words(command: str) -> list[str]:
@@ -185,17 +187,19 @@ def test_pages_do_what_they_say(page: Path, tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     reader = Reader(page, tmp_path)
+    left_out: list[str] = []
     for block in _blocks(page):
         assert block.language in LANGUAGES, f"{_name(page)}:{block.line}: not a language that is tested"
-        if block.language == "console" and "awk" in block.text and shutil.which("awk") is None:
+        if (why := _lacking(block)) is not None:
+            left_out.append(why)
             continue
         if block.language == "console" and _LIVE.search(block.text) and (why := missing("tun")):
             pytest.skip(f"the rest of the page takes hosts of its own: {why}")
         if block.language == "python" and _BY_KERNEL in block.text and (why := missing("forwarding")):
             pytest.skip(f"the rest of the page takes a router that is the kernel: {why}")
-        if block.language == "console" and "--sender iperf3" in block.text and missing("iperf3"):
-            continue
         reader.follow(block)
+    if left_out:
+        pytest.skip(f"all but some blocks: {'; '.join(dict.fromkeys(left_out))}")
 
 
 def _anchor(heading: str) -> str:
@@ -243,3 +247,38 @@ def test_the_images_can_be_made(tmp_path: Path) -> None:
     made = runpy.run_path(str(DOCS / "images" / "make.py"))["draw"](tmp_path)
     assert [file.name for file in made] == sorted(file.name for file in (DOCS / "images").glob("*.svg"))
     assert all(file.stat().st_size < 150_000 for file in made)
+
+
+VALIDATION: Final = (DOCS / "validation.md").read_text(encoding="utf-8")
+#: The last cells of its first table: how to have each thing said again.
+RERUN: Final = sorted(set(re.findall(r"\| `([^`|]+)` \|$", VALIDATION, re.MULTILINE)))
+
+
+@pytest.mark.parametrize("command", [command for command in RERUN if not command.startswith("cargo ")])
+def test_what_validation_names_can_be_run(command: str) -> None:
+    program, *words = _words(command)
+    if program == "make":
+        assert all(word in _TARGETS for word in words)
+    elif program == "tightlink":
+        cli.app.parse_args(words, exit_on_error=False, print_error=False)
+        assert words[0] != "study" or words[1] in dict(studies.names())
+    else:
+        assert program == ".venv/bin/pytest"
+        assert words
+        assert all((ROOT / word).is_file() for word in words)
+
+
+def test_what_validation_names_of_the_engine_has_tests() -> None:
+    if shutil.which("cargo") is None:
+        pytest.skip("cargo is not installed: https://rustup.rs")
+    commands = [command for command in RERUN if command.startswith("cargo ")]
+    assert len(commands) > 5
+    for command in commands:
+        found = re.fullmatch(r"cargo test -p (tightlink-\w+) (--lib|--test \w+)(?: (?:-- )?([\w ]+))?", command)
+        assert found, command
+        # All packages, as `make test` has compiled them: of one alone, dependencies would have other features.
+        argv = ["cargo", "test", "--quiet", "--workspace", "--exclude", "tightlink-python", *found[2].split(), "--"]
+        done = subprocess.run(
+            [*argv, "--list", *(found[3] or "").split()], cwd=ROOT, capture_output=True, text=True, check=True, timeout=900
+        )  # fmt: skip
+        assert ": test\n" in done.stdout, f"{command}: no test is called so"

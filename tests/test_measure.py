@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import tightlink as tl
+from programs import needs
 from tightlink import cli
 from tightlink.measure import machine, sender_iperf3
 from tightlink.measure.machine import missing
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from tightlink.run import Run
 
 live = pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
-iperf3 = pytest.mark.skipif(bool(missing("iperf3")), reason=str(missing("iperf3")))
+iperf3 = needs("iperf3")
 
 FTP = """
 profile = "linux"
@@ -247,7 +248,7 @@ def test_what_is_missing_is_said_before_it_begins(
         "it\n"
     )
     assert cli.main(["measure", str(file), "-o", str(file / "out")]) == 2
-    assert capfd.readouterr().err == f"tightlink: {file / 'out'}: cannot be made: {file} is a file\n"
+    assert capfd.readouterr().err == f"tightlink: {file / 'out'}: cannot be written to: {file} is a file\n"
     assert cli.main(["measure"]) == 2
     assert capfd.readouterr().err == "tightlink: FILE is missing; tightlink measure --help tells what is expected\n"
 

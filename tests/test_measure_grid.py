@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import signal
 import socket
 import subprocess
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
+from programs import need
 from tightlink.analysis import measurements
 from tightlink.commands import measure_grid
 from tightlink.experiment import open as open_folder
@@ -31,8 +31,7 @@ HERE = "127.0.0.1"
 
 @contextmanager
 def iperf3_server() -> Iterator[int]:
-    if shutil.which("iperf3") is None:
-        pytest.skip("iperf3 is not installed")
+    need("iperf3")
     with socket.socket() as free:
         free.bind((HERE, 0))
         port = free.getsockname()[1]
@@ -91,8 +90,7 @@ def test_a_sweep_of_datagrams_on_loopback(tmp_path: Path, said: Said) -> None:
 
 
 def test_a_server_that_is_not_there_and_a_control_that_is_not_there(tmp_path: Path, said: Said) -> None:
-    if shutil.which("iperf3") is None:
-        pytest.skip("iperf3 is not installed")
+    need("iperf3")
     with open_udp(HERE) as end:
         port = str(end.getsockname()[1])
     base = ["measure", "tcp", "--host", HERE, "--port", port, "--windows", "16K", "--flows", "1", "--time", "1 s"]

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import tightlink as tl
+from programs import needs
 from tightlink.measure.machine import missing
 from tightlink.measure.measuring import measure
 from tightlink.measure.plan import Plan
@@ -15,7 +16,7 @@ from tightlink.measure.sending import jobs
 from tightlink.measure.traffic import Constant, Times
 
 live = pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
-iperf3 = pytest.mark.skipif(bool(missing("iperf3")), reason=str(missing("iperf3")))
+iperf3 = needs("iperf3")
 
 WIRE = """
 profile = "linux"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -19,6 +18,7 @@ import pytest
 import tightlink as tl
 from attack import listener as attack_listener
 from attack import visitor as attack_visitor
+from programs import need
 from tightlink.errors import TightlinkError
 from tightlink.measure import listener
 from tightlink.measure import path as probes
@@ -62,9 +62,7 @@ for i in $(seq 100); do nsenter -t $THERE -n ss -ltn | grep -q 5202 && break; sl
 
 
 def test_a_path_between_namespaces_is_measured_and_feeds_predict(tmp_path: Path) -> None:
-    tools = ("unshare", "nsenter", "ip", "tc", "ss")
-    if missing := [tool for tool in tools if shutil.which(tool) is None]:
-        pytest.skip(f"{missing[0]} is not installed")
+    need("unshare", "nsenter", "ip", "tc", "ss")
     if subprocess.run([*ALONE, "true"], capture_output=True, check=False, timeout=30).returncode:
         pytest.skip("no user namespaces are allowed here")
     # The shaper counts the 14 B of Ethernet, too, and lets a packet pass by its token.
@@ -291,7 +289,7 @@ def test_a_listener_that_cannot_listen_says_so(said: Said) -> None:
             "--overload-packets = 99999999: expected a whole number from 100 to 50000",
         ),
         (["--payload", "12"], '--payload = "12": expected a size such as'),
-        (["-o", "/nowhere/path.toml"], "/nowhere/path.toml: there is no folder /nowhere"),
+        (["-o", "/dev/null/path.toml"], "/dev/null: expected a folder, and it is a file"),
     ],
 )
 def test_a_path_asked_for_wrongly_is_one_sentence(options: list[str], problem: str, said: Said) -> None:
@@ -412,9 +410,9 @@ def test_datagrams_that_lie_change_no_round_trip() -> None:
 @pytest.mark.parametrize("attacked", [attack_listener, attack_visitor], ids=["listener", "visitor"])
 @pytest.mark.fuzz
 def test_a_short_attack(attacked: ModuleType) -> None:
-    """The long form is 100,000 of each: ``main`` of the modules of tests/attack."""
+    """The long form is ``make attack``."""
     tries = 300 if attacked is attack_listener else 2000
-    assert attacked.main(1, tries) == 0
+    assert attacked.run(1, tries).violations == []
 
 
 def test_a_name_of_no_host(said: Said) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 
 from tightlink.errors import TightlinkError
@@ -110,7 +111,7 @@ def test_nothing_is_tried_for_long_where_nothing_works(tmp_path: Path) -> None:
         run(GRID, tmp_path, dead)
     sweep = tmp_path / "sweep"
     sweep.mkdir()
-    (sweep / "sweep.json").write_text('{"format": 1}')
+    (sweep / "sweep.json").write_text('{"format": 1, "identity": ""}')
     with pytest.raises(TightlinkError, match="holds a sweep of simulations"):
         run(GRID, sweep, dead)
     (tmp_path / "full").mkdir()
@@ -124,3 +125,17 @@ def test_what_is_finished_knows_its_medians() -> None:
     for replication, goodput in enumerate([1.0, 9.0, 2.0]):
         finished.done[(1,), replication] = {"metrics": {"goodput_bps": goodput}}
     assert finished.medians("goodput_bps") == {(1,): 2.0}
+
+
+def test_damaged_measurements_are_named_and_made_again(tmp_path: Path) -> None:
+    def measure(values: Mapping[str, Any]) -> Measured:
+        return Measured({"goodput_bps": 1e6 * values["flows"]}, [])
+
+    assert run(GRID, tmp_path, measure, repeats=Repeats(least=1)).damaged == []
+    first, *_ = files = sorted((tmp_path / "measurements").glob("*.json"))
+    first.write_text(first.read_text().replace('"goodput_bps": ', '"goodput_bps": 1'))
+    (tmp_path / "sweep.json").write_text("{")
+    again = run(GRID, tmp_path, measure, repeats=Repeats(least=1))
+    assert (again.measured, [error.path for error in again.damaged]) == (1, [tmp_path / "sweep.json", first])
+    assert len(files) == len(GRID.cells)
+    assert open_folder(tmp_path).runs.collect().filter(pl.col("goodput_bps") > 1e8).is_empty()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,14 +11,13 @@ import polars as pl
 import pytest
 
 import tightlink as tl
+from programs import CHROMIUM, needs_browser
 from tightlink import studies
 from tightlink.analysis import response as theory
 from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.store import Store
 from tightlink.studies import study as machinery
 from tightlink.studies.one_flow import cases, counts, measures, phase, response, verdicts, window
-
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +98,7 @@ def test_the_folder_follows_the_contract(folder: Path, claims: dict[str, dict[st
     assert not [file for file in folder.rglob("*") if file.name.startswith(".")]
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on the PATH")
+@needs_browser
 def test_the_report_draws_in_a_browser(folder: Path, tmp_path: Path) -> None:
     command = [
         str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}", "--window-size=1400,1000",
@@ -136,7 +134,7 @@ def test_again_and_alone_gives_the_same_bytes(folder: Path, tmp_path: Path) -> N
     ("content", "message"),
     [
         ({"study.json": '{"study": "router-response"}'}, "holds the study router-response"),
-        ({"study.json": "[]"}, "cannot be read"),
+        ({"study.json": "[]"}, "study.json: damaged: it is not a JSON object"),
         ({"manifest.json": "{}"}, "is not empty and holds no study"),
     ],
 )

@@ -366,7 +366,7 @@ def test_what_cannot_be_captured(
     assert cli.main(["run", str(file), *target]) == 0
     assert {p.interface for p in read(tmp_path / "out.pcapng")} == {"sender", "receiver"}
     assert cli.main(["run", str(file), *target]) == 2
-    assert "exists already; nothing is overwritten" in capsys.readouterr().err
+    assert "is there already, and nothing is overwritten" in capsys.readouterr().err
 
 
 @st.composite

@@ -3,7 +3,6 @@ tables count."""
 
 from __future__ import annotations
 
-import shutil
 import struct
 import subprocess
 from typing import TYPE_CHECKING, Any, Final
@@ -12,11 +11,12 @@ import polars as pl
 import pytest
 
 import tightlink as tl
+from programs import needs
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+needs_tshark = needs("tshark")
 
 LOSSY: Final = """
 profile = "PROFILE"

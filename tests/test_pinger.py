@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tightlink import cli
+from tightlink import cli, console
 from tightlink.analysis import pinger
 from tightlink.analysis.pinger import PingerError, filled, read, with_mathis
 
@@ -128,7 +128,7 @@ def test_gaps(tmp_path: Path) -> None:
 )
 def test_what_is_no_table(tmp_path: Path, name: str, text: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / name).write_bytes(text.encode("latin-1"))
-    assert cli.main(["pinger", str(tmp_path / name)]) == cli.WRONG
+    assert cli.main(["pinger", str(tmp_path / name)]) == console.WRONG
     error = capsys.readouterr().err
     assert said in error
     assert len(error.splitlines()) == 1
@@ -150,10 +150,10 @@ def test_wrong_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
         (["--date", "10 September"], 'date "10 September": expected a year, a month or a day'),
         (["-o", "out.xlsx"], "out.xlsx: expected a name that ends in .csv or .parquet"),
     ):
-        assert cli.main(["pinger", file, *options]) == cli.WRONG
+        assert cli.main(["pinger", file, *options]) == console.WRONG
         assert said in capsys.readouterr().err
-    assert cli.main(["pinger"]) == cli.WRONG
-    assert cli.main(["pinger", str(tmp_path / "none"), "--metric", "MOS"]) == cli.FAILED
+    assert cli.main(["pinger"]) == console.WRONG
+    assert cli.main(["pinger", str(tmp_path / "none"), "--metric", "MOS"]) == console.WRONG
 
 
 def test_daily_lines_and_lags(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -170,7 +170,7 @@ def test_daily_lines_and_lags(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert cli.main(["pinger", *files, "-o", out]) == 0
     printed = capsys.readouterr().out.splitlines()
     assert printed[1].split()[3:6] == ["644", "of", "672"]
-    assert cli.main(["analyze", "traffic", out, "--column", "rtt_mean_s"]) == cli.WRONG
+    assert cli.main(["analyze", "traffic", out, "--column", "rtt_mean_s"]) == console.WRONG
     assert "expected a number at every time" in capsys.readouterr().err
     parquet = str(tmp_path / "rtt.parquet")
     assert cli.main(["pinger", *files, "--fill", "-o", parquet]) == 0

@@ -17,6 +17,7 @@ import polars as pl
 import pytest
 
 import tightlink as tl
+from programs import needs
 from tightlink import _core, cli
 from tightlink.errors import TightlinkError
 from tightlink.measure.emulation import Emulation
@@ -231,13 +232,12 @@ def test_a_router_costs_time(burn: Any) -> None:
 
 
 @live
+@needs("ping")
 def test_several_links_work_side_by_side() -> None:
     emulations = [Emulation(_plan(**{"link.wire.delay": f"{delay} ms"}), late_s=1.0) for delay in (5, 40)]
     try:
         for emulation, delay in zip(emulations, (5, 40), strict=True):
             argv = ["ping", "-c", "1", "-W", "5", "10.64.128.1"]
-            if missing("ping"):
-                pytest.skip("ping is not installed")
             output = emulation.bed.run("a", argv, timeout_s=9).output
             assert float(output.partition("time=")[2].split()[0]) >= 2 * delay
     finally:

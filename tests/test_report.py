@@ -343,7 +343,7 @@ def test_folders_of_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "there is no such folder" in capsys.readouterr().err
     (tmp_path / "claims.json").write_text("{")
     assert main(["report", str(tmp_path)]) == 2
-    assert "not a file of claims" in capsys.readouterr().err
+    assert "claims.json: damaged: it is not valid JSON" in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["claims.json"]
 
 

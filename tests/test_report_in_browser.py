@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import re
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -14,14 +13,13 @@ import polars as pl
 import pytest
 
 import tightlink as tl
+from programs import CHROMIUM, needs_browser
 from tightlink import report
 from tightlink.analysis import clusters, components, correlation, designed, outliers, ranks, shares
 from tightlink.experiment import claims
 from tightlink.report import charts
 
-CHROMIUM = next((path for path in map(shutil.which, ("chromium", "/usr/bin/chromium", "google-chrome")) if path), None)
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on the PATH")
+pytestmark = needs_browser
 
 CLAIMS = [
     *(

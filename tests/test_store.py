@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import tightlink as tl
+from tightlink.checksums import write_table
 from tightlink.experiment.execute import Task, execute
 from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.results import metrics, results, varied
@@ -118,7 +119,7 @@ def test_a_run_of_a_newer_version(tasks: list[Task], tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.run(tasks[0].scenario)
     (file,) = store.files()
-    pl.read_parquet(file).with_columns(format=pl.lit("2")).write_parquet(file)
+    write_table(file, pl.read_parquet(file).with_columns(format=pl.lit("3")))
     with pytest.raises(tl.TightlinkError, match="written by a newer version of Tightlink"):
         store.run(tasks[0].scenario)
 

@@ -129,7 +129,7 @@ def test_another_scenario_never_takes_old_runs(file: Path, tmp_path: Path, capsy
     ("content", "message"),
     [
         ({"a.txt": "mine"}, "is not empty and holds no sweep"),
-        ({"sweep.json": "[]"}, "cannot be read; choose another folder"),
+        ({"sweep.json": "[]"}, "sweep.json: damaged: it is not a JSON object"),
         ({"sweep.json": '{"format": 99, "identity": ""}'}, "written by a newer version of Tightlink"),
     ],
 )
@@ -387,3 +387,82 @@ def test_the_command_shows_what_there_is_of_users(
         "utilization",
         "queue mean",
     ]
+
+
+def test_tables_are_the_same_bytes_from_call_to_call(one_flow: str, tmp_path: Path) -> None:
+    """In other orders, with other numbers of threads, of several row groups."""
+    program = (
+        "import sys, tightlink as tl\n"
+        "vary = {'traffic.ftp.tcp.window': [f'{n} packets' for n in map(int, sys.argv[3:])]}\n"
+        "tl.sweep(tl.loads(sys.argv[1]), vary, output=sys.argv[2], jobs=2)\n"
+    )
+    scenario = tl.loads(one_flow).set_all({"duration": "10 s", "observe.interval": "500 us"}).to_toml()
+    found = []
+    for threads, windows in (("1", "2 3 4 5"), ("4", "2 3 4 5"), ("2", "5 4"), ("3", "2 3 4 5")):
+        arguments = [sys.executable, "-c", program, scenario, str(tmp_path), *windows.split()]
+        subprocess.run(arguments, env=os.environ | {"POLARS_MAX_THREADS": threads}, check=True)
+        found.append(_bytes(tmp_path))
+    assert pl.scan_parquet(tmp_path / "tables" / "series.parquet").select(pl.len()).collect().item() > 250_000
+    assert found[0] == found[1] == found[3]
+    assert found[2]["tables/series.parquet"] != found[0]["tables/series.parquet"]
+
+
+def test_a_killed_sweep_of_other_levels_leaves_no_mixture(file: Path, tmp_path: Path) -> None:
+    """Tables of one sweep are never taken with those of another one: it is finished, or it is not."""
+    out = tmp_path / "out"
+    tl.sweep(tl.load(file), {WINDOW: ["2 packets", "20 packets"]}, output=out)
+    code = (
+        "import os, signal, sys, tightlink as tl; from tightlink.experiment import running\n"
+        "running.write_results = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"tl.sweep(tl.load(sys.argv[1]), {{{WINDOW!r}: ['3 packets']}}, output=sys.argv[2])"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(file), str(out)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    with pytest.raises(tl.TightlinkError, match="expected the folder of a finished sweep"):
+        experiment.open(out)
+    assert tl.sweep(tl.load(file), {WINDOW: ["3 packets"]}, output=out).flows.collect().height == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--vary", "seed=1..1000000000"], "expected a range of at most 100000 levels"),
+        (["--vary", "seed=1..100000", "--vary", f"{QUEUE}=1..10000"], "1,000,000,000 runs (1,000,000,000 combinations)"),
+        (["--vary", "seed=1..60000", "--vary", f"{QUEUE}=1..60000 if seed=1"], "3,600,000,000 runs"),
+        (["--vary", f"seed & {QUEUE}=" + ",".join(f"{n} & {n} packets" for n in range(1, 400)), "--vary",
+          f"{WINDOW}=1..400"], "159,600 runs"),
+        (["--vary", f"{QUEUE}=1 packet..9 packets", "--design", "latin-hypercube", "--runs", "100000000"],
+         "100,000,000 runs"),
+        (["--vary", f"{QUEUE}=5 packets,20 packets", "--replications", "100000000"],
+         "200,000,000 runs (2 combinations of 100,000,000 replications): expected at most 100,000; vary less"),
+        (["--vary", f"{QUEUE}=5 packets,20 packets", "--replications", "9" * 30], "more than 10^30 runs"),
+        ([f"--vary=traffic.ftp{n}.bytes=1 kB,2 kB" for n in range(30)] + ["--design", "two-level"],
+         "1,073,741,824 runs"),
+        ([f"--vary=traffic.ftp{n}.bytes=1 kB,2 kB" for n in range(40)] + ["--design", "fractional", "--runs", "99999999"],
+         "67,108,864 runs"),
+        ([f"--vary=traffic.ftp{n}.bytes=1 kB,2 kB" for n in range(40)] + ["--design", "fractional", "--resolution", "20"],
+         "1,073,741,824 runs (1,073,741,824 combinations)"),
+        (["--vary", f"{QUEUE}=5 packets,20 packets", "--precision", "goodput_bps=0.000001 %",
+          "--max-replications", "10000000"], "runs (as many as goodput_bps ± 1e-06 % takes by the 10 there are, which are kept): expected at most 100,000"),
+    ],
+)  # fmt: skip
+def test_sizes_that_nobody_meant(
+    options: list[str], message: str, noisy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert cli.main(["sweep", str(noisy), *options, "--set", "duration=0.5 s", "-o", str(out)]) == 2
+    assert message in capsys.readouterr().err
+    assert not (out / "runs.parquet").exists()
+
+
+def test_more_runs_where_somebody_means_them(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    vary = {WINDOW: ["2 packets", "4 packets"]}
+    with pytest.raises(tl.ScenarioError, match=r"2 runs \(2 combinations\): expected at most 1; .* max_runs"):
+        Plan.of(tl.load(file), vary, max_runs=1)
+    with pytest.raises(tl.ScenarioError, match="at most 100000 levels"):
+        Plan.of(tl.load(file), {"seed": range(10**9)})
+    plan = tmp_path / "plan.toml"
+    plan.write_text(f'scenario = "{file.name}"\nmax_runs = 1\nvary = {{ "{WINDOW}" = ["2 packets", "4 packets"] }}\n')
+    assert cli.main(["sweep", str(plan), "--dry-run"]) == 2
+    assert f"{plan}: 2 runs" in capsys.readouterr().err
+    assert cli.main(["sweep", str(plan), "--dry-run", "--yes"]) == 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import select
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from programs import need
 from tightlink.errors import TightlinkError
 from tightlink.measure.machine import missing
 from tightlink.measure.testbed import Bed
@@ -160,8 +160,7 @@ print(receiver.recv(100).decode())
 
 
 def test_routes_carry_what_connections_begin_with(bed: Bed) -> None:
-    if shutil.which("ip") is None:
-        pytest.skip("there is no ip, which shows routes")
+    need("ip")
     _wired(bed)
     bed.add_route("a", "10.1.0.0/16", "wire0", via="10.0.0.2", metrics={"initcwnd": 2, "quickack": 1, "rto_min": 200})
     shown = bed.run("a", ["ip", "route", "show", "10.1.0.0/16"], timeout_s=5).output
@@ -183,8 +182,7 @@ def test_hosts_know_each_other_by_name_and_nobody_else(bed: Bed) -> None:
 
 
 def test_a_host_can_be_entered(bed: Bed) -> None:
-    if shutil.which("nsenter") is None:
-        pytest.skip("there is no nsenter")
+    need("nsenter")
     _wired(bed)
     argv = [*bed.enter("b").split(), "cat", "/proc/self/net/fib_trie"]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=10, check=True)
@@ -299,35 +297,27 @@ def test_nothing_is_left_when_the_keeper_is_killed(bed: Bed) -> None:
         bed.add_host("b")
 
 
-def test_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    with pytest.raises(TightlinkError, match=r'not installed: pip install "tightlink\[live\]"$'):
-        Bed()
-
-
 def test_without_namespaces_a_sentence_says_so() -> None:
     """Root without any capability may make a user namespace, but not be anybody in it."""
-    setpriv = shutil.which("setpriv")
-    if setpriv is None or os.getuid() != 0:
-        pytest.skip("only root with setpriv can take that much away")
+    need("setpriv")
+    if os.getuid() != 0:
+        pytest.skip("only root can take that much away")
     program = "from tightlink.measure.testbed import Bed\ntry:\n    Bed()\nexcept Exception as error:\n    print(error)"
-    argv = [setpriv, "--bounding-set=-all", "--inh-caps=-all", sys.executable, "-c", program]
+    argv = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", sys.executable, "-c", program]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.endswith("): be root\n") or "allow user namespaces" in done.stdout, done.stdout
 
 
 def test_works_without_privileges() -> None:
     """In a user namespace, which somebody without capabilities may make; and can be entered from outside."""
-    setpriv = shutil.which("setpriv")
-    if setpriv is None:
-        pytest.skip("there is no setpriv, which takes capabilities away")
+    need("setpriv")
     program = _HELD.format(
         sleep=_SLEEP,
         then='print(bed.run("a", ["cat", "/proc/self/uid_map"], timeout_s=5).output, bed.enter("a")); '
         'bed.set_names({"a": "10.0.0.1"}); print(bed.run("a", ["cat", "/etc/hosts"], timeout_s=5).output)',
     )
     # Root needs CAP_SETFCAP to map itself; others map themselves without it.
-    argv = [setpriv, "--bounding-set=-all,+setfcap", "--inh-caps=-all", sys.executable, "-c", program]
+    argv = ["setpriv", "--bounding-set=-all,+setfcap", "--inh-caps=-all", sys.executable, "-c", program]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
     if "allow user namespaces" in done.stderr:
         pytest.skip(done.stderr.splitlines()[-1])

@@ -355,8 +355,8 @@ def test_memory_is_the_program_sources_and_queues_that_can_fill() -> None:
     needed = memory.needed(tl.loads(USERS + MORE).resolve())
     # Three duplex links with queues of 1000 packets and 5 ms: 416 and 41 packets of 1500 B on the line.
     # Hosts fill those from their routers, and the packets of two others meet before each.
-    assert needed == memory.Memory(sources=52, packets=2 * (2 * (1000 + 416 + 1) + 1000 + 41 + 1))
-    assert needed.bytes == 46 * 2**20 + 52 * 1400 + needed.packets * 56
+    assert needed == memory.Memory(sources=52, packets=2 * (2 * (1000 + 416 + 1) + 1000 + 41 + 1), routes=4 * 3)
+    assert needed.bytes == 46 * 2**20 + 52 * 1400 + needed.packets * 56 + 4 * 3 * 14
     in_packets = tl.loads(USERS).set("link[*].rate", "8 packets/ms").set("link[*].queue", "150 kB")
     found = memory.needed(in_packets.resolve())
     assert found is not None
@@ -376,7 +376,7 @@ def test_queues_between_routers_fill_where_more_comes_than_leaves() -> None:
     ends = (50 + 10 + 1) + (70 + 20 + 1) + (50 + 10 + 1)
     # One packet per millisecond is what the narrower end sends and takes: 10 on each other line.
     found = memory.needed(tl.loads(chain).resolve())
-    assert found == memory.Memory(sources=10, packets=ends + 3 * (10 + 1))
+    assert found == memory.Memory(sources=10, packets=ends + 3 * (10 + 1), routes=4 * 2)
     narrow = memory.needed(tl.loads(chain).set("link.core.rate", "0.5 packets/ms").resolve())
     assert narrow is not None
     assert narrow.packets == ends + (10 + 1) + 2 * (300 + 5 + 1)

@@ -7,7 +7,6 @@ fails; here a source tries so often that none does.
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,9 +14,9 @@ from statistics import fmean, stdev
 from typing import Final
 
 import polars as pl
-import pytest
 
 import tightlink as tl
+from programs import need
 
 SCRIPT: Final = Path(__file__).parent / "data" / "users" / "network.tcl"
 SECONDS: Final = 30
@@ -71,8 +70,8 @@ def shares_lost(packets_in: dict[str, float], dropped: dict[str, float]) -> dict
     }
 
 
-def theirs(ns: str, seed: int) -> dict[str, float]:
-    command = [ns, str(SCRIPT), *map(str, (seed, SECONDS, SOURCES, RECEIVERS))]
+def theirs(seed: int) -> dict[str, float]:
+    command = ["ns", str(SCRIPT), *map(str, (seed, SECONDS, SOURCES, RECEIVERS))]
     answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return quantities_of(answer)
 
@@ -115,11 +114,9 @@ def interval(values: list[float]) -> tuple[float, float]:
 def test_users_fare_as_in_ns2() -> None:
     from scipy.stats import ttest_ind
 
-    ns = shutil.which("ns")
-    if ns is None:
-        pytest.skip("ns-2 is not installed (Debian: apt install ns2)")
+    need("ns")
     with ThreadPoolExecutor(2) as pool:
-        others = list(pool.map(lambda seed: theirs(ns, seed), NS2_SEEDS))
+        others = list(pool.map(theirs, NS2_SEEDS))
     scenario = tl.loads(network())
     runs = [ours(scenario, seed) for seed in SEEDS]
     for name in runs[0]:

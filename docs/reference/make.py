@@ -355,12 +355,11 @@ def profile_headers(_: str) -> str:
     rows = []
     for profile in PROFILES.values():
         tcp, udp = profile.tcp, profile.udp
-        limit = f"{profile.largest_datagram} B" if profile.largest_datagram else "none"
         rows.append(
             [code(profile.name), f"{tcp.header_bytes} B", f"{tcp.ack_bytes} B", f"{udp.header_bytes} B",
-             f"{udp.fragment_header_bytes} B", limit]
+             f"{udp.fragment_header_bytes} B"]
         )  # fmt: skip
-    header = ["profile", "each TCP segment", "ACK or SYN", "UDP datagram", "each further fragment", "largest datagram"]
+    header = ["profile", "each TCP segment", "ACK or SYN", "UDP datagram", "each further fragment"]
     return table(header, rows)
 
 

@@ -10,6 +10,7 @@ __all__ = [
     "Ack",
     "CaptureError",
     "ControlError",
+    "EngineError",
     "Loss",
     "Outcome",
     "Report",
@@ -45,6 +46,9 @@ class ScenarioError(ValueError):
 
 class ControlError(RuntimeError):
     """What went wrong in a congestion control written in Python, and where; the cause says why."""
+
+class EngineError(RuntimeError):
+    """A mistake of the engine itself: what went wrong, and where in its code."""
 
 @final
 class Report:
@@ -110,10 +114,10 @@ class Outcome:
         """The manifest as JSON, without the scenario."""
 
     def write(self, directory: str) -> None:
-        """Write each table to DIRECTORY/NAME.parquet, by way of a temporary name."""
+        """Write each table to DIRECTORY/NAME.parquet."""
 
     def row(self, texts: Mapping[str, str]) -> bytes:
-        """A Parquet file of one row: the texts as columns, then each table as a list of structs."""
+        """A Parquet file of one row, its checksum to be filled in: texts, then each table as a list of structs."""
 
 def simulate(
     scenario: str,
@@ -140,7 +144,7 @@ def interrupt(on: bool) -> None:
     """End the runs of all threads, which raise KeyboardInterrupt, until it is called with False."""
 
 def write_parquet(path: str, columns: Mapping[str, _Values]) -> None:
-    """Write columns as a Parquet file, by way of a temporary name."""
+    """Write columns as a Parquet file, in which a checksum is still to be filled in."""
 
 def digest(columns: Mapping[str, _Values]) -> str:
     """A digest of columns: equal for equal names and values."""

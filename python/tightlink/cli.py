@@ -4,13 +4,12 @@ Exit codes: 0 all well; 1 failed; 2 wrong usage or scenario; 3 finished, but a c
 a warning must be read before the result is trusted.
 """
 
-import importlib
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, Parameter
 
 from tightlink.commands import analyze, measure
 from tightlink.commands.analyze_algorithms import clusters, outliers, ranks
@@ -26,25 +25,23 @@ from tightlink.commands.compare import compare
 from tightlink.commands.controls import Controls, define
 from tightlink.commands.emulate import emulate
 from tightlink.commands.evaluate import evaluate
+from tightlink.commands.examples import examples
+from tightlink.commands.failures import explained
 from tightlink.commands.four_tier import four_tier
 from tightlink.commands.maxflow import maxflow
 from tightlink.commands.measure_file import scenario
 from tightlink.commands.measure_grid import tcp, udp_sweep
 from tightlink.commands.measure_path import path, serve
-from tightlink.commands.misunderstood import misunderstood
 from tightlink.commands.packetize import packetize
 from tightlink.commands.pinger import pinger
 from tightlink.commands.predict import predict
 from tightlink.commands.sql import sql
 from tightlink.commands.sweep import sweep
-from tightlink.console import print_json, print_text, say, warned, watching
+from tightlink.console import FAILED, INTERRUPTED, print_json, print_text, say, warned, watching
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.scenario import PARAMETERS, PROFILES, TOPOLOGIES, Scenario, load, parse_option, understood
 from tightlink.scenario.memory import needed
 
-FAILED: Final = 1
-WRONG: Final = 2
-INTERRUPTED: Final = 130
 #: Tables of which the rows are few.
 _PRINTED: Final = ("flows", "links", "transfers")
 
@@ -73,12 +70,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         result = app(arguments, exit_on_error=False, print_error=False)
         sys.stdout.flush()
-    except CycloptsError as error:
-        say(misunderstood(error))
-        return WRONG
-    except TightlinkError as error:
-        say(str(error))
-        return WRONG
     except KeyboardInterrupt:
         say("interrupted; nothing was written")
         return INTERRUPTED
@@ -86,10 +77,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of the pipe has gone: nobody is left to tell.
         sys.stdout = None
         return FAILED
-    except OSError as error:
-        say(f"{error.filename or 'failed'}: {(error.strerror or str(error)).lower()}")
-        return FAILED
+    except BaseException as error:
+        if isinstance(error, SystemExit | GeneratorExit):
+            raise
+        sentence, code = explained(error)
+        say(sentence)
+        _discard_unwritable_output()
+        return code
     return result if isinstance(result, int) else 0
+
+
+def _discard_unwritable_output() -> None:
+    """Standard output that cannot take what is buffered would fail once more as Python ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        sys.stdout = None
 
 
 @app.command
@@ -157,10 +160,10 @@ def run(  # noqa: PLR0913
     if pcap_at is not None and pcap is None:
         raise TightlinkError(f"--pcap-at {pcap_at}: nothing is captured without --pcap FILE")
     files: dict[str, Any] = {"tr": tr, "pcap": pcap, "pcap_at": None if pcap_at is None else pcap_at.split(",")}
-    if output is not None and not any(files.values()) and _already_there(scenario, output, trace=trace):
+    there = output is not None and not any(files.values()) and _already_there(scenario, output, trace=trace)
+    if output is not None and there:
         from tightlink.run import open_run
 
-        say(f"{output}: this run is already there")
         result = open_run(output)
     else:
         with watching(f"simulating {scenario.duration}") as watch:
@@ -175,6 +178,8 @@ def run(  # noqa: PLR0913
         from tightlink.console import print_summary
 
         print_summary(result)
+    if there:
+        say(f"{output}: this run is already there")
     return warned(result.warnings)
 
 
@@ -200,6 +205,7 @@ app.command(emulate)
 app.command(four_tier)
 app.command(capture)
 app.command(pinger)
+app.command(examples)
 
 
 @app.command(name="list")
@@ -252,7 +258,8 @@ def study(  # noqa: PLR0913
     live
         Measure, too: real hosts over a link in real time, beside what is simulated.
     """
-    studies = _part("studies")
+    from tightlink import studies
+
     names = [known for known, _ in studies.names()]
     if name not in names:
         meant = closest(name, names)
@@ -285,16 +292,9 @@ def report(folder: Path) -> None:
     folder
         Folder of the run, the study or the sweep.
     """
-    print_text(str(_part("report").run_report(folder)))
+    from tightlink.report import run_report
 
-
-def _part(name: str) -> Any:
-    """A part of the package that needs more than the engine, imported when it is used."""
-    try:
-        return importlib.import_module(f"tightlink.{name}")
-    except ModuleNotFoundError as error:
-        message = f'this command needs {error.name}, which is not installed: pip install "tightlink[report]"'
-        raise TightlinkError(message) from None
+    print_text(str(run_report(folder)))
 
 
 def _replayed(folder: Path, name: str) -> Scenario:
@@ -330,7 +330,9 @@ def _engine(name: str) -> Callable[[], list[tuple[str, str]]]:
 
 
 def _studies() -> list[tuple[str, str]]:
-    return list(_part("studies").names())
+    from tightlink import studies
+
+    return list(studies.names())
 
 
 def _metrics() -> list[tuple[str, str]]:

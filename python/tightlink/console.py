@@ -23,8 +23,14 @@ if TYPE_CHECKING:
     from tightlink.progress import Watch
     from tightlink.run import Run
 
+#: Exit code of a command that could not be finished.
+FAILED: Final = 1
+#: Exit code of a wrong command line, scenario or input file.
+WRONG: Final = 2
 #: Exit code of what finished, but must not be trusted before something is read.
 CAUTION: Final = 3
+#: Exit code of a command that Ctrl-C ended.
+INTERRUPTED: Final = 130
 
 _DIGITS: Final = 4
 _MOST_ROWS: Final = 20

@@ -92,6 +92,33 @@ class ScenarioError(TightlinkError):
         return self
 
 
+def not_installed(error: ModuleNotFoundError) -> str:
+    """One sentence on a package that is missing, with the line that installs it.
+
+    >>> not_installed(ModuleNotFoundError("No module named 'markdown_it'", name="markdown_it"))
+    'markdown_it is needed here and is not installed: pip install "markdown-it-py>=3,<5"'
+    """
+    from importlib.metadata import PackageNotFoundError, requires
+
+    module = (error.name or str(error)).partition(".")[0]
+    try:
+        needed = [name.partition(";") for name in requires("tightlink") or []]
+    except PackageNotFoundError:
+        needed = []
+    # A distribution that is not called as its module begins with its name, as markdown-it-py does.
+    start = module.replace("_", "-").lower()
+    markers = {marker.strip() for name, _, marker in needed if name.lower().startswith(start)}
+    # What is optional is needed together: dask alone makes no cluster.
+    optional = {marker for marker in markers if "extra" in marker}
+    found = [
+        name.strip()
+        for name, _, marker in needed
+        if (marker.strip() in optional if optional else name.lower().startswith(start))
+    ]
+    line = " ".join(f'"{name}"' for name in found or [module])
+    return f"{module} is needed here and is not installed: pip install {line}"
+
+
 def visible(text: str, *, keep: str = "\n\t") -> str:
     r"""Text of others with each control character as an escape, so that no terminal obeys it.
 

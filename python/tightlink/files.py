@@ -2,11 +2,47 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import platform
 import re
 import secrets
+import sys
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tightlink.errors import TightlinkError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def check_new(file: Path | None) -> None:
+    """Refuse a file that cannot be written, before the work that it is for.
+
+    Raises:
+        TightlinkError: Something is there already, or its folder can neither be made nor written to.
+    """
+    if file is not None:
+        if file.exists():
+            raise TightlinkError(f"{file}: is there already, and nothing is overwritten; choose another file")
+        check_writable(file.parent)
+
+
+def check_writable(folder: Path) -> None:
+    """Refuse a folder that can neither be made nor written to.
+
+    Raises:
+        TightlinkError: It, or what would be above it, is a file or may not be written to.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise TightlinkError(f"{folder}: expected a folder, and it is a file")
+    above = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    if not above.is_dir():
+        raise TightlinkError(f"{folder}: cannot be written to: {above} is a file")
+    if not os.access(above, os.W_OK | os.X_OK):
+        raise TightlinkError(f"{folder}: cannot be written to: permission for {above} is denied")
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> Path:
@@ -25,18 +61,63 @@ def write_text(path: str | os.PathLike[str], text: str) -> Path:
 
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
     """Write a file of any kind in the same way."""
+    with whole(path) as temporary, temporary.open("xb") as file:
+        file.write(content)
+    return Path(path)
+
+
+@contextmanager
+def whole(path: str | os.PathLike[str], *, parents: bool = True) -> Iterator[Path]:
+    """Give a temporary name to write a file under, which then takes the place of an older one; an error leaves that.
+
+    The name is no other writer's, in this process or another one.
+
+    Args:
+        path: Of the file.
+        parents: Whether missing folders are made, too.
+
+    Raises:
+        OSError: It cannot be written; the error names the file, not the temporary one.
+    """
     target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.parent / f".{target.name}.{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}.tmp"
     try:
-        with temporary.open("xb") as file:
-            file.write(content)
+        target.parent.mkdir(parents=parents, exist_ok=True)
+        yield temporary
         temporary.replace(target)
     except OSError as error:
-        raise OSError(error.errno, error.strerror, str(target)) from None
+        raise of_file(error, target) from None
     finally:
         temporary.unlink(missing_ok=True)
-    return target
+
+
+def of_file(error: OSError, path: str | os.PathLike[str]) -> OSError:
+    """The same error of the system, with the name of the file that a user knows."""
+    if error.errno is None:
+        return OSError(errno.EIO, str(error), str(path))
+    return OSError(error.errno, os.strerror(error.errno), str(path))
+
+
+def lock(descriptor: int) -> bool:
+    """Whether this process is now alone with an open file; the system takes the lock back when the process ends.
+
+    Raises:
+        OSError: The file system knows no locks.
+    """
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            # A byte beyond its content: what is locked there cannot be read either.
+            os.lseek(descriptor, 1 << 20, os.SEEK_SET)
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -49,10 +130,12 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def _runs(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
+    # On Windows os.kill ends a process, whatever the signal: what may be somebody's is left there.
+    if sys.platform != "win32":
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return True
     return True

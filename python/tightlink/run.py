@@ -7,21 +7,22 @@ appears complete or not at all, and never takes the place of another run.
 from __future__ import annotations
 
 import html
-import json
 import os
 import shutil
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tightlink import units
+from tightlink.checksums import DamagedError, of_text, read_json, read_parquet, seal, write_json, write_table
 from tightlink.errors import TightlinkError
+from tightlink.files import check_writable, of_file
 from tightlink.scenario import Scenario, loads
-from tightlink.scenario.toml import read
 from tightlink.tables import CAPTURED, HOW_TO, TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import numpy as np
     import polars as pl
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 _MANIFEST: Final = "manifest.json"
 _SCENARIO: Final = "scenario.toml"
+#: Key of a stored manifest for the checksum of the scenario's file.
+_OF_SCENARIO: Final = "scenario_checksum"
 #: Keys of a manifest that say which run it is; a simulation's are more.
 _NEEDED: Final = ("identity",)
 _NEEDED_OF_SIMULATIONS: Final = ("seed", "engine_behaviour")
@@ -189,11 +192,18 @@ class Run:
         temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
         try:
             self._source.write(temporary)
+            manifest = self.manifest
             if self._scenario is not None:
-                (temporary / _SCENARIO).write_text(self._scenario.to_toml(), encoding="utf-8")
-            text = json.dumps(self.manifest, indent=2, ensure_ascii=False)
-            (temporary / _MANIFEST).write_text(text + "\n", encoding="utf-8")
+                text = self._scenario.to_toml()
+                (temporary / _SCENARIO).write_text(text, encoding="utf-8")
+                manifest = manifest | {_OF_SCENARIO: of_text(text)}
+            write_json(temporary / _MANIFEST, manifest)
             _publish(temporary, target)
+        except OSError as error:
+            if is_there(target, self.manifest, self.tables):
+                # Another process has saved the same run meanwhile.
+                return target
+            raise of_file(error, target / Path(error.filename or "").name) from None
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
         return target
@@ -217,15 +227,37 @@ def open_run(folder: str | os.PathLike[str]) -> Run:
     """Open a run that was saved.
 
     Raises:
-        TightlinkError: The folder holds no run.
+        TightlinkError: The folder holds no run, or a damaged one.
     """
     path = Path(folder)
-    manifest = _manifest(path)
-    if manifest is None:
-        raise TightlinkError(f"{path}: no run is there (no {_MANIFEST})")
-    file = path / _SCENARIO
-    scenario = loads(read(file), file=str(file)) if "scenario" in manifest else None
-    return Run(scenario, manifest, _Saved(path))
+    with _advising(path):
+        manifest = _manifest(path)
+        if manifest is None:
+            raise TightlinkError(f"{path}: no run is there (no {_MANIFEST})")
+        checksum = manifest.pop(_OF_SCENARIO, None)
+        return Run(None if checksum is None else _scenario(path / _SCENARIO, checksum), manifest, _Saved(path))
+
+
+@contextmanager
+def _advising(folder: Path) -> Iterator[None]:
+    """Within it, what to do with a damaged file is said: a run is never written in the place of another one."""
+    try:
+        yield
+    except DamagedError as error:
+        advice = f"remove the folder {folder} and make the run again"
+        raise DamagedError(error.path, error.reason, advice) from None
+
+
+def _scenario(file: Path, checksum: str) -> Scenario:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise DamagedError(file, "it is missing") from None
+    except (IsADirectoryError, ValueError):
+        raise DamagedError(file, "it is no text") from None
+    if of_text(text) != checksum:
+        raise DamagedError(file, f"its content does not match its checksum in {_MANIFEST}")
+    return loads(text, file=str(file))
 
 
 def is_there(folder: Path, manifest: Mapping[str, Any], tables: list[str]) -> bool:
@@ -240,11 +272,11 @@ def is_there(folder: Path, manifest: Mapping[str, Any], tables: list[str]) -> bo
     Raises:
         TightlinkError: The folder holds something else, which must not be overwritten.
     """
+    check_writable(folder)
     if not folder.exists():
         return False
-    if not folder.is_dir():
-        raise TightlinkError(f"{folder}: expected a folder, and it is a file")
-    held = _manifest(folder)
+    with _advising(folder):
+        held = _manifest(folder)
     if held is None:
         if any(folder.iterdir()):
             raise TightlinkError(f"{folder}: the folder is not empty and holds no run; choose another one")
@@ -273,11 +305,8 @@ def _manifest(folder: Path) -> dict[str, Any] | None:
     file = folder / _MANIFEST
     if not file.exists():
         return None
-    try:
-        manifest = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise TightlinkError(f"{file}: cannot be read: {error}") from None
-    if not isinstance(manifest, dict) or any(key not in manifest for key in _needed(manifest)):
+    manifest = read_json(file)
+    if any(key not in manifest for key in _needed(manifest)):
         raise TightlinkError(f"{file}: not the manifest of a run")
     return manifest
 
@@ -316,9 +345,8 @@ class _Saved:
         return [name for name in TABLES if (self._folder / f"{name}.parquet").exists()]
 
     def read(self, name: str) -> pl.DataFrame:
-        import polars as pl
-
-        return pl.read_parquet(self._folder / f"{name}.parquet")
+        with _advising(self._folder):
+            return read_parquet(self._folder / f"{name}.parquet", needed=True)
 
     def write(self, folder: Path) -> None:
         for name in self.names:
@@ -357,7 +385,7 @@ class Framed(_InMemory):
     def write(self, folder: Path) -> None:
         """Put all of them into a folder, a Parquet file each."""
         for name, frame in self._frames.items():
-            frame.write_parquet(folder / f"{name}.parquet")
+            write_table(folder / f"{name}.parquet", frame)
 
 
 class Simulated(_InMemory):
@@ -385,6 +413,8 @@ class Simulated(_InMemory):
     def write(self, folder: Path) -> None:
         """Put all of them into a folder, a Parquet file each."""
         self._outcome.write(str(folder))
+        for name in self.names:
+            seal(folder / f"{name}.parquet")
 
 
 def _words(codes: NDArray[np.uint32], words: list[str]) -> pl.Series:

@@ -23,8 +23,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import control, units
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
+from tightlink.files import check_new
 from tightlink.run import SIMULATION, Run, Simulated
 from tightlink.scenario.memory import Memory, check_fits, needed
+from tightlink.scenario.values import LARGEST_PACKET
 from tightlink.scenario.windowed import check_trace
 
 if TYPE_CHECKING:
@@ -34,10 +36,12 @@ if TYPE_CHECKING:
     from tightlink import _core
     from tightlink.scenario import Scenario
 
+#: More than a machine has processors are not started, however many are asked for.
+_MOST_THREADS: Final = 1024
 #: How the names of captures end.
 _CAPTURES: Final = (".pcapng", ".pcap")
 #: What fits into an IP datagram, which has 16 bits for its length, beside its header.
-_MOST_CUT_BYTES: Final = 65_535 - 20
+_MOST_CUT_BYTES: Final = LARGEST_PACKET - 20
 
 
 def simulate(  # noqa: PLR0913
@@ -74,8 +78,8 @@ def simulate(  # noqa: PLR0913
     """
     if seed is not None:
         scenario = scenario.set("seed", seed)
-    if threads < 1:
-        raise TightlinkError(f"threads = {threads}: expected a whole number of at least 1")
+    if not 1 <= threads <= _MOST_THREADS:
+        raise TightlinkError(f"threads = {threads}: expected a whole number from 1 to {_MOST_THREADS}")
     if trace or tr is not None or pcap is not None:
         check_trace(scenario)
     prepared = prepare(scenario)
@@ -83,7 +87,7 @@ def simulate(  # noqa: PLR0913
         _check_fragments(prepared)
     watched = Watched(
         trace=trace,
-        tr=None if tr is None else str(new_file(tr)),
+        tr=None if tr is None else str(_trace_file(tr)),
         pcap=None if pcap is None else str(_capture_file(pcap)),
         pcap_at=_places(prepared, pcap_at, captured=pcap is not None),
     )
@@ -233,22 +237,17 @@ def prepare(scenario: Scenario) -> Prepared:
     return Prepared(identity, scenario.explicit().written(), scenario.seed, behaviour, resolved, needed(tables))
 
 
-def new_file(path: str | os.PathLike[str]) -> Path:
-    """A path to write to.
-
-    Raises:
-        TightlinkError: Something is there already, or the folder does not exist.
-    """
+def _trace_file(path: str | os.PathLike[str]) -> Path:
+    """A file that the engine writes while it runs: it makes no folders."""
     file = Path(path)
-    if file.exists():
-        raise TightlinkError(f"{file}: exists already; nothing is overwritten")
+    check_new(file)
     if not file.parent.is_dir():
         raise TightlinkError(f"{file}: there is no folder {file.parent}")
     return file
 
 
 def _capture_file(path: str | os.PathLike[str]) -> Path:
-    file = new_file(path)
+    file = _trace_file(path)
     if file.suffix not in _CAPTURES:
         raise TightlinkError(f"{file}: expected a name that ends in {' or '.join(_CAPTURES)}")
     return file

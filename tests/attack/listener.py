@@ -12,14 +12,20 @@ import struct
 import threading
 import time
 from contextlib import suppress
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from attack import Violation
 from attack._messages import line
 from tightlink.errors import TightlinkError
 from tightlink.measure import listener
 from tightlink.measure.visitor import visiting
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 HERE: Final = "127.0.0.1"
+#: Requests of one try of `attempt`.
+_BATCH: Final = 5
 _LIMITS: Final = listener.Limits(patience_s=0.3, kept_s=0.01)
 #: What an answer or a good visit may take, on a machine that others use, too.
 _PATIENCE_S: Final = 20.0
@@ -30,8 +36,8 @@ _WAIT_S: Final = 1.0
 _RESET: Final = struct.pack("ii", 1, 0)
 
 
-def main(seed: int, tries: int) -> int:
-    """Attack a listener so many times; the number of violations."""
+def run(seed: int, tries: int) -> Attack:
+    """Attack a listener so many times; what was found."""
     attack = Attack(seed)
     try:
         for number in range(tries):
@@ -41,10 +47,15 @@ def main(seed: int, tries: int) -> int:
         attack.good()
     finally:
         attack.end()
-    print(f"listener: {tries} requests: {dict(sorted(attack.counts.items()))}, {len(attack.violations)} violations")
-    for violation in attack.violations[:20]:
-        print(f"  {violation}")
-    return len(attack.violations)
+    return attack
+
+
+def attempt(chance: random.Random, _: Path) -> str:
+    """A new listener and some requests."""
+    found = run(chance.randrange(2**32), _BATCH)
+    if found.violations:
+        raise Violation(found.violations[0])
+    return ", ".join(sorted(found.counts))
 
 
 class Attack:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 import tightlink as tl
+from attack import Violation
 from attack._messages import line
 from tightlink.analysis.path_answer import PathAnswer, judged
 from tightlink.analysis.path_estimate import PacketTrains, overload
@@ -31,9 +32,13 @@ from tightlink.measure.traffic import UdpReceived, UdpSent
 from tightlink.measure.visitor import visiting
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
 HERE: Final = "127.0.0.1"
+#: Answers of one try of `attempt`.
+_BATCH: Final = 5
 _MOST: Final = 50
 _PATIENCE_S: Final = 10.0
 #: What a conversation costs is little beside what an analysis costs.
@@ -41,18 +46,23 @@ _ANALYSED: Final = 20
 _PLAN: Final = probes.Plan(trains=20, train_packets=20)
 
 
-def main(seed: int, tries: int) -> int:
-    """Visit a server that lies so many times, and analyse a part of what it says; the number of violations."""
+def run(seed: int, tries: int) -> Attack:
+    """Visit a server that lies so many times, and analyse a part of what it says; what was found."""
     attack = Attack(seed)
     for number in range(tries):
         attack.talk()
         if number % _ANALYSED == 0:
             attack.analyse()
     attack.end()
-    print(f"visitor: {tries} answers: {dict(sorted(attack.counts.items()))}, {len(attack.violations)} violations")
-    for violation in attack.violations[:20]:
-        print(f"  {violation}")
-    return len(attack.violations)
+    return attack
+
+
+def attempt(chance: random.Random, _: Path) -> str:
+    """A new server and some answers."""
+    found = run(chance.randrange(2**32), _BATCH)
+    if found.violations:
+        raise Violation(found.violations[0])
+    return ", ".join(sorted(found.counts))
 
 
 class Attack:

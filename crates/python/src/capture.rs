@@ -17,6 +17,7 @@ use tightlink_capture::read::tables::tables;
 use tightlink_sim::tables::Table;
 
 use crate::CaptureError;
+use crate::fault::detached;
 use crate::outcome::Outcome;
 
 /// Facts as JSON, and tables by name.
@@ -44,14 +45,14 @@ pub fn capture(
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),
         other => CaptureError::new_err(other.to_string()),
     };
-    let found = py.detach(|| {
+    let found = detached(py, || {
         let input: Box<dyn Read> = match &path {
             Some(path) => Box::new(File::open(path)?),
             None => Box::new(io::stdin().lock()),
         };
         found(Source::new(input)?, options, watched(watch.as_ref()))
     });
-    let (facts, tables) = found.map_err(failed)?;
+    let (facts, tables) = found?.map_err(failed)?;
     Ok(Outcome::new(facts, tables, None))
 }
 

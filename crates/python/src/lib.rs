@@ -7,10 +7,13 @@ mod capture;
 mod control;
 mod departures;
 mod digest;
+mod fault;
 mod observers;
 mod outcome;
 mod parquet_file;
+#[cfg(target_os = "linux")]
 mod probe;
+#[cfg(target_os = "linux")]
 mod relay;
 mod simulate;
 mod tables;
@@ -30,8 +33,17 @@ pyo3::create_exception!(
     "A file that is no capture, or a damaged one."
 );
 
+pyo3::create_exception!(
+    _core,
+    EngineError,
+    pyo3::exceptions::PyRuntimeError,
+    "A mistake of the engine itself: what went wrong, and where in its code."
+);
+
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    fault::note_panics();
+    module.add("EngineError", module.py().get_type::<EngineError>())?;
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("engine_behaviour", tightlink_sim::ENGINE_BEHAVIOUR)?;
     module.add("ControlError", module.py().get_type::<ControlError>())?;
@@ -52,12 +64,19 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(departures::departures, module)?)?;
     module.add_function(wrap_pyfunction!(outcome::write_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(outcome::digest, module)?)?;
+    module.add_function(wrap_pyfunction!(capture::capture, module)?)?;
+    #[cfg(target_os = "linux")]
+    add_live(module)?;
+    Ok(())
+}
+
+/// Adds the emulated link and the senders and receivers of real traffic.
+#[cfg(target_os = "linux")]
+fn add_live(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(relay::relay, module)?)?;
     module.add_function(wrap_pyfunction!(probe::probe_tcp_send, module)?)?;
     module.add_function(wrap_pyfunction!(probe::probe_tcp_receive, module)?)?;
     module.add_function(wrap_pyfunction!(probe::probe_udp_send, module)?)?;
     module.add_function(wrap_pyfunction!(probe::probe_udp_receive, module)?)?;
-    module.add_function(wrap_pyfunction!(probe::probe_udp_echo, module)?)?;
-    module.add_function(wrap_pyfunction!(capture::capture, module)?)?;
-    Ok(())
+    module.add_function(wrap_pyfunction!(probe::probe_udp_echo, module)?)
 }

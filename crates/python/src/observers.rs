@@ -13,8 +13,6 @@ use tightlink_sim::probe::trace::{Listener, Record};
 use tightlink_sim::time::Time;
 use tightlink_sim::transport::sack::SackSlab;
 
-use crate::parquet_file::temporary_name;
-
 /// A file that cannot be written, and why.
 type Failure = (PathBuf, io::Error);
 
@@ -115,7 +113,9 @@ struct Output {
 
 impl Output {
     fn create(path: &Path) -> Result<(Self, BufWriter<File>), Failure> {
-        let output = Self { temporary: temporary_name(path), path: path.to_owned() };
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{}.partial", std::process::id()));
+        let output = Self { temporary: path.with_file_name(name), path: path.to_owned() };
         match File::create(&output.temporary) {
             Ok(file) => Ok((output, BufWriter::new(file))),
             Err(error) => Err((path.to_owned(), error)),

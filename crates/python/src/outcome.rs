@@ -8,6 +8,7 @@ use pyo3::types::{PyBytes, PyDict};
 use tightlink_sim::tables::Table;
 
 use crate::digest::columns_digest;
+use crate::fault::detached;
 use crate::{parquet_file, tables};
 
 /// The tables and the manifest of a run.
@@ -55,15 +56,15 @@ impl Outcome {
         &self.manifest
     }
 
-    /// Writes `<table>.parquet` for each table into a folder that exists. Each file appears whole.
+    /// Writes `<table>.parquet` for each table into a folder that exists.
     fn write(&self, py: Python<'_>, directory: PathBuf) -> PyResult<()> {
-        py.detach(|| {
+        detached(py, || {
             for (name, table) in &self.tables {
                 let path = directory.join(format!("{name}.parquet"));
                 parquet_file::write(&path, &table.columns).map_err(|error| failed(&path, &error))?;
             }
             Ok(())
-        })
+        })?
     }
 
     /// A Parquet file of one row: the texts as columns, then each table as a list of structs.
@@ -71,14 +72,18 @@ impl Outcome {
         let texts: Vec<(String, String)> =
             texts.iter().map(|(name, text)| Ok((name.extract()?, text.extract()?))).collect::<PyResult<_>>()?;
         let tables: Vec<(&str, &Table)> = self.tables.iter().map(|(name, table)| (*name, table)).collect();
-        let content = py.detach(|| parquet_file::row(&texts, &tables));
+        let content = detached(py, || parquet_file::row(&texts, &tables))?;
         let content = content.map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(PyBytes::new(py, &content))
     }
 }
 
 fn failed(path: &std::path::Path, error: &parquet_file::WriteError) -> PyErr {
-    PyOSError::new_err(format!("{}: {error}", path.display()))
+    match error.system() {
+        // What Python's own errors of files have, so that whoever catches it can name file and reason.
+        Some(system) => PyOSError::new_err((system.raw_os_error(), system.kind().to_string(), path.to_owned())),
+        None => PyOSError::new_err(format!("{}: {error}", path.display())),
+    }
 }
 
 /// Writes columns (arrays of numbers or lists of words, in order) as a Parquet file.
@@ -89,7 +94,7 @@ pub fn write_parquet(py: Python<'_>, path: PathBuf, columns: &Bound<'_, PyDict>)
     if lengths.windows(2).any(|pair| pair[0] != pair[1]) {
         return Err(PyTypeError::new_err("columns of one table must have equal lengths"));
     }
-    py.detach(|| parquet_file::write(&path, &columns)).map_err(|error| failed(&path, &error))
+    detached(py, || parquet_file::write(&path, &columns))?.map_err(|error| failed(&path, &error))
 }
 
 /// A digest of columns: equal for equal names and values.

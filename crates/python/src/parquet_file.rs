@@ -1,19 +1,30 @@
 //! The one place that writes Parquet.
 
+use std::error::Error as _;
+use std::fmt::Write as _;
 use std::fs::File;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::{KeyValue, RowGroupMetaData};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
+use sha2::{Digest, Sha256};
 use tightlink_sim::tables::{Column, Table};
 
+use crate::digest::hex;
 use crate::tables::length;
+
+/// Key of a file's metadata for a checksum, which is filled in when the file is complete
+/// (`tightlink.checksums`).
+const CHECKSUM: &str = "sha256";
+/// Key of the metadata of a run's file: where each table is, and its checksum.
+const TABLES: &str = "tables";
 
 /// Why a file was not written.
 #[derive(Debug)]
@@ -43,25 +54,18 @@ impl From<std::io::Error> for WriteError {
     }
 }
 
-/// The name under which a file is written before it is whole.
-pub fn temporary_name(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.partial", std::process::id()));
-    path.with_file_name(name)
-}
-
-/// Writes a table under a temporary name and renames it: a killed run leaves no half file. NaN is
-/// written as null: both mean "no value".
-pub fn write(path: &Path, columns: &[(impl AsRef<str>, Column)]) -> Result<(), WriteError> {
-    let temporary = temporary_name(path);
-    let result = write_file(&temporary, columns).and_then(|()| Ok(std::fs::rename(&temporary, path)?));
-    if result.is_err() {
-        let _ = std::fs::remove_file(&temporary);
+impl WriteError {
+    /// The system's error, where it is one, such as that of a full disk.
+    pub fn system(&self) -> Option<&std::io::Error> {
+        match self {
+            Self::Format(error) => error.source()?.downcast_ref(),
+            Self::Io(error) => Some(error),
+        }
     }
-    result
 }
 
-fn write_file(path: &Path, columns: &[(impl AsRef<str>, Column)]) -> Result<(), WriteError> {
+/// Writes a table. NaN is written as null: both mean "no value".
+pub fn write(path: &Path, columns: &[(impl AsRef<str>, Column)]) -> Result<(), WriteError> {
     let mut table = Growing::new(File::create(path)?, columns)?;
     table.add(columns)?;
     table.finish()
@@ -95,8 +99,10 @@ impl Growing {
     }
 
     /// Writes what belongs at the end.
-    pub fn finish(self) -> Result<(), WriteError> {
-        Ok(self.0.into_inner()?.flush()?)
+    pub fn finish(mut self) -> Result<(), WriteError> {
+        self.0.append_key_value_metadata(no_checksum());
+        self.0.finish()?;
+        Ok(())
     }
 }
 
@@ -161,8 +167,31 @@ pub fn row(texts: &[(String, String)], tables: &[(&str, &Table)]) -> Result<Vec<
         write_values(&mut sink, column, Some(&definition), Some(&repetition))?;
         sink.close()?;
     }
-    group.close()?;
+    let group = group.close()?;
+    writer.flush()?;
+    let mut parts = String::new();
+    let mut first = texts.len();
+    for (name, table) in tables {
+        let range = bytes_of(&group, first..first + table.columns.len());
+        first += table.columns.len();
+        let checksum = hex(Sha256::new_with_prefix(&writer.inner()[range.clone()]));
+        let _ = write!(parts, ";{name} {} {} {checksum}", range.start, range.end);
+    }
+    writer.append_key_value_metadata(KeyValue::new(TABLES.to_owned(), parts));
+    writer.append_key_value_metadata(no_checksum());
     writer.into_inner()
+}
+
+/// Where columns that follow each other are in the file.
+fn bytes_of(group: &RowGroupMetaData, columns: Range<usize>) -> Range<usize> {
+    let ranges = columns.map(|column| group.column(column).byte_range());
+    let (start, end) = ranges.fold((u64::MAX, 0), |(start, end), (at, long)| (start.min(at), end.max(at + long)));
+    start as usize..end as usize
+}
+
+/// As long as a checksum, which takes its place.
+fn no_checksum() -> KeyValue {
+    KeyValue::new(CHECKSUM.to_owned(), "0".repeat(64))
 }
 
 fn row_schema(texts: &[(String, String)], tables: &[(&str, &Table)]) -> Result<TypePtr, ParquetError> {

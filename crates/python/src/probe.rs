@@ -11,6 +11,8 @@ use pyo3::types::PyDict;
 use serde_json::{Value, json};
 use tightlink_relay::probe::{self, Failure, Guard, TcpInfo};
 
+use crate::fault::detached;
+
 /// A summary, and columns.
 type Answer<'py> = (String, Bound<'py, PyDict>);
 /// The same before Python has it.
@@ -168,7 +170,7 @@ fn blocking<'py>(
 ) -> PyResult<Answer<'py>> {
     let stop = stop.map(probe::duplicate).transpose()?;
     let raised = Mutex::new(None);
-    let done = py.detach(|| {
+    let done = detached(py, || {
         let interrupted = || match Python::attach(|py| py.check_signals()) {
             Ok(()) => false,
             Err(error) => {
@@ -181,7 +183,7 @@ fn blocking<'py>(
     if let Some(error) = raised.into_inner().unwrap_or_else(PoisonError::into_inner) {
         return Err(error);
     }
-    let (head, columns) = done.map_err(|failure| match failure {
+    let (head, columns) = done?.map_err(|failure| match failure {
         Failure::Wrong(text) => PyValueError::new_err(text),
         Failure::System(doing, error) => PyOSError::new_err((error.raw_os_error(), format!("{doing}: {error}"))),
     })?;

@@ -19,6 +19,7 @@ use tightlink_relay::{RelayError, RelaySpec};
 use tightlink_sim::tables::Column;
 
 use crate::ScenarioError;
+use crate::fault::detached;
 use crate::parquet_file::{Growing, WriteError};
 
 /// Lines of the trace that are written at a time.
@@ -69,11 +70,11 @@ pub fn relay(py: Python<'_>, spec: &str, ports: (RawFd, RawFd), stop: RawFd, tra
     let ports = [duplicate(ports.0)?, duplicate(ports.1)?];
     let stop = duplicate(stop)?;
     let trace = trace.map(duplicate).transpose()?.map(File::from);
-    let done = py.detach(|| match spec.device {
+    let done = detached(py, || match spec.device {
         Device::Datagram => run(&spec, ports.map(Datagrams::new), stop, trace),
         Device::Packet => run(&spec, ports.map(Frames::new), stop, trace),
     });
-    Ok(done?.to_string())
+    Ok(done??.to_string())
 }
 
 fn run<P: Port>(

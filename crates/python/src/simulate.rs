@@ -15,11 +15,13 @@ use tightlink_sim::probe::trace::Trace;
 use tightlink_sim::probe::{Probe, Sampled, Totals};
 use tightlink_sim::scenario::Recovery;
 use tightlink_sim::tables::{self, Table};
+use tightlink_sim::warnings;
 use tightlink_sim::windowed::{Progress, Windowed, Work};
 use tightlink_sim::{ENGINE_BEHAVIOUR, Interrupted, Scenario, Simulation};
 
 use crate::control::{InPython, Trouble};
 use crate::digest::tables_digest;
+use crate::fault::detached;
 use crate::observers::{Observers, Wanted, Watching};
 use crate::outcome::Outcome;
 use crate::{ControlError, ScenarioError};
@@ -99,10 +101,10 @@ pub fn simulate(
         return Err(ScenarioError::new_err("trace: packets of users and scatter are not traced"));
     }
     if windowed {
-        return Ok(py.detach(|| run_windowed(&scenario, threads, watch.as_ref(), part))?);
+        return Ok(detached(py, || run_windowed(&scenario, threads, watch.as_ref(), part))??);
     }
     // The Python side may be asked for anything while the engine runs.
-    Ok(py.detach(|| run(&scenario, &wanted, make))?)
+    Ok(detached(py, || run(&scenario, &wanted, make))??)
 }
 
 fn run(scenario: &Scenario, wanted: &Wanted, make: Option<Py<PyAny>>) -> Result<Outcome, Failure> {
@@ -126,14 +128,27 @@ fn run(scenario: &Scenario, wanted: &Wanted, make: Option<Py<PyAny>>) -> Result<
 /// Name of the table that `trace` adds. It is not part of the digest: it repeats what the totals say.
 pub const PACKETS: &str = "packets";
 
+/// Between questions whether a run is to end; they need Python's lock.
+const QUESTION: Duration = Duration::from_millis(50);
+
 /// Whether the run is to end, as it is asked now and then.
 fn is_interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed) || Python::attach(|py| py.check_signals().is_err())
 }
 
+/// The same, asked as often as one likes.
+fn interruption() -> impl FnMut() -> bool {
+    let mut asked = Instant::now();
+    move || {
+        if asked.elapsed() < QUESTION {
+            return false;
+        }
+        asked = Instant::now();
+        is_interrupted()
+    }
+}
+
 fn run_windowed(scenario: &Scenario, threads: u32, watch: Option<&Py<PyAny>>, part: bool) -> Result<Outcome, Failure> {
-    /// Between questions whether to end; they need Python's lock.
-    const QUESTION: Duration = Duration::from_millis(50);
     const WORD: Duration = Duration::from_millis(500);
     // More threads than processors would wait for each other.
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
@@ -160,7 +175,8 @@ fn run_windowed(scenario: &Scenario, threads: u32, watch: Option<&Py<PyAny>>, pa
     let tables = run.tables();
     let until = ended.is_err().then(|| run.simulated_s());
     let counts = (run.packet_hops(), 0, run.random_draws());
-    Ok(Outcome::new(manifest(scenario, &tables, counts, wall_s), tables, until))
+    let manifest = manifest(scenario, &tables, counts, &warnings::of_users(&run), wall_s)?;
+    Ok(Outcome::new(manifest, tables, until))
 }
 
 /// Tells Python how far a run is, and whether it was interrupted meanwhile: a signal that arrives while Python runs is
@@ -183,24 +199,25 @@ fn manifest(
     scenario: &Scenario,
     tables: &[(&'static str, Table)],
     (packet_hops, events, random_draws): (u64, u64, u64),
+    warnings: &[String],
     wall_s: f64,
-) -> String {
-    json!({
+) -> Result<String, Interrupted> {
+    let manifest = json!({
         "seed": scenario.seed,
         "version": env!("CARGO_PKG_VERSION"),
         "engine_behaviour": ENGINE_BEHAVIOUR,
-        "digest": tables_digest(tables),
+        "digest": tables_digest(tables, interruption())?,
         "packet_hops": packet_hops,
         "events": events,
         "random_draws": random_draws,
-        "warnings": [],
+        "warnings": warnings,
         "timing": {
             "wall_s": wall_s,
             "packet_hops_per_s": packet_hops as f64 / wall_s,
             "peak_rss_bytes": peak_rss_bytes(),
         },
-    })
-    .to_string()
+    });
+    Ok(manifest.to_string())
 }
 
 fn run_with<P: Probe>(scenario: &Scenario, probe: P, make: Option<Py<PyAny>>) -> Result<Outcome, Failure> {
@@ -210,7 +227,8 @@ fn run_with<P: Probe>(scenario: &Scenario, probe: P, make: Option<Py<PyAny>>) ->
         Some(make) => Simulation::with_controls(scenario, probe, &mut InPython::new(make, Arc::clone(&trouble)))?,
     };
     let begin = Instant::now();
-    let ended = simulation.run(|| trouble.happened() || is_interrupted());
+    let mut interrupted = interruption();
+    let ended = simulation.run(|| trouble.happened() || interrupted());
     if let Some((place, cause)) = trouble.take() {
         return Err(Failure::Control(place, cause));
     }
@@ -223,7 +241,7 @@ fn run_with<P: Probe>(scenario: &Scenario, probe: P, make: Option<Py<PyAny>>) ->
     ];
     tables.extend(tables::series(&simulation).map(|table| ("series", table)));
     let counts = (simulation.packet_hops(), simulation.events(), simulation.random_draws());
-    let manifest = manifest(scenario, &tables, counts, wall_s);
+    let manifest = manifest(scenario, &tables, counts, &warnings::of_flows(&simulation), wall_s)?;
     Ok(Outcome::new(manifest, tables, None))
 }
 

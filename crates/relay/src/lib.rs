@@ -7,6 +7,8 @@
 //! which the relay does exactly what the simulator does. `journal` takes the trace to disk and `trace` reads it back,
 //! `lateness` says how much later than planned packets were handed on.
 
+#![cfg(target_os = "linux")]
+
 pub mod buffer;
 pub mod error;
 pub mod header;

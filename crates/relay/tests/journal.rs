@@ -1,5 +1,7 @@
 //! The trace on its way to disk and back.
 
+#![cfg(target_os = "linux")]
+
 use std::fs::File;
 use std::io::Write as _;
 

@@ -1,5 +1,7 @@
 //! Senders and receivers of the probe, on loopback: what must be exact, not how fast this machine is.
 
+#![cfg(target_os = "linux")]
+
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
 use std::thread;

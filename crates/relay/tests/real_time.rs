@@ -1,6 +1,8 @@
 //! The relay on the system's clock, between pairs of sockets. The machine may be busy: what is asserted of time is loose,
 //! what is asserted of packets is not.
 
+#![cfg(target_os = "linux")]
+
 use std::io::Write as _;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixDatagram, UnixStream};

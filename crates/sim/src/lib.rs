@@ -20,6 +20,7 @@ pub mod tables;
 pub mod time;
 pub mod traffic;
 pub mod transport;
+pub mod warnings;
 pub mod windowed;
 
 pub use error::ScenarioError;

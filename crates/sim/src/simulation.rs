@@ -24,7 +24,7 @@ use sampler::Sampled;
 
 /// A number that changes whenever a change of the engine changes results: stored runs of another
 /// number are not reused.
-pub const ENGINE_BEHAVIOUR: u32 = 8;
+pub const ENGINE_BEHAVIOUR: u32 = 9;
 
 /// The numbers of entities: the sampler, starts and stops, looks at confluences, links, gates, processors, timers,
 /// sources that wait.
@@ -109,12 +109,12 @@ pub struct Simulation<'a, P> {
 }
 
 impl<P: Probe> Simulation<'_, P> {
-    /// Runs to the end. `interrupted` is asked now and then; true stops the run there.
+    /// Runs to the end. `interrupted` is asked every few thousand events; true stops the run there.
     ///
     /// # Errors
     /// `interrupted` said so.
     pub fn run(&mut self, mut interrupted: impl FnMut() -> bool) -> Result<(), Interrupted> {
-        const EVENTS_BETWEEN_QUESTIONS: u64 = 1 << 20;
+        const EVENTS_BETWEEN_QUESTIONS: u64 = 1 << 12;
         while let Some(key) = self.fabric.queue.pop_before(self.end) {
             self.events += 1;
             if self.events.is_multiple_of(EVENTS_BETWEEN_QUESTIONS) && interrupted() {
@@ -144,7 +144,7 @@ impl<P: Probe> Simulation<'_, P> {
     fn hand_over(&mut self, interrupted: &mut impl FnMut() -> bool) -> Result<(), Interrupted> {
         /// Hosts that only react may answer each other for long, even to the end of the run.
         const LONG: usize = 1 << 10;
-        const LONG_BETWEEN_QUESTIONS: u32 = 1 << 10;
+        const LONG_BETWEEN_QUESTIONS: u32 = 1 << 2;
         if self.fabric.arrived.is_empty() {
             return Ok(());
         }

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.columns import SPELLINGS, misspelt
+from tightlink.checksums import DamagedError, read_parquet
 from tightlink.errors import TightlinkError, closest, one_of, show
 
 if TYPE_CHECKING:
@@ -218,12 +219,10 @@ def _at(table: pl.DataFrame, place: int) -> str:
 
 
 def _parquet(file: Path) -> pl.DataFrame:
-    import polars as pl
-
     try:
-        return pl.read_parquet(file).fill_nan(None)
-    except pl.exceptions.PolarsError:
-        raise MeasurementError("expected a Parquet file") from None
+        return read_parquet(file).fill_nan(None)
+    except DamagedError as error:
+        raise MeasurementError(f"expected a Parquet file: {error.reason}") from None
 
 
 def _csv(file: Path) -> pl.DataFrame:

@@ -147,6 +147,8 @@ def _iperf3(file: Path) -> pl.DataFrame:
         raise MeasurementError(f"cannot be read: {error}") from None
     try:
         documents = [("", json.loads(text))]
+    except RecursionError:
+        raise MeasurementError("expected iperf3's JSON, and it is nested too deep") from None
     except ValueError:
         documents = []
         for number, line in enumerate(text.splitlines(), start=1):
@@ -160,7 +162,7 @@ def _iperf3(file: Path) -> pl.DataFrame:
 def _document(line: str, number: int) -> Any:
     try:
         return json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise MeasurementError(f"line {number}: expected a JSON document") from None
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from cyclopts import App
 
-from tightlink.commands.analyze_output import Figure, Json, Table, draw, free, plain
+from tightlink.commands.analyze_output import Figure, Json, Table, draw, plain
 from tightlink.console import print_json, print_text
+from tightlink.files import check_new
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,7 +67,7 @@ def saturation(
     from tightlink.analysis import measurements
     from tightlink.analysis.saturation import each
 
-    free(output)
+    check_new(output)
     frame = measurements.read(table)
     with measurements.of_file(table):
         links = each(frame, size=size, throughput=throughput, largest_bytes=largest, overhead_bytes=overhead)
@@ -103,7 +104,7 @@ def regimes(table: Table, *, load: str = "load", json_: Json = False, output: Fi
     from tightlink.analysis import measurements
     from tightlink.analysis.regimes import each
 
-    free(output)
+    check_new(output)
     frame = measurements.read(table)
     with measurements.of_file(table):
         routers = each(frame, load=load)

@@ -5,10 +5,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from tightlink.commands.analyze_output import Columns, Figure, Json, draw, free, plain
+from tightlink.commands.analyze_output import Columns, Figure, Json, draw, plain
 from tightlink.commands.analyze_responses import listed, read_table
 from tightlink.console import print_json, print_text
 from tightlink.errors import ScenarioError
+from tightlink.files import check_new
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +59,7 @@ def clusters(
     from tightlink.analysis import clusters as analysis
     from tightlink.analysis import measurements
 
-    free(output)
+    check_new(output)
     read, keys, chosen = read_compared(table, algorithm, condition, responses)
     with measurements.of_file(table):
         found = analysis.clusters(read.runs, condition=keys, algorithm=algorithm, responses=chosen, spread=spread)
@@ -104,7 +105,7 @@ def outliers(
     from tightlink.analysis import measurements
     from tightlink.analysis import outliers as analysis
 
-    free(output)
+    check_new(output)
     if not 0 < level < 1:
         raise ScenarioError("a probability between 0 and 1", key="--level", value=level)
     read, keys, chosen = read_compared(table, algorithm, condition, responses)
@@ -153,7 +154,7 @@ def ranks(
     from tightlink.analysis import measurements
     from tightlink.analysis import ranks as analysis
 
-    free(output)
+    check_new(output)
     read, keys, chosen = read_compared(table, algorithm, condition, responses)
     with measurements.of_file(table):
         found = analysis.ranks(read.runs, condition=keys, algorithm=algorithm, responses=chosen, best=best)

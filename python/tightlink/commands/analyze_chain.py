@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 from cyclopts import Parameter
 
 from tightlink import units
-from tightlink.commands.analyze_output import Figure, Json, Table, draw, free, plain
+from tightlink.commands.analyze_output import Figure, Json, Table, draw, plain
 from tightlink.commands.options import option
 from tightlink.console import print_json, print_text, say
 from tightlink.errors import TightlinkError, one_of
+from tightlink.files import check_new
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,7 +70,7 @@ def chain(
     from tightlink.analysis.markov import minimal_cut_sets, perturbed, ranked
     from tightlink.analysis.markov.perturbation import named
 
-    free(output)
+    check_new(output)
     cuts = sorted(float(option("--cut", time, units.TIME)) for time in cut or ())
     found = _read(source)
     try:

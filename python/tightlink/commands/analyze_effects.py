@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from tightlink.commands.analyze_output import Columns, Figure, Json, draw, free, plain
+from tightlink.commands.analyze_output import Columns, Figure, Json, draw, plain
 from tightlink.console import print_json, print_text
 from tightlink.errors import ScenarioError, closest, one_of
+from tightlink.files import check_new
 
 if TYPE_CHECKING:
     import polars as pl
@@ -64,7 +65,7 @@ def effects(
     from tightlink.analysis.influence import influence
     from tightlink.analysis.two_level import two_level
 
-    free(output)
+    check_new(output)
     apart = _listed(by)
     read, merged = _read(table, factors, responses, apart)
     with measurements.of_file(table):
@@ -113,7 +114,7 @@ def ten_steps(
     from tightlink.analysis import measurements
     from tightlink.analysis.ten_steps import steps
 
-    free(output)
+    check_new(output)
     read, merged = _read(table, factors, response, [])
     if response is None and len(read.responses) != 1:
         raise ScenarioError(one_of(read.responses), key="--response")
@@ -208,11 +209,13 @@ def _print_chance(p_values: list[float]) -> None:
 
 
 def _marked(found: "pl.DataFrame", response: str) -> list[dict[str, Any]]:
-    """The significant effects on a response, the largest first."""
+    """The significant effects on a response, the largest first; equal ones, as aliases are, in their own order."""
     import polars as pl
 
     rows = found.filter((pl.col("response") == response) & (pl.col("mark") != ""))
-    return rows.sort(pl.col("effect").abs(), descending=True).to_dicts()
+    # Sums in another order differ in their last digits.
+    size = pl.col("effect").abs().round_sig_figs(9)
+    return rows.sort(size, descending=True, maintain_order=True).to_dicts()
 
 
 def _short(text: str, names: Mapping[str, str]) -> str:

@@ -8,7 +8,6 @@ from cyclopts import Parameter
 from tightlink.commands.analyze_output import Columns
 from tightlink.commands.analyze_responses import listed, read_table
 from tightlink.console import print_text
-from tightlink.errors import TightlinkError
 
 _LEAD = (
     "Draw a band across lines to keep the runs within it; click on levels and clusters, with the shift key on several; "
@@ -40,7 +39,9 @@ def explore(
     output
         File to write (default: explore.html).
     """
+    from tightlink import report
     from tightlink.analysis import designed, measurements
+    from tightlink.report import charts
 
     read = read_table(table, factors=factors, responses=responses)
     with measurements.of_file(table):
@@ -48,12 +49,6 @@ def explore(
             designed.present(read.runs, [algorithm])
             named = dict.fromkeys([*read.factors, algorithm])
             read = designed.designed(read.runs, factors=list(named), responses=listed(responses))
-        try:
-            from tightlink import report
-            from tightlink.report import charts
-        except ModuleNotFoundError as error:
-            needed = f'this command needs {error.name}, which is not installed: pip install "tightlink[report]"'
-            raise TightlinkError(needed) from None
         chart = charts.explore(read, algorithm=algorithm)
     section = report.Section("Runs", "", [report.Chart(chart)])
     title = f"{read.runs.height} runs of {table.name}"

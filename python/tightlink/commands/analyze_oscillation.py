@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 from cyclopts import Parameter
 
 from tightlink import units
-from tightlink.commands.analyze_output import Figure, Json, Table, draw, free, plain
+from tightlink.commands.analyze_output import Figure, Json, Table, draw, plain
 from tightlink.commands.options import option
 from tightlink.console import print_json, print_text
 from tightlink.errors import TightlinkError
+from tightlink.files import check_new
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,7 +58,7 @@ def oscillation(
     """
     from tightlink.analysis.oscillations import summary
 
-    free(output)
+    check_new(output)
     begin_s = float(option("--begin", begin, units.TIME, zero=True))
     end_s = float("inf") if end is None else float(option("--end", end, units.TIME))
     source = _read(table)

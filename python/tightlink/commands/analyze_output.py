@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 from cyclopts import Parameter
 
-from tightlink.errors import TightlinkError
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -25,16 +23,6 @@ Figure = Annotated[Path | None, Parameter(name=["--output", "-o"])]
 
 #: Of a figure of several panels, in inches.
 _PANEL: Final = (4.8, 3.4)
-
-
-def free(output: Path | None) -> None:
-    """Looked at before the analysis: nothing is overwritten.
-
-    Raises:
-        TightlinkError: Something is there.
-    """
-    if output is not None and output.exists():
-        raise TightlinkError(f"{output}: is there already; choose another file")
 
 
 def draw(file: Path, rows: Mapping[str, list[Panel]], size: tuple[float, float] = _PANEL) -> None:

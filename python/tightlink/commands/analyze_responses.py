@@ -4,9 +4,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from tightlink.commands.analyze_output import Columns, Figure, Json, draw, free, plain
+from tightlink.commands.analyze_output import Columns, Figure, Json, draw, plain
 from tightlink.console import print_json, print_text
 from tightlink.errors import ScenarioError
+from tightlink.files import check_new
 
 if TYPE_CHECKING:
     from tightlink.analysis.components import Components
@@ -50,7 +51,7 @@ def correlation(
     from tightlink.analysis import correlation as analysis
     from tightlink.analysis import measurements
 
-    free(output)
+    check_new(output)
     limit = _threshold(threshold)
     read = read_table(table, factors=factors, responses=responses)
     with measurements.of_file(table):
@@ -95,7 +96,7 @@ def components(
     from tightlink.analysis import components as analysis
     from tightlink.analysis import designed, measurements
 
-    free(output)
+    check_new(output)
     read = read_table(table, factors=factors, responses=responses)
     with measurements.of_file(table):
         designed.present(read.runs, [by] if by is not None else [])

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.commands.analyze_algorithms import read_compared
-from tightlink.commands.analyze_output import Columns, Figure, Json, draw, free, plain
+from tightlink.commands.analyze_output import Columns, Figure, Json, draw, plain
 from tightlink.console import print_json
+from tightlink.files import check_new
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,8 +52,8 @@ def shares(
     from tightlink.analysis import shares as analysis
 
     beside = None if output is None else output.with_stem(f"{output.stem}-beside")
-    free(output)
-    free(beside)
+    check_new(output)
+    check_new(beside)
     read, keys, _ = read_compared(table, algorithm, condition, f"{own},{standard}")
     with measurements.of_file(table):
         parts = analysis.shares(read.runs, algorithm=algorithm, own=own, standard=standard, available=available)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from cyclopts import Parameter
 
 from tightlink import units
-from tightlink.commands.analyze_output import Figure, Json, Table, draw, free, plain
+from tightlink.commands.analyze_output import Figure, Json, Table, draw, plain
 from tightlink.commands.options import option
 from tightlink.console import print_json, print_text
 from tightlink.errors import TightlinkError, closest, one_of
+from tightlink.files import check_new
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,7 +62,7 @@ def traffic(
     """
     from tightlink.analysis.traffic.burstiness import LEAST_VALUES
 
-    free(output)
+    check_new(output)
     begin_s = float(option("--begin", begin, units.TIME, zero=True))
     end_s = float("inf") if end is None else float(option("--end", end, units.TIME))
     frame = _over_time(table)
@@ -116,7 +117,7 @@ def arrivals(
     """
     from tightlink.analysis.traffic.arrivals import interarrivals
 
-    free(output)
+    check_new(output)
     frame = _rows(table, of)
     found = {}
     for name, part in _places(frame):
@@ -152,7 +153,7 @@ def sizes(table: Table, *, column: str = "bytes_delivered", json_: Json = False,
     """
     from tightlink.analysis.traffic.sizes import tail
 
-    free(output)
+    check_new(output)
     try:
         found = tail(_numbers(_rows(table, "flows"), column))
     except TightlinkError as error:
@@ -195,7 +196,7 @@ def lags(
     """
     from tightlink.analysis.traffic.lags import LEAST_VALUES, lag
 
-    free(output)
+    check_new(output)
     longest_s = float("inf") if longest is None else float(option("--longest", longest, units.TIME))
     frame = _over_time(table)
     columns = dict.fromkeys(name.rpartition(" ")[2] for name in (first, second))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -12,6 +11,7 @@ from cyclopts import Parameter
 from tightlink.commands.analyze_output import Json, draw, plain
 from tightlink.console import print_json, print_text
 from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.files import check_writable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -59,9 +59,9 @@ def compare(
     from tightlink.console import warned
 
     if output is not None:
-        if output.exists() and (not output.is_dir() or any(output.iterdir())):
-            raise TightlinkError(f"{output}: is there already; choose another folder")
-        _check_report()
+        check_writable(output)
+        if output.exists() and any(output.iterdir()):
+            raise TightlinkError(f"{output}: the folder is not empty; choose another one")
     columns = None if by is None else by.split(",")
     found = put_together(observed, simulated, by=columns, pairs=None if pair is None else dict(map(_pair, pair)))
     if json_:
@@ -78,15 +78,6 @@ def _pair(text: str) -> tuple[str, str]:
     if not (name and sign and other):
         raise ScenarioError("OBSERVED=SIMULATED, two names", key="--pair", value=text)
     return name.strip(), other.strip()
-
-
-def _check_report() -> None:
-    """Looked at before the comparison: a report needs more than a table."""
-    try:
-        importlib.import_module("tightlink.report")
-    except ModuleNotFoundError as error:
-        message = f'a report needs {error.name}, which is not installed: pip install "tightlink[report]"'
-        raise TightlinkError(message) from None
 
 
 def _described(found: Comparison) -> dict[str, Any]:
@@ -158,13 +149,14 @@ def _listed(names: list[str]) -> str:
 def _write(found: Comparison, output: Path, names: tuple[str, str]) -> None:
     from tightlink import plots
     from tightlink.analysis.comparison_words import main_agreements
+    from tightlink.checksums import write_table
     from tightlink.console import say
     from tightlink.report.side_by_side import write_comparison
 
     figures = output / "figures"
     figures.mkdir(parents=True)
-    found.values.write_parquet(output / "comparison.parquet")
-    found.alone.write_parquet(output / "alone.parquet")
+    write_table(output / "comparison.parquet", found.values)
+    write_table(output / "alone.parquet", found.alone)
     panels: dict[str, list[Panel]] = {}
     for name in main_agreements(found)[:_MOST_FIGURES]:
         table, _, metric = name.partition(".")

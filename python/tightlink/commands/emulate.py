@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from tightlink import units
 from tightlink.commands.options import option
-from tightlink.console import print_table, say, warned
+from tightlink.console import FAILED, print_table, say, warned
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.scenario import load, parse_option
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from tightlink.measure.emulation import Emulation
     from tightlink.measure.programs import Program
 
-_FAILED: Final = 1
 #: What shells add to the number of a signal that ended a program.
 _SIGNALLED: Final = 128
 #: How often it is looked whether the link has ended, in seconds.
@@ -67,10 +66,12 @@ def emulate(
         key=value, to change a key of the scenario by its dotted path; may be repeated.
     """
     from tightlink.measure.emulation import Emulation, told
+    from tightlink.measure.machine import need_linux
     from tightlink.measure.plan import Plan
     from tightlink.measure.relay import SpoiledError
     from tightlink.run import MEASUREMENT, is_there
 
+    need_linux()
     plan = Plan.of(load(file, set=dict(map(parse_option, set_ or []))), link=link)
     lasts_s = None if duration is None else float(option("--duration", duration, units.TIME))
     late_s = None if late is None else float(option("--late", late, units.TIME))
@@ -88,7 +89,7 @@ def emulate(
             run = emulation.finish()
         except SpoiledError as error:
             say(f"{error}; nothing is reported")
-            return _FAILED
+            return FAILED
     if code == 0 or run.manifest["relay"]["lateness"]["packets"]:
         # A program that failed before it sent anything has said why itself.
         say(told(run.manifest["relay"]))

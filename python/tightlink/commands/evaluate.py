@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from tightlink.evaluation.found import Evaluation
     from tightlink.evaluation.running import Trial
-
-_INTERRUPTED: Final = 130
 
 
 def evaluate(
@@ -47,7 +45,7 @@ def evaluate(
     controls
         Python file with congestion controls of your own, which it runs; may be repeated.
     """
-    from tightlink.console import say, watching
+    from tightlink.console import INTERRUPTED, say, watching
     from tightlink.evaluation.controls import controls as read
     from tightlink.evaluation.pack import chosen
     from tightlink.evaluation.running import run, trials
@@ -60,7 +58,9 @@ def evaluate(
             evaluation = run(wanted, tests, folder, jobs=jobs, cluster=cluster, watch=watch)
     except KeyboardInterrupt:
         say("interrupted; what is finished is kept, and the same command goes on from there")
-        return _INTERRUPTED
+        return INTERRUPTED
+    for error in evaluation.damaged:
+        say(error.mended)
     if json_:
         print_json(evaluation.described(), allow_nan=False)
     else:
@@ -72,12 +72,13 @@ def evaluate(
 def _say_how_long(planned: Sequence[Trial], folder: Path, jobs: int, cluster: str | None) -> None:
     from tightlink.console import say
     from tightlink.evaluation.estimate import seconds
-    from tightlink.evaluation.running import check_folder
+    from tightlink.evaluation.running import MARKER
     from tightlink.experiment.engines import engine
     from tightlink.experiment.progress import duration
     from tightlink.experiment.store import Store
+    from tightlink.experiment.workplace import check_folder
 
-    check_folder(folder)
+    check_folder(folder, MARKER, "evaluation")
     places = engine(jobs).places
     count = sum(len(trial.case.scenarios) for trial in planned)
     there = Store(folder / "runs").count()
@@ -103,12 +104,8 @@ def _print_headlines(evaluation: Evaluation) -> None:
 
 def _report(evaluation: Evaluation, *, quiet: bool) -> None:
     from tightlink.console import say
+    from tightlink.evaluation.report import write
 
-    try:
-        from tightlink.evaluation.report import write
-    except ModuleNotFoundError as error:
-        say(f'no report, as {error.name} is not installed: pip install "tightlink[report]"')
-        return
     place = write(evaluation)
     if quiet:
         say(f"report: {place}")

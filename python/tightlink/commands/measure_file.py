@@ -1,6 +1,5 @@
 """The command ``tightlink measure FILE.toml``: a scenario with real senders over a link in real time."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -8,7 +7,17 @@ from cyclopts import Parameter
 
 from tightlink import units
 from tightlink.commands.options import option
-from tightlink.console import print_json, print_summary, print_table, rounded, say, warned, watching
+from tightlink.console import (
+    FAILED,
+    INTERRUPTED,
+    print_json,
+    print_summary,
+    print_table,
+    rounded,
+    say,
+    warned,
+    watching,
+)
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.scenario import load, parse_option
 
@@ -18,8 +27,6 @@ if TYPE_CHECKING:
     from tightlink.run import Run
     from tightlink.scenario import Scenario
 
-_FAILED: Final = 1
-_INTERRUPTED: Final = 130
 #: How often it is tried where the machine was too busy.
 _TRIES: Final = 3
 _PRINTED: Final = ("flows", "links")
@@ -64,11 +71,12 @@ def scenario(
     json_
         Print manifest, flows and links as JSON.
     """
-    from tightlink.measure.machine import missing
+    from tightlink.measure.machine import missing, need_linux
     from tightlink.measure.measuring import check, measure
     from tightlink.measure.relay import SpoiledError
     from tightlink.run import MEASUREMENT, is_there
 
+    need_linux()
     if repeat < 1:
         raise ScenarioError("a whole number of at least 1", key="--repeat", value=repeat)
     wanted = load(file, set=dict(map(parse_option, set_ or [])))
@@ -78,7 +86,6 @@ def scenario(
     for folder in folders:
         # Looked at before: a wrong folder is not worth waiting for.
         is_there(folder, {"identity": "", "source": MEASUREMENT}, [])
-        _check_writable(folder)
     check(wanted, sender=sender, link=link)
     if device == "tun" and (why := missing("tun")) is not None:
         raise TightlinkError(f"{why}; tightlink run simulates the scenario without it")
@@ -95,10 +102,10 @@ def scenario(
             done.append(found)
     except KeyboardInterrupt:
         say(f"interrupted; {_kept(len(done), repeat, output)}")
-        return _INTERRUPTED
+        return INTERRUPTED
     except SpoiledError as error:
         say(f"{error}; {_kept(len(done), repeat, output)}")
-        return _FAILED
+        return FAILED
     _show(done, as_json=json_)
     return warned(list(dict.fromkeys(text for each in done for text in each.warnings)))
 
@@ -113,14 +120,6 @@ def _folders(output: Path | None, repeat: int) -> list[Path]:
     if output is None:
         return []
     return [output] if repeat == 1 else [output / str(number + 1) for number in range(repeat)]
-
-
-def _check_writable(folder: Path) -> None:
-    above = next(each for each in (folder, *folder.absolute().parents) if each.exists())
-    if not above.is_dir():
-        raise TightlinkError(f"{folder}: cannot be made: {above} is a file")
-    if not os.access(above, os.W_OK | os.X_OK):
-        raise TightlinkError(f"{folder}: cannot be made: {above} may not be written to")
 
 
 def _times(wanted: "Scenario", repeat: int) -> str:

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from tightlink import units
 from tightlink.commands.options import option, share
+from tightlink.console import FAILED, INTERRUPTED
 from tightlink.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 Folder = Annotated[Path, Parameter(name=["--output", "-o"])]
 
-_FAILED: Final = 1
-_INTERRUPTED: Final = 130
 _BITS: Final = 8
 _HEADERS: Final = {4: 28, 6: 48}
 _LARGEST_PAYLOAD: Final = 65_507
@@ -214,8 +213,10 @@ def _run(  # noqa: PLR0917
             finished = run(grid, folder, measure, repeats=repeats, watch=watch)
     except KeyboardInterrupt:
         say("interrupted; what is finished is kept, and the same command goes on from there")
-        return _INTERRUPTED
+        return INTERRUPTED
     _show(finished, shown)
+    for damaged in finished.damaged:
+        say(damaged.mended)
     if finished.measured < len(finished.done):
         say(f"{len(finished.done) - finished.measured} of {len(finished.done)} measurements were there already")
     for (cell, _), error in finished.failures.items():
@@ -228,7 +229,7 @@ def _run(  # noqa: PLR0917
         )
     say(f"wrote {folder}")
     code = warned(warnings)
-    return _FAILED if finished.failures else code
+    return FAILED if finished.failures else code
 
 
 def _show(finished: "Finished", shown: Sequence[tuple[str, str, Callable[[float], str]]]) -> None:

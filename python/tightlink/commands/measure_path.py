@@ -8,7 +8,7 @@ from cyclopts import Parameter
 from tightlink import units
 from tightlink.commands.analyze_output import Json
 from tightlink.commands.options import option
-from tightlink.console import print_json
+from tightlink.console import FAILED, print_json
 from tightlink.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from tightlink.measure.path import Plan
     from tightlink.measure.traffic import Address
 
-_FAILED: Final = 1
 _LARGEST_PORT: Final = 65_535
 _PAYLOADS: Final = (200, 8_900)
 _TRAINS: Final = (20, 1_000)
@@ -38,7 +37,9 @@ def serve(address: str, *, port: int = 5202, visits: int | None = None) -> int:
     """
     from tightlink.console import say
     from tightlink.measure.listener import serve as listen
+    from tightlink.measure.machine import need_linux
 
+    need_linux()
     try:
         listen(address, _port(port), visits=None if visits is None else _whole("--visits", visits, (1, 10**9)), say=say)
     except KeyboardInterrupt:
@@ -79,12 +80,13 @@ def path(
         File for a scenario with this path, which "tightlink predict --path" takes, too.
     """
     from tightlink.console import say
+    from tightlink.files import check_new
+    from tightlink.measure.machine import need_linux
     from tightlink.measure.path import Plan, resolved
     from tightlink.measure.visitor import NobodyListensError
-    from tightlink.simulate import new_file
 
-    if output is not None:
-        new_file(output)
+    need_linux()
+    check_new(output)
     size = int(option("--payload", payload, units.SIZE))
     to = resolved(host, _port(port))
     plan = Plan(
@@ -177,7 +179,7 @@ def _warned(answer: "PathAnswer", output: Path | None) -> int:
     if output is not None and not answer.whole:
         say(f"{output}: not written, as not all of the path is known")
     code = warned([f"{what}: {why}" for what, why in answer.doubts])
-    return _FAILED if answer.bandwidth_bps is None and answer.rtt_s is None else code
+    return FAILED if answer.bandwidth_bps is None and answer.rtt_s is None else code
 
 
 def _port(port: int) -> int:

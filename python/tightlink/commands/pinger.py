@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from tightlink.commands.analyze_output import Json, free, plain
+from tightlink.checksums import write_table
+from tightlink.commands.analyze_output import Json, plain
 from tightlink.console import print_json
 from tightlink.errors import TightlinkError
+from tightlink.files import check_new, write_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,7 +49,7 @@ def pinger(
 
     if not files:
         raise TightlinkError("expected tables of PingER: tightlink pinger FILE...")
-    free(output)
+    check_new(output)
     if output is not None and output.suffix not in _KINDS:
         raise TightlinkError(f"{output}: expected a name that ends in {' or '.join(_KINDS)}")
     table = tables.read(files, metric=metric, date=date)
@@ -67,9 +69,9 @@ def pinger(
 
 def _write(table: "pl.DataFrame", output: Path) -> None:
     if output.suffix == ".csv":
-        table.write_csv(output)
+        write_text(output, table.write_csv())
     else:
-        table.write_parquet(output)
+        write_table(output, table)
 
 
 def _show(table: "pl.DataFrame") -> None:

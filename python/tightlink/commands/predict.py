@@ -97,10 +97,9 @@ def predict(
     from tightlink.commands.predict_figure import draw
     from tightlink.commands.predict_output import answered, as_json, show
     from tightlink.console import CAUTION, progress
-    from tightlink.simulate import new_file
+    from tightlink.files import check_new
 
-    if output is not None:
-        new_file(output)
+    check_new(output)
     if jobs < 1:
         raise ScenarioError("a whole number of at least 1", key="--jobs", value=jobs)
     if fit is not None and observed is None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
 from tightlink.commands.controls import Controls, define
-from tightlink.console import print_text
+from tightlink.console import CAUTION, FAILED, INTERRUPTED, print_text
 from tightlink.scenario import parse_option
 
 if TYPE_CHECKING:
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from tightlink.experiment.plan import Plan
     from tightlink.experiment.progress import ExperimentProgress
 
-_FAILED: Final = 1
-_CAUTION: Final = 3
-_INTERRUPTED: Final = 130
 _MOST_SHOWN: Final = 20
 _MOST_ALIASES: Final = 20
 
@@ -41,6 +39,7 @@ def sweep(
     cluster: str | None = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     dry_run: Annotated[bool, Parameter(name=["--dry-run", "-n"], negative="")] = False,
+    yes: Annotated[bool, Parameter(negative="")] = False,
     controls: Controls = None,
 ) -> int:
     """Simulate a scenario at many levels of what is varied, and print what came out.
@@ -75,6 +74,8 @@ def sweep(
         Folder for the results, in which an interrupted sweep goes on (default: results/FILE).
     dry_run
         Print the combinations and how long they will take, and stop.
+    yes
+        Allow more than 100,000 runs.
     controls
         Python file with congestion controls of your own, which it runs; may be repeated.
     """
@@ -93,6 +94,7 @@ def sweep(
         design_seed=design_seed,
         precision=precision,
         max_replications=max_replications,
+        max_runs=sys.maxsize if yes else None,
     )
     if dry_run:
         _print_plan(plan, jobs)
@@ -116,7 +118,9 @@ def _run(plan: Plan, folder: Path, jobs: int, cluster: str | None) -> int:
             experiment = run(plan, folder, jobs=jobs, cluster=cluster, watch=told)
     except KeyboardInterrupt:
         say("interrupted; what is finished is kept, and the same command goes on from there")
-        return _INTERRUPTED
+        return INTERRUPTED
+    for error in experiment.store.damaged:
+        say(error.mended)
     if last and last[0].found > last[0].failed:
         say(f"{last[0].found - last[0].failed} of {last[0].total} runs were there already")
     _print_cells(experiment, plan)
@@ -190,13 +194,8 @@ def _print_cells(experiment: Experiment, plan: Plan) -> None:
 
 
 def _report(folder: Path) -> None:
-    from tightlink.console import say
+    from tightlink.report.sweep import write_sweep
 
-    try:
-        from tightlink.report.sweep import write_sweep
-    except ModuleNotFoundError as error:
-        say(f'no report, as {error.name} is not installed: pip install "tightlink[report]"')
-        return
     print_text(f"\nreport: {write_sweep(folder)}")
 
 
@@ -212,7 +211,7 @@ def _warned(experiment: Experiment, plan: Plan) -> int:
             f"warning: {len(unsettled)} of {len(plan.cells)} combinations did not get to {plan.precision} "
             f"within {plan.settings.max_replications} replications: {cells}"
         )
-        code = _CAUTION
+        code = CAUTION
     if experiment.description.get("same_replications"):
         say("nothing in this scenario is random: its replications are all the same")
     failures = {name: entry["error"] for name, entry in experiment.failures.items()}
@@ -220,7 +219,7 @@ def _warned(experiment: Experiment, plan: Plan) -> int:
         say(failed(failures, len(plan.cells) * plan.replications))
         name = next(iter(failures))
         say(f"to see one alone: tightlink run --replay {experiment.folder} {name}")
-        code = _FAILED
+        code = FAILED
     return code
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from tightlink.checksums import DamagedError
     from tightlink.evaluation.controls import Control
     from tightlink.evaluation.pack import Headline, Test
 
@@ -40,6 +41,8 @@ class Evaluation:
     """What the report draws over time, by control, test and setting, with the first seed."""
     folder: Path
     """With the runs."""
+    damaged: Sequence[DamagedError] = ()
+    """Files of runs that were found to be damaged, and were made again."""
 
     @property
     def summary(self) -> pl.DataFrame:

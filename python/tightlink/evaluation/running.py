@@ -6,14 +6,15 @@ import json
 import shutil
 import tempfile
 import weakref
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tightlink.errors import TightlinkError
 from tightlink.evaluation.found import Evaluation, measures
 from tightlink.experiment.execute import Task, execute
 from tightlink.experiment.results import column, results, write_results
 from tightlink.experiment.store import Store
+from tightlink.experiment.workplace import occupied
 from tightlink.files import write_text
 
 if TYPE_CHECKING:
@@ -68,34 +69,23 @@ def run(
         watch: Told after every run how far it is.
 
     Raises:
-        TightlinkError: The folder holds something else, or runs failed.
+        TightlinkError: The folder holds something else, another process works in it, or runs failed.
     """
     folder = Path(tempfile.mkdtemp(prefix="tightlink-") if output is None else output)
-    check_folder(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    if not (folder / MARKER).exists():
-        write_text(folder / MARKER, "{}\n")
-    planned = trials(controls, tests)
-    tasks = [task for trial in planned for task in trial.tasks().values()]
-    runs = execute(tasks, Store(folder / "runs"), jobs=jobs, cluster=cluster, watch=watch)
-    write_results(folder / "runs.parquet", results({task.name: task.scenario for task in tasks}, runs))
-    evaluation = _evaluated(controls, tests, planned, runs, folder)
-    _write(evaluation)
+    with occupied(folder, MARKER, "evaluation") as place:
+        if not (folder / MARKER).exists():
+            write_text(folder / MARKER, "{}\n")
+        planned = trials(controls, tests)
+        tasks = [task for trial in planned for task in trial.tasks().values()]
+        store = Store(folder / "runs", place)
+        runs = execute(tasks, store, jobs=jobs, cluster=cluster, watch=watch)
+        place.check()
+        write_results(folder / "runs.parquet", results({task.name: task.scenario for task in tasks}, runs))
+        evaluation = replace(_evaluated(controls, tests, planned, runs, folder), damaged=store.damaged)
+        _write(evaluation)
     if output is None:
         weakref.finalize(evaluation, shutil.rmtree, folder, ignore_errors=True)
     return evaluation
-
-
-def check_folder(folder: Path) -> None:
-    """Refuse a folder that holds something else.
-
-    Raises:
-        TightlinkError: It does.
-    """
-    if folder.exists() and not folder.is_dir():
-        raise TightlinkError(f"{folder}: expected a folder, and it is a file")
-    if folder.exists() and not (folder / MARKER).exists() and any(folder.iterdir()):
-        raise TightlinkError(f"{folder}: the folder is not empty and holds no evaluation; choose another one")
 
 
 def _evaluated(

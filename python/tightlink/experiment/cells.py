@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import ScenarioError
-from tightlink.experiment.designs import ONE_AT_A_TIME
+from tightlink.experiment.designs import CSV, ONE_AT_A_TIME
 from tightlink.experiment.factors import same, value_at
 
 if TYPE_CHECKING:
@@ -82,24 +82,24 @@ def cells(base: Scenario, design: Design) -> list[Cell]:
                 levels = {key: value for key, value in levels.items() if key not in factor.keys}
         text = json.dumps(levels, sort_keys=True, default=str)
         if text not in found:
-            with _of_factors():
+            with _of_factors(design):
                 found[text] = Cell(len(found), levels, base.set_all(levels))
     listed = list(found.values())
     # What takes the whole scenario to see is found here if it is the same everywhere, and else with its run.
-    with _of_factors():
+    with _of_factors(design):
         listed[0].scenario.resolve()
     return listed
 
 
 @contextmanager
-def _of_factors() -> Iterator[None]:
-    """Errors of keys that were changed are of factors."""
+def _of_factors(design: Design) -> Iterator[None]:
+    """Errors of keys that were changed are of factors, or of the file that has the combinations."""
     try:
         yield
     except ScenarioError as error:
         for problem in (error, *error.others):
             if problem.file == "--set":
-                problem.file = "--vary"
+                problem.file = design.kind if design.kind.endswith(CSV) else "--vary"
         raise
 
 

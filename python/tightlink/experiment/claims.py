@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tightlink import units
+from tightlink.checksums import DamagedError, of_text, parsed_json, read_json
 from tightlink.errors import TightlinkError, visible
 from tightlink.files import write_text
 
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
 
 #: What a claim can expect and observe.
 Value: TypeAlias = bool | int | float | str | None
+
+#: The file by which the folder of a study is known; it has the checksum of the claims.
+MARKER: Final = "study.json"
 
 #: Exit code of a study of which a claim does not hold.
 DOES_NOT_HOLD: Final = 3
@@ -217,20 +221,31 @@ def save(claims: Sequence[Claim], path: str | os.PathLike[str]) -> Path:
     return write_text(path, json.dumps(listed, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
+def checksum_of(claims: Iterable[Claim]) -> str:
+    """The checksum of claims, for the marker of their study."""
+    return of_text(json.dumps([asdict(claim) for claim in claims]))
+
+
 def load(path: str | os.PathLike[str]) -> list[Claim]:
     """Read the claims that were saved.
 
     Raises:
-        TightlinkError: The file cannot be read, or holds something else.
+        TightlinkError: The file cannot be read, holds something else, or is not what the study wrote.
     """
     file = Path(path)
     try:
-        listed = json.loads(file.read_text(encoding="utf-8"))
+        listed = parsed_json(file)
+        if not isinstance(listed, list):
+            raise DamagedError(file, "not a file of claims: it is not a list")
         claims = [_read(entry) for entry in listed]
     except OSError as error:
         raise TightlinkError(f"{file}: cannot be read: {(error.strerror or str(error)).lower()}") from None
     except (ValueError, TypeError) as error:
-        raise TightlinkError(f"{file}: not a file of claims: {error}") from None
+        raise DamagedError(file, f"not a file of claims: {error}") from None
+    marker = file.parent / MARKER
+    checksum = read_json(marker, needed=False).get("claims") if marker.exists() else None
+    if checksum not in {None, checksum_of(claims)}:
+        raise DamagedError(file, f"its content does not match its checksum in {MARKER}")
     _refuse_duplicates(claims, str(file))
     return claims
 
@@ -303,6 +318,14 @@ def _read(entry: Any) -> Claim:
     names = [field.name for field in fields(Claim)]
     if not isinstance(entry, dict) or set(entry) != set(names):
         raise ValueError(f"each claim needs {', '.join(names)}")
+    for name in ("id", "statement", "source", "unit", "reason"):
+        if not isinstance(entry[name], str):
+            raise TypeError(f"{name} must be text")
+    if not isinstance(entry["tolerance"], int | float | None) or not isinstance(entry["holds"], bool | None):
+        raise TypeError("tolerance must be a number, and holds true or false, or null")
+    for name in ("expected", "observed"):
+        if not isinstance(entry[name], bool | int | float | str | None):
+            raise TypeError(f"{name} must be a number, text, true or false, or null")
     return Claim(**entry)
 
 

@@ -17,12 +17,13 @@ import csv
 import io
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.experiment.factors import Factor, Level, value_at
-from tightlink.experiment.fractional import fraction
+from tightlink.experiment.fractional import LOWEST, fewest_runs, fraction
 from tightlink.scenario import parse_value
 from tightlink.scenario.toml import read
 
@@ -36,7 +37,7 @@ Row: TypeAlias = tuple[Level | None, ...]
 
 FULL: Final = "full"
 ONE_AT_A_TIME: Final = "one-at-a-time"
-_CSV: Final = ".csv"
+CSV: Final = ".csv"
 _TWO: Final = 2
 
 
@@ -76,7 +77,7 @@ def make(factors: Sequence[Factor], kind: str = FULL, options: Options | None = 
     Raises:
         ScenarioError: The kind does not exist, or does not suit the factors.
     """
-    if kind.endswith(_CSV):
+    if kind.endswith(CSV):
         return _read(Path(kind), factors)
     if kind not in KINDS:
         expected = f"{one_of(KINDS)}, or a file such as design.csv"
@@ -93,6 +94,17 @@ def make(factors: Sequence[Factor], kind: str = FULL, options: Options | None = 
             message = f"nothing here: only design {' and '.join(users)} has it"
             raise ScenarioError(message, key=name, value=value)
     return KINDS[kind](kind, tuple(factors), chosen)
+
+
+def size(factors: Sequence[Factor], kind: str, options: Options) -> int:
+    """How many combinations the design of some factors has at least, before it is made; 0 where that is not known.
+
+    Args:
+        factors: What is varied.
+        kind: As for `make`.
+        options: What the kind asks for.
+    """
+    return _SIZES[kind](factors, options) if kind in _SIZES else 0
 
 
 def _full(kind: str, factors: tuple[Factor, ...], _: Options) -> Design:
@@ -144,6 +156,23 @@ KINDS: Final[dict[str, Callable[[str, tuple[Factor, ...], Options], Design]]] = 
     ONE_AT_A_TIME: _one_at_a_time,
     "latin-hypercube": _latin_hypercube,
 }
+
+
+#: How many combinations they have at least.
+_SIZES: Final[dict[str, Callable[[Sequence[Factor], Options], int]]] = {
+    FULL: lambda factors, _: prod(len(factor.levels) or 1 for factor in factors),
+    "two-level": lambda factors, _: _TWO ** len(factors),
+    "fractional": lambda factors, options: _fewest(len(factors), options),
+    ONE_AT_A_TIME: lambda factors, _: 1 + sum(len(factor.levels) for factor in factors),
+    "latin-hypercube": lambda _, options: options.runs or 0,
+}
+
+
+def _fewest(factors: int, options: Options) -> int:
+    """Of a fraction: a resolution takes so many, and the highest for so many runs takes most of them."""
+    if options.resolution is None and options.runs is not None:
+        return 1 << min(options.runs.bit_length() - 1, factors)
+    return fewest_runs(factors, options.resolution or LOWEST)
 
 
 def _at(factor: Factor, share: float) -> Level:

@@ -11,7 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
-from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.errors import ScenarioError, TightlinkError, not_installed
 from tightlink.experiment.work import Done, Failed, Work, perform
 
 if TYPE_CHECKING:
@@ -53,8 +53,7 @@ def engine(jobs: int = 1, cluster: str | None = None) -> Engine:
         try:
             from tightlink.experiment.cluster import Cluster
         except ModuleNotFoundError as error:
-            message = f'a cluster needs {error.name}, which is not installed: pip install "tightlink[cluster]"'
-            raise TightlinkError(message) from None
+            raise TightlinkError(not_installed(error)) from None
         return Cluster(cluster)
     if jobs < 1:
         raise ScenarioError("a whole number of at least 1", key="--jobs", value=jobs)

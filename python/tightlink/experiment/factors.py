@@ -14,11 +14,12 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tightlink import units
 from tightlink.errors import ScenarioError
-from tightlink.experiment.levels import KINDS, Interval, levels, split
+from tightlink.experiment.levels import KINDS, MOST_LEVELS, Interval, levels, split
 from tightlink.scenario import parse_value
 
 if TYPE_CHECKING:
@@ -149,7 +150,9 @@ def _levels(names: tuple[str, ...], given: object) -> list[Level] | Interval:
     elif isinstance(given, Interval):
         return given
     elif isinstance(given, Iterable):
-        listed = list(given)
+        listed = list(islice(given, MOST_LEVELS + 1))
+        if len(listed) > MOST_LEVELS:
+            raise ScenarioError(f"at most {MOST_LEVELS} levels", value="a longer list")
     else:
         raise ScenarioError("a list of levels", value=given)
     if not listed:

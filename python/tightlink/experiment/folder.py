@@ -19,13 +19,13 @@ Example:
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink.checksums import DamagedError, check, parsed_json, scan_parquet, without_checksum
 from tightlink.errors import TightlinkError, closest
 from tightlink.experiment.store import Store
-from tightlink.experiment.stored import check_format, opened, table_of
+from tightlink.experiment.stored import marker_of, opened, table_of
 from tightlink.scenario import loads
 from tightlink.tables import TABLES
 
@@ -44,37 +44,43 @@ RUNS: Final = f"{_RUNS}.parquet"
 FAILURES: Final = "failures.json"
 MARKER: Final = "sweep.json"
 COMPACT: Final = "tables"
+#: Columns that every table of runs has.
+_NEEDED: Final = ("run", "status", "identity")
 
 
 class Experiment:
-    """The results in a folder. Nothing is read before it is asked for."""
+    """The results in a folder. Nothing is read before it is asked for, and nothing is taken that is damaged.
 
-    def __init__(self, folder: str | os.PathLike[str]) -> None:
+    Args:
+        folder: Of a finished sweep or study.
+        store: Of its runs, if it is open already.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], store: Store | None = None) -> None:
         self.folder = Path(folder)
         if not (self.folder / RUNS).is_file():
             raise TightlinkError(f"{self.folder}: expected the folder of a finished sweep or study (it has {RUNS})")
         self.description = self._described()
         """What the sweep was: its design, factors, notes; empty of a study."""
-        self.store = Store(self.folder / "runs")
+        self.store = store or Store(self.folder / "runs")
+        self._checked: set[tuple[Path, int, int, int]] = set()
 
     def _described(self) -> dict[str, Any]:
         marker = self.folder / MARKER
-        if not marker.is_file():
-            return {}
-        try:
-            found: dict[str, Any] = json.loads(marker.read_text(encoding="utf-8"))
-            version = int(found["format"])
-        except (OSError, ValueError, KeyError, TypeError):
-            raise TightlinkError(f"{marker}: cannot be read") from None
-        check_format(version, str(self.folder))
-        return found
+        return marker_of(marker) if marker.exists() else {}
 
     @property
     def runs(self) -> pl.LazyFrame:
         """A row for each run: what was varied, and what came out."""
-        import polars as pl
+        return self._scanned(self.folder / RUNS, _NEEDED)
 
-        return pl.scan_parquet(self.folder / RUNS)
+    def _scanned(self, file: Path, columns: Collection[str] = ()) -> pl.LazyFrame:
+        """A Parquet file, compared with its checksum when it is asked for first, and when it is another one."""
+        state = file.stat()
+        key = (file, state.st_ino, state.st_size, state.st_mtime_ns)
+        frame = scan_parquet(file, columns, checked=key in self._checked)
+        self._checked.add(key)
+        return frame
 
     @property
     def flows(self) -> pl.LazyFrame:
@@ -114,13 +120,13 @@ class Experiment:
         import polars as pl
 
         if name in self.own:
-            return pl.scan_parquet(self._own_file(name))
+            return self.runs if name == _RUNS else self._scanned(self._own_file(name))
         if name not in TABLES:
             known = ", ".join([*self.own, *TABLES])
             raise TightlinkError(f'no table is called "{name}"; there are {known}')
         compact = self.folder / COMPACT / f"{name}.parquet"
-        if compact.is_file():
-            return pl.scan_parquet(compact)
+        if compact.exists():
+            return self._scanned(compact, ["run", *(column.name for column in TABLES[name])])
         return stored(self.runs.filter(pl.col("status") == "done"), self.store, name)
 
     def connect(self, tables: Collection[str] | None = None) -> duckdb.DuckDBPyConnection:
@@ -128,20 +134,17 @@ class Experiment:
 
         Args:
             tables: Which of the runs' tables; without it all of them, for which every run's file is looked at.
-
-        Raises:
-            TightlinkError: DuckDB is not installed.
         """
-        try:
-            import duckdb
-        except ModuleNotFoundError:
-            raise TightlinkError('SQL needs duckdb, which is not installed: pip install "tightlink[sql]"') from None
+        import duckdb
+
         connection = duckdb.connect()
         for name in self.own:
+            self.table(name)
             connection.read_parquet(str(self._own_file(name))).create_view(name)
         for name in TABLES if tables is None else tables:
             compact = self.folder / COMPACT / f"{name}.parquet"
-            if compact.is_file():
+            if compact.exists():
+                self.table(name)
                 connection.read_parquet(str(compact)).create_view(name)
             else:
                 connection.sql(self._select(name)).create_view(name)
@@ -161,21 +164,21 @@ class Experiment:
         )
 
     def _files_with(self, name: str) -> list[Path]:
-        import polars as pl
-
-        return [file for file in self.store.files() if name in pl.read_parquet_schema(file)]
+        return [file for file in self.store.files() if name in check(file, [name], needed=True)]
 
     @property
     def failures(self) -> dict[str, dict[str, Any]]:
         """The runs that failed, by name: their ``error`` and their ``scenario`` as TOML."""
         file = self.folder / FAILURES
-        if not file.is_file():
+        if not file.exists():
             return {}
+        listed = parsed_json(file)
+        if not isinstance(listed, list):
+            raise DamagedError(file, "it is not a list of failures")
         try:
-            listed = json.loads(file.read_text(encoding="utf-8"))
-            return {entry["run"]: entry for entry in listed}
-        except (OSError, ValueError, TypeError, KeyError):
-            raise TightlinkError(f"{file}: cannot be read") from None
+            return {entry["run"]: without_checksum(entry) for entry in listed}
+        except (ValueError, TypeError, KeyError) as error:
+            raise DamagedError(file, str(error)) from None
 
     def run(self, name: str) -> Run:
         """A run by its name.
@@ -184,18 +187,25 @@ class Experiment:
             TightlinkError: There is none, or it failed.
         """
         identity = self._identity(name)
-        failure = self.failures.get(name)
+        failure = self._failure(name, identity)
         if failure is not None:
             raise TightlinkError(f"{self.folder}: run {name} failed: {failure['error']}")
         run = opened(self.store.file(identity))
         if run is None:
-            raise TightlinkError(f"{self.store.file(identity)}: the file of run {name} is missing or damaged")
+            raise TightlinkError(f"{self.store.file(identity)}: the file of run {name} is missing")
         return run
 
     def scenario(self, name: str) -> Scenario:
         """The scenario of a run by its name, whether it failed or not."""
-        failure = self.failures.get(name)
+        failure = self._failure(name, self._identity(name))
         return self.run(name).scenario if failure is None else loads(failure["scenario"], file=f"run {name}")
+
+    def _failure(self, name: str, identity: str) -> dict[str, Any] | None:
+        """Why a run failed, if it did."""
+        found = self.failures.get(name)
+        if found is None and not identity:
+            raise DamagedError(self.folder / FAILURES, f"it does not say why run {name} failed")
+        return found
 
     def _identity(self, name: str) -> str:
         import polars as pl
@@ -219,6 +229,8 @@ def stored(runs: pl.LazyFrame, store: Store, name: str) -> pl.LazyFrame:
 
     identities = runs.select("identity").unique().collect()["identity"].sort()
     files = [file for identity in identities if (file := store.file(identity)).exists()]
+    for file in files:
+        check(file, [name], needed=True)
     if files:
         return named(runs, table_of(files, name))
     types = {"text": pl.String, "integer": pl.Int64, "number": pl.Float64}

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from math import comb
 from typing import TYPE_CHECKING, Final
 
 from tightlink.errors import ScenarioError, TightlinkError
@@ -94,18 +95,38 @@ def fraction(factors: int, resolution: int | None, runs: int | None = None) -> F
         raise ScenarioError(f"a resolution of at least {LOWEST}", value=resolution)
     if resolution is None and runs is None:
         raise ScenarioError("a resolution, or the most runs", statement=False)
-    found = _of_resolution(factors, resolution or LOWEST)
-    if runs is not None and len(found.signs) > runs:
-        needed = f"resolution {resolution or LOWEST} of {factors} factors takes {len(found.signs)} runs"
-        raise ScenarioError(f"at least {len(found.signs)}: {needed}", key="runs", value=runs)
+    fewest = fewest_runs(factors, resolution or LOWEST)
+    if runs is None or fewest <= runs:
+        found = _of_resolution(factors, resolution or LOWEST)
+        fewest = len(found.signs)
+    if runs is not None and fewest > runs:
+        needed = f"resolution {resolution or LOWEST} of {factors} factors takes {fewest} runs"
+        raise ScenarioError(f"at least {fewest}: {needed}", key="runs", value=runs)
     if resolution is not None or runs is None:
         return found
     for higher in range(LOWEST + 1, factors + 1):
+        if fewest_runs(factors, higher) > runs:
+            break
         better = _of_resolution(factors, higher)
         if len(better.signs) > runs:
             break
         found = better
     return found
+
+
+def fewest_runs(factors: int, resolution: int) -> int:
+    """A number of runs below which there is no design of a resolution: Hamming's bound.
+
+    A design's defining relation is a linear code, the resolution its distance. An even one needs twice the runs of the
+    odd one below it with a factor less.
+
+    >>> fewest_runs(7, 3), fewest_runs(8, 4), fewest_runs(64, 32) > 10**14
+    (8, 16, True)
+    """
+    if resolution % 2 == 0:
+        return 2 * fewest_runs(factors - 1, resolution - 1)
+    around = sum(comb(factors, changed) for changed in range(min((resolution - 1) // 2, factors) + 1))
+    return 1 << (around - 1).bit_length()
 
 
 def _of_resolution(factors: int, resolution: int) -> Fraction:

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 #: Kinds of quantities that a level may be.
 KINDS: Final = (units.RATE, units.PACKET_RATE, units.TIME, units.SIZE, units.PACKETS, units.FRACTION, units.BDP)
 _RANGE: Final = re.compile(r"\s*([^\"'\[{]+?)\s*\.\.\s*([^\"'\[{]+?)\s*(?::\s*(.+?)\s*)?")
-_MOST: Final = 100_000
+#: Levels of one range.
+MOST_LEVELS: Final = 100_000
 _EXAMPLE: Final = 'a range such as "1..20", "10 ms..50 ms:10 ms" or "1..1024:x2"'
 
 
@@ -131,12 +132,12 @@ def _levels(part: str) -> Iterator[object]:
     value = interval.low
     if times and value <= 0:
         raise ScenarioError(f"{_EXAMPLE}: one that is multiplied begins above zero", value=part)
-    for _ in range(_MOST):
+    for _ in range(MOST_LEVELS):
         yield interval.write(value)
         value = value * number if times else value + number
         if value > interval.high:
             return
-    raise ScenarioError(f"a range of at most {_MOST} levels", value=part)
+    raise ScenarioError(f"a range of at most {MOST_LEVELS} levels", value=part)
 
 
 def _interval(match: re.Match[str]) -> Interval:

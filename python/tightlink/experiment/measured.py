@@ -26,21 +26,27 @@ import os
 import platform
 import random
 import statistics
+import sys
 import time
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink.checksums import DamagedError, read_json, with_checksum, write_json, write_table
 from tightlink.errors import TightlinkError
 from tightlink.experiment.folder import COMPACT, FAILURES, MARKER, RUNS
 from tightlink.experiment.precision import median_is_firm
 from tightlink.experiment.results import column, write_results
-from tightlink.experiment.stored import FORMAT
-from tightlink.files import remove_leftovers, write_text
+from tightlink.experiment.size import MOST_RUNS, check_runs, counted
+from tightlink.experiment.stored import FORMAT, marker_of
+from tightlink.experiment.workplace import occupied
+from tightlink.files import write_text
 from tightlink.tables import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from tightlink.experiment.workplace import Workplace
 
     Values = Mapping[str, Any]
 
@@ -152,6 +158,8 @@ class Finished:
     """Measurements that were made now, rather than found."""
     not_firm: list[tuple[Any, ...]] = field(default_factory=list)
     """Cells whose medians are not as narrow as was asked for."""
+    damaged: list[DamagedError] = field(default_factory=list)
+    """Files that were found to be damaged, which were measured again."""
 
     def of(self, cell: tuple[Any, ...], metric: str) -> list[float]:
         """A metric of all replications of a cell."""
@@ -183,40 +191,46 @@ def run(
     Raises:
         TightlinkError: The folder holds something else, or nothing can be measured any more; what is finished is kept.
     """
-    place = Path(folder)
-    _claim(place)
-    remove_leftovers(place / _CELLS)
     repeats = repeats or Repeats()
+    size = math.prod(map(len, grid.factors.values()))
+    check_runs(size * repeats.rounds, MOST_RUNS, f"{counted(size)} cells of {counted(repeats.rounds)} measurements")
     finished = Finished(grid)
-    try:
-        for replication in range(repeats.rounds):
-            cells = list(grid.round(replication, seed=repeats.seed))
-            if replication >= repeats.least:
-                cells = [(cell, number) for cell, number in cells if not repeats.enough(finished, cell)]
-            _round(finished, place, cells, measure, watch)
-    finally:
-        if finished.done:
-            finished.not_firm = [cell for cell in grid.cells if not repeats.enough(finished, cell)]
-            _write(finished, place, repeats)
+    with occupied(folder, MARKER, "grid of measurements") as place:
+        _claim(place, finished)
+        try:
+            for replication in range(repeats.rounds):
+                cells = list(grid.round(replication, seed=repeats.seed))
+                if replication >= repeats.least:
+                    cells = [(cell, number) for cell, number in cells if not repeats.enough(finished, cell)]
+                _round(finished, place, cells, measure, watch)
+        finally:
+            if finished.done:
+                finished.not_firm = [cell for cell in grid.cells if not repeats.enough(finished, cell)]
+                place.check()
+                _write(finished, place, repeats)
     return finished
 
 
 def _round(
     finished: Finished,
-    folder: Path,
+    place: Workplace,
     cells: Sequence[tuple[tuple[Any, ...], int]],
     measure: Callable[[Values], Measured],
     watch: Callable[[GridProgress], None] | None,
 ) -> None:
     grid = finished.grid
     failed = 0
-    for place, (cell, replication) in enumerate(cells, start=1):
-        file = folder / _CELLS / f"{grid.identity(cell, replication)[:_KEY_DIGITS]}.json"
-        entry = _stored(file)
+    for number, (cell, replication) in enumerate(cells, start=1):
+        file = place.folder / _CELLS / f"{grid.identity(cell, replication)[:_KEY_DIGITS]}.json"
+        try:
+            entry = read_json(file) if file.exists() else None
+        except DamagedError as error:
+            finished.damaged.append(error)
+            entry = None
         if entry is None:
             values = grid.values(cell)
             if watch is not None:
-                watch(GridProgress(replication + 1, place, len(cells), values))
+                watch(GridProgress(replication + 1, number, len(cells), values))
             try:
                 entry = _measure(values, measure)
             except TightlinkError as error:
@@ -225,14 +239,15 @@ def _round(
                 if failed >= _MOST_FAILURES or not finished.done:
                     raise
                 continue
-            write_text(file, json.dumps(entry | {"replication": replication}, ensure_ascii=False) + "\n")
+            place.check()
+            write_json(file, entry | {"replication": replication})
             finished.measured += 1
             failed = 0
         finished.done[cell, replication] = entry
 
 
 def _measure(values: Values, measure: Callable[[Values], Measured]) -> dict[str, Any]:
-    began, load = time.time(), os.getloadavg()[0]
+    began, load = time.time(), _load()
     found = measure(values)
     return {
         "format": FORMAT,
@@ -240,43 +255,40 @@ def _measure(values: Values, measure: Callable[[Values], Measured]) -> dict[str,
         **asdict(found),
         "began_unix_s": began,
         "took_s": time.time() - began,
-        "host": {"kernel": platform.release(), "load_before": load, "load_after": os.getloadavg()[0]},
+        "host": {"kernel": platform.release(), "load_before": load, "load_after": _load()},
     }
 
 
-def _stored(file: Path) -> dict[str, Any] | None:
-    """A measurement that was made before; nothing where there is none, or what is there is damaged."""
-    try:
-        entry = json.loads(file.read_text(encoding="utf-8"))
-        whole = entry["format"] == FORMAT and isinstance(entry["metrics"], dict) and isinstance(entry["flows"], list)
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return entry if whole else None
+def _load() -> float | None:
+    """The machine's load of the last minute, where the system counts it."""
+    load = None
+    if sys.platform != "win32":
+        load = os.getloadavg()[0]
+    return load
 
 
-def _claim(folder: Path) -> None:
-    """Make the folder that of a grid of measurements, unless it holds something else."""
-    if folder.exists() and not folder.is_dir():
-        raise TightlinkError(f"{folder}: expected a folder, and it is a file")
+def _claim(place: Workplace, finished: Finished) -> None:
+    """Make the folder that of a grid of measurements, unless it holds a sweep."""
+    folder, held = place.folder, {"format": FORMAT, "source": _MEASUREMENT}
     marker = folder / MARKER
-    if not marker.exists():
-        if folder.exists() and any(folder.iterdir()):
-            raise TightlinkError(f"{folder}: the folder is not empty and holds no measurements; choose another one")
-        write_text(marker, json.dumps({"format": FORMAT, "source": _MEASUREMENT}) + "\n")
-        return
-    try:
-        source = json.loads(marker.read_text(encoding="utf-8")).get("source")
-    except (OSError, ValueError, AttributeError):
-        raise TightlinkError(f"{marker}: cannot be read; choose another folder") from None
-    if source != _MEASUREMENT:
+    if marker.exists():
+        try:
+            held = marker_of(marker, needed=False)
+        except DamagedError as error:
+            # Measurements are of such a grid alone.
+            if not any((folder / _CELLS).glob("*.json")):
+                raise
+            finished.damaged.append(error)
+    if held.get("source") != _MEASUREMENT:
         raise TightlinkError(f"{folder}: holds a sweep of simulations; choose another folder")
+    place.mark(held)
 
 
-def _write(finished: Finished, folder: Path, repeats: Repeats) -> None:
+def _write(finished: Finished, place: Workplace, repeats: Repeats) -> None:
     """The tables of what is there, cell by cell."""
     import polars as pl
 
-    grid = finished.grid
+    grid, folder = finished.grid, place.folder
     cells = {cell: number for number, cell in enumerate(grid.cells)}
     order = sorted(finished.done, key=lambda key: (cells[key[0]], key[1]))
     names = [f"{cells[cell]}/{replication}" for cell, replication in order]
@@ -286,8 +298,8 @@ def _write(finished: Finished, folder: Path, repeats: Repeats) -> None:
         "seed": [repeats.seed] * len(order),
         "status": ["done"] * len(order),
     }
-    for place, factor in enumerate(grid.factors):
-        columns[factor] = column([cell[place] for cell, _ in order])
+    for number, factor in enumerate(grid.factors):
+        columns[factor] = column([cell[number] for cell, _ in order])
     for metric in finished.done[order[0]]["metrics"]:
         columns[metric] = [float(finished.done[key]["metrics"].get(metric, math.nan)) for key in order]
     columns["identity"] = [grid.identity(*key) for key in order]
@@ -296,10 +308,7 @@ def _write(finished: Finished, folder: Path, repeats: Repeats) -> None:
     schema = {"run": pl.String} | {each.name: types[each.type] for each in TABLES["flows"]}
     rows = [{"run": name, **row} for name, key in zip(names, order, strict=True) for row in finished.done[key]["flows"]]
     if rows:
-        (folder / COMPACT).mkdir(exist_ok=True)
-        temporary = folder / COMPACT / ".flows.tmp"
-        pl.DataFrame(rows, schema=schema).write_parquet(temporary)
-        temporary.replace(folder / COMPACT / "flows.parquet")
+        write_table(folder / COMPACT / "flows.parquet", pl.DataFrame(rows, schema=schema))
     _write_failures(finished, folder, cells, repeats.seed)
     described = {
         "format": FORMAT,
@@ -313,12 +322,12 @@ def _write(finished: Finished, folder: Path, repeats: Repeats) -> None:
         "not_precise": [str(cells[cell]) for cell in finished.not_firm],
         "same_replications": False,
     }
-    write_text(folder / MARKER, json.dumps(described, indent=2, ensure_ascii=False) + "\n")
+    place.mark(described)
 
 
 def _write_failures(finished: Finished, folder: Path, cells: Mapping[tuple[Any, ...], int], seed: int) -> None:
     listed = [
-        {"run": f"{cells[cell]}/{replication}", "seed": seed, "error": error, "scenario": ""}
+        with_checksum({"run": f"{cells[cell]}/{replication}", "seed": seed, "error": error, "scenario": ""})
         for (cell, replication), error in finished.failures.items()
     ]
     if listed:

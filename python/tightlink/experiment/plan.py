@@ -35,6 +35,7 @@ from tightlink.experiment.cells import Cell, cells
 from tightlink.experiment.execute import Task
 from tightlink.experiment.factors import Factor
 from tightlink.experiment.precision import FEWEST, Precision
+from tightlink.experiment.size import MOST_RUNS, check_runs, counted
 from tightlink.scenario import load
 from tightlink.scenario.toml import parse, read
 
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
 _SCENARIO: Final = "scenario"
 _VARY: Final = "vary"
 _SET: Final = "set"
-_SMALLEST: Final = {"replications": 1, "runs": 1, "resolution": 3, "max_replications": 2, "design_seed": 0}
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,8 @@ class Settings:
     """Metric and half width of its confidence interval, such as "goodput_bps=5 %", to replicate until it is met."""
     max_replications: int = 100
     """Replications of a cell at most where a precision is asked for."""
+    max_runs: int = MOST_RUNS
+    """Runs that there may be; what would make more is refused before it begins."""
 
     def __post_init__(self) -> None:
         for name, smallest in (
@@ -78,6 +80,7 @@ class Settings:
             ("resolution", 3),
             ("max_replications", 2),
             ("design_seed", 0),
+            ("max_runs", 1),
         ):
             value = getattr(self, name)
             if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < smallest):
@@ -100,12 +103,20 @@ class Plan:
         first = 1 if self.precision is None else min(FEWEST, self.precision.most)
         self.replications = settings.replications or first
         options = designs.Options(settings.resolution, settings.runs, settings.design_seed)
-        self.design: Design = designs.make(list(factors), settings.design, options)
+        given = list(factors)
+        self._check(designs.size(given, settings.design, options))
+        self.design: Design = designs.make(given, settings.design, options)
+        self._check(len(self.design.rows))
         if self.replications > 1 or self.precision is not None:
             for factor in self.design.factors:
                 if "seed" in factor.keys:
                     message = "no factor seed beside replications, which are runs with other seeds"
                     raise ScenarioError(message, key="seed", file="--vary")
+
+    def _check(self, combinations: int) -> None:
+        times = f" of {counted(self.replications)} replications" if self.replications > 1 else ""
+        made_of = f"{counted(combinations)} combinations{times}"
+        check_runs(combinations * self.replications, self.settings.max_runs, made_of)
 
     @classmethod
     def of(

@@ -67,13 +67,16 @@ class Precision:
         """Whether the interval is narrow enough."""
         return len(values) > 1 and half_width(values) <= self.allowed(values)
 
-    def further(self, values: Sequence[float]) -> int:
-        """How many more replications it will probably take; at most as many as there are, plus one."""
-        there = len(values)
+    def needed(self, values: Sequence[float]) -> int:
+        """How many replications it will probably take in all, by the spread of these; at most `most`."""
         allowed = self.allowed(values)
-        guess = math.inf if allowed == 0 else there * (half_width(values) / allowed) ** 2
-        wanted = math.ceil(guess) if math.isfinite(guess) else 2 * there
-        return max(1, min(wanted - there, there + 1))
+        guess = math.inf if allowed == 0 else len(values) * (half_width(values) / allowed) ** 2
+        return math.ceil(guess) if guess < self.most else self.most
+
+    def further(self, values: Sequence[float]) -> int:
+        """How many more replications to make next; at most as many as there are, plus one."""
+        there = len(values)
+        return max(1, min(self.needed(values) - there, there + 1))
 
     def __str__(self) -> str:
         width = f"{100 * self.half_width:g} %" if self.relative else f"{self.half_width:g}"

@@ -18,6 +18,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink.checksums import write_table
 from tightlink.tables import counted, measured
 
 if TYPE_CHECKING:
@@ -159,12 +160,9 @@ def write_results(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
     """Write the table as Parquet, whole or not at all."""
     import numpy as np
 
-    from tightlink import _core
-
-    arrays = {
+    write_table(path, {
         name: list(values) if isinstance(values[0], str) else np.asarray(values) for name, values in columns.items()
-    }
-    _core.write_parquet(str(path), arrays)
+    })  # fmt: skip
 
 
 def _differing(written: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:

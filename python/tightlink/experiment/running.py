@@ -12,16 +12,19 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink.checksums import DamagedError, with_checksum, write_table
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.experiment import designs
 from tightlink.experiment.engines import engine
 from tightlink.experiment.execute import Task, attempt
 from tightlink.experiment.factors import value_at
-from tightlink.experiment.folder import COMPACT, FAILURES, MARKER, RUNS, Experiment, named, stored
+from tightlink.experiment.folder import COMPACT, FAILURES, MARKER, RUNS, Experiment, named
 from tightlink.experiment.results import OVER_TIME, column, metrics_of, summed, write_results
+from tightlink.experiment.size import check_runs, counted
 from tightlink.experiment.store import Store
-from tightlink.experiment.stored import FORMAT, check_format, table_of, tables_of
+from tightlink.experiment.stored import FORMAT, marker_of, table_of, tables_of
 from tightlink.experiment.work import Failed
+from tightlink.experiment.workplace import occupied
 from tightlink.files import write_text
 
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from tightlink.experiment.engines import Engine
     from tightlink.experiment.plan import Plan
     from tightlink.experiment.progress import ExperimentProgress
+    from tightlink.experiment.workplace import Workplace
 
 #: Tables with a few rows for each run.
 _SMALL: Final = ("flows", "links", "nodes")
@@ -57,16 +61,19 @@ def run(
         watch: Told after every run how far it is.
 
     Raises:
-        TightlinkError: The folder holds something else.
+        TightlinkError: The folder holds something else, or another process works in it.
     """
     _ = plan.cells  # Made and checked before anything is written.
     folder = Path(tempfile.mkdtemp(prefix="tightlink-") if output is None else output)
-    _claim(folder, plan)
-    with closing(engine(jobs, cluster)) as on:
-        sweep = _Sweep(plan, Store(folder / "runs"), on, watch)
-        sweep.run()
-    sweep.write(folder)
-    experiment = Experiment(folder)
+    with occupied(folder, MARKER, "sweep") as place:
+        store = Store(folder / "runs", place)
+        _claim(place, store, plan)
+        with closing(engine(jobs, cluster)) as on:
+            sweep = _Sweep(plan, store, on, watch)
+            sweep.run()
+        place.check()
+        sweep.write(place)
+    experiment = Experiment(folder, store)
     if output is None:
         weakref.finalize(experiment, shutil.rmtree, folder, ignore_errors=True)
     return experiment
@@ -153,21 +160,27 @@ class _Sweep:
             if found := self._metrics_of(name):
                 values.setdefault(cell.number, []).append(_metric(found, precision.metric))
         upcoming, self._unsettled = [], []
+        expected = 0
         for cell in self._plan.cells:
             known = values.get(cell.number, [])
-            if precision.enough(known):
-                continue
             count = there[cell.number]
+            if precision.enough(known):
+                expected += count
+                continue
+            expected += max(count, precision.needed(known) if known else 0)
             more = min(precision.further(known) if known else 0, precision.most - count)
             if more > 0:
                 upcoming.append((cell, count, count + more))
             else:
                 self._unsettled.append(str(cell.number))
+        if upcoming:
+            made_of = f"as many as {precision} takes by the {counted(len(self._tasks))} there are, which are kept"
+            check_runs(expected, self._plan.settings.max_runs, made_of)
         return upcoming
 
-    def write(self, folder: Path) -> None:
+    def write(self, place: Workplace) -> None:
         """The table of the runs, the tables of all runs, what failed, and the design."""
-        plan = self._plan
+        plan, folder = self._plan, place.folder
         order = sorted(self._tasks, key=lambda name: (self._tasks[name][0].number, self._tasks[name][1]))
         columns: dict[str, list[Any]] = {"run": order, "replication": [], "seed": [], "status": []}
         for name in order:
@@ -181,11 +194,13 @@ class _Sweep:
             columns[name] = [self._metrics_of(run).get(name, math.nan) for run in order]
         identities = [self._identities[name] for name in order]
         columns["identity"] = ["" if isinstance(identity, Failed) else identity for identity in identities]
+        # Tables of two experiments are never taken for one: without this file a folder holds no finished one.
+        (folder / RUNS).unlink(missing_ok=True)
         self._write_failures(folder, order)
         write_text(folder / "design.csv", designs.write(plan.design, plan.scenario))
+        self._compact(folder, columns)
+        place.mark(self._described())
         write_results(folder / RUNS, columns)
-        self._compact(folder)
-        write_text(folder / MARKER, json.dumps(self._described(), indent=2, ensure_ascii=False) + "\n")
 
     def _own(self) -> dict[str, Any]:
         keys = (key for factor in self._plan.design.factors for key in factor.keys if key != "seed")
@@ -193,12 +208,14 @@ class _Sweep:
 
     def _write_failures(self, folder: Path, order: Sequence[str]) -> None:
         listed = [
-            {
-                "run": name,
-                "seed": self._tasks[name][2].scenario.seed,
-                "error": failure.error,
-                "scenario": self._tasks[name][2].scenario.to_toml(),
-            }
+            with_checksum(
+                {
+                    "run": name,
+                    "seed": self._tasks[name][2].scenario.seed,
+                    "error": failure.error,
+                    "scenario": self._tasks[name][2].scenario.to_toml(),
+                }
+            )
             for name in order
             if isinstance(failure := self._identities[name], Failed)
         ]
@@ -207,26 +224,22 @@ class _Sweep:
         else:
             (folder / FAILURES).unlink(missing_ok=True)
 
-    def _compact(self, folder: Path) -> None:
+    def _compact(self, folder: Path, columns: Mapping[str, Sequence[Any]]) -> None:
         """All runs' tables below each other, as thousands of small files are slow to search."""
         import polars as pl
 
-        target = folder / COMPACT
-        target.mkdir(exist_ok=True)
-        runs = pl.scan_parquet(folder / RUNS).filter(pl.col("status") == "done")
+        runs = pl.LazyFrame({name: columns[name] for name in ("run", "status", "identity")})
+        runs = runs.filter(pl.col("status") == "done")
         frames = {name: named(runs, pl.concat(parts).lazy()) for name, parts in self._tables.items()}
         if self._series:
-            frames["series"] = stored(runs, self._store, "series")
+            files = [self._store.file(identity) for identity in sorted(self._metrics)]
+            frames["series"] = named(runs, table_of(files, "series"))
         for name in (*_SMALL, "series"):
-            if name not in frames:
-                (target / f"{name}.parquet").unlink(missing_ok=True)
-                continue
-            temporary = target / f".{name}.tmp"
-            try:
-                frames[name].sink_parquet(temporary)
-                temporary.replace(target / f"{name}.parquet")
-            finally:
-                temporary.unlink(missing_ok=True)
+            file = folder / COMPACT / f"{name}.parquet"
+            if name in frames:
+                write_table(file, frames[name])
+            else:
+                file.unlink(missing_ok=True)
 
     def _described(self) -> dict[str, Any]:
         plan = self._plan
@@ -251,24 +264,18 @@ def _metric(values: Mapping[str, float], name: str) -> float:
     return values[name]
 
 
-def _claim(folder: Path, plan: Plan) -> None:
-    """Make the folder this experiment's, unless it holds something else."""
-    marker = folder / MARKER
-    if folder.exists() and not folder.is_dir():
-        raise TightlinkError(f"{folder}: expected a folder, and it is a file")
-    if not marker.exists():
-        if folder.exists() and any(folder.iterdir()):
-            raise TightlinkError(f"{folder}: the folder is not empty and holds no sweep; choose another one")
-        write_text(marker, json.dumps(_marker(plan), indent=2, ensure_ascii=False) + "\n")
-        return
-    try:
-        held = json.loads(marker.read_text(encoding="utf-8"))
-        version, identity = int(held["format"]), held["identity"]
-    except (OSError, ValueError, KeyError, TypeError):
-        raise TightlinkError(f"{marker}: cannot be read; choose another folder") from None
-    check_format(version, str(folder))
-    if identity != of_scenario(plan):
-        raise TightlinkError(f"{folder}: holds the sweep of another scenario; choose another folder")
+def _claim(place: Workplace, store: Store, plan: Plan) -> None:
+    """Make the folder this experiment's, unless it holds that of another scenario."""
+    marker, held = place.folder / MARKER, _marker(plan)
+    if marker.exists():
+        try:
+            held = marker_of(marker, needed=False)
+        except DamagedError as error:
+            if not store.recognised(error):
+                raise
+    if held.get("identity") != of_scenario(plan):
+        raise TightlinkError(f"{marker.parent}: holds the sweep of another scenario; choose another folder")
+    place.mark(held)
 
 
 def _by_run(table: pl.DataFrame) -> dict[tuple[Any, ...], pl.DataFrame]:

@@ -14,8 +14,8 @@ Example:
     ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
     ... ''')
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder) / "run.parquet"
     ...     prepared = prepare(scenario)
+    ...     file = pathlib.Path(folder) / f"{prepared.identity[:20]}.parquet"
     ...     outcome = prepared.simulate()
     ...     _ = file.write_bytes(packed(outcome, prepared.manifest(outcome), scenario.to_toml()))
     ...     run = opened(file, scenario)
@@ -28,6 +28,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink.checksums import DamagedError, check, parsed_json, sealed, without_checksum, write_table
 from tightlink.errors import TightlinkError
 from tightlink.run import Run
 from tightlink.scenario import loads
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from tightlink.scenario import Scenario
 
 #: Raised with every change that older versions cannot read.
-FORMAT: Final = 1
+FORMAT: Final = 2
 _HEAD: Final = ("format", "identity", "manifest", "scenario")
 
 
@@ -56,36 +57,40 @@ def packed(outcome: _core.Outcome, manifest: Mapping[str, Any], scenario: str) -
         scenario: As it was given, as TOML.
     """
     text = json.dumps({key: value for key, value in manifest.items() if key != "timing"}, ensure_ascii=False)
-    return outcome.row(dict(zip(_HEAD, (str(FORMAT), manifest["identity"], text, scenario), strict=True)))
+    return sealed(outcome.row(dict(zip(_HEAD, (str(FORMAT), manifest["identity"], text, scenario), strict=True))))
 
 
-def opened(file: Path, scenario: Scenario | None = None) -> Run | None:
-    """The run in a file; nothing where there is none, or what is there is damaged.
+def opened(file: Path, scenario: Scenario | None = None, *, read: Collection[str] = ()) -> Run | None:
+    """The run in a file; nothing where there is none.
 
     Args:
         file: Written from `packed`.
         scenario: What was simulated, if it is known; otherwise it is read from the file.
+        read: Tables that will be read, as far as they are there, and are compared with their checksums at once;
+            others are when they are read.
 
     Raises:
+        DamagedError: Something else is there.
         TightlinkError: A newer version wrote the file.
     """
     if not file.exists():
         return None
     import polars as pl
 
-    try:
-        schema = pl.read_parquet_schema(file)
-        row = pl.read_parquet(file, columns=list(_HEAD)).row(0, named=True)
-    except (OSError, pl.exceptions.PolarsError):
-        return None
+    tables = check(file, read, needed=True)
+    row = pl.read_parquet(file, columns=list(_HEAD)).row(0, named=True)
     check_format(int(row["format"]), str(file))
+    if not row["identity"].startswith(file.stem):
+        raise DamagedError(file, "it holds the run of another name")
     scenario = scenario or loads(row["scenario"], file=str(file))
-    return of_file(file, scenario, json.loads(row["manifest"]), list(schema))
+    return of_file(file, scenario, json.loads(row["manifest"]), tables, checked=read)
 
 
-def of_file(file: Path, scenario: Scenario, manifest: Mapping[str, Any], tables: Collection[str]) -> Run:
-    """The run in a file of which these are the manifest and the tables."""
-    return Run(scenario, manifest, _Stored(file, [name for name in TABLES if name in tables]))
+def of_file(
+    file: Path, scenario: Scenario, manifest: Mapping[str, Any], tables: Collection[str], *, checked: Collection[str]
+) -> Run:
+    """The run in a file of which these are the manifest, the tables, and those that are known to be undamaged."""
+    return Run(scenario, manifest, _Stored(file, [name for name in TABLES if name in tables], checked))
 
 
 def check_format(found: int, place: str) -> None:
@@ -94,13 +99,36 @@ def check_format(found: int, place: str) -> None:
     >>> check_format(FORMAT + 1, "results/runs/0.parquet")
     Traceback (most recent call last):
     tightlink.errors.TightlinkError: results/runs/0.parquet: written by a newer version of Tightlink \
-(format 2, this one reads 1): update Tightlink, or choose another folder
+(format 3, this one reads 2): update Tightlink, or choose another folder
     """
     if found > FORMAT:
         raise TightlinkError(
             f"{place}: written by a newer version of Tightlink (format {found}, this one reads {FORMAT}): "
             "update Tightlink, or choose another folder"
         )
+
+
+def marker_of(file: Path, *, needed: bool = True) -> dict[str, Any]:
+    """The content of the file by which the folder of a sweep or of measurements is known.
+
+    Args:
+        file: JSON with its ``format``.
+        needed: Whether one without a checksum, as older versions wrote it, is damaged.
+
+    Raises:
+        DamagedError: It is damaged.
+        TightlinkError: A newer version wrote it.
+    """
+    found = parsed_json(file)
+    if isinstance(found, dict) and isinstance(found.get("format"), int):
+        check_format(found["format"], str(file.parent))
+    try:
+        held = without_checksum(found, needed=needed)
+    except ValueError as error:
+        raise DamagedError(file, str(error)) from None
+    if "format" not in held or not held.keys() & {"identity", "source"}:
+        raise DamagedError(file, "it does not say what the folder holds")
+    return held
 
 
 def table_of(files: Sequence[Path], name: str) -> pl.LazyFrame:
@@ -133,13 +161,17 @@ def _unnested(rows: pl.LazyFrame, name: str) -> pl.LazyFrame:
 class _Stored:
     """Tables in such a file."""
 
-    def __init__(self, file: Path, names: list[str]) -> None:
+    def __init__(self, file: Path, names: list[str], checked: Collection[str]) -> None:
         self._file = file
         self.names = names
+        self._checked = set(checked)
 
     def read(self, name: str) -> pl.DataFrame:
         import polars as pl
 
+        if name not in self._checked:
+            check(self._file, [name], needed=True)
+            self._checked.add(name)
         rows: pl.Series = pl.read_parquet(self._file, columns=[name])[name][0]
         return rows.struct.unnest()
 
@@ -150,11 +182,9 @@ class _Stored:
     def write(self, folder: Path) -> None:
         import polars as pl
 
-        from tightlink import _core
-
         for name in self.names:
             frame = self.read(name)
             columns = {
                 series.name: series.to_list() if series.dtype == pl.String else series.to_numpy() for series in frame
             }
-            _core.write_parquet(str(folder / f"{name}.parquet"), columns)
+            write_table(folder / f"{name}.parquet", columns)

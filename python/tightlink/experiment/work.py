@@ -65,10 +65,7 @@ def perform(work: Work) -> Done | Failed:
         return Failed(str(error))
     except MemoryError:
         return Failed("not enough memory for this run")
-    except BaseException as error:
-        # What the engine raises where it finds a mistake of its own is no Exception, nor of a public type.
-        if type(error).__name__ != "PanicException":
-            raise
+    except _core.EngineError as error:
         return Failed(f"a mistake in the engine: {error}")
     manifest.pop("timing")
     return Done(content, manifest, outcome.tables, time.perf_counter() - begin)

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from tightlink.errors import TightlinkError
+from tightlink.measure.machine import need_linux
 from tightlink.measure.programs import GONE, GRACE_S, Finished, Program
 
 if TYPE_CHECKING:
@@ -68,11 +69,11 @@ class Bed:
     """Hosts, what connects them, and the programs in them; a context manager.
 
     Raises:
-        TightlinkError: Namespaces are not allowed here, or pyroute2 is not installed.
+        TightlinkError: Namespaces are not allowed here, or this is not Linux.
     """
 
     def __init__(self) -> None:
-        _need_pyroute2()
+        need_linux()
         self._lock = threading.Lock()
         self._number = 0
         self._programs: list[Program] = []
@@ -370,10 +371,3 @@ class Bed:
         if "error" in answer:
             raise TightlinkError(answer["error"])
         return answer, made
-
-
-def _need_pyroute2() -> None:
-    from importlib.util import find_spec
-
-    if find_spec("pyroute2") is None:
-        raise TightlinkError('a test bed needs pyroute2, which is not installed: pip install "tightlink[live]"')

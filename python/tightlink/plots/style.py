@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import TightlinkError
+from tightlink.files import whole
 from tightlink.plots.palette import SERIES
 
 if TYPE_CHECKING:
+    import os
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -102,11 +104,6 @@ def write(figure: Figure, path: str | os.PathLike[str]) -> Path:
     ending = target.suffix.removeprefix(".")
     if ending not in _METADATA:
         raise TightlinkError(f"{target}: expected a file that ends in .{', .'.join(_METADATA)}")
-    temporary = target.with_name(f".{target.stem}.{os.getpid()}.{ending}")
-    try:
-        with mpl.rc_context(STYLE):
-            figure.savefig(temporary, format=ending, dpi=_DOTS_PER_INCH, metadata=_METADATA[ending])
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with whole(target, parents=False) as temporary, mpl.rc_context(STYLE):
+        figure.savefig(temporary, format=ending, dpi=_DOTS_PER_INCH, metadata=_METADATA[ending])
     return target

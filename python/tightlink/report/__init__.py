@@ -22,16 +22,9 @@ Example:
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 from tightlink.report.blocks import Block, Chart, Details, Format, Row, Section, Table, Text
 from tightlink.report.folder import run_report
 from tightlink.report.page import write
-
-for _needed in ("altair", "jinja2", "markdown_it", "vl_convert"):
-    # Found out here, where the command line can say what to install; imported where they are used.
-    if find_spec(_needed) is None:
-        raise ModuleNotFoundError(f"no module named {_needed}", name=_needed)
 
 __all__ = [
     "Block",

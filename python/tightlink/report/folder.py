@@ -6,6 +6,7 @@ from base64 import b64encode
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from tightlink.checksums import read_parquet
 from tightlink.errors import TightlinkError
 from tightlink.experiment import claims
 from tightlink.experiment.folder import MARKER, RUNS
@@ -68,9 +69,7 @@ def _of_study(place: Path, target: Path) -> Path:
     seeds: list[int] = []
     runs = place / RUNS
     if runs.exists():
-        import polars as pl
-
-        frame = pl.read_parquet(runs)
+        frame = read_parquet(runs)
         seeds = frame["seed"].drop_nulls().to_list() if "seed" in frame.columns else []
         shown = frame.head(_MOST_ROWS)
         caption = f"The first {_MOST_ROWS} of {frame.height} runs." if frame.height > _MOST_ROWS else ""

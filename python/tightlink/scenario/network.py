@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from tightlink import units
 from tightlink.errors import ABSENT, ScenarioError, closest
-from tightlink.scenario.disciplines import Line
+from tightlink.scenario.disciplines import Line, Threshold
 from tightlink.scenario.queues import discipline
 from tightlink.scenario.table import kind_of
-from tightlink.scenario.values import UNLIMITED, line_rate
+from tightlink.scenario.values import LARGEST_PACKET, UNLIMITED, line_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tightlink.scenario.nodes import Node, Processor
 
 T = TypeVar("T")
+_Line: TypeAlias = tuple[float, float | None, float, int | None]
 
 _INDEXED: Final = re.compile(r"(.*)\[(\d+|\*)\](\.reverse)?", re.ASCII)
 #: Beyond that many names, elements of groups are not considered for "did you mean".
@@ -35,7 +36,7 @@ def given(value: T | None) -> T:
     return value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Hop:
     """One link, that is, one direction of a wire."""
 
@@ -64,6 +65,8 @@ class Network:
         self.nodes: dict[str, int] = {}
         self.hops: list[Hop] = []
         self.links: dict[str, int] = {}
+        #: The links of a group share their wire, and what follows from it.
+        self._lines: dict[int, _Line] = {}
         #: Sizes of the groups, such as net.left.
         self.groups: dict[str, int] = {}
         #: Elements of groups that have a name of their own: where they are.
@@ -142,12 +145,9 @@ class Network:
 
     def _hop(self, name: str, key: str, origin: int, target: int, wire: Wire) -> None:
         self.links[name] = len(self.hops)
-        (rate, packet_rate), delay = line_rate(given(wire.rate)), units.time(given(wire.delay))
-        if packet_rate is not None and any(_framing(wire).values()):
-            expected = f'nothing here: with a rate of "{wire.rate}" each packet takes as long, whatever its size'
-            raise ScenarioError(expected, key=f"{key}.framing", value=given(wire.framing).written())
-        mtu = None if wire.mtu is None else units.size(wire.mtu)
-        self.hops.append(Hop(name, key, origin, target, wire, rate, packet_rate, delay, mtu))
+        if id(wire) not in self._lines:
+            self._lines[id(wire)] = _line(key, wire)
+        self.hops.append(Hop(name, key, origin, target, wire, *self._lines[id(wire)]))
 
     def node(self, key: str, name: str, index: int, *, written: bool = True) -> int:
         """The node that ``name`` means for flow ``index``; ``key`` is where it was written, or its table."""
@@ -227,7 +227,11 @@ class Network:
         hop = self.hops[index]
         queue = discipline(given(hop.wire.queue))
         limit = self._limit(index, bdp_queues)
-        return {"kind": kind_of(queue), "limit": limit, **queue.spec(Line(hop.rate, hop.delay, hop.packet_rate))}
+        spec = queue.spec(Line(hop.rate, hop.delay, hop.packet_rate))
+        if isinstance(queue, Threshold) and isinstance(limit, dict) and _reaches(spec["mark"], limit):
+            expected = f"less than the limit, which is {queue.limit}: what does not fit is dropped, not marked"
+            raise ScenarioError(expected, key=f"{hop.key}.queue.mark", value=queue.mark)
+        return {"kind": kind_of(queue), "limit": limit, **spec}
 
     def _limit(self, index: int, bdp_queues: dict[int, int]) -> str | dict[str, int]:
         if index in bdp_queues:
@@ -237,6 +241,23 @@ class Network:
             return UNLIMITED
         kind, quantity = units.parse(text, units.PACKETS, units.SIZE)
         return {"packets" if kind is units.PACKETS else "bytes": int(quantity.exact)}
+
+
+def _reaches(mark: dict[str, int], limit: dict[str, int]) -> bool:
+    """Whether nothing is above a mark that is not above the limit of its queue, too."""
+    ((unit, most),) = limit.items()
+    if unit == "packets" and "bytes" in mark:
+        return mark["bytes"] >= most * LARGEST_PACKET
+    return mark.get(unit, 0) >= most
+
+
+def _line(key: str, wire: Wire) -> _Line:
+    """Rate in bit/s, rate in packets/s where that limits, delay and MTU of a wire."""
+    (rate, packet_rate), delay = line_rate(given(wire.rate)), units.time(given(wire.delay))
+    if packet_rate is not None and any(_framing(wire).values()):
+        expected = f'nothing here: with a rate of "{wire.rate}" each packet takes as long, whatever its size'
+        raise ScenarioError(expected, key=f"{key}.framing", value=given(wire.framing).written())
+    return rate, packet_rate, delay, None if wire.mtu is None else units.size(wire.mtu)
 
 
 def limit_of(wire: Wire) -> str:

@@ -17,7 +17,7 @@ from tightlink.errors import ScenarioError
 from tightlink.scenario.endpoints import GROUP
 from tightlink.scenario.links import NODE
 from tightlink.scenario.table import Table, wrong
-from tightlink.scenario.values import Delay, Fraction, Period, RingLimit, choice
+from tightlink.scenario.values import LARGEST_PACKET, Delay, Fraction, Period, RingLimit, choice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tightlink.scenario.model import Scenario
 
 _MOST_JOBS: Final = 10_000_000
+_MOST_JOBS_BESIDE: Final = 10_000
 
 
 def _check_guaranteed(value: float) -> float:
@@ -112,6 +113,16 @@ def processor_spec(key: str, processor: Processor, duration: float) -> dict[str,
     for name, jobs in (("background", background), ("meter", meter)):
         if jobs is not None and duration / units.time(jobs.every) > _MOST_JOBS:
             raise ScenarioError(f"at most {_MOST_JOBS} jobs in a run", key=f"{key}.{name}.every", value=jobs.every)
+    if background is not None and units.fraction(background.guaranteed) > 0 and units.time(processor.interrupt) > 0:
+        # Each interrupt has the rest of the packet in service divided again among it and all jobs until its end.
+        work = units.time(processor.per_packet) + LARGEST_PACKET * units.time(processor.per_byte)
+        for name, jobs in (("background", background), ("meter", meter)):
+            if jobs is not None and min(work, duration) / units.time(jobs.every) > _MOST_JOBS_BESIDE:
+                expected = (
+                    f"at most {_MOST_JOBS_BESIDE} jobs in the {units.format_time(work)} that a packet may take, where "
+                    "interrupts delay it and background.guaranteed slows it down"
+                )
+                raise ScenarioError(expected, key=f"{key}.{name}.every", value=jobs.every)
     return {
         "per_packet_s": units.time(processor.per_packet),
         "per_byte_s": units.time(processor.per_byte),

@@ -9,10 +9,10 @@ Example:
 from __future__ import annotations
 
 import re
-import tomllib
 from typing import Any, Final
 
 from tightlink.errors import ScenarioError, closest, one_of
+from tightlink.scenario.toml import DEEPEST, parse
 
 _STEP: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)(?:\[(\d+|\*)\])?", re.ASCII)
 #: Tables whose keys are names that the user gave.
@@ -39,8 +39,8 @@ def parse_value(text: str) -> object:
     (7, '20 Mbit/s', [1, 2])
     """
     try:
-        parsed = tomllib.loads(f"value = {text}")
-    except (ValueError, RecursionError):
+        parsed = parse(f"value = {text}")
+    except ScenarioError:
         return text
     return parsed["value"] if list(parsed) == ["value"] else text
 
@@ -53,6 +53,8 @@ def override(data: dict[str, Any], path: str, value: object) -> dict[str, Any]:
             table would have to be.
     """
     steps = _steps(path, list(data.get("node", {})))
+    if len(steps) > DEEPEST:
+        raise ScenarioError("a dotted key, such as link.bottleneck.rate", value=path, file="--set")
     first, index = steps[0]
     if first in _NAMED and index == "*":
         names = list(data.get(first, {}))

@@ -7,7 +7,7 @@ Example:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 
@@ -67,8 +67,6 @@ class Profile:
     mtu: str | None
     tcp: TcpDefaults
     udp: UdpDefaults
-    #: Largest IP datagram; nothing: any.
-    largest_datagram: int | None = field(default=None)
 
 
 NS2: Final = Profile(
@@ -112,7 +110,6 @@ RFC: Final = Profile(
     help="TCP after RFC 5681, 6298, 6582, 6675 and 6928, with handshake, timestamps and delayed ACKs",
     queue="1000 packets",  # the usual transmit queue of a Linux interface
     mtu="1500 B",  # Ethernet, IEEE 802.3
-    largest_datagram=65535,  # RFC 791: the total length is 16 bits
     tcp=TcpDefaults(
         congestion="reno",  # RFC 5681
         recovery="sack",  # RFC 6675
@@ -149,7 +146,6 @@ LINUX: Final = Profile(
     help="TCP as a current Linux sends it: CUBIC with HyStart, RACK-TLP, quick ACKs, a timeout of 200 ms and more",
     queue="1000 packets",  # txqueuelen of an Ethernet interface
     mtu="1500 B",  # Ethernet, IEEE 802.3
-    largest_datagram=65535,  # RFC 791: the total length is 16 bits
     tcp=TcpDefaults(
         congestion="cubic",  # net.ipv4.tcp_congestion_control
         recovery="rack",  # net.ipv4.tcp_recovery = 1, tcp_early_retrans = 3

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.scenario.flows import flow_specs, packet_bytes
+from tightlink.scenario.memory import check_fits, outline
 from tightlink.scenario.network import Network, given, limit_of
 from tightlink.scenario.nodes import processor_spec
 from tightlink.scenario.paths import Router
@@ -43,6 +44,7 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
     Raises:
         ScenarioError: Something that takes the whole scenario to see.
     """
+    check_fits(outline(scenario))
     profile = PROFILES[scenario.profile]
     duration = units.time(scenario.duration)
     network = Network(scenario)
@@ -174,12 +176,14 @@ def _bdp_queues(flows: list[dict[str, Any]], network: Network, paths: _Paths) ->
     data packets, so that both directions of a link get the same queue.
     """
     wanted = {}
+    # The links of a group share their wire.
+    known: dict[int, Fraction | None] = {}
     for index, hop in enumerate(network.hops):
-        limit = limit_of(hop.wire)
-        if limit != UNLIMITED:
-            kind, quantity = units.parse(limit, units.PACKETS, units.SIZE, units.BDP)
-            if kind is units.BDP:
-                wanted[index] = quantity.exact
+        if id(hop.wire) not in known:
+            known[id(hop.wire)] = _in_bdp(limit_of(hop.wire))
+        times = known[id(hop.wire)]
+        if times is not None:
+            wanted[index] = times
     if not wanted:
         return {}
     longest: dict[int, Fraction] = {}
@@ -193,6 +197,14 @@ def _bdp_queues(flows: list[dict[str, Any]], network: Network, paths: _Paths) ->
             longest[link] = max(longest.get(link, Fraction(0)), round_trip)
             largest[link] = max(largest.get(link, 0), size)
     return {link: _packets(network, link, wanted[link], longest, largest) for link in wanted}
+
+
+def _in_bdp(limit: str) -> Fraction | None:
+    """A limit in bandwidth-delay products; nothing where it is another."""
+    if limit == UNLIMITED:
+        return None
+    kind, quantity = units.parse(limit, units.PACKETS, units.SIZE, units.BDP)
+    return quantity.exact if kind is units.BDP else None
 
 
 def _packets(

@@ -8,7 +8,7 @@ from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.scenario.network import given
 from tightlink.scenario.paths import cut_off
-from tightlink.scenario.sizes_spec import check_whole, size_shares
+from tightlink.scenario.sizes_spec import check_packet, check_whole, size_shares
 
 if TYPE_CHECKING:
     from tightlink.scenario.network import Network
@@ -40,6 +40,8 @@ def scatter_spec(name: str, scatter: Scatter, network: Network, duration: float)
     if start >= stop:
         raise ScenarioError(f"a time before the stop, which is {scatter.stop}", key=f"{key}.start", value=scatter.start)
     sizes = given(scatter.sizes)
+    for kind, entry in sizes.items():
+        check_packet(f"{key}.sizes.{kind}.size", entry.size, units.size(entry.size))
     smallest = min((hop.mtu for hop in network.hops if hop.mtu is not None), default=None)
     if smallest is not None:
         check_whole(key, sizes, smallest, "the smallest MTU of a link")

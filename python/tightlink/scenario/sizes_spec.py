@@ -1,4 +1,4 @@
-"""Sizes of datagrams as the engine reads them.
+"""Sizes of packets: their bound, and those of datagrams as the engine reads them.
 
 Example:
     >>> from tightlink.scenario.sizes import DatagramSize
@@ -13,11 +13,29 @@ from typing import TYPE_CHECKING, Any
 from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.scenario.network import given
+from tightlink.scenario.values import LARGEST_PACKET
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tightlink.scenario.sizes import DatagramSize
+
+
+def check_packet(key: str, text: str, payload: int, header: int = 0) -> None:
+    """An IP packet has 16 bits for its length (RFC 791), and so has the engine.
+
+    Args:
+        key: Dotted path of what gives the size, for errors.
+        text: What was written there.
+        payload: Bytes beside the headers.
+        header: Bytes of headers.
+
+    Raises:
+        ScenarioError: The packet is larger.
+    """
+    if payload + header > LARGEST_PACKET:
+        included = f", headers of {header} B included" if header else ""
+        raise ScenarioError(f"an IP packet of at most {LARGEST_PACKET} B{included}", key=key, value=text)
 
 
 def size_shares(sizes: Mapping[str, DatagramSize]) -> list[dict[str, Any]]:

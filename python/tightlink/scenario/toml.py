@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 _PLACE: Final = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
 _LARGEST_FILE: Final = 64 * 2**20
+#: Tables and lists within each other, at most; no scenario has half as many.
+DEEPEST: Final = 32
+_BETWEEN_KEYS: Final = re.compile(r"[=,{}\[\]\n]+")
+_PART: Final = re.compile(r"""[A-Za-z0-9_-]+|"[^"]*"|'[^']*'""", re.ASCII)
 
 
 def read(path: str | Path) -> str:
@@ -54,8 +58,11 @@ def parse(text: str) -> dict[str, Any]:
     Raises:
         ScenarioError: The text is not TOML; the error says at which line and column.
     """
+    # Long keys take tomllib more than a minute, and deep tables all that walks through them.
+    if any(_is_long_key(piece) for piece in _BETWEEN_KEYS.split(text)):
+        raise too_deep()
     try:
-        return tomllib.loads(text)
+        data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         match = _PLACE.fullmatch(str(error))
         if match is None:
@@ -66,9 +73,35 @@ def parse(text: str) -> dict[str, Any]:
             message = f"not valid TOML at line {match[2]}, column {match[3]}: {match[1]}"
         raise ScenarioError(message, statement=True) from None
     except RecursionError:
-        raise ScenarioError("not a scenario: tables or lists are nested too deeply", statement=True) from None
+        raise too_deep() from None
     except ValueError as error:
         raise ScenarioError(f"not valid TOML: {error}", statement=True) from None
+    check_depth(data)
+    return data
+
+
+def too_deep() -> ScenarioError:
+    """The error where tables or lists are nested too deeply."""
+    return ScenarioError("not a scenario: tables or lists are nested too deeply", statement=True)
+
+
+def check_depth(data: object) -> None:
+    """An error where tables or lists are nested deeper than in any scenario.
+
+    Raises:
+        ScenarioError: They are.
+    """
+    level: list[Any] = [data]
+    for _ in range(DEEPEST):
+        tables = (value.values() if isinstance(value, dict) else value for value in level)
+        level = [inner for table in tables for inner in table if isinstance(inner, dict | list)]
+        if not level:
+            return
+    raise too_deep()
+
+
+def _is_long_key(piece: str) -> bool:
+    return piece.count(".") >= DEEPEST and all(_PART.fullmatch(part.strip()) for part in piece.split("."))
 
 
 def dump(data: Mapping[str, Any]) -> str:

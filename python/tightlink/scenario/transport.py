@@ -9,7 +9,7 @@ from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.scenario.congestion import congestion_spec
 from tightlink.scenario.network import given
-from tightlink.scenario.sizes_spec import size_shares
+from tightlink.scenario.sizes_spec import check_packet, size_shares
 from tightlink.scenario.values import UNLIMITED
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def tcp_spec(key: str, tcp: Tcp, profile: Profile) -> dict[str, Any]:
     header = profile.tcp.header_bytes
     # The checker joins the two forms to what they have in common.
     congestion = cast("str | dict[str, object]", given(tcp.congestion))
-    _check_datagram(f"{key}.payload", given(tcp.payload), payload, header, profile)
+    check_packet(f"{key}.payload", given(tcp.payload), payload, header)
     return {
         "congestion": congestion_spec(f"{key}.congestion", congestion),
         "recovery": given(tcp.recovery),
@@ -69,7 +69,7 @@ def udp_spec(key: str, udp: Udp, sizes: Mapping[str, DatagramSize] | None, profi
         payload = _payload(f"{key}.udp.datagram", udp.datagram, profile)
     else:
         payload = units.size(given(udp.payload))
-        _check_datagram(f"{key}.udp.payload", given(udp.payload), payload, header, profile)
+        check_packet(f"{key}.udp.payload", given(udp.payload), payload, header)
     return {
         "payload_bytes": payload,
         "header_bytes": header,
@@ -85,7 +85,7 @@ def _payload(key: str, datagram: str, profile: Profile) -> int:
     payload = units.size(datagram) - header
     if payload < 1:
         raise ScenarioError(f"more than the {header} B of its headers", key=key, value=datagram)
-    _check_datagram(key, datagram, payload, header, profile)
+    check_packet(key, datagram, payload, header)
     return payload
 
 
@@ -131,10 +131,3 @@ def _rto(key: str, rto: Rto) -> dict[str, float]:
         "max_s": high,
         "granularity_s": units.time(given(rto.granularity)),
     }
-
-
-def _check_datagram(key: str, text: str, payload: int, header: int, profile: Profile) -> None:
-    most = profile.largest_datagram
-    if most is not None and payload + header > most:
-        expected = f"an IP datagram of at most {most} B, headers of {header} B included"
-        raise ScenarioError(expected, key=key, value=text)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 UNLIMITED: Final = "unlimited"
 #: The packet by which a rate in packets is one in bits, where only bits are understood.
 PACKET_BYTES: Final = 1500
+#: The largest IP packet, in bytes (RFC 791).
+LARGEST_PACKET: Final = 2**16 - 1
 
 
 def _check_name(name: str) -> str:

@@ -5,16 +5,16 @@ A study says what to simulate and what that means; everything else is here and b
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from tightlink.checksums import DamagedError, read_json, write_table
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.experiment import claims as claimed
 from tightlink.experiment.execute import execute
 from tightlink.experiment.results import metrics, results, write_results
 from tightlink.experiment.store import Store
-from tightlink.files import write_bytes, write_text
+from tightlink.experiment.workplace import occupied
 from tightlink.studies.live import measure_all
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from tightlink.experiment.claims import Claim
     from tightlink.experiment.execute import Task
     from tightlink.experiment.progress import ExperimentProgress
+    from tightlink.experiment.workplace import Workplace
     from tightlink.report import Section
     from tightlink.run import Run
     from tightlink.studies.live import Measurement
 
-_MARKER: Final = "study.json"
 #: The option that asks for measurements.
 LIVE: Final = "live"
 
@@ -111,27 +111,42 @@ def run_study(
         The exit code: 0, or 3 if a claim does not hold.
 
     Raises:
-        TightlinkError: The folder holds something else, or the machine cannot measure what is to be measured.
+        TightlinkError: The folder holds something else, another process works in it, or the machine cannot measure
+            what is to be measured.
     """
     wanted = list(study.measured())
     if wanted:
         _can_measure()
-    _claim_folder(study, folder)
-    tasks = list(study.tasks())
-    store = Store(folder / "runs")
-    if store.count():
-        progress(f"{store.count()} runs are in {store.folder} already")
-    runs = execute(tasks, store, jobs=jobs, cluster=cluster, watch=watch)
-    scenarios = {task.name: task.scenario for task in tasks}
-    write_results(folder / "runs.parquet", results(scenarios, runs, study.measure))
-    real = measure_all(wanted, folder / LIVE, jobs, progress) if wanted else {}
-    progress("analysing")
-    found = study.findings({**runs, **{f"{LIVE}/{name}": run for name, run in real.items()}})
+    with occupied(folder, claimed.MARKER, "study") as place:
+        store = Store(folder / "runs", place)
+        _claim(study, store, place)
+        tasks = list(study.tasks())
+        if store.count():
+            progress(f"{store.count()} runs are in {store.folder} already")
+        runs = execute(tasks, store, jobs=jobs, cluster=cluster, watch=watch)
+        for error in store.damaged:
+            progress(error.mended)
+        place.check()
+        scenarios = {task.name: task.scenario for task in tasks}
+        write_results(folder / "runs.parquet", results(scenarios, runs, study.measure))
+        real = measure_all(wanted, folder / LIVE, jobs, progress) if wanted else {}
+        progress("analysing")
+        found = study.findings({**runs, **{f"{LIVE}/{name}": run for name, run in real.items()}})
+        place.check()
+        _write(study, found, place, progress, [task.scenario.seed for task in tasks])
+    return claimed.exit_code(found.claims)
+
+
+def _write(
+    study: Study, found: Findings, place: Workplace, progress: Callable[[str], None], seeds: Sequence[int]
+) -> None:
+    folder = place.folder
     claimed.save(found.claims, folder / "claims.json")
+    place.mark({"study": study.name, "claims": claimed.checksum_of(found.claims)})
     progress("drawing figures and report")
     figures = found.draw(folder / "figures")
     for name, table in found.tables.items():
-        write_bytes(folder / f"{name}.parquet", _parquet(table))
+        write_table(folder / f"{name}.parquet", table)
     from tightlink import report
 
     report.write(
@@ -141,10 +156,9 @@ def run_study(
         claims=found.claims,
         sections=found.sections,
         figures=figures,
-        seeds=[task.scenario.seed for task in tasks],
+        seeds=seeds,
         command=f"tightlink study {study.name}{study.command}",
     )
-    return claimed.exit_code(found.claims)
 
 
 def _can_measure() -> None:
@@ -155,27 +169,20 @@ def _can_measure() -> None:
         raise TightlinkError(f"--{LIVE}: {why}; without it the study is simulated only")
 
 
-def _parquet(table: pl.DataFrame) -> bytes:
-    import io
-
-    content = io.BytesIO()
-    table.write_parquet(content, compression="zstd")
-    return content.getvalue()
-
-
-def _claim_folder(study: Study, folder: Path) -> None:
-    """Make the folder this study's, unless it holds something else."""
-    marker = folder / _MARKER
-    if folder.exists() and not folder.is_dir():
-        raise TightlinkError(f"{folder}: expected a folder, and it is a file")
+def _claim(study: Study, store: Store, place: Workplace) -> None:
+    """Make the folder this study's, unless it holds that of another one."""
+    marker, held = place.folder / claimed.MARKER, {"study": study.name}
     if marker.exists():
         try:
-            held = json.loads(marker.read_text(encoding="utf-8"))["study"]
-        except (ValueError, KeyError, TypeError, OSError):
-            raise TightlinkError(f"{marker}: cannot be read; choose another folder") from None
-        if held != study.name:
-            raise TightlinkError(f"{folder}: holds the study {held}; choose another folder for {study.name}")
-    elif folder.exists() and any(folder.iterdir()):
-        raise TightlinkError(f"{folder}: the folder is not empty and holds no study; choose another one")
-    else:
-        write_text(marker, json.dumps({"study": study.name}) + "\n")
+            held = read_json(marker, needed=False)
+        except DamagedError as error:
+            if not store.recognised(error):
+                raise
+    if "study" not in held:
+        raise DamagedError(marker, "it does not say of which study")
+    if held["study"] != study.name:
+        raise TightlinkError(
+            f"{marker.parent}: holds the study {held['study']}; choose another folder for {study.name}"
+        )
+    # Without the checksum of claims, which come at the end.
+    place.mark({"study": study.name})

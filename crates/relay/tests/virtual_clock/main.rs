@@ -1,5 +1,7 @@
 //! The relay over a virtual clock: exactly the simulator's departures, drops and deliveries.
 
+#![cfg(target_os = "linux")]
+
 mod simulated;
 mod world;
 

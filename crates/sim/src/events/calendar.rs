@@ -2,7 +2,8 @@
 //!
 //! A calendar: time is cut into days of equal length, and each day of the year ahead has a list of its
 //! events in no order. When a day comes, its few events are sorted; later ones join them in their place.
-//! Events beyond the year wait in a heap. Day and year adapt to how densely events come. Only the cost
+//! Events beyond the year wait in a heap, and so do those of a day that has too many for that: no length of days
+//! tells apart what happens at one instant. Day and year adapt to how densely events come. Only the cost
 //! depends on that, never the order: of two events on different days the earlier day's is the earlier.
 
 use std::cmp::Reverse;
@@ -18,6 +19,8 @@ const NOBODY: u32 = u32::MAX;
 pub struct Calendar {
     /// The events of the current day, the next one last.
     today: Vec<Key>,
+    /// Those of the current day whose place among them would have been far.
+    crowd: BinaryHeap<Reverse<Key>>,
     day: u64,
     days_per_second: f64,
     /// First event of each day of the year, by the day's number modulo the length of the year.
@@ -48,6 +51,8 @@ struct Census {
 
 /// How many events make a census.
 const CENSUS: u32 = 1 << 14;
+/// Places that an event which joins today moves at most.
+const STEPS: usize = 64;
 /// Days of a year, at first and at most.
 const SHORT_YEAR: usize = 1 << 10;
 const LONG_YEAR: usize = 1 << 22;
@@ -56,6 +61,7 @@ impl Default for Calendar {
     fn default() -> Self {
         let mut queue = Self {
             today: Vec::new(),
+            crowd: BinaryHeap::new(),
             day: 0,
             days_per_second: 1e5,
             days: Vec::new(),
@@ -87,10 +93,24 @@ impl Calendar {
     /// The next event.
     #[inline]
     pub fn peek(&mut self) -> Option<Key> {
-        if self.today.is_empty() {
+        if self.today.is_empty() && self.crowd.is_empty() {
             self.next_day();
         }
+        if !self.crowd.is_empty() {
+            self.draw_from_crowd();
+        }
         self.today.last().copied()
+    }
+
+    /// If the next event is in the crowd it comes last among those in order.
+    #[cold]
+    fn draw_from_crowd(&mut self) {
+        if let Some(&Reverse(key)) = self.crowd.peek()
+            && self.today.last().is_none_or(|next| key.before(next))
+        {
+            self.crowd.pop();
+            self.today.push(key);
+        }
     }
 
     /// Removes the next event.
@@ -141,6 +161,11 @@ impl Calendar {
     /// Puts an event in its place among those of today, from the next one on: it rarely goes far.
     #[inline]
     fn join_today(&mut self, key: Key) {
+        let first = self.today.len().saturating_sub(STEPS);
+        if first > 0 && self.today[first].before(&key) {
+            self.crowd.push(Reverse(key));
+            return;
+        }
         self.today.push(key);
         let mut place = self.today.len() - 1;
         while place > 0 && self.today[place - 1].before(&key) {
@@ -172,7 +197,7 @@ impl Calendar {
     fn next_day(&mut self) {
         if self.census.events >= CENSUS {
             self.adapt();
-            if !self.today.is_empty() {
+            if !self.today.is_empty() || !self.crowd.is_empty() {
                 return;
             }
         }
@@ -258,7 +283,7 @@ impl Calendar {
 
     pub(super) fn rebuild(&mut self, year: usize, days_per_second: f64) {
         let mut keys = std::mem::take(&mut self.today);
-        keys.extend(self.far.drain().map(|Reverse(key)| key));
+        keys.extend(self.crowd.drain().chain(self.far.drain()).map(|Reverse(key)| key));
         for slot in 0..self.days.len() {
             let mut index = self.days[slot];
             while index != NOBODY {
@@ -298,5 +323,25 @@ mod tests {
             queue.push(Key::planned(key.time + 64e-9, 0));
         }
         assert!(queue.days_per_second > 1e7, "{}", queue.days_per_second);
+    }
+
+    #[test]
+    fn a_million_events_at_one_instant_leave_in_order() {
+        // Quadratic in their number this would take hours.
+        const EVENTS: u32 = 1_000_000;
+        let mut queue = Calendar::default();
+        let key = |entity| Key::planned(Time::new(1.0), entity);
+        (0..EVENTS).for_each(|entity| queue.push(key(entity)));
+        assert_eq!(queue.len(), EVENTS as usize);
+        for entity in 0..EVENTS {
+            assert_eq!(queue.pop(), Some(key(entity)));
+            if entity % 2 == 0 {
+                queue.push(Key::planned(Time::new(1.5), EVENTS - entity));
+            }
+        }
+        for rest in (2..=EVENTS).step_by(2) {
+            assert_eq!(queue.pop().map(|key| key.entity()), Some(rest));
+        }
+        assert!(queue.is_empty());
     }
 }

@@ -133,9 +133,9 @@ impl<const KINDS: usize> Jobs<KINDS> {
     }
 
     /// When other work that begins at `begin` and needs `work_s` seconds ends, if these jobs get the share
-    /// `share` of the processor while they are pending.
+    /// `share` of the processor while they are pending. Of an end behind `until` it is only known that it is there.
     #[must_use]
-    pub fn end_of_work(mut self, begin: f64, work_s: f64, share: f64) -> f64 {
+    pub fn end_of_work(mut self, begin: f64, work_s: f64, share: f64, until: f64) -> f64 {
         while self.at < begin {
             self.step(begin, 0.0);
         }
@@ -144,6 +144,9 @@ impl<const KINDS: usize> Jobs<KINDS> {
             self.release();
             let speed = if self.are_pending() { 1.0 - share } else { 1.0 };
             let (from, end) = (self.at, self.at + left_s / speed);
+            if from >= until {
+                return end;
+            }
             let step = self.step(end, share);
             if self.at >= end {
                 return end;
@@ -188,9 +191,14 @@ mod tests {
     #[test]
     fn work_beside_them_takes_what_they_leave() {
         // Alone until 1 s, then half the speed until the job has had its 0.25 s, then alone again.
-        assert_eq!(jobs(0.25, 1.0).end_of_work(0.5, 1.0, 0.5), 1.75);
-        assert_eq!(jobs(0.25, 1.0).end_of_work(0.5, 1.0, 0.0), 1.5);
-        assert_eq!(jobs(0.25, 1.0).end_of_work(0.5, 0.25, 0.5), 0.75);
+        let end = |work_s, share| jobs(0.25, 1.0).end_of_work(0.5, work_s, share, f64::INFINITY);
+        assert_eq!([(1.0, 0.5), (1.0, 0.0), (0.25, 0.5)].map(|(work_s, share)| end(work_s, share)), [1.75, 1.5, 0.75]);
+    }
+
+    #[test]
+    fn work_behind_the_end_of_the_run_is_not_followed() {
+        // To its end it would be as many steps as there are releases until then.
+        assert!(jobs(1e-10, 1e-9).end_of_work(0.5, 1e9, 0.5, 0.500_01) > 0.500_01);
     }
 
     #[test]

@@ -89,7 +89,7 @@ impl Nodes {
         for (index, node) in scenario.nodes.iter().enumerate() {
             nodes.list.extend(node.processor.as_ref().map(|spec| Node {
                 index: index as u32,
-                processor: Processor::new(spec, rings[index] as usize),
+                processor: Processor::new(spec, rings[index] as usize).until(scenario.duration_s),
                 packets: VecDeque::new(),
                 cause: (Time::ZERO, Precedence::FIRST),
                 sources: Sources::default(),

@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::background::{JobSpec, Jobs};
+use super::background::{JobSpec, Jobs, Step};
 use super::meter::{Meter, MeterSpec};
 use crate::ring::Ring;
 use crate::scenario::QueueLimit;
@@ -73,6 +73,8 @@ struct LowPriority {
     jobs: Jobs<2>,
     guaranteed: f64,
     meter: Option<Meter>,
+    /// The end of the run, behind which nothing need be known.
+    end_s: f64,
 }
 
 const METER: usize = 1;
@@ -85,7 +87,13 @@ impl LowPriority {
             jobs: Jobs::new(jobs),
             guaranteed: spec.guaranteed,
             meter: spec.meter.map(|meter| Meter::new(meter, rest)),
+            end_s: f64::INFINITY,
         })
+    }
+
+    /// When a packet leaves that begins at `begin` to need `left_s` seconds, if that is before the end of the run.
+    fn end_of_work(&self, begin: f64, left_s: f64) -> f64 {
+        self.jobs.end_of_work(begin, left_s, self.guaranteed, self.end_s)
     }
 
     /// Goes on until `until` with a share of the processor, which is otherwise idle or busy throughout;
@@ -96,12 +104,53 @@ impl LowPriority {
         while self.jobs.at() < until {
             let step = self.jobs.step(until, share);
             taken_s += step.taken_s;
-            if let (Some(METER), Some(meter)) = (step.ended, &mut self.meter) {
-                let now = self.jobs.at();
-                meter.sample(now, busy_s + if throughout { now - begin } else { taken_s });
-            }
+            self.note(step, busy_s + if throughout { self.jobs.at() - begin } else { taken_s });
         }
         taken_s
+    }
+
+    /// The meter takes its sample where that job ended, when the processor had been busy for `busy_s` in all.
+    fn note(&mut self, step: Step, busy_s: f64) {
+        if let (Some(METER), Some(meter)) = (step.ended, &mut self.meter) {
+            meter.sample(self.jobs.at(), busy_s);
+        }
+    }
+}
+
+/// What low-priority work does while nothing else happens, looked at again and again without changing it: each look
+/// goes on from where the one before it was, in the steps that there are without any.
+#[derive(Clone, Debug)]
+struct Look {
+    low: LowPriority,
+    share: f64,
+    /// Whether a packet is served all the time.
+    serving: bool,
+    /// When this state began, and for how long the processor had been busy then, in seconds.
+    begin: f64,
+    busy_s: f64,
+    /// Processor time that low-priority work took in whole steps.
+    taken_s: f64,
+}
+
+impl Look {
+    /// Time that the processor was busy before `now`, in seconds.
+    fn busy_s(&mut self, now: f64) -> f64 {
+        let last = loop {
+            let mut jobs = self.low.jobs;
+            if jobs.at() >= now {
+                break 0.0;
+            }
+            let step = jobs.step(now, self.share);
+            if jobs.at() >= now && step.ended.is_none() {
+                // Without this look the step would go on.
+                break step.taken_s;
+            }
+            self.low.jobs = jobs;
+            self.taken_s += step.taken_s;
+            let spent_s = if self.serving { jobs.at() - self.begin } else { self.taken_s };
+            self.low.note(step, self.busy_s + spent_s);
+        };
+        self.busy_s + if self.serving { now - self.begin } else { self.taken_s + last }
     }
 }
 
@@ -128,6 +177,8 @@ pub struct Processor {
     at: f64,
     busy_s: f64,
     low: Option<Box<LowPriority>>,
+    /// The last look, unless something has happened since.
+    look: Option<Box<Look>>,
     totals: ProcessorTotals,
 }
 
@@ -150,8 +201,18 @@ impl Processor {
             at: 0.0,
             busy_s: 0.0,
             low: LowPriority::new(spec).map(Box::new),
+            look: None,
             totals: ProcessorTotals::default(),
         }
+    }
+
+    /// The same in a run that ends at `end_s`: what would happen later is not computed.
+    #[must_use]
+    pub fn until(mut self, end_s: f64) -> Self {
+        if let Some(low) = &mut self.low {
+            low.end_s = end_s;
+        }
+        self
     }
 
     /// A packet of `size` bytes came by a link: its interrupt. True if it may enter the ring.
@@ -162,7 +223,7 @@ impl Processor {
             self.interrupts_until = self.interrupts_until.max(now) + self.interrupt_s;
             if self.state == State::Serving {
                 self.departure = match self.slowing() {
-                    Some(low) => low.jobs.end_of_work(self.interrupts_until, self.left_s, low.guaranteed),
+                    Some(low) => low.end_of_work(self.interrupts_until, self.left_s),
                     None => self.departure + self.interrupt_s,
                 };
             }
@@ -255,7 +316,7 @@ impl Processor {
         let begin = self.interrupts_until.max(now);
         self.left_s = self.work_s(1, u64::from(job.size));
         self.departure = match self.slowing() {
-            Some(low) => low.jobs.end_of_work(begin, self.left_s, low.guaranteed),
+            Some(low) => low.end_of_work(begin, self.left_s),
             None => begin + self.left_s,
         };
         self.state = State::Serving;
@@ -282,6 +343,7 @@ impl Processor {
 
     /// Accounts for the time until `now`.
     fn advance(&mut self, now: f64) {
+        self.look = None;
         while self.at < now {
             let begin = self.at;
             let interrupted = begin < self.interrupts_until;
@@ -317,6 +379,28 @@ impl Processor {
     pub fn reading(&self, now: f64) -> Option<f64> {
         self.low.as_ref()?.meter.as_ref()?;
         self.advanced(now).low?.meter.map(|meter| meter.reading(now))
+    }
+
+    /// Both, at instants that follow one another: as long as nothing happens, each look is as short as the time since
+    /// the last.
+    pub fn look(&mut self, now: f64) -> (f64, Option<f64>) {
+        let Some(mut look) = self.look.take().or_else(|| self.first_look(now)) else {
+            return (self.busy_s(now), self.reading(now));
+        };
+        let busy_s = look.busy_s(now);
+        let reading = look.low.meter.as_ref().map(|meter| meter.reading(now));
+        self.look = Some(look);
+        (busy_s, reading)
+    }
+
+    /// Nothing where there is no low-priority work, or none of it can run before `now`.
+    fn first_look(&self, now: f64) -> Option<Box<Look>> {
+        let begin = self.at.max(self.interrupts_until);
+        let serving = self.state == State::Serving;
+        let Self { low, busy_s, .. } = if now > begin { self.advanced(begin) } else { return None };
+        let low = *low?;
+        let share = if serving { low.guaranteed } else { 1.0 };
+        Some(Box::new(Look { low, share, serving, begin, busy_s, taken_s: 0.0 }))
     }
 
     fn advanced(&self, now: f64) -> Self {

@@ -104,7 +104,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
         alone: bool,
         maker: &mut dyn Maker,
     ) -> Result<Endpoint, ScenarioError> {
-        check_tcp_size(flow, tcp)?;
+        check_tcp_size(&flow.label, tcp)?;
         let bytes = if let TrafficSpec::Bulk { bytes } = flow.traffic { bytes } else { None };
         let connection = Connection::new(tcp, self.scenario.profile, bytes);
         check_recovery(&flow.label, tcp.recovery, self.scenario.profile)?;
@@ -130,7 +130,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
             let random = || Stream::new(self.scenario.seed, &flow.group, flow.index, "congestion");
             sender.pace(self.entities.timer(index, PACING), samples.then(random));
         }
-        let feedback = feedback(flow, tcp.ecn, self.controls.reads_marks(control))?;
+        let feedback = feedback(&flow.label, tcp.ecn, self.controls.reads_marks(control))?;
         let delayed_ack = self.entities.timer(index, DELAYED_ACK);
         let mut receiver = Receiver::new(tcp, self.scenario.profile, feedback, index, delayed_ack);
         let single = !matches!(flow.traffic, TrafficSpec::Bulk { .. });

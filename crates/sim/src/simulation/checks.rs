@@ -1,24 +1,23 @@
-//! What only the engine can see to be wrong with a flow: it knows what controls and queues need.
+//! What only the engine can see to be wrong with traffic: it knows what controls and queues need.
 
 use crate::error::ScenarioError;
-use crate::network::link::Link;
-use crate::network::queue::{QueueSpec, Site};
-use crate::scenario::{FlowSpec, Profile, QueueLimit, Recovery, Scenario, TcpSpec, UdpSpec};
-use crate::time::Time;
+use crate::network::queue::QueueSpec;
+use crate::scenario::{FlowSpec, Profile, QueueLimit, Recovery, ScatterSpec, Scenario, TcpSpec, UdpSpec};
 use crate::transport::ecn::Feedback;
+use crate::warnings::takes;
 
 /// Bytes that SACK blocks may add to an ACK.
 const MOST_SACK_BYTES: u32 = 4 + 8 * 3;
 
 /// A full segment, and an ACK with all that SACK adds, fit into an IP packet.
-pub(super) fn check_tcp_size(flow: &FlowSpec, tcp: &TcpSpec) -> Result<(), ScenarioError> {
-    let header = tcp.header_bytes.max(tcp.ack_bytes + MOST_SACK_BYTES);
-    check_size(flow, "tcp.payload", tcp.payload_bytes, header)
+pub(crate) fn check_tcp_size(label: &str, tcp: &TcpSpec) -> Result<(), ScenarioError> {
+    check_size(label, "tcp.payload", 0, tcp.ack_bytes.saturating_add(MOST_SACK_BYTES))?;
+    check_size(label, "tcp.payload", tcp.payload_bytes, tcp.header_bytes)
 }
 
 /// A datagram fits into an IP packet; of several sizes, each has room for its headers and needs no fragments.
 pub(super) fn check_udp_size(flow: &FlowSpec, udp: &UdpSpec, mtu: Option<u32>) -> Result<(), ScenarioError> {
-    check_size(flow, "udp.payload", udp.payload_bytes, udp.header_bytes)?;
+    check_size(&flow.label, "udp.payload", udp.payload_bytes, udp.header_bytes)?;
     let (least, most) = (udp.header_bytes + 1, mtu.unwrap_or(u32::MAX).min(udp.payload_bytes + udp.header_bytes));
     let Some(wrong) = udp.sizes.iter().find(|size| !(least..=most).contains(&size.bytes)) else { return Ok(()) };
     Err(ScenarioError::Flow {
@@ -29,17 +28,25 @@ pub(super) fn check_udp_size(flow: &FlowSpec, udp: &UdpSpec, mtu: Option<u32>) -
     })
 }
 
-/// IP has sixteen bits for the length of a packet, and so has this engine.
-fn check_size(flow: &FlowSpec, key: &'static str, payload: u32, header: u32) -> Result<(), ScenarioError> {
-    let largest = u32::from(u16::MAX) - header.min(u32::from(u16::MAX));
-    if payload <= largest {
+/// Scattered datagrams fit into IP packets.
+pub(crate) fn check_scatter_sizes(scatter: &ScatterSpec) -> Result<(), ScenarioError> {
+    scatter.sizes.iter().try_for_each(|size| check_size(&scatter.label, "sizes", size.bytes, 0))
+}
+
+/// IP has sixteen bits for the length of a packet, and so has this engine's [`Packet`](crate::packet::Packet).
+fn check_size(label: &str, key: &'static str, payload: u32, header: u32) -> Result<(), ScenarioError> {
+    let most = u32::from(u16::MAX);
+    if payload.saturating_add(header) <= most {
         return Ok(());
     }
     Err(ScenarioError::Flow {
-        flow: flow.label.clone(),
+        flow: label.to_owned(),
         key,
         value: format!("\"{payload} B\""),
-        expected: format!("an IP packet has at most 65535 bytes: at most {largest} B of payload here"),
+        expected: format!(
+            "an IP packet has at most {most} bytes: at most {} B of payload here",
+            most.saturating_sub(header)
+        ),
     })
 }
 
@@ -70,13 +77,13 @@ pub(crate) fn check_recovery(label: &str, recovery: Recovery, profile: Profile) 
 }
 
 /// How the receiver tells of congestion marks: exactly, if the control reads them.
-pub(super) fn feedback(flow: &FlowSpec, ecn: bool, reads_marks: bool) -> Result<Feedback, ScenarioError> {
+pub(crate) fn feedback(label: &str, ecn: bool, reads_marks: bool) -> Result<Feedback, ScenarioError> {
     match (ecn, reads_marks) {
         (false, false) => Ok(Feedback::None),
         (true, false) => Ok(Feedback::Latched),
         (true, true) => Ok(Feedback::Accurate),
         (false, true) => Err(ScenarioError::Flow {
-            flow: flow.label.clone(),
+            flow: label.to_owned(),
             key: "tcp.ecn",
             value: "false".into(),
             expected: "its congestion control reads congestion marks: true, or another control".into(),
@@ -106,8 +113,7 @@ pub(super) fn check_pushes_back(scenario: &Scenario, link: u32, size: u32) -> Re
             expected: "a source that saturates it needs a queue that takes what it has room for".into(),
         });
     }
-    let empty = Link::new(spec, 0, Site::new(scenario, spec), Time::ZERO);
-    if empty.takes_alone(size) {
+    if takes(scenario, link, size) {
         return Ok(());
     }
     wrong(format!("a queue that takes a packet of {size} B"))

@@ -100,12 +100,13 @@ impl<P: Probe> Simulation<'_, P> {
     }
 
     fn sample_processor(&mut self, time_s: f64, index: usize, interval_s: f64) {
-        let processor = &self.fabric.nodes.list[index].processor;
+        let processor = &mut self.fabric.nodes.list[index].processor;
         let entity = (self.fabric.links.len() + self.endpoints.len() + index) as u32;
-        let (busy_s, dropped) = (processor.busy_s(time_s), processor.totals().packets_dropped);
+        let (busy_s, reading) = processor.look(time_s);
+        let dropped = processor.totals().packets_dropped;
         let (busy_before_s, dropped_before) = std::mem::replace(&mut self.sampled.nodes[index], (busy_s, dropped));
         self.series.push(time_s, entity, Metric::Load, (busy_s - busy_before_s) / interval_s);
-        if let Some(reading) = processor.reading(time_s) {
+        if let Some(reading) = reading {
             self.series.push(time_s, entity, Metric::LoadReported, reading);
         }
         self.series.push(time_s, entity, Metric::RingPackets, processor.packets() as f64);

@@ -22,6 +22,12 @@ impl Sizes {
         (!shares.is_empty()).then(|| Self { sizes: sizes.collect() })
     }
 
+    /// The largest, in bytes.
+    #[must_use]
+    pub fn largest(&self) -> u32 {
+        self.sizes.iter().map(|&(_, bytes)| bytes).max().unwrap_or_default()
+    }
+
     /// The size of one datagram, in bytes, headers included.
     pub fn draw(&self, stream: &mut Stream) -> u32 {
         let drawn = stream.uniform();

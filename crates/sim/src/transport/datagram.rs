@@ -104,6 +104,12 @@ impl DatagramFlow {
         }
     }
 
+    /// Bytes of its largest packets, header included.
+    #[must_use]
+    pub fn largest(&self) -> u32 {
+        self.sizes.as_ref().map_or(self.fragments.size, |sizes| sizes.0.largest())
+    }
+
     /// Its datagrams have several sizes, none of which needs fragments.
     #[must_use]
     pub fn mixed(mut self, sizes: Sizes, mut stream: Stream) -> Self {

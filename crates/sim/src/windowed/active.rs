@@ -8,18 +8,21 @@ use super::inbox::AHEAD;
 pub struct Active {
     /// One bit for each place.
     words: [Vec<u64>; AHEAD as usize],
+    /// Whether a window may have any.
+    any: [bool; AHEAD as usize],
 }
 
 impl Active {
     /// No place of so many.
     #[must_use]
     pub fn new(places: usize) -> Self {
-        Self { words: std::array::from_fn(|_| vec![0; places.div_ceil(64)]) }
+        Self { words: std::array::from_fn(|_| vec![0; places.div_ceil(64)]), any: [false; AHEAD as usize] }
     }
 
     /// Adds a place, in the present window or less than [`AHEAD`] after it.
     #[inline]
     pub fn add(&mut self, window: Window, place: u32) {
+        self.any[(window % AHEAD) as usize] = true;
         self.words[(window % AHEAD) as usize][place as usize / 64] |= 1 << (place % 64);
     }
 
@@ -37,7 +40,14 @@ impl Active {
             }
             mask = u64::MAX;
         }
+        self.any[(window % AHEAD) as usize] = false;
         None
+    }
+
+    /// The first window after `window`, of which all places were taken, that may have any.
+    #[must_use]
+    pub fn next(&self, window: Window) -> Option<Window> {
+        (window + 1..window + AHEAD).find(|next| self.any[(next % AHEAD) as usize])
     }
 }
 
@@ -60,6 +70,8 @@ mod tests {
                 from = place;
             }
             prop_assert_eq!(active.take_from(window, 0), None);
+            prop_assert_eq!(active.next(window), Some(window + 1));
+            prop_assert_eq!(active.next(window + 1), None);
             prop_assert_eq!(active.take_from(window + 1, 0), Some(7));
         }
     }

@@ -44,7 +44,7 @@ pub(super) fn region(
     (parts, part): (&Parts, u32),
     (groups, routes): (&[Arc<Group>], &Arc<Routes>),
 ) -> Result<Region, ScenarioError> {
-    let (clock, end) = (Clock::new(plan.window_s), Time::new(scenario.duration_s));
+    let (clock, end) = (Clock::new(plan.window_s, scenario.duration_s), Time::new(scenario.duration_s));
     let is_here = |node: u32| parts.of_node[node as usize] == part;
     let lines = (scenario.links.iter().zip(FIRST_LINK..))
         .map(|(spec, entity)| Line::new(Link::new(spec, entity, QueueSite::new(scenario, spec), end), spec.to));
@@ -60,14 +60,7 @@ pub(super) fn region(
             if !is_here(spec.node) {
                 continue;
             }
-            let site = Site::new(group, (index, places.len() as u32), &looks, &mut calendar).map_err(|expected| {
-                ScenarioError::Flow {
-                    flow: group.spec.label.clone(),
-                    key: "tcp.congestion",
-                    value: format!("{:?}", group.spec.tcp.congestion.kind),
-                    expected,
-                }
-            })?;
+            let site = Site::new(group, (index, places.len() as u32), &looks, &mut calendar)?;
             places.push(Place { site, node: spec.node, group: number, destination: group.first_destination + index });
         }
     }

@@ -11,12 +11,23 @@ pub struct Clock {
     per_second: f64,
 }
 
+/// By how much shorter than asked for windows are at least, and at most.
+const SHORTER: (f64, f64) = (1e-6, 0.125);
+/// How far a time up to one second, and the window that it lies in, may be rounded.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
+
 impl Clock {
     /// Windows that are no longer than `longest_s` seconds, and a little shorter: what happens `longest_s` later lies
-    /// in a later window, however the two times were rounded.
+    /// in a later window, however the two times were rounded. Times are before `end_s`.
     #[must_use]
-    pub fn new(longest_s: f64) -> Self {
-        Self { per_second: (1.0 + 1e-6) / longest_s }
+    pub fn new(longest_s: f64, end_s: f64) -> Self {
+        Self { per_second: (1.0 + (ROUNDING * end_s / longest_s).clamp(SHORTER.0, SHORTER.1)) / longest_s }
+    }
+
+    /// The shortest windows for times before `end_s`, in seconds: what happens so much later is told apart.
+    #[must_use]
+    pub fn shortest_s(end_s: f64) -> f64 {
+        ROUNDING * end_s / SHORTER.1
     }
 
     /// The window of an instant. Monotonic: rounding never turns an order round.
@@ -50,17 +61,20 @@ mod tests {
     proptest! {
         #[test]
         fn a_window_ends_where_the_next_begins(longest_s in 1e-7..10.0f64, window in 0u64..1 << 40) {
-            let clock = Clock::new(longest_s);
+            let clock = Clock::new(longest_s, 0.0);
             let end = clock.end(window);
             prop_assert_eq!(clock.window(end), window + 1);
             prop_assert_eq!(clock.window(Time::new(f64::from_bits(end.bits() - 1))), window);
         }
 
         #[test]
-        fn what_takes_a_window_ends_in_a_later_one(longest_s in 1e-6..1.0f64, time in 0.0..1e4f64) {
-            let clock = Clock::new(longest_s);
-            let (begin, end) = (Time::new(time), Time::new(time) + longest_s);
+        fn what_takes_a_window_ends_in_a_later_one(shortness in 0.0..1.0f64, part in 0.0..1.0f64, end_s in 1e-3..1e5f64) {
+            // As many orders of magnitude below the end as there are above the shortest windows.
+            let longest_s = end_s * (Clock::shortest_s(1.0)).powf(shortness);
+            let clock = Clock::new(longest_s, end_s);
+            let (begin, end) = (Time::new(part * end_s), Time::new(part * end_s) + longest_s);
             prop_assert!(clock.window(begin) < clock.window(end));
+            prop_assert!(clock.window(end) - clock.window(begin) <= 2);
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::network::managed::Managed;
 use crate::network::queue::Site as QueueSite;
 use crate::scenario::Scenario;
 use crate::simulation::Interrupted;
-use crate::simulation::checks::check_recovery;
+use crate::simulation::checks::{check_recovery, check_scatter_sizes, check_tcp_size};
 use crate::time::Time;
 
 pub mod active;
@@ -47,8 +47,8 @@ use users::group::Group;
 /// Windows are no longer than this, in seconds, however long the delays: what arrives in one must fit into a cache.
 const LONGEST_S: f64 = 5e-3;
 
-/// Most windows from one meeting of the parts to the next: then they hear of interruptions.
-const LONGEST_TURN: f64 = 256.0;
+/// Simulated seconds from one meeting of the parts to the next, at most: then they hear of interruptions.
+const LONGEST_TURN_S: f64 = 50e-3;
 
 /// One run of a scenario with users or scattered datagrams.
 #[derive(Debug)]
@@ -105,9 +105,9 @@ impl<'a> Windowed<'a> {
         let regions = (0..parts.count)
             .map(|part| build::region(scenario, &plan, (&parts, part), (&groups, &routes)))
             .collect::<Result<_, _>>()?;
-        let windows_per_turn = (parts.delay_s / plan.window_s).clamp(1.0, LONGEST_TURN) as u64;
+        let windows_per_turn = (parts.delay_s.min(LONGEST_TURN_S) / plan.window_s).max(1.0) as u64;
         let end = Time::new(scenario.duration_s);
-        let span = Span { clock: Clock::new(plan.window_s), end, windows_per_turn };
+        let span = Span { clock: Clock::new(plan.window_s, scenario.duration_s), end, windows_per_turn };
         Ok(Self { scenario, groups, regions, part_of: parts.of_node, span, windows: 0 })
     }
 
@@ -135,8 +135,13 @@ impl<'a> Windowed<'a> {
         self.regions.iter().map(Region::random_draws).sum()
     }
 
+    /// What is run.
+    pub(crate) fn scenario(&self) -> &'a Scenario {
+        self.scenario
+    }
+
     /// All links.
-    fn lines(&self) -> impl Iterator<Item = &Line> {
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &Line> {
         let parts = self.scenario.links.iter().map(|link| self.part_of[link.from as usize]);
         parts.enumerate().map(|(index, part)| &self.regions[part as usize].lines[index])
     }
@@ -191,7 +196,9 @@ fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
     }
     for users in &scenario.users {
         check_recovery(&users.label, users.tcp.recovery, scenario.profile)?;
+        check_tcp_size(&users.label, &users.tcp)?;
     }
+    scenario.scatter.iter().try_for_each(check_scatter_sizes)?;
     for link in &scenario.links {
         if link.flow_control || Managed::new(&link.queue, QueueSite::new(scenario, link)).is_some() {
             return Err(ScenarioError::Link {

@@ -5,8 +5,6 @@
 //! come in the order of traffic, which must have no cycles. The longest windows with that property are the best:
 //! work on one link comes in large portions then.
 
-use std::collections::BTreeSet;
-
 /// A link, or a site with the hosts behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stop {
@@ -16,37 +14,52 @@ pub enum Stop {
     Site(u32),
 }
 
+const SOME_EDGES: usize = 1 << 20;
+
 /// What may follow what on a way, and after how many seconds at least.
 #[derive(Clone, Debug, Default)]
 pub struct Successions {
     links: usize,
     sites: usize,
-    edges: BTreeSet<(usize, usize, u64)>,
+    /// From what to what, and the bits of the delay; those of a router with many links are many.
+    edges: Vec<(u32, u32, u64)>,
+    /// When there are so many, those that are there several times are removed.
+    tidy_at: usize,
 }
 
 impl Successions {
     /// None yet, among so many links and sites.
     #[must_use]
     pub fn new(links: usize, sites: usize) -> Self {
-        Self { links, sites, edges: BTreeSet::new() }
+        Self { links, sites, edges: Vec::new(), tidy_at: SOME_EDGES }
     }
 
-    fn number(&self, stop: Stop) -> usize {
+    fn number(&self, stop: Stop) -> u32 {
         match stop {
-            Stop::Link(link) => link as usize,
-            Stop::Site(site) => self.links + site as usize,
+            Stop::Link(link) => link,
+            Stop::Site(site) => self.links as u32 + site,
         }
+    }
+
+    fn tidy(&mut self) {
+        self.edges.sort_unstable();
+        self.edges.dedup();
+        self.tidy_at = SOME_EDGES + 2 * self.edges.len();
     }
 
     /// After `from` may come `to`, `delay_s` seconds later or more.
     pub fn add(&mut self, from: Stop, to: Stop, delay_s: f64) {
-        self.edges.insert((self.number(from), self.number(to), (delay_s + 0.0).to_bits()));
+        self.edges.push((self.number(from), self.number(to), (delay_s + 0.0).to_bits()));
+        if self.edges.len() >= self.tidy_at {
+            self.tidy();
+        }
     }
 
     /// The longest windows, at most `longest_s` seconds long, with an order of stops; nothing where traffic may go in
     /// a circle without any delay.
     #[must_use]
-    pub fn plan(&self, longest_s: f64) -> Option<Plan> {
+    pub fn plan(&mut self, longest_s: f64) -> Option<Plan> {
+        self.tidy();
         let delays = self.edges.iter().map(|edge| f64::from_bits(edge.2)).filter(|&delay| 0.0 < delay);
         let mut lengths: Vec<f64> = delays.filter(|&delay| delay < longest_s).chain([longest_s]).collect();
         lengths.sort_unstable_by(f64::total_cmp);
@@ -64,8 +77,8 @@ impl Successions {
         let mut before = vec![0_u32; count];
         for &(from, to, delay) in &self.edges {
             if f64::from_bits(delay) < window_s {
-                followers[from].push(to);
-                before[to] += 1;
+                followers[from as usize].push(to as usize);
+                before[to as usize] += 1;
             }
         }
         let mut order: Vec<usize> = (0..count).filter(|&stop| before[stop] == 0).collect();

@@ -157,6 +157,22 @@ impl Region {
         }
     }
 
+    /// Goes on to the first window after `window`, which is done, in which something may happen, or to `until`.
+    pub fn go_on(&mut self, window: Window, until: Window) -> Window {
+        let Self { active, calendar, keeping, scatter, .. } = self;
+        let next = active.next(window).unwrap_or(until).min(until);
+        if next > window + 1 {
+            // Few windows are empty where windows are long.
+            let wheels = keeping.next().into_iter().chain(calendar.next());
+            let next = wheels.chain(scatter.iter().filter_map(Scatter::next)).fold(next, Window::min);
+            keeping.turn_to(next);
+            calendar.turn_to(next);
+            scatter.iter_mut().for_each(|group| group.turn_to(next));
+            return next;
+        }
+        next
+    }
+
     /// What was on its way for long and reaches the end of its link in this window goes on to its next stop.
     fn deliver(&mut self, window: Window) {
         let Self { lines, inboxes, active, keeping, routes, clock, .. } = self;

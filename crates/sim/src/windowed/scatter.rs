@@ -120,6 +120,17 @@ impl Scatter {
         self.due.turn();
     }
 
+    /// A window, not before the one that comes, before which nothing is sent; nothing if nothing ever is.
+    #[must_use]
+    pub fn next(&self) -> Option<Window> {
+        self.due.next()
+    }
+
+    /// Goes on to a later window, before which nothing is sent.
+    pub fn turn_to(&mut self, window: Window) {
+        self.due.turn_to(window);
+    }
+
     fn datagram(&mut self, index: u32, now: Key) -> Option<(u32, Packet)> {
         let others = self.senders.len() as u32 - 1;
         let Sender { node, stream } = self.senders[index as usize].as_mut()?;

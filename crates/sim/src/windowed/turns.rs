@@ -58,6 +58,9 @@ pub(super) fn work(regions: &mut [Region], span: Span, mut watch: impl FnMut(&Pr
         packet_hops: far.iter().map(|far| far.packet_hops.load(Ordering::Relaxed)).sum(),
         sending: far.iter().map(|far| far.sending.load(Ordering::Relaxed)).sum(),
     };
+    if let [region] = regions {
+        return work_alone(region, span, &far[0], |window| watch(&progress(window)));
+    }
     let Some((first, others)) = regions.split_first_mut() else { return span.windows() };
     std::thread::scope(|scope| {
         for (part, region) in (1..).zip(others) {
@@ -66,6 +69,61 @@ pub(super) fn work(regions: &mut [Region], span: Span, mut watch: impl FnMut(&Pr
         }
         work_through(first, 0, span, (&meeting, &post, &far[0]), |window| watch(&progress(window)))
     })
+}
+
+/// Seconds of simulated time between times at which memory is given back.
+const TIDY_S: f64 = 300.0;
+
+impl Far {
+    fn note(&self, region: &Region) {
+        self.packet_hops.store(region.packet_hops(), Ordering::Relaxed);
+        self.sending.store(region.sending(), Ordering::Relaxed);
+    }
+}
+
+/// Windows of a part of the network, one after the other. Those in which nothing happens cost nothing: windows are as
+/// short as the shortest delays of some networks ask for.
+struct Windows<'a> {
+    region: &'a mut Region,
+    clock: Clock,
+    next: Window,
+    tidy_at: Window,
+}
+
+impl<'a> Windows<'a> {
+    fn new(region: &'a mut Region, clock: Clock) -> Self {
+        Self { region, clock, next: 0, tidy_at: clock.window(Time::new(TIDY_S)) }
+    }
+
+    /// Works through the next window, and goes on to the one after it in which something may happen, or to `until`.
+    fn work(&mut self, until: Window) {
+        self.region.work(self.next);
+        self.next = self.region.go_on(self.next, until);
+        if self.next >= self.tidy_at {
+            let now = self.clock.end(self.next);
+            self.region.tidy(now);
+            self.tidy_at = self.clock.window(now + TIDY_S);
+        }
+    }
+}
+
+/// Works through a network in one part, to the end or until `ends` says true: the number of windows that are done.
+fn work_alone(region: &mut Region, span: Span, far: &Far, mut ends: impl FnMut(Window) -> bool) -> Window {
+    /// Windows with events between times at which it says how far it is.
+    const WORD: u64 = 1 << 8;
+    let mut windows = Windows::new(region, span.clock);
+    let mut worked = 0_u64;
+    while windows.next < span.windows() {
+        windows.work(span.windows());
+        worked += 1;
+        if worked.is_multiple_of(WORD) {
+            far.note(windows.region);
+        }
+        if ends(windows.next) {
+            break;
+        }
+    }
+    windows.next
 }
 
 /// Works through a part of the network, to the end or until `ends` says true to the first part: the number of windows
@@ -77,34 +135,28 @@ fn work_through(
     (meeting, post, far): (&Meeting, &Post, &Far),
     mut ends: impl FnMut(Window) -> bool,
 ) -> Window {
-    /// Windows between times at which memory is given back.
-    const TIDY: u64 = 1 << 16;
     /// Turns between times at which a part says how far it is.
     const WORD: u64 = 1 << 6;
     let _party = Party(meeting);
-    let (mut window, mut turn) = (0, 0);
-    while window < span.windows() {
-        let until = (window + span.windows_per_turn).min(span.windows());
-        while window < until {
-            region.work(window);
-            window += 1;
-            if window.is_multiple_of(TIDY) {
-                region.tidy(span.clock.end(window));
-            }
+    let mut windows = Windows::new(region, span.clock);
+    let mut turn = 0;
+    while windows.next < span.windows() {
+        let until = (windows.next + span.windows_per_turn).min(span.windows());
+        while windows.next < until {
+            windows.work(until);
         }
-        region.leave(post, turn, part);
+        windows.region.leave(post, turn, part);
         if turn.is_multiple_of(WORD) {
-            far.packet_hops.store(region.packet_hops(), Ordering::Relaxed);
-            far.sending.store(region.sending(), Ordering::Relaxed);
+            far.note(windows.region);
         }
-        if part == 0 && ends(window) {
+        if part == 0 && ends(windows.next) {
             meeting.end();
         }
         if meeting.wait() {
             break;
         }
-        region.take(post, turn, part);
+        windows.region.take(post, turn, part);
         turn += 1;
     }
-    window
+    windows.next
 }

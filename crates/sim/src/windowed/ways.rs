@@ -1,5 +1,6 @@
 //! The ways that packets take through a network, and the windows that follow from them.
 
+use super::clock::Clock;
 use super::plan::{Plan, Stop, Successions};
 use super::routes::Routes;
 use crate::error::ScenarioError;
@@ -13,47 +14,78 @@ pub(super) fn plan(scenario: &Scenario, routes: &Routes, longest_s: f64) -> Resu
             group.sites.iter().map(move |site| (site.node, least_s))
         })
         .collect();
-    let mut successions = Successions::new(scenario.links.len(), sites.len());
-    let delay_s = |link: u32| scenario.links[link as usize].delay_s;
-    let mut add_path = |from: u32, to: u16, ends: Option<(Stop, f64, Stop)>| {
-        let name = |node: u32| scenario.nodes[node as usize].name.clone();
-        let path = routes.path(&scenario.links, from, to).ok_or_else(|| ScenarioError::Traffic {
-            expected: format!("a way from {:?} to every other place: connect them by links", name(from)),
-        })?;
-        for pair in path.windows(2) {
-            successions.add(Stop::Link(pair[0]), Stop::Link(pair[1]), delay_s(pair[0]));
-        }
-        if let Some((site, least_s, target)) = ends {
-            match (path.first(), path.last()) {
-                (Some(&first), Some(&last)) => {
-                    successions.add(site, Stop::Link(first), least_s);
-                    successions.add(Stop::Link(last), target, delay_s(last));
-                }
-                _ => successions.add(site, target, least_s),
-            }
-        }
-        Ok::<(), ScenarioError>(())
+    let mut ways = Ways {
+        scenario,
+        routes,
+        successions: Successions::new(scenario.links.len(), sites.len()),
+        towards: vec![None; scenario.nodes.len()],
     };
     let mut first = 0;
     for group in &scenario.users {
         let last = first + group.sites.len();
-        for (from, &(node, least_s)) in sites.iter().enumerate().take(last).skip(first) {
-            for to in (first..last).filter(|&to| to != from) {
-                let ends = (Stop::Site(from as u32), least_s, Stop::Site(to as u32));
-                add_path(node, to as u16, Some(ends))?;
+        for to in first..last {
+            let target = Stop::Site(to as u32);
+            for (from, &(node, least_s)) in sites.iter().enumerate().take(last).skip(first) {
+                if from != to {
+                    ways.add(node, to as u16, Some((Stop::Site(from as u32), least_s, target)))?;
+                }
             }
         }
         first = last;
     }
     for group in &scenario.scatter {
-        for &from in &group.nodes {
-            for to in first..first + group.nodes.len() {
-                add_path(from, to as u16, None)?;
-            }
+        for to in first..first + group.nodes.len() {
+            group.nodes.iter().try_for_each(|&from| ways.add(from, to as u16, None))?;
         }
         first += group.nodes.len();
     }
-    successions.plan(longest_s).ok_or_else(|| ScenarioError::Traffic {
-        expected: "links with a delay on every circle that traffic can take: give links or interfaces a delay".into(),
+    let shortest_s = Clock::shortest_s(scenario.duration_s);
+    let plan = ways.successions.plan(longest_s).filter(|plan| plan.window_s >= shortest_s);
+    plan.ok_or_else(|| ScenarioError::Traffic {
+        expected: format!(
+            "links with a delay of at least {shortest_s:.1e} s on every circle that traffic can take, as times are \
+             rounded: give links or interfaces a longer delay"
+        ),
     })
+}
+
+/// The ways that packets take, destination by destination.
+struct Ways<'a> {
+    scenario: &'a Scenario,
+    routes: &'a Routes,
+    successions: Successions,
+    /// The last destination to which the way from each node is known.
+    towards: Vec<Option<u16>>,
+}
+
+impl Ways<'_> {
+    /// Adds the way from a node to a destination, up to where it meets the way from another node: from there on it is
+    /// the same.
+    fn add(&mut self, from: u32, to: u16, ends: Option<(Stop, f64, Stop)>) -> Result<(), ScenarioError> {
+        let Self { scenario, routes, successions, towards } = self;
+        let mut before = ends.map(|(site, least_s, _)| (site, least_s));
+        let mut node = from;
+        loop {
+            let stop = routes.from_node(node)[to as usize];
+            let Some(link) = scenario.links.get(stop as usize) else {
+                if stop != routes.stop(to) {
+                    let name = &scenario.nodes[from as usize].name;
+                    let expected = format!("a way from {name:?} to every other place: connect them by links");
+                    return Err(ScenarioError::Traffic { expected });
+                }
+                if let (Some((stop, delay_s)), Some((_, _, target))) = (before, ends) {
+                    successions.add(stop, target, delay_s);
+                }
+                return Ok(());
+            };
+            if let Some((before, delay_s)) = before {
+                successions.add(before, Stop::Link(stop), delay_s);
+            }
+            if towards[node as usize].replace(to) == Some(to) {
+                return Ok(());
+            }
+            before = Some((Stop::Link(stop), link.delay_s));
+            node = link.to;
+        }
+    }
 }

@@ -7,6 +7,7 @@ const NOBODY: u32 = u32::MAX;
 const LEVELS: usize = 4;
 const BITS: u32 = 8;
 const SLOTS: usize = 1 << BITS;
+const WORDS: usize = SLOTS / 64;
 
 /// A wheel that stands at one window and turns to the next.
 #[derive(Clone, Debug)]
@@ -15,6 +16,8 @@ pub struct Wheel<T> {
     /// Of each level, the first item of each slot. A slot of the first level is one window, one of the next all the
     /// windows of the level below.
     heads: Box<[[u32; SLOTS]; LEVELS]>,
+    /// Of each level, one bit for each slot that has items.
+    busy: [[u64; WORDS]; LEVELS],
     nodes: Vec<Node<T>>,
     free: u32,
 }
@@ -28,7 +31,8 @@ struct Node<T> {
 
 impl<T: Copy> Default for Wheel<T> {
     fn default() -> Self {
-        Self { now: 0, heads: Box::new([[NOBODY; SLOTS]; LEVELS]), nodes: Vec::new(), free: NOBODY }
+        let heads = Box::new([[NOBODY; SLOTS]; LEVELS]);
+        Self { now: 0, heads, busy: [[0; WORDS]; LEVELS], nodes: Vec::new(), free: NOBODY }
     }
 }
 
@@ -58,6 +62,7 @@ impl<T: Copy> Wheel<T> {
         let differ = window ^ self.now;
         let level = ((63 - (differ | 1).leading_zeros()) / BITS).min(LEVELS as u32 - 1);
         let slot = (window >> (BITS * level)) as usize % SLOTS;
+        self.busy[level as usize][slot / 64] |= 1 << (slot % 64);
         let head = &mut self.heads[level as usize][slot];
         self.nodes[index as usize].next = *head;
         *head = index;
@@ -66,8 +71,7 @@ impl<T: Copy> Wheel<T> {
     /// Takes out all that comes in the present window.
     #[inline]
     pub fn take(&mut self, mut each: impl FnMut(T)) {
-        let slot = self.now as usize % SLOTS;
-        let mut index = std::mem::replace(&mut self.heads[0][slot], NOBODY);
+        let mut index = self.empty(0, self.now as usize % SLOTS);
         while index != NOBODY {
             let node = &mut self.nodes[index as usize];
             let next = std::mem::replace(&mut node.next, self.free);
@@ -77,28 +81,67 @@ impl<T: Copy> Wheel<T> {
         }
     }
 
+    /// Takes the list of a slot: its first item.
+    #[inline]
+    fn empty(&mut self, level: usize, slot: usize) -> u32 {
+        self.busy[level][slot / 64] &= !(1 << (slot % 64));
+        std::mem::replace(&mut self.heads[level][slot], NOBODY)
+    }
+
     /// Goes on to the next window; all of the present one was taken.
     #[inline]
     pub fn turn(&mut self) {
-        self.now += 1;
-        if (self.now as usize).is_multiple_of(SLOTS) {
-            self.turn_level(1);
+        let next = self.now + 1;
+        if (next as usize).is_multiple_of(SLOTS) { self.cascade(next) } else { self.now = next }
+    }
+
+    /// Goes on to a later window, before which nothing comes.
+    pub fn turn_to(&mut self, window: Window) {
+        debug_assert!(self.next().is_none_or(|next| window <= next));
+        if self.now < window {
+            self.cascade(window);
         }
     }
 
-    /// What hangs in the slot of a level that begins now goes to the levels below.
+    /// Goes on to a later window. What hangs in slots of the upper levels that begin until then, and have not ended,
+    /// goes to the levels below.
     #[cold]
-    fn turn_level(&mut self, level: usize) {
-        let place = self.now >> (BITS * level as u32);
-        if level + 1 < LEVELS && (place as usize).is_multiple_of(SLOTS) {
-            self.turn_level(level + 1);
+    fn cascade(&mut self, window: Window) {
+        let differ = self.now ^ window;
+        self.now = window;
+        let highest = ((63 - (differ | 1).leading_zeros()) / BITS).min(LEVELS as u32 - 1);
+        for level in (1..=highest).rev() {
+            let mut index = self.empty(level as usize, (window >> (BITS * level)) as usize % SLOTS);
+            while index != NOBODY {
+                let Node { window, next, .. } = self.nodes[index as usize];
+                self.hang(index, window);
+                index = next;
+            }
         }
-        let mut index = std::mem::replace(&mut self.heads[level][place as usize % SLOTS], NOBODY);
-        while index != NOBODY {
-            let Node { window, next, .. } = self.nodes[index as usize];
-            self.hang(index, window);
-            index = next;
-        }
+    }
+
+    /// A window, not before the present one, before which nothing comes; nothing where nothing comes at all.
+    #[must_use]
+    pub fn next(&self) -> Option<Window> {
+        (0..LEVELS).find_map(|level| {
+            let shift = BITS * level as u32;
+            let digit = (self.now >> shift) as usize % SLOTS;
+            let begin =
+                |slot: usize, turn: u64| ((self.now >> shift >> BITS) + turn) << BITS << shift | (slot as u64) << shift;
+            let found = self.busy_from(level, if level == 0 { digit } else { digit + 1 }).map(|slot| begin(slot, 0));
+            // On the uppermost level slots may be meant for the next turn of the wheel, or a later one.
+            let again = || (level == LEVELS - 1).then(|| self.busy_from(level, 0).map(|slot| begin(slot, 1))).flatten();
+            found.or_else(again)
+        })
+    }
+
+    /// The first slot of a level, from `first` on, that has items.
+    fn busy_from(&self, level: usize, first: usize) -> Option<usize> {
+        (first / 64..WORDS).find_map(|word| {
+            let mask = if word == first / 64 { u64::MAX << (first % 64) } else { u64::MAX };
+            let bits = self.busy[level][word] & mask;
+            (bits != 0).then(|| 64 * word + bits.trailing_zeros() as usize)
+        })
     }
 
     /// Bytes that it occupies.
@@ -114,6 +157,33 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #[test]
+        fn windows_without_anything_can_be_left_out(
+            ahead in prop::collection::vec((0u32..40, any::<u64>()), 1..60),
+        ) {
+            let mut wheel = Wheel::default();
+            let windows = ahead.iter().map(|&(bits, number)| number & ((1 << bits) - 1));
+            let mut pending: Vec<Window> = windows.collect();
+            pending.iter().for_each(|&window| wheel.push(window, window));
+            pending.sort_unstable();
+            let mut pending = pending.into_iter().peekable();
+            let mut steps = 0;
+            while let Some(window) = wheel.next() {
+                wheel.turn_to(window);
+                let mut taken = Vec::new();
+                wheel.take(|item| taken.push(item));
+                prop_assert!(taken.iter().all(|&item| item == window));
+                for _ in taken {
+                    prop_assert_eq!(pending.next(), Some(window));
+                }
+                steps += 1;
+                wheel.turn();
+            }
+            prop_assert_eq!(pending.next(), None);
+            // Each item is met on each level, and on the uppermost one once in each turn of the wheel.
+            prop_assert!(steps <= ahead.len() * (LEVELS + 256));
+        }
+
         #[test]
         fn everything_comes_in_its_window(ahead in prop::collection::vec((0u64..400, prop_oneof![0u64..3, 0u64..300, 0u64..70_000]), 0..200)) {
             let mut wheel = Wheel::default();

@@ -113,6 +113,16 @@ fn spec(costs: &Costs) -> ProcessorSpec {
     }
 }
 
+/// Looks again and again while nothing happens: each look sees what it would see if it were the only one.
+fn look_around(processor: &mut Processor, now: f64) {
+    for step in 0..8 {
+        let later = now + f64::from(step) * 0.7 * TICK_S;
+        let alone = (processor.busy_s(later).to_bits(), processor.reading(later).map(f64::to_bits));
+        let (busy_s, reading) = processor.look(later);
+        assert_eq!((busy_s.to_bits(), reading.map(f64::to_bits)), alone);
+    }
+}
+
 /// Offers packets to a processor, and lets them leave when it says so.
 fn drive(spec: &ProcessorSpec, arrivals: &[Arrival], end_s: f64) -> (Processor, Outcome) {
     let mut processor = Processor::new(spec, 3);
@@ -133,8 +143,10 @@ fn drive(spec: &ProcessorSpec, arrivals: &[Arrival], end_s: f64) -> (Processor, 
         } else {
             processor.refuse(arrival.size);
         }
+        look_around(&mut processor, now);
     }
     depart(&mut processor, end_s, &mut outcome.departures_s);
+    look_around(&mut processor, end_s);
     outcome.dropped = processor.totals().packets_dropped;
     outcome.busy_s = processor.busy_s(end_s);
     outcome.readings.extend(processor.reading(end_s));

@@ -22,6 +22,20 @@ _EARTH_RADIUS_KM: Final = 6371.0
 KM_PER_MS: Final = 200.0
 
 
+_POLE: Final = 90
+_ROUND: Final = 360
+
+
+def is_on_earth(place: Place) -> bool:
+    """Whether there is such a place: some count longitudes from 0 to 360.
+
+    >>> is_on_earth((47.4, 8.5)), is_on_earth((91.0, 8.5)), is_on_earth((float("nan"), 0.0))
+    (True, False, False)
+    """
+    north, east = place
+    return -_POLE <= north <= _POLE and -_ROUND <= east <= _ROUND
+
+
 def kilometres(one: Place, other: Place) -> float:
     """The length of the great circle between two places (haversine formula)."""
     (north, east), (other_north, other_east) = ([math.radians(angle) for angle in place] for place in (one, other))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink import units
 from tightlink.errors import ScenarioError, one_of, show
 from tightlink.scenario.table import NAME
-from tightlink.scenario.topologies.geography import Place, delay
+from tightlink.scenario.topologies.geography import Place, delay, is_on_earth
 from tightlink.scenario.values import FASTEST, LONGEST_TIME, SLOWEST
 
 if TYPE_CHECKING:
@@ -185,6 +185,13 @@ def _delay(edge: _Edge, places: tuple[Place | None, Place | None], reading: Read
         if attribute in edge.attributes:
             return _quantity(edge, attribute, reading.delay_unit, units.TIME)
     if asked in {None, COORDINATES} and places[0] is not None and places[1] is not None:
+        for end, place in ((edge.first, places[0]), (edge.second, places[1])):
+            if not is_on_earth(place):
+                north, east = (f"{angle:g}" for angle in place)
+                raise ScenarioError(
+                    "a latitude from -90 to 90 degrees and a longitude from -360 to 360, "
+                    f"not {north} and {east} as {end} has them"
+                )
         return delay(places[0], places[1])
     if asked == COORDINATES:
         raise ScenarioError(f"coordinates of all nodes: {edge} lacks some", key="delay_from", value=asked)

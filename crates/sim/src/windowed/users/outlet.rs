@@ -51,6 +51,19 @@ impl Calendar {
         self.leaving.turn();
     }
 
+    /// A window, not before the one that comes, before which there is nothing to do; nothing if there never is.
+    #[must_use]
+    pub fn next(&self) -> Option<Window> {
+        [self.timers.next(), self.arrivals.next(), self.leaving.next()].into_iter().flatten().min()
+    }
+
+    /// Goes on to a later window, before which there is nothing to do.
+    pub fn turn_to(&mut self, window: Window) {
+        self.timers.turn_to(window);
+        self.arrivals.turn_to(window);
+        self.leaving.turn_to(window);
+    }
+
     /// Bytes that it occupies.
     #[must_use]
     pub fn bytes(&self) -> usize {

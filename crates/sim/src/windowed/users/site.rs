@@ -12,11 +12,13 @@ use super::outlet::{Calendar, Due, Router};
 use super::receptions::Receptions;
 use super::source::{Source, State, Transfer};
 use crate::congestion::{Controls, Handle};
+use crate::error::ScenarioError;
 use crate::events::Key;
 use crate::packet::{Address, Packet};
 use crate::prefetch::prefetch;
 use crate::random::Stream;
-use crate::scenario::PeriodSpec;
+use crate::scenario::{ControlShare, PeriodSpec, UsersSpec};
+use crate::simulation::checks::feedback;
 use crate::time::Time;
 use crate::transport::ecn::Feedback;
 use crate::transport::network::Schedule as _;
@@ -100,13 +102,14 @@ impl Site {
         (index, here): (u16, u32),
         looks: &Arc<Looks>,
         calendar: &mut Calendar,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, ScenarioError> {
         let place = index as usize;
         let spec = &group.spec;
         let (first_source, last) = (group.sources[place], group.sources[place + 1]);
         let mut controls = Controls::default();
         let fresh: Vec<Handle> =
-            spec.controls.iter().map(|control| controls.add(&control.congestion)).collect::<Result<_, _>>()?;
+            spec.controls.iter().map(|control| add(&mut controls, spec, control)).collect::<Result<_, _>>()?;
+        let told = |&handle: &Handle| feedback(&spec.label, spec.tcp.ecn, controls.reads_marks(handle));
         let long_lived: Vec<u16> =
             (0..).zip(&spec.long_lived).filter(|(_, flow)| flow.from as usize == place).map(|(flow, _)| flow).collect();
         let receivers = spec.sites[place].receivers;
@@ -118,7 +121,7 @@ impl Site {
         interfaces.extend(ends_here.map(|flow| flow.interface as u8));
         let paths = spec.classes.len() * (spec.classes.len() + 1) / 2;
         let mut site = Self {
-            feedback: fresh.iter().map(|&handle| feedback(spec.tcp.ecn, controls.reads_marks(handle))).collect(),
+            feedback: fresh.iter().map(told).collect::<Result<_, _>>()?,
             sources: Vec::with_capacity((last - first_source) as usize),
             transfers: Vec::with_capacity((last - first_source) as usize),
             hosts: Hosts::new((index, here), interfaces),
@@ -143,13 +146,13 @@ impl Site {
         Ok(site)
     }
 
-    fn add_source(&mut self, local: u32, ordinary: u32, calendar: &mut Calendar) -> Result<(), String> {
+    fn add_source(&mut self, local: u32, ordinary: u32, calendar: &mut Calendar) -> Result<(), ScenarioError> {
         let group = Arc::clone(&self.group);
         let spec = &group.spec;
         let number = self.first_source + local;
         let mut stream = Stream::new(group.seed, &spec.label, number - group.sources[0], "user");
         let control = group.control(self.index, local);
-        let handle = self.controls.add(&spec.controls[control as usize].congestion)?;
+        let handle = add(&mut self.controls, spec, &spec.controls[control as usize])?;
         let alarm = match local.checked_sub(ordinary) {
             Some(flow) => Time::planned(spec.long_lived[self.long_lived[flow as usize] as usize].start_s),
             None if stream.chance(spec.sending_at_start) => Time::new(stream.uniform() * spec.think.mean_s()),
@@ -297,11 +300,12 @@ impl Site {
     }
 }
 
-/// How receivers tell of marks.
-fn feedback(ecn: bool, reads_marks: bool) -> Feedback {
-    match (ecn, reads_marks) {
-        (false, _) => Feedback::None,
-        (true, false) => Feedback::Latched,
-        (true, true) => Feedback::Accurate,
-    }
+/// A state of a congestion control as new.
+fn add(controls: &mut Controls, spec: &UsersSpec, control: &ControlShare) -> Result<Handle, ScenarioError> {
+    controls.add(&control.congestion).map_err(|expected| ScenarioError::Flow {
+        flow: spec.label.clone(),
+        key: "tcp.congestion",
+        value: format!("{:?}", control.congestion.kind),
+        expected,
+    })
 }

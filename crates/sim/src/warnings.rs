@@ -1,0 +1,81 @@
+//! What must be read before the tables of a run are trusted.
+
+use crate::network::link::Link;
+use crate::network::queue::Site;
+use crate::probe::Probe;
+use crate::scenario::Scenario;
+use crate::simulation::Simulation;
+use crate::time::Time;
+use crate::windowed::Windowed;
+
+/// Links whose queues have no room for a whole packet of traffic that takes them, not even where they are empty, so
+/// that nothing got through: they are found by what was dropped.
+#[must_use]
+pub fn of_flows<P: Probe>(simulation: &Simulation<'_, P>) -> Vec<String> {
+    let (scenario, fabric) = (simulation.scenario, &simulation.fabric);
+    let mut narrow = Narrow::new(scenario, |link| fabric.refused(link) > 0);
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        if narrow.left == 0 {
+            break;
+        }
+        let size = match (simulation.tcp_flow(index), simulation.udp_flow(index)) {
+            (Some((_, connection)), _) => connection.full_size(),
+            (_, Some(datagrams)) => datagrams.largest(),
+            _ => continue,
+        };
+        fabric.paths.stops(index as u32, false).for_each(|stop| narrow.check(stop, size, &flow.label));
+    }
+    narrow.found
+}
+
+/// The same of users and scattered datagrams, of all links that carried any.
+#[must_use]
+pub fn of_users(run: &Windowed<'_>) -> Vec<String> {
+    let scenario = run.scenario();
+    let dropped: Vec<bool> = run.lines().map(|line| line.link.server.dropped() > 0).collect();
+    let mut narrow = Narrow::new(scenario, |link| dropped[link as usize]);
+    let users = scenario.users.iter().map(|users| (&users.label, users.tcp.payload_bytes + users.tcp.header_bytes));
+    let sizes = |scatter: &crate::scenario::ScatterSpec| scatter.sizes.iter().map(|size| size.bytes).max();
+    let scatter = scenario.scatter.iter().map(|scatter| (&scatter.label, sizes(scatter).unwrap_or_default()));
+    for (label, size) in users.chain(scatter) {
+        (0..scenario.links.len() as u32).for_each(|link| narrow.check(link, size, label));
+    }
+    narrow.found
+}
+
+/// Queues that have no room for packets of some size.
+struct Narrow<'a> {
+    scenario: &'a Scenario,
+    /// Which may, by link; those that are found are told once.
+    suspects: Vec<bool>,
+    left: usize,
+    found: Vec<String>,
+}
+
+impl<'a> Narrow<'a> {
+    fn new(scenario: &'a Scenario, dropped: impl Fn(u32) -> bool) -> Self {
+        let links = 0..scenario.links.len() as u32;
+        let suspects: Vec<bool> =
+            links.map(|link| dropped(link) && !takes(scenario, link, u32::from(u16::MAX))).collect();
+        let left = suspects.iter().filter(|suspect| **suspect).count();
+        Self { scenario, suspects, left, found: Vec::new() }
+    }
+
+    fn check(&mut self, link: u32, size: u32, label: &str) {
+        let Some(suspect) = self.suspects.get_mut(link as usize).filter(|suspect| **suspect) else { return };
+        if !takes(self.scenario, link, size) {
+            *suspect = false;
+            self.left -= 1;
+            let name = &self.scenario.links[link as usize].name;
+            self.found
+                .push(format!("the queue of link {name} has no room for a packet of {size} B, as {label} sends them"));
+        }
+    }
+}
+
+/// Whether the queue of a link takes a packet of `size` bytes where nothing is ahead of it.
+#[must_use]
+pub fn takes(scenario: &Scenario, link: u32, size: u32) -> bool {
+    let spec = &scenario.links[link as usize];
+    Link::new(spec, 0, Site::new(scenario, spec), Time::ZERO).takes_alone(size)
+}

@@ -1,0 +1,48 @@
+"""The command ``tightlink examples``: scenarios and tables to start from, which come with the package."""
+
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Final
+
+from tightlink.console import print_table, print_text
+from tightlink.errors import TightlinkError
+from tightlink.files import write_bytes
+
+#: What an example is that says nothing of itself in its first line.
+_KINDS: Final = {
+    ".csv": "a table of runs",
+    ".gml": "a graph",
+    ".gz": "a capture",
+    ".py": "a script",
+    ".toml": "a scenario",
+}
+
+
+def examples(folder: Path | None = None) -> None:
+    """Write the examples that come with Tightlink to a folder, or print what there is.
+
+    Parameters
+    ----------
+    folder
+        Folder to write to, which is made; files of the same content are left, others are never overwritten.
+    """
+    with as_file(files("tightlink") / "examples") as source:
+        found = {file.name: file.read_bytes() for file in sorted(source.iterdir()) if file.suffix in _KINDS}
+    if folder is None:
+        print_table(["example", ""], [[name, _about(name, content)] for name, content in found.items()], words=[1])
+        return
+    for name, content in found.items():
+        if (folder / name).exists() and (folder / name).read_bytes() != content:
+            raise TightlinkError(f"{folder / name}: is there already and differs; choose another folder")
+    for name, content in found.items():
+        write_bytes(folder / name, content)
+        print_text(str(folder / name))
+
+
+def _about(name: str, content: bytes) -> str:
+    """The first sentence of a file's comment or docstring, or its kind."""
+    if name.endswith((".toml", ".py")):
+        lines = (line.strip('# "') for line in content.decode().splitlines())
+        text = " ".join(line for line in lines if line)
+        return text.partition(". ")[0].partition(": ")[0]
+    return _KINDS[Path(name).suffix]

@@ -1,0 +1,69 @@
+"""What a command says when an error ends it: one sentence, and the exit code that follows."""
+
+from __future__ import annotations
+
+import errno
+import os
+import platform
+import sys
+import traceback
+from typing import Final
+
+from cyclopts import CycloptsError
+
+from tightlink.commands.misunderstood import misunderstood
+from tightlink.console import FAILED, WRONG
+from tightlink.errors import TightlinkError, not_installed
+
+#: Environment variable that asks for the traceback of what ends a command.
+TRACEBACK: Final = "TIGHTLINK_TRACEBACK"
+#: Where a bug is reported.
+ISSUES: Final = "https://github.com/tightlink/tightlink/issues"
+
+#: Errors of files that another name or another command line would mend.
+_INPUT: Final = (FileNotFoundError, FileExistsError, IsADirectoryError, NotADirectoryError, PermissionError)
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def explained(error: BaseException) -> tuple[str, int]:
+    """The sentence that tells a user of an error, and the exit code.
+
+    Whatever Tightlink does not expect is a bug of its own, and is called one. With the environment variable
+    `TRACEBACK` set, the traceback of any error is printed to standard error first.
+
+    >>> explained(TightlinkError("results: is not empty"))
+    ('results: is not empty', 2)
+    """
+    if os.environ.get(TRACEBACK):
+        traceback.print_exception(error, file=sys.stderr)
+    match error:
+        case CycloptsError():
+            return misunderstood(error), WRONG
+        case TightlinkError():
+            return str(error), WRONG
+        case ModuleNotFoundError(name=str(name)) if not name.startswith("tightlink"):
+            return not_installed(error), WRONG
+        case MemoryError():
+            return "out of memory: fewer sources, flows or runs at a time need less", FAILED
+        case OSError():
+            return _file_error(error), WRONG if isinstance(error, _INPUT) else FAILED
+    return _bug(error), FAILED
+
+
+def _file_error(error: OSError) -> str:
+    reason = (error.strerror or str(error) or type(error).__name__).lower()
+    place = error.filename2 or error.filename
+    if place is None and error.errno in _FULL:
+        place = "standard output"
+    return reason if place is None else f"{os.fsdecode(place)}: {reason}"
+
+
+def _bug(error: BaseException) -> str:
+    from tightlink import __version__
+
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    where = f"Tightlink {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    return (
+        f"a bug of Tightlink ended this command: {what} ({where})\n"
+        f"{TRACEBACK}=1 in the environment shows the traceback; please report it at {ISSUES}"
+    )

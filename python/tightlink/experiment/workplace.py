@@ -1,0 +1,175 @@
+"""The folder of an experiment, in which one process at a time works.
+
+A lock of the system, which ends with the process that has it, however it ends: a lock file that a killed process left
+keeps nobody out.
+
+Example:
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as parent, occupied(f"{parent}/sweep", "sweep.json", "sweep") as place:
+    ...     _ = (place.folder / "sweep.json").write_text("{}")
+    ...     try:
+    ...         with occupied(place.folder, "sweep.json", "sweep"):
+    ...             pass
+    ...     except TightlinkError as error:
+    ...         print(str(error).partition("another tightlink")[1])
+    another tightlink
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import platform
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.checksums import write_json
+from tightlink.errors import TightlinkError
+from tightlink.files import lock, of_file, remove_leftovers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_LOCK: Final = ".lock"
+#: File systems that know no such locks answer so; every writer has temporary names of its own there, too.
+_NO_LOCKS: Final = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
+#: Who has just locked a folder writes who it is within moments, or has ended.
+_TRIES: Final = 10
+_PAUSE_S: Final = 0.02
+
+
+@dataclass
+class Workplace:
+    """A folder in which this process alone works."""
+
+    folder: Path
+    marker: str
+    """Name of the file by which the folder is known for what it holds."""
+    what: str
+    """What it holds, such as "sweep"."""
+    _descriptor: int
+    _marked: dict[str, Any] = field(default_factory=dict)
+
+    def mark(self, value: Mapping[str, Any]) -> None:
+        """Write the marker."""
+        self._marked = dict(value)
+        write_json(self.folder / self.marker, value)
+
+    def check(self) -> None:
+        """Find out whether the folder is still there.
+
+        Raises:
+            TightlinkError: It was removed, or replaced by another one.
+        """
+        if not _is_at(self._descriptor, self.folder / _LOCK):
+            raise TightlinkError(
+                f"{self.folder}: the folder was removed while a {self.what} worked in it; the same command begins again"
+            )
+
+    def leave(self) -> None:
+        """Give the folder up, with its marker if it came back without it."""
+        if _is_at(self._descriptor, self.folder / _LOCK):
+            # Windows removes no file that is open; the lock ends with the descriptor there, too.
+            with suppress(PermissionError):
+                (self.folder / _LOCK).unlink(missing_ok=True)
+        elif self._marked and not (self.folder / self.marker).exists() and any(self.folder.glob("*")):
+            write_json(self.folder / self.marker, self._marked)
+        os.close(self._descriptor)
+
+
+@contextmanager
+def occupied(folder: str | os.PathLike[str], marker: str, what: str) -> Iterator[Workplace]:
+    """Work in a folder for results, which is made if it is missing, and keep others out meanwhile.
+
+    Args:
+        folder: A new or empty one, or one with the marker.
+        marker: Name of the file by which such a folder is known.
+        what: What it holds, for messages, such as "sweep".
+
+    Raises:
+        TightlinkError: It holds something else, or another process works there.
+    """
+    place = Path(folder)
+    check_folder(place, marker, what)
+    place.mkdir(parents=True, exist_ok=True)
+    workplace = Workplace(place, marker, what, _locked(place))
+    try:
+        # What another process began meanwhile counts.
+        check_folder(place, marker, what)
+        for part in (place, *(each for each in place.iterdir() if each.is_dir())):
+            remove_leftovers(part)
+        yield workplace
+        workplace.check()
+    except FileNotFoundError:
+        workplace.check()
+        raise
+    finally:
+        workplace.leave()
+
+
+def check_folder(folder: Path, marker: str, what: str) -> None:
+    """Refuse a folder that holds something else.
+
+    Raises:
+        TightlinkError: It does.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise TightlinkError(f"{folder}: expected a folder, and it is a file")
+    if (folder / marker).exists() or not folder.exists():
+        return
+    if any(each.name != _LOCK and not each.name.endswith(".tmp") for each in folder.iterdir()):
+        raise TightlinkError(f"{folder}: the folder is not empty and holds no {what}; choose another one")
+
+
+def _locked(folder: Path) -> int:
+    """The descriptor of the folder's lock file, locked."""
+    file = folder / _LOCK
+    for _ in range(_TRIES):
+        try:
+            descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise of_file(error, file) from None
+        try:
+            alone = lock(descriptor)
+        except OSError as error:
+            alone = True
+            if error.errno not in _NO_LOCKS:
+                os.close(descriptor)
+                raise of_file(error, file) from None
+        if not alone:
+            os.close(descriptor)
+            raise TightlinkError(
+                f"{folder}: another tightlink{_owner(file)} works in this folder; wait for its end, or choose another "
+                "folder"
+            )
+        # Whoever had it may have removed the file between the two.
+        if _is_at(descriptor, file):
+            os.ftruncate(descriptor, 0)
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            os.write(descriptor, json.dumps({"pid": os.getpid(), "host": platform.node()}).encode())
+            return descriptor
+        os.close(descriptor)
+    raise TightlinkError(f"{folder}: others begin and end to work in this folder all the time; choose another folder")
+
+
+def _owner(file: Path) -> str:
+    """Who has the lock, in words."""
+    for _ in range(_TRIES):
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            held = json.loads(file.read_text(encoding="utf-8"))
+            there = "" if held["host"] == platform.node() else f" on {held['host']}"
+            return f" (pid {held['pid']}{there})"
+        time.sleep(_PAUSE_S)
+    return ""
+
+
+def _is_at(descriptor: int, file: Path) -> bool:
+    """Whether an open file is the one of this name."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), file.stat())
+    except OSError:
+        return False

@@ -1,0 +1,85 @@
+"""Small sweeps in processes of their own, which take tenths of a second each."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from multiprocessing.context import ForkServerContext, ForkServerProcess
+
+SCENARIO = """\
+profile = "ns2"
+duration = "1 s"
+link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
+traffic.ftp = { kind = "bulk", from = "a", to = "b" }
+traffic.noise = { kind = "on-off", from = "a", to = "b", rate = "1 Mbit/s", on = "50 ms", off = "100 ms" }
+observe.interval = "100 ms"
+"""
+QUEUE = "link.wire.queue"
+#: Exit codes of a process that swept: it was done, or another one worked there.
+DONE, REFUSED = 0, 2
+
+
+@cache
+def processes() -> ForkServerContext:
+    """Where processes come from that have imported what they need."""
+    context = multiprocessing.get_context("forkserver")
+    needed = ["experiment.running", "experiment.plan", "experiment.factors", "simulate"]
+    context.set_forkserver_preload(["polars", *(f"tightlink.{name}" for name in needed)])
+    return context
+
+
+def working(kind: str, folder: Path, queues: Sequence[int], jobs: int) -> ForkServerProcess:
+    """A process that fills a folder with a sweep, a study or a run."""
+    return processes().Process(target=work, args=(kind, str(folder), list(queues), jobs))
+
+
+def work(kind: str, folder: str, queues: Sequence[int], jobs: int) -> None:
+    """What such a process does."""
+    import tightlink as tl
+
+    base = tl.loads(SCENARIO)
+    try:
+        if kind == "sweep":
+            vary = {QUEUE: [f"{queue} packets" for queue in queues]}
+            tl.sweep(base, vary, replications=2, output=folder, jobs=jobs)
+        elif kind == "run":
+            run = tl.simulate(base.set(QUEUE, f"{queues[0]} packets"))
+            del run.manifest["timing"]
+            run.save(folder)
+        else:
+            _study(folder, queues, jobs)
+    except tl.TightlinkError as error:
+        if "another tightlink" in str(error):
+            sys.exit(REFUSED)
+        raise
+
+
+def _study(folder: str, queues: Sequence[int], jobs: int) -> None:
+    import tightlink as tl
+    from tightlink.experiment import claims
+    from tightlink.experiment.execute import Task
+    from tightlink.studies.study import Findings, Study, run_study
+
+    tasks = [Task(f"queue/{size}", tl.loads(SCENARIO).set(QUEUE, f"{size} packets")) for size in queues]
+
+    def findings(runs: Mapping[str, tl.Run]) -> Findings:
+        sent = {name: int(run.flows["packets_sent"].sum()) for name, run in runs.items()}
+        found = [claims.exact(name, "So many packets are sent", "p. 1", count, count) for name, count in sent.items()]
+        return Findings("Packets", "As many as that.", found, [], lambda _: [])
+
+    run_study(Study("packets", "counted", lambda: tasks, findings), Path(folder), jobs, lambda _: None)
+
+
+def worked(kind: str, folder: Path, queues: Sequence[int]) -> None:
+    """Fill a folder in a process of its own, and wait for it."""
+    process = working(kind, folder, queues, 1)
+    process.start()
+    process.join(60)
+    if process.exitcode != DONE:
+        raise RuntimeError(f"the {kind} in {folder} ended with {process.exitcode}")
