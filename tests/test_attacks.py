@@ -6,7 +6,16 @@ import pytest
 
 from attack import attack, names
 
-TRIES = {"pairs": 20, "kills": 6, "flips": 25, "monotone": 60, "conservation": 30, "scenarios": 60}
+TRIES = {
+    "pairs": 20,
+    "kills": 6,
+    "flips": 25,
+    "monotone": 60,
+    "conservation": 30,
+    "scenarios": 60,
+    "listener": 300,
+    "visitor": 600,
+}
 
 
 @pytest.mark.parametrize("name", names())

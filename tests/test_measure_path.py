@@ -16,8 +16,6 @@ import numpy as np
 import pytest
 
 import tightlink as tl
-from attack import listener as attack_listener
-from attack import visitor as attack_visitor
 from programs import need
 from tightlink.errors import TightlinkError
 from tightlink.measure import listener
@@ -30,7 +28,6 @@ from tightlink.measure.visitor import visiting
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
-    from types import ModuleType
 
     Said = Callable[..., tuple[int, str, str]]
 
@@ -405,14 +402,6 @@ def test_datagrams_that_lie_change_no_round_trip() -> None:
     came = np.array([50, 60, 70, 80, 1050, 1999, 3300], np.int64)
     back = UdpReceived("done", 0, 0, seq, seq, np.full(7, -(2**62)), came, seq)
     assert probes.round_trips(sent, back).tolist() == pytest.approx([50e-9, 50e-9, 300e-9])
-
-
-@pytest.mark.parametrize("attacked", [attack_listener, attack_visitor], ids=["listener", "visitor"])
-@pytest.mark.fuzz
-def test_a_short_attack(attacked: ModuleType) -> None:
-    """The long form is ``make attack``."""
-    tries = 300 if attacked is attack_listener else 2000
-    assert attacked.run(1, tries).violations == []
 
 
 def test_a_name_of_no_host(said: Said) -> None:

@@ -6,12 +6,12 @@ After every request it must answer with one line or close, in time; now and then
 from __future__ import annotations
 
 import json
-import random
 import socket
 import struct
 import threading
 import time
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from attack import Violation
@@ -22,79 +22,72 @@ from tightlink.measure.visitor import visiting
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from random import Random
 
 HERE: Final = "127.0.0.1"
-#: Requests of one try of `attempt`.
-_BATCH: Final = 5
 _LIMITS: Final = listener.Limits(patience_s=0.3, kept_s=0.01)
 #: What an answer or a good visit may take, on a machine that others use, too.
 _PATIENCE_S: Final = 20.0
-_EVERY: Final = 1000
+#: Visits that are as they should be.
+_GOOD: Final = 0.002
 #: After which a visitor leaves that is measured.
 _WAIT_S: Final = 1.0
 #: Closes with a reset, so that no port is left waiting.
 _RESET: Final = struct.pack("ii", 1, 0)
 
 
-def run(seed: int, tries: int) -> Attack:
-    """Attack a listener so many times; what was found."""
-    attack = Attack(seed)
-    try:
-        for number in range(tries):
-            attack.once()
-            if number % _EVERY == _EVERY - 1:
-                attack.good()
-        attack.good()
-    finally:
-        attack.end()
-    return attack
+def attempt(chance: Random, _place: Path) -> str:
+    """Make one visit to a listener that all tries have in common."""
+    return _attack().once(chance)
 
 
-def attempt(chance: random.Random, _: Path) -> str:
-    """A new listener and some requests."""
-    found = run(chance.randrange(2**32), _BATCH)
-    if found.violations:
-        raise Violation(found.violations[0])
-    return ", ".join(sorted(found.counts))
+@cache
+def _attack() -> Attack:
+    return Attack()
 
 
 class Attack:
-    """A listener in a thread, and what was found of it."""
+    """A listener in a thread, which ends with the process."""
 
-    def __init__(self, seed: int) -> None:
-        self._rng = random.Random(seed)
-        self.counts: dict[str, int] = {}
-        self.violations: list[str] = []
+    def __init__(self) -> None:
+        self._failures: list[str] = []
         self._said: list[str] = []
         with socket.socket() as free:
             free.bind((HERE, 0))
             self._place = (HERE, int(free.getsockname()[1]))
         self._datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._failed = threading.excepthook
-        threading.excepthook = self._fail
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
         while not self._said:
             time.sleep(0.01)
 
-    def once(self) -> None:
-        """Make one visit, a bad one most of the time."""
-        rng = self._rng
-        asked = {"tightlink": 1, "do": rng.choice(["echo", "receive"]), "most": rng.choice([1, 3, 100_000]),
-                 "seconds": rng.choice([0.001, 0.01, 0.02]), "idle": rng.choice([0.001, 0.01])}  # fmt: skip
-        request = line(rng, asked)
-        try:
-            answer = self._visit(request)
-        except TimeoutError:
-            self._violated("no end", request)
-            return
-        except OSError:
-            self._count("closed")
-            return
-        self._judge(request, answer)
+    def once(self, chance: Random) -> str:
+        """Make one visit, a bad one most of the time; what came of it."""
+        said = len(self._said)
+        if chance.random() < _GOOD:
+            outcome = self._good()
+        else:
+            asked = {"tightlink": 1, "do": chance.choice(["echo", "receive"]), "most": chance.choice([1, 3, 100_000]),
+                     "seconds": chance.choice([0.001, 0.01, 0.02]), "idle": chance.choice([0.001, 0.01])}  # fmt: skip
+            request = line(chance, asked)
+            try:
+                outcome = _judged(self._visit(chance, request))
+            except TimeoutError:
+                raise Violation(f"no end; request {request[:200]!r}") from None
+            except OSError:
+                outcome = "closed"
+            except Violation as violation:
+                raise Violation(f"{violation}; request {request[:200]!r}") from None
+        if not self._thread.is_alive():
+            raise Violation("the listener has ended")
+        if self._failures:
+            raise Violation(f"a thread failed: {self._failures.pop()}")
+        for each in self._said[said:]:
+            if not each.isprintable() or len(each) > 400:
+                raise Violation(f"it said {each[:100]!r}")
+        return outcome
 
-    def _visit(self, request: bytes) -> bytes:
-        rng = self._rng
+    def _visit(self, rng: Random, request: bytes) -> bytes:
         with socket.socket() as visitor:
             visitor.settimeout(_PATIENCE_S)
             visitor.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
@@ -121,52 +114,39 @@ class Attack:
                     answer += piece
             return bytes(answer)
 
-    def _judge(self, request: bytes, answer: bytes) -> None:
-        if not answer:
-            self._count("closed")
-            return
-        try:
-            lines = [json.loads(each) for each in answer.split(b"\n") if each]
-        except ValueError:
-            self._violated(f"an answer that is no JSON: {answer[:100]!r}", request)
-            return
-        first, *others = lines
-        if set(first) == {"error"} and not others and isinstance(first["error"], str) and len(first["error"]) < 200:
-            self._count("refused")
-        elif first == {"ready": True} and len(others) <= 1:
-            self._count("served")
-        else:
-            self._violated(f"an answer of another form: {answer[:100]!r}", request)
-
-    def good(self) -> None:
+    def _good(self) -> str:
         """Visit as one should; others may still be there for a moment."""
         until = time.monotonic() + _PATIENCE_S
         while time.monotonic() < until:
             with suppress(TightlinkError), visiting(self._place, "echo", most=1, seconds=0.01, idle_s=0.01) as visit:
                 visit.echoed()
-                self._count("good")
-                return
+                return "good"
             time.sleep(0.05)
-        self._violated("a good visit is not served", b"")
-
-    def end(self) -> None:
-        """Give the listener up: it has no end of its own here."""
-        threading.excepthook = self._failed
-        self._datagrams.close()
-        if not self._thread.is_alive():
-            self._violated("the listener has ended", b"")
-        for said in self._said:
-            if "\n" in said or not said.isprintable() or len(said) > 400:
-                self._violated(f"said {said[:100]!r}", b"")
+        raise Violation("a good visit is not served")
 
     def _serve(self) -> None:
+        before = threading.excepthook
+
+        def fail(failed: threading.ExceptHookArgs) -> None:
+            # Other threads are not of the listener.
+            if failed.thread is not None and failed.thread.name == "visit":
+                self._failures.append(repr(failed.exc_value))
+            else:
+                before(failed)
+
+        threading.excepthook = fail
         listener.serve(*self._place, say=self._said.append, limits=_LIMITS)
 
-    def _fail(self, failed: threading.ExceptHookArgs) -> None:
-        self._violated(f"a thread failed: {failed.exc_value!r}", b"")
 
-    def _count(self, what: str) -> None:
-        self.counts[what] = self.counts.get(what, 0) + 1
-
-    def _violated(self, what: str, request: bytes) -> None:
-        self.violations.append(f"{what}; request {request[:200]!r}")
+def _judged(answer: bytes) -> str:
+    if not answer:
+        return "closed"
+    try:
+        first, *others = [json.loads(each) for each in answer.split(b"\n") if each]
+    except ValueError:
+        raise Violation(f"an answer that is no JSON: {answer[:100]!r}") from None
+    if set(first) == {"error"} and not others and isinstance(first["error"], str) and len(first["error"]) < 200:
+        return "refused"
+    if first == {"ready": True} and len(others) <= 1:
+        return "served"
+    raise Violation(f"an answer of another form: {answer[:100]!r}")
