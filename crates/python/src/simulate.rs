@@ -137,13 +137,23 @@ fn is_interrupted() -> bool {
 }
 
 /// The same, asked as often as one likes.
-fn interruption() -> impl FnMut() -> bool {
-    let mut asked = Instant::now();
-    move || {
-        if asked.elapsed() < QUESTION {
+struct Interruption {
+    asked: Instant,
+}
+
+impl Interruption {
+    fn new() -> Self {
+        Self { asked: Instant::now() }
+    }
+
+    /// Out of line: it is asked from the midst of the loop over events.
+    #[cold]
+    #[inline(never)]
+    fn has_come(&mut self) -> bool {
+        if self.asked.elapsed() < QUESTION {
             return false;
         }
-        asked = Instant::now();
+        self.asked = Instant::now();
         is_interrupted()
     }
 }
@@ -202,11 +212,12 @@ fn manifest(
     warnings: &[String],
     wall_s: f64,
 ) -> Result<String, Interrupted> {
+    let mut interruption = Interruption::new();
     let manifest = json!({
         "seed": scenario.seed,
         "version": env!("CARGO_PKG_VERSION"),
         "engine_behaviour": ENGINE_BEHAVIOUR,
-        "digest": tables_digest(tables, interruption())?,
+        "digest": tables_digest(tables, || interruption.has_come())?,
         "packet_hops": packet_hops,
         "events": events,
         "random_draws": random_draws,
@@ -227,8 +238,8 @@ fn run_with<P: Probe>(scenario: &Scenario, probe: P, make: Option<Py<PyAny>>) ->
         Some(make) => Simulation::with_controls(scenario, probe, &mut InPython::new(make, Arc::clone(&trouble)))?,
     };
     let begin = Instant::now();
-    let mut interrupted = interruption();
-    let ended = simulation.run(|| trouble.happened() || interrupted());
+    let mut interruption = Interruption::new();
+    let ended = simulation.run(|| trouble.happened() || interruption.has_come());
     if let Some((place, cause)) = trouble.take() {
         return Err(Failure::Control(place, cause));
     }

@@ -93,18 +93,19 @@ impl Calendar {
     /// The next event.
     #[inline]
     pub fn peek(&mut self) -> Option<Key> {
-        if self.today.is_empty() && self.crowd.is_empty() {
-            self.next_day();
-        }
-        if !self.crowd.is_empty() {
-            self.draw_from_crowd();
+        if self.today.is_empty() || !self.crowd.is_empty() {
+            self.settle();
         }
         self.today.last().copied()
     }
 
-    /// If the next event is in the crowd it comes last among those in order.
+    /// Finds out which event is the next, where it is not the last of today's.
     #[cold]
-    fn draw_from_crowd(&mut self) {
+    #[inline(never)]
+    fn settle(&mut self) {
+        if self.today.is_empty() && self.crowd.is_empty() {
+            self.next_day();
+        }
         if let Some(&Reverse(key)) = self.crowd.peek()
             && self.today.last().is_none_or(|next| key.before(next))
         {
@@ -117,17 +118,23 @@ impl Calendar {
     #[inline]
     pub fn pop(&mut self) -> Option<Key> {
         let next = self.peek()?;
-        self.today.pop();
-        self.len -= 1;
-        self.census.events += 1;
+        self.remove_last();
         Some(next)
     }
 
     /// Removes the next event, if it comes before `end`.
     #[inline]
     pub fn pop_before(&mut self, end: Time) -> Option<Key> {
-        self.peek().filter(|key| key.time < end)?;
-        self.pop()
+        let next = self.peek().filter(|key| key.time < end)?;
+        self.remove_last();
+        Some(next)
+    }
+
+    #[inline]
+    fn remove_last(&mut self) {
+        self.today.pop();
+        self.len -= 1;
+        self.census.events += 1;
     }
 
     /// Adds the event whose key has these words.
