@@ -68,7 +68,7 @@ SETTINGS = {
     "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "1s",
     "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "5s",
 }
-PRELOADED = ("--preload", "tightlink")
+PRELOADED = ("--preload", "tightlink.experiment.work")
 
 
 @dataclass(frozen=True)

@@ -77,11 +77,6 @@ REFUSED: list[tuple[str, dict[str, object], str]] = [
         'node.r.processor.background.every = "99 us": expected at most 10000 jobs in the 1 s that a packet may take',
     ),
     (
-        BULK,
-        {"traffic.t": {"kind": "on-off", "from": "a", "to": "b", "rate": "1 Mbit/s", "on": "1 us", "off": "1 us"}},
-        'traffic.t.on = "1 us": expected at least the time from packet to packet, which is 8 ms',
-    ),
-    (
         USERS,
         {"duration": "10000000 s", "link.wire.delay": "1 ns", "traffic.t.interfaces.eth.delay": "0 s"},
         "traffic: expected links with a delay of at least 1.4e-7 s on every circle that traffic can take",

@@ -205,7 +205,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         assert f">{title}<" in report
     assert {path.name for path in (tmp_path / "out" / "figures").iterdir()} == {"agreement.svg", "series.svg"}
     assert cli.main(["compare", *folders, "-o", str(tmp_path / "out")]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "is not empty" in capsys.readouterr().err
     assert cli.main(["compare", *folders, "--pair", "ftp[0]"]) == 2
     assert '--pair = "ftp[0]": expected OBSERVED=SIMULATED, two names' in capsys.readouterr().err
     assert cli.main(["compare", *folders, "--json"]) == 0

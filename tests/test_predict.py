@@ -247,4 +247,4 @@ def test_the_command_with_observations(tmp_path: Path, capsys: pytest.CaptureFix
     assert "R² through origin" in out
     assert figure.read_text().startswith("<?xml")
     assert cli.main([*PATH, "-o", str(figure)]) == 2
-    assert "exists already" in capsys.readouterr().err
+    assert "is there already" in capsys.readouterr().err

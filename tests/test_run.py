@@ -177,7 +177,7 @@ def test_traces_in_the_format_of_ns2(one_flow: str, tmp_path: Path) -> None:
 
 
 def test_threads(one_flow: str) -> None:
-    with pytest.raises(tl.TightlinkError, match="at least 1"):
+    with pytest.raises(tl.TightlinkError, match="from 1 to 1024"):
         tl.simulate(tl.loads(one_flow), threads=0)
 
 

@@ -94,13 +94,7 @@ def _traffic(key: str, flow: Flow, transport: dict[str, Any]) -> dict[str, Any]:
             return {"kind": "cbr", "pace": _pace(key, flow, transport)}
         case OnOff():
             times = {side: _times(flow, getattr(flow, side)) for side in ("on", "off")}
-            pace = _pace(key, flow, transport)
-            # Each on-time begins with a packet, however short it is.
-            between = pace.get("interval_s") or 8 * packet_bytes(transport) / pace["rate_bps"]
-            if units.time(flow.on) < between:
-                expected = f"at least the time from packet to packet, which is {units.format_time(between)}"
-                raise ScenarioError(expected, key=f"{key}.on", value=flow.on)
-            return {"kind": "on-off", "pace": pace, **times}
+            return {"kind": "on-off", "pace": _pace(key, flow, transport), **times}
         case _:
             raise AssertionError(f"traffic kind {type(flow).__name__} is not resolved")
 
