@@ -8,14 +8,15 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MATURIN := VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml $(wildcard Cargo.lock)
 CHECKED := python tests docs/images docs/reference $(wildcard benchmarks)
+TEST_RUST := cargo test --quiet --workspace --exclude tightlink-python
 FUZZ ?= 1000000
 TRIES ?= 300
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
-.PHONY: help system-packages setup run test test-rust test-python test-bare bare wheel check-wheel check-lowest check-platforms \
-	attack bench fuzz docs-figures docs-reference lint format clean
+.PHONY: help system-packages setup run test compile-tests test-rust test-python test-bare bare wheel check-wheel \
+	check-lowest check-platforms attack bench fuzz docs-figures docs-reference lint format clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -31,20 +32,27 @@ run: setup ## Redo the study of one TCP flow: claims here, report in results/one
 	@# 3: finished, and some claims of the document do not hold; the report says which and why.
 	$(BIN)/tightlink study one-flow -o results/one-flow -j 2 || [ $$? -eq 3 ]
 
-test: test-rust test-python ## Run all tests
+# What is compiled for both is compiled side by side: each has times at which it uses one processor alone.
+test: ## Run all tests
+	@$(MAKE) --no-print-directory --silent --jobs=3 $(VENV)/.ready compile-tests
+	@$(MAKE) --no-print-directory test-rust test-python
+
+compile-tests:
+	@echo "compiling the tests of the engine"
+	@$(TEST_RUST) --no-run
 
 test-rust: ## Run the tests of the engine
-	cargo test --quiet --workspace --exclude tightlink-python
+	$(TEST_RUST)
 
 test-python: setup ## Run the tests of the package
 	$(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadfile
 
 test-bare: setup ## Run the tests without optional programs and without privileges (BARE="tests/test_cli.py …": these)
-	@$(if $(BARE),,cargo test --quiet --workspace --exclude tightlink-python --no-run)
+	@$(if $(BARE),,$(TEST_RUST) --no-run)
 	$(BIN)/python tests/bare.py $(MAKE) --no-print-directory bare BARE="$(BARE)"
 
 bare:
-	@$(if $(BARE),,cargo test --quiet --workspace --exclude tightlink-python --offline)
+	@$(if $(BARE),,$(TEST_RUST) --offline)
 	$(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadfile -p no:cacheprovider $(BARE)
 
 wheel: $(VENV)/.created ## Build the wheel in dist/

@@ -18,6 +18,7 @@ import pytest
 
 import tightlink as tl
 from tightlink import cli
+from tightlink.experiment import cluster
 from tightlink.experiment.execute import execute
 from tightlink.experiment.plan import Plan
 from tightlink.experiment.progress import ExperimentProgress
@@ -115,14 +116,17 @@ def test_a_failed_run_stays_alone(one_flow: str, tmp_path: Path, scheduler: str)
     assert found.flows.collect().height == 2
 
 
-def test_no_scheduler(one_flow: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_no_scheduler(
+    one_flow: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "_REACHED_WITHIN_S", 1)
     file = tmp_path / "base.toml"
     file.write_text(one_flow)
     address = f"tcp://127.0.0.1:{_free_port()}"
     command = ["sweep", str(file), "--vary", "duration=1 s,2 s", "--cluster", address, "-o", str(tmp_path / "out")]
     assert cli.main(command) == 2
     said = capfd.readouterr().err
-    assert re.fullmatch(rf"tightlink: {address}: no Dask scheduler answers there within 10 s: .*\n", said)
+    assert re.fullmatch(rf"tightlink: {address}: no Dask scheduler answers there within 1 s: .*\n", said)
 
 
 def test_the_scheduler_goes(one_flow: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
