@@ -37,8 +37,12 @@ fn text(payload: &(dyn Any + Send)) -> &str {
 /// # Errors
 /// It panicked.
 pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    py.detach(|| catch_unwind(AssertUnwindSafe(work))).map_err(|payload| {
-        let first = FIRST.lock().unwrap_or_else(PoisonError::into_inner).take();
-        EngineError::new_err(first.unwrap_or_else(|| text(&*payload).to_owned()))
-    })
+    // What was noted before is another call's.
+    take_first();
+    py.detach(|| catch_unwind(AssertUnwindSafe(work)))
+        .map_err(|payload| EngineError::new_err(take_first().unwrap_or_else(|| text(&*payload).to_owned())))
+}
+
+fn take_first() -> Option<String> {
+    FIRST.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
