@@ -118,7 +118,8 @@ $(VENV)/.installed: $(VENV)/.created pyproject.toml
 	@$(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 		extras = project["optional-dependencies"]; needed = project["dependencies"] + sum(extras.values(), []); \
 		print(*(name for name in needed if not name.startswith("tightlink")), sep="\n")' > $(VENV)/requirements.txt
-	@$(BIN)/python -m pip install --requirement $(VENV)/requirements.txt
+	@# Python compiles what it imports; compiling all of it here takes as long as the installation.
+	@$(BIN)/python -m pip install --no-compile --requirement $(VENV)/requirements.txt
 	@touch $@
 
 $(VENV)/.compiled: $(VENV)/.created pyproject.toml $(RUST)

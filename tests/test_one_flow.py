@@ -119,11 +119,12 @@ def test_again_and_alone_gives_the_same_bytes(folder: Path, tmp_path: Path) -> N
     (place / "runs").mkdir(parents=True)
     (place / "study.json").write_bytes((folder / "study.json").read_bytes())
     kept = sorted((folder / "runs").iterdir())
-    for file in kept[::2]:
+    made = kept[::8]
+    for file in sorted(set(kept) - set(made)):
         (place / "runs" / file.name).write_bytes(file.read_bytes())
     told: list[ExperimentProgress] = []
     assert studies.run("one-flow", place, jobs=1, watch=told.append) == 3
-    assert told[-1].done - told[-1].found == len(kept[1::2])
+    assert told[-1].done - told[-1].found == len(made)
     files = {file.relative_to(folder) for file in folder.rglob("*") if file.is_file()}
     assert files == {file.relative_to(place) for file in place.rglob("*") if file.is_file()}
     for name in sorted(files):
