@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -238,3 +239,23 @@ def test_a_link_is_never_busier_than_always() -> None:
     traffic.t = { kind = "saturate", from = "a", to = "b", udp.payload = "781 B" }
     """
     assert tl.simulate(tl.loads(text)).links["utilization"].to_list()[0] == 1
+
+
+def test_what_takes_minutes_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "pairs.toml"
+    file.write_text(
+        'duration = "1 ms"\ntraffic.t = { kind = "bulk", from = "net.left[0]", to = "net.right[0]" }\n'
+        'topology.net = { kind = "dumbbell", pairs = 1000000, bottleneck.rate = "1 Gbit/s", access.rate = "1 Gbit/s" }\n'
+    )
+    assert cli.main(["run", str(file)]) == 2
+    assert re.fullmatch(
+        r"tightlink: it needs up to 7\.1 GiB of memory, for 1 flow, 4000000 nodes and links, which take minutes .*: take "
+        r"fewer, or add --yes\n",
+        capsys.readouterr().err,
+    )
+    monkeypatch.setattr(memory, "_MOST_BUILT", 10)
+    few = ["run", str(file), "--set", "topology.net.pairs=5"]
+    assert cli.main(few) == 2
+    assert cli.main([*few, "--yes"]) == 0

@@ -40,7 +40,7 @@ from tightlink.commands.sweep import sweep
 from tightlink.console import FAILED, INTERRUPTED, print_json, print_text, say, warned, watching
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.scenario import PARAMETERS, PROFILES, TOPOLOGIES, Scenario, load, parse_option, understood
-from tightlink.scenario.memory import needed
+from tightlink.scenario.memory import check_patience, needed
 
 #: Tables of which the rows are few.
 _PRINTED: Final = ("flows", "links", "transfers")
@@ -111,6 +111,7 @@ def run(  # noqa: PLR0913
     pcap_at: str | None = None,
     replay: Path | None = None,
     controls: Controls = None,
+    yes: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Simulate a scenario and print what came out.
 
@@ -143,6 +144,8 @@ def run(  # noqa: PLR0913
         Folder of a sweep or a study of which to simulate one run again, even one that failed.
     controls
         Python file with congestion controls of your own, which it runs; may be repeated.
+    yes
+        Build a network of more than two million nodes, links and flows, too, which takes minutes.
     """
     define(controls)
     changes = dict(map(parse_option, set_ or []))
@@ -155,6 +158,8 @@ def run(  # noqa: PLR0913
         if wanted is not None:
             say(f"a run needs {wanted}")
         return 0
+    if not yes:
+        check_patience(scenario)
     from tightlink.simulate import simulate
 
     if pcap_at is not None and pcap is None:

@@ -50,6 +50,8 @@ ROUTE_BYTES: Final = 14
 
 #: Rows of each sample: of a link, of a flow, of a processor, and of a group of users without those of its paths.
 _ROWS: Final = {"link": 3, "flow": 6, "processor": 4, "group": 10}
+#: Nodes, links and flows that are built within a minute or so.
+_MOST_BUILT: Final = 2_000_000
 #: Less is not worth a word where there are no users.
 _LITTLE: Final = _GIB // 4
 _LINE_PACKET_BYTES: Final = 1500
@@ -127,6 +129,20 @@ def outline(scenario: Scenario) -> Outline:
     else:
         each = sum(_ROWS["group"] + _paths(group) + len(group.long_lived or ()) for group in users) + 1
     return Outline(elements, flows, samples * each)
+
+
+def check_patience(scenario: Scenario) -> None:
+    """An error where a scenario takes minutes to be built, before anything of it is simulated.
+
+    Raises:
+        ScenarioError: With the estimate, and the option that allows it.
+    """
+    size = outline(scenario.explicit())
+    if size.elements + size.flows > _MOST_BUILT:
+        raise ScenarioError(
+            f"it needs {size}, which take minutes to be built before anything is simulated: take fewer, or add --yes",
+            statement=True,
+        )
 
 
 def _paths(users: Users) -> int:
