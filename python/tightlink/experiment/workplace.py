@@ -146,8 +146,14 @@ def _locked(folder: Path) -> int:
                 raise of_file(error, file) from None
         # Whoever had it may have removed the file between the two.
         if _is_at(descriptor, file):
-            os.truncate(descriptor, 0)
-            os.pwrite(descriptor, json.dumps({"pid": os.getpid(), "host": platform.node()}).encode(), 0)
+            owner = json.dumps({"pid": os.getpid(), "host": platform.node()})
+            try:
+                os.truncate(descriptor, 0)
+                os.pwrite(descriptor, owner.encode(), 0)
+            except OSError as error:
+                file.unlink(missing_ok=True)
+                os.close(descriptor)
+                raise of_file(error, file) from None
             return descriptor
         os.close(descriptor)
     raise TightlinkError(f"{folder}: others begin and end to work in this folder all the time; choose another folder")
