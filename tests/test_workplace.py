@@ -158,7 +158,12 @@ def test_a_full_disk(file: Path, tmp_path: Path) -> None:
     run = max(size for name, size in sizes.items() if name.startswith("runs/"))
     assert sizes["tables/series.parquet"] > run
     out = tmp_path / "out"
-    for limit, name in ((100, "out/sweep.json"), (run // 2, "out/runs/"), (run, "out/tables/series.parquet")):
+    for limit, name in (
+        (0, "out/.lock"),
+        (100, "out/sweep.json"),
+        (run // 2, "out/runs/"),
+        (run, "out/tables/series.parquet"),
+    ):
         done = _limited(limit, _command(file, out))
         assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
         assert name in done.stderr

@@ -148,9 +148,15 @@ def _locked(folder: Path) -> int:
             )
         # Whoever had it may have removed the file between the two.
         if _is_at(descriptor, file):
-            os.ftruncate(descriptor, 0)
-            os.lseek(descriptor, 0, os.SEEK_SET)
-            os.write(descriptor, json.dumps({"pid": os.getpid(), "host": platform.node()}).encode())
+            owner = json.dumps({"pid": os.getpid(), "host": platform.node()})
+            try:
+                os.ftruncate(descriptor, 0)
+                os.lseek(descriptor, 0, os.SEEK_SET)
+                os.write(descriptor, owner.encode())
+            except OSError as error:
+                file.unlink(missing_ok=True)
+                os.close(descriptor)
+                raise of_file(error, file) from None
             return descriptor
         os.close(descriptor)
     raise TightlinkError(f"{folder}: others begin and end to work in this folder all the time; choose another folder")
