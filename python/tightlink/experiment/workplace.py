@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.checksums import write_json
 from tightlink.errors import TightlinkError
-from tightlink.files import lock, of_file, remove_leftovers
+from tightlink.files import check_writable, lock, of_file, remove_leftovers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -112,13 +112,12 @@ def occupied(folder: str | os.PathLike[str], marker: str, what: str) -> Iterator
 
 
 def check_folder(folder: Path, marker: str, what: str) -> None:
-    """Refuse a folder that holds something else.
+    """Refuse a folder that holds something else, or that cannot be written to.
 
     Raises:
-        TightlinkError: It does.
+        TightlinkError: It does, or cannot.
     """
-    if folder.exists() and not folder.is_dir():
-        raise TightlinkError(f"{folder}: expected a folder, and it is a file")
+    check_writable(folder)
     if (folder / marker).exists() or not folder.exists():
         return
     if any(each.name != _LOCK and not each.name.endswith(".tmp") for each in folder.iterdir()):
