@@ -1,5 +1,6 @@
 //! Reading captures and traces.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -26,7 +27,8 @@ type Found = (String, Vec<(&'static str, Table)>);
 /// Reads a capture or a trace of ns-2, of standard input without a path, into an outcome whose manifest tells what was
 /// found beside the tables. Series count by intervals of `interval_ns`; with `packets` there is a row for every packet.
 /// `rate_bps` is the capacity of the links that were captured. `limits` says how many connections are followed at a time
-/// and how many are listed in the end. `watch` hears now and then of the packets and the bytes so far.
+/// and how many are listed in the end. `watch` hears now and then of the packets and the bytes so far, and of how many bytes of
+/// the file these are, which may be compressed.
 #[pyfunction]
 #[pyo3(signature = (path, *, interval_ns, packets = false, rate_bps = None, limits = None, watch = None))]
 pub fn capture(
@@ -50,10 +52,25 @@ pub fn capture(
             Some(path) => Box::new(File::open(path)?),
             None => Box::new(io::stdin().lock()),
         };
-        found(Source::new(input)?, options, watched(watch.as_ref()))
+        let bytes = Cell::new(0);
+        found(Source::new(Counted { input, bytes: &bytes })?, options, watched(watch.as_ref(), &bytes))
     });
     let (facts, tables) = found?.map_err(failed)?;
     Ok(Outcome::new(facts, tables, None))
+}
+
+/// What is read, and how many bytes of it so far.
+struct Counted<'a> {
+    input: Box<dyn Read>,
+    bytes: &'a Cell<u64>,
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.input.read(buffer)?;
+        self.bytes.set(self.bytes.get() + count as u64);
+        Ok(count)
+    }
 }
 
 fn found(mut source: Source<'_>, options: Options, proceed: impl FnMut(u64, u64) -> bool) -> Result<Found, Error> {
@@ -67,7 +84,7 @@ fn found(mut source: Source<'_>, options: Options, proceed: impl FnMut(u64, u64)
 }
 
 /// Asks now and then whether to go on, and tells how far it is.
-fn watched(watch: Option<&Py<PyAny>>) -> impl FnMut(u64, u64) -> bool {
+fn watched<'a>(watch: Option<&'a Py<PyAny>>, read: &'a Cell<u64>) -> impl FnMut(u64, u64) -> bool + 'a {
     const QUESTION: Duration = Duration::from_millis(100);
     let mut asked = Instant::now();
     move |packets, bytes| {
@@ -77,7 +94,7 @@ fn watched(watch: Option<&Py<PyAny>>) -> impl FnMut(u64, u64) -> bool {
         asked = Instant::now();
         Python::attach(|py| {
             // An error of a listener is no reason to stop.
-            let _ = watch.map(|watch| watch.call1(py, (packets, bytes)));
+            let _ = watch.map(|watch| watch.call1(py, (packets, bytes, read.get())));
             py.check_signals().is_ok()
         })
     }

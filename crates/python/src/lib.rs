@@ -6,7 +6,6 @@ use pyo3::prelude::*;
 mod capture;
 mod control;
 mod departures;
-mod digest;
 mod fault;
 mod observers;
 mod outcome;
@@ -53,6 +52,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<control::Ack>()?;
     module.add_class::<control::Loss>()?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::fill, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::interrupt, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::congestion, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::congestion_options, module)?)?;

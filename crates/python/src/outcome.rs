@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use pyo3::exceptions::{PyKeyError, PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use tightlink_run::digest::{columns_digest, length};
 use tightlink_sim::tables::Table;
 
-use crate::digest::columns_digest;
 use crate::fault::detached;
 use crate::{parquet_file, tables};
 
@@ -90,7 +90,7 @@ fn failed(path: &std::path::Path, error: &parquet_file::WriteError) -> PyErr {
 #[pyfunction]
 pub fn write_parquet(py: Python<'_>, path: PathBuf, columns: &Bound<'_, PyDict>) -> PyResult<()> {
     let columns = tables::from_python(columns)?;
-    let lengths: Vec<usize> = columns.iter().map(|(_, column)| tables::length(column)).collect();
+    let lengths: Vec<usize> = columns.iter().map(|(_, column)| length(column)).collect();
     if lengths.windows(2).any(|pair| pair[0] != pair[1]) {
         return Err(PyTypeError::new_err("columns of one table must have equal lengths"));
     }

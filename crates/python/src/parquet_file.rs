@@ -15,10 +15,8 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
 use sha2::{Digest, Sha256};
+use tightlink_run::digest::{hex, length};
 use tightlink_sim::tables::{Column, Table};
-
-use crate::digest::hex;
-use crate::tables::length;
 
 /// Key of a file's metadata for a checksum, which is filled in when the file is complete
 /// (`tightlink.checksums`).

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
 use serde_json::json;
+use tightlink_run::{Wrong, tables_digest};
 use tightlink_sim::congestion::CONTROLS;
 use tightlink_sim::network::queue::QUEUES;
 use tightlink_sim::probe::series::Metric;
@@ -16,11 +17,10 @@ use tightlink_sim::probe::{Probe, Sampled, Totals};
 use tightlink_sim::scenario::Recovery;
 use tightlink_sim::tables::{self, Table};
 use tightlink_sim::warnings;
-use tightlink_sim::windowed::{Progress, Windowed, Work};
+use tightlink_sim::windowed::{Windowed, Work};
 use tightlink_sim::{ENGINE_BEHAVIOUR, Interrupted, Scenario, Simulation};
 
 use crate::control::{InPython, Trouble};
-use crate::digest::tables_digest;
 use crate::fault::detached;
 use crate::observers::{Observers, Wanted, Watching};
 use crate::outcome::Outcome;
@@ -70,8 +70,8 @@ impl From<Failure> for PyErr {
 /// Simulates a resolved scenario, given as JSON. With `trace` the outcome has a table `packets`; with
 /// `tr` the trace is written to that file in ns-2's format, with `pcap` as a capture: of each flow at the host that sends
 /// it, or of all packets at the nodes `pcap_at`. `make` makes the controls that are written in
-/// Python. `watch` is told now and then how far a run with users or scatter is; with `part` such a run that is
-/// interrupted has its tables until then.
+/// Python. `watch` is told now and then how far the run is, with the packet-hops and the sources that send of one with users
+/// or scatter; with `part` such a run that is interrupted has its tables until then.
 #[pyfunction]
 #[pyo3(signature = (scenario, *, trace = false, tr = None, pcap = None, pcap_at = None, threads = 1, make = None, watch = None, part = false))]
 #[allow(clippy::too_many_arguments, reason = "they are keywords")]
@@ -104,20 +104,25 @@ pub fn simulate(
         return Ok(detached(py, || run_windowed(&scenario, threads, watch.as_ref(), part))??);
     }
     // The Python side may be asked for anything while the engine runs.
-    Ok(detached(py, || run(&scenario, &wanted, make))??)
+    Ok(detached(py, || run(&scenario, &wanted, make, watch.as_ref()))??)
 }
 
-fn run(scenario: &Scenario, wanted: &Wanted, make: Option<Py<PyAny>>) -> Result<Outcome, Failure> {
+fn run(
+    scenario: &Scenario,
+    wanted: &Wanted,
+    make: Option<Py<PyAny>>,
+    watch: Option<&Py<PyAny>>,
+) -> Result<Outcome, Failure> {
     if wanted.is_nothing() {
         return if scenario.observe.interval_s.is_some() {
-            run_with(scenario, Sampled, make)
+            run_with(scenario, Sampled, make, watch)
         } else {
-            run_with(scenario, Totals, make)
+            run_with(scenario, Totals, make, watch)
         };
     }
     let mut observers = Observers::new(scenario, wanted).map_err(|(path, error)| Failure::Output(path, error))?;
     let probe = Trace::new(scenario.links.len(), scenario.flows.len(), Watching(&mut observers));
-    let mut outcome = run_with(scenario, probe, make)?;
+    let mut outcome = run_with(scenario, probe, make, watch)?;
     let records = observers.finish().map_err(|(path, error)| Failure::Output(path, error))?;
     if wanted.trace {
         outcome.add(PACKETS, crate::tables::packets(scenario, &records));
@@ -136,48 +141,46 @@ fn is_interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed) || Python::attach(|py| py.check_signals().is_err())
 }
 
-/// The same, asked as often as one likes.
-struct Interruption {
+/// The same, asked as often as one likes; and who is told now and then how far the run is.
+struct Interruption<'a> {
     asked: Instant,
+    told: Instant,
+    watch: Option<&'a Py<PyAny>>,
 }
 
-impl Interruption {
-    fn new() -> Self {
-        Self { asked: Instant::now() }
+impl<'a> Interruption<'a> {
+    fn new(watch: Option<&'a Py<PyAny>>) -> Self {
+        let now = Instant::now();
+        Self { asked: now, told: now, watch }
     }
 
     /// Out of line: it is asked from the midst of the loop over events.
     #[cold]
     #[inline(never)]
-    fn has_come(&mut self) -> bool {
+    fn has_come(&mut self, simulated_s: f64, counts: Option<(u64, u64)>) -> bool {
+        const WORD: Duration = Duration::from_millis(500);
         if self.asked.elapsed() < QUESTION {
             return false;
         }
         self.asked = Instant::now();
+        if self.told.elapsed() >= WORD {
+            self.told = self.asked;
+            if tell(self.watch, simulated_s, counts) {
+                return true;
+            }
+        }
         is_interrupted()
     }
 }
 
 fn run_windowed(scenario: &Scenario, threads: u32, watch: Option<&Py<PyAny>>, part: bool) -> Result<Outcome, Failure> {
-    const WORD: Duration = Duration::from_millis(500);
     // More threads than processors would wait for each other.
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
     let mut run = Windowed::new(scenario, Work::on(threads.min(processors)))?;
     let begin = Instant::now();
-    let (mut asked, mut told) = (begin, begin);
-    let ended = run.run(|progress| {
-        if asked.elapsed() < QUESTION {
-            return false;
-        }
-        asked = Instant::now();
-        if told.elapsed() >= WORD {
-            told = asked;
-            if tell(watch, progress) {
-                return true;
-            }
-        }
-        is_interrupted()
-    });
+    let mut interruption = Interruption::new(watch);
+    let ended =
+        run.run(|progress| interruption.has_come(progress.simulated_s, Some((progress.packet_hops, progress.sending))));
     if !part {
         ended?;
     }
@@ -189,12 +192,13 @@ fn run_windowed(scenario: &Scenario, threads: u32, watch: Option<&Py<PyAny>>, pa
     Ok(Outcome::new(manifest, tables, until))
 }
 
-/// Tells Python how far a run is, and whether it was interrupted meanwhile: a signal that arrives while Python runs is
-/// raised there. What else goes wrong there does not end the run.
-fn tell(watch: Option<&Py<PyAny>>, progress: &Progress) -> bool {
+/// Tells Python how far a run is, with packet-hops and sources that send where these are known, and whether it was
+/// interrupted meanwhile: a signal that arrives while Python runs is raised there. What else goes wrong there does not end
+/// the run.
+fn tell(watch: Option<&Py<PyAny>>, simulated_s: f64, counts: Option<(u64, u64)>) -> bool {
     let Some(watch) = watch else { return false };
     Python::attach(|py| {
-        let Progress { simulated_s, packet_hops, sending } = *progress;
+        let (packet_hops, sending) = counts.unzip();
         let Err(error) = watch.call1(py, (simulated_s, packet_hops, sending)) else { return false };
         if error.is_instance_of::<PyKeyboardInterrupt>(py) {
             return true;
@@ -212,12 +216,12 @@ fn manifest(
     warnings: &[String],
     wall_s: f64,
 ) -> Result<String, Interrupted> {
-    let mut interruption = Interruption::new();
+    let mut interruption = Interruption::new(None);
     let manifest = json!({
         "seed": scenario.seed,
         "version": env!("CARGO_PKG_VERSION"),
         "engine_behaviour": ENGINE_BEHAVIOUR,
-        "digest": tables_digest(tables, || interruption.has_come())?,
+        "digest": tables_digest(tables, || interruption.has_come(0.0, None))?,
         "packet_hops": packet_hops,
         "events": events,
         "random_draws": random_draws,
@@ -231,15 +235,20 @@ fn manifest(
     Ok(manifest.to_string())
 }
 
-fn run_with<P: Probe>(scenario: &Scenario, probe: P, make: Option<Py<PyAny>>) -> Result<Outcome, Failure> {
+fn run_with<P: Probe>(
+    scenario: &Scenario,
+    probe: P,
+    make: Option<Py<PyAny>>,
+    watch: Option<&Py<PyAny>>,
+) -> Result<Outcome, Failure> {
     let trouble = Arc::new(Trouble::default());
     let mut simulation = match make {
         None => Simulation::new(scenario, probe)?,
         Some(make) => Simulation::with_controls(scenario, probe, &mut InPython::new(make, Arc::clone(&trouble)))?,
     };
     let begin = Instant::now();
-    let mut interruption = Interruption::new();
-    let ended = simulation.run(|| trouble.happened() || interruption.has_come());
+    let mut interruption = Interruption::new(watch);
+    let ended = simulation.run(|now| trouble.happened() || interruption.has_come(now, None));
     if let Some((place, cause)) = trouble.take() {
         return Err(Failure::Control(place, cause));
     }
@@ -254,6 +263,20 @@ fn run_with<P: Probe>(scenario: &Scenario, probe: P, make: Option<Py<PyAny>>) ->
     let counts = (simulation.packet_hops(), simulation.events(), simulation.random_draws());
     let manifest = manifest(scenario, &tables, counts, &warnings::of_flows(&simulation), wall_s)?;
     Ok(Outcome::new(manifest, tables, None))
+}
+
+/// Fills in the quantities of a scenario that depend on others, such as bandwidth-delay products: JSON in, JSON out.
+///
+/// What cannot be is a `ScenarioError` of expected, key and value, or of one sentence.
+#[pyfunction]
+pub fn fill(py: Python<'_>, scenario: &str) -> PyResult<String> {
+    let mut scenario: serde_json::Value = serde_json::from_str(scenario)
+        .map_err(|error| ScenarioError::new_err(format!("resolved scenario: {error}")))?;
+    match detached(py, || tightlink_run::fill(&mut scenario).map(|()| scenario.to_string()))? {
+        Ok(filled) => Ok(filled),
+        Err(Wrong::Key { key, value, expected }) => Err(ScenarioError::new_err((expected, key, value))),
+        Err(Wrong::Scenario(sentence)) => Err(ScenarioError::new_err(sentence)),
+    }
 }
 
 /// Ends the runs of all threads, which raise `KeyboardInterrupt`, until it is called with `false`.

@@ -12,16 +12,6 @@ use tightlink_sim::tables::{Column, Table};
 /// Columns with names of any origin.
 pub type Columns = Vec<(String, Column)>;
 
-/// Number of rows.
-pub fn length(column: &Column) -> usize {
-    match column {
-        Column::Float(values) => values.len(),
-        Column::Integer(values) => values.len(),
-        Column::Text(values) => values.len(),
-        Column::Category(codes, _) => codes.len(),
-    }
-}
-
 pub fn to_python<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> {
     let columns = PyDict::new(py);
     for (name, column) in &table.columns {

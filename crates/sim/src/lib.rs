@@ -6,6 +6,7 @@
 //! applications do, `probe` what is observed, `simulation` the loop.
 
 pub mod congestion;
+pub mod delays;
 pub mod error;
 pub mod events;
 pub mod network;
@@ -26,6 +27,13 @@ pub mod windowed;
 pub use error::ScenarioError;
 pub use scenario::Scenario;
 pub use simulation::{ENGINE_BEHAVIOUR, Interrupted, Simulation};
+
+#[cfg(test)]
+extern crate self as tightlink_sim;
+
+#[cfg(test)]
+#[path = "../tests/engine/main.rs"]
+mod engine;
 
 /// The code in the guides is compiled and run.
 #[cfg(doctest)]

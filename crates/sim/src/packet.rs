@@ -54,6 +54,8 @@ pub struct Packet {
 }
 
 const KIND: u64 = 0b11 << TAG;
+/// In place of a kind: a segment that ends a round.
+const ROUND: u64 = KIND;
 const BARE: u64 = 1 << (TAG + 2);
 const LOST: u64 = 1 << (TAG + 3);
 const BLOCKS: u64 = 1 << (TAG + 4);
@@ -125,6 +127,21 @@ impl Packet {
         self.departing(flow)
     }
 
+    /// A segment that ends a round trip of its flow: hops take note when it passes.
+    #[inline]
+    #[must_use]
+    pub fn ending_round(self) -> Self {
+        debug_assert!(self.kind() == Kind::Segment);
+        Self { state: self.state | ROUND, ..self }
+    }
+
+    /// Whether hops take note when it passes.
+    #[inline]
+    #[must_use]
+    pub fn ends_round(&self) -> bool {
+        self.state & KIND == ROUND
+    }
+
     /// The packet with an address, of the source that its flow was.
     #[inline]
     #[must_use]
@@ -183,9 +200,9 @@ impl Packet {
     #[must_use]
     pub fn kind(&self) -> Kind {
         match (self.state & KIND) >> TAG {
-            0 => Kind::Segment,
             1 => Kind::Ack,
-            _ => Kind::Datagram,
+            2 => Kind::Datagram,
+            _ => Kind::Segment,
         }
     }
 
@@ -352,6 +369,11 @@ mod tests {
                 prop_assert_eq!((ack.blocks(), ack.size(), ack.position()), (Some(7), size + 24, begin + hops));
                 prop_assert_eq!((packet.arriving(flow).flow(), packet.arriving(flow).seq()), (flow, seq));
                 prop_assert!(packet.lost().is_lost());
+                if kind == Kind::Segment {
+                    let ending = packet.ending_round();
+                    prop_assert!(ending.ends_round() && !packet.ends_round() && !ending.is_reverse());
+                    prop_assert_eq!((ending.kind(), ending.size(), ending.is_bare()), (kind, size, packet.is_bare()));
+                }
                 let told = packet.capable().marked().reduced();
                 prop_assert!(told.is_capable() && told.is_marked() && told.is_reduced() && !told.is_lost());
                 prop_assert_eq!((told.size(), told.kind(), told.precedence()), (size, kind, packet.precedence()));

@@ -24,7 +24,7 @@ use sampler::Sampled;
 
 /// A number that changes whenever a change of the engine changes results: stored runs of another
 /// number are not reused.
-pub const ENGINE_BEHAVIOUR: u32 = 9;
+pub const ENGINE_BEHAVIOUR: u32 = 10;
 
 /// The numbers of entities: the sampler, starts and stops, looks at confluences, links, gates, processors, timers,
 /// sources that wait.
@@ -109,15 +109,16 @@ pub struct Simulation<'a, P> {
 }
 
 impl<P: Probe> Simulation<'_, P> {
-    /// Runs to the end. `interrupted` is asked every few thousand events; true stops the run there.
+    /// Runs to the end. `interrupted` is asked every few thousand events, and told the simulated time in seconds; true
+    /// stops the run there.
     ///
     /// # Errors
     /// `interrupted` said so.
-    pub fn run(&mut self, mut interrupted: impl FnMut() -> bool) -> Result<(), Interrupted> {
+    pub fn run(&mut self, mut interrupted: impl FnMut(f64) -> bool) -> Result<(), Interrupted> {
         const EVENTS_BETWEEN_QUESTIONS: u64 = 1 << 12;
         while let Some(key) = self.fabric.queue.pop_before(self.end) {
             self.events += 1;
-            if self.events.is_multiple_of(EVENTS_BETWEEN_QUESTIONS) && interrupted() {
+            if self.events.is_multiple_of(EVENTS_BETWEEN_QUESTIONS) && interrupted(key.words().0) {
                 return Err(Interrupted);
             }
             if key.entity() >= self.entities.first_timer {
@@ -141,7 +142,7 @@ impl<P: Probe> Simulation<'_, P> {
 
     /// Hands over the packets that were evaluated through to an answering host, and evaluates the ACKs.
     #[inline]
-    fn hand_over(&mut self, interrupted: &mut impl FnMut() -> bool) -> Result<(), Interrupted> {
+    fn hand_over(&mut self, interrupted: &mut impl FnMut(f64) -> bool) -> Result<(), Interrupted> {
         /// Hosts that only react may answer each other for long, even to the end of the run.
         const LONG: usize = 1 << 10;
         const LONG_BETWEEN_QUESTIONS: u32 = 1 << 2;
@@ -158,7 +159,7 @@ impl<P: Probe> Simulation<'_, P> {
                 self.fabric.arrived.drain(..next);
                 next = 0;
                 self.long += 1;
-                if self.long.is_multiple_of(LONG_BETWEEN_QUESTIONS) && interrupted() {
+                if self.long.is_multiple_of(LONG_BETWEEN_QUESTIONS) && interrupted(time) {
                     return Err(Interrupted);
                 }
             }

@@ -1,5 +1,9 @@
 //! The tables of a run: totals of flows, links and nodes, and the time series.
 
+use std::borrow::Cow;
+
+use crate::delays::{Delays, Summary};
+use crate::network::link::Link;
 use crate::network::server::ServerTotals;
 use crate::probe::Probe;
 use crate::scenario::{FlowSpec, ObserveFlows, Scenario, TransportSpec};
@@ -36,14 +40,41 @@ impl Table {
         self.columns.push((name, Column::Integer(values.map(|value| value as i64).collect())));
     }
 
+    /// A column for each number of a summary.
+    pub(crate) fn delays(&mut self, names: [&'static str; 5], summaries: impl Iterator<Item = Summary>) {
+        let rows: Vec<[f64; 5]> = summaries.map(|summary| summary.values()).collect();
+        for (place, name) in names.into_iter().enumerate() {
+            self.float(name, rows.iter().map(|row| row[place]));
+        }
+    }
+
     pub(crate) fn text(&mut self, name: &'static str, values: impl Iterator<Item = String>) {
         self.columns.push((name, Column::Text(values.collect())));
     }
 }
 
+/// Columns of the one-way delays of a flow.
+const ONE_WAY_DELAY: [&str; 5] = [
+    "one_way_delay_mean_s",
+    "one_way_delay_p50_s",
+    "one_way_delay_p95_s",
+    "one_way_delay_p99_s",
+    "one_way_delay_max_s",
+];
+/// Columns of the queueing delays of a flow or a link.
+const QUEUEING_DELAY: [&str; 5] = [
+    "queueing_delay_mean_s",
+    "queueing_delay_p50_s",
+    "queueing_delay_p95_s",
+    "queueing_delay_p99_s",
+    "queueing_delay_max_s",
+];
+/// Columns of the round-trip times of a flow.
+const RTT: [&str; 5] = ["rtt_mean_s", "rtt_p50_s", "rtt_p95_s", "rtt_p99_s", "rtt_max_s"];
+
 /// What a flow, or a group of flows, did.
 #[derive(Clone, Debug, Default)]
-struct FlowTotals {
+struct FlowTotals<'a> {
     start_s: f64,
     stop_s: f64,
     packets_sent: u64,
@@ -55,13 +86,13 @@ struct FlowTotals {
     bytes_sent: u64,
     bytes_delivered: u64,
     payload_delivered: u64,
-    latency_count: u64,
-    latency_sum_s: f64,
-    latency_max_s: f64,
+    one_way: Cow<'a, Delays>,
+    /// What of these was spent in queues, where it is not what exceeds the empty path: of packets of several sizes, which
+    /// is not known, and of several flows.
+    queueing: Option<Delays>,
     jitter_count: u64,
     jitter_sum_s: f64,
-    rtt_samples: u64,
-    rtt_sum_s: f64,
+    rtt: Cow<'a, Delays>,
     limited_by: [f64; LIMITS],
     /// Of UDP flows, the last three of video.
     datagram_flows: u64,
@@ -76,8 +107,8 @@ struct FlowTotals {
     seconds: f64,
 }
 
-impl FlowTotals {
-    fn of<P: Probe>(simulation: &Simulation<'_, P>, index: usize) -> Self {
+impl<'a> FlowTotals<'a> {
+    fn of<P: Probe>(simulation: &'a Simulation<'_, P>, index: usize) -> Self {
         let spec = &simulation.scenario.flows[index];
         let planned = spec.stop_s.min(simulation.scenario.duration_s);
         let mut totals = Self {
@@ -87,7 +118,7 @@ impl FlowTotals {
             flows: 1,
             ..Self::default()
         };
-        let latency = if let Some((flow, connection)) = simulation.tcp_flow(index) {
+        let one_way = if let Some((flow, connection)) = simulation.tcp_flow(index) {
             let (sent, received) = (&flow.sender.totals, &flow.receiver.totals);
             totals.stop_s = sent.finished.map_or(planned, |time| time.seconds().min(planned));
             totals.packets_sent = sent.packets_sent;
@@ -98,10 +129,9 @@ impl FlowTotals {
             totals.bytes_sent = sent.bytes_sent;
             totals.bytes_delivered = received.bytes;
             totals.payload_delivered = connection.payload_through(flow.receiver.in_order());
-            totals.rtt_samples = sent.rtt_samples;
-            totals.rtt_sum_s = sent.rtt_sum_s;
-            totals.limited_by = flow.sender.limit_shares(&simulation.fabric, Time::new(totals.stop_s));
-            received.latency
+            totals.rtt = Cow::Borrowed(&sent.rtt);
+            totals.limited_by = flow.sender.limit_shares(Time::new(totals.stop_s));
+            &received.one_way
         } else if let Some(flow) = simulation.udp_flow(index) {
             totals.packets_sent = flow.packets_sent;
             totals.packets_delivered = flow.packets_delivered;
@@ -119,15 +149,14 @@ impl FlowTotals {
                 totals.frames_complete = frames.complete;
             }
             totals.limited_by = flow.limit_shares(&simulation.fabric, Time::new(planned));
-            flow.latency
+            totals.queueing = flow.is_mixed().then(Delays::default);
+            &flow.one_way
         } else {
             return totals;
         };
-        totals.latency_count = latency.count;
-        totals.latency_sum_s = latency.sum_s;
-        totals.latency_max_s = latency.max_s;
-        totals.jitter_count = latency.count.saturating_sub(1);
-        totals.jitter_sum_s = latency.jitter_sum_s;
+        totals.one_way = Cow::Borrowed(&one_way.delays);
+        totals.jitter_count = one_way.delays.count.saturating_sub(1);
+        totals.jitter_sum_s = one_way.jitter_sum_s;
         totals.seconds = totals.stop_s - totals.start_s;
         totals
     }
@@ -149,13 +178,13 @@ impl FlowTotals {
         self.bytes_sent += other.bytes_sent;
         self.bytes_delivered += other.bytes_delivered;
         self.payload_delivered += other.payload_delivered;
-        self.latency_count += other.latency_count;
-        self.latency_sum_s += other.latency_sum_s;
-        self.latency_max_s = self.latency_max_s.max(other.latency_max_s);
+        let mut queueing = self.queueing.take().unwrap_or_else(|| self.one_way.excess());
+        queueing.merge(&other.queueing());
+        self.queueing = Some(queueing);
+        self.one_way.to_mut().merge(&other.one_way);
         self.jitter_count += other.jitter_count;
         self.jitter_sum_s += other.jitter_sum_s;
-        self.rtt_samples += other.rtt_samples;
-        self.rtt_sum_s += other.rtt_sum_s;
+        self.rtt.to_mut().merge(&other.rtt);
         self.datagram_flows += other.datagram_flows;
         self.loss_runs += other.loss_runs;
         self.lost_in_runs += other.lost_in_runs;
@@ -166,6 +195,10 @@ impl FlowTotals {
         self.frames_complete += other.frames_complete;
         self.flows += other.flows;
         self.seconds = seconds;
+    }
+
+    fn queueing(&self) -> Delays {
+        self.queueing.clone().unwrap_or_else(|| self.one_way.excess())
     }
 
     fn rate_bps(&self, bytes: u64) -> f64 {
@@ -187,7 +220,7 @@ fn counted(count: u64, among: u64) -> f64 {
 #[must_use]
 pub fn flows<P: Probe>(simulation: &Simulation<'_, P>) -> Table {
     let scenario = simulation.scenario;
-    let mut rows: Vec<(&FlowSpec, FlowTotals)> = Vec::new();
+    let mut rows: Vec<(&FlowSpec, FlowTotals<'_>)> = Vec::new();
     for (index, spec) in scenario.flows.iter().enumerate() {
         match scenario.observe.flows {
             ObserveFlows::None => break,
@@ -224,10 +257,11 @@ pub fn flows<P: Probe>(simulation: &Simulation<'_, P>) -> Table {
     table.integer("bytes_delivered", totals().map(|t| t.bytes_delivered));
     table.float("goodput_bps", totals().map(|t| t.rate_bps(t.payload_delivered)));
     table.float("throughput_bps", totals().map(|t| t.rate_bps(t.bytes_delivered)));
-    table.float("latency_mean_s", totals().map(|t| mean(t.latency_sum_s, t.latency_count)));
-    table.float("latency_max_s", totals().map(|t| if t.latency_count > 0 { t.latency_max_s } else { f64::NAN }));
+    let one_way: Vec<Summary> = totals().map(|t| t.one_way.summary()).collect();
+    table.delays(ONE_WAY_DELAY, one_way.iter().copied());
+    table.delays(QUEUEING_DELAY, totals().map(|t| t.queueing().summary()));
     table.float("jitter_mean_s", totals().map(|t| mean(t.jitter_sum_s, t.jitter_count)));
-    table.float("rtt_mean_s", totals().map(|t| mean(t.rtt_sum_s, t.rtt_samples)));
+    table.delays(RTT, totals().map(|t| t.rtt.summary()));
     for (index, column) in LIMITED_BY.into_iter().enumerate() {
         table.float(column, totals().map(|t| t.limited_by[index]));
     }
@@ -237,6 +271,9 @@ pub fn flows<P: Probe>(simulation: &Simulation<'_, P>) -> Table {
     table.float("loss_run_max_packets", totals().map(|t| counted(t.longest_run, t.datagram_flows)));
     table.float("frames_sent", totals().map(|t| counted(t.frames_sent, t.videos)));
     table.float("frames_complete", totals().map(|t| counted(t.frames_complete, t.videos)));
+    // Old names, for a release.
+    table.float("latency_mean_s", one_way.iter().map(|delays| delays.mean_s));
+    table.float("latency_max_s", one_way.iter().map(|delays| delays.max_s));
     table
 }
 
@@ -258,27 +295,31 @@ fn congestion_name(spec: &FlowSpec) -> &str {
 #[must_use]
 pub fn links<P: Probe>(simulation: &Simulation<'_, P>) -> Table {
     let fabric = &simulation.fabric;
-    let totals: Vec<(ServerTotals, u64)> =
-        (0..).zip(&fabric.links).map(|(index, link)| (fabric.totals(index), link.packets_lost())).collect();
-    links_of(simulation.scenario, &totals, simulation.scenario.duration_s)
+    let row = |(index, link): (u32, &Link)| (fabric.totals(index), link.packets_lost(), fabric.queueing(index));
+    let rows: Vec<LinkRow> = (0..).zip(&fabric.links).map(row).collect();
+    links_of(simulation.scenario, &rows, simulation.scenario.duration_s)
 }
 
-/// The `links` table of what each link did in `duration_s` seconds, and of how many packets each wire lost.
-pub(crate) fn links_of(scenario: &Scenario, totals: &[(ServerTotals, u64)], duration_s: f64) -> Table {
+/// What a link did, how many packets its wire lost, and how long packets waited.
+pub(crate) type LinkRow = (ServerTotals, u64, Summary);
+
+/// The `links` table of what each link did in `duration_s` seconds.
+pub(crate) fn links_of(scenario: &Scenario, rows: &[LinkRow], duration_s: f64) -> Table {
     let node = |index: u32| scenario.nodes[index as usize].name.clone();
     let mut table = Table::default();
     table.text("link", scenario.links.iter().map(|link| link.name.clone()));
     table.text("from", scenario.links.iter().map(|link| node(link.from)));
     table.text("to", scenario.links.iter().map(|link| node(link.to)));
-    table.integer("packets_in", totals.iter().map(|(t, _)| t.packets_in));
-    table.integer("packets_out", totals.iter().map(|(t, _)| t.packets_out));
-    table.integer("packets_dropped", totals.iter().map(|(t, lost)| t.packets_dropped + lost));
-    table.integer("packets_lost", totals.iter().map(|&(_, lost)| lost));
-    table.integer("packets_marked", totals.iter().map(|(t, _)| t.packets_marked));
-    table.integer("bytes_out", totals.iter().map(|(t, _)| t.bytes_out));
-    table.float("utilization", totals.iter().map(|(t, _)| t.busy_s / duration_s));
-    table.float("queue_mean_packets", totals.iter().map(|(t, _)| t.waiting_s / duration_s));
-    table.integer("queue_max_packets", totals.iter().map(|(t, _)| t.queue_max_packets));
+    table.integer("packets_in", rows.iter().map(|(t, ..)| t.packets_in));
+    table.integer("packets_out", rows.iter().map(|(t, ..)| t.packets_out));
+    table.integer("packets_dropped", rows.iter().map(|(t, lost, _)| t.packets_dropped + lost));
+    table.integer("packets_lost", rows.iter().map(|&(_, lost, _)| lost));
+    table.integer("packets_marked", rows.iter().map(|(t, ..)| t.packets_marked));
+    table.integer("bytes_out", rows.iter().map(|(t, ..)| t.bytes_out));
+    table.float("utilization", rows.iter().map(|(t, ..)| t.busy_s / duration_s));
+    table.float("queue_mean_packets", rows.iter().map(|(t, ..)| t.waiting_s / duration_s));
+    table.integer("queue_max_packets", rows.iter().map(|(t, ..)| t.queue_max_packets));
+    table.delays(QUEUEING_DELAY, rows.iter().map(|row| row.2));
     table
 }
 

@@ -70,7 +70,7 @@ pub fn read(source: Source<'_>, options: Options, mut proceed: impl FnMut(u64, u
     let mut reading = Reading {
         number: 0,
         totals: Totals::new(options.interval),
-        flows: Flows::new(options.limits),
+        flows: Flows::new(options.limits, options.interval),
         fragments: Fragments::default(),
         packets: options.packets.then(Packets::default),
         unseen: 0,
@@ -143,6 +143,7 @@ impl Reading {
         let bytes = packet.map_or(frame.length, |packet| packet.length);
         let Frame { time, interface, length, data, .. } = *frame;
         let cut = (data.len() as u64) < u64::from(length);
+        self.flows.begin(*self.totals.began.get_or_insert(time));
         self.totals.add(&Counted { time, interface, kind, bytes, frame_bytes: length, cut });
         let seen = packet.and_then(|packet| self.follow(&packet, time));
         if let Some(packets) = &mut self.packets {

@@ -4,6 +4,7 @@ use super::analysis::{Found, RoundTrip, Scale, Tracker, Verdict};
 use super::file::Nanoseconds;
 use super::flows::End;
 use super::quantiles::Times;
+use super::samples::Samples;
 use super::seen::Seen;
 use super::segment::{ACK, FIN, Options, RST, SYN, Segment};
 use super::sequence::after;
@@ -97,6 +98,8 @@ pub struct Way {
     pub sent_again: u64,
     /// Payload that the other end acknowledged, or what was seen where no ACK was.
     pub delivered: u64,
+    /// Payload seen, each byte once.
+    pub reached: u64,
     /// The largest window that it told, in bytes.
     pub window_most: u32,
     /// The most it sent beyond the last ACK, in bytes.
@@ -141,6 +144,8 @@ pub struct Connection {
     pub ways: [Way; 2],
     /// Parts of a TCP connection that were seen.
     pub parts: u8,
+    /// Each direction over time, of the largest connections.
+    pub samples: Option<Box<[Samples; 2]>>,
     tracker: Option<Box<Tracker>>,
     handshake: Handshake,
 }
@@ -156,7 +161,7 @@ impl Connection {
     /// One of which the first packet is about to be added.
     pub fn new(ends: Ends) -> Self {
         let tracker = (ends.protocol == TCP).then(Box::default);
-        Self { ends, ways: Default::default(), parts: 0, tracker, handshake: Handshake::default() }
+        Self { ends, ways: Default::default(), parts: 0, samples: None, tracker, handshake: Handshake::default() }
     }
 
     /// Whether a segment opens another connection of the same ports.
@@ -184,6 +189,9 @@ impl Connection {
         way.marked += u64::from(marked && payload > 0);
         let (from, to) = way.times.unwrap_or((time, time));
         way.times = Some((from.min(time), to.max(time)));
+        if let Some(samples) = &mut self.samples {
+            samples[direction].at(time).bytes += u64::from(bytes);
+        }
     }
 
     /// Counts payload of datagrams, which are delivered as far as anybody can tell.
@@ -206,10 +214,12 @@ impl Connection {
             _ => 0,
         };
         let way = &mut self.ways[direction];
+        let mut again = false;
         way.counts.count(found);
         // What asks for a sign of life says nothing again.
         if segment.space() > 0 && !found.has(Found::KEEP_ALIVE) {
-            way.sent_again += u64::from(way.seen.add(segment.seq, segment.seq.wrapping_add(segment.space())));
+            again = way.seen.add(segment.seq, segment.seq.wrapping_add(segment.space()));
+            way.sent_again += u64::from(again);
         }
         way.window_most = way.window_most.max(window);
         // Not where an ACK of what was never captured has run ahead.
@@ -220,6 +230,15 @@ impl Connection {
         way.advance(segment);
         if segment.has(ACK) {
             self.ways[1 - direction].acknowledge(segment.ack, time, rtt);
+        }
+        if let Some(samples) = &mut self.samples {
+            let [way, back] = [&self.ways[direction], &self.ways[1 - direction]];
+            if segment.payload > 0 {
+                samples[direction].sent(time, way, again, in_flight);
+            }
+            if segment.has(ACK) && back.data_packets > 0 {
+                samples[1 - direction].acknowledged(time, back, rtt);
+            }
         }
         found
     }
@@ -315,6 +334,7 @@ impl Way {
         }
         let sent = self.progress.sent.get_or_insert(start);
         if after(end, *sent) {
+            self.reached += u64::from(end.wrapping_sub(*sent));
             if !self.progress.acks {
                 self.delivered += u64::from(end.wrapping_sub(*sent));
             }

@@ -5,8 +5,13 @@
 use std::collections::HashMap;
 
 use super::connection::{Connection, Ends};
+use super::file::Nanoseconds;
 use super::ip::Address;
+use super::samples::Samples;
 use super::segment::Segment;
+
+/// Connections that are sampled over time.
+const MOST_SAMPLED: usize = 256;
 
 /// How many connections are followed at a time, and how many are listed in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +55,12 @@ pub struct Flows {
     last: Option<usize>,
     closed: Vec<(u32, Connection)>,
     next: u32,
+    /// When samples begin and how long their intervals are.
+    began: Nanoseconds,
+    interval: Nanoseconds,
+    sampled: usize,
+    /// Bytes from which on a connection is sampled.
+    worth: u64,
     /// Connections that were concluded while they may have gone on.
     pub concluded: u64,
     /// Flows of the connections that are not listed, by protocol.
@@ -78,7 +89,7 @@ pub struct Belongs<'a> {
 
 impl Flows {
     /// None yet.
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: Limits, interval: Nanoseconds) -> Self {
         Self {
             limits: Limits { open: limits.open.max(1), listed: limits.listed.max(1) },
             index: HashMap::new(),
@@ -86,9 +97,18 @@ impl Flows {
             last: None,
             closed: Vec::new(),
             next: 0,
+            began: 0,
+            interval,
+            sampled: 0,
+            worth: 0,
             concluded: 0,
             unlisted: HashMap::new(),
         }
+    }
+
+    /// The time of the first packet, from which samples count.
+    pub fn begin(&mut self, began: Nanoseconds) {
+        self.began = began;
     }
 
     /// The connection of packet `number`, a new one if there is none.
@@ -112,6 +132,7 @@ impl Flows {
             None => self.insert(key, from, to),
         };
         self.last = Some(place);
+        self.sample(place);
         let open = &mut self.open[place];
         open.last_packet = number;
         let direction = usize::from(open.connection.ends.first != from);
@@ -176,6 +197,35 @@ impl Flows {
         self.last = None;
     }
 
+    /// Samples a connection from now on, if it is one of the largest.
+    fn sample(&mut self, place: usize) {
+        let connection = &self.open[place].connection;
+        if connection.samples.is_some() || bytes(connection) < self.worth {
+            return;
+        }
+        if self.sampled >= MOST_SAMPLED {
+            // Whether this one is among those that are worth it then shows with its next packet.
+            return self.sample_fewer();
+        }
+        let new = Samples::new(self.interval, self.began);
+        self.open[place].connection.samples = Some(Box::new([new.clone(), new]));
+        self.sampled += 1;
+    }
+
+    /// Forgets the samples of the smaller half, and asks more of those to come, so that this is rare.
+    fn sample_fewer(&mut self) {
+        let closed = self.closed.iter_mut().map(|(_, connection)| connection);
+        let all = self.open.iter_mut().map(|open| &mut open.connection).chain(closed);
+        let mut sampled: Vec<&mut Connection> = all.filter(|connection| connection.samples.is_some()).collect();
+        sampled.sort_by_key(|connection| std::cmp::Reverse(bytes(connection)));
+        self.sampled = sampled.len() / 2;
+        let small = sampled.split_off(self.sampled);
+        self.worth = (self.worth * 2).max(small.first().map_or(1, |connection| bytes(connection)));
+        for connection in small {
+            connection.samples = None;
+        }
+    }
+
     fn close(&mut self, serial: u32, mut connection: Connection) {
         connection.conclude();
         self.closed.push((serial, connection));
@@ -190,11 +240,15 @@ impl Flows {
         if self.closed.len() <= listed {
             return;
         }
-        let bytes = |connection: &Connection| connection.ways.iter().map(|way| way.bytes).sum::<u64>();
         self.closed
             .select_nth_unstable_by_key(listed, |(serial, connection)| (std::cmp::Reverse(bytes(connection)), *serial));
         for (_, connection) in self.closed.drain(listed..) {
             *self.unlisted.entry(connection.ends.protocol).or_default() += connection.flows().len() as u64;
         }
     }
+}
+
+/// What both ends sent.
+fn bytes(connection: &Connection) -> u64 {
+    connection.ways.iter().map(|way| way.bytes).sum()
 }

@@ -18,6 +18,7 @@ pub mod packets;
 mod pcap;
 mod pcapng;
 pub mod quantiles;
+pub mod samples;
 pub mod seen;
 pub mod segment;
 mod sequence;

@@ -230,7 +230,7 @@ pub fn simulate(given: &Given) -> Simulated {
     let mut records = Vec::new();
     let probe = Trace::new(scenario.links.len(), scenario.flows.len(), |record: &Record| records.push(*record));
     let mut simulation = Simulation::new(&scenario, probe).expect("the scenario is valid");
-    simulation.run(|| false).expect("nobody interrupts");
+    simulation.run(|_| false).expect("nobody interrupts");
     let (links, nodes) = (tables::links(&simulation), tables::nodes(&simulation));
     drop(simulation);
     let packets = |link: u32, event: Event| -> Vec<Packet> {

@@ -6,14 +6,14 @@ use crate::network::server::Wire;
 use crate::network::topology::Paths;
 use crate::scenario::{FlowSpec, Scenario, TrafficSpec, TransportSpec};
 
-/// For each link, the only link that feeds it, if it can be evaluated together with that one: unless it has to keep
-/// `apart`, or a queue decides at departure.
+/// For each link, the only link that feeds it, if it can be evaluated together with that one: unless a queue decides at
+/// departure.
 #[must_use]
-pub fn fused_links(paths: &Paths, links: &[Link], apart: &[bool]) -> Vec<Option<u32>> {
+pub fn fused_links(paths: &Paths, links: &[Link]) -> Vec<Option<u32>> {
     let managed = |link: u32| links[link as usize].managed.is_some();
     let mut feeders = paths.only_feeders();
     for (link, feeder) in (0..).zip(&mut feeders) {
-        *feeder = feeder.filter(|&feeder| !apart[link as usize] && !managed(link) && !managed(feeder));
+        *feeder = feeder.filter(|&feeder| !managed(link) && !managed(feeder));
     }
     feeders
 }
@@ -25,7 +25,6 @@ pub fn confluences(
     scenario: &Scenario,
     paths: &Paths,
     links: &[Link],
-    apart: &[bool],
     fused: &[Option<u32>],
     answering: &[bool],
 ) -> Vec<Confluence> {
@@ -41,7 +40,7 @@ pub fn confluences(
     let plain =
         |link: u32| !managed(link) && !links[link as usize].lossy && !scenario.links[link as usize].flow_control;
     let mut confluences = Vec::new();
-    for link in (0..links.len() as u32).filter(|&link| !apart[link as usize] && !managed(link)) {
+    for link in (0..links.len() as u32).filter(|&link| !managed(link)) {
         let here = |step: &Onward| matches!(step, Onward::Ahead) || *step == Onward::Link(link);
         let goes_on = |on: &u32| plain(*on) && steps.behind(*on).all(|step| here(&step));
         let mut ways = Vec::new();

@@ -35,6 +35,10 @@ impl<P: Probe> Network for Fabric<P> {
         self.takes(flow, size, now)
     }
 
+    fn was_full(&self, flow: u32, seq: i32) -> bool {
+        self.saturation.is_full(flow, seq)
+    }
+
     #[inline]
     fn catch_up(&mut self, link: u32, now: Key) {
         self.catch_up(link, now);

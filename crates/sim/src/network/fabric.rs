@@ -8,6 +8,7 @@ use crate::network::gate::Gates;
 use crate::network::link::Link;
 use crate::network::node::Nodes;
 use crate::network::queue::{QueueSpec, Refusal, Site};
+use crate::network::saturation::Saturation;
 use crate::network::topology::Paths;
 use crate::packet::Packet;
 use crate::probe::{DropReason, Probe, Seen};
@@ -47,6 +48,8 @@ pub struct Fabric<P> {
     look: Time,
     /// SACK blocks of the ACKs in flight.
     pub sacks: SackSlab,
+    /// Which hops were busy throughout the round trips of flows.
+    pub saturation: Saturation,
     /// Who watches packets.
     pub probe: P,
     /// Packets lost on their way, by flow, ACKs not counted.
@@ -62,7 +65,7 @@ pub struct Fabric<P> {
 
 impl<P: Probe> Fabric<P> {
     /// The idle network of a scenario, whose links are entities from `first_link` on, and its waiting
-    /// sources from `first_source` on. Links in `unfused` keep events of their own.
+    /// sources from `first_source` on.
     ///
     /// # Errors
     /// A path that does not exist, or flow control towards a node that cannot pause.
@@ -70,7 +73,6 @@ impl<P: Probe> Fabric<P> {
         scenario: &Scenario,
         (first_link, first_source): (Entity, Entity),
         probe: P,
-        unfused: impl Fn(&Paths) -> Vec<bool>,
     ) -> Result<Self, ScenarioError> {
         let end = Time::new(scenario.duration_s);
         let mut paths = Paths::new(scenario)?;
@@ -83,11 +85,11 @@ impl<P: Probe> Fabric<P> {
                 Link::new(spec, entity, Site { ns2, ..Site::new(scenario, spec) }, end)
             })
             .collect();
-        let (apart, mut found) = (unfused(&paths), Vec::new());
+        let mut found = Vec::new();
         if P::ALLOWS_FUSION {
-            let fused = fused_links(&paths, &links, &apart);
+            let fused = fused_links(&paths, &links);
             let answering = links_to_answering_hosts(scenario, &paths);
-            found = confluences(scenario, &paths, &links, &apart, &fused, &answering);
+            found = confluences(scenario, &paths, &links, &fused, &answering);
             for (link, _) in links.iter_mut().zip(answering).filter(|(_, answering)| *answering) {
                 link.host_reacts_until = Time::NEVER;
             }
@@ -109,9 +111,10 @@ impl<P: Probe> Fabric<P> {
             gates: Gates::new(scenario, &nodes)?,
             nodes,
             links,
-            paths,
             queue: EventQueue::for_size(scenario.links.len() + scenario.flows.len()),
             sacks: SackSlab::default(),
+            saturation: Saturation::new(scenario, &paths),
+            paths,
             probe,
             dropped: vec![0; scenario.flows.len()],
             numbers: if managed { flow_numbers(scenario) } else { Vec::new() },
@@ -163,6 +166,10 @@ impl<P: Probe> Fabric<P> {
                 Err(refusal) => return self.refused_by_queue(index, packet, now(), refusal),
             };
             self.probe.enqueued(now(), index, Seen::new(&packet, &self.paths), service);
+            if packet.ends_round() {
+                let at = Time::new(time);
+                self.saturation.pass(&self.paths, &packet, at, || link.server.busy_until(at));
+            }
             packet = packet.served(service.start, service.precedence);
             if service.marked {
                 packet = packet.marked();
@@ -312,6 +319,12 @@ impl<P: Probe> Fabric<P> {
             None => Place::Link,
             Some(index) => index.checked_sub(self.gates.len()).map_or(Place::Gate(index), Place::Processor),
         }
+    }
+
+    /// The node whose processor a stop is, if it is one.
+    #[must_use]
+    pub fn processor_at(&self, stop: u32) -> Option<u32> {
+        if let Place::Processor(index) = self.place(stop) { Some(self.nodes.list[index].index) } else { None }
     }
 
     /// Counts a lost packet; `blocks` is where an ACK's SACK blocks are.

@@ -7,12 +7,13 @@
 
 use std::collections::VecDeque;
 
+use crate::delays::Delays;
 use crate::error::ScenarioError;
 use crate::events::{Entity, Key};
 use crate::network::fabric::Fabric;
 use crate::network::node::Nodes;
 use crate::network::queue::{Arrival, Queue, QueueSpec, Site, Verdict};
-use crate::network::server::ServerTotals;
+use crate::network::server::{ServerTotals, Wire};
 use crate::network::sources::Sources;
 use crate::packet::Packet;
 use crate::probe::{Probe, Seen};
@@ -47,7 +48,8 @@ pub struct Gate {
     dropped: u64,
     marked: u64,
     most_waiting: usize,
-    waiting_s: f64,
+    /// How long the packets waited that went on the line.
+    waits: Delays,
 }
 
 impl Gate {
@@ -75,6 +77,11 @@ impl Gate {
         self.waiting.len()
     }
 
+    /// Seconds for which what waits will occupy the line.
+    pub(super) fn backlog_s(&self, wire: &Wire) -> f64 {
+        self.waiting.iter().map(|(packet, _)| wire.transmission_s(packet.size())).sum()
+    }
+
     /// Packets refused so far.
     pub(super) fn dropped(&self) -> u64 {
         self.dropped
@@ -86,6 +93,11 @@ impl Gate {
         still && self.busy_since <= since.seconds()
     }
 
+    /// How long packets waited that went on the line.
+    pub(super) fn queueing(&self) -> &Delays {
+        &self.waits
+    }
+
     /// What it did before `end`, with what the line did.
     pub(super) fn totals(&self, line: ServerTotals, end: Time) -> ServerTotals {
         let waiting_s = |sum_s: f64, &(_, since_s): &(Packet, f64)| sum_s + (end.seconds() - since_s);
@@ -93,7 +105,7 @@ impl Gate {
             packets_in: line.packets_in + self.waiting.len() as u64 + self.dropped,
             packets_dropped: self.dropped,
             packets_marked: self.marked,
-            waiting_s: self.waiting.iter().fold(self.waiting_s, waiting_s),
+            waiting_s: self.waiting.iter().fold(self.waits.sum_s, waiting_s),
             queue_max_packets: self.most_waiting as u64,
             ..line
         }
@@ -166,7 +178,7 @@ impl Gates {
                 dropped: 0,
                 marked: 0,
                 most_waiting: 0,
-                waiting_s: 0.0,
+                waits: Delays::above(0.0),
             });
         }
         Ok(gates)
@@ -230,6 +242,10 @@ impl<P: Probe> Fabric<P> {
                 return;
             }
         };
+        if packet.ends_round() {
+            let server = &self.links[gate.link as usize].server;
+            self.saturation.pass(&self.paths, &packet, now.time, || server.busy_until(now.time));
+        }
         self.probe.queued(now, gate.link, seen);
         gate.waiting.push_back((marked, at_s));
         gate.waiting_bytes += u64::from(size);
@@ -277,7 +293,7 @@ impl<P: Probe> Fabric<P> {
         }
         gate.waiting.pop_front();
         gate.waiting_bytes -= u64::from(size);
-        gate.waiting_s += now.time.seconds() - since_s;
+        gate.waits.add(now.time.seconds() - since_s);
         self.probe.dequeued(now, gate.link, Seen::new(&packet, &self.paths));
         let gate_entity = self.first_link + (self.links.len() + index) as u32;
         let link = &mut self.links[gate.link as usize];

@@ -7,10 +7,11 @@
 //! packet that is on the line has a delivery to come, so none is made too late. Only a probe that must see
 //! packets in order costs an event more, at each departure.
 
+use crate::delays::Delays;
 use crate::events::Key;
 use crate::network::fabric::Fabric;
 use crate::network::queue::{Held, OnLine, QueueSpec, Refusal, Site, Waiting};
-use crate::network::server::ServerTotals;
+use crate::network::server::{ServerTotals, Wire};
 use crate::packet::Packet;
 use crate::probe::{Probe, Seen};
 use crate::time::Time;
@@ -19,12 +20,16 @@ use crate::time::Time;
 #[derive(Clone, Debug)]
 pub struct Managed {
     queue: Held,
+    /// Bytes waiting.
+    bytes: u64,
     /// Bytes of the packet that was last put on the line.
     on_line_bytes: u64,
     dropped: u64,
     marked: u64,
     most_waiting: usize,
-    /// Time that packets waited which have left the queue, in seconds.
+    /// How long the packets waited that went on the line.
+    waits: Delays,
+    /// Time that packets waited which have left the queue, those that were lost included, in seconds.
     waiting_s: f64,
     /// Packets that a decision loses; kept for its memory.
     lost: Vec<Waiting>,
@@ -35,7 +40,17 @@ impl Managed {
     #[must_use]
     pub fn new(spec: &QueueSpec, site: Site<'_>) -> Option<Self> {
         let queue = Held::new(spec, site)?;
-        Some(Self { queue, on_line_bytes: 0, dropped: 0, marked: 0, most_waiting: 0, waiting_s: 0.0, lost: Vec::new() })
+        Some(Self {
+            queue,
+            bytes: 0,
+            on_line_bytes: 0,
+            dropped: 0,
+            marked: 0,
+            most_waiting: 0,
+            waits: Delays::above(0.0),
+            waiting_s: 0.0,
+            lost: Vec::new(),
+        })
     }
 
     /// What is on the line, if `packets` are: one or none.
@@ -53,9 +68,19 @@ impl Managed {
         self.queue.len()
     }
 
+    /// Seconds for which what waits will occupy the line, if none of it is padded.
+    pub(super) fn backlog_s(&self, wire: &Wire) -> f64 {
+        wire.occupied_s(self.queue.len(), self.bytes)
+    }
+
     /// Packets dropped so far.
     pub(super) fn dropped(&self) -> u64 {
         self.dropped
+    }
+
+    /// How long packets waited that went on the line.
+    pub(super) fn queueing(&self) -> &Delays {
+        &self.waits
     }
 
     /// What it did before `end`, with what the line did.
@@ -88,6 +113,7 @@ impl<P: Probe> Fabric<P> {
             debug_assert!(none.is_none() && lost.is_empty());
         }
         if managed.queue.join(waiting, on_line, &mut lost) {
+            managed.bytes += u64::from(packet.size());
             self.probe.queued(now, index, seen);
         } else {
             managed.dropped += 1;
@@ -147,9 +173,15 @@ impl<P: Probe> Fabric<P> {
         self.probe.dequeued(at, index, Seen::new(&packet, &self.paths));
         let link = &mut self.links[index as usize];
         let service = link.server.transmit(at, packet.size());
+        if packet.ends_round() {
+            self.saturation.pass(&self.paths, &packet, at.time, || link.server.busy_until(at.time));
+        }
         if let Some(managed) = &mut link.managed {
             managed.on_line_bytes = u64::from(packet.size());
-            managed.waiting_s += at.time.seconds() - since_s;
+            managed.bytes -= managed.on_line_bytes;
+            let waited_s = at.time.seconds() - since_s;
+            managed.waiting_s += waited_s;
+            managed.waits.add(waited_s);
             managed.marked += u64::from(marked);
         }
         packet = packet.served(service.start, service.precedence);
@@ -177,6 +209,7 @@ impl<P: Probe> Fabric<P> {
         for Waiting { packet, since_s, .. } in lost.drain(..) {
             if let Some(managed) = &mut self.links[index as usize].managed {
                 managed.dropped += 1;
+                managed.bytes -= u64::from(packet.size());
                 managed.waiting_s += at.time.seconds() - since_s;
             }
             self.probe.discarded(at, index, Seen::new(&packet, &self.paths), reason);

@@ -14,6 +14,7 @@ pub mod node;
 pub mod overview;
 pub mod processor;
 pub mod queue;
+pub mod saturation;
 pub mod server;
 pub mod sources;
 pub mod topology;

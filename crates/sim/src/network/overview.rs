@@ -1,5 +1,6 @@
 //! A link and its queue, seen as one: its packets wait in the server, in a gate or in a managed queue.
 
+use crate::delays::Summary;
 use crate::events::Key;
 use crate::network::fabric::Fabric;
 use crate::network::server::ServerTotals;
@@ -49,6 +50,30 @@ impl<P> Fabric<P> {
             (None, Some(managed)) => managed.totals(line, self.end),
             (None, None) => line,
         }
+    }
+
+    /// How long packets waited at a link that went on the line before the end of the run.
+    #[must_use]
+    pub fn queueing(&self, link: u32) -> Summary {
+        let whole = &self.links[link as usize];
+        match (self.gates.of(link), &whole.managed) {
+            (Some(gate), _) => gate.queueing().summary(),
+            (None, Some(managed)) => managed.queueing().summary(),
+            (None, None) => whole.server.queueing().summary(),
+        }
+    }
+
+    /// Seconds from `now`, up to which its decisions are made, until a link has sent what is on the line and waits.
+    #[must_use]
+    pub fn backlog_s(&self, link: u32, now: Time) -> f64 {
+        let whole = &self.links[link as usize];
+        let wire = whole.server.wire();
+        let waiting_s = match (self.gates.of(link), &whole.managed) {
+            (Some(gate), _) => gate.backlog_s(wire),
+            (None, Some(managed)) => managed.backlog_s(wire),
+            (None, None) => 0.0,
+        };
+        whole.server.backlog_s(now) + waiting_s
     }
 
     /// Random numbers that links and their queues have drawn.

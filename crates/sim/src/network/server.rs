@@ -5,6 +5,7 @@
 //! kept is which of them lie ahead, to know whether the queue is full; [`Server::advance`] forgets
 //! those that precede an event.
 
+use crate::delays::Delays;
 use crate::events::{Entity, Key, Precedence};
 use crate::network::queue::{Arrival, Queue, Refusal, Verdict};
 use crate::ring::Ring;
@@ -41,6 +42,13 @@ impl Wire {
         let frame = (size + self.framing.overhead_bytes).max(self.framing.smallest_bytes);
         // ns-2's order: eight times the bytes, then the division.
         8.0 * f64::from(frame) / self.rate_bps
+    }
+
+    /// Seconds that so many packets of so many bytes in all occupy the line, none of which is padded.
+    #[must_use]
+    pub fn occupied_s(&self, packets: usize, bytes: u64) -> f64 {
+        let overhead = packets as u64 * u64::from(self.framing.overhead_bytes);
+        self.rate_pps.map_or(8.0 * (bytes + overhead) as f64 / self.rate_bps, |rate| packets as f64 / rate)
     }
 
     /// Seconds from its first bit at this end to its last at the other.
@@ -147,8 +155,8 @@ pub struct Server {
     entity: Entity,
     most_waiting: u32,
     end: f64,
-    /// Time that packets waited, in seconds; cut off at the end of the run.
-    waiting_s: f64,
+    /// How long packets waited that did.
+    waits: Delays,
     /// With fewer packets than this ahead a packet joins, and the queue is not asked.
     unasked: u32,
     ahead: Ring<Granted>,
@@ -168,6 +176,8 @@ struct Rare {
     others: Admitted,
     /// Packets and their bytes that were admitted and are not transmitted when the run ends.
     late: (u64, u64),
+    /// Packets that wait when the run ends, and the time that all packets have waited by then, in seconds.
+    still_waiting: (u64, f64),
     dropped: u64,
     marked: u64,
     /// Sizes of the packets ahead and their sum, kept for a queue that counts bytes.
@@ -206,7 +216,7 @@ impl Server {
             entity,
             most_waiting: 0,
             end: end.seconds(),
-            waiting_s: 0.0,
+            waits: Delays::above(0.0),
             unasked: queue.unasked(),
             ahead: Ring::default(),
             rare: Box::new(Rare {
@@ -216,6 +226,7 @@ impl Server {
                 previous: never,
                 others: Admitted::default(),
                 late: (0, 0),
+                still_waiting: (0, 0.0),
                 dropped: 0,
                 marked: 0,
                 sizes: Ring::default(),
@@ -338,7 +349,11 @@ impl Server {
             let precedence = Precedence::of(start - last.start);
             self.ahead.push_back(last);
             self.most_waiting = self.most_waiting.max(packets as u32);
-            self.waiting_s += if start < self.end { start } else { self.end } - now;
+            if start < self.end {
+                self.waits.add(start - now);
+            } else {
+                self.note_waiting(now);
+            }
             (start, precedence)
         };
         let departure = start + transmission_s;
@@ -348,6 +363,15 @@ impl Server {
         }
         let delivery = Time::new(start + crossing_s);
         Service { start: Time::new(start), departure: Time::new(departure), delivery, precedence, marked: false }
+    }
+
+    /// A packet that came at `now` still waits when the run ends.
+    #[cold]
+    fn note_waiting(&mut self, now: f64) {
+        let still = &mut self.rare.still_waiting;
+        // They are the last that come.
+        let before_s = if still.0 == 0 { self.waits.sum_s } else { still.1 };
+        *still = (still.0 + 1, before_s + (self.end - now));
     }
 
     /// The service just granted does not end before the run does.
@@ -423,6 +447,24 @@ impl Server {
         self.busy_since <= since.seconds() && self.last.departure >= now.seconds()
     }
 
+    /// How long packets waited that went on the line before the end of the run, those that did not wait included.
+    #[must_use]
+    pub fn queueing(&self) -> Delays {
+        self.waits.clone().with_zeros(self.admitted().packets - self.rare.still_waiting.0 - self.waits.count)
+    }
+
+    /// Seconds from `now` until all that was granted has been sent.
+    #[must_use]
+    pub fn backlog_s(&self, now: Time) -> f64 {
+        (self.last.departure - now.seconds()).max(0.0)
+    }
+
+    /// How long packets take.
+    #[must_use]
+    pub fn wire(&self) -> &Wire {
+        &self.rare.wire
+    }
+
     fn admitted(&self) -> Admitted {
         self.rare.others.with(&self.recent).with(&self.rare.previous)
     }
@@ -438,7 +480,7 @@ impl Server {
             packets_marked: *marked,
             bytes_out: admitted.bytes - late.1,
             busy_s: self.busy_until(Time::new(self.end)),
-            waiting_s: self.waiting_s,
+            waiting_s: if self.rare.still_waiting.0 > 0 { self.rare.still_waiting.1 } else { self.waits.sum_s },
             queue_max_packets: u64::from(self.most_waiting),
         }
     }

@@ -219,8 +219,9 @@ impl<'a> BeyondLinks<'a> {
     }
 }
 
-/// Breadth-first search towards destinations, one search per destination router.
-struct Router<'a> {
+/// Shortest paths by number of links: breadth-first search towards destinations, one search per destination router.
+#[derive(Debug)]
+pub struct Router<'a> {
     scenario: &'a Scenario,
     incoming: Vec<Vec<u32>>,
     /// Next link towards a destination, per destination searched.
@@ -228,7 +229,9 @@ struct Router<'a> {
 }
 
 impl<'a> Router<'a> {
-    fn new(scenario: &'a Scenario) -> Self {
+    /// A router of the network of a scenario; nothing is searched yet.
+    #[must_use]
+    pub fn new(scenario: &'a Scenario) -> Self {
         let mut incoming = vec![Vec::new(); scenario.nodes.len()];
         for (index, link) in scenario.links.iter().enumerate() {
             incoming[link.to as usize].push(index as u32);
@@ -276,9 +279,11 @@ impl<'a> Router<'a> {
         Ok(path.to_vec())
     }
 
+    /// The links from one node to another; nothing where there is no way.
+    ///
     /// A host on a single link shares the search of the router behind it: a dumbbell of a thousand
     /// pairs needs two searches, not two thousand.
-    fn shortest(&mut self, from: u32, to: u32) -> Option<Vec<u32>> {
+    pub fn shortest(&mut self, from: u32, to: u32) -> Option<Vec<u32>> {
         let last = match self.incoming[to as usize][..] {
             [only] if self.link(only).from != from => Some(only),
             _ => None,

@@ -4,6 +4,7 @@ use crate::events::Key;
 use crate::network::server::Service;
 use crate::network::topology::Paths;
 use crate::packet::Packet;
+use crate::transport::accounting::LIMITS;
 use crate::transport::sack::SackSlab;
 
 pub mod series;
@@ -67,12 +68,30 @@ impl<'a> Seen<'a> {
     }
 }
 
+/// A flow at a sample of the time series: totals since its start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowLook {
+    /// Which.
+    pub flow: u32,
+    /// Shares of the time from its start, in the order of `LIMITED_BY`.
+    pub limited_by: [f64; LIMITS],
+    /// That time, in seconds.
+    pub seconds: f64,
+    /// Data packets that arrived with a congestion mark.
+    pub packets_marked: u64,
+}
+
 /// Sees every packet at every link.
 pub trait Probe {
     /// Whether links may be evaluated ahead of time: not for a probe that must see them in order.
     const ALLOWS_FUSION: bool;
     /// Whether what happens to packets must be told in order.
     const SEES_PACKETS: bool;
+    /// Whether it looks at each flow whenever the time series are sampled.
+    const LOOKS: bool = false;
+
+    /// A flow, at a sample of the time series.
+    fn looked(&mut self, _look: FlowLook) {}
 
     /// A transport put a packet to the begin of its path, the first stop of which sees it next; the blocks of ACKs
     /// are in `sacks`.

@@ -22,10 +22,16 @@ pub enum Metric {
     Utilization,
     /// Packets that a link, or the input rings of a processor, dropped during the past interval.
     PacketsDropped,
+    /// How long a packet would wait that joined the queue of a link now.
+    QueueingDelayS,
     /// Payload delivered in order during the past interval, in bit/s.
     GoodputBps,
     /// Bytes delivered during the past interval, in bit/s.
     ThroughputBps,
+    /// Mean one-way delay of the packets of a flow that arrived during the past interval.
+    OneWayDelayS,
+    /// Mean of the samples of a flow's round-trip time during the past interval.
+    RttS,
     /// Congestion window.
     CwndPackets,
     /// Slow-start threshold.
@@ -44,15 +50,21 @@ pub enum Metric {
 
 impl Metric {
     /// All metrics, with a line of help each.
-    pub const ALL: [(Self, &'static str); 12] = [
+    pub const ALL: [(Self, &'static str); 15] = [
         (Self::QueuePackets, "packets waiting at a link, without the one in service"),
         (Self::Utilization, "share of the past interval during which a link transmitted"),
         (
             Self::PacketsDropped,
             "packets that a link, or the input rings of a processor, dropped during the past interval",
         ),
+        (Self::QueueingDelayS, "how long a packet would wait that joined the queue of a link now, in seconds"),
         (Self::GoodputBps, "payload of a flow delivered in order during the past interval, in bit/s"),
         (Self::ThroughputBps, "bytes of a flow delivered during the past interval, in bit/s"),
+        (
+            Self::OneWayDelayS,
+            "mean one-way delay of the packets of a flow that arrived in the past interval, in seconds",
+        ),
+        (Self::RttS, "mean of a TCP flow's samples of the round-trip time in the past interval, in seconds"),
         (Self::CwndPackets, "congestion window of a TCP flow"),
         (Self::SsthreshPackets, "slow-start threshold of a TCP flow"),
         (Self::InFlightPackets, "packets of a TCP flow sent and not acknowledged"),
@@ -69,8 +81,11 @@ impl Metric {
             Self::QueuePackets => "queue_packets",
             Self::Utilization => "utilization",
             Self::PacketsDropped => "packets_dropped",
+            Self::QueueingDelayS => "queueing_delay_s",
             Self::GoodputBps => "goodput_bps",
             Self::ThroughputBps => "throughput_bps",
+            Self::OneWayDelayS => "one_way_delay_s",
+            Self::RttS => "rtt_s",
             Self::CwndPackets => "cwnd_packets",
             Self::SsthreshPackets => "ssthresh_packets",
             Self::InFlightPackets => "in_flight_packets",

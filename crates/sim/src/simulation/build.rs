@@ -5,11 +5,12 @@ use super::sampler::Sampled;
 use super::{Endpoint, Entities, Simulation, TcpFlow};
 use crate::congestion::external::NoMaker;
 use crate::congestion::{Controls, Maker};
+use crate::delays::Delays;
 use crate::error::ScenarioError;
 use crate::events::Key;
 use crate::network::ahead::flows_alone_at_their_host;
 use crate::network::fabric::Fabric;
-use crate::network::topology::Paths;
+use crate::network::server::Wire;
 use crate::probe::Probe;
 use crate::probe::series::Series;
 use crate::random::Stream;
@@ -20,6 +21,7 @@ use crate::traffic::sizes::Sizes;
 use crate::transport::connection::Connection;
 use crate::transport::datagram::{DatagramFlow, Fragments};
 use crate::transport::ns2;
+use crate::transport::one_way::OneWay;
 use crate::transport::receiver::Receiver;
 use crate::transport::sender::Sender;
 use crate::transport::timer::{DELAYED_ACK, PACING, RETRANSMISSION};
@@ -41,7 +43,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
     pub fn with_controls(scenario: &'a Scenario, probe: P, maker: &mut dyn Maker) -> Result<Self, ScenarioError> {
         let entities = Entities::new(scenario);
         let first = (entities.first_link, entities.first_source);
-        let fabric = Fabric::new(scenario, first, probe, |paths| watched(scenario, paths))?;
+        let fabric = Fabric::new(scenario, first, probe)?;
         let mut simulation = Self {
             scenario,
             fabric,
@@ -118,10 +120,9 @@ impl<'a, P: Probe> Simulation<'a, P> {
             value: format!("{:?}", tcp.congestion.kind),
             expected,
         })?;
-        let bottleneck = slowest(self.scenario, &self.fabric.paths.links(index, false), tcp);
         let retransmission = self.entities.timer(index, RETRANSMISSION);
-        let mut sender =
-            Sender::new(&connection, index, retransmission, control, bottleneck, phase_s, Time::planned(flow.start_s));
+        let mut sender = Sender::new(&connection, index, retransmission, control, phase_s, Time::planned(flow.start_s));
+        sender.totals.rtt = Delays::above(0.0);
         let samples = self.controls.samples_delivery(control);
         if samples {
             check_samples(flow, tcp)?;
@@ -133,6 +134,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
         let feedback = feedback(&flow.label, tcp.ecn, self.controls.reads_marks(control))?;
         let delayed_ack = self.entities.timer(index, DELAYED_ACK);
         let mut receiver = Receiver::new(tcp, self.scenario.profile, feedback, index, delayed_ack);
+        receiver.totals.one_way = OneWay::above(self.unloaded_s(index, connection.size(1)));
         let single = !matches!(flow.traffic, TrafficSpec::Bulk { .. });
         receiver.expect(single, bytes.map(|_| connection.packets() as u32));
         let connection = self.connection(connection);
@@ -151,12 +153,24 @@ impl<'a, P: Probe> Simulation<'a, P> {
         if let Some(sizes) = Sizes::new(&udp.sizes) {
             datagrams = datagrams.mixed(sizes, Stream::new(self.scenario.seed, &flow.group, flow.index, "sizes"));
         }
+        let largest = if datagrams.is_mixed() { None } else { Some(datagrams.largest()) };
+        datagrams.one_way = OneWay::above(largest.map_or(0.0, |size| self.unloaded_s(index, size)));
         if let (TrafficSpec::Saturate {}, Some(&first)) = (&flow.traffic, path.first()) {
             check_pushes_back(self.scenario, first, fragments.size)?;
             datagrams = datagrams.saturating(Time::planned(flow.start_s), first);
         }
         self.udp.push(datagrams);
         Ok(Endpoint::Udp(self.udp.len() as u32 - 1))
+    }
+
+    /// Seconds from end to end of a flow's path for a packet of `size` bytes that waits nowhere.
+    fn unloaded_s(&self, flow: u32, size: u32) -> f64 {
+        let (links, nodes) = (&self.scenario.links, &self.scenario.nodes);
+        let path = self.fabric.paths.links(flow, false);
+        let links_s: f64 = path.iter().map(|&link| Wire::new(&links[link as usize]).crossing_s(size)).sum();
+        let processors = self.fabric.paths.stops(flow, false).filter_map(|stop| self.fabric.processor_at(stop));
+        let specs = processors.filter_map(|node| nodes[node as usize].processor.as_ref());
+        links_s + specs.map(|spec| spec.per_packet_s + spec.per_byte_s * f64::from(size)).sum::<f64>()
     }
 
     /// Connections of one group usually have equal parameters: they share them.
@@ -167,22 +181,4 @@ impl<'a, P: Probe> Simulation<'a, P> {
         }
         self.connections.len() as u32 - 1
     }
-}
-
-/// The slowest of `links` for the segments of a connection, the first of equals.
-fn slowest(scenario: &Scenario, links: &[u32], tcp: &TcpSpec) -> u32 {
-    let rate = |link: u32| scenario.links[link as usize].carries_bps(tcp.payload_bytes + tcp.header_bytes);
-    let slowest = links.iter().copied().reduce(|slow, link| if rate(link) < rate(slow) { link } else { slow });
-    slowest.unwrap_or_default()
-}
-
-/// The links whose busy periods the flows' accounts look at: they must not be evaluated ahead of time.
-fn watched(scenario: &Scenario, paths: &Paths) -> Vec<bool> {
-    let mut watched = vec![false; scenario.links.len()];
-    for (index, flow) in scenario.flows.iter().enumerate() {
-        if let TransportSpec::Tcp(tcp) = &flow.transport {
-            watched[slowest(scenario, &paths.links(index as u32, false), tcp) as usize] = true;
-        }
-    }
-    watched
 }

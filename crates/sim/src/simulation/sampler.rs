@@ -2,8 +2,8 @@
 
 use super::{Endpoint, SAMPLER, Simulation, TcpFlow};
 use crate::events::Key;
-use crate::probe::Probe;
 use crate::probe::series::Metric;
+use crate::probe::{FlowLook, Probe};
 use crate::time::Time;
 
 /// What the sampler saw last.
@@ -14,6 +14,9 @@ pub(super) struct Sampled {
     dropped: Vec<u64>,
     payload: Vec<u64>,
     bytes: Vec<u64>,
+    /// Of each flow, the sum and the number of its one-way delays, and of its samples of the round-trip time.
+    one_way: Vec<(f64, u64)>,
+    rtt: Vec<(f64, u64)>,
     /// Of each processor, time busy and packets dropped.
     nodes: Vec<(f64, u64)>,
 }
@@ -29,6 +32,8 @@ impl<P: Probe> Simulation<'_, P> {
             dropped: vec![0; links],
             payload: vec![0; flows],
             bytes: vec![0; flows],
+            one_way: vec![(0.0, 0); flows],
+            rtt: vec![(0.0, 0); flows],
             nodes: vec![(0.0, 0); self.fabric.nodes.list.len()],
         };
         self.fabric.queue.push(Key::planned(Time::new(interval_s), SAMPLER));
@@ -43,6 +48,9 @@ impl<P: Probe> Simulation<'_, P> {
         }
         for flow in 0..self.endpoints.len() {
             self.sample_flow(time_s, flow, interval_s);
+            if P::LOOKS {
+                self.look_at(now.time, flow);
+            }
         }
         for node in 0..self.fabric.nodes.list.len() {
             self.sample_processor(time_s, node, interval_s);
@@ -62,29 +70,38 @@ impl<P: Probe> Simulation<'_, P> {
         self.series.push(time_s, entity, Metric::QueuePackets, waiting as f64);
         self.series.push(time_s, entity, Metric::Utilization, (busy_s - self.sampled.busy_s[index]) / interval_s);
         self.series.push(time_s, entity, Metric::PacketsDropped, (dropped - self.sampled.dropped[index]) as f64);
+        self.series.push(time_s, entity, Metric::QueueingDelayS, self.fabric.backlog_s(entity, now.time));
         self.sampled.busy_s[index] = busy_s;
         self.sampled.dropped[index] = dropped;
     }
 
     fn sample_flow(&mut self, time_s: f64, flow: usize, interval_s: f64) {
         let entity = (self.fabric.links.len() + flow) as u32;
-        let (payload, bytes) = match self.endpoints[flow] {
+        let (payload, bytes, delays) = match self.endpoints[flow] {
             Endpoint::Tcp(index) => {
                 let flow = &self.tcp[index as usize];
                 let connection = &self.connections[flow.connection as usize];
-                (connection.payload_through(flow.receiver.in_order()), flow.receiver.totals.bytes)
+                let totals = &flow.receiver.totals;
+                (connection.payload_through(flow.receiver.in_order()), totals.bytes, &totals.one_way.delays)
             }
             Endpoint::Udp(index) => {
                 let flow = &self.udp[index as usize];
-                (flow.payload_delivered, flow.bytes_delivered)
+                (flow.payload_delivered, flow.bytes_delivered, &flow.one_way.delays)
             }
         };
         let rate = |now: u64, before: u64| (now - before) as f64 * 8.0 / interval_s;
         self.series.push(time_s, entity, Metric::GoodputBps, rate(payload, self.sampled.payload[flow]));
         self.series.push(time_s, entity, Metric::ThroughputBps, rate(bytes, self.sampled.bytes[flow]));
+        let delays = (delays.sum_s, delays.count);
+        let before = std::mem::replace(&mut self.sampled.one_way[flow], delays);
+        self.push_mean(time_s, entity, Metric::OneWayDelayS, delays, before);
         self.sampled.payload[flow] = payload;
         self.sampled.bytes[flow] = bytes;
         if let Endpoint::Tcp(index) = self.endpoints[flow] {
+            let rtt = &self.tcp[index as usize].sender.totals.rtt;
+            let rtt = (rtt.sum_s, rtt.count);
+            let before = std::mem::replace(&mut self.sampled.rtt[flow], rtt);
+            self.push_mean(time_s, entity, Metric::RttS, rtt, before);
             let TcpFlow { sender, connection, .. } = &self.tcp[index as usize];
             let connection = &self.connections[*connection as usize];
             self.series.push(time_s, entity, Metric::CwndPackets, sender.window.cwnd);
@@ -96,6 +113,27 @@ impl<P: Probe> Simulation<'_, P> {
                 let bits = 8.0 * f64::from(connection.full_size());
                 self.series.push(time_s, entity, Metric::PacingRateBps, rate * bits);
             }
+        }
+    }
+
+    /// Shows a flow to the probe.
+    fn look_at(&mut self, now: Time, flow: usize) {
+        let (limited_by, until, packets_marked) = match self.endpoints[flow] {
+            Endpoint::Tcp(index) => {
+                let TcpFlow { sender, receiver, .. } = &self.tcp[index as usize];
+                let until = sender.totals.finished.map_or(now, |finished| finished.min(now));
+                (sender.limit_shares(until), until, receiver.totals.packets_marked)
+            }
+            Endpoint::Udp(index) => (self.udp[index as usize].limit_shares(&self.fabric, now), now, 0),
+        };
+        let seconds = (until.seconds() - self.scenario.flows[flow].start_s).max(0.0);
+        self.fabric.probe.looked(FlowLook { flow: flow as u32, limited_by, seconds, packets_marked });
+    }
+
+    /// Adds the mean of what was measured since the last sample, if anything was.
+    fn push_mean(&mut self, time_s: f64, entity: u32, metric: Metric, now: (f64, u64), before: (f64, u64)) {
+        if now.1 > before.1 {
+            self.series.push(time_s, entity, metric, (now.0 - before.0) / (now.1 - before.1) as f64);
         }
     }
 

@@ -1,10 +1,9 @@
 //! Why is this flow slow? Each flow's time, from start to stop, divided by what held it back.
 //!
-//! The reason can only change where the send loop stops, so it costs two comparisons per ACK. Time at
-//! the receiver's window is looked at round by round (from the sending of a packet to its ACK): a
-//! round during which the flow's bottleneck was never idle counts as limited by the *network*, for
-//! then a larger window would have lengthened the queue and not raised the goodput. So does the time for
-//! which the sender's interface pushed back while the bottleneck was never idle, packet by packet.
+//! The reason can only change where the send loop stops, so it costs two comparisons per ACK. Time at a window, at the
+//! pacing timer or at the interface is booked round by round, from the ACK of one marked packet to that of the next: if
+//! a hop of the path was busy throughout that round trip ([`saturation`](crate::network::saturation)), the flow was
+//! limited by the *network*, for with more room it would have lengthened the queue or taken the rate from others.
 
 use crate::time::Time;
 
@@ -17,9 +16,9 @@ pub enum Limit {
     Handshake,
     /// The application has nothing to send.
     Application,
-    /// The receiver's window is full, and the path is not.
+    /// The receiver's window is full, and no hop of the path is.
     ReceiverWindow,
-    /// The receiver's window or the interface is full, and so is the path.
+    /// A window is full, the pacing timer runs or the interface takes no more, and a hop of the path is saturated.
     Network,
     /// The pacing timer.
     Pacing,
@@ -44,42 +43,67 @@ pub const LIMITED_BY: [&str; LIMITS] = [
 ];
 
 /// The running account of one flow: what holds it back now, and since when.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Account {
-    limit: Limit,
     since: Time,
-    /// Seconds spent under each limit so far.
-    spent_s: [f64; LIMITS],
-    /// The round at the receiver's window ends when this packet is acknowledged.
+    /// The round ends when this packet is acknowledged; it carries the mark.
     round_end: i32,
+    limit: Limit,
     /// The flow has stopped.
     closed: bool,
+    /// A hop was busy throughout the last round.
+    full: bool,
+    /// What is touched where the limit changes or a round ends.
+    spent: Box<Spent>,
 }
 
+/// Seconds spent under each limit.
+#[derive(Clone, Debug, Default)]
+struct Spent {
+    /// Before this round.
+    before_s: [f64; LIMITS],
+    /// In this round.
+    round_s: [f64; LIMITS],
+}
+
+/// A round lasts for so many packets at least: flows with small windows need not look at each round trip.
+const LEAST_PACKETS: i32 = 32;
+
 impl Account {
-    /// An account that opens at `start`.
+    /// An account that opens at `start`. The first packet with data ends the first round.
     #[must_use]
     pub fn new(start: Time) -> Self {
-        Self { since: start, ..Self::default() }
+        Self { since: start, round_end: 1, limit: Limit::default(), closed: false, full: false, spent: Box::default() }
     }
 
-    /// The send loop stopped at `now` because of `limit`. `acked` and `sent` are the highest sequence
-    /// numbers acknowledged and sent; `busy` says whether the bottleneck was busy throughout an interval.
+    /// The send loop stopped at `now` because of `limit`. `acked` and `sent` are the highest sequence numbers
+    /// acknowledged and sent; `full` says whether a hop was busy throughout the round, and is asked when it ends.
     #[inline]
-    pub fn note(&mut self, limit: Limit, now: Time, (acked, sent): (i32, i32), busy: impl Fn(Time, Time) -> bool) {
-        if self.closed || limit == self.limit && !self.renews(limit, acked) {
+    pub fn note(&mut self, limit: Limit, now: Time, (acked, sent): (i32, i32), full: impl FnOnce(i32) -> bool) {
+        if self.closed {
             return;
         }
-        self.close(now, busy);
+        self.book(now);
         self.limit = limit;
-        self.round_end = sent;
+        if acked >= self.round_end {
+            self.full = full(self.round_end);
+            self.close_round();
+            self.round_end = sent.max(acked - 1 + LEAST_PACKETS) + 1;
+        }
     }
 
-    /// Whether a limit is that which holds the flow back already, and there is nothing to look at.
+    /// Whether nothing changes: the same limit, in the same round.
     #[inline]
     #[must_use]
-    pub fn goes_on(&self, limit: Limit) -> bool {
-        limit == self.limit && !self.is_outside()
+    pub fn continues(&self, limit: Limit, acked: i32) -> bool {
+        limit == self.limit && acked < self.round_end
+    }
+
+    /// The packet with whose ACK the round ends.
+    #[inline]
+    #[must_use]
+    pub fn round_end(&self) -> i32 {
+        self.round_end
     }
 
     /// What holds the flow back now.
@@ -88,46 +112,43 @@ impl Account {
         self.limit
     }
 
-    /// Whether the next change of the limit looks at the bottleneck.
-    #[inline]
-    #[must_use]
-    pub fn looks_at_bottleneck(&self) -> bool {
-        self.is_outside() && !self.closed
-    }
-
-    /// Whether what holds the flow back now lies outside of the path, unless that is full.
-    #[inline]
-    fn is_outside(&self) -> bool {
-        matches!(self.limit, Limit::ReceiverWindow | Limit::SenderRate)
-    }
-
-    /// Whether a limit that goes on is looked at anew: the network may be behind it.
-    #[inline]
-    fn renews(&self, limit: Limit, acked: i32) -> bool {
-        limit == Limit::ReceiverWindow && acked >= self.round_end || limit == Limit::SenderRate
-    }
-
     /// The flow stops: what comes after does not count.
-    pub fn stop(&mut self, now: Time, busy: impl Fn(Time, Time) -> bool) {
-        self.close(now, busy);
+    pub fn stop(&mut self, now: Time) {
+        self.book(now);
+        self.close_round();
         self.closed = true;
     }
 
     /// Books the time since the last change.
-    fn close(&mut self, now: Time, busy: impl Fn(Time, Time) -> bool) {
-        let full = self.is_outside() && busy(self.since, now);
-        let limit = if full { Limit::Network } else { self.limit };
-        self.spent_s[limit as usize] += now.since(self.since);
+    fn book(&mut self, now: Time) {
+        self.spent.round_s[self.limit as usize] += now.since(self.since);
         self.since = now;
     }
 
-    /// The shares of the time from the start to `stop`; all zero for a flow that had no time.
-    #[must_use]
-    pub fn shares(mut self, stop: Time, busy: impl Fn(Time, Time) -> bool) -> [f64; LIMITS] {
-        if !self.closed && stop > self.since {
-            self.close(stop, busy);
+    /// Books the round that ends.
+    fn close_round(&mut self) {
+        use Limit::{CongestionWindow, Network, Pacing, ReceiverWindow, SenderRate};
+        let Spent { before_s, round_s } = &mut *self.spent;
+        if self.full {
+            for limit in [ReceiverWindow, Pacing, SenderRate, CongestionWindow] {
+                round_s[Network as usize] += std::mem::take(&mut round_s[limit as usize]);
+            }
         }
-        let total: f64 = self.spent_s.iter().sum();
-        self.spent_s.map(|spent| if total > 0.0 { spent / total } else { 0.0 })
+        for (before, round) in before_s.iter_mut().zip(round_s) {
+            *before += std::mem::take(round);
+        }
+    }
+
+    /// The shares of the time from the start to `stop`; all zero for a flow that had no time. A round that does not end
+    /// is booked as the one before it.
+    #[must_use]
+    pub fn shares(&self, stop: Time) -> [f64; LIMITS] {
+        let mut account = self.clone();
+        if !account.closed && stop > account.since {
+            account.book(stop);
+        }
+        account.close_round();
+        let total: f64 = account.spent.before_s.iter().sum();
+        account.spent.before_s.map(|spent| if total > 0.0 { spent / total } else { 0.0 })
     }
 }

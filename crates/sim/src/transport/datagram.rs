@@ -7,10 +7,10 @@ use crate::scenario::UdpSpec;
 use crate::time::Time;
 use crate::traffic::sizes::Sizes;
 use crate::traffic::video::Cut;
-use crate::transport::accounting::{Account, LIMITS, Limit};
+use crate::transport::accounting::{LIMITS, Limit};
 use crate::transport::network::{Backpressure, Network};
+use crate::transport::one_way::OneWay;
 use crate::transport::playout::{Frames, Playout};
-use crate::transport::receiver::Latency;
 
 /// How one datagram is cut: all fragments but the last have `size` bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,40 @@ impl Fragments {
     }
 }
 
+/// What holds back a flow that sends as fast as it can: its first link, or what hands the packets to that.
+#[derive(Clone, Copy, Debug)]
+struct PushedBack {
+    link: u32,
+    since: Time,
+    /// Seconds for which the link was busy throughout from packet to packet, and for which it was not.
+    network_s: f64,
+    sender_s: f64,
+    stopped: bool,
+}
+
+impl PushedBack {
+    /// A packet was taken, or the flow stops.
+    fn book<N: Network>(&mut self, network: &N, now: Time) {
+        let busy = network.busy_throughout(self.link, self.since, now);
+        let spent_s = if busy { &mut self.network_s } else { &mut self.sender_s };
+        *spent_s += now.since(self.since);
+        self.since = now;
+    }
+
+    fn shares<N: Network>(mut self, network: &N, stop: Time) -> [f64; LIMITS] {
+        if !self.stopped && stop > self.since {
+            self.book(network, stop);
+        }
+        let mut shares = [0.0; LIMITS];
+        let total = self.network_s + self.sender_s;
+        if total > 0.0 {
+            shares[Limit::Network as usize] = self.network_s / total;
+            shares[Limit::SenderRate as usize] = self.sender_s / total;
+        }
+        shares
+    }
+}
+
 /// Both ends of a UDP flow.
 #[derive(Clone, Debug)]
 pub struct DatagramFlow {
@@ -57,8 +91,8 @@ pub struct DatagramFlow {
     next: u32,
     /// Fragments of the next datagram that were sent already.
     fragment: u32,
-    /// Of a flow that sends as fast as it can: what held it back, and its first link.
-    pushed_back: Option<Box<(Account, u32)>>,
+    /// Of a flow that sends as fast as it can.
+    pushed_back: Option<Box<PushedBack>>,
     /// The datagram of which fragments arrived last, and how many of them.
     assembling: (u32, u32),
     /// Packets offered to the first link.
@@ -71,8 +105,8 @@ pub struct DatagramFlow {
     pub bytes_delivered: u64,
     /// Payload of the datagrams that arrived whole, in bytes.
     pub payload_delivered: u64,
-    /// Latencies of packets.
-    pub latency: Latency,
+    /// From the source to the destination.
+    pub one_way: OneWay,
     /// Losses in a row and jitter.
     pub playout: Playout,
     /// Of a video, its frames.
@@ -98,7 +132,7 @@ impl DatagramFlow {
             packets_delivered: 0,
             bytes_delivered: 0,
             payload_delivered: 0,
-            latency: Latency::default(),
+            one_way: OneWay::default(),
             playout: Playout::default(),
             frames: None,
         }
@@ -121,7 +155,8 @@ impl DatagramFlow {
     /// From `start` on, it sends as fast as it can, at first over `link`.
     #[must_use]
     pub fn saturating(mut self, start: Time, link: u32) -> Self {
-        self.pushed_back = Some(Box::new((Account::new(start), link)));
+        let since = start;
+        self.pushed_back = Some(Box::new(PushedBack { link, since, network_s: 0.0, sender_s: 0.0, stopped: false }));
         self
     }
 
@@ -129,6 +164,12 @@ impl DatagramFlow {
     #[must_use]
     pub fn saturates(&self) -> bool {
         self.pushed_back.is_some()
+    }
+
+    /// Whether its datagrams have several sizes.
+    #[must_use]
+    pub fn is_mixed(&self) -> bool {
+        self.sizes.is_some()
     }
 
     /// Sends a datagram, all its fragments at once, and says how many bytes it has, header included.
@@ -165,17 +206,21 @@ impl DatagramFlow {
         while network.takes_or_wakes(self.flow, self.next_size(), now) {
             self.send_packet(network, now);
         }
-        if let Some((account, link)) = self.pushed_back.as_deref_mut() {
-            network.catch_up(*link, now);
-            account.note(Limit::SenderRate, now.time, (0, 0), |since, now| network.busy_throughout(*link, since, now));
-        }
+        self.account_for(network, now);
     }
 
     /// The application of a saturating flow stops.
     pub fn stop<N: Network>(&mut self, network: &mut N, now: Key) {
-        if let Some((account, link)) = self.pushed_back.as_deref_mut() {
-            network.catch_up(*link, now);
-            account.stop(now.time, |since, now| network.busy_throughout(*link, since, now));
+        self.account_for(network, now);
+        if let Some(pushed_back) = self.pushed_back.as_deref_mut() {
+            pushed_back.stopped = true;
+        }
+    }
+
+    fn account_for<N: Network>(&mut self, network: &mut N, now: Key) {
+        if let Some(pushed_back) = self.pushed_back.as_deref_mut().filter(|pushed_back| !pushed_back.stopped) {
+            network.catch_up(pushed_back.link, now);
+            pushed_back.book(network, now.time);
         }
     }
 
@@ -215,7 +260,7 @@ impl DatagramFlow {
     #[must_use]
     pub fn limit_shares<N: Network>(&self, network: &N, stop: Time) -> [f64; LIMITS] {
         match self.pushed_back.as_deref() {
-            Some((account, link)) => account.shares(stop, |since, now| network.busy_throughout(*link, since, now)),
+            Some(pushed_back) => pushed_back.shares(network, stop),
             None => {
                 // A source without feedback sends what its application offers, and nothing holds it back.
                 let mut shares = [0.0; LIMITS];
@@ -231,7 +276,7 @@ impl DatagramFlow {
         self.packets_delivered += 1;
         self.bytes_delivered += u64::from(packet.size());
         let transit_s = now.time.since(packet.sent());
-        self.latency.count(transit_s);
+        self.one_way.count(transit_s);
         if let Some(frames) = &mut self.frames {
             frames.arrive(packet.seq());
         }

@@ -41,6 +41,13 @@ pub trait Network: Schedule {
         true
     }
 
+    /// Whether a hop of a flow's path was busy throughout the round trip that the ACK of the packet `seq` ends.
+    #[inline]
+    #[must_use]
+    fn was_full(&self, _flow: u32, _seq: i32) -> bool {
+        false
+    }
+
     /// Brings what is known of a link up to `now`.
     #[inline]
     fn catch_up(&mut self, _link: u32, _now: Key) {}

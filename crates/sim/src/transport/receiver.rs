@@ -9,11 +9,12 @@ use crate::time::Time;
 use crate::transport::ecn::{Echo, Feedback, Signs};
 use crate::transport::linux::AckDelay;
 use crate::transport::network::Network;
+use crate::transport::one_way::OneWay;
 use crate::transport::sack::{MOST_BLOCKS, SackBlocks};
 use crate::transport::timer::Timer;
 
-/// Totals of a receiver. Latency and jitter are of packets with payload.
-#[derive(Clone, Copy, Debug, Default)]
+/// Totals of a receiver. Delays are of packets with payload.
+#[derive(Clone, Debug, Default)]
 pub struct ReceiverTotals {
     /// Packets that arrived.
     pub packets: u64,
@@ -21,50 +22,8 @@ pub struct ReceiverTotals {
     pub bytes: u64,
     /// Packets that arrived with a congestion mark.
     pub packets_marked: u64,
-    /// Latencies.
-    pub latency: Latency,
-}
-
-/// Latency and jitter, running.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Latency {
-    /// Number of packets.
-    pub count: u64,
-    /// Sum, in seconds.
-    pub sum_s: f64,
-    /// Largest, in seconds.
-    pub max_s: f64,
-    /// Sum of the differences of successive latencies, in seconds.
-    pub jitter_sum_s: f64,
-    last_s: f64,
-}
-
-impl Latency {
-    /// Counts a packet that took `latency_s` seconds.
-    #[inline]
-    pub fn count(&mut self, latency_s: f64) {
-        if self.count > 0 {
-            self.jitter_sum_s += (latency_s - self.last_s).abs();
-        }
-        self.last_s = latency_s;
-        self.count += 1;
-        self.sum_s += latency_s;
-        if latency_s > self.max_s {
-            self.max_s = latency_s;
-        }
-    }
-
-    /// Mean latency in seconds; NaN without packets.
-    #[must_use]
-    pub fn mean_s(&self) -> f64 {
-        self.sum_s / self.count as f64
-    }
-
-    /// Mean difference of successive latencies in seconds; NaN below two packets.
-    #[must_use]
-    pub fn jitter_mean_s(&self) -> f64 {
-        self.jitter_sum_s / self.count.saturating_sub(1) as f64
-    }
+    /// From the source to here.
+    pub one_way: OneWay,
 }
 
 /// The receiving end.
@@ -167,7 +126,7 @@ impl Receiver {
             return false;
         }
         if seq > 0 {
-            self.totals.latency.count(now.time.since(packet.sent()));
+            self.totals.one_way.count(now.time.since(packet.sent()));
         }
         if packet.sent().seconds() >= self.echo_s && i64::from(seq) <= self.last_ack_sent + 1 {
             self.echo_s = packet.sent().seconds();

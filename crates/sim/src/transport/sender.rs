@@ -7,6 +7,7 @@
 
 use crate::congestion::slow_start::SlowStart;
 use crate::congestion::{Ack, Controls, Handle, Window};
+use crate::delays::Delays;
 use crate::events::{Entity, Key};
 use crate::packet::{Kind, Packet};
 use crate::scenario::{Profile, Recovery};
@@ -45,7 +46,7 @@ pub enum LastCut {
 }
 
 /// Totals of a sender.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct SenderTotals {
     /// Packets offered to the first link.
     pub packets_sent: u64,
@@ -55,10 +56,8 @@ pub struct SenderTotals {
     pub packets_retransmitted: u64,
     /// Expiries of the retransmission timer with data outstanding.
     pub timeouts: u64,
-    /// Sum of round-trip time samples, in seconds.
-    pub rtt_sum_s: f64,
-    /// Number of samples.
-    pub rtt_samples: u64,
+    /// Samples of the round-trip time.
+    pub rtt: Delays,
     /// When everything that the application offered was acknowledged.
     pub finished: Option<Time>,
 }
@@ -107,7 +106,6 @@ pub struct Sender {
     /// Profile `linux`: how much of the window is used.
     window_use: Option<Box<WindowUse>>,
     account: Account,
-    bottleneck: u32,
     flow: u32,
     timer_entity: Entity,
     /// What SACK blocks told, where recovery uses them.
@@ -153,15 +151,14 @@ impl<N> Env<'_, N> {
 }
 
 impl Sender {
-    /// A closed connection of flow `flow`, whose retransmission timer is `timer_entity` and whose
-    /// slowest link is `bottleneck`. `phase_s` is where ns-2's clock stands within its tick.
+    /// A closed connection of flow `flow`, whose retransmission timer is `timer_entity`. `phase_s` is where ns-2's clock
+    /// stands within its tick.
     #[must_use]
     pub fn new(
         connection: &Connection,
         flow: u32,
         timer_entity: Entity,
         control: Handle,
-        bottleneck: u32,
         phase_s: f64,
         start: Time,
     ) -> Self {
@@ -192,7 +189,6 @@ impl Sender {
             window_use: (connection.profile == Profile::Linux)
                 .then(|| Box::new(WindowUse::new(tcp.initial_window_packets))),
             account: Account::new(start),
-            bottleneck,
             flow,
             timer_entity,
             scoreboard: (tcp.recovery == Recovery::Sack).then(Box::default),
@@ -234,9 +230,7 @@ impl Sender {
     pub fn stop<N: Network>(&mut self, env: &mut Env<'_, N>) {
         self.limit = self.limit.min(self.highest + 1);
         self.next = self.next.min(self.limit);
-        env.network.catch_up(self.bottleneck, env.now);
-        let network = &*env.network;
-        self.account.stop(env.now.time, |since, now| network.busy_throughout(self.bottleneck, since, now));
+        self.account.stop(env.now.time);
     }
 
     /// Whether it has sent so many SYNs, and none was answered.
@@ -264,14 +258,10 @@ impl Sender {
         f64::from(self.highest - self.acked)
     }
 
-    /// Until when the sender does nothing but react to ACKs, if the application does nothing. At the
-    /// receiver's window the account looks at the bottleneck, which must not be ahead of it or behind.
+    /// Until when the sender does nothing but react to ACKs, if the application does nothing.
     #[inline]
     #[must_use]
     pub fn reacts_until(&self) -> Time {
-        if self.account.looks_at_bottleneck() {
-            return Time::ZERO;
-        }
         let until = self.rto.deadline();
         self.paced.as_ref().map_or(until, |paced| until.min(paced.pacer.deadline()))
     }
@@ -462,8 +452,7 @@ impl Sender {
     fn sample_rtt<N>(&mut self, env: &Env<'_, N>, rtt_s: f64, ack: i32) {
         let connection = env.connection;
         self.rtt.sample(&connection.tcp.rto, connection.profile, env.now.time, rtt_s, (ack, self.highest));
-        self.totals.rtt_sum_s += rtt_s;
-        self.totals.rtt_samples += 1;
+        self.totals.rtt.add(rtt_s);
     }
 
     fn check_finished<N>(&mut self, env: &Env<'_, N>) {
@@ -474,7 +463,7 @@ impl Sender {
 
     /// The shares of its time that each limit took, from the start to `stop`.
     #[must_use]
-    pub fn limit_shares<N: Network>(&self, network: &N, stop: Time) -> [f64; LIMITS] {
-        self.account.shares(stop, |since, now| network.busy_throughout(self.bottleneck, since, now))
+    pub fn limit_shares(&self, stop: Time) -> [f64; LIMITS] {
+        self.account.shares(stop)
     }
 }

@@ -135,7 +135,7 @@ impl Ends {
         };
         let connection = Connection::new(tcp, profile, bytes);
         Self {
-            sender: Sender::new(&connection, 0, RETRANSMISSION, control, 0, 0.0, Time::ZERO),
+            sender: Sender::new(&connection, 0, RETRANSMISSION, control, 0.0, Time::ZERO),
             receiver: Receiver::new(tcp, profile, feedback, 0, DELAYED_ACK),
             sent: Vec::new(),
             acks: Vec::new(),

@@ -29,8 +29,11 @@ impl Windowed<'_> {
     }
 
     fn links(&self) -> Table {
-        let totals = self.lines().map(|line| (line.link.server.totals(), line.link.packets_lost()));
-        tables::links_of(self.scenario, &totals.collect::<Vec<_>>(), self.simulated_s())
+        let rows = self.lines().map(|line| {
+            let server = &line.link.server;
+            (server.totals(), line.link.packets_lost(), server.queueing().summary())
+        });
+        tables::links_of(self.scenario, &rows.collect::<Vec<_>>(), self.simulated_s())
     }
 
     /// The rows of each group, with the group's label and the end of the interval.
@@ -165,8 +168,10 @@ impl Windowed<'_> {
         table.integer("packets_delivered", counts().map(|c| c.delivered));
         table.integer("packets_dropped", counts().map(|c| c.dropped));
         table.integer("packets_in_network", rows.iter().map(|row| row.3));
-        table.float("latency_mean_s", counts().map(|c| mean(c.latency_ns as f64 * NS, c.delivered)));
+        table.float("one_way_delay_mean_s", counts().map(|c| mean(c.latency_ns as f64 * NS, c.delivered)));
         table.float("hops_mean", counts().map(|c| mean(c.hops as f64, c.delivered)));
+        // Its old name, for a release.
+        table.float("latency_mean_s", counts().map(|c| mean(c.latency_ns as f64 * NS, c.delivered)));
         table
     }
 }

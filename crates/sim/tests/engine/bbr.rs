@@ -1,6 +1,6 @@
 //! BBR on paths of which the bandwidth-delay product is known.
 
-use crate::common::{Tables, column, floats, flow, integers, link, packets, run, scenario, tcp};
+use crate::engine::common::{Tables, column, floats, flow, integers, link, packets, run, scenario, tcp};
 use tightlink_sim::Scenario;
 use tightlink_sim::scenario::{Profile, QueueLimit, Recovery, TrafficSpec, TransportSpec};
 use tightlink_sim::tables::Column;

@@ -1,6 +1,6 @@
 //! All congestion controls: against random events, and against the formulas of their sources.
 
-use crate::common::{floats, flow, link, packets, run, scenario, tcp};
+use crate::engine::common::{floats, flow, link, packets, run, scenario, tcp};
 use proptest::prelude::*;
 use tightlink_sim::Scenario;
 use tightlink_sim::congestion::{Ack, CONTROLS, ControlSpec, Controls, Loss, Window};

@@ -3,11 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-use crate::common::networks::{
+use crate::engine::common::networks::{
     ALL_OTHERS, BY_LENGTH, chains, closed_loop, dumbbells, open_loop, with_flow_control, with_processors, with_queues,
 };
-use crate::common::reference::shortest_path;
-use crate::common::{column, floats, flow, integers, known, packets, run, run_with, scenario, tcp, trace, wire};
+use crate::engine::common::reference::shortest_path;
+use crate::engine::common::{
+    column, floats, flow, integers, known, packets, run, run_with, scenario, tcp, trace, wire,
+};
 use proptest::prelude::*;
 use tightlink_sim::Scenario;
 use tightlink_sim::network::queue::QueueSpec;

@@ -1,8 +1,8 @@
 //! The same scenario gives the same tables; what is added to it leaves the random numbers of the rest as
 //! they were.
 
-use crate::common::networks::{closed_loop, open_loop, with_flow_control, with_processors};
-use crate::common::{flow, integers, packets, run, scenario, trace, udp, wire};
+use crate::engine::common::networks::{closed_loop, open_loop, with_flow_control, with_processors};
+use crate::engine::common::{flow, integers, packets, run, scenario, trace, udp, wire};
 use proptest::prelude::*;
 use tightlink_sim::Scenario;
 use tightlink_sim::probe::DropReason;
@@ -127,5 +127,5 @@ fn draws_are_counted() {
     let tables = run(&scenario);
     // One for each packet that crossed the lossy link: 0 s, 0.5 s, … 19.5 s.
     assert_eq!((tables.random_draws, integers(&tables.flows, "packets_sent")[0]), (40, 40));
-    assert_eq!(run(&crate::common::scenario(Profile::Rfc, 1.0, 2)).random_draws, 0);
+    assert_eq!(run(&crate::engine::common::scenario(Profile::Rfc, 1.0, 2)).random_draws, 0);
 }

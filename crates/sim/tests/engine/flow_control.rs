@@ -1,7 +1,7 @@
 //! Ethernet flow control: transmitters that pause, and rings that never drop.
 
-use crate::common::networks::{closed_loop, open_loop, with_flow_control, with_processors};
-use crate::common::{
+use crate::engine::common::networks::{closed_loop, open_loop, with_flow_control, with_processors};
+use crate::engine::common::{
     Tables, floats, flow, integers, link, packets, processor, run, run_with, scenario, tcp, trace, udp, wire,
 };
 use proptest::prelude::*;

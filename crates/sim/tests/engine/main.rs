@@ -1,4 +1,4 @@
-//! The engine from outside: one program, so that it is compiled once for all of its tests.
+//! The engine from outside, as a module of its library: compiled with the tests of each part, it is compiled once.
 
 mod common;
 
@@ -7,6 +7,7 @@ mod congestion;
 mod conservation;
 mod determinism;
 mod flow_control;
+mod limits;
 mod pacing;
 mod prices;
 mod processor;

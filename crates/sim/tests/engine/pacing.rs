@@ -1,6 +1,6 @@
 //! Pacing: packets leave one by one.
 
-use crate::common::{floats, flow, integers, link, packets, run, scenario, tcp, trace};
+use crate::engine::common::{floats, flow, integers, link, packets, run, scenario, tcp, trace};
 use tightlink_sim::Scenario;
 use tightlink_sim::probe::trace::Event;
 use tightlink_sim::scenario::{Profile, QueueLimit, Recovery, TrafficSpec, TransportSpec};

@@ -4,7 +4,7 @@
 //! are 3000, whose number has a standard deviation of 1.8 %: a source's share may be three of them off. Shares are of
 //! what a link carries, which is another matter: a price that swings leaves a little of it idle.
 
-use crate::common::{floats, flow, integers, packets, run, scenario, tcp, wire};
+use crate::engine::common::{floats, flow, integers, packets, run, scenario, tcp, wire};
 use tightlink_sim::Scenario;
 use tightlink_sim::congestion::ControlSpec;
 use tightlink_sim::network::queue::QueueSpec;

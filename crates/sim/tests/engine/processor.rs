@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::common::{packets, processor};
+use crate::engine::common::{packets, processor};
 use proptest::prelude::*;
 use tightlink_sim::network::background::JobSpec;
 use tightlink_sim::network::meter::{Average, MeterSpec};

@@ -1,6 +1,6 @@
 //! Processors in networks: routers that drop, hosts that push back.
 
-use crate::common::{floats, flow, integers, link, packets, processor, run, scenario, tcp, trace, udp, wire};
+use crate::engine::common::{floats, flow, integers, link, packets, processor, run, scenario, tcp, trace, udp, wire};
 use tightlink_sim::Scenario;
 use tightlink_sim::packet::Kind;
 use tightlink_sim::probe::DropReason;
@@ -32,7 +32,7 @@ fn packets_wait_for_a_processor_as_queueing_theory_says() {
             // Links so fast that nobody waits for them.
             scenario.links.iter_mut().for_each(|link| link.rate_bps = 1e12);
             scenario.nodes[1].processor = Some(processor(0.002, 100_000));
-            floats(&run(&scenario).flows, "latency_mean_s")[0] - 0.002 - 2e-9
+            floats(&run(&scenario).flows, "one_way_delay_mean_s")[0] - 0.002 - 2e-9
         });
         let mean_s = waits_s.sum::<f64>() / 10.0;
         let expected_s = rho / (2.0 * 500.0 * (1.0 - rho));

@@ -1,7 +1,7 @@
 //! Queue disciplines against what their sources say of them.
 
-use crate::common::networks::{AT_DEPARTURE, open_loop, with_queues};
-use crate::common::{floats, flow, integers, link, packets, run, scenario, tcp, trace, udp, wire};
+use crate::engine::common::networks::{AT_DEPARTURE, open_loop, with_queues};
+use crate::engine::common::{floats, flow, integers, link, packets, run, scenario, tcp, trace, udp, wire};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use tightlink_sim::Scenario;
@@ -319,7 +319,7 @@ fn fq_codel_shares_and_spares_the_sparse() {
             scenario.flows.push(flow);
         }
         let tables = run(&scenario);
-        let latency_s = floats(&tables.flows, "latency_max_s")[2] - 0.01;
+        let latency_s = floats(&tables.flows, "one_way_delay_max_s")[2] - 0.01;
         (floats(&tables.flows, "throughput_bps").to_vec(), latency_s)
     };
     let (fair, sparse_s) = throughput(Some(fq_codel()));

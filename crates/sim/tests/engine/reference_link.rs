@@ -2,11 +2,11 @@
 //! may show: its tables are those of a plain simulator with two events for each hop, and those of a run
 //! in which every link keeps its own events.
 
-use crate::common::networks::{
+use crate::engine::common::networks::{
     ALL_OTHERS, AT_DEPARTURE, chains, closed_loop, deltas, dumbbells, dumbbells_of_equals, open_loop, with_queues,
 };
-use crate::common::reference::{Columns, Reference};
-use crate::common::{column, floats, flow, link, packets, run, run_with, scenario, tcp};
+use crate::engine::common::reference::{Columns, Reference};
+use crate::engine::common::{column, floats, flow, link, packets, run, run_with, scenario, tcp};
 use proptest::prelude::*;
 use tightlink_sim::probe::{Probe, Sampled, Totals};
 use tightlink_sim::scenario::{LinkSpec, Profile, Recovery, TcpSpec, TrafficSpec, TransportSpec};
@@ -137,7 +137,7 @@ fn a_run_with_hardly_an_event_can_be_interrupted() {
     let bulk = TrafficSpec::Bulk { bytes: None };
     scenario.flows.push(flow(&scenario, "tcp", 0, (0, 1), bulk, TransportSpec::Tcp(tcp)));
     let mut simulation = Simulation::new(&scenario, Totals).expect("the scenario is valid");
-    simulation.run(|| true).expect_err("it is interrupted");
+    simulation.run(|_| true).expect_err("it is interrupted");
     assert!(simulation.events() < 100_000, "{} events", simulation.events());
 }
 
@@ -155,7 +155,8 @@ fn the_random_networks_are_interesting() {
     let (mut dropped, mut lost, mut fewer_events) = (0, 0, 0);
     for scenario in some_of(open_loop()) {
         let tables = run(&scenario);
-        let some = |name| i32::from(crate::common::integers(&tables.links, name).iter().any(|&count| count > 0));
+        let some =
+            |name| i32::from(crate::engine::common::integers(&tables.links, name).iter().any(|&count| count > 0));
         dropped += some("packets_dropped");
         lost += some("packets_lost");
         fewer_events += i32::from(events(&scenario, Totals) < events(&scenario, Sampled));
@@ -174,6 +175,6 @@ fn ways_do_meet_again() {
 
 fn events<P: Probe>(scenario: &Scenario, probe: P) -> u64 {
     let mut simulation = Simulation::new(scenario, probe).expect("the scenario is valid");
-    simulation.run(|| false).expect("nobody interrupts");
+    simulation.run(|_| false).expect("nobody interrupts");
     simulation.events()
 }

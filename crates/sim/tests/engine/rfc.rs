@@ -1,7 +1,7 @@
 //! Profile `rfc`, one behaviour at a time: what a TCP sender answers to each ACK while chosen packets are
 //! lost. One packet of 1000 bytes takes 1 ms, a round trip a little over 100 ms.
 
-use crate::common::{column, floats, flow, integers, packets, scenario, tcp, trace, wire};
+use crate::engine::common::{column, floats, flow, integers, packets, scenario, tcp, trace, wire};
 use tightlink_sim::packet::Kind;
 use tightlink_sim::probe::trace::{Event, Record};
 use tightlink_sim::random::Stream;

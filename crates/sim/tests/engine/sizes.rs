@@ -1,6 +1,6 @@
 //! Sources that mix packets of several sizes.
 
-use crate::common::{floats, flow, integers, packets, run, run_with, scenario, trace, udp, wire};
+use crate::engine::common::{floats, flow, integers, packets, run, run_with, scenario, trace, udp, wire};
 use proptest::prelude::*;
 use tightlink_sim::probe::Totals;
 use tightlink_sim::probe::trace::{Event, Record};
@@ -106,7 +106,7 @@ fn sizes_have_a_random_stream_of_their_own() {
     let draws = |transport| {
         let scenario = source(TrafficSpec::Cbr { pace: Pace::IntervalS(1.0 / 64.0) }, transport, 3);
         let mut simulation = Simulation::new(&scenario, Totals).expect("a scenario");
-        simulation.run(|| false).expect("not interrupted");
+        simulation.run(|_| false).expect("not interrupted");
         simulation.random_draws()
     };
     assert_eq!((draws(mixed(&[(40, 0.5), (1500, 0.5)])), draws(udp(1472))), (16 * 64 + 1, 0));

@@ -1,6 +1,6 @@
 //! The engine against formulas.
 
-use crate::common::{column, floats, flow, integers, link, packets, run, scenario, tcp, trace, udp, wire};
+use crate::engine::common::{column, floats, flow, integers, link, packets, run, scenario, tcp, trace, udp, wire};
 use tightlink_sim::Scenario;
 use tightlink_sim::packet::Kind;
 use tightlink_sim::probe::DropReason;
@@ -37,7 +37,7 @@ fn poisson_arrivals_wait_as_long_as_queueing_theory_says() {
             .map(|seed| {
                 let tables = run(&poisson(rho, u64::from(seed)));
                 // Latency is waiting, transmission and propagation.
-                let waiting_s = floats(&tables.flows, "latency_mean_s")[0] - 0.001 - 0.01;
+                let waiting_s = floats(&tables.flows, "one_way_delay_mean_s")[0] - 0.001 - 0.01;
                 // Little's law ties it to the mean queue.
                 let queued = floats(&tables.links, "queue_mean_packets")[0];
                 let arrivals_per_s = integers(&tables.links, "packets_in")[0] as f64 / 400.0;
@@ -67,7 +67,7 @@ fn a_link_limited_in_packets_serves_large_ones_as_fast_as_small_ones() {
         large.links.iter_mut().for_each(|link| link.framing.overhead_bytes = 38);
         large.flows[0].transport = udp(1500);
         let [small, large] = [small, large].map(|scenario| run(&scenario));
-        for name in ["latency_mean_s", "latency_max_s"] {
+        for name in ["one_way_delay_mean_s", "one_way_delay_max_s"] {
             assert_eq!(floats(&small.flows, name), floats(&in_bits.flows, name), "{name}");
             assert_eq!(floats(&large.flows, name), floats(&in_bits.flows, name), "{name}");
         }

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::line::{End, Event, Line};
+use crate::read::quantiles::Times;
 
 /// Packets under way of which the time is remembered; of a trace that says only how they begin there are ever more.
 const MOST: usize = 1 << 20;
@@ -36,24 +37,26 @@ pub struct Flow {
     /// Times of its first and its last line.
     pub times: (f64, f64),
     /// Of data packets that arrived, those excepted that open a connection.
-    pub latency: Latency,
+    pub one_way: OneWay,
     highest: Option<i64>,
     /// Whether there was an ACK.
     acked: bool,
 }
 
-/// Times on the way.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Latency {
+/// One-way delays.
+#[derive(Clone, Debug, Default)]
+pub struct OneWay {
     count: u64,
     sum_s: f64,
     most_s: f64,
     last_s: f64,
     jitter_sum_s: f64,
+    times: Times,
 }
 
-impl Latency {
+impl OneWay {
     fn add(&mut self, seconds: f64) {
+        self.times.add((seconds * 1e9).round().max(0.0) as u64);
         if self.count > 0 {
             self.jitter_sum_s += (seconds - self.last_s).abs();
         }
@@ -71,6 +74,11 @@ impl Latency {
     /// The largest in seconds; NaN without any.
     pub fn most_s(&self) -> f64 {
         if self.count > 0 { self.most_s } else { f64::NAN }
+    }
+
+    /// The delay that a share of them does not exceed, in seconds and within 1 %; NaN without any.
+    pub fn quantile_s(&self, share: f64) -> f64 {
+        self.times.quantile_s(share)
     }
 
     /// The mean difference of successive ones in seconds; NaN of fewer than two.
@@ -96,7 +104,7 @@ impl Flow {
             delivered: 0,
             bytes_delivered: 0,
             dropped: 0,
-            latency: Latency::default(),
+            one_way: OneWay::default(),
             highest: None,
             acked: false,
         }
@@ -166,7 +174,7 @@ impl Flows {
                 flow.delivered += 1;
                 flow.bytes_delivered += u64::from(line.size);
                 if let Some(sent_s) = self.under_way.remove(&line.uid) {
-                    flow.latency.add(line.time_s - sent_s);
+                    flow.one_way.add(line.time_s - sent_s);
                 }
             }
             Event::Drop => {

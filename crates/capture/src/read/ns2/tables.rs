@@ -58,9 +58,15 @@ fn flows(all: &[Flow], numbers: &[i64], labels: &[String]) -> Table {
             ("bytes_sent", counts(|flow| flow.bytes_sent)),
             ("bytes_delivered", counts(|flow| flow.bytes_delivered)),
             ("throughput_bps", floats(rate_bps)),
-            ("latency_mean_s", floats(|flow| flow.latency.mean_s())),
-            ("latency_max_s", floats(|flow| flow.latency.most_s())),
-            ("jitter_mean_s", floats(|flow| flow.latency.jitter_mean_s())),
+            ("one_way_delay_mean_s", floats(|flow| flow.one_way.mean_s())),
+            ("one_way_delay_p50_s", floats(|flow| flow.one_way.quantile_s(0.5))),
+            ("one_way_delay_p95_s", floats(|flow| flow.one_way.quantile_s(0.95))),
+            ("one_way_delay_p99_s", floats(|flow| flow.one_way.quantile_s(0.99))),
+            ("one_way_delay_max_s", floats(|flow| flow.one_way.most_s())),
+            ("jitter_mean_s", floats(|flow| flow.one_way.jitter_mean_s())),
+            // Old names, for a release.
+            ("latency_mean_s", floats(|flow| flow.one_way.mean_s())),
+            ("latency_max_s", floats(|flow| flow.one_way.most_s())),
         ],
     }
 }

@@ -2,6 +2,7 @@
 //! Times count from the first packet of the file.
 
 mod packets;
+mod series;
 mod totals;
 
 use tightlink_sim::tables::{Column, Table};
@@ -72,7 +73,7 @@ pub fn tables(capture: Capture) -> Vec<(&'static str, Table)> {
         ("interfaces", totals::interfaces(&interfaces, &all, &names, began)),
         ("protocols", totals::protocols(&all, &flows, &unlisted)),
         ("packet_sizes", totals::sizes(&all)),
-        ("series", totals::series(&all, &names)),
+        ("series", series::series(&all, &names, &flows)),
     ];
     if let Some(kept) = kept {
         let numbers = packets::Numbers::new(&flows);

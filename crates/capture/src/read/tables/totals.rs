@@ -9,9 +9,6 @@ use crate::read::file::{Interface, Nanoseconds};
 use crate::read::link::link_name;
 use crate::read::totals::{self, Totals};
 
-/// More rows of the series than this are not filled up with intervals in which nothing passed.
-const MOST_FILLED: i64 = 1 << 21;
-
 /// The names of the interfaces, each of its own.
 pub fn names(interfaces: &[Interface]) -> Vec<String> {
     let mut taken: HashMap<String, u32> = HashMap::new();
@@ -123,55 +120,6 @@ pub fn sizes(totals: &Totals) -> Table {
             ("protocol", Column::Category(rows.iter().map(|&(place, _, _)| place as u32).collect(), names)),
             ("size_bytes", Column::Integer(rows.iter().map(|&(_, size, _)| i64::from(size)).collect())),
             ("packets", Column::Integer(rows.iter().map(|&(_, _, count)| count as i64).collect())),
-        ],
-    }
-}
-
-pub fn series(totals: &Totals, names: &[String]) -> Table {
-    const METRICS: [&str; 2] = ["throughput_bps", "packet_rate_pps"];
-    let columns: Vec<totals::Column> = (0..totals.interfaces.len())
-        .map(totals::Column::Interface)
-        .chain((0..totals.protocols.len()).map(totals::Column::Protocol))
-        .collect();
-    let entities: Vec<String> = names
-        .iter()
-        .take(totals.interfaces.len())
-        .cloned()
-        .chain(totals.protocols.iter().map(|of| of.kind.name()))
-        .collect();
-    let index = |at: &(i64, totals::Column)| at.0;
-    let (from, to) = match (totals.bins.keys().next(), totals.bins.keys().next_back()) {
-        (Some(first), Some(last)) => (index(first), index(last)),
-        _ => (0, -1),
-    };
-    let span = to.saturating_sub(from).saturating_add(1);
-    let filled = span.saturating_mul(columns.len() as i64) <= MOST_FILLED;
-    let indices: Vec<i64> = if filled {
-        (from..=to).collect()
-    } else {
-        let mut all: Vec<i64> = totals.bins.keys().map(index).collect();
-        all.dedup();
-        all
-    };
-    let lasts = seconds(totals.interval);
-    let (mut times, mut whose, mut what, mut values) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for index in indices {
-        for (entity, &column) in columns.iter().enumerate() {
-            let (packets, bytes) = totals.bins.get(&(index, column)).copied().unwrap_or_default();
-            for (metric, value) in [bytes as f64 * BITS, packets as f64].into_iter().enumerate() {
-                times.push((index as f64 + 1.0) * lasts);
-                whose.push(entity as u32);
-                what.push(metric as u32);
-                values.push(value / lasts);
-            }
-        }
-    }
-    Table {
-        columns: vec![
-            ("time_s", Column::Float(times)),
-            ("entity", Column::Category(whose, entities)),
-            ("metric", Column::Category(what, METRICS.map(str::to_owned).to_vec())),
-            ("value", Column::Float(values)),
         ],
     }
 }

@@ -109,6 +109,9 @@ impl Sender {
                 }
             }
         }
+        if seq == self.account.round_end() {
+            packet = packet.ending_round();
+        }
         if self.paced.is_some() {
             self.note_paced(env, seq);
         }
@@ -175,17 +178,13 @@ impl Sender {
 
     #[inline]
     pub(super) fn note<N: Network>(&mut self, env: &mut Env<'_, N>, limit: Limit) {
-        if !self.account.goes_on(limit) {
+        if !self.account.continues(limit, self.acked) {
             self.account_for(env, limit);
         }
     }
 
     fn account_for<N: Network>(&mut self, env: &mut Env<'_, N>, limit: Limit) {
-        if self.account.looks_at_bottleneck() {
-            env.network.catch_up(self.bottleneck, env.now);
-        }
-        let (network, bottleneck) = (&*env.network, self.bottleneck);
-        let busy = |since, now| network.busy_throughout(bottleneck, since, now);
-        self.account.note(limit, env.now.time, (self.acked, self.highest), busy);
+        let full = |seq| env.network.was_full(self.flow, seq);
+        self.account.note(limit, env.now.time, (self.acked, self.highest), full);
     }
 }

@@ -167,7 +167,7 @@ impl Site {
     /// A closed connection of a source.
     fn sender(&self, source: u32, control: Handle) -> Sender {
         let entity = self.group.timer_entity(source, RETRANSMISSION);
-        Sender::new(&self.group.connection, source, entity, control, 0, 0.0, Time::ZERO)
+        Sender::new(&self.group.connection, source, entity, control, 0.0, Time::ZERO)
     }
 
     /// Something is to be done in the window that begins.

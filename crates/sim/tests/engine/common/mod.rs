@@ -156,7 +156,7 @@ impl Tables {
 /// Runs a scenario under a probe.
 pub fn run_with<P: Probe>(scenario: &Scenario, probe: P) -> Result<Tables, ScenarioError> {
     let mut simulation = Simulation::new(scenario, probe)?;
-    simulation.run(|| false).expect("nobody interrupts");
+    simulation.run(|_| false).expect("nobody interrupts");
     Ok(Tables {
         flows: tables::flows(&simulation),
         links: tables::links(&simulation),

@@ -365,8 +365,8 @@ impl<'a> Reference<'a> {
             ("bytes_delivered", integer(|flow| flow.bytes_delivered)),
             ("goodput_bps", rate(|flow| flow.payload_delivered)),
             ("throughput_bps", rate(|flow| flow.bytes_delivered)),
-            ("latency_mean_s", float(|flow| mean(&flow.latencies_s))),
-            ("latency_max_s", float(|flow| flow.latencies_s.iter().copied().fold(f64::NAN, f64::max))),
+            ("one_way_delay_mean_s", float(|flow| mean(&flow.latencies_s))),
+            ("one_way_delay_max_s", float(|flow| flow.latencies_s.iter().copied().fold(f64::NAN, f64::max))),
             ("jitter_mean_s", float(|flow| mean(&jitters(&flow.latencies_s)))),
         ])
     }

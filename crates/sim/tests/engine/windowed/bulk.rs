@@ -1,7 +1,7 @@
 //! A transfer that never ends against the event loop's bulk flow, over links that stand for the interfaces.
 
 use super::{interface, long_lived, run, site, users};
-use crate::common::{floats, flow, integers, link, packets, scenario, wire};
+use crate::engine::common::{floats, flow, integers, link, packets, scenario, wire};
 use tightlink_sim::Scenario;
 use tightlink_sim::network::queue::QueueSpec;
 use tightlink_sim::network::queue::red::RedSpec;
@@ -55,7 +55,7 @@ fn has_the_same_flow(routers: &Scenario, tcp: &TcpSpec) {
     }
     let (bulk, tcp_flow) = (TrafficSpec::Bulk { bytes: None }, TransportSpec::Tcp(tcp.clone()));
     with_hosts.flows.push(flow(&with_hosts, "bulk", 0, (3, 4), bulk, tcp_flow));
-    let hosts = crate::common::run(&with_hosts);
+    let hosts = crate::engine::common::run(&with_hosts);
 
     let what = format!("{:?} {:?} {} seed {}", routers.profile, tcp.recovery, tcp.congestion.kind, routers.seed);
     let count = routers.links.len();
@@ -89,7 +89,7 @@ fn a_long_transfer_is_the_event_loops_bulk_flow() {
         for recovery in Recovery::ALL {
             for (seed, loss) in [(1, 0.0), (2, 0.01), (3, 0.04)] {
                 let mut routers = routers(profile, seed, loss);
-                let mut tcp = crate::common::tcp(profile, recovery);
+                let mut tcp = crate::engine::common::tcp(profile, recovery);
                 has_the_same_flow(&routers, &tcp);
                 tcp.pacing = true;
                 tcp.delayed_ack_s = None;
@@ -107,7 +107,7 @@ fn a_long_transfer_is_the_event_loops_bulk_flow() {
 fn every_congestion_control_is_the_event_loops() {
     for control in ["cubic", "bic", "compound", "fast", "htcp", "vegas", "westwood", "illinois", "dctcp", "prices"] {
         let mut routers = routers(Profile::Rfc, 5, 0.003);
-        let mut tcp = crate::common::tcp(Profile::Rfc, Recovery::Sack);
+        let mut tcp = crate::engine::common::tcp(Profile::Rfc, Recovery::Sack);
         tcp.congestion = control.into();
         tcp.ecn = matches!(control, "dctcp" | "prices");
         if tcp.ecn {

@@ -2,7 +2,7 @@
 
 use super::networks::{mixed, of_datagrams};
 use super::{Outcome, file, run, run_as, site, users};
-use crate::common::{integers, packets, scenario, wire};
+use crate::engine::common::{integers, packets, scenario, wire};
 use proptest::prelude::*;
 use tightlink_sim::Scenario;
 use tightlink_sim::network::queue::QueueSpec;

@@ -35,7 +35,7 @@ impl Outcome {
 
     /// The sum of a column of counts.
     pub fn total(&self, table: &str, column: &str) -> i64 {
-        crate::common::integers(self.table(table), column).iter().sum()
+        crate::engine::common::integers(self.table(table), column).iter().sum()
     }
 
     /// Every bit of it, as text.
@@ -65,7 +65,7 @@ pub fn site(node: u32, sources: u32, receivers: u32) -> UserSite {
 
 /// Users with interfaces of 1 Gbit/s and 0.1 ms, who think for a second and send files of ten packets over NewReno.
 pub fn users(label: &str, profile: Profile, sites: &[UserSite]) -> UsersSpec {
-    let mut tcp = crate::common::tcp(profile, Recovery::Newreno);
+    let mut tcp = crate::engine::common::tcp(profile, Recovery::Newreno);
     (tcp.delayed_ack_s, tcp.initial_window_packets) = (None, 2.0);
     UsersSpec {
         label: label.into(),

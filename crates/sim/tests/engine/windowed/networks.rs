@@ -9,7 +9,7 @@ use tightlink_sim::scenario::{
     QueueLimit, Recovery, ScatterSpec, SizeShare, UserSite, UsersSpec,
 };
 
-use crate::common::networks::{ON_ARRIVAL, with_queues};
+use crate::engine::common::networks::{ON_ARRIVAL, with_queues};
 
 /// What one step of the grid is: `bytes` take `seconds` at `rate_bps`.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +62,7 @@ fn links(grid: Grid, (branches, chords): &(Vec<Wire>, Vec<Wire>)) -> Vec<LinkSpe
         let one = |name: String, ends, rate: u32, delay| LinkSpec {
             loss: wire.loss,
             rate_pps: wire.in_packets.then_some(125.0 * f64::from(rate)),
-            ..crate::common::link(&name, ends, grid.rate_bps * f64::from(rate), seconds(delay), wire.limit)
+            ..crate::engine::common::link(&name, ends, grid.rate_bps * f64::from(rate), seconds(delay), wire.limit)
         };
         let reverse = one(format!("{name}.reverse"), (ends.1, ends.0), wire.rates.1, wire.delays.1);
         [one(name, ends, wire.rates.0, wire.delays.0), reverse]
@@ -170,9 +170,9 @@ fn group(
 ) -> UsersSpec {
     let sites: Vec<UserSite> =
         sites.iter().map(|(node, site)| UserSite { node: node.index(nodes) as u32, ..*site }).collect();
-    let recovery = crate::common::known(manner.recovery, profile);
+    let recovery = crate::engine::common::known(manner.recovery, profile);
     let mut users = super::users(label, profile, &sites);
-    users.tcp = crate::common::tcp(profile, recovery);
+    users.tcp = crate::engine::common::tcp(profile, recovery);
     users.tcp.payload_bytes = manner.size * grid.bytes;
     users.tcp.delayed_ack_s = manner.delayed_acks.then_some(grid.seconds * 40.0);
     users.tcp.limited_transmit = manner.limited_transmit;
@@ -258,7 +258,7 @@ fn networks(groups: std::ops::Range<usize>, scattered: std::ops::Range<usize>) -
     (frame, wires(), groups, prop::collection::vec(calls(), scattered)).prop_map(
         |((profile, grid, seed, steps, interval), wires, groups, scattered)| {
             let nodes = wires.0.len() as u32 + 1;
-            let mut scenario = crate::common::scenario(profile, grid.seconds * f64::from(steps), nodes);
+            let mut scenario = crate::engine::common::scenario(profile, grid.seconds * f64::from(steps), nodes);
             scenario.seed = seed;
             scenario.links = links(grid, &wires);
             scenario.observe.interval_s = interval.map(|steps| grid.seconds * f64::from(steps));

@@ -3,7 +3,7 @@
 
 use super::networks::of_datagrams;
 use super::run_as;
-use crate::common::floats;
+use crate::engine::common::floats;
 use proptest::prelude::*;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -282,13 +282,13 @@ proptest! {
             ("queue_max_packets", integers(&|link| link.queue_max)),
             ("queue_mean_packets", floats_of(&|link| plain.waiting_s(link) / scenario.duration_s)),
         ] {
-            prop_assert_eq!(crate::common::column(links, name), &expected, "{}", name);
+            prop_assert_eq!(crate::engine::common::column(links, name), &expected, "{}", name);
         }
         for (utilization, link) in floats(links, "utilization").iter().zip(&plain.links) {
             prop_assert!((utilization - plain.busy_s(link) / scenario.duration_s).abs() < 1e-9);
         }
         let table = outcome.table("scatter");
-        let column = |name| crate::common::integers(table, name).to_vec();
+        let column = |name| crate::engine::common::integers(table, name).to_vec();
         let rows = |value: &dyn Fn(&Counts) -> i64| -> Vec<i64> { plain.counts.iter().flatten().map(value).collect() };
         prop_assert_eq!(column("packets_sent"), rows(&|counts| counts.sent));
         prop_assert_eq!(column("packets_delivered"), rows(&|counts| counts.delivered));
@@ -301,7 +301,7 @@ proptest! {
                 let value = floats(table, name)[row];
                 value.is_nan() && expected.is_nan() || (value - expected).abs() < 1e-9
             };
-            prop_assert!(close("latency_mean_s", latency_s), "row {}: {} s", row, latency_s);
+            prop_assert!(close("one_way_delay_mean_s", latency_s), "row {}: {} s", row, latency_s);
             prop_assert!(close("hops_mean", hops), "row {}: {} hops", row, hops);
         }
     }

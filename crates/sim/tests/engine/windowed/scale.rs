@@ -7,7 +7,7 @@
 
 use super::theory::estimate;
 use super::{Outcome, file, run, site, users};
-use crate::common::{floats, integers, packets, scenario, wire};
+use crate::engine::common::{floats, integers, packets, scenario, wire};
 use tightlink_sim::Scenario;
 use tightlink_sim::scenario::Profile;
 

@@ -1,7 +1,7 @@
 //! Equal sources at equal places get equal service.
 
 use super::{run, scatter, site, users};
-use crate::common::{integers, packets, scenario, wire};
+use crate::engine::common::{integers, packets, scenario, wire};
 use tightlink_sim::Scenario;
 use tightlink_sim::scenario::Profile;
 

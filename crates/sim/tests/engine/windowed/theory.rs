@@ -1,7 +1,7 @@
 //! The windowed engine against formulas.
 
 use super::{file, run, scatter, site, users};
-use crate::common::{floats, integers, link, scenario, wire};
+use crate::engine::common::{floats, integers, link, scenario, wire};
 use tightlink_sim::Scenario;
 use tightlink_sim::scenario::{Duration, Profile, QueueLimit};
 
@@ -30,7 +30,7 @@ fn datagrams_wait_as_long_as_queueing_theory_says() {
                     scenario.seed = seed;
                     scenario.links = wire("wire", (0, 1), 1e6, DELAY_S, QueueLimit::Unlimited).to_vec();
                     scenario.scatter = vec![scatter(&[0, 1], per_s, sizes, 400.0)];
-                    floats(run(&scenario).table("scatter"), "latency_mean_s")[0] - service_s - DELAY_S
+                    floats(run(&scenario).table("scatter"), "one_way_delay_mean_s")[0] - service_s - DELAY_S
                 })
                 .collect();
             let (wait_s, error_s) = estimate(&waits_s);

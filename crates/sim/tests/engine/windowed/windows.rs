@@ -2,7 +2,7 @@
 
 use super::networks::{mixed, of_datagrams, of_users};
 use super::{Outcome, interface, run, run_as, site, users};
-use crate::common::{packets, scenario, wire};
+use crate::engine::common::{packets, scenario, wire};
 use proptest::prelude::*;
 use tightlink_sim::congestion::CONTROLS;
 use tightlink_sim::scenario::{Patience, Profile, Recovery};
@@ -138,7 +138,8 @@ fn a_shorter_run_is_the_begin_of_a_longer_one() {
     short.duration_s = 4.0;
     let [long, short] = [long, short].map(|scenario| run(&scenario));
     for (name, column) in &short.table("users").columns {
-        let (begin, whole) = (format!("{column:?}"), format!("{:?}", crate::common::column(long.table("users"), name)));
+        let (begin, whole) =
+            (format!("{column:?}"), format!("{:?}", crate::engine::common::column(long.table("users"), name)));
         let begin = begin.trim_end_matches("])");
         assert!(whole.starts_with(begin), "{name}: {begin} … {whole}");
     }

@@ -4,8 +4,6 @@ use sha2::{Digest, Sha256};
 use tightlink_sim::Interrupted;
 use tightlink_sim::tables::{Column, Table};
 
-use crate::tables::{Columns, length};
-
 /// The digest of all tables of a run, in order; those of samples may be so large that it takes its time.
 ///
 /// # Errors
@@ -22,15 +20,28 @@ pub fn tables_digest(
     Ok(hex(hash))
 }
 
-/// The digest of one table.
-pub fn columns_digest(table: &Columns) -> String {
+/// The digest of one table, of columns with names of any origin.
+#[must_use]
+pub fn columns_digest(table: &[(String, Column)]) -> String {
     let mut hash = Sha256::new();
     // Nobody interrupts it.
     let _ = columns(&mut hash, table, &mut || false);
     hex(hash)
 }
 
+/// Number of rows.
+#[must_use]
+pub fn length(column: &Column) -> usize {
+    match column {
+        Column::Float(values) => values.len(),
+        Column::Integer(values) => values.len(),
+        Column::Text(values) => values.len(),
+        Column::Category(codes, _) => codes.len(),
+    }
+}
+
 /// A hash as 64 digits.
+#[must_use]
 pub fn hex(hash: Sha256) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

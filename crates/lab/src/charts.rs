@@ -1,0 +1,108 @@
+//! Lines over time: the time series of a run, and what it has of flows beyond them, column by column.
+
+use serde_json::{Value, json};
+use tightlink_sim::Scenario;
+use tightlink_sim::probe::{FlowLook, Probe};
+use tightlink_sim::tables::{Column, Table};
+use tightlink_sim::transport::accounting::LIMITED_BY;
+
+/// Keeps every look at every flow.
+#[derive(Debug)]
+pub struct Looks<'a>(pub &'a mut Vec<FlowLook>);
+
+impl Probe for Looks<'_> {
+    const ALLOWS_FUSION: bool = false;
+    const SEES_PACKETS: bool = false;
+    const LOOKS: bool = true;
+
+    fn looked(&mut self, look: FlowLook) {
+        self.0.push(look);
+    }
+}
+
+/// The lines of a run: one list of numbers, and what is where in it.
+#[derive(Debug, Default)]
+pub struct Lines {
+    /// All samples: first the times, then each line.
+    pub data: Vec<f64>,
+    /// Of each line its `entity`, whether that is a `flow`, its `metric`, and where it begins.
+    pub index: Vec<Value>,
+    /// How many samples each has.
+    pub samples: usize,
+}
+
+impl Lines {
+    /// The lines of a run by its table of series and the looks at its flows.
+    pub fn new(scenario: &Scenario, series: &Table, looks: &[FlowLook]) -> Self {
+        let (Some(Column::Float(times)), Some(Column::Float(values))) =
+            (column(series, "time_s"), column(series, "value"))
+        else {
+            return Self::default();
+        };
+        let (Some(Column::Category(entity, names)), Some(Column::Category(metric, metrics))) =
+            (column(series, "entity"), column(series, "metric"))
+        else {
+            return Self::default();
+        };
+        let mut lines = Self::default();
+        let mut when: Vec<f64> = times.clone();
+        when.dedup();
+        lines.samples = when.len();
+        lines.data.extend(&when);
+        // A place for each entity and metric: of some there are hundreds of thousands of samples.
+        let mut begins = vec![usize::MAX; names.len() * metrics.len()];
+        let (mut sample, mut now) = (0, times.first().copied().unwrap_or_default());
+        let flows = scenario.links.len()..scenario.links.len() + scenario.flows.len();
+        for (row, &time) in times.iter().enumerate() {
+            if time.to_bits() != now.to_bits() {
+                (sample, now) = (sample + 1, time);
+            }
+            let (of, what) = (entity[row], metric[row]);
+            let begin = &mut begins[of as usize * metrics.len() + what as usize];
+            if *begin == usize::MAX {
+                *begin = lines.add(&names[of as usize], flows.contains(&(of as usize)), &metrics[what as usize]);
+            }
+            lines.data[*begin + sample] = values[row];
+        }
+        lines.add_looks(scenario, looks);
+        lines
+    }
+
+    /// A line without samples; where it begins.
+    fn add(&mut self, entity: &str, is_flow: bool, metric: &str) -> usize {
+        let begin = self.data.len();
+        self.data.resize(begin + self.samples, f64::NAN);
+        self.index.push(json!({ "entity": entity, "flow": is_flow, "metric": metric, "begin": begin }));
+        begin
+    }
+
+    /// Adds seconds under each limit, and marks, in each interval.
+    fn add_looks(&mut self, scenario: &Scenario, looks: &[FlowLook]) {
+        let flows = scenario.flows.len();
+        for (index, flow) in scenario.flows.iter().enumerate() {
+            let of: Vec<&FlowLook> = looks.iter().skip(index).step_by(flows.max(1)).collect();
+            let spent = |look: &FlowLook, limit: usize| look.limited_by[limit] * look.seconds;
+            for (limit, name) in LIMITED_BY.iter().enumerate() {
+                if of.last().is_some_and(|look| spent(look, limit) > 0.0) {
+                    self.differences(&flow.label, name, of.iter().map(|look| spent(look, limit)));
+                }
+            }
+            if of.last().is_some_and(|look| look.packets_marked > 0) {
+                self.differences(&flow.label, "packets_marked", of.iter().map(|look| look.packets_marked as f64));
+            }
+        }
+    }
+
+    fn differences(&mut self, entity: &str, metric: &str, totals: impl Iterator<Item = f64>) {
+        let begin = self.add(entity, true, metric);
+        let mut before = 0.0;
+        for (sample, total) in totals.enumerate().take(self.samples) {
+            self.data[begin + sample] = (total - before).max(0.0);
+            before = total;
+        }
+    }
+}
+
+fn column<'a>(table: &'a Table, name: &str) -> Option<&'a Column> {
+    table.columns.iter().find(|(known, _)| *known == name).map(|(_, column)| column)
+}

@@ -1,0 +1,273 @@
+//! Quantities of a scenario that depend on others: queues and windows in bandwidth-delay products, and what RED takes
+//! from its link. A scenario that has them is like one that is resolved, but for
+//!
+//! - the `limit` of a queue in BDP: `{"bdp": "3/2", "key": "link.wire.queue", "written": "1.5 BDP"}`,
+//! - or as what the line sends in a time: `{"time_s": "1/50", "key": "link.wire.queue", "written": "20 ms"}`,
+//! - a window in BDP: `{"bdp": "2"}`,
+//! - of RED `min`, `max`, `weight` and `adaptive.least` that are null.
+//!
+//! [`fill`] is the only place that knows what they are: Python asks it, and so does the laboratory in a browser.
+
+use std::collections::BTreeMap;
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{ToPrimitive, Zero};
+use serde_json::{Map, Value, json};
+use thiserror::Error;
+use tightlink_sim::network::topology::Router;
+use tightlink_sim::scenario::{FlowSpec, LinkSpec, Scenario, TransportSpec};
+
+use crate::exact;
+use crate::red::{self, Line};
+
+/// Windows of which some may be in bandwidth-delay products.
+const WINDOWS: [&str; 4] =
+    ["window_packets", "initial_window_packets", "initial_ssthresh_packets", "max_ssthresh_packets"];
+
+/// Why a relative quantity has no value.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum Wrong {
+    /// What a key says cannot be.
+    #[error("{key} = {value:?}: expected {expected}")]
+    Key {
+        /// Full dotted path.
+        key: String,
+        /// As it was written.
+        value: String,
+        /// What would have been right.
+        expected: String,
+    },
+    /// A whole sentence.
+    #[error("{0}")]
+    Scenario(String),
+}
+
+impl Wrong {
+    fn no_way(scenario: &Scenario, flow: &FlowSpec, from: u32, to: u32) -> Self {
+        let name = |node: u32| scenario.nodes[node as usize].name.clone();
+        let error =
+            tightlink_sim::ScenarioError::Unreachable { flow: flow.label.clone(), from: name(from), to: name(to) };
+        Self::Scenario(error.to_string())
+    }
+}
+
+/// A queue in bandwidth-delay products.
+struct Wanted {
+    times: BigRational,
+    key: String,
+    written: String,
+}
+
+impl Wanted {
+    fn wrong(&self, expected: String) -> Wrong {
+        Wrong::Key { key: self.key.clone(), value: self.written.clone(), expected }
+    }
+}
+
+/// Fills in every relative quantity of a scenario.
+///
+/// # Errors
+/// A bandwidth-delay product that there is none of, or a scenario that is none.
+pub fn fill(scenario: &mut Value) -> Result<(), Wrong> {
+    let queues = take_queues(scenario)?;
+    let windows = take_windows(scenario);
+    if queues.is_empty() && windows.is_empty() {
+        return Ok(());
+    }
+    // With placeholders for what is not known yet; they do not matter to paths.
+    let typed: Scenario = serde_json::from_value(scenario.clone())
+        .map_err(|error| Wrong::Scenario(format!("resolved scenario: {error}")))?;
+    let mut paths = Paths { scenario: &typed, router: Router::new(&typed) };
+    for (index, wanted) in windows {
+        let flow = &typed.flows[index];
+        let bdp = paths.bdp_bytes(flow)?;
+        let packet = exact::whole(packet_bytes(flow).into());
+        for (name, times) in wanted {
+            let packets = (times * &bdp / &packet).ceil().to_integer().max(BigInt::from(1));
+            let packets = packets.to_f64().unwrap_or(f64::MAX);
+            scenario["flows"][index]["transport"]["tcp"][name] = packets.into();
+        }
+    }
+    for (link, packets) in fill_queues(&queues, &mut paths)? {
+        scenario["links"][link]["queue"]["limit"] = json!({ "packets": packets });
+    }
+    Ok(())
+}
+
+/// The queues that are in BDP, by the index of their links; RED's are filled in.
+fn take_queues(scenario: &mut Value) -> Result<BTreeMap<usize, Wanted>, Wrong> {
+    let mut found = BTreeMap::new();
+    let links = scenario.get_mut("links").and_then(Value::as_array_mut);
+    for (index, link) in links.into_iter().flatten().enumerate() {
+        let number = |key: &str| link.get(key).and_then(Value::as_f64);
+        let (rate_bps, delay_s) = (number("rate_bps").unwrap_or_default(), number("delay_s").unwrap_or_default());
+        let line = Line { rate_bps, rate_pps: number("rate_pps"), delay_s };
+        let framing = |key: &str| link["framing"][key].as_u64().unwrap_or_default();
+        let frame = framing("smallest_bytes").max(u64::from(FULL) + framing("overhead_bytes"));
+        let Some(queue) = link.get_mut("queue").and_then(Value::as_object_mut) else { continue };
+        if queue.get("kind").is_some_and(|kind| kind == "red") {
+            red::fill(queue, line);
+        }
+        let Some(limit) = queue.get("limit").and_then(Value::as_object) else { continue };
+        let amount = |key: &str| exact::of_text(limit.get(key)?.as_str()?);
+        let text = |key: &str| limit.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let wanted = |times| Wanted { times, key: text("key"), written: text("written") };
+        if let Some(times) = amount("bdp") {
+            found.insert(index, wanted(times));
+            queue.insert("limit".into(), "unlimited".into());
+        } else if let Some(seconds) = amount("time_s") {
+            let limit = sent_in(&wanted(seconds), line, frame)?;
+            queue.insert("limit".into(), limit);
+        }
+    }
+    Ok(found)
+}
+
+/// The packet by which a time is one of full packets, in bytes.
+const FULL: u32 = 1500;
+
+/// What a line sends in a time, in full packets with their framing: a queue of it delays by no more.
+fn sent_in(wanted: &Wanted, line: Line, frame: u64) -> Result<Value, Wrong> {
+    let (unit, least, count) = match line.rate_pps {
+        Some(packets_per_s) => ("packets", 1, &wanted.times * exact::of_double(packets_per_s)),
+        None => {
+            let bytes = &wanted.times * exact::of_double(line.rate_bps) / exact::whole(8);
+            ("bytes", FULL, bytes * exact::whole(FULL.into()) / exact::whole(frame))
+        }
+    };
+    if count < exact::whole(least.into()) {
+        return Err(wanted.wrong("at least as long as the line takes for one packet of 1500 B".into()));
+    }
+    let whole = count.floor().to_integer();
+    let known = whole.to_u64().ok_or_else(|| wanted.wrong(format!("fewer than 2⁶⁴ {unit}, not {whole}")))?;
+    Ok(json!({ unit: known }))
+}
+
+/// The windows that are in BDP, by the index of their flows.
+fn take_windows(scenario: &mut Value) -> BTreeMap<usize, Vec<(&'static str, BigRational)>> {
+    let mut found: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    let flows = scenario.get_mut("flows").and_then(Value::as_array_mut);
+    for (index, flow) in flows.into_iter().flatten().enumerate() {
+        let Some(tcp) = flow.pointer_mut("/transport/tcp").and_then(Value::as_object_mut) else { continue };
+        for name in WINDOWS {
+            if let Some(times) = tcp.get(name).and_then(Value::as_object).and_then(bdp) {
+                found.entry(index).or_default().push((name, times));
+                tcp.insert(name.into(), 1.0.into());
+            }
+        }
+    }
+    found
+}
+
+fn bdp(table: &Map<String, Value>) -> Option<BigRational> {
+    exact::of_text(table.get("bdp")?.as_str()?)
+}
+
+/// The packets of each queue that is given in BDP.
+///
+/// N BDP are N × the link's rate × the longest round trip of the flows whose data or ACKs take the link, in packets
+/// of the largest data packet of these flows, rounded up. ACKs count their flow's data packets, so that both
+/// directions of a link get the same queue.
+fn fill_queues(wanted: &BTreeMap<usize, Wanted>, paths: &mut Paths<'_>) -> Result<Vec<(usize, u32)>, Wrong> {
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut taken: BTreeMap<usize, (BigRational, u32)> = BTreeMap::new();
+    for flow in &paths.scenario.flows {
+        let (forward, reverse) = (paths.forward(flow)?, paths.reverse(flow)?);
+        let links: Vec<usize> = forward
+            .iter()
+            .chain(&reverse)
+            .map(|&link| link as usize)
+            .filter(|link| wanted.contains_key(link))
+            .collect();
+        if links.is_empty() {
+            continue;
+        }
+        let (round_trip, size) = (paths.round_trip(&forward, &reverse), packet_bytes(flow));
+        for link in links {
+            let (longest, largest) = taken.entry(link).or_insert_with(|| (BigRational::zero(), 0));
+            *longest = round_trip.clone().max(longest.clone());
+            *largest = size.max(*largest);
+        }
+    }
+    let packets = |(&link, queue): (&usize, &Wanted)| {
+        let Some((longest, size)) = taken.get(&link) else {
+            return Err(queue.wrong("a number of packets or bytes: no flow takes this link".into()));
+        };
+        if longest.is_zero() {
+            let why = "no flow through this link has any propagation delay";
+            return Err(queue.wrong(format!("a number of packets or bytes: {why}")));
+        }
+        let bits = &queue.times * carries(&paths.scenario.links[link], *size) * longest;
+        let count = (bits / exact::whole(8 * u64::from(*size))).ceil().to_integer();
+        let known = count.to_u32().ok_or_else(|| queue.wrong(format!("fewer than 2³² packets, not {count}")));
+        known.map(|count| (link, count))
+    };
+    wanted.iter().map(packets).collect()
+}
+
+/// The size of a full data packet, headers included; of datagrams of several sizes, the largest.
+fn packet_bytes(flow: &FlowSpec) -> u32 {
+    match &flow.transport {
+        TransportSpec::Tcp(tcp) => tcp.payload_bytes + tcp.header_bytes,
+        TransportSpec::Udp(udp) => udp.payload_bytes + udp.header_bytes,
+    }
+}
+
+/// Bit/s of packets of `size` bytes that a link carries, framing aside.
+fn carries(link: &LinkSpec, size: u32) -> BigRational {
+    match link.rate_pps {
+        None => exact::of_double(link.rate_bps),
+        Some(packets_per_s) => exact::of_double(packets_per_s) * exact::whole(8 * u64::from(size)),
+    }
+}
+
+/// The links of flows, found when they are asked for.
+struct Paths<'a> {
+    scenario: &'a Scenario,
+    router: Router<'a>,
+}
+
+impl Paths<'_> {
+    fn forward(&mut self, flow: &FlowSpec) -> Result<Vec<u32>, Wrong> {
+        match &flow.path {
+            Some(path) => Ok(path.clone()),
+            None => self
+                .router
+                .shortest(flow.from, flow.to)
+                .ok_or_else(|| Wrong::no_way(self.scenario, flow, flow.from, flow.to)),
+        }
+    }
+
+    /// From the receiver to the sender; nothing where datagrams have no way back.
+    fn reverse(&mut self, flow: &FlowSpec) -> Result<Vec<u32>, Wrong> {
+        if let Some(path) = &flow.reverse_path {
+            return Ok(path.clone());
+        }
+        match (self.router.shortest(flow.to, flow.from), &flow.transport) {
+            (Some(path), _) => Ok(path),
+            (None, TransportSpec::Udp(_)) => Ok(Vec::new()),
+            (None, TransportSpec::Tcp(_)) => Err(Wrong::no_way(self.scenario, flow, flow.to, flow.from)),
+        }
+    }
+
+    /// Propagation there and back, in seconds; twice the way there where nothing can return.
+    fn round_trip(&self, forward: &[u32], reverse: &[u32]) -> BigRational {
+        let delay = |links: &[u32]| -> BigRational {
+            links.iter().map(|&link| exact::of_double(self.scenario.links[link as usize].delay_s)).sum()
+        };
+        let there = delay(forward);
+        if reverse.is_empty() { &there + &there } else { there + delay(reverse) }
+    }
+
+    /// The smallest rate of the flow's path times its round trip.
+    fn bdp_bytes(&mut self, flow: &FlowSpec) -> Result<BigRational, Wrong> {
+        let (forward, reverse) = (self.forward(flow)?, self.reverse(flow)?);
+        let size = packet_bytes(flow);
+        let rates = forward.iter().map(|&link| carries(&self.scenario.links[link as usize], size));
+        let rate = rates.min().unwrap_or_else(BigRational::zero);
+        Ok(rate * self.round_trip(&forward, &reverse) / exact::whole(8))
+    }
+}

@@ -1,0 +1,227 @@
+//! Delays and their distribution, always counted: mean, largest, and quantiles from counts in classes.
+//!
+//! A class holds delays that differ by at most 1/64 of themselves and of a resolution: a quantile is within 0.8 % of a delay
+//! that was measured plus the resolution. That is a microsecond, or, of delays that have something in common, a sixteenth
+//! of it. What is counted is one number in a row of classes, on which nothing waits.
+
+/// Of a double, the bits below those that tell classes apart: six bits of the fraction do.
+const SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - 6;
+/// What is added to a delay before it is classed, at least, in seconds: shorter ones than this are told apart coarsely, or
+/// rounding would scatter what is nothing over all the classes of small numbers.
+const RESOLUTION_S: f64 = 1e-6;
+/// The share of what delays have in common that is added instead, if it is more: memory is what counting costs.
+const OF_BASE: f64 = 1.0 / 16.0;
+/// Classes are added so many at a time.
+const MORE: usize = 16;
+
+/// The class of a delay to which the resolution was added.
+#[inline]
+fn class(classed_s: f64) -> u32 {
+    (classed_s.to_bits() >> SHIFT) as u32
+}
+
+/// Delays, as they come.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delays {
+    /// How many.
+    pub count: u64,
+    /// Their sum, in seconds.
+    pub sum_s: f64,
+    /// The largest, in seconds.
+    pub max_s: f64,
+    /// What is added to a delay before it is classed: the resolution, less what all of them have in common.
+    offset_s: f64,
+    resolution_s: f64,
+    /// How many there are of each class, from `first` on.
+    classes: Vec<u32>,
+    first: u32,
+    /// Nobody asks for quantiles where there are none.
+    classed: bool,
+}
+
+impl Default for Delays {
+    fn default() -> Self {
+        let (offset_s, resolution_s, classes) = (RESOLUTION_S, RESOLUTION_S, Vec::new());
+        Self { count: 0, sum_s: 0.0, max_s: 0.0, offset_s, resolution_s, classes, first: 0, classed: false }
+    }
+}
+
+impl Delays {
+    /// None yet, of which quantiles will be asked. What exceeds `base_s` is what is resolved.
+    #[must_use]
+    pub fn above(base_s: f64) -> Self {
+        let resolution_s = RESOLUTION_S.max(base_s * OF_BASE);
+        Self { offset_s: resolution_s - base_s, resolution_s, classed: true, ..Self::default() }
+    }
+
+    /// Counts a delay.
+    #[inline]
+    pub fn add(&mut self, delay_s: f64) {
+        self.count += 1;
+        self.sum_s += delay_s;
+        self.max_s = if delay_s > self.max_s { delay_s } else { self.max_s };
+        let classed_s = delay_s + self.offset_s;
+        match self.classes.get_mut(class(classed_s).wrapping_sub(self.first) as usize) {
+            Some(count) => *count += 1,
+            None => self.add_to(classed_s, 1),
+        }
+    }
+
+    /// Counts delays of a class that need not be there yet. What is shorter than all delays should be is as short.
+    #[cold]
+    #[inline(never)]
+    fn add_to(&mut self, classed_s: f64, count: u32) {
+        if !self.classed {
+            return;
+        }
+        let class = class(classed_s.max(self.resolution_s));
+        if self.classes.is_empty() {
+            self.first = class;
+        }
+        if class < self.first {
+            let more = ((self.first - class) as usize).next_multiple_of(MORE);
+            self.classes.splice(0..0, std::iter::repeat_n(0, more));
+            self.first -= more as u32;
+        }
+        let place = (class - self.first) as usize;
+        if place >= self.classes.len() {
+            self.classes.resize((place + 1).next_multiple_of(MORE), 0);
+        }
+        self.classes[place] = self.classes[place].saturating_add(count);
+    }
+
+    fn base_s(&self) -> f64 {
+        self.resolution_s - self.offset_s
+    }
+
+    /// What the delays of a class have beyond what all have in common, in its middle, in seconds.
+    fn middle_s(&self, of: u32) -> f64 {
+        let bound = |class: u32| f64::from_bits(u64::from(class) << SHIFT).max(self.resolution_s);
+        0.5 * (bound(of) + bound(of + 1)) - self.resolution_s
+    }
+
+    /// The same delays without what they have in common.
+    #[must_use]
+    pub fn excess(&self) -> Self {
+        Self {
+            sum_s: (self.sum_s - self.base_s() * self.count as f64).max(0.0),
+            max_s: (self.max_s - self.base_s()).max(0.0),
+            offset_s: self.resolution_s,
+            ..self.clone()
+        }
+    }
+
+    /// Counts as many delays of zero.
+    #[must_use]
+    pub fn with_zeros(mut self, count: u64) -> Self {
+        if count > 0 {
+            self.count += count;
+            self.add_to(self.resolution_s, u32::try_from(count).unwrap_or(u32::MAX));
+        }
+        self
+    }
+
+    /// Adds what others counted.
+    pub fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.sum_s += other.sum_s;
+        self.max_s = self.max_s.max(other.max_s);
+        self.classed |= other.classed;
+        let more_s = other.base_s() - self.base_s();
+        for (class, &count) in (other.first..).zip(&other.classes).filter(|(_, count)| **count > 0) {
+            self.add_to(other.middle_s(class) + more_s + self.resolution_s, count);
+        }
+    }
+
+    /// The delay that a share of all does not exceed, in seconds; not a number where there was none.
+    fn quantile_s(&self, share: f64) -> f64 {
+        let all: u64 = self.classes.iter().map(|&count| u64::from(count)).sum();
+        let wanted = (share * all as f64).ceil().max(1.0) as u64;
+        let mut below = 0;
+        let place = self.classes.iter().position(|&count| {
+            below += u64::from(count);
+            below >= wanted
+        });
+        place.map_or(f64::NAN, |place| (self.middle_s(self.first + place as u32) + self.base_s()).min(self.max_s))
+    }
+
+    /// What a table says of them.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        if self.count == 0 {
+            return Summary::NONE;
+        }
+        Summary {
+            mean_s: self.sum_s / self.count as f64,
+            p50_s: self.quantile_s(0.5),
+            p95_s: self.quantile_s(0.95),
+            p99_s: self.quantile_s(0.99),
+            max_s: self.max_s,
+        }
+    }
+}
+
+/// Mean, quantiles and largest of delays, in seconds; not a number where there were none.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summary {
+    /// The mean.
+    pub mean_s: f64,
+    /// The median.
+    pub p50_s: f64,
+    /// What 95 % do not exceed.
+    pub p95_s: f64,
+    /// What 99 % do not exceed.
+    pub p99_s: f64,
+    /// The largest.
+    pub max_s: f64,
+}
+
+impl Summary {
+    /// Of no delays.
+    pub const NONE: Self =
+        Self { mean_s: f64::NAN, p50_s: f64::NAN, p95_s: f64::NAN, p99_s: f64::NAN, max_s: f64::NAN };
+
+    /// The numbers in the order of their columns.
+    #[must_use]
+    pub fn values(&self) -> [f64; 5] {
+        let Self { mean_s, p50_s, p95_s, p99_s, max_s } = *self;
+        [mean_s, p50_s, p95_s, p99_s, max_s]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The delay that a share of sorted delays does not exceed.
+    fn exact(sorted: &[f64], share: f64) -> f64 {
+        sorted[((share * sorted.len() as f64).ceil() as usize).max(1) - 1]
+    }
+
+    #[test]
+    fn no_delay_has_no_quantile() {
+        let summary = Delays::above(0.0).summary();
+        assert!(summary.mean_s.is_nan() && summary.p50_s.is_nan() && summary.max_s.is_nan());
+    }
+
+    proptest! {
+        #[test]
+        fn quantiles_are_within_the_stated_error(base_s in prop_oneof![Just(0.0), 0.0..0.1f64], excess in prop::collection::vec((0.0..1.0f64, -9.0..3.0f64).prop_map(|(part, power)| part * libm::exp10(power)), 1..300), split in 0usize..300) {
+            let delays: Vec<f64> = excess.iter().map(|more_s| base_s + more_s).collect();
+            let (mut all, mut rest) = (Delays::above(base_s), Delays::above(base_s));
+            for (index, &delay_s) in delays.iter().enumerate() {
+                if index < split { all.add(delay_s) } else { rest.add(delay_s) }
+            }
+            all.merge(&rest);
+            let mut sorted = delays.clone();
+            sorted.sort_by(f64::total_cmp);
+            let summary = all.summary();
+            prop_assert_eq!(summary.max_s, sorted[sorted.len() - 1]);
+            for (found, share) in [(summary.p50_s, 0.5), (summary.p95_s, 0.95), (summary.p99_s, 0.99)] {
+                let expected = exact(&sorted, share);
+                prop_assert!((found - expected).abs() <= 0.008 * (expected - base_s + RESOLUTION_S.max(base_s / 16.0)), "{}: {} for {}", share, found, expected);
+            }
+        }
+    }
+}

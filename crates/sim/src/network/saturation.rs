@@ -1,0 +1,108 @@
+//! Which hops of a path were busy throughout a round trip. A sender asks, to tell a network that is full from a window
+//! that is small.
+//!
+//! One packet of each round trip, or of several where few packets make one
+//! ([`accounting`](crate::transport::accounting)), carries a mark ([`Packet::ends_round`]). Where it joins a hop, it is noted how long that hop has transmitted so far. From one such packet to the next of the same flow
+//! the difference is the share of that time for which the hop was busy. It depends on the hop's own sequence of packets
+//! alone, so that it is the same whether hops are evaluated by events or ahead of them.
+
+use crate::network::topology::Paths;
+use crate::packet::Packet;
+use crate::scenario::{Scenario, TransportSpec};
+use crate::time::Time;
+
+/// A hop that was busy for this share of a round trip was busy throughout: what the flow does not use is too little to
+/// gain by, and controls that pace leave as much unused on purpose (Linux's BBR paces 1 % below its estimate, and empties
+/// the queue in one round of eight).
+const THROUGHOUT: f64 = 0.95;
+
+/// A hop, as the flow's last marked packet found it.
+#[derive(Clone, Copy, Debug)]
+struct Passage {
+    at_s: f64,
+    busy_s: f64,
+    /// The sequence number of that packet: copies that are retransmitted do not count.
+    seq: u32,
+    /// The same of the last packet since whose predecessor the hop was busy throughout.
+    full: u32,
+}
+
+/// The hops of all TCP flows, on the way of their data, that may be saturated.
+#[derive(Clone, Debug)]
+pub struct Saturation {
+    hops: Vec<Passage>,
+    /// Where those of flow f begin, and behind all flows where they end.
+    first: Vec<u32>,
+    /// For each stop, whether it may be: what a single flow takes to a slower link is not.
+    looked_at: Vec<bool>,
+}
+
+impl Saturation {
+    /// Of the flows on these paths, before anything was sent.
+    #[must_use]
+    pub fn new(scenario: &Scenario, paths: &Paths) -> Self {
+        let flows = || (0..).zip(&scenario.flows);
+        let mut users = Vec::new();
+        for (index, _) in flows() {
+            for stop in paths.stops(index, false).chain(paths.stops(index, true)) {
+                users.resize(users.len().max(stop as usize + 1), 0_u32);
+                users[stop as usize] += 1;
+            }
+        }
+        let mut looked_at = vec![true; users.len()];
+        for (index, flow) in flows() {
+            let TransportSpec::Tcp(tcp) = &flow.transport else { continue };
+            let rate_bps = |link: u32| scenario.links[link as usize].carries_bps(tcp.payload_bytes + tcp.header_bytes);
+            let path = paths.links(index, false);
+            let slowest =
+                path.iter().copied().reduce(|slow, link| if rate_bps(link) < rate_bps(slow) { link } else { slow });
+            for &link in path.iter().filter(|&&link| users[link as usize] == 1 && Some(link) != slowest) {
+                looked_at[link as usize] = false;
+            }
+        }
+        let mut first = vec![0];
+        let mut end = 0;
+        for (index, flow) in flows() {
+            if matches!(flow.transport, TransportSpec::Tcp(_)) {
+                end += paths.stops(index, false).filter(|&stop| looked_at[stop as usize]).count() as u32;
+            }
+            first.push(end);
+        }
+        // Packets with data have numbers from 1 on.
+        let never = Passage { at_s: f64::NAN, busy_s: 0.0, seq: 0, full: 0 };
+        Self { hops: vec![never; end as usize], first, looked_at }
+    }
+
+    /// A marked packet joins a hop at `now`, where the server has been busy for `busy_s`.
+    #[cold]
+    #[inline(never)]
+    pub fn pass(&mut self, paths: &Paths, packet: &Packet, now: Time, busy_s: impl FnOnce() -> f64) {
+        let (position, seq) = (packet.position(), packet.seq());
+        let looked_at = |position: u32| paths.at(position).server().is_some_and(|stop| self.looked_at[stop as usize]);
+        if !looked_at(position) {
+            return;
+        }
+        let flow = paths.flow_at(position);
+        let before = (paths.begin(flow, false)..position).filter(|&position| looked_at(position)).count() as u32;
+        let last = &mut self.hops[(self.first[flow as usize] + before) as usize];
+        if seq <= last.seq {
+            return;
+        }
+        let (now_s, busy_s) = (now.seconds(), busy_s());
+        // Not a number, and so false, for the first that passes.
+        if busy_s - last.busy_s >= THROUGHOUT * (now_s - last.at_s) {
+            last.full = seq;
+        }
+        (last.at_s, last.busy_s, last.seq) = (now_s, busy_s, seq);
+    }
+
+    fn of(&self, flow: u32) -> &[Passage] {
+        &self.hops[self.first[flow as usize] as usize..self.first[flow as usize + 1] as usize]
+    }
+
+    /// Whether a hop of a flow was busy throughout the round trip at the end of which the packet `seq` was acknowledged.
+    #[must_use]
+    pub fn is_full(&self, flow: u32, seq: i32) -> bool {
+        self.of(flow).iter().any(|hop| hop.full == seq as u32)
+    }
+}
