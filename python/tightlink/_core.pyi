@@ -22,6 +22,7 @@ __all__ = [
     "departures",
     "digest",
     "engine_behaviour",
+    "fill",
     "interrupt",
     "metrics",
     "probe_tcp_receive",
@@ -128,7 +129,7 @@ def simulate(
     pcap_at: Sequence[int] | None = None,
     threads: int = 1,
     make: Callable[[str, dict[str, float]], object] | None = None,
-    watch: Callable[[float, int, int], None] | None = None,
+    watch: Callable[[float, int | None, int | None], None] | None = None,
     part: bool = False,
 ) -> Outcome:
     """Simulate a resolved scenario, given as JSON.
@@ -138,6 +139,13 @@ def simulate(
     ``make`` makes the congestion controls that are written in Python, of a name and options. ``watch`` hears now and
     then of the simulated seconds, the packet-hops and the sources that send, in a run with users or scatter. With
     ``part`` such a run that is interrupted has its tables until then.
+    """
+
+def fill(scenario: str) -> str:
+    """Fill in the quantities of a scenario that depend on others, such as bandwidth-delay products: JSON in, JSON out.
+
+    Raises:
+        ScenarioError: There is none: what was expected, key and value, or a whole sentence.
     """
 
 def interrupt(on: bool) -> None:
@@ -223,12 +231,12 @@ def capture(
     packets: bool = False,
     rate_bps: float | None = None,
     limits: tuple[int, int] | None = None,
-    watch: Callable[[int, int], None] | None = None,
+    watch: Callable[[int, int, int], None] | None = None,
 ) -> Outcome:
     """Read a capture or a trace of ns-2, of standard input without a path, into an outcome.
 
     Its manifest tells what else was found. Series count by intervals of ``interval_ns``; with ``packets`` there is a
     row for every packet. ``rate_bps`` is the capacity of the links that were captured. ``limits`` says how
     many connections are followed at a time and how many are listed in the end. ``watch`` hears now and then of the
-    packets and the bytes so far.
+    packets and the bytes so far, and of how many bytes of the file these are, which may be compressed.
     """

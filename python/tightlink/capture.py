@@ -49,6 +49,9 @@ INTERVAL: Final = "1 s"
 #: Connections that are listed at most; half as many are followed at a time.
 CONNECTIONS: Final = 1 << 18
 _NANOSECONDS: Final = 10**9
+#: How captures begin, pcap in either order of bytes and pcapng, and how their names end.
+_MAGIC: Final = frozenset(bytes.fromhex(word) for word in ("a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1", "0a0d0d0a"))
+_ENDINGS: Final = frozenset({".pcap", ".pcapng", ".cap"})
 #: Link types of which the headers are read, by the names that the tables give them.
 _READ: Final = frozenset({"ethernet", "linux sll", "linux sll2", "loop", "null", "raw ip", "raw ipv4", "raw ipv6"})
 #: What rounding may make of a link that was always busy.
@@ -94,7 +97,7 @@ def capture(
             packets=packets,
             rate_bps=asked.rate_bps,
             limits=limits,
-            watch=_heard(watch),
+            watch=_heard(watch, path),
         )
     except _core.CaptureError as error:
         raise TightlinkError(f"{_name(path)}: {error}") from None
@@ -110,6 +113,15 @@ def capture(
     return Run(None, manifest, Framed(frames))
 
 
+def is_capture(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a capture: by its first bytes, or, as it may be compressed, by its name."""
+    file = Path(path)
+    if not file.is_file():
+        return False
+    with file.open("rb") as opened:
+        return opened.read(4) in _MAGIC or bool(_ENDINGS & set(file.suffixes))
+
+
 @dataclass(frozen=True)
 class CaptureProgress:
     """How far the reading of a capture is (`tightlink.progress`)."""
@@ -118,20 +130,33 @@ class CaptureProgress:
     """Read so far."""
     size_bytes: int
     """Read so far, uncompressed."""
+    file_bytes: int
+    """Read so far of the file, which may be compressed."""
+    total_bytes: int | None
+    """Size of the file; nothing for a pipe, of which nobody knows it."""
 
     @property
-    def share(self) -> None:
-        """Nothing: a capture may be compressed, or come from a pipe."""
-        return
+    def share(self) -> float | None:
+        """What has been read of the file, from 0 to 1."""
+        return None if not self.total_bytes else min(1.0, self.file_bytes / self.total_bytes)
+
+    @property
+    def timed_share(self) -> float | None:
+        """The same: a byte takes about as long as another."""
+        return self.share
 
     def __str__(self) -> str:
         return f"{self.packets / 1e6:.1f} M packets, {self.size_bytes / 1e6:.0f} MB read"
 
 
-def _heard(watch: Callable[[CaptureProgress], None] | None) -> Callable[[int, int], None] | None:
+def _heard(
+    watch: Callable[[CaptureProgress], None] | None, path: str | os.PathLike[str]
+) -> Callable[[int, int, int], None] | None:
     if watch is None:
         return None
-    return lambda packets, size: watch(CaptureProgress(packets, size))
+    file = Path(path)
+    total = file.stat().st_size if str(path) != "-" and file.is_file() else None
+    return lambda packets, size, read: watch(CaptureProgress(packets, size, read, total))
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ Exit codes: 0 all well; 1 failed; 2 wrong usage or scenario; 3 finished, but a c
 a warning must be read before the result is trusted.
 """
 
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -28,6 +29,7 @@ from tightlink.commands.evaluate import evaluate
 from tightlink.commands.examples import examples
 from tightlink.commands.failures import explained
 from tightlink.commands.four_tier import four_tier
+from tightlink.commands.lab import lab
 from tightlink.commands.maxflow import maxflow
 from tightlink.commands.measure_file import scenario
 from tightlink.commands.measure_grid import tcp, udp_sweep
@@ -37,7 +39,8 @@ from tightlink.commands.pinger import pinger
 from tightlink.commands.predict import predict
 from tightlink.commands.sql import sql
 from tightlink.commands.sweep import sweep
-from tightlink.console import FAILED, INTERRUPTED, print_json, print_text, say, warned, watching
+from tightlink.commands.table_options import with_table_options
+from tightlink.console import FAILED, INTERRUPTED, print_json, print_text, print_verbatim, say, warned, watching
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.scenario import PARAMETERS, PROFILES, TOPOLOGIES, Scenario, load, parse_option, understood
 from tightlink.scenario.memory import check_patience, needed
@@ -96,6 +99,7 @@ def _discard_unwritable_output() -> None:
 
 
 @app.command
+@with_table_options
 def run(  # noqa: PLR0913
     file: Path,
     *,
@@ -154,7 +158,7 @@ def run(  # noqa: PLR0913
         scenario = _with_seed(scenario, seed)
     if show_config:
         wanted = needed(scenario.resolve())
-        print_text(understood(scenario), end="")
+        print_verbatim(understood(scenario))
         if wanted is not None:
             say(f"a run needs {wanted}")
         return 0
@@ -176,12 +180,17 @@ def run(  # noqa: PLR0913
         if output is not None:
             result.save(output)
             say(f"wrote {output}")
+    from tightlink.diagnosis import why
+
+    found = why(result, command=_typed(file, replay, changes, seed, controls))
     if json_:
         tables = {name: result.table(name).to_dicts() for name in _PRINTED if name in result.tables}
-        print_json({"manifest": result.manifest} | tables)
+        print_json({"manifest": result.manifest, "why": found.to_dict()} | tables)
     else:
-        from tightlink.console import print_summary
+        from tightlink.commands.run_output import print_summary
+        from tightlink.console import print_why
 
+        print_why(found)
         print_summary(result)
     if there:
         say(f"{output}: this run is already there")
@@ -189,27 +198,23 @@ def run(  # noqa: PLR0913
 
 
 for analysis in (
-    *(effects, ten_steps, correlation, components, clusters, outliers, ranks, shares, explore),
+    *(effects, ten_steps, correlation, components, clusters, outliers, ranks, shares),
     *(oscillation, chain),
     *(traffic, arrivals, sizes, lags),
 ):
-    analyze.app.command(analysis)
-measure.app.default(scenario)
-for measurement in (path, serve, tcp, udp_sweep):
-    measure.app.command(measurement)
+    analyze.app.command(with_table_options(analysis))
+analyze.app.command(explore)
+measure.app.default(with_table_options(scenario))
+measure.app.command(serve)
+for measurement in (path, tcp, udp_sweep):
+    measure.app.command(with_table_options(measurement))
 app.command(analyze.app)
 app.command(measure.app)
-app.command(maxflow)
-app.command(packetize)
-app.command(sweep)
-app.command(sql)
-app.command(compare)
-app.command(predict)
-app.command(evaluate)
+for command in (maxflow, packetize, sweep, sql, compare, predict, evaluate, capture, pinger):
+    app.command(with_table_options(command))
 app.command(emulate)
 app.command(four_tier)
-app.command(capture)
-app.command(pinger)
+app.command(lab)
 app.command(examples)
 
 
@@ -227,7 +232,7 @@ def list_(
     names = _LISTS[what]()
     width = max((len(name) for name, _ in names), default=0)
     for name, text in names:
-        print_text(f"{name:{width}}  {text}")
+        print_text(f"{name:{width}}  {text}", indent=width + 2)
 
 
 @app.command
@@ -289,17 +294,32 @@ def study(  # noqa: PLR0913
 
 
 @app.command
-def report(folder: Path) -> None:
+def report(folder: Path, *, sequence: str | None = None) -> None:
     """Write the report of a run, a study or a sweep, one HTML file, and print where it is.
 
     Parameters
     ----------
     folder
         Folder of the run, the study or the sweep.
+    sequence
+        Flow whose sequence numbers are drawn over time; the run needs its packets (run --trace, capture --packets).
     """
     from tightlink.report import run_report
 
-    print_text(str(run_report(folder)))
+    print_verbatim(f"{run_report(folder, sequence=sequence)}\n")
+
+
+def _typed(
+    file: Path, replay: Path | None, changes: dict[str, object], seed: int | None, controls: list[Path] | None
+) -> str:
+    """What was typed to run a scenario, without what only says where results go: to it, changes can be added."""
+    from tightlink.diagnosis.commands import option
+
+    words = ["tightlink run", shlex.quote(str(file))]
+    words += [] if replay is None else [f"--replay {shlex.quote(str(replay))}"]
+    words += [f"--controls {shlex.quote(str(path))}" for path in controls or []]
+    words += [option(key, value) for key, value in changes.items()]
+    return " ".join(words if seed is None else [*words, f"--seed {seed}"])
 
 
 def _replayed(folder: Path, name: str) -> Scenario:
@@ -342,9 +362,11 @@ def _studies() -> list[tuple[str, str]]:
 
 def _metrics() -> list[tuple[str, str]]:
     from tightlink import _core
+    from tightlink.experiment.metrics import listed
     from tightlink.tables import metrics
 
-    return [*metrics(), *((f"series.{name}", text) for name, text in _core.metrics())]
+    of_runs = ((f"runs.{name}", text) for name, text in listed())
+    return [*metrics(), *((f"series.{name}", text) for name, text in _core.metrics()), *of_runs]
 
 
 def _first_line(thing: Any) -> str:

@@ -1,4 +1,4 @@
-"""What people see in a terminal: a run's tables, rich on a terminal, plain when piped; and what is said beside.
+"""What people see in a terminal: tables, rich on a terminal, plain when piped; and what is said beside.
 
 All that is printed goes through here, as names in it may be of others: of files, scenarios, captures, servers. None of
 their characters is a command to the terminal (`tightlink.errors.visible`).
@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
+import time
 from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from tightlink import units
-from tightlink.errors import escaped_in_text, visible
-from tightlink.progress import shown
-from tightlink.tables import counted, measured
+from tightlink.errors import ScenarioError, closest, escaped_in_text, one_of, visible
+from tightlink.progress import TimeLeft, shown
+from tightlink.text_table import Choice, TextTable, fold, layout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from tightlink.progress import Watch
-    from tightlink.run import Run
+    from tightlink.diagnosis import Why
+    from tightlink.progress import Progress, Watch
 
 #: Exit code of a command that could not be finished.
 FAILED: Final = 1
@@ -34,36 +38,28 @@ INTERRUPTED: Final = 130
 
 _DIGITS: Final = 4
 _MOST_ROWS: Final = 20
+#: Of a terminal that does not say its width.
+_WIDTH: Final = 80
 #: Columns of shares of a whole.
 _SHARES: Final = ("limited_by_", "utilization", "loss", "load")
-#: What adding up times leaves where there was no difference.
-_NO_TIME: Final = 1e-12
+#: What adding up leaves where there was nothing.
+_NOTHING: Final = 1e-12
 
 
-def print_summary(run: Run) -> None:
-    """The traffic and the links of a run, on standard output."""
-    if "flows" in run.tables:
-        flows = [_flow(row) for row in run.flows.iter_rows(named=True)]
-        print_table(["flow", *_FLOW], flows)
-        print_text()
-    if "users" in run.tables:
-        print_table(["users", *_USERS], [_user(row) for row in _totals(run, "users")])
-        print_text()
-    if "scatter" in run.tables:
-        print_table(["scatter", *_SCATTER], [_datagrams(row) for row in _totals(run, "scatter")])
-        print_text()
-    links = [_link(row) for row in run.links.iter_rows(named=True)]
-    print_table(["link", *_LINK], links)
-    nodes = run.nodes.iter_rows(named=True) if "nodes" in run.tables else []
-    processors = [_processor(row) for row in nodes if row["load_true"] is not None]
-    if processors:
-        print_text()
-        print_table(["processor", *_PROCESSOR], processors)
+def print_text(text: str = "", *, end: str = "\n", indent: int = 0) -> None:
+    """Print sentences on standard output; on a terminal they are folded behind words, with the rest indented."""
+    print(_wrapped(visible(text), sys.stdout, indent), end=end)
 
 
-def print_text(text: str = "", *, end: str = "\n") -> None:
-    """Print text on standard output, which may have several lines."""
-    print(visible(text), end=end)
+def print_verbatim(text: str) -> None:
+    """Print lines on standard output as they are: TOML, paths."""
+    print(visible(text), end="")
+
+
+def print_why(why: Why) -> None:
+    """Print why the flows of a run are as fast as they are, if there is anything to say."""
+    if why.diagnoses:
+        print_verbatim(f"{why}\n\n")
 
 
 def print_json(found: object, **options: Any) -> None:
@@ -73,48 +69,104 @@ def print_json(found: object, **options: Any) -> None:
 
 
 def print_table(
-    header: Sequence[str], rows: Sequence[Sequence[str]], out: TextIO | None = None, *, words: Sequence[int] = ()
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    out: TextIO | None = None,
+    *,
+    words: Sequence[int] = (),
+    drop: Sequence[str] = (),
 ) -> None:
-    """A table with its first column and those of words to the left and the others to the right.
+    """Print a table with its first column and those of words to the left and the others to the right.
 
-    On a terminal it stops after some rows and says how many there are.
+    On a terminal it fits the width (`tightlink.text_table`), stops after some rows, and says what is not shown.
+
+    Args:
+        header: Names of the columns.
+        rows: Cells.
+        out: Where to; without it standard output.
+        words: Places of columns of text.
+        drop: Names of columns to leave out where a terminal is too narrow, the least important one first.
     """
     out = out or sys.stdout
     header, *rows = [[visible(cell, keep="") for cell in line] for line in (header, *rows)]
-    if not out.isatty():
-        for line in _aligned(header, rows, words):
-            print(line, file=out)
+    width = terminal_width(out)
+    asked = _ASKED.get() or _Asked()
+    asked.names |= dict.fromkeys(TextTable(header, ()).names)
+    shown = layout(TextTable(header, rows if width is None else rows[:_MOST_ROWS], words, drop), width, asked.choice)
+    if width is None:
+        print(*shown.head, *shown.lines, sep="\n", file=out)
         return
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for index, name in enumerate(header):
-        table.add_column(Text(name), justify="left" if index == 0 or index in words else "right", no_wrap=True)
-    for row in rows[:_MOST_ROWS]:
-        table.add_row(*map(Text, row))
     console = Console(file=out)
-    console.print(table)
+    notes = [f"not shown: {', '.join(shown.hidden)} (--wide shows all, --columns some)"] if shown.hidden else []
     if len(rows) > _MOST_ROWS:
-        console.print(f"… and {len(rows) - _MOST_ROWS} more (-o DIR keeps all)", style="dim", highlight=False)
+        notes.append(f"{_MOST_ROWS} of {len(rows)} rows; where the output is piped, all of them")
+    console.print(Text("\n".join(shown.head)), style="bold", soft_wrap=True)
+    console.print(Text("\n".join(shown.lines)), soft_wrap=True)
+    for note in notes:
+        console.print(Text("\n".join(fold(note, width))), style="dim", soft_wrap=True)
 
 
-def _aligned(header: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[int]) -> Iterable[str]:
-    lines = [header, *rows]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
-    for line in lines:
-        cells = (
-            cell.ljust(width) if place == 0 or place in words else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
-        yield "  ".join(cells).rstrip()
+@dataclass
+class _Asked:
+    """The columns that somebody asked for, and those of the tables that were printed."""
+
+    choice: Choice = field(default_factory=Choice)
+    names: dict[str, None] = field(default_factory=dict)
+
+
+_ASKED: Final[ContextVar[_Asked | None]] = ContextVar("_ASKED", default=None)
+
+
+@contextmanager
+def columns_chosen(choice: Choice) -> Iterator[None]:
+    """Print all columns of tables, or those of some names, in what follows.
+
+    Raises:
+        ScenarioError: None of the tables that were printed has a column of one of the names.
+    """
+    asked = _Asked(choice)
+    token = _ASKED.set(asked)
+    try:
+        yield
+    finally:
+        _ASKED.reset(token)
+    known = TextTable(list(asked.names), ())
+    for name in choice.names:
+        if asked.names and not Choice(names=[name]).places(known):
+            meant = closest(name, known.header)
+            raise ScenarioError(one_of(known.header), key="--columns", value=name, suggestion=meant)
+
+
+def terminal_width(out: TextIO) -> int | None:
+    """Columns of characters that a terminal has; none for what is no terminal."""
+    if not out.isatty():
+        return None
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given) > 0:
+        return int(given)
+    try:
+        return os.get_terminal_size(out.fileno()).columns or _WIDTH
+    except (OSError, ValueError):
+        return _WIDTH
+
+
+def _wrapped(text: str, out: TextIO, indent: int = 0) -> str:
+    """Text whose lines fit a terminal, folded behind words; as it is elsewhere."""
+    width = terminal_width(out)
+    if width is None:
+        return text
+    if 0 < indent < width / 2:
+        return text[:indent] + f"\n{' ' * indent}".join(fold(text[indent:], width - indent))
+    return "\n".join(part for line in text.split("\n") for part in fold(line, width))
 
 
 def say(text: str) -> None:
     """Tell the user something that is not data: on standard error."""
     for line in visible(text).removesuffix("\n").split("\n"):
-        print(f"tightlink: {line}", file=sys.stderr)
+        print(_wrapped(f"tightlink: {line}", sys.stderr), file=sys.stderr)
 
 
 def warned(warnings: Sequence[str]) -> int:
@@ -146,8 +198,13 @@ def watching(text: str = "starting") -> Iterator[Watch | None]:
     from rich.console import Console
     from rich.text import Text
 
+    left = TimeLeft(time.monotonic())
+
+    def line(now: Progress) -> Text:
+        return Text(visible(shown(now, left.after(now.timed_share, time.monotonic())), keep=""))
+
     with Console(stderr=True).status(Text(visible(text, keep=""))) as status:
-        yield lambda now: status.update(Text(visible(shown(now), keep="")))
+        yield lambda now: status.update(line(now))
 
 
 def rounded(value: float | None, write: Callable[[float], str]) -> str:
@@ -163,10 +220,12 @@ def quantity(column: str, value: float | None) -> str:
     >>> quantity("goodput_bps", 1.2345e6), quantity("packets_sent", 20.0), quantity("utilization", 0.5)
     ('1.234 Mbit/s', '20', '50 %')
     """
+    if value is not None and abs(value) < _NOTHING:
+        value = 0.0
     if column.endswith("_bps"):
         return rounded(value, units.format_rate)
     if column.endswith("_s"):
-        return rounded(value, _time)
+        return rounded(value, units.format_time)
     if column.startswith(_SHARES):
         return rounded(value, _percent)
     if value is not None and value.is_integer():
@@ -174,96 +233,5 @@ def quantity(column: str, value: float | None) -> str:
     return rounded(value, lambda number: f"{number:g}")
 
 
-def limit(row: dict[str, Any]) -> str:
-    """What limited a flow for most of its time, with the share: "receiver window 93 %"."""
-    shares = {name: row[name] or 0.0 for name in row if name.startswith("limited_by_")}
-    name = max(shares, key=lambda key: shares[key], default=None)
-    if name is None or shares[name] <= 0:
-        return "-"
-    return f"{name.removeprefix('limited_by_').replace('_', ' ')} {shares[name]:.0%}".replace("%", " %")
-
-
-def _time(value: float) -> str:
-    return units.format_time(0.0 if abs(value) < _NO_TIME else value)
-
-
 def _percent(value: float) -> str:
     return units.format_fraction(round(value, _DIGITS))
-
-
-_FLOW: Final = ("goodput", "sent", "dropped", "resent", "latency", "jitter", "limited by")
-_USERS: Final = ("sources", "transmitting", "completed", "failed", "sent", "resent", "rtt")
-_SCATTER: Final = ("sent", "delivered", "dropped", "under way", "latency", "hops")
-_PROCESSOR: Final = ("load", "reported", "served", "dropped at input ring", "at output ring")
-_LINK: Final = ("utilization", "packets", "dropped", "queue mean", "queue max")
-
-
-def _totals(run: Run, table: str) -> Iterable[dict[str, Any]]:
-    """Of each label: the sums of what is counted, the means of what is measured at a time, and its last values."""
-    import polars as pl
-
-    over_time = pl.col(measured(table))
-    rows = run.table(table).group_by("label", maintain_order=True)
-    found = rows.agg(pl.col(counted(table)).sum(), over_time.mean(), over_time.last().name.suffix("_at_end"))
-    return found.iter_rows(named=True)
-
-
-def _user(row: dict[str, Any]) -> list[str]:
-    sources = sum(row[f"sources_{state}_at_end"] for state in ("transmitting", "connecting", "thinking"))
-    return [
-        row["label"],
-        str(sources),
-        rounded(row["sources_transmitting"], lambda value: f"{value:.4g}"),
-        str(row["transfers_completed"]),
-        str(row["connections_failed"]),
-        str(row["packets_sent"]),
-        str(row["packets_retransmitted"]),
-        rounded(row["rtt_mean_s"], _time),
-    ]
-
-
-def _datagrams(row: dict[str, Any]) -> list[str]:
-    return [
-        row["label"],
-        str(row["packets_sent"]),
-        str(row["packets_delivered"]),
-        str(row["packets_dropped"]),
-        str(row["packets_in_network_at_end"]),
-        rounded(row["latency_mean_s"], _time),
-        rounded(row["hops_mean"], lambda value: f"{value:.4g}"),
-    ]
-
-
-def _flow(row: dict[str, Any]) -> list[str]:
-    return [
-        row["label"],
-        rounded(row["goodput_bps"], units.format_rate),
-        str(row["packets_sent"]),
-        str(row["packets_dropped"]),
-        str(row["packets_retransmitted"]),
-        rounded(row["latency_mean_s"], _time),
-        rounded(row["jitter_mean_s"], _time),
-        limit(row),
-    ]
-
-
-def _processor(row: dict[str, Any]) -> list[str]:
-    return [
-        row["node"],
-        rounded(row["load_true"], _percent),
-        rounded(row["load_reported"], _percent),
-        str(row["packets_served"]),
-        str(row["dropped_input_ring"]),
-        str(row["dropped_output_ring"]),
-    ]
-
-
-def _link(row: dict[str, Any]) -> list[str]:
-    return [
-        row["link"],
-        rounded(row["utilization"], _percent),
-        str(row["packets_in"]),
-        str(row["packets_dropped"]),
-        rounded(row["queue_mean_packets"], lambda value: f"{value:.4g}"),
-        str(row["queue_max_packets"]),
-    ]

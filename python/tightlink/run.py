@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tightlink import _core
+    from tightlink.diagnosis import Why
 
 _MANIFEST: Final = "manifest.json"
 _SCENARIO: Final = "scenario.toml"
@@ -175,6 +176,19 @@ class Run:
     def warnings(self) -> list[str]:
         """What must be read before the result is trusted."""
         return list(self.manifest.get("warnings", []))
+
+    def why(self, flow: str | None = None) -> Why:
+        """Why the flows are as fast as they are, what that does to delay, and what would help.
+
+        Args:
+            flow: Name of a flow, or of a group such as "upload" for upload[0], upload[1], …; without it all flows.
+
+        Raises:
+            TightlinkError: There is no such flow.
+        """
+        from tightlink.diagnosis import why
+
+        return why(self, flow)
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write the run into a folder, which appears complete or not at all.

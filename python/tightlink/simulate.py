@@ -68,7 +68,7 @@ def simulate(  # noqa: PLR0913
         pcap_at: Nodes at which packets are captured, or groups such as ``net.left[*]``, each packet once at each of
             them; without it each flow at the host that sends its data.
         threads: Threads to use; the tables do not depend on it. More than one need users or scatter.
-        watch: Told now and then how far a run with users or scatter is.
+        watch: Told now and then how far the run is.
         part: Whether a run with users or scatter that is interrupted by Ctrl-C returns what was measured until then,
             marked as a part, instead of raising KeyboardInterrupt.
 
@@ -107,10 +107,10 @@ class SimulationProgress:
     """What has been simulated, in seconds."""
     duration_s: float
     """All that is to be, in seconds."""
-    packet_hops: int
-    """Crossings of links and interfaces."""
-    sending: int
-    """Sources that send."""
+    packet_hops: int | None
+    """Crossings of links and interfaces; nothing but of a run with users or scatter."""
+    sending: int | None
+    """Sources that send, likewise."""
     wall_s: float
     """Since the run began, in seconds."""
 
@@ -120,25 +120,27 @@ class SimulationProgress:
         return self.simulated_s / self.duration_s
 
     @property
-    def left_s(self) -> float:
-        """Seconds of waiting left, if it goes on like that."""
-        return self.wall_s * (self.duration_s / self.simulated_s - 1) if self.simulated_s > 0 else float("inf")
+    def timed_share(self) -> float:
+        """The same: a second of simulated time takes about as long as another."""
+        return self.share
 
     def __str__(self) -> str:
-        rate = self.packet_hops / max(self.wall_s, 1e-9)
-        times = f"{units.format_time(round(self.simulated_s, 1))} of {units.format_time(self.duration_s)}"
-        left = f"{units.format_time(round(self.left_s))} left" if self.simulated_s > 0 else "starting"
-        return f"{times}, {self.sending} sources sending, {rate / 1e6:.1f} M packet-hops/s, {left}"
+        parts = [f"{units.format_time(round(self.simulated_s, 1))} of {units.format_time(self.duration_s)}"]
+        if self.sending is not None:
+            parts.append(f"{self.sending} sources sending")
+        if self.packet_hops is not None:
+            parts.append(f"{self.packet_hops / max(self.wall_s, 1e-9) / 1e6:.1f} M packet-hops/s")
+        return ", ".join(parts)
 
 
 def _watch(
     watch: Callable[[SimulationProgress], None] | None, duration_s: float
-) -> Callable[[float, int, int], None] | None:
+) -> Callable[[float, int | None, int | None], None] | None:
     if watch is None:
         return None
     begin = time.monotonic()
 
-    def heard(simulated_s: float, packet_hops: int, sending: int) -> None:
+    def heard(simulated_s: float, packet_hops: int | None, sending: int | None) -> None:
         watch(SimulationProgress(simulated_s, duration_s, packet_hops, sending, time.monotonic() - begin))
 
     return heard
@@ -188,7 +190,7 @@ class Prepared:
         watched: Watched | None = None,
         *,
         threads: int = 1,
-        watch: Callable[[float, int, int], None] | None = None,
+        watch: Callable[[float, int | None, int | None], None] | None = None,
         part: bool = False,
     ) -> _core.Outcome:
         """Run the engine.

@@ -15,6 +15,17 @@ from typing import Final, Literal
 
 Type = Literal["text", "integer", "number"]
 
+#: What a table says of delays: end of the column's name, words, and the share that does not exceed it.
+DELAY_STATISTICS: Final = {
+    "mean": ("mean", None),
+    "p50": ("median", 0.5),
+    "p95": ("95th percentile", 0.95),
+    "p99": ("99th percentile", 0.99),
+    "max": ("largest", 1.0),
+}
+#: Columns with the name that they had before; the old one goes with the next release.
+RENAMED: Final = {"latency_mean_s": "one_way_delay_mean_s", "latency_max_s": "one_way_delay_max_s"}
+
 
 @dataclass(frozen=True)
 class Column:
@@ -23,6 +34,39 @@ class Column:
     name: str
     type: Type
     help: str
+
+
+#: What is shown of the totals of a run, by its header; without what the run's tables lack.
+TOTALS: Final[dict[str, dict[str, str]]] = {
+    "flows": {
+        "goodput": "goodput_bps",
+        "sent": "packets_sent",
+        "dropped": "packets_dropped",
+        "retransmitted": "packets_retransmitted",
+        "one-way delay mean": "one_way_delay_mean_s",
+        "one-way delay p95": "one_way_delay_p95_s",
+        "jitter": "jitter_mean_s",
+    },
+    "links": {
+        "utilization": "utilization",
+        "packets": "packets_in",
+        "dropped": "packets_dropped",
+        "queue mean": "queue_mean_packets",
+        "queue max": "queue_max_packets",
+        "queueing delay mean": "queueing_delay_mean_s",
+        "queueing delay p95": "queueing_delay_p95_s",
+    },
+}
+
+
+def _delays(name: str, of: str) -> list[tuple[str, Type, str]]:
+    """The columns of a delay."""
+    return [(f"{name}_{key}_s", "number", f"{word} of {of}") for key, (word, _) in DELAY_STATISTICS.items()]
+
+
+def _old(*names: str) -> list[tuple[str, Type, str]]:
+    """The columns that keep a name that is old."""
+    return [(name, "number", f"old name of {RENAMED[name]}; goes with the next release") for name in names]
 
 
 def _columns(*columns: tuple[str, Type, str]) -> tuple[Column, ...]:
@@ -49,17 +93,17 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("bytes_delivered", "integer", "bytes that reached the destination, headers included"),
         ("goodput_bps", "number", "payload delivered in order / (stop - start)"),
         ("throughput_bps", "number", "bytes delivered / (stop - start)"),
-        ("latency_mean_s", "number", "mean time from the offer at the source to the arrival, data packets"),
-        ("latency_max_s", "number", "largest time from the offer at the source to the arrival"),
-        ("jitter_mean_s", "number", "mean absolute difference of successive latencies"),
-        ("rtt_mean_s", "number", "mean of the transport's samples of the round-trip time"),
+        *_delays("one_way_delay", "the times from the offer at the source to the arrival, data packets"),
+        *_delays("queueing_delay", "the parts of these spent in queues; none of packets of several sizes"),
+        ("jitter_mean_s", "number", "mean absolute difference of successive one-way delays"),
+        *_delays("rtt", "the transport's samples of the round-trip time"),
         ("limited_by_handshake", "number", "share of the time not connected yet"),
         ("limited_by_application", "number", "share of the time with nothing to send"),
         ("limited_by_receiver_window", "number", "share of the time limited by the receiver's window"),
         (
             "limited_by_network",
             "number",
-            "share of the time in which the path was full at the receiver's window or at the interface",
+            "share of the time at a window, the pacing timer or the interface while a hop of the path was saturated",
         ),
         ("limited_by_pacing", "number", "share of the time waiting for the next paced packet"),
         ("limited_by_sender_rate", "number", "share of the time limited by what the sender's interface takes"),
@@ -70,6 +114,7 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("loss_run_max_packets", "number", "length of the longest run"),
         ("frames_sent", "number", "frames of a video sent"),
         ("frames_complete", "number", "frames of which every packet arrived"),
+        *_old("latency_mean_s", "latency_max_s"),
     ),
     "links": _columns(
         ("link", "text", "name of the link; the other direction is NAME.reverse"),
@@ -84,6 +129,7 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("utilization", "number", "busy time of the transmitter / duration"),
         ("queue_mean_packets", "number", "mean number of packets waiting, without the one in service"),
         ("queue_max_packets", "integer", "largest number of packets waiting"),
+        *_delays("queueing_delay", "the times that packets waited which were transmitted"),
     ),
     "nodes": _columns(
         ("node", "text", "name of the node"),
@@ -156,8 +202,9 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("packets_delivered", "integer", "datagrams that arrived"),
         ("packets_dropped", "integer", "datagrams lost"),
         ("packets_in_network", "integer", "datagrams on their way at the end of the interval"),
-        ("latency_mean_s", "number", "mean time on the way of those that arrived"),
+        ("one_way_delay_mean_s", "number", "mean time from source to destination of those that arrived"),
         ("hops_mean", "number", "mean number of links that they took"),
+        *_old("latency_mean_s"),
     ),
     "packets": _columns(
         ("event", "text", "+ enqueued, - dequeued, r received, d dropped"),
@@ -282,9 +329,10 @@ def measured(table: str) -> list[str]:
     """The columns of a table over time that are means or states, of which a mean over time can be taken.
 
     >>> measured("scatter")
-    ['packets_in_network', 'latency_mean_s', 'hops_mean']
+    ['packets_in_network', 'one_way_delay_mean_s', 'hops_mean']
     """
     names = {"time_s", *counted(table)}
+    names |= RENAMED.keys()
     return [column.name for column in TABLES[table] if column.type != "text" and column.name not in names]
 
 
@@ -298,5 +346,5 @@ def metrics() -> list[tuple[str, str]]:
         (f"{table}.{column.name}", column.help)
         for table in ("flows", "links", "nodes", "users", "scatter")
         for column in TABLES[table]
-        if column.name not in _IDENTITY
+        if column.name not in _IDENTITY and column.name not in RENAMED
     ]

@@ -15,8 +15,9 @@ Example:
 
 from __future__ import annotations
 
+import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache, wraps
@@ -35,6 +36,8 @@ _LARGEST_EXPONENT = 350
 #: How like a known unit an unknown one must be: units are short.
 _LIKENESS = 0.75
 _LARGEST_BARE = 10**18
+#: Nobody gives so few bits a second.
+_SLOWEST_BARE = 10_000
 #: Decimal exponents between which a number is written without one.
 _PLAIN_EXPONENTS = range(-12, 19)
 
@@ -48,6 +51,8 @@ class Kind:
     units: dict[str, Fraction]
     spellings: dict[str, str]
     integer: bool = False
+    bare: str = ""
+    """The unit that somebody has in mind who writes none."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +117,10 @@ TIME: Final = Kind(
             "h": ("hour", "hours"),
         }
     ),
+    bare="s",
 )
+#: A time as links have it: nobody who writes 20 means seconds.
+DELAY: Final = replace(TIME, bare="ms")
 SIZE: Final = Kind(
     name="a size",
     example="1000 B",
@@ -123,6 +131,7 @@ SIZE: Final = Kind(
     | _spell({f"{p}bit": (f"{p}bits",) for p in _DECIMAL})
     | {"byte": "B", "bytes": "B"},
     integer=True,
+    bare="B",
 )
 PACKETS: Final = Kind(
     name="a number of packets",
@@ -130,6 +139,7 @@ PACKETS: Final = Kind(
     units={"packets": Fraction(1)},
     spellings={"packets": "packets", "packet": "packets"},
     integer=True,
+    bare="packets",
 )
 FRACTION: Final = Kind(
     name="a fraction",
@@ -175,8 +185,10 @@ def parse(text: object, *kinds: Kind) -> tuple[Kind, Quantity]:
 
 def _read(text: object, kinds: tuple[Kind, ...]) -> tuple[Kind, Quantity]:
     number, unit = _split(text)
+    if number is not None and unit is None:
+        raise ScenarioError(f"a unit, too: {expected(*kinds)}", value=text, suggestion=_suggest(number, unit, kinds))
     if number is None or unit is None:
-        raise _wrong(text, kinds, _suggest(number, unit, kinds))
+        raise _wrong(text, kinds, None)
     for kind in kinds:
         canonical = kind.spellings.get(unit)
         if canonical is None:
@@ -288,6 +300,25 @@ def format_fraction(value: float) -> str:
     return f"{_plain(Decimal(repr(float(value))) * 100)} %"
 
 
+def format_interval(value: float, half_width: float, write: Callable[[float], str]) -> str:
+    """Write a mean and half its confidence interval in one unit, the latter with two digits: "8.46 ± 0.10 Mbit/s".
+
+    >>> format_interval(8.463e6, 97.86e3, format_rate), format_interval(46.1, 62.3, format_time)
+    ('8.463 ± 0.098 Mbit/s', '46 ± 62 s')
+    >>> format_interval(0.059, 540e-6, format_time), format_interval(0.0345, 0.00292, format_fraction)
+    ('59.00 ± 0.54 ms', '3.45 ± 0.29 %')
+    """
+    larger = write(max(abs(value), half_width))
+    number, _, unit = larger.partition(" ")
+    if not half_width or not float(number):
+        return write(value)
+    # Units are powers of ten apart; the number itself may have been rounded.
+    scale = 10.0 ** round(math.log10(float(number) / max(abs(value), half_width)))
+    half = half_width * scale
+    decimals = max(0, 1 - math.floor(math.log10(half)))
+    return f"{value * scale:.{decimals}f} ± {half:.{decimals}f} {unit}".rstrip()
+
+
 def exact(value: float) -> Fraction:
     """The decimal that a double is printed as, for sums that must not drift: 0.1 is 1/10."""
     return Fraction(repr(value))
@@ -335,12 +366,11 @@ def _suggest(number: str | None, unit: str | None, kinds: tuple[Kind, ...]) -> s
 
 
 def _bare(number: str, kind: Kind) -> str:
-    """A bare number with the unit that it probably had in mind: the SI unit, well scaled."""
-    value = _exact(number)
+    """A bare number with the unit that it probably had in mind: large rates are in bit/s, small ones in Mbit/s."""
     if kind is RATE:
-        return format_rate(float(value))
-    unit = {TIME.name: "s", SIZE.name: "B", PACKETS.name: "packets"}.get(kind.name, "")
-    return f"{number} {unit}".strip() if unit else kind.example
+        value = float(_exact(number))
+        return format_rate(value if value >= _SLOWEST_BARE else value * 10**6)
+    return f"{number} {kind.bare}" if kind.bare else kind.example
 
 
 def _scaled(value: float, units: Sequence[tuple[str, int | Decimal]]) -> str:

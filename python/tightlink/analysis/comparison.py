@@ -1,4 +1,4 @@
-"""Two runs, or two folders of runs, side by side: what was observed, what was simulated, and how far they are apart.
+"""Two runs, or two folders of runs, side by side: the second against the first.
 
 Flows are paired by their labels, links and nodes by their names, runs of sweeps by what was varied. What only one of
 the two has is listed.
@@ -13,36 +13,39 @@ Example:
     ... ''')
     >>> found = compare(tl.simulate(base), tl.simulate(base.set("link.wire.delay", "20 ms")))
     >>> found.of("flows", "goodput_bps").rows()
-    [('ftp', 1868000.0, 1792000.0, 0.041)]
+    [('ftp', 1868000.0, 1792000.0, -0.041)]
     >>> found.differences.rows()
     [('link.wire.delay', '10 ms', '20 ms')]
 """
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.analysis.comparison_pairs import SIDES, common, means, paired, samples, totals, unpivoted
+from tightlink.analysis.comparison_summary import nothing, summary
 from tightlink.analysis.residuals import Agreement, agreement
 from tightlink.errors import TightlinkError, one_of
 from tightlink.experiment.folder import RUNS, Experiment
 from tightlink.experiment.summary import metric_names
-from tightlink.run import SIMULATION, Run, open_run
+from tightlink.run import CAPTURE, MEASUREMENT, SIMULATION, TRACE, Run, open_run
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Mapping, Sequence
 
     import polars as pl
 
 #: The table that the runs of a sweep make.
 RUNS_TABLE: Final = "runs"
+#: What a side is called by where it comes from.
+_TITLES: Final = {SIMULATION: "simulated", MEASUREMENT: "measured", CAPTURE: "captured", TRACE: "traced"}
 #: Tables with a row for each of what has this name.
 _NAMED: Final = {"flows": "label", "links": "link", "nodes": "node"}
 #: Numbers that a scenario gives.
-_GIVEN: Final = ("start_s", "stop_s")
+GIVEN: Final = ("start_s", "stop_s")
 
 
 @dataclass(frozen=True)
@@ -50,27 +53,31 @@ class Comparison:
     """What is on both sides, what is on one, and how well they agree."""
 
     titles: tuple[str, str]
-    """What the sides are: observed and simulated, or first and second where both have the same source."""
+    """What the sides are called: by where they come from, such as measured and simulated; or by their folders, or first
+    and second, where both come from the same."""
     values: pl.DataFrame
-    """``table``, ``entity``, ``metric``, ``observed``, ``simulated``, ``residual``: (o − s) / o, none where o is zero
-    and s is not. Of series, means over the time that both have."""
+    """``table``, ``entity``, ``metric``, ``first``, ``second``, ``change``: (second − first) / first, below zero where
+    the second is less; none where only the first is zero. Of series, means over the time that both have."""
     alone: pl.DataFrame
     """``side``, ``table``, ``entity``, ``metric``, ``value``: what only one of the two knows."""
     agreements: Mapping[str, Agreement]
-    """By TABLE.METRIC, over what the table has several of."""
+    """By TABLE.METRIC, over what the table has several of: how well a simulation predicts what was measured; empty
+    where the two have the same source."""
     series: pl.DataFrame
     """``side``, ``time_s``, ``entity``, ``metric``, ``value``: samples of what both have."""
     differences: pl.DataFrame
-    """``key``, ``observed``, ``simulated``: where the scenarios differ."""
+    """``key``, ``first``, ``second``: where the scenarios differ."""
+    summary: pl.DataFrame
+    """What got better and what worse, of two runs (`tightlink.analysis.comparison_summary`)."""
     warnings: tuple[str, ...]
     """What must be read before the comparison is trusted."""
 
     def of(self, table: str, metric: str) -> pl.DataFrame:
-        """One metric: ``entity``, ``observed``, ``simulated``, ``residual`` to three digits."""
+        """One metric: ``entity``, ``first``, ``second``, ``change`` to three digits."""
         import polars as pl
 
         rows = self.values.filter((pl.col("table") == table) & (pl.col("metric") == metric))
-        return rows.select("entity", *SIDES, pl.col("residual").round(3))
+        return rows.select("entity", *SIDES, pl.col("change").round(3))
 
     def nothing(self) -> bool:
         """Whether the two have nothing in common."""
@@ -78,8 +85,8 @@ class Comparison:
 
 
 def compare(
-    observed: Run | Experiment | str | os.PathLike[str],
-    simulated: Run | Experiment | str | os.PathLike[str],
+    first: Run | Experiment | str | os.PathLike[str],
+    second: Run | Experiment | str | os.PathLike[str],
     *,
     by: Sequence[str] | None = None,
     pairs: Mapping[str, str] | None = None,
@@ -87,8 +94,8 @@ def compare(
     """Put two runs, or two sweeps or studies, side by side.
 
     Args:
-        observed: A run, or the folder of a run, a sweep or a study; usually what was measured.
-        simulated: The same kind of thing, usually what was simulated.
+        first: A run, or the folder of a run, a sweep or a study: what was before, or what was measured.
+        second: The same kind of thing: what was after, or what was simulated.
         by: Columns by which the runs of two folders are paired; without it, what was varied.
         pairs: Of two runs: names of flows, links or nodes of the first that stand for others in the second, such as
             those of a capture, which has addresses.
@@ -97,18 +104,18 @@ def compare(
         TightlinkError: One is a run and the other a folder of runs; a name is of nothing; or nobody says what was
             varied.
     """
-    sides = (_opened(observed), _opened(simulated))
-    match sides:
-        case Run() as first, Run() as second:
+    names = _names(first, second)
+    match _opened(first), _opened(second):
+        case Run() as before, Run() as after:
             if by is not None:
                 raise TightlinkError(f"by {', '.join(by)}: two runs are paired by the names of flows, links and nodes")
-            return _of_runs(first, second, pairs or {})
-        case Experiment() as first, Experiment() as second:
+            return _of_runs(before, after, pairs or {}, names)
+        case Experiment() as before, Experiment() as after:
             if pairs is not None:
                 raise TightlinkError(f"pairs {', '.join(pairs)}: the runs of folders are paired by what was varied")
-            return _of_experiments(first, second, by)
-        case first, _:
-            kinds = ("a run", "a folder of runs") if isinstance(first, Run) else ("a folder of runs", "a run")
+            return _of_experiments(before, after, by, names)
+        case before, _:
+            kinds = ("a run", "a folder of runs") if isinstance(before, Run) else ("a folder of runs", "a run")
             raise TightlinkError(f"the first is {kinds[0]} and the second {kinds[1]}: expected two of a kind")
 
 
@@ -127,7 +134,13 @@ def _opened(source: Run | Experiment | str | os.PathLike[str]) -> Run | Experime
     return Experiment(folder)
 
 
-def _of_runs(first: Run, second: Run, pairs: Mapping[str, str]) -> Comparison:
+def _names(first: object, second: object) -> tuple[str, str]:
+    """What two things of one kind are called: their folders, if these have names that differ."""
+    found = [Path(each).name if isinstance(each, str | os.PathLike) else "" for each in (first, second)]
+    return (found[0], found[1]) if all(found) and found[0] != found[1] else SIDES
+
+
+def _of_runs(first: Run, second: Run, pairs: Mapping[str, str], names: tuple[str, str]) -> Comparison:
     import polars as pl
 
     runs = (first, second)
@@ -150,12 +163,13 @@ def _of_runs(first: Run, second: Run, pairs: Mapping[str, str]) -> Comparison:
     )
     written = [run.manifest.get("scenario", {}) for run in runs]
     return Comparison(
-        SIDES if first.source != second.source else ("first", "second"),
+        names if first.source == second.source else (_TITLES[first.source], _TITLES[second.source]),
         values,
         alone,
-        _agreements(values),
+        _agreements(values) if (first.source == SIMULATION) != (second.source == SIMULATION) else {},
         shown,
         _differences(*written),
+        summary(first, second),
         _warnings(runs, values),
     )
 
@@ -180,7 +194,7 @@ def _warnings(runs: tuple[Run, Run], values: pl.DataFrame) -> tuple[str, ...]:
     ]
     first, second = (run.source for run in runs)
     if first == SIMULATION and second != SIMULATION:
-        found.append(f"the first is a {first} and the second a {second}: residuals are relative to the first")
+        found.append(f"the first is a {first} and the second a {second}: changes are relative to the first")
     if values.is_empty():
         found.append("the two have no flow, link or node in common")
     return tuple(found)
@@ -191,10 +205,10 @@ def _agreements(values: pl.DataFrame) -> dict[str, Agreement]:
     import polars as pl
 
     found = {}
-    given = pl.col("metric").is_in(_GIVEN)
-    usable = values.filter((pl.col("observed") != 0) & (pl.col("table") != "series") & ~given)
+    given = pl.col("metric").is_in(GIVEN)
+    usable = values.filter((pl.col(SIDES[0]) != 0) & (pl.col("table") != "series") & ~given)
     for (table, metric), rows in usable.group_by("table", "metric", maintain_order=True):
-        answer = agreement(rows, SIDES) if rows["observed"].n_unique() > 1 else None
+        answer = agreement(rows, SIDES) if rows[SIDES[0]].n_unique() > 1 else None
         if answer is not None and answer.origin is not None:
             found[f"{table}.{metric}"] = answer
     return found
@@ -219,7 +233,9 @@ def _flat(thing: Any, path: str = "") -> Iterable[tuple[str, str]]:
         yield from _flat(value, f"{path}.{key}" if path else str(key))
 
 
-def _of_experiments(first: Experiment, second: Experiment, by: Sequence[str] | None) -> Comparison:
+def _of_experiments(
+    first: Experiment, second: Experiment, by: Sequence[str] | None, names: tuple[str, str]
+) -> Comparison:
     import polars as pl
 
     sides = (first, second)
@@ -235,8 +251,13 @@ def _of_experiments(first: Experiment, second: Experiment, by: Sequence[str] | N
         schema={"side": pl.String, "time_s": pl.Float64, "entity": pl.String, "metric": pl.String, "value": pl.Float64}
     )
     warnings = () if values.height else (f"the two have no combination of {', '.join(keys)} in common",)
-    titles = SIDES if any("source" in frame.columns for frame in frames) else ("first", "second")
-    return Comparison(titles, values, alone, _agreements(values), empty, _differences({}, {}), warnings)
+    measured = ["source" in frame.columns for frame in frames]
+    agreements = {}
+    if measured[0] != measured[1]:
+        agreements = _agreements(values)
+        sources = [MEASUREMENT if each else SIMULATION for each in measured]
+        names = (_TITLES[sources[0]], _TITLES[sources[1]])
+    return Comparison(names, values, alone, agreements, empty, _differences({}, {}), nothing(), warnings)
 
 
 def _varied(sides: tuple[Experiment, Experiment], frames: Sequence[pl.DataFrame]) -> list[str]:

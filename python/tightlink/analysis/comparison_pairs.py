@@ -8,16 +8,16 @@ Example:
     ... )
     >>> values, alone = paired("flows", first, second)
     >>> values.rows()
-    [('flows', 'b', 'goodput_bps', 4.0, 3.0, 0.25)]
+    [('flows', 'b', 'goodput_bps', 4.0, 3.0, -0.25)]
     >>> alone.select("side", "entity", "value").rows()
-    [('observed', 'a', 2.0), ('simulated', 'c', 1.0)]
+    [('first', 'a', 2.0), ('second', 'c', 1.0)]
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tightlink.tables import TABLES, counted, measured
+from tightlink.tables import RENAMED, TABLES, counted, measured
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from tightlink.run import Run
 
 #: The two sides, the columns of their values.
-SIDES: Final = ("observed", "simulated")
+SIDES: Final = ("first", "second")
 #: Tables over time, with whose values they are, beside the series.
 _OVER_TIME: Final = {"users": "label", "scatter": "label"}
-#: Numbers that are names.
-_NUMBERS: Final = frozenset({"flow"})
+#: Numbers that are names, and columns that there are twice.
+_LEFT_OUT: Final = frozenset({"flow", *RENAMED})
 
 
 def totals(run: Run, name: str, key: str) -> pl.DataFrame:
@@ -44,7 +44,7 @@ def totals(run: Run, name: str, key: str) -> pl.DataFrame:
     # Captures may have the same addresses and ports twice.
     place = pl.int_range(pl.len()).over(key) + 1
     entity = pl.when(place > 1).then(pl.format("{} #{}", pl.col(key), place)).otherwise(pl.col(key))
-    numbers = [each.name for each in TABLES[name] if each.type != "text" and each.name not in _NUMBERS]
+    numbers = [each.name for each in TABLES[name] if each.type != "text" and each.name not in _LEFT_OUT]
     there = [name for name in numbers if name in frame.columns]
     return unpivoted(frame.with_columns(entity=entity), ["entity"], there).select("entity", "metric", "value")
 
@@ -95,19 +95,16 @@ def means(samples: pl.DataFrame) -> pl.DataFrame:
 
 
 def paired(table: str, first: pl.DataFrame, second: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """What both sides have, with residuals; and what one has."""
+    """What both sides have, with the change from the first to the second; and what one has."""
     import polars as pl
 
     keys = ["entity", "metric"]
     sides = [side.rename({"value": name}) for name, side in zip(SIDES, (first, second), strict=True)]
     joined = sides[0].join(sides[1], on=keys, how="full", coalesce=True, maintain_order="left_right")
     joined = joined.select(pl.lit(table).alias("table"), *keys, *SIDES)
-    observed, simulated = (pl.col(name) for name in SIDES)
-    residual = (
-        pl.when(observed == simulated).then(0.0)
-        .when(observed != 0).then((observed - simulated) / observed)
-    )  # fmt: skip
-    values = joined.drop_nulls(SIDES).with_columns(residual=residual)
+    before, after = (pl.col(name) for name in SIDES)
+    change = pl.when(before == after).then(0.0).when(before != 0).then((after - before) / before.abs())
+    values = joined.drop_nulls(SIDES).with_columns(change=change)
     alone = [
         joined.filter(pl.col(other).is_null())
         .select(pl.lit(side).alias("side"), "table", *keys, pl.col(side).alias("value"))

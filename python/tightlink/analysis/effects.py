@@ -1,4 +1,4 @@
-"""Effects of factors: the mean of a metric at each level.
+"""Effects of factors: means of a response at two levels, and how far they are apart.
 
 In a design in which the levels of other factors are the same at each level of one (full, two-level and
 fractional designs), the means differ by that factor alone, as far as the design tells effects apart.
@@ -7,8 +7,6 @@ Example:
     >>> import polars as pl
     >>> queues = ["5 packets", "20 packets", "5 packets", "20 packets"]
     >>> runs = pl.DataFrame({"queue": queues, "flows": [1, 1, 2, 2], "loss": [0.2, 0.0, 0.4, 0.1]})
-    >>> means(runs, "queue", ["loss"]).rows()
-    [('5 packets', 2, 0.30000000000000004), ('20 packets', 2, 0.05)]
     >>> in_si(["5 packets", "20 packets"])
     ('packets', [5.0, 20.0])
     >>> main_effects(runs, ["queue"], ["loss"]).select("low", "high", "effect", "mark", "sign").rows()
@@ -50,14 +48,6 @@ _LEVELS: Final = 2
 #: A mean this small beside the largest value is zero but for rounding.
 _ROUNDING: Final = 1e-12
 _MEASURED: Final = ("mean_low", "mean_high", "mean", "effect", "relative_effect", "p")
-
-
-def means(runs: pl.DataFrame, key: str, metrics: Sequence[str]) -> pl.DataFrame:
-    """A row for each level: the level, ``runs``, and the mean of each metric over the runs that have it."""
-    import polars as pl
-
-    grouped = runs.group_by(key, maintain_order=True)
-    return grouped.agg(pl.len().cast(pl.Int64).alias("runs"), *(pl.col(name).mean() for name in metrics))
 
 
 def alone(runs: pl.DataFrame, key: str, others: Sequence[str]) -> pl.DataFrame:

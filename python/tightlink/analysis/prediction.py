@@ -64,6 +64,8 @@ class Prediction:
     choice: Choice
     baseline: dict[str, Any]
     upgrades: tuple[Upgrade, ...]
+    left_out: dict[str, str]
+    """Congestion controls that were not simulated, with the reason."""
     max_window: int | None
     leave: float
     little: float
@@ -108,6 +110,7 @@ def predict(  # noqa: PLR0913
         Choice(loaded[0], loaded[1], choice.clean),
         loaded[2],
         tuple(_upgrades(path, usual, choice.cheapest["flows"], max_window, little, jobs)),
+        {name: why for name in _controls() if (why := _unsuitable(path, name))},
         max_window,
         leave,
         little,
@@ -159,7 +162,7 @@ def _upgrades(  # noqa: PLR0917
         *((f"recovery {name}", path.changed(recovery=name), most, usual)
           for name in ("tahoe", "sack") if name != path.recovery and works_with(path.congestion, name)),
         *((f"congestion control {name}", path.changed(congestion=name), most, usual)
-          for name in _controls() if name != path.congestion and works_with(name, path.recovery)),
+          for name in _controls() if name != path.congestion and not _unsuitable(path, name)),
         ("window limit of the BDP", path, max(most or 0, path.bdp_packets), path.bdp_packets),
     ]  # fmt: skip
     found = []
@@ -176,6 +179,17 @@ def _controls() -> list[str]:
     from tightlink import _core
 
     return [name for name, _ in _core.congestion()]
+
+
+def _unsuitable(path: BulkPath, name: str) -> str | None:
+    """Why a congestion control cannot be simulated on a path, or says nothing there; nothing where it can."""
+    from tightlink import _core
+
+    if not works_with(name, path.recovery):
+        return f"needs recovery {' or '.join(_core.congestion_recoveries(name))}, and the hosts have {path.recovery}"
+    if _core.reads_marks(name):
+        return "reads congestion marks, and the queue at the bottleneck makes none"
+    return None
 
 
 def _with_p95(path: BulkPath, row: dict[str, Any]) -> dict[str, Any]:

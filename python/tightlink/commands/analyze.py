@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from cyclopts import App
 
 from tightlink.commands.analyze_output import Figure, Json, Table, draw, plain
+from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_text
 from tightlink.files import check_new
 
@@ -34,6 +35,7 @@ app = App(
 
 
 @app.command
+@with_table_options
 def saturation(
     table: Table,
     *,
@@ -76,8 +78,7 @@ def saturation(
         print_json(answers.get("", answers))
     else:
         for place, (name, found) in enumerate(links.items()):
-            print_text(("\n" if place else "") + (f"{name}: " if name else ""), end="")
-            _print_saturation(found)
+            _print_saturation(("\n" if place else "") + (f"{name}: " if name else ""), found)
     if output is not None:
         from tightlink import plots
 
@@ -86,6 +87,7 @@ def saturation(
 
 
 @app.command
+@with_table_options
 def regimes(table: Table, *, load: str = "load", json_: Json = False, output: Figure = None) -> None:
     """Find where a router's load stops following traffic, and whether packets or bytes govern that.
 
@@ -117,10 +119,10 @@ def regimes(table: Table, *, load: str = "load", json_: Json = False, output: Fi
         draw(output, {name: _panels(found) for name, found in routers.items()})
 
 
-def _print_saturation(found: Saturation) -> None:
+def _print_saturation(title: str, found: Saturation) -> None:
     from tightlink.console import print_table
 
-    print_text(found.sentence())
+    print_text(title + found.sentence())
     if found.laws:
         print_text()
         header = ["law", "plateau (Mbit/s)", "critical size (B)", "packets/s there", "AICc", "weight"]
@@ -128,7 +130,7 @@ def _print_saturation(found: Saturation) -> None:
             [_LAWS[law.name], _estimate(law.throughput_max_bps.times(1e-6)), _estimate(law.critical_bytes),
              _estimate(law.packets_per_s_max), f"{law.fit.aicc:.1f}", f"{weight:.2g}"]
             for law, weight in zip(found.laws, found.weights, strict=True)
-        ])  # fmt: skip
+        ], drop=["AICc", "packets/s there"])  # fmt: skip
         cost = next((law for law in found.laws if law.name == "cost"), None)
         if cost is not None:
             print_text(f"\n{_cost(cost)}")
@@ -160,7 +162,8 @@ def _print_regimes(routers: Mapping[str, Regimes]) -> None:
         header = ["length", "unstable from (packets/s)", "in Mbit/s", "falls from (packets/s)", "load there", "agree"]
         lossy = any(length.loss_onset is not None for length in found.lengths)
         print_table([*header, *(["loss from (Mbit/s)"] if lossy else [])],
-                    [_length(length, lossy=lossy) for length in found.lengths])  # fmt: skip
+                    [_length(length, lossy=lossy) for length in found.lengths],
+                    drop=["agree", "in Mbit/s", "loss from (Mbit/s)"])  # fmt: skip
         print_text()
         explained = found.explained
         rows = []

@@ -186,8 +186,9 @@ def _print(life: Life, table: pl.DataFrame, goal: str, sets: list[str]) -> None:
         [row["transition"], _number(row["elasticity"]), _number(100 * row["remaining"]), _number(row["long_run"]),
          _number(row["slowest"]), "-" if row["cut"] is None else str(row["cut"])]
         for row in table.iter_rows(named=True)
-    ])  # fmt: skip
-    print_text(f"\nminimal cut sets: {'; '.join(sets[:_MOST]) or 'none'}{'; …' if len(sets) > _MOST else ''}")
+    ], drop=["slowest mode", "left without (%)"])  # fmt: skip
+    more = f"; and {len(sets) - _MOST} more" if len(sets) > _MOST else ""
+    print_text(f"\nminimal cut sets: {'; '.join(sets[:_MOST]) or 'none'}{more}")
 
 
 def _number(value: float) -> str:

@@ -280,7 +280,7 @@ def _print_steps(found: "Steps", merged: dict[str, str]) -> None:
     print_text(
         f"{up.title}: mean {found.mean * up.factor:.4g}, residual standard deviation of the mean alone {alone}\n"
     )
-    print_table(["effect", up.title, "stands out", "left with it", "cannot be told apart from"], rows)
+    print_table(["effect", up.title, "stands out", "left with it", "cannot be told apart from"], rows, words=[4])
     if found.effects.height > _EFFECTS:
         print_text(f"and {found.effects.height - _EFFECTS} smaller ones, in --json")
     print_text(f"\nstands out from noise: {_short(', '.join(standing_out), short) or 'nothing'}")

@@ -7,7 +7,7 @@ from cyclopts import Parameter
 
 from tightlink.commands.analyze_output import Columns
 from tightlink.commands.analyze_responses import listed, read_table
-from tightlink.console import print_text
+from tightlink.console import print_verbatim
 
 _LEAD = (
     "Draw a band across lines to keep the runs within it; click on levels and clusters, with the shift key on several; "
@@ -52,4 +52,4 @@ def explore(
         chart = charts.explore(read, algorithm=algorithm)
     section = report.Section("Runs", "", [report.Chart(chart)])
     title = f"{read.runs.height} runs of {table.name}"
-    print_text(str(report.write(output, title=title, lead=_LEAD, sections=[section])))
+    print_verbatim(f"{report.write(output, title=title, lead=_LEAD, sections=[section])}\n")

@@ -13,6 +13,7 @@ from tightlink.commands.options import option
 from tightlink.console import print_json, print_text
 from tightlink.errors import TightlinkError, closest, one_of
 from tightlink.files import check_new
+from tightlink.run import CAPTURE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,6 +31,8 @@ _MANIFEST: Final = "manifest.json"
 _OVER_TIME: Final = ("series", "users", "scatter")
 #: What is looked at where nothing is said.
 _USUAL: Final = ("throughput_bps", "packets_delivered", "packets", "bytes")
+#: Of the series of a capture file.
+_INTERVAL: Final = "10 ms"
 #: Series that are drawn; more cannot be read.
 _MOST: Final = 12
 
@@ -40,6 +43,7 @@ def traffic(
     column: Annotated[list[str] | None, Parameter(negative="")] = None,
     begin: str = "0 s",
     end: str | None = None,
+    interval: str = _INTERVAL,
     json_: Json = False,
     output: Figure = None,
 ) -> None:
@@ -48,13 +52,16 @@ def traffic(
     Parameters
     ----------
     table
-        Folder of a run that was observed at an interval; or a table with time_s at equal intervals.
+        Folder of a run that was observed at an interval; a capture (pcap, pcapng); or a table with time_s at equal
+        intervals.
     column
         Column, or metric of a table of series; may be repeated (default: the throughput, or packets, or bytes).
     begin
         Time before which nothing is looked at (default: 0 s).
     end
         Time after which nothing is looked at (default: none).
+    interval
+        Of the series of a capture file (default: 10 ms).
     json_
         Print what was found as JSON.
     output
@@ -65,7 +72,7 @@ def traffic(
     check_new(output)
     begin_s = float(option("--begin", begin, units.TIME, zero=True))
     end_s = float("inf") if end is None else float(option("--end", end, units.TIME))
-    frame = _over_time(table)
+    frame = _over_time(table, interval)
     there = _series(table, frame, column, (begin_s, end_s), LEAST_VALUES)
     found = {series.title: _described(series) for series in there if _varies(series)}
     constant = [series.title for series in there if not _varies(series)]
@@ -226,13 +233,22 @@ def lags(
         draw(output, {"": [partial(plots.correlation_over_lag, found)]})
 
 
-def _over_time(table: Path) -> pl.DataFrame:
-    if not (table / _MANIFEST).exists():
-        return _read(table)
-    from tightlink.run import open_run
+def _over_time(table: Path, interval: str = _INTERVAL) -> pl.DataFrame:
+    if (table / _MANIFEST).exists():
+        from tightlink.run import open_run
 
-    run = open_run(table)
-    return run.table(next((name for name in _OVER_TIME if name in run.tables), _OVER_TIME[0]))
+        run = open_run(table)
+    else:
+        from tightlink.capture import capture, is_capture
+
+        if not is_capture(table):
+            return _read(table)
+        run = capture(table, interval=interval)
+    found = run.table(next((name for name in _OVER_TIME if name in run.tables), _OVER_TIME[0]))
+    if run.source != CAPTURE:
+        return found
+    # Traffic as a whole: its flows come and go.
+    return found.filter(found["entity"].is_in([*run.links["link"], *run.table("protocols")["protocol"]]))
 
 
 def _rows(table: Path, name: str) -> pl.DataFrame:
@@ -299,7 +315,8 @@ def _places(frame: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
 
     if not {"event", "from", "to"} <= set(frame.columns):
         return [("", frame)]
-    arrived = frame.filter(pl.col("event") == "+")
+    # Of a capture all packets are received, where it was taken.
+    arrived = frame.filter(pl.col("event") == ("+" if (frame["event"] == "+").any() else "r"))
     parts = arrived.group_by("from", "to", maintain_order=True)
     return [(f"{begin} to {end}", part) for (begin, end), part in parts]
 

@@ -48,7 +48,7 @@ def capture(
     """
     from tightlink.capture import capture as read
     from tightlink.commands.capture_output import show
-    from tightlink.console import say, warned, watching
+    from tightlink.console import print_why, say, warned, watching
 
     if packets and output is None:
         raise ScenarioError("--output beside it: they are written, not printed", key="--packets", value=True)
@@ -64,10 +64,11 @@ def capture(
     if json_:
         print_json(_json(run))
     else:
+        print_why(run.why())
         show(run)
     return warned(run.warnings)
 
 
 def _json(run: "Run") -> dict[str, Any]:
     tables = {name: run.table(name).to_dicts() for name in _PRINTED if name in run.tables}
-    return {"manifest": run.manifest} | tables
+    return {"manifest": run.manifest, "why": run.why().to_dict()} | tables

@@ -16,12 +16,18 @@ if TYPE_CHECKING:
 #: A capture may hold a hundred thousand flows: those with most bytes are printed.
 _MOST_FLOWS: Final = 20
 
-_FLOW: Final = ("transport", "state", "start", "duration", "packets", "goodput", "resent", "rtt median", "rtt max")
+_FLOW: Final = (
+    *("transport", "state", "start", "duration", "packets", "goodput", "retransmitted", "RTT median", "RTT max"),
+)
 _PROTOCOL: Final = ("packets", "bytes", "share", "flows")
 _INTERFACE: Final = ("type", "packets", "bytes", "duration", "throughput", "lost by capture")
-_TRACED: Final = ("transport", "start", "sent", "dropped", "resent", "throughput", "latency", "jitter")
+_TRACED: Final = (
+    *("transport", "start", "sent", "dropped", "retransmitted", "throughput", "one-way delay mean", "jitter"),
+)
 _LINK: Final = ("packets", "bytes", "dropped", "queue mean", "queue max")
 _UTILIZATION: Final = "utilization"
+#: Headers that go first where a terminal is too narrow.
+_DROP: Final = ("transport", "start", "jitter", "packets", "RTT max", "state", "type", "bytes")
 
 
 def show(run: Run) -> None:
@@ -34,11 +40,11 @@ def show(run: Run) -> None:
 
 def _show_trace(run: Run) -> None:
     flows = run.flows.sort("bytes_sent", descending=True, maintain_order=True).head(_MOST_FLOWS)
-    print_table(["flow", *_TRACED], [_traced(row) for row in flows.iter_rows(named=True)], words=(1,))
+    print_table(["flow", *_TRACED], [_traced(row) for row in flows.iter_rows(named=True)], words=(1,), drop=_DROP)
     _others(run, flows)
     print_text()
     known = _known(run)
-    print_table(["link", *_LINK, *known], [_link(row, known) for row in run.links.iter_rows(named=True)])
+    print_table(["link", *_LINK, *known], [_link(row, known) for row in run.links.iter_rows(named=True)], drop=_DROP)
 
 
 def _known(run: Run) -> list[str]:
@@ -48,12 +54,12 @@ def _known(run: Run) -> list[str]:
 
 def _others(run: Run, flows: pl.DataFrame) -> None:
     if flows.height < run.flows.height:
-        print_text(f"… and {run.flows.height - flows.height} smaller flows (-o DIR keeps all)")
+        print_text(f"and {run.flows.height - flows.height} smaller flows (-o DIR keeps all)")
 
 
 def _show_capture(run: Run) -> None:
     flows = largest(run, _MOST_FLOWS)
-    print_table(["flow", *_FLOW], [_flow(row) for row in flows.iter_rows(named=True)], words=(1, 2))
+    print_table(["flow", *_FLOW], [_flow(row) for row in flows.iter_rows(named=True)], words=(1, 2), drop=_DROP)
     _others(run, flows)
     print_text()
     print_table(["protocol", *_PROTOCOL], [_protocol(row) for row in run.table("protocols").iter_rows(named=True)])
@@ -61,13 +67,16 @@ def _show_capture(run: Run) -> None:
     both = run.links.join(run.table("interfaces"), on="link", maintain_order="left")
     known = _known(run)
     rows = [_interface(row, known) for row in both.iter_rows(named=True)]
-    print_table(["interface", *_INTERFACE, *known], rows, words=(1,))
+    print_table(["interface", *_INTERFACE, *known], rows, words=(1,), drop=_DROP)
 
 
 def largest(run: Run, most: int) -> pl.DataFrame:
     """The flows with most bytes, the largest first, with what is known of their connections."""
     flows = run.flows.sort("bytes_sent", descending=True, maintain_order=True).head(most)
-    return flows.join(run.table("connections").drop("label"), on="flow", how="left", maintain_order="left")
+    connections = run.table("connections").drop("label")
+    # Of what both have, a capture fills that of its connections.
+    double = set(flows.columns) & set(connections.columns) - {"flow"}
+    return flows.drop(double).join(connections, on="flow", how="left", maintain_order="left")
 
 
 def _flow(row: dict[str, Any]) -> list[str]:
@@ -113,7 +122,7 @@ def _traced(row: dict[str, Any]) -> list[str]:
         str(row["packets_dropped"]),
         "-" if row["packets_retransmitted"] is None else str(row["packets_retransmitted"]),
         rounded(row["throughput_bps"], units.format_rate),
-        rounded(row["latency_mean_s"], units.format_time),
+        rounded(row["one_way_delay_mean_s"], units.format_time),
         rounded(row["jitter_mean_s"], units.format_time),
     ]
 

@@ -1,4 +1,4 @@
-"""The command ``tightlink compare``: what was observed beside what was simulated."""
+"""The command ``tightlink compare``: the second of two runs against the first."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ Folder = Annotated[Path | None, Parameter(name=["--output", "-o"])]
 
 
 def compare(
-    observed: Path,
-    simulated: Path,
+    first: Path,
+    second: Path,
     *,
     by: Annotated[str | None, Parameter(show_default=False)] = None,
     pair: Annotated[list[str] | None, Parameter(negative="")] = None,
     json_: Json = False,
     output: Folder = None,
 ) -> int:
-    """Put two runs side by side, the observed one first; or two sweeps or studies.
+    """Compare the second of two runs with the first, or two sweeps or studies: −16 % means that the second has less.
 
     Parameters
     ----------
-    observed
-        Folder of a run that was measured, captured or simulated, or of a sweep or a study.
-    simulated
-        Folder of what it is compared with.
+    first
+        Folder of a run, a sweep or a study: what was before, or what was measured or captured.
+    second
+        Folder of the same kind of thing: what was after, or what was simulated.
     by
         Of sweeps and studies: columns by which their runs are paired, separated by commas (default: what was
         varied).
     pair
-        OBSERVED=SIMULATED, to pair flows, links or nodes of two runs that have different names; may be repeated.
+        FIRST=SECOND, to pair flows, links or nodes of two runs that have different names; may be repeated.
     json_
         Print everything that was found as JSON.
     output
@@ -63,44 +63,52 @@ def compare(
         if output.exists() and any(output.iterdir()):
             raise TightlinkError(f"{output}: the folder is not empty; choose another one")
     columns = None if by is None else by.split(",")
-    found = put_together(observed, simulated, by=columns, pairs=None if pair is None else dict(map(_pair, pair)))
+    found = put_together(first, second, by=columns, pairs=None if pair is None else dict(map(_pair, pair)))
     if json_:
         print_json(_described(found))
     else:
         _print(found)
     if output is not None:
-        _write(found, output, (str(observed), str(simulated)))
+        _write(found, output, (str(first), str(second)))
     return warned(found.warnings)
 
 
 def _pair(text: str) -> tuple[str, str]:
     name, sign, other = text.partition("=")
     if not (name and sign and other):
-        raise ScenarioError("OBSERVED=SIMULATED, two names", key="--pair", value=text)
+        raise ScenarioError("FIRST=SECOND, two names", key="--pair", value=text)
     return name.strip(), other.strip()
 
 
 def _described(found: Comparison) -> dict[str, Any]:
-    parts = {name: getattr(found, name) for name in ("titles", "values", "alone", "differences", "warnings")}
-    return {name: plain(part) for name, part in parts.items()} | {"agreements": plain(dict(found.agreements))}
+    names = ("titles", "summary", "values", "alone", "differences", "warnings")
+    # Agreements have (o − s) / o, as document 004; everything here is that of the second against the first.
+    agreements = {
+        name: plain(each) | {"median": -each.median, "mean_bps": -each.mean_bps}
+        for name, each in found.agreements.items()
+    }
+    return {name: plain(getattr(found, name)) for name in names} | {"agreements": agreements}
 
 
 def _print(found: Comparison) -> None:
-    from tightlink.analysis.comparison_words import agreements, main_agreements, written
+    from tightlink.analysis.comparison_words import agreements, main_agreements, summarized, written
     from tightlink.console import print_table
 
     first, second = found.titles
     tables: list[tuple[list[str], list[tuple[Any, ...]], tuple[int, ...]]] = []
     if found.differences.height:
         tables.append((["scenario", first, second], found.differences.rows(), (1, 2)))
+    if found.summary.height:
+        table = summarized(found)
+        tables.append((table.columns, table.rows(), (4,)))
     for (name,), rows in found.values.group_by("table", maintain_order=True):
         shown = rows if name == "series" else _main(rows, every=name == "runs")
         if shown.height:
-            header = [_SINGULAR.get(str(name), str(name)), "metric", first, second, "residual"]
+            header = [_SINGULAR.get(str(name), str(name)), "metric", first, second, "change"]
             tables.append((header, written(shown).rows(), (1,)))
     if found.agreements:
         table = agreements(found, main_agreements(found))
-        tables.append((table.columns, [tuple(map(str, row)) for row in table.rows()], ()))
+        tables.append((["how near", *table.columns[1:]], [tuple(map(str, row)) for row in table.rows()], ()))
     for place, (header, cells, words) in enumerate(tables):
         if place:
             print_text()
@@ -115,19 +123,20 @@ def _main(rows: pl.DataFrame, *, every: bool) -> pl.DataFrame:
     """The rows that are printed; with ``every`` all, if none of them is usual."""
     import polars as pl
 
-    from tightlink.analysis.comparison_words import MAIN
+    from tightlink.analysis.comparison_pairs import SIDES
+    from tightlink.analysis.comparison_words import MAIN, in_order
 
-    large = pl.max_horizontal("observed", "simulated") >= _LEAST_SHARE
+    large = pl.max_horizontal(*SIDES) >= _LEAST_SHARE
     limits = pl.col("metric").str.starts_with("limited_by_") & large
     shown = rows.filter(pl.col("metric").is_in(MAIN) | limits)
-    order = {entity: place for place, entity in enumerate(rows["entity"].unique(maintain_order=True))}
-    places = pl.col("entity").replace_strict(order, return_dtype=pl.Int64)
-    return (rows if every and shown.is_empty() else shown).sort(places, maintain_order=True)
+    return in_order(rows if every and shown.is_empty() else shown)
 
 
 def _one_sided(found: Comparison) -> list[str]:
     """What is on one side only, in short: whole flows, links and nodes by name, then metrics of the others."""
-    titles = dict(zip(("observed", "simulated"), found.titles, strict=True))
+    from tightlink.analysis.comparison_pairs import SIDES
+
+    titles = dict(zip(SIDES, found.titles, strict=True))
     both = found.values.select("table", "entity").unique()
     lines = []
     for (side, table), rows in found.alone.group_by("side", "table", maintain_order=True):
@@ -142,7 +151,7 @@ def _one_sided(found: Comparison) -> list[str]:
 
 
 def _listed(names: list[str]) -> str:
-    more = f", … ({len(names)} in all)" if len(names) > _MOST_NAMES else ""
+    more = f" and more ({len(names)} in all)" if len(names) > _MOST_NAMES else ""
     return ", ".join(names[:_MOST_NAMES]) + more
 
 

@@ -10,9 +10,10 @@ from cyclopts import Parameter
 
 from tightlink import units
 from tightlink.commands.options import option
-from tightlink.console import FAILED, print_table, say, warned
+from tightlink.console import FAILED, columns_chosen, print_table, say, warned
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.scenario import load, parse_option
+from tightlink.text_table import Choice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,7 +118,9 @@ def _host(names: list[str], wanted: str | None, command: tuple[str, ...]) -> str
 def _wait(emulation: "Emulation") -> None:
     """Say how to enter the hosts, and wait until the link ends or Ctrl-C."""
     rows = [[host.name, host.address, way] for host, way in emulation.ways_in()]
-    print_table(("host", "address", "enter it with"), rows, words=(1, 2))
+    # What somebody copies stands in one line, however long it is.
+    with columns_chosen(Choice(wide=True)):
+        print_table(("host", "address", "enter it with"), rows, words=(1, 2))
     sys.stdout.flush()
     say(f"{emulation.plan.link} works; Ctrl-C ends it")
     with contextlib.suppress(KeyboardInterrupt):

@@ -74,9 +74,9 @@ def _say_how_long(planned: Sequence[Trial], folder: Path, jobs: int, cluster: st
     from tightlink.evaluation.estimate import seconds
     from tightlink.evaluation.running import MARKER
     from tightlink.experiment.engines import engine
-    from tightlink.experiment.progress import duration
     from tightlink.experiment.store import Store
     from tightlink.experiment.workplace import check_folder
+    from tightlink.progress import duration
 
     check_folder(folder, MARKER, "evaluation")
     places = engine(jobs).places
@@ -91,14 +91,13 @@ def _say_how_long(planned: Sequence[Trial], folder: Path, jobs: int, cluster: st
 def _print_headlines(evaluation: Evaluation) -> None:
     """A row for each measure, a column for each control."""
     from tightlink.console import print_table
-    from tightlink.evaluation.words import written
+    from tightlink.evaluation.words import told
 
     labels = [control.label for control in evaluation.controls]
     rows = [
-        [headline.title, *(headline.never if (value := values[label]) is None else written(headline.measure, value)
-                           for label in labels)]
-        for _, headline, values in evaluation.headlines()
-    ]  # fmt: skip
+        [headline.title, *(told(headline.measure, means[label], headline.never) for label in labels)]
+        for _, headline, means in evaluation.headlines()
+    ]
     print_table(["", *labels], rows)
 
 

@@ -4,7 +4,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Final
 
-from tightlink.console import print_table, print_text
+from tightlink.console import print_table, print_verbatim
 from tightlink.errors import TightlinkError
 from tightlink.files import write_bytes
 
@@ -36,7 +36,7 @@ def examples(folder: Path | None = None) -> None:
             raise TightlinkError(f"{folder / name}: is there already and differs; choose another folder")
     for name, content in found.items():
         write_bytes(folder / name, content)
-        print_text(str(folder / name))
+        print_verbatim(f"{folder / name}\n")
 
 
 def _about(name: str, content: bytes) -> str:

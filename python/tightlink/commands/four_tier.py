@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from tightlink.console import print_text
+from tightlink.console import print_verbatim
 from tightlink.errors import ScenarioError
 from tightlink.scenario import PARAMETERS, FourTier, parse_option
 from tightlink.scenario.overrides import override
@@ -38,7 +38,7 @@ def four_tier(
         for problem in (error, *error.others):
             problem.file = None
         raise
-    print_text(_header(chosen) + scenario.to_toml(), end="")
+    print_verbatim(_header(chosen) + scenario.to_toml())
 
 
 def _header(chosen: FourTier) -> str:

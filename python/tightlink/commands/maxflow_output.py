@@ -65,7 +65,7 @@ def show(limits: FlowLimits, trials: dict[str, Trial]) -> None:
         "both": (limits.both, Fraction(1)),
     }
     rows = [[name, *_limit(found, bits, a_packet)] for name, (found, bits) in answers.items()]
-    print_table(["limit", "maximum", "packets/s", "minimum cut"], rows)
+    print_table(["limit", "maximum", "packets/s", "minimum cut"], rows, words=[3])
     print_text()
     ways = dict.fromkeys(path.edges for found, _ in answers.values() for path in found.paths)
     rows = [[" → ".join(way), *(_along(found, way, bits) for found, bits in answers.values())] for way in ways]
@@ -73,7 +73,7 @@ def show(limits: FlowLimits, trials: dict[str, Trial]) -> None:
     if trials:
         print_text()
         rows = [[f"as {_PROPOSALS[name]}", *_tried(trial)] for name, trial in trials.items()]
-        print_table(["simulated", "offered", "arrived", "dropped"], rows)
+        print_table(["simulated", "offered", "arrived", "dropped"], rows, words=[3])
     print_text()
     for line in [*_verdict(limits, trials), *limits.notes]:
         print_text(line)

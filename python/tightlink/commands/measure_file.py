@@ -7,12 +7,13 @@ from cyclopts import Parameter
 
 from tightlink import units
 from tightlink.commands.options import option
+from tightlink.commands.run_output import print_summary
 from tightlink.console import (
     FAILED,
     INTERRUPTED,
     print_json,
-    print_summary,
     print_table,
+    print_why,
     rounded,
     say,
     warned,
@@ -129,10 +130,13 @@ def _times(wanted: "Scenario", repeat: int) -> str:
 def _show(done: "Sequence[Run]", *, as_json: bool) -> None:
     if as_json:
         tables = [
-            {"manifest": each.manifest} | {name: each.table(name).to_dicts() for name in _PRINTED} for each in done
+            {"manifest": each.manifest, "why": each.why().to_dict()}
+            | {name: each.table(name).to_dicts() for name in _PRINTED}
+            for each in done
         ]
         print_json(tables[0] if len(tables) == 1 else tables)
     elif len(done) == 1:
+        print_why(done[0].why())
         print_summary(done[0])
     else:
         _show_all(done)

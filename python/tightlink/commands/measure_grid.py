@@ -248,7 +248,7 @@ def _show(finished: "Finished", shown: Sequence[tuple[str, str, Callable[[float]
             median = finished.medians(metric).get(cell)
             row += [rounded(median, write), rounded(median_half_width(values), write)]
         rows.append(row)
-    print_table(header, rows)
+    print_table(header, rows, drop=[f"{name} ±" for name, _, _ in reversed(shown)])
 
 
 def _server(host: str, port: int) -> str:

@@ -116,7 +116,8 @@ def show(answer: Answer) -> None:
         columns["frame hit"] = lambda row: _percent(row["frame_hit"])
     columns["verdict"] = lambda row: ", ".join(_MISSED[missed] for missed in row["missed"]) or "clear"
     rows = [_row(answer, length) for length in answer.lengths()]
-    print_table(list(columns), [[write(row) for write in columns.values()] for row in rows])
+    cells = [[write(row) for write in columns.values()] for row in rows]
+    print_table(list(columns), cells, words=[len(columns) - 1], drop=["packets/frame", "headers", "with others"])
     print_text()
     for line in [_verdict(answer), *_why(answer)]:
         print_text(line)

@@ -99,4 +99,4 @@ def _show(table: "pl.DataFrame") -> None:
         [row["path"], f"{row['seen']} of {row['len']}", *(cell(row, column) for column in _COLUMNS)]
         for row in paths.iter_rows(named=True)
     ]
-    print_table(["path", *_SUMMARY], rows)
+    print_table(["path", *_SUMMARY], rows, drop=["periods"])

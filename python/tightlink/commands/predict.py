@@ -144,7 +144,7 @@ def _given(bandwidth: str | None, rtt: str | None, queue: str | None) -> _Link:
             raise ScenarioError("a value, or --path FILE to take it from", key=name)
     return _Link(
         float(option("--bandwidth", str(bandwidth), units.RATE)),
-        float(option("--rtt", str(rtt), units.TIME)),
+        float(option("--rtt", str(rtt), units.DELAY)),
         _queue(_QUEUE if queue is None else queue),
     )
 

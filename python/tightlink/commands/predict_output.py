@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
+from tightlink.commands.predict_upgrades import show_upgrades
 from tightlink.console import print_table, print_text, rounded
 
 if TYPE_CHECKING:
@@ -87,21 +88,16 @@ def show(answer: Answer) -> None:
         f"which is a window of {path.bdp_packets} packets\n"
     )
     lines = [_line(str(row["flows"]), row) for row in _by_flows(found)]
-    print_table(["flows", *_HEADER[:-1]], lines)
+    print_table(["flows", *_HEADER[:-1]], lines, words=[_LIMITED], drop=_DROP)
     print_text()
     more = (["time"] if answer.times else []) + (["95 % of the week"] if answer.intervals else [])
     rows = [
         [*_line(f"{name}: {row['flows']}", row), _time(row["rtt_p95_s"]), *_extra(answer, name)]
         for name, row in answer.settings.items()
     ]
-    print_table(["setting: flows", *_HEADER, *more], rows)
+    print_table(["setting: flows", *_HEADER, *more], rows, words=[_LIMITED], drop=_DROP)
     print_text()
-    base = found.upgrades[0]
-    print_table(
-        ["change", "default flow", f"{found.choice.cheapest['flows']} flows", "window", "loss"],
-        [[upgrade.name, _gain(upgrade.default_bps, base.default_bps), _gain(upgrade.chosen_bps, base.chosen_bps),
-          units.format_packets(upgrade.window_packets), _percent(upgrade.loss)] for upgrade in found.upgrades],
-    )  # fmt: skip
+    show_upgrades(found)
     print_text()
     for sentence in sentences(answer):
         print_text(sentence)
@@ -178,6 +174,7 @@ def as_json(answer: Answer) -> dict[str, Any]:
             for name, row in answer.settings.items()
         },
         "upgrades": [dataclasses.asdict(upgrade) for upgrade in found.upgrades],
+        "left_out": found.left_out,
         "cells": found.cells.select([name for name in _ROW if name in found.cells.columns]).to_dicts(),
         "fitted": None
         if answer.fitted is None
@@ -217,6 +214,7 @@ def _show_points(points: pl.DataFrame) -> None:
             "R² of a free line",
         ],
         rows,
+        drop=["R² of a free line", "largest"],
     )
 
 
@@ -233,6 +231,9 @@ def _show_fit(fitted: Calibration) -> None:
 
 
 _HEADER: Final = ("window", "goodput", "of the bandwidth", "loss", "RTT mean", "limited by", "RTT p95")
+_LIMITED: Final = _HEADER.index("limited by") + 1
+#: Headers that go first where a terminal is too narrow.
+_DROP: Final = ("of the bandwidth", "RTT mean", "loss")
 
 
 def _by_flows(found: Prediction) -> list[dict[str, Any]]:
@@ -278,11 +279,6 @@ def _rate(bps: float) -> str:
 
 def _signed(bps: float) -> str:
     return f"−{_rate(-bps)}" if bps < 0 else _rate(bps)
-
-
-def _gain(bps: float, base: float) -> str:
-    change = bps / base - 1
-    return _rate(bps) if change == 0 else f"{_rate(bps)} ({change:+.0%})".replace("%", " %")
 
 
 def _percent(value: float) -> str:

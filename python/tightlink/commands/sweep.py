@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from tightlink.experiment.progress import ExperimentProgress
 
 _MOST_SHOWN: Final = 20
+#: Traffic groups up to which each has a column.
+_MOST_GROUPS: Final = 3
 _MOST_ALIASES: Final = 20
 
 
@@ -99,10 +103,23 @@ def sweep(
     if dry_run:
         _print_plan(plan, jobs)
         return 0
-    return _run(plan, output or Path("results") / file.stem, jobs, cluster)
+    command = _command(
+        file, vary=vary, design=design, replications=replications, resolution=resolution, runs=runs,
+        design_seed=design_seed, precision=precision, max_replications=max_replications, set=set_, controls=controls,
+    )  # fmt: skip
+    return _run(plan, output or Path("results") / file.stem, jobs, cluster, command)
 
 
-def _run(plan: Plan, folder: Path, jobs: int, cluster: str | None) -> int:
+def _command(file: Path, **options: object) -> str:
+    """What makes the same results again, wherever they are made and put."""
+    words = ["tightlink", "sweep", str(file)]
+    for name, value in options.items():
+        for each in value if isinstance(value, list) else [] if value is None else [value]:
+            words += [f"--{name.replace('_', '-')}", str(each)]
+    return shlex.join(words)
+
+
+def _run(plan: Plan, folder: Path, jobs: int, cluster: str | None, command: str) -> int:
     from tightlink.console import say, watching
     from tightlink.experiment.running import run
 
@@ -115,7 +132,7 @@ def _run(plan: Plan, folder: Path, jobs: int, cluster: str | None) -> int:
                 if show is not None:
                     show(now)
 
-            experiment = run(plan, folder, jobs=jobs, cluster=cluster, watch=told)
+            experiment = run(plan, folder, jobs=jobs, cluster=cluster, watch=told, command=command)
     except KeyboardInterrupt:
         say("interrupted; what is finished is kept, and the same command goes on from there")
         return INTERRUPTED
@@ -133,7 +150,7 @@ def _print_plan(plan: Plan, jobs: int) -> None:
     from tightlink.experiment.engines import engine
     from tightlink.experiment.estimate import of_runs
     from tightlink.experiment.factors import value_at
-    from tightlink.experiment.progress import duration
+    from tightlink.progress import duration
 
     on = engine(jobs)
     keys = [key for factor in plan.design.factors for key in factor.keys]
@@ -156,52 +173,69 @@ def _print_plan(plan: Plan, jobs: int) -> None:
 
 def _print_cells(experiment: Experiment, plan: Plan) -> None:
     """A row for each combination: means over its replications, with confidence intervals where there are several."""
-    from tightlink import units
-    from tightlink.console import print_table, rounded
+    from tightlink.console import print_table
     from tightlink.experiment.summary import summary, width_of
+    from tightlink.plots.labels import shortest
 
-    frame: pl.DataFrame = summary(experiment.runs.collect(), [key for f in plan.design.factors for key in f.keys])
-    columns: list[tuple[str, str, Any]] = [
-        ("goodput", "goodput_bps", units.format_rate),
-        ("transmitting", "sources_transmitting", lambda value: f"{value:.4g}"),
-        ("completed", "transfers_completed", lambda value: f"{value:.7g}"),
-        ("under way", "packets_in_network", lambda value: f"{value:.4g}"),
-        ("loss", "loss", lambda value: units.format_fraction(round(value, 6))),
-        ("rtt", "rtt_mean_s", units.format_time),
-        ("latency", "latency_mean_s", units.format_time),
-        ("utilization", "utilization", lambda value: units.format_fraction(round(value, 4))),
-        ("queue mean", "queue_mean_packets", lambda value: f"{value:.4g}"),
-    ]
-    columns = [entry for entry in columns if entry[1] in frame.columns]
-    keys = [key for factor in plan.design.factors for key in factor.keys if key in frame.columns]
+    keys = [key for factor in plan.design.factors for key in factor.keys]
+    runs = experiment.runs.collect()
+    frame: pl.DataFrame = summary(runs, keys)
+    keys = [key for key in keys if key in frame.columns]
+    columns = _columns(frame, keys)
     several = frame["runs"].max() != 1
-    header = ["run" if not several else "cell", *keys, *(["runs"] if several else [])]
-    for name, _, _ in columns:
-        header += [name, "±"] if several else [name]
-    rows = []
-    for row in frame.iter_rows(named=True):
-        cells = [
+    # A key may be called like a metric: link.wire.loss.
+    short = shortest([*keys, *columns])
+    named = [short[key] for key in keys]
+    header = ["cell" if several else "run", *named, *(["runs"] if several else []), *columns.values()]
+    rows = [
+        [
             row["cell"] if several else f"{row['cell']}/0",
             *(shown(row[key]) for key in keys),
             *([str(row["runs"])] if several else []),
+            *(_cell(metric, row[metric], row[width_of(metric)]) for metric in columns),
         ]
-        for _, metric, write in columns:
-            cells.append(rounded(row[metric], write))
-            if several:
-                cells.append(rounded(row[width_of(metric)], write))
-        rows.append(cells)
-    print_table(header, rows)
+        for row in frame.iter_rows(named=True)
+    ]
+    # The metrics stand in the order of what they matter.
+    print_table(header, rows, drop=list(columns.values())[:0:-1])
+
+
+def _columns(frame: pl.DataFrame, keys: list[str]) -> dict[str, str]:
+    """The metrics that are printed, with their headers: goodput by traffic group where there are a few."""
+    from tightlink.experiment.metrics import group_metrics, main_metrics
+    from tightlink.plots.labels import plain
+
+    metrics = main_metrics(frame.columns)
+    goodputs = group_metrics(frame.columns, keys).get("goodput_bps", {})
+    by_group = {column: f"{group} goodput" for group, column in goodputs.items()}
+    if len(by_group) > _MOST_GROUPS:
+        by_group = {}
+    rest = {name: plain(name) for name in metrics if not (by_group and name == "goodput_bps")}
+    known = {name for name in frame.columns if frame[name].dtype.is_numeric() and frame[name].is_not_nan().any()}
+    return {name: header for name, header in (by_group | rest).items() if name in known}
+
+
+def _cell(metric: str, value: float | None, half_width: float | None) -> str:
+    from tightlink import units
+    from tightlink.console import quantity
+
+    if value is None or half_width is None or not (math.isfinite(value) and math.isfinite(half_width)):
+        return quantity(metric, value)
+    return units.format_interval(value, half_width, lambda number: quantity(metric, number))
 
 
 def _report(folder: Path) -> None:
-    from tightlink.report.sweep import write_sweep
+    from tightlink.experiment import open as open_folder
+    from tightlink.report.sweep import Found, write_sweep
 
+    print_text(f"\n{Found(open_folder(folder)).sentence}")
     print_text(f"\nreport: {write_sweep(folder)}")
 
 
 def _warned(experiment: Experiment, plan: Plan) -> int:
     from tightlink.console import say
     from tightlink.experiment.execute import failed
+    from tightlink.report.sweep import copied
 
     code = 0
     unsettled = experiment.description.get("not_precise", [])
@@ -212,8 +246,8 @@ def _warned(experiment: Experiment, plan: Plan) -> int:
             f"within {plan.settings.max_replications} replications: {cells}"
         )
         code = CAUTION
-    if experiment.description.get("same_replications"):
-        say("nothing in this scenario is random: its replications are all the same")
+    if copies := experiment.description["copies"]:
+        say(copied(copies, len(plan.cells)))
     failures = {name: entry["error"] for name, entry in experiment.failures.items()}
     if failures:
         say(failed(failures, len(plan.cells) * plan.replications))

@@ -71,7 +71,7 @@ UTILIZATION: Final = Test(
     f"bandwidth-delay products: the share of the bottleneck that it uses after the first {SETTLED_S} s "
     "(RFC 5166 §2.1).",
     _grid,
-    [Headline("utilization", "utilization")],
+    [Headline("utilization, mean over all paths", "utilization")],
 )
 RAMP_UP: Final = Test(
     "ramp-up",
@@ -80,8 +80,8 @@ RAMP_UP: Final = Test(
     "with slow start to the end, then with slow start up to 100 packets, after which the control must find the way.",
     _ramps,
     [
-        Headline("ramp-up", "ramp_up_s", "unlimited threshold", f"> {_RAMP_S} s"),
-        Headline("ramp-up from 100 packets", "ramp_up_s", "threshold of 100 packets", f"> {_RAMP_S} s"),
+        Headline(f"time to fill {100 * _FULL:.0f} % of the link", "ramp_up_s", "unlimited threshold", f"> {_RAMP_S} s"),
+        Headline("the same, slow start to 100 packets", "ramp_up_s", "threshold of 100 packets", f"> {_RAMP_S} s"),
     ],
 )  # fmt: skip
 TESTS: Final = (UTILIZATION, RAMP_UP)

@@ -71,8 +71,8 @@ TEST: Final = Test(
     f"{100 * _FULL:.0f} % full again, over a second, once the stream has gone (RFC 5166 §2.2).",
     _cases,
     [
-        Headline("loss as half goes", "loss_at_first"),
-        Headline("uses of the half", "kept_of_half"),
-        Headline("refills", "refill_s", never=f"> {DURATION_S - GOES_S} s"),
+        Headline("loss as half of the link goes", "loss_at_first"),
+        Headline("use of the half that is left", "kept_of_half"),
+        Headline("time to fill the link again", "refill_s", never=f"> {DURATION_S - GOES_S} s"),
     ],
 )

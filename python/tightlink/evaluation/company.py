@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from tightlink.analysis.fairness import jain
 from tightlink.evaluation.pack import SEEDS, Case, Headline, Test
 from tightlink.evaluation.path import BOTTLENECK, RECEIVER, SENDER, Path
 from tightlink.evaluation.samples import each_second, evenness, first_that_stays, mean_after, series
+from tightlink.reduce import jain
 from tightlink.scenario import Link
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _beside_test(standard: str) -> Test:
         f"{standard} gets, over what it gets where all {FLOWS} are of its own kind (RFC 5166 §2.3, RFC 9743 §5.2). 1 "
         "is fair.",
         partial(_beside, standard),
-        [Headline(f"{standard} keeps, {name}", "standard_kept", path.label)
+        [Headline(f"goodput that {standard} keeps, {name}", "standard_kept", path.label)
          for name, path in (("20 Mbit/s", SLOW), ("200 Mbit/s", FAST))],
     )  # fmt: skip
 
@@ -161,9 +161,9 @@ TESTS: Final = (
         f"shares, as means over {OVER_S} s, are within 10 % of equal (in root mean square) and stay so for "
         f"{STAY_S} s (RFC 5166 §2.3); and the share of the {CONVERGENCE_S} s after it in which they are.",
         _converging,
-        [Headline("converges, 2 flows", "convergence_s", "2 flows", f"> {CONVERGENCE_S} s"),
-         Headline("time even, 2 flows", "time_even", "2 flows"),
-         Headline("time even, 4 flows", "time_even", f"{FLOWS} flows")],
+        [Headline("time until 2 flows share evenly", "convergence_s", "2 flows", f"> {CONVERGENCE_S} s"),
+         Headline("time in which 2 flows share evenly", "time_even", "2 flows"),
+         Headline(f"time in which {FLOWS} flows share evenly", "time_even", f"{FLOWS} flows")],
     ),
     Test(
         "own-kind",
@@ -171,7 +171,8 @@ TESTS: Final = (
         f"{FLOWS} flows of the control for {SHARED_S} s: Jain's index of what they get after {SETTLED_S} s, and what "
         "of the bottleneck is used (RFC 5166 §2.3).",
         _own,
-        [Headline("Jain, 20 Mbit/s", "jain", SLOW.label), Headline("Jain, 200 Mbit/s", "jain", FAST.label)],
+        [Headline("Jain's index, 20 Mbit/s", "jain", SLOW.label),
+         Headline("Jain's index, 200 Mbit/s", "jain", FAST.label)],
     ),
     *(_beside_test(standard) for standard in STANDARD),
     Test(
@@ -180,6 +181,6 @@ TESTS: Final = (
         f"Two flows of the control over 20 Mbit/s, with round trips of {' and '.join(map(str, ROUND_TRIPS_MS))} ms: "
         "what the longer path gets over what the shorter one gets (RFC 5166 §2.3).",
         _round_trips,
-        [Headline("long / short path", "long_over_short")],
+        [Headline("goodput over 80 ms / over 20 ms", "long_over_short")],
     ),
 )  # fmt: skip

@@ -30,6 +30,18 @@ _SUMMARY: Any = {
 
 
 @dataclass(frozen=True)
+class Mean:
+    """A measure of a control: its mean, and half its 95 % confidence interval where there are several seeds."""
+
+    value: float | None
+    """Nothing where it did not happen with most seeds."""
+    half_width: float | None = None
+    replications: int = 1
+    never: int = 0
+    """With how many seeds it did not happen."""
+
+
+@dataclass(frozen=True)
 class Evaluation:
     """Congestion controls, side by side."""
 
@@ -64,18 +76,16 @@ class Evaluation:
             "summary": self.summary.to_dicts(),
         }
 
-    def headlines(self) -> Iterator[tuple[Test, Headline, dict[str, float | None]]]:
-        """The columns of the table of all controls, each with a value for every control."""
+    def headlines(self) -> Iterator[tuple[Test, Headline, dict[str, Mean]]]:
+        """The columns of the table of all controls, each with a mean for every control."""
         summary = self.summary
         for test in self.tests:
             for headline in test.headlines:
                 rows = summary.filter((pl.col("test") == test.name) & (pl.col("measure") == headline.measure))
                 if headline.setting is not None:
                     rows = rows.filter(pl.col("setting") == headline.setting)
-                values = {
-                    control.label: rows.filter(pl.col("control") == control.label)["value"] for control in self.controls
-                }
-                yield test, headline, {label: _mean(found) for label, found in values.items()}
+                own = {control.label: rows.filter(pl.col("control") == control.label) for control in self.controls}
+                yield test, headline, {label: _mean(found) for label, found in own.items()}
 
 
 def measures(rows: Sequence[tuple[Any, ...]]) -> pl.DataFrame:
@@ -92,6 +102,12 @@ def _summarised(values: list[float | None]) -> tuple[float | None, float | None,
     return statistics.fmean(there), half_width(there) if len(there) > 1 else None, len(values), 0
 
 
-def _mean(values: pl.Series) -> float | None:
-    mean = None if values.null_count() else values.mean()
-    return float(mean) if isinstance(mean, int | float) else None
+def _mean(rows: pl.DataFrame) -> Mean:
+    """The mean over settings, of which each has seeds of its own; of one setting what its seeds say."""
+    if rows.height == 1:
+        return Mean(*rows.select("value", "half_width", "replications", "never").row(0))
+    values, widths = rows["value"].to_list(), rows["half_width"].to_list()
+    if not values or None in values:
+        return Mean(None)
+    half = None if None in widths else math.sqrt(math.fsum(width * width for width in widths)) / len(widths)
+    return Mean(statistics.fmean(values), half, int(rows["replications"][0]))

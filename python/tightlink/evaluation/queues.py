@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from tightlink.analysis.fairness import jain
 from tightlink.errors import ScenarioError
 from tightlink.evaluation.pack import SEEDS, Case, Headline, Test
 from tightlink.evaluation.path import BOTTLENECK, Path
 from tightlink.evaluation.samples import mean_after, series
+from tightlink.reduce import jain
 from tightlink.scenario.congestion import control_name, reads_marks
 
 if TYPE_CHECKING:
@@ -60,6 +60,9 @@ def _measure(path: Path, runs: Mapping[str, Run]) -> dict[str, float | None]:
     return {
         "queueing_mean_s": float(mean) if isinstance(mean, int | float) else None,
         "queueing_p95_s": high,
+        "throughput_bps": sum(
+            mean_after(run, "throughput_bps", f"flows[{place}]", SETTLED_S) for place in range(FLOWS)
+        ),
         "loss": float(flows["packets_dropped"].sum()) / float(flows["packets_sent"].sum()),
         "utilization": mean_after(run, "utilization", BOTTLENECK, SETTLED_S),
         "jain": jain([mean_after(run, "goodput_bps", f"flows[{place}]", SETTLED_S) for place in range(FLOWS)]),
@@ -71,11 +74,11 @@ TEST: Final = Test(
     "Queueing delay and loss, under each queue",
     f"{FLOWS} flows of the control over {PATH.label}, {DURATION_S} s, through each queue of `tightlink list queues` "
     "that needs a limit only, and that marks packets if the control reads marks: what a packet waits for, mean and "
-    "95th percentile (RFC 5166 §2.1), the flows' loss, what of the link is used, and Jain's index.",
+    "95th percentile (RFC 5166 §2.1), the flows' throughput and loss, what of the link is used, and Jain's index.",
     _cases,
     [
-        Headline("queueing, mean", "queueing_mean_s", DROP_TAIL),
-        Headline("queueing, 95th", "queueing_p95_s", DROP_TAIL),
-        Headline("loss", "loss", DROP_TAIL),
+        Headline("mean queueing delay", "queueing_mean_s", DROP_TAIL),
+        Headline("p95 queueing delay", "queueing_p95_s", DROP_TAIL),
+        Headline(f"loss of {FLOWS} flows", "loss", DROP_TAIL),
     ],
 )

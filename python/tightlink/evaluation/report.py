@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
 from tightlink import report
-from tightlink.evaluation import charts
+from tightlink.evaluation import charts, queues
+from tightlink.evaluation.found import Mean
 from tightlink.evaluation.pack import SEEDS
-from tightlink.evaluation.words import titled, with_width, written
+from tightlink.evaluation.queues import DROP_TAIL
+from tightlink.evaluation.words import titled, told
+from tightlink.report.charts import delay_throughput
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from tightlink.evaluation.found import Evaluation
     from tightlink.evaluation.pack import Headline, Test
 
+_DELAY: Final = "queueing_p95_s"
+_SEVERAL: Final = 2
 #: Of these the first table tells, of all others the second.
 _ALONE: Final = ("utilization", "ramp-up", "changes", "queues")
 
@@ -34,7 +38,8 @@ def write(evaluation: Evaluation, command: str | None = None) -> Path:
     return report.write(
         evaluation.folder / "report.html",
         title="Congestion controls, evaluated" if len(evaluation.controls) > 1 else f"{names}, evaluated",
-        lead=_LEAD.format(count=len(evaluation.controls), names=names, seeds=len(SEEDS)),
+        lead=_finding(evaluation) + _LEAD.format(names=names, seeds=len(SEEDS)),
+        picture=_plane(evaluation, DROP_TAIL),
         sections=[_overview(evaluation), *_rows(evaluation), *_tests(evaluation)],
         seeds=SEEDS,
         command=command,
@@ -42,7 +47,7 @@ def write(evaluation: Evaluation, command: str | None = None) -> Path:
 
 
 _LEAD: Final = (
-    "{count} of them, {names}: the same tests for each, in the terms of RFC 5166, RFC 9743 and the Common TCP "
+    "The same tests for each of {names}, in the terms of RFC 5166, RFC 9743 and the Common TCP "
     "Evaluation Suite. TCP is that of profile `rfc` with RACK-TLP: delayed ACKs, an initial window of 10 packets, "
     "a receiver's window that limits nothing. Where flows share a path, random traffic takes 5 % of it in both "
     "directions, and numbers are means over {seeds} seeds with half their 95 % confidence interval: with so few, "
@@ -50,34 +55,41 @@ _LEAD: Final = (
 )
 
 
+def _finding(evaluation: Evaluation) -> str:
+    """What tells the controls apart most in the plane: who fills the queue least, and who most."""
+    own = [found for _, headline, found in evaluation.headlines() if headline.measure == _DELAY]
+    known = {label: mean for label, mean in own[0].items() if mean.value is not None} if own else {}
+    if len(known) < _SEVERAL:
+        return ""
+    least, most = (choose(known, key=lambda label: known[label].value or 0.0) for choose in (min, max))
+    low, high = (told(_DELAY, known[label]) for label in (least, most))
+    return f"The p95 queueing delay goes from {low} with {least} to {high} with {most}, behind {DROP_TAIL}.\n\n"
+
+
 def _overview(evaluation: Evaluation) -> report.Section:
     listed = list(evaluation.headlines())
     parts = (
         (
-            "Alone, as the path changes, and what it does to the queue",
+            "A control alone or among its own kind: what it uses of the link, how soon, and what it does to the queue",
             [each for each in listed if each[0].name in _ALONE],
         ),
-        ("In company", [each for each in listed if each[0].name not in _ALONE]),
+        (
+            "A control and other flows: how evenly they share the link, and what the others keep",
+            [each for each in listed if each[0].name not in _ALONE],
+        ),
     )
     blocks = [_headlines(evaluation, caption, columns) for caption, columns in parts if columns]
-    return report.Section("All controls", "", blocks)
+    return report.Section("What was measured, control by control", "", blocks)
 
 
 def _headlines(
-    evaluation: Evaluation, caption: str, columns: list[tuple[Test, Headline, dict[str, float | None]]]
+    evaluation: Evaluation, caption: str, columns: list[tuple[Test, Headline, dict[str, Mean]]]
 ) -> report.Table:
     frame = pl.DataFrame({"control": [control.label for control in evaluation.controls]})
-    formats: dict[str, report.Format] = {}
-    for _, headline, values in columns:
-        # A gap would be a dash: what never happened says so.
-        found = [math.nan if (value := values[label]) is None else value for label in frame["control"]]
-        frame = frame.with_columns(pl.Series(headline.title, found))
-        formats[headline.title] = _writer(headline)
-    return report.Table(frame, caption, formats)
-
-
-def _writer(headline: Headline) -> Callable[[Any], str]:
-    return lambda value: headline.never if math.isnan(value) else written(headline.measure, value)
+    for _, headline, means in columns:
+        texts = [told(headline.measure, means[label], headline.never) for label in frame["control"]]
+        frame = frame.with_columns(pl.Series(headline.title, texts))
+    return report.Table(frame, caption)
 
 
 def _rows(evaluation: Evaluation) -> Iterator[report.Section]:
@@ -92,7 +104,23 @@ def _tests(evaluation: Evaluation) -> Iterator[report.Section]:
     summary = evaluation.summary
     for test in evaluation.tests:
         own = summary.filter(pl.col("test") == test.name)
-        yield report.Section(test.title, "", [report.Text(test.about), report.Table(_table(own))])
+        blocks: list[report.Block] = [report.Text(test.about), report.Table(_table(own))]
+        if test.name == queues.TEST.name:
+            planes = [_plane(evaluation, kind) for kind in own["setting"].unique(maintain_order=True)]
+            blocks[1:1] = [plane for plane in planes if plane is not None]
+        yield report.Section(test.title, "", blocks)
+
+
+def _plane(evaluation: Evaluation, queue: str) -> report.Chart | None:
+    """What the controls do to a queue, and what they get for it: each seed, and their means."""
+    test = queues.TEST.name
+    rows = evaluation.measures.filter((pl.col("test") == test) & (pl.col("setting") == queue))
+    if rows.is_empty():
+        return None
+    wide = rows.pivot("measure", index=["control", "seed"], values="value")
+    named = wide.select("control", "seed", "throughput_bps", queueing_delay_p95_s="queueing_p95_s")
+    about = f"{queues.FLOWS} flows of a control over {queues.PATH.label}, queue {queue}; small points are single seeds."
+    return report.Chart(delay_throughput(named, by="control"), about)
 
 
 def _table(own: pl.DataFrame) -> pl.DataFrame:
@@ -108,7 +136,4 @@ def _table(own: pl.DataFrame) -> pl.DataFrame:
 
 
 def _cell(row: dict[str, Any]) -> str:
-    count = f" ({row['never']} of {row['replications']} never)" if row["never"] else ""
-    if row["value"] is None:
-        return "never"
-    return with_width(row["measure"], row["value"], row["half_width"]) + count
+    return told(row["measure"], Mean(row["value"], row["half_width"], row["replications"], row["never"]))

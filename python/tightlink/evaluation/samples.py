@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import polars as pl
 
-from tightlink.analysis.fairness import jain
+from tightlink.reduce import jain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -68,5 +68,8 @@ TEST: Final = Test(
     f"{PATH.label}: how long they take, the median and the 95th percentile, and how long without the long flow "
     "(RFC 9743 §5.2: short flows beside long ones).",
     _cases,
-    [Headline("short flows, median", "completion_median_s"), Headline("short flows, 95th", "completion_p95_s")],
+    [
+        Headline("median time of short flows beside it", "completion_median_s"),
+        Headline("p95 time of short flows beside it", "completion_p95_s"),
+    ],
 )

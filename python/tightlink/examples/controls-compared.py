@@ -30,7 +30,7 @@ FACTORS = {
 #: Of what `tightlink sweep` says of a run, what varies.
 SHOWN = [
     *("goodput_bps", "throughput_bps", "packets_sent", "packets_dropped", "packets_retransmitted", "timeouts", "loss"),
-    *("latency_mean_s", "jitter_mean_s", "limited_by_handshake", "limited_by_congestion_window"),
+    *("one_way_delay_mean_s", "jitter_mean_s", "limited_by_handshake", "limited_by_congestion_window"),
     *("utilization", "queue_mean_packets"),
 ]
 

@@ -12,9 +12,9 @@ Example:
     3
     >>> import sys
     >>> print_table([goodput, sent], sys.stdout)
-    claim                                  document          here        verdict
-    The flow carries 1.9 Mbit/s  1.9 ± 0.038 Mbit/s  1.912 Mbit/s          holds
-    2097 packets are sent                      2097          2096  DOES NOT HOLD
+    claim                                  document          here                verdict
+    The flow carries 1.9 Mbit/s  1.9 ± 0.038 Mbit/s  1.912 Mbit/s                  holds
+    2097 packets are sent                      2097          2096  document contradicted
 """
 
 from __future__ import annotations
@@ -47,11 +47,17 @@ MARKER: Final = "study.json"
 DOES_NOT_HOLD: Final = 3
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
-#: Digits with which numbers are shown, and those of a claim that must be met exactly.
-_DIGITS: Final = 6
+#: Digits with which numbers are shown, those of a claim that must be met exactly, and those at most.
+_DIGITS: Final = 4
+_EXACT_DIGITS: Final = 6
 _ALL_DIGITS: Final = 12
 _LONGEST_STATEMENT: Final = 60
-_VERDICTS: Final = {True: "holds", False: "DOES NOT HOLD", None: "open"}
+#: By whose statement it is that does not hold.
+_CONTRADICTED: Final = {
+    "document": "document contradicted", "theory": "theory contradicted", "ours": "our own check fails"
+}  # fmt: skip
+_OURS: Final = "this study"
+_THEORY: Final = "theory"
 
 
 @dataclass(frozen=True)
@@ -87,9 +93,20 @@ class Claim:
             raise ValueError(f"claim {self.id}: without a verdict it needs a reason")
 
     @property
+    def origin(self) -> str:
+        """Whose statement it is: "document", "theory" or "ours"."""
+        if self.source.startswith(_OURS):
+            return "ours"
+        return "theory" if self.source.startswith(_THEORY) else "document"
+
+    @property
     def verdict(self) -> str:
-        """In words: "holds", "DOES NOT HOLD" or "open"."""
-        return _VERDICTS[self.holds]
+        """In words: "holds", "open", or whose statement our result contradicts: "document contradicted".
+
+        >>> exact("a", "It is 2", "this study, table 1", 2, 3).verdict
+        'our own check fails'
+        """
+        return "open" if self.holds is None else "holds" if self.holds else _CONTRADICTED[self.origin]
 
     @property
     def expected_text(self) -> str:
@@ -121,9 +138,24 @@ class Claim:
     def _text(self, value: Value, tolerance: str = "") -> str:
         if value is None:
             return "–"
-        text = number(value, _ALL_DIGITS if self.tolerance == 0 else _DIGITS) + tolerance
         numeric = isinstance(value, (int, float)) and not isinstance(value, bool)
+        text = (self._rounded(value) if isinstance(value, float) else number(value)) + tolerance
         return f"{text} {self.unit}" if self.unit and numeric else text
+
+    def _rounded(self, value: float) -> str:
+        """A figure as exact as the claim is about it: a digit more than its tolerance has, or enough to differ."""
+        if not math.isfinite(value) or value.is_integer():
+            return number(value)
+        if self.tolerance:
+            decimals = 1 - math.floor(math.log10(self.tolerance))
+            return number(round(value, decimals), _ALL_DIGITS)
+        other = self.observed if value == self.expected else self.expected
+        digits = _DIGITS if self.tolerance is None else _EXACT_DIGITS
+        while digits < _ALL_DIGITS and isinstance(other, float) and value != other:
+            if number(value, digits) != number(other, digits):
+                break
+            digits += 1
+        return number(value, digits)
 
 
 def exact(  # noqa: PLR0913
@@ -268,14 +300,16 @@ _HEADER: Final = ("claim", "document", "here", "verdict")
 def number(value: Value, digits: int = _DIGITS) -> str:
     """A value for people: whole numbers in full, others with some significant digits.
 
-    >>> number(2385.0), number(1.91191919), number(True), number(1e-7)
-    ('2385', '1.91192', 'yes', '1e-07')
+    >>> number(2385.0), number(1.91191919), number(31415.9), number(True), number(1e-7)
+    ('2385', '1.912', '31416', 'yes', '1e-07')
     """
     match value:
         case bool():
             return "yes" if value else "no"
         case float() if value.is_integer() and abs(value) < 10**_ALL_DIGITS:
             return str(int(value))
+        case float() if digits <= math.log10(abs(value)) < _ALL_DIGITS:
+            return f"{value:.0f}"
         case float():
             return f"{value:.{digits}g}"
         case None:
@@ -291,7 +325,7 @@ def _print_rich(claims: Sequence[Claim], out: TextIO) -> None:
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in _HEADER:
-        table.add_column(name, justify="right" if name in {"document", "here"} else "left")
+        table.add_column(name, justify="right" if name in {"document", "here"} else "left", overflow="fold")
     styles = {True: "green", False: "bold red", None: "dim"}
     for claim in claims:
         verdict = Text(claim.verdict, style=styles[claim.holds])

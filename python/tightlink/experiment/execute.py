@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tightlink.errors import TightlinkError
+from tightlink.experiment.cost import Costs
 from tightlink.experiment.engines import Engine, engine
 from tightlink.experiment.progress import Counter
 from tightlink.experiment.work import Failed, Work
@@ -96,7 +97,8 @@ def attempt(
         watch: Told after every run how far it is.
     """
     remove_leftovers(store.folder)
-    counter = Counter(len(tasks), on, watch)
+    counter = Counter(Costs(len(tasks), lambda run: tasks[run].scenario.resolve()), len(tasks), on, watch)
+    places = {task.name: place for place, task in enumerate(tasks)}
     #: Those of equal scenarios are simulated once.
     waiting: dict[tuple[str, bool], list[Task]] = {}
     ready: list[tuple[str, Run | Failed]] = []
@@ -120,7 +122,7 @@ def attempt(
     def settled() -> Iterator[tuple[str, Run | Failed]]:
         while ready:
             name, run = ready.pop(0)
-            counter.found(failed=isinstance(run, Failed))
+            counter.found(places[name], failed=isinstance(run, Failed))
             yield name, run
 
     with closing(on.perform(works())) as finished:
@@ -128,7 +130,7 @@ def attempt(
             yield from settled()
             first, *others = waiting.pop((work.prepared.identity, work.trace))
             run = done if isinstance(done, Failed) else store.keep(first.scenario, work, done)
-            counter.simulated(done)
+            counter.simulated(places[first.name], done)
             yield first.name, run
             ready += [(task.name, run) for task in others]
     yield from settled()

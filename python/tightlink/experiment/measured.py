@@ -77,6 +77,11 @@ class GridProgress:
         """Nothing: how many rounds it takes until medians are firm is not known."""
         return
 
+    @property
+    def timed_share(self) -> None:
+        """Nothing, likewise."""
+        return
+
     def __str__(self) -> str:
         told = ", ".join(f"{name} {value}" for name, value in self.values.items())
         return f"round {self.round}, {self.place} of {self.cells}: {told}"
@@ -320,7 +325,6 @@ def _write(finished: Finished, place: Workplace, repeats: Repeats) -> None:
         "aliases": [],
         "precision": None if repeats.firm is None else f"{repeats.firm[0]} ± {100 * repeats.firm[1]:g} %",
         "not_precise": [str(cells[cell]) for cell in finished.not_firm],
-        "same_replications": False,
     }
     place.mark(described)
 

@@ -1,27 +1,25 @@
-"""How far an experiment is: runs done, failed and running, the speed, the time left.
+"""How far an experiment is: runs done, failed and running, and the speed.
 
 Example:
     >>> now = ExperimentProgress(total=90, done=30, found=10, failed=1, running=2, packet_hops=12_000_000, elapsed_s=4)
     >>> print(now)
-    30 of 90 runs, 1 failed, 2 running, 3.0 M packet-hops/s, 12 s left
+    30 of 90 runs, 1 failed, 2 running, 3.0 M packet-hops/s
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from tightlink.experiment.work import Done
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tightlink.experiment.cost import Costs
     from tightlink.experiment.engines import Engine
     from tightlink.experiment.work import Failed
-
-_MINUTE: Final = 60
-_HOUR: Final = 3600
 
 
 @dataclass(frozen=True)
@@ -38,6 +36,8 @@ class ExperimentProgress:
     packet_hops: int
     """Of the runs that were simulated."""
     elapsed_s: float
+    costs: Costs | None = field(default=None, compare=False, repr=False)
+    """What each run is worth; without it all are worth the same."""
 
     @property
     def share(self) -> float:
@@ -50,10 +50,12 @@ class ExperimentProgress:
         return self.packet_hops / self.elapsed_s if self.elapsed_s > 0 else 0.0
 
     @property
-    def left_s(self) -> float | None:
-        """The time that the other runs take if they are like those before; nothing before the first."""
-        simulated = self.done - self.found
-        return self.elapsed_s / simulated * (self.total - self.done) if simulated > 0 else None
+    def timed_share(self) -> float:
+        """What is done of what takes time: of the runs that were not there, weighted by what each is worth."""
+        if self.costs is not None:
+            return self.costs.share()
+        waited_for = self.total - self.found
+        return (self.done - self.found) / waited_for if waited_for > 0 else 1.0
 
     def __str__(self) -> str:
         parts = [f"{self.done} of {self.total} runs"]
@@ -63,41 +65,27 @@ class ExperimentProgress:
             parts.append(f"{self.running} running")
         if self.packet_hops:
             parts.append(f"{self.packet_hops_per_s / 1e6:.1f} M packet-hops/s")
-        if self.left_s is not None and self.done < self.total:
-            parts.append(f"{duration(self.left_s)} left")
         return ", ".join(parts)
-
-
-def duration(seconds: float) -> str:
-    """A time for people.
-
-    >>> duration(0.4), duration(75), duration(5400)
-    ('1 s', '1 min 15 s', '1 h 30 min')
-    """
-    whole = max(1, round(seconds))
-    if whole < _MINUTE:
-        return f"{whole} s"
-    if whole < _HOUR:
-        return f"{whole // _MINUTE} min {whole % _MINUTE} s"
-    return f"{whole // _HOUR} h {whole % _HOUR // _MINUTE} min"
 
 
 class Counter:
     """Counts runs and tells of it."""
 
-    def __init__(self, total: int, on: Engine, tell: Callable[[ExperimentProgress], None] | None) -> None:
-        self._total, self._on, self._tell = total, on, tell
+    def __init__(self, costs: Costs, total: int, on: Engine, tell: Callable[[ExperimentProgress], None] | None) -> None:
+        self._costs, self._total, self._on, self._tell = costs, total, on, tell
         self._found = self._failed = self._simulated = self._hops = 0
         self._begin = time.monotonic()
 
-    def found(self, *, failed: bool = False) -> None:
+    def found(self, run: int, *, failed: bool = False) -> None:
         """A run was there, or could not even begin."""
+        self._costs.done(run, simulated=False)
         self._found += 1
         self._failed += failed
         self._say()
 
-    def simulated(self, done: Done | Failed) -> None:
+    def simulated(self, run: int, done: Done | Failed) -> None:
         """A run ended."""
+        self._costs.done(run, simulated=True)
         self._simulated += 1
         if isinstance(done, Done):
             self._hops += done.manifest["packet_hops"]
@@ -116,5 +104,6 @@ class Counter:
                     running=self._on.running,
                     packet_hops=self._hops,
                     elapsed_s=time.monotonic() - self._begin,
+                    costs=self._costs,
                 )
             )

@@ -19,7 +19,8 @@ from tightlink.experiment.engines import engine
 from tightlink.experiment.execute import Task, attempt
 from tightlink.experiment.factors import value_at
 from tightlink.experiment.folder import COMPACT, FAILURES, MARKER, RUNS, Experiment, named
-from tightlink.experiment.results import OVER_TIME, column, metrics_of, summed, write_results
+from tightlink.experiment.metrics import OVER_TIME, metrics_of, of_each_flow, summed
+from tightlink.experiment.results import column, write_results
 from tightlink.experiment.size import check_runs, counted
 from tightlink.experiment.store import Store
 from tightlink.experiment.stored import FORMAT, marker_of, table_of, tables_of
@@ -50,6 +51,7 @@ def run(
     jobs: int = 1,
     cluster: str | None = None,
     watch: Callable[[ExperimentProgress], None] | None = None,
+    command: str = "",
 ) -> Experiment:
     """Run an experiment, or finish one that was interrupted: runs that are in its folder are not run again.
 
@@ -59,6 +61,7 @@ def run(
         jobs: Runs to simulate at a time.
         cluster: Address of a Dask scheduler to simulate them instead.
         watch: Told after every run how far it is.
+        command: What makes it again, for its report.
 
     Raises:
         TightlinkError: The folder holds something else, or another process works in it.
@@ -69,7 +72,7 @@ def run(
         store = Store(folder / "runs", place)
         _claim(place, store, plan)
         with closing(engine(jobs, cluster)) as on:
-            sweep = _Sweep(plan, store, on, watch)
+            sweep = _Sweep(plan, store, on, watch, command)
             sweep.run()
         place.check()
         sweep.write(place)
@@ -87,9 +90,14 @@ def of_scenario(plan: Plan) -> str:
 
 class _Sweep:
     def __init__(
-        self, plan: Plan, store: Store, on: Engine, watch: Callable[[ExperimentProgress], None] | None
+        self,
+        plan: Plan,
+        store: Store,
+        on: Engine,
+        watch: Callable[[ExperimentProgress], None] | None,
+        command: str,
     ) -> None:
-        self._plan, self._store, self._on, self._watch = plan, store, on, watch
+        self._plan, self._store, self._on, self._watch, self._command = plan, store, on, watch, command
         self._identities: dict[str, str | Failed] = {}
         self._tasks: dict[str, tuple[Cell, int, Task]] = {}
         #: By identity.
@@ -98,7 +106,8 @@ class _Sweep:
         self._series = False
         self._over_time: set[str] = set()
         self._unsettled: list[str] = []
-        self._random = False
+        #: Of runs: the hashes of their tables.
+        self._digests: dict[str, str] = {}
 
     def run(self) -> None:
         plan = self._plan
@@ -120,7 +129,7 @@ class _Sweep:
                     self._identities[name] = run
                 else:
                     self._identities[name] = run.manifest["identity"]
-                    self._random = self._random or run.manifest["random_draws"] > 0
+                    self._digests[name] = run.manifest["digest"]
                     self._series = self._series or "series" in run.tables
                     self._over_time |= set(run.tables) & set(OVER_TIME)
         self._measure()
@@ -141,7 +150,8 @@ class _Sweep:
         for identity in new:
             over_time = {name: runs[identity,] for name, runs in totals.items() if (identity,) in runs}
             own = None if over_time else flows.get((identity,), none)
-            self._metrics[identity] = metrics_of(own, links[identity,], over_time)
+            each = of_each_flow(self._tasks[names[identity]][2].scenario)
+            self._metrics[identity] = metrics_of(own, links[identity,], over_time, each=each)
 
     def _metrics_of(self, name: str) -> dict[str, float]:
         """What came out of a run; nothing of one that failed."""
@@ -190,7 +200,8 @@ class _Sweep:
             columns["status"].append("done" if isinstance(self._identities[name], str) else "failed")
         for key, own in self._own().items():
             columns[key] = column([self._tasks[name][0].values.get(key, own) for name in order])
-        for name in next(iter(self._metrics.values()), {}):
+        # Traffic groups may differ from cell to cell.
+        for name in dict.fromkeys(name for values in self._metrics.values() for name in values):
             columns[name] = [self._metrics_of(run).get(name, math.nan) for run in order]
         identities = [self._identities[name] for name in order]
         columns["identity"] = ["" if isinstance(identity, Failed) else identity for identity in identities]
@@ -244,14 +255,22 @@ class _Sweep:
     def _described(self) -> dict[str, Any]:
         plan = self._plan
         return _marker(plan) | {
+            "command": self._command,
             "design": plan.design.kind,
             "factors": [list(factor.keys) for factor in plan.design.factors],
             "notes": list(plan.design.notes),
             "aliases": [list(group) for group in plan.design.aliases],
             "precision": None if plan.precision is None else str(plan.precision),
             "not_precise": self._unsettled,
-            "same_replications": not self._random and len(self._tasks) > len(plan.cells),
+            "copies": self._copies(),
         }
+
+    def _copies(self) -> list[str]:
+        """The cells whose replications are copies of one run: nothing is random, or nothing random matters."""
+        digests: dict[int, list[str]] = {}
+        for name, digest in self._digests.items():
+            digests.setdefault(self._tasks[name][0].number, []).append(digest)
+        return [str(cell) for cell, found in sorted(digests.items()) if len(found) > 1 and len(set(found)) == 1]
 
 
 def _marker(plan: Plan) -> dict[str, Any]:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 _UNITS: Final = ("bps", "s", "packets", "bytes")
+#: Deviations below this share of the mean are none.
+_ROUNDING: Final = 1e-12
 _FIRST: Final = ("run", "replication", "seed", "status", "identity")
 
 
@@ -71,5 +73,12 @@ def summary(runs: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     factors = pl.Series([math.nan, math.nan, *(
         float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) / math.sqrt(n) for n in range(2, most + 1)
     )])  # fmt: skip
+    # The deviation of equal numbers is rounding.
+    deviations = (
+        pl.when(pl.col(width_of(name)) > _ROUNDING * pl.col(name).abs()).then(pl.col(width_of(name)))
+        .otherwise(pl.col(width_of(name)) * 0.0).alias(width_of(name))
+        for name in metrics
+    )  # fmt: skip
+    found = found.with_columns(*deviations)
     widths = (pl.col(width_of(name)) * pl.lit(factors).gather(pl.col(f"_{name}")) for name in metrics)
     return found.with_columns(*widths).select(pl.exclude(*(f"_{name}" for name in metrics)))

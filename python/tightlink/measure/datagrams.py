@@ -5,7 +5,7 @@ Example:
     >>> found = of_arrivals(seq=np.array([0, 1, 4, 3, 4]), delay_s=np.array([0.1, 0.2, 0.1, 0.1, 0.3]), sent=6)
     >>> found.delivered, found.lost, found.duplicates, found.reordered, found.loss_runs, found.loss_run_max
     (4, 2, 1, 1, 1, 1)
-    >>> round(found.latency_mean_s, 6), round(found.jitter_mean_s, 6)
+    >>> round(found.one_way_delay_mean_s, 6), round(found.jitter_mean_s, 6)
     (0.125, 0.066667)
 """
 
@@ -37,9 +37,9 @@ class Datagrams:
     duplicates: int
     reordered: int
     """Datagrams that arrived behind one that was sent later (RFC 4737, type-P-reordered)."""
-    latency_mean_s: float | None
-    latency_min_s: float | None
-    latency_max_s: float | None
+    one_way_delay_mean_s: float | None
+    one_way_delay_min_s: float | None
+    one_way_delay_max_s: float | None
     jitter_mean_s: float | None
     """Mean of |difference of the latencies of successive arrivals|; nothing of fewer than two."""
     jitter_rfc3550_s: float | None
@@ -59,8 +59,8 @@ class Datagrams:
             "packets_sent": self.sent,
             "packets_delivered": self.delivered,
             "packets_dropped": self.lost,
-            "latency_mean_s": self.latency_mean_s,
-            "latency_max_s": self.latency_max_s,
+            "one_way_delay_mean_s": self.one_way_delay_mean_s,
+            "one_way_delay_max_s": self.one_way_delay_max_s,
             "jitter_mean_s": self.jitter_mean_s,
             "jitter_rfc3550_s": self.jitter_rfc3550_s,
             "loss_runs": float(self.loss_runs),
@@ -99,9 +99,9 @@ def of_arrivals(*, seq: NDArray[np.int64], delay_s: NDArray[np.float64], sent: i
         delivered=int(numbers.size),
         duplicates=int(seq.size - numbers.size),
         reordered=int(np.count_nonzero(numbers < newest)),
-        latency_mean_s=float(delays.mean()) if there else None,
-        latency_min_s=float(delays.min()) if there else None,
-        latency_max_s=float(delays.max()) if there else None,
+        one_way_delay_mean_s=float(delays.mean()) if there else None,
+        one_way_delay_min_s=float(delays.min()) if there else None,
+        one_way_delay_max_s=float(delays.max()) if there else None,
         jitter_mean_s=float(differences.mean()) if differences.size else None,
         jitter_rfc3550_s=_smoothed(differences) if there else None,
         loss_runs=int(runs.size),

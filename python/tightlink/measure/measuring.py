@@ -70,6 +70,11 @@ class MeasurementProgress:
         """What has passed of it, from 0 to 1."""
         return self.passed_s / self.duration_s
 
+    @property
+    def timed_share(self) -> float:
+        """The same: it is measured in real time."""
+        return self.share
+
     def __str__(self) -> str:
         times = f"{units.format_time(round(self.passed_s, 1))} of {units.format_time(self.duration_s)}"
         return f"measuring, {times}"

@@ -104,6 +104,7 @@ def run(
     if frames["series"].is_empty():
         del frames["series"]
     errors = [f"{job.label}: {error}" for job in measured.jobs for error in found[job.index].errors]
+    kernel = {job.label: found[job.index].kernel for job in measured.jobs if found[job.index].kernel}
     scenario = measured.plan.scenario
     began = dt.datetime.fromtimestamp(measured.began, dt.UTC).isoformat(timespec="milliseconds")
     manifest = {
@@ -113,6 +114,7 @@ def run(
         "version": version(),
         "sender": {"name": measured.sender.name, **measured.sender.facts()},
         "link": {"name": measured.plan.link, "device": device, "mtu_bytes": mtu},
+        "tcp_info": kernel,
         "began": began,
         "host": dict(host),
         "relay": {
@@ -173,7 +175,9 @@ def _first_data(measured: Measured, packets: pl.DataFrame) -> dict[int, float]:
 
 
 def _flows(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent]) -> pl.DataFrame:
-    from tightlink.measure.traced import first_s, of_flow
+    import polars as pl
+
+    from tightlink.measure.traced import first_s, of_delays, of_flow
 
     rows = []
     for job in measured.jobs:
@@ -200,28 +204,32 @@ def _flows(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent])
                 row["goodput_bps"] = _BITS * payload / lasted
             elif "goodput_bps" not in row and "delivered_bytes" in sent.samples:
                 row["goodput_bps"] = _BITS * _delivered(*sent.samples["delivered_bytes"], row["stop_s"]) / lasted
+        if "rtt_s" in sent.samples:
+            row |= of_delays("rtt", pl.Series(sent.samples["rtt_s"][1], dtype=pl.Float64))
         _share_window(measured, packets, job, row)
         rows.append(row)
     return frame("flows", rows)
 
 
 def _share_window(measured: Measured, packets: pl.DataFrame, job: Job, row: dict[str, Any]) -> None:
-    """Divide time at the receiver's window between the window and the network: a full path sets the pace itself.
+    """Divide time at the windows between these and the network: a saturated path sets the pace itself.
 
     When exactly a sender was at its window nobody wrote down: the link is taken to have been as full then as in all of
     the flow's time.
     """
     from tightlink.measure.traced import full_share
 
-    at_window = row.get("limited_by_receiver_window")
-    if at_window is None:
+    if row.get("limited_by_receiver_window") is None:
         return
     side = measured.plan.hosts[job.sender].side
     link, ends = measured.plan.directions[side]["link"], measured.ends(side)
-    times = {"round_trip_s": measured.plan.round_trip_s, "start_s": row["start_s"], "stop_s": row["stop_s"]}
-    full = full_share(packets, job.index, link, ends, **times)
-    row["limited_by_network"] = at_window * full
-    row["limited_by_receiver_window"] = at_window * (1 - full)
+    round_trip_s = row.get("rtt_mean_s") or measured.plan.round_trip_s
+    full = full_share(packets, link, ends, round_trip_s=round_trip_s, start_s=row["start_s"], stop_s=row["stop_s"])
+    row["limited_by_network"] = 0.0
+    for name in ("receiver_window", "congestion_window"):
+        at_window = row[f"limited_by_{name}"] or 0.0
+        row["limited_by_network"] += at_window * full
+        row[f"limited_by_{name}"] = at_window * (1 - full)
 
 
 def _delivered(times: Sequence[float], values: Sequence[float], until_s: float) -> float:

@@ -244,8 +244,6 @@ class Probe:
         if _is_advertised(job):
             self._check_window(job, flow, samples)
         times = self._seconds(samples["time_ns"]).tolist()
-        if times:
-            columns["rtt_mean_s"] = float(samples["rtt_us"].mean()) * _MICRO
         kept = {
             "cwnd_packets": samples["cwnd_packets"],
             "in_flight_packets": samples["unacked_packets"],
@@ -255,7 +253,13 @@ class Probe:
         if received is not None and stop_s > job.start_s:
             columns["goodput_bps"] = received.goodput_bps(self._time_ns(job.start_s), self._time_ns(stop_s))
             series["delivered_bytes"] = (self._seconds(received.time_ns).tolist(), received.bytes.tolist())
-        return Sent(job.index, columns, series, [flow.error] if flow.error else [])
+        kernel = {
+            "busy_s": info.busy_us * _MICRO,
+            "receiver_limited_s": info.receiver_limited_us * _MICRO,
+            "buffer_limited_s": info.buffer_limited_us * _MICRO,
+            "rtt_min_s": info.rtt_min_us * _MICRO,
+        }
+        return Sent(job.index, columns, series, [flow.error] if flow.error else [], kernel)
 
     def _check_window(self, job: Job, flow: SentFlow, samples: dict[str, Any]) -> None:
         """Whether the receiver's kernel advertised what it was asked for; where memory is short it does not."""

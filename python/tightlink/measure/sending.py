@@ -71,6 +71,8 @@ class Sent:
     """By the metric: times, and values."""
     errors: list[str] = field(default_factory=list)
     """What went wrong."""
+    kernel: dict[str, float] = field(default_factory=dict)
+    """What the sender's kernel says of the connection (``tcp_info``), in seconds."""
 
 
 class Sender(Protocol):

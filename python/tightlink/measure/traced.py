@@ -6,7 +6,7 @@ Example:
     >>> rows = [(event, time, "a", "b", "udp", 1000, 0, 0, "") for event, time in times.items()]
     >>> names = ["event", "time_s", "from", "to", "type", "size_bytes", "flow", "uid", "reason"]
     >>> packets = pl.DataFrame(rows, schema=names, orient="row")
-    >>> of_flow(packets, 0, origin="a")["latency_mean_s"]
+    >>> of_flow(packets, 0, origin="a")["one_way_delay_mean_s"]
     0.1
 """
 
@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from tightlink.tables import DELAY_STATISTICS, RENAMED
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -23,8 +25,9 @@ if TYPE_CHECKING:
 _BARE: Final = 80
 _BITS: Final = 8
 _CARRIES: Final = (pl.col("type") == "udp") | ((pl.col("type") == "tcp") & (pl.col("size_bytes") > _BARE))
-#: Times that differ by less are equal: what adding up leaves.
-_NO_TIME: Final = 1e-9
+#: A link that is busy for this share of a round trip is saturated (`crates/sim/src/network/saturation.rs`).
+_THROUGHOUT: Final = 0.95
+_MOST_ROUNDS: Final = 100_000
 #: Why packets are dropped that never joined a queue.
 _AT_QUEUE: Final = ("queue", "input ring", "output ring")
 #: Why packets are dropped that count as the link's; the others are a processor's or a host's.
@@ -87,19 +90,46 @@ def of_flow(packets: pl.DataFrame, flow: int, *, origin: str) -> dict[str, Any]:
     # What an input ring drops never comes to the link.
     sent = carried.unique("uid", maintain_order=True)
     data = arrived.filter(_CARRIES)
-    latency = data.join(offered.select("uid", sent_s="time_s"), on="uid", maintain_order="left").select(
-        (pl.col("time_s") - pl.col("sent_s")).alias("latency_s")
-    )["latency_s"]
+    sent_s = offered.select("uid", sent_s="time_s")
+    delays = data.join(sent_s, on="uid", maintain_order="left").select(pl.col("time_s") - pl.col("sent_s")).to_series()
+    one_way = of_delays("one_way_delay", delays)
+    waited = _waited(own.filter(pl.col("type") != "ack")).filter(pl.col("uid").is_in(data["uid"].implode()))
     return {
         "packets_sent": sent.height + handshake,
         "packets_delivered": arrived.height + handshake,
         "packets_dropped": carried.filter(pl.col("event") == "d").height,
         "bytes_sent": int(sent["size_bytes"].sum()),
         "bytes_delivered": int(arrived["size_bytes"].sum()),
-        "latency_mean_s": latency.mean(),
-        "latency_max_s": latency.max(),
-        "jitter_mean_s": latency.diff().abs().mean(),
+        **one_way,
+        **of_delays("queueing_delay", waited["waited_s"]),
+        "jitter_mean_s": delays.diff().abs().mean(),
+        **{old: one_way[new] for old, new in RENAMED.items()},
     }
+
+
+def of_delays(name: str, delays: pl.Series) -> dict[str, float | None]:
+    """The columns of a delay: mean, median, 95th and 99th percentile, largest; null where there is none.
+
+    A percentile is the smallest delay that so many per cent do not exceed, as in simulated tables.
+
+    >>> import polars as pl
+    >>> of_delays("rtt", pl.Series([0.01, 0.03]))["rtt_p50_s"]
+    0.01
+    """
+    found: dict[str, float | None] = {}
+    for key, (_, share) in DELAY_STATISTICS.items():
+        value = delays.mean() if share is None else delays.quantile(share, "equiprobable")
+        found[f"{name}_{key}_s"] = float(value) if isinstance(value, int | float) else None
+    return found
+
+
+def _waited(own: pl.DataFrame) -> pl.DataFrame:
+    """How long each packet waited that was transmitted."""
+    joined = own.filter(pl.col("event") == "+").select("uid", joined_s="time_s")
+    begun = own.filter(pl.col("event") == "-").select("uid", "time_s")
+    return begun.join(joined, on="uid", maintain_order="left").select(
+        "uid", waited_s=pl.col("time_s") - pl.col("joined_s")
+    )
 
 
 def of_link(packets: pl.DataFrame, link: Mapping[str, Any], ends: tuple[str, str], duration_s: float) -> dict[str, Any]:
@@ -133,12 +163,12 @@ def of_link(packets: pl.DataFrame, link: Mapping[str, Any], ends: tuple[str, str
         "utilization": float(started.select(busy.sum()).item() or 0.0) / duration_s,
         "queue_mean_packets": float(steps.to_series().sum()) / duration_s,
         "queue_max_packets": int(waiting["waiting"].max() or 0),  # type: ignore[arg-type]  # a column of integers
+        **of_delays("queueing_delay", _waited(own)["waited_s"]),
     }
 
 
-def full_share(  # noqa: PLR0913
+def full_share(
     packets: pl.DataFrame,
-    flow: int,
     link: Mapping[str, Any],
     ends: tuple[str, str],
     *,
@@ -146,30 +176,26 @@ def full_share(  # noqa: PLR0913
     start_s: float,
     stop_s: float,
 ) -> float:
-    """The share of a flow's time in which the link was full: busy from packet to packet, for a round trip and longer.
+    """The share of a flow's time in which the link was saturated: busy for 95 % of a round trip, as simulations count.
 
     Args:
         packets: As `in_time` gives them.
-        flow: Its number.
         link: The link as the engine gets it.
         ends: The nodes at its ends, the sender's side first.
-        round_trip_s: Propagation there and back: what is busy for less has a window's packets in it, and then waits.
+        round_trip_s: How long a round trip of the flow takes.
         start_s: When the flow starts, in seconds.
         stop_s: When it stops.
     """
-    started = _on(packets, ends).filter(pl.col("event") == "-").sort("time_s")
-    served = started.select("time_s", until_s=pl.col("time_s") + _served_s(link))
-    idle = (pl.col("time_s") - pl.col("until_s").shift() > _NO_TIME).fill_null(value=True)
-    periods = served.group_by(idle.cum_sum().alias("period"), maintain_order=True).agg(
-        pl.col("time_s").first(), pl.col("until_s").last()
-    )
-    long = (pl.col("until_s") - pl.col("time_s")) >= round_trip_s
-    offered = _offered(packets, flow, ends[0]).filter(pl.col("type") != "ack").select("time_s")
-    gaps = offered.with_columns(next_s=pl.col("time_s").shift(-1).fill_null(stop_s)).sort("time_s")
-    held = gaps.join_asof(periods.filter(long).select("time_s", "until_s"), on="time_s", strategy="backward")
-    full = held.filter(pl.col("until_s") + _NO_TIME >= pl.col("next_s"))
-    total = full.select((pl.col("next_s") - pl.col("time_s")).sum()).item()
-    return min(1.0, float(total or 0.0) / (stop_s - start_s)) if stop_s > start_s else 0.0
+    lasts = stop_s - start_s
+    if lasts <= 0:
+        return 0.0
+    rounds = max(1, min(_MOST_ROUNDS, round(lasts / round_trip_s) if round_trip_s > 0 else _MOST_ROUNDS))
+    started = _on(packets, ends).filter(pl.col("event") == "-")
+    served = started.select(pl.col("time_s") - start_s, until_s=pl.col("time_s") + _served_s(link) - start_s)
+    # What began before the flow counts from its start on.
+    served = served.filter(pl.col("until_s") > 0).with_columns(pl.col("time_s").clip(lower_bound=0.0))
+    busy = _busy(served, [lasts * number / rounds for number in range(1, rounds + 1)])
+    return float((busy["value"] >= _THROUGHOUT).mean() or 0.0)  # type: ignore[arg-type]  # a column of truth values
 
 
 def series_of_link(

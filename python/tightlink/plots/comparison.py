@@ -32,8 +32,9 @@ def rank_scatter(found: Ranks, *, ax: Axes | None = None) -> Axes:
         ax: Where to draw; without it, in a new figure.
     """
     ax = axes(ax)
-    for place, row in enumerate(found.summary.sort("algorithm").iter_rows(named=True)):
-        color = palette.SERIES[place % len(palette.SERIES)]
+    shades = palette.colors(found.summary["algorithm"])
+    for row in found.summary.sort("algorithm").iter_rows(named=True):
+        color = shades[row["algorithm"]]
         spread = row["rank_sd"] or 0.0
         ax.scatter([row["rank_mean"]], [spread], s=34, color=color, zorder=3)
         ax.annotate(row["algorithm"], (row["rank_mean"], spread), xytext=(5, 3), textcoords="offset points",
@@ -57,16 +58,16 @@ def outlier_grid(found: pl.DataFrame, *, least: float = 0.0, ax: Axes | None = N
     conditions, responses = (found[name].unique(maintain_order=True).to_list() for name in ("condition", "response"))
     shown = effective(found, least)
     algorithms = sorted(found.filter("outlier")["algorithm"].unique().to_list())
-    called = numbered(algorithms)
+    called, shades = numbered(algorithms), palette.colors(algorithms)
     for row in shown.iter_rows(named=True):
         across, down = conditions.index(row["condition"]), responses.index(row["response"])
-        color = palette.SERIES[algorithms.index(row["algorithm"]) % len(palette.SERIES)]
+        color = shades[row["algorithm"]]
         ax.add_patch(Rectangle((across - 0.5, down - 0.5), 1, 1, facecolor=color, edgecolor="white", linewidth=0.5))
         short = called[row["algorithm"]] if len(called[row["algorithm"]]) == 1 else ""
         ax.text(across, down, short + row["sign"], ha="center", va="center", color="white", fontsize=_SMALL)
-    for place, name in enumerate(algorithms):
+    for name in algorithms:
         title = name if called[name] == name else f"{called[name]} {name}"
-        ax.scatter([], [], marker="s", s=36, color=palette.SERIES[place % len(palette.SERIES)], label=title)
+        ax.scatter([], [], marker="s", s=36, color=shades[name], label=title)
     small = 8.5 if max(len(conditions), len(responses)) <= _FEW else _SMALL
     ax.set_xticks(range(len(conditions)), conditions, rotation=90, fontsize=small)
     ax.set_yticks(range(len(responses)), list(labels.told_apart(responses).values()), fontsize=small)
@@ -90,8 +91,9 @@ def share_bars(found: pl.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax = axes(ax)
     algorithms = found["algorithm"].unique(maintain_order=True).to_list()
     gap = len(algorithms) + 1
+    shades = palette.colors(algorithms)
     for place, name in enumerate(algorithms):
-        color = palette.SERIES[place % len(palette.SERIES)]
+        color = shades[name]
         for start, flows, hatch in ((0, ALTERNATIVE, ""), (gap, STANDARD, "///")):
             share = found.filter(algorithm=name, flows=flows)["share"]
             if share.len():

@@ -49,13 +49,13 @@ def line(frame: pl.DataFrame, *, x: str, y: str, by: str | None = None, ax: Axes
     """
     ax = axes(ax)
     across, up = _axis(frame, x), _axis(frame, y)
-    for name, part in _lines(frame, by):
-        ax.plot(_values(part, x, across), _values(part, y, up), label=name, **style)
+    for name, color, part in _lines(frame, by):
+        ax.plot(_values(part, x, across), _values(part, y, up), label=name, **_styled(color, style))
     return _labelled(ax, across.title, up.title, legend=by is not None)
 
 
 def series(run: Run, metric: str, entity: str | None = None, *, ax: Axes | None = None, **style: Any) -> Axes:
-    """A metric over time.
+    """A metric over time, each flow and each link in its colour of all figures of the run.
 
     Args:
         run: A run that was observed at an interval.
@@ -73,7 +73,12 @@ def series(run: Run, metric: str, entity: str | None = None, *, ax: Axes | None 
     if entity is not None:
         table = _chosen(table, "entity", entity)
     wide = table.select("time_s", "entity", pl.col("value").alias(metric))
-    return line(wide, x="time_s", y=metric, by=None if entity is not None else "entity", ax=ax, **style)
+    ax = axes(ax)
+    across, up = _axis(wide, "time_s"), _axis(wide, metric)
+    for name, color, part in _lines(wide, "entity", palette.entities(run)):
+        label = {} if entity is not None else {"label": name}
+        ax.plot(_values(part, "time_s", across), _values(part, metric, up), **(label | _styled(color, style)))
+    return _labelled(ax, across.title, up.title, legend=entity is None)
 
 
 def limited_by(run: Run, *, ax: Axes | None = None) -> Axes:
@@ -117,10 +122,10 @@ def cdf(frame: pl.DataFrame, *, x: str, by: str | None = None, ax: Axes | None =
     """
     ax = axes(ax)
     across = _axis(frame, x)
-    for name, part in _lines(frame, by):
+    for name, color, part in _lines(frame, by):
         values = _values(part.drop_nulls(x).sort(x), x, across)
         ax.plot([values[0], *values], [100 * at / len(values) for at in range(len(values) + 1)],
-                drawstyle="steps-post", label=name, **style) if values else None  # fmt: skip
+                drawstyle="steps-post", label=name, **_styled(color, style)) if values else None  # fmt: skip
     ax.set_ylim(0, 100)
     return _labelled(ax, across.title, "share at most so large (%)", legend=by is not None)
 
@@ -173,18 +178,26 @@ def scatter_with_curves(  # noqa: PLR0913
             at, heights = (np.asarray(list(values), dtype=float) for values in curve)
         dash = dashes[place % len(dashes)]
         ax.plot(at * across.factor, heights * up.factor, dash, color=palette.NEUTRAL, label=name, zorder=1)
-    for name, part in _lines(frame, by):
-        ax.scatter(_values(part, x, across), _values(part, y, up), s=18, label=name, zorder=2, linewidths=0)
+    for name, color, part in _lines(frame, by):
+        ax.scatter(_values(part, x, across), _values(part, y, up), s=18, label=name, zorder=2, linewidths=0, **color)
     return _labelled(ax, across.title, up.title, legend=by is not None or bool(curves))
 
 
-def _lines(frame: pl.DataFrame, by: str | None) -> Iterator[tuple[str, pl.DataFrame]]:
-    """The parts of a frame with their names, in the order in which they come."""
+def _styled(color: dict[str, Any], style: dict[str, Any]) -> dict[str, Any]:
+    """What matplotlib is given: the caller's colour, under either of its names, instead of ours."""
+    return style if {"c", "color"} & style.keys() else color | style
+
+
+def _lines(
+    frame: pl.DataFrame, by: str | None, among: Iterable[str] = ()
+) -> Iterator[tuple[str, dict[str, Any], pl.DataFrame]]:
+    """The parts of a frame with their names and colours, in the order in which they come."""
     if by is None:
-        yield "", frame
+        yield "", {}, frame
         return
+    colors = palette.colors([*among, *frame[by].unique(maintain_order=True)])
     for (name,), part in frame.group_by(by, maintain_order=True):
-        yield str(name), part
+        yield str(name), {"color": colors[str(name)]}, part
 
 
 def _axis(frame: pl.DataFrame, column: str) -> labels.Axis:

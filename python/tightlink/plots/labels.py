@@ -9,6 +9,7 @@ Example:
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -32,6 +33,7 @@ _UNITS: Final[dict[str, tuple[tuple[str, float], ...]]] = {
 }
 _COUNTS: Final = {"_packets": "packets", "_pps": "packets/s"}
 _SHARES: Final = ("limited_by_", "utilization", "loss", "load")
+_SHARES_OF_GROUPS: Final = ("share", "loss")
 #: Columns with a title of their own; sizes of packets stay in bytes.
 _OWN: Final = {"packet_bytes": "packet size (B)", "packets_per_s": "packet rate (packets/s)"}
 #: From here on a value is written in the next larger unit.
@@ -47,13 +49,19 @@ _WORDS: Final = {
     "flow": "number",
     "label": "flow",
     "packets_retransmitted": "packets resent",
-    "latency_mean": "mean latency",
-    "latency_max": "largest latency",
     "jitter_mean": "mean jitter",
-    "rtt_mean": "mean RTT",
     "queue_mean": "mean queue",
     "queue_max": "largest queue",
+    "one_way_delay": "one-way delay",
+    "sent": "payload sent",
+    "acknowledged": "payload acknowledged",
+    "jain": "Jain's index",
 }
+#: Of columns that summarize a delay: which delay, and how.
+_SUMMARY: Final = re.compile(r"(?P<of>one_way_delay|queueing_delay|rtt)_(?P<how>mean|min|median|p50|p95|p99|max)")
+_HOW: Final = {"p50": "median", "min": "smallest", "max": "largest"}
+#: Metrics of a traffic group, whose columns are GROUP.METRIC.
+_OF_GROUP: Final = re.compile(r"([^.]+)\.(share|jain|loss|goodput|\w+_(?:mean|p95))")
 
 
 def axis(column: str, largest: float | None = None) -> Axis:
@@ -63,13 +71,14 @@ def axis(column: str, largest: float | None = None) -> Axis:
         column: Name with the unit at its end, as the tables have it.
         largest: The largest absolute value, which decides the prefix; without it there is none.
 
-    >>> axis("time_s", 10.0), axis("latency_mean_s", 0.07), axis("utilization")
-    (Axis(title='time (s)', factor=1.0), Axis(title='mean latency (ms)', factor=1000.0), \
+    >>> axis("time_s", 10.0), axis("one_way_delay_mean_s", 0.07), axis("utilization")
+    (Axis(title='time (s)', factor=1.0), Axis(title='mean one-way delay (ms)', factor=1000.0), \
 Axis(title='utilization (%)', factor=100.0))
     """
     if column in _OWN:
         return Axis(_OWN[column])
-    if column.startswith(_SHARES):
+    of_group = _OF_GROUP.fullmatch(column)
+    if column.startswith(_SHARES) or (of_group and of_group[2] in _SHARES_OF_GROUPS):
         return Axis(f"{words(column)} (%)", 100.0)
     for ending, scales in _UNITS.items():
         if column.endswith(ending):
@@ -105,9 +114,15 @@ def told_apart(columns: Iterable[str]) -> dict[str, str]:
 def words(column: str) -> str:
     """A column's name in words.
 
-    >>> words("cwnd"), words("packets_sent")
-    ('congestion window', 'packets sent')
+    >>> words("cwnd"), words("packets_sent"), words("rtt_p95"), words("bulk.queueing_delay_p95")
+    ('congestion window', 'packets sent', 'p95 RTT', 'p95 queueing delay of bulk')
     """
+    if of_group := _OF_GROUP.fullmatch(column):
+        return f"{words(of_group[2])} of {of_group[1]}"
+    summary = _SUMMARY.fullmatch(column)
+    if summary is not None:
+        of = "RTT" if summary["of"] == "rtt" else words(summary["of"])
+        return f"{_HOW.get(summary['how'], summary['how'])} {of}"
     return _WORDS.get(column, column.replace("_", " "))
 
 

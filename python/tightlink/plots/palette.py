@@ -6,12 +6,21 @@ a light ground.
 Example:
     >>> SERIES[0], LIMITS["receiver_window"].name
     ('#0072b2', "receiver's window")
+    >>> colors(["cubic", "bbr"])["cubic"] == colors(["reno", "cubic"])["cubic"]
+    True
 """
 
 from __future__ import annotations
 
+import re
+import zlib
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tightlink.run import Run
 
 #: Colours of series, in the order in which they are used.
 SERIES: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c7a5b", "#8f8f8f")
@@ -22,6 +31,90 @@ NEUTRAL: Final = "#8a8f98"
 
 #: Of effects by their mark: blue for p < 0.01 and orange for p < 0.05, as in document 003.
 SIGNIFICANT: Final[dict[str, str]] = {"**": SERIES[0], "*": SERIES[4]}
+
+
+def _mixed(color: str, with_: int, share: float) -> str:
+    """A colour darker (mixed with 0) or lighter (with 255)."""
+    parts = (int(color[place : place + 2], 16) for place in (1, 3, 5))
+    return "#" + "".join(f"{round(part + share * (with_ - part)):02x}" for part in parts)
+
+
+_DARKER: Final = tuple(_mixed(color, 0, 0.4) for color in SERIES)
+_LIGHTER: Final = tuple(_mixed(color, 255, 0.4) for color in SERIES)
+#: As many names as this have colours of their own in one figure.
+NAMED: Final = (*SERIES, *_DARKER, *_LIGHTER)
+#: Grey is what a name gets last.
+_VIVID: Final = len(SERIES) - 1
+#: Names that have a place of their own among `NAMED`: congestion controls, all apart, and protocols.
+_PLACES: Final[dict[str, int]] = (
+    {"cubic": 0, "bbr": 1, "reno": 2, "highspeed": 3, "compound": 4, "fast": 5, "bic": 6, "scalable": 7}
+    | {"bbr3": 9, "westwood": 10, "vegas": 11, "dctcp": 12, "ledbat": 13, "yeah": 14, "prices": 15}
+    | {"htcp": 16, "hybla": 17, "veno": 18, "illinois": 19, "fast-at": 21}
+    | {"tcp": 0, "udp": 4, "icmp": 3}
+)
+_MEMBER: Final = re.compile(r"(?P<group>.*)\[(?P<index>\d+)\]")
+
+
+def colors(names: Iterable[str]) -> dict[str, str]:
+    """A colour for each name: the same in every figure, unless another name of the figure has it already.
+
+    A congestion control has its own colour, and so has the flow or the group of flows that is called like it; any other
+    name gets one that depends on the name alone. Of two names that would get the same, the second gets the next that
+    is free: give the names of all flows of a run, and every figure of the run agrees. Numbers have no colour of their
+    own and get what is free, in their order.
+
+    Args:
+        names: What is drawn; beyond 24 of them colours repeat.
+
+    >>> colors(["bbr[0]", "bbr[1]"])["bbr[0]"] == colors(["bbr"])["bbr"]
+    True
+    >>> len(set(colors(f"flow[{place}]" for place in range(24)).values()))
+    24
+    """
+    listed = list(dict.fromkeys(str(name) for name in names))
+    found: dict[str, str] = {}
+    taken: set[int] = set()
+    # Those with places of their own first, then first members of groups: what is added later changes less.
+    for name in sorted(listed, key=_rank):
+        place = next(place for place in _order(_wanted(name)) if place not in taken)
+        found[name] = NAMED[place]
+        taken = taken | {place} if len(taken) < len(NAMED) - 1 else set()
+    return {name: found[name] for name in listed}
+
+
+def entities(run: Run) -> list[str]:
+    """What a run draws by name, flows and links: they share their colours in all of its figures."""
+    named = [*run.flows["label"]] if "flows" in run.tables else []
+    sampled = [*run.series["entity"].unique(maintain_order=True)] if "series" in run.tables else []
+    return list(dict.fromkeys([*named, *run.links["link"], *sampled]))
+
+
+def _rank(name: str) -> tuple[int, int, str]:
+    member = _MEMBER.fullmatch(name)
+    if member is not None:
+        return (1, int(member["index"]), name)
+    if _wanted(name) is None:
+        # Numbers stay in their order.
+        return (3, 0, "")
+    return (0 if name.casefold() in _PLACES else 2, 0, name)
+
+
+def _wanted(name: str) -> int | None:
+    """The place of a name among the colours, if nothing else were drawn; none for a number."""
+    member = _MEMBER.fullmatch(name)
+    if member is not None:
+        first = _wanted(member["group"]) or 0
+        return first if member["index"] == "0" else (first + int(member["index"])) % _VIVID
+    if name[:1].isdigit() or name[:1] in {"-", "+", "."}:
+        return None
+    return _PLACES.get(name.casefold(), zlib.crc32(name.encode()) % _VIVID)
+
+
+def _order(wanted: int | None) -> list[int]:
+    """All places, the wanted one first, then those of vivid colours, then grey, darker and lighter ones."""
+    first = 0 if wanted is None else wanted
+    vivid = [(first + step) % _VIVID for step in range(_VIVID)]
+    return list(dict.fromkeys([first, *vivid, *range(len(NAMED))]))
 
 
 @dataclass(frozen=True)

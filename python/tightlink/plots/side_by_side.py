@@ -1,4 +1,4 @@
-"""Figures of what was observed beside what was simulated: values over each other, series in one picture.
+"""Figures of two runs side by side: values over each other, series in one picture.
 
 Both take what `tightlink.analysis.comparison.compare` gives, draw into ``ax`` and return it.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def compared_values(found: Comparison, table: str, metric: str, *, ax: Axes | None = None) -> Axes:
-    """Observed over simulated, with the line on which both are equal, and those a tenth beside it.
+    """The first over the second, with the line on which both are equal, and those a tenth beside it.
 
     Args:
         found: Two runs, or two sweeps.
@@ -30,8 +30,8 @@ def compared_values(found: Comparison, table: str, metric: str, *, ax: Axes | No
     """
     ax = axes(ax)
     rows = found.of(table, metric)
-    observed, simulated = (rows[side].to_list() for side in SIDES)
-    most = max([*map(abs, observed), *map(abs, simulated)], default=1.0) or 1.0
+    before, after = (rows[side].to_list() for side in SIDES)
+    most = max([*map(abs, before), *map(abs, after)], default=1.0) or 1.0
     scale = labels.axis(metric, most)
     ends = [0.0, most * scale.factor]
     ax.plot(ends, ends, color=palette.NEUTRAL, linewidth=1, label="equal", zorder=1)
@@ -39,7 +39,7 @@ def compared_values(found: Comparison, table: str, metric: str, *, ax: Axes | No
     for place, share in enumerate((NEAR, -NEAR)):
         ax.plot(ends, [end / (1 - share) for end in ends], "--", color=palette.NEUTRAL, linewidth=0.8, zorder=1,
                 label=f"±{NEAR:.0%}".replace("%", " %") if place == 0 else None)  # fmt: skip
-    ax.scatter([value * scale.factor for value in simulated], [value * scale.factor for value in observed],
+    ax.scatter([value * scale.factor for value in after], [value * scale.factor for value in before],
                s=18, color=palette.SERIES[0], linewidths=0, zorder=2)  # fmt: skip
     first, second = found.titles
     ax.set(xlabel=f"{second}: {scale.title}", ylabel=f"{first}: {scale.title}")

@@ -37,6 +37,8 @@ class Table:
     frame: pl.DataFrame
     caption: str = ""
     formats: Mapping[str, Format] = field(default_factory=dict)
+    widths: Mapping[str, str] = field(default_factory=dict)
+    """By column, the column of half its confidence intervals: "9.00 ± 0.10"."""
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from tightlink import units
-from tightlink.analysis.captured import KEEP, remarks, size_classes, throughput
+from tightlink.analysis.captured import size_classes, throughput
 from tightlink.console import rounded
 from tightlink.plots.labels import several
-from tightlink.report import charts
-from tightlink.report.blocks import Block, Chart, Details, Section, Table, Text
+from tightlink.report import charts, diagnosis, over_time
+from tightlink.report.blocks import Block, Chart, Details, Section, Table
 from tightlink.report.encoding import round_above
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ def sections(run: Run) -> list[Section]:
         f"{key}: {run.manifest[key]}" for key in ("file", "format", "bytes", "sha256", "began", "interval")
     )
     return [
-        *_remarks(run),
+        *_why(run),
+        over_time.section(run),
         _flows(run),
         _protocols(run),
         _sizes(run),
@@ -81,16 +82,9 @@ def _known(links: pl.DataFrame) -> pl.DataFrame:
     return links.drop("utilization") if links["utilization"].is_null().all() else links
 
 
-def _remarks(run: Run) -> list[Section]:
-    from markupsafe import Markup
-
-    found = remarks(run)
-    if not found:
-        return []
-    items = Markup().join(
-        Markup("<li><strong>{}</strong> {}.</li>\n").format(remark.label, remark.text) for remark in found
-    )
-    return [Section("What deserves a look", "", [Text(Markup("<ul>\n{}</ul>").format(items))])]
+def _why(run: Run) -> list[Section]:
+    said = diagnosis.said(run)
+    return [Section("Why is it slow?", "", said)] if said else []
 
 
 def _flows(run: Run) -> Section:
@@ -108,17 +102,11 @@ def _protocols(run: Run) -> Section:
     protocols = run.table("protocols").sort("bytes", descending=True, maintain_order=True)
     blocks: list[Block] = [Table(protocols, formats={"share": _percent})]
     names = protocols["protocol"].head(_MOST_LINES).to_list()
-    over_time = throughput(run.series, names)
-    if over_time["time_s"].n_unique() > 1:
-        spacing = run.manifest["interval"]
-        for column, what in (
-            ("instant_bps", f"Throughput of each interval of {spacing}."),
-            ("smoothed_bps", f"The same, smoothed: {KEEP:g} of the past and {1 - KEEP:.2g} of the present."),
-            ("system_bps", "All bits so far over all time so far."),
-        ):
-            shown = over_time.select("time_s", "entity", throughput_bps=column).rename({"entity": "protocol"})
-            ends = _from_zero(shown["throughput_bps"])
-            blocks.append(Chart(charts.line(shown, "time_s", "throughput_bps", by="protocol", y_domain=ends), what))
+    rates = throughput(run.series, names).select("time_s", protocol="entity", throughput_bps="instant_bps")
+    if rates["time_s"].n_unique() > 1:
+        ends = _from_zero(rates["throughput_bps"])
+        chart = charts.line(rates, "time_s", "throughput_bps", by="protocol", y_domain=ends)
+        blocks.append(Chart(chart, f"Throughput of each interval of {run.manifest['interval']}."))
     return Section("Protocols", "", blocks)
 
 

@@ -9,7 +9,7 @@ from tightlink.plots import labels, palette
 from tightlink.plots.labels import grouped
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     import altair as alt
     import polars as pl
@@ -27,6 +27,9 @@ _FEW_POWERS: Final = 3
 _STEP: Final = 28
 _MOST_STEPS: Final = 12
 _SLACK: Final = 1e-9
+#: Width of a letter of a legend and of what stands before a name, in pixels.
+_LETTER: Final = 6.6
+_SYMBOL: Final = 38
 
 
 def largest(frame: pl.DataFrame, column: str) -> float | None:
@@ -94,19 +97,32 @@ def channel(  # noqa: PLR0913
         scale["domain"] = [0, 1]
         more["axis"] = alt.Axis(values=[0, 1], format="d")
     elif kind == "linear":
-        scale |= {"zero": _from_zero(frame, column), "nice": not fit and nice}
+        scale |= {"zero": from_zero(frame, column), "nice": not fit and nice}
     return make(column, type="quantitative", title=axis.title, scale=alt.Scale(**scale), **more)
 
 
-def color(frame: pl.DataFrame, column: str) -> Any:
-    """The colours of the series of a chart, in the order in which the column names them."""
+def color(frame: pl.DataFrame, column: str, among: Iterable[str] | None = None) -> Any:
+    """The colours of the series of a chart by their names, in the order in which the column has them.
+
+    Args:
+        frame: With the column.
+        column: Names of the series.
+        among: All names that share their colours, such as the flows of a run of which this chart has some.
+    """
     import altair as alt
 
     names = [str(name) for name in frame[column].unique(maintain_order=True).drop_nulls()]
-    colors = [palette.SERIES[place % len(palette.SERIES)] for place in range(len(names))]
-    scale = alt.Scale(domain=names, range=colors)
-    legend = alt.Legend(title=None) if len(names) > 1 else None
+    colors = palette.colors([*(among or ()), *names])
+    scale = alt.Scale(domain=names, range=[colors[name] for name in names])
+    legend = alt.Legend(title=None, columns=legend_columns(names)) if len(names) > 1 else None
     return alt.Color(column, type="nominal", scale=scale, legend=legend)
+
+
+def legend_columns(names: Sequence[str]) -> Any:
+    """How many names of a legend have room beside each other, as wide as the chart turns out to be."""
+    import altair as alt
+
+    return alt.ExprRef(f"max(1, floor(width / {_SYMBOL + _LETTER * max(map(len, names), default=0)}))")
 
 
 def tooltip(frame: pl.DataFrame, titles: Mapping[str, str]) -> list[Any]:
@@ -175,7 +191,8 @@ def _log_ticks(frame: pl.DataFrame, column: str, domain: Domain | None, factor: 
     return [float(f"{digit}e{power}") for power in range(first, last + 1) for digit in digits]
 
 
-def _from_zero(frame: pl.DataFrame, column: str) -> bool:
+def from_zero(frame: pl.DataFrame, column: str) -> bool:
+    """Whether an axis of these values begins at zero."""
     import polars as pl
 
     values = frame[column].cast(pl.Float64).drop_nulls().drop_nans()

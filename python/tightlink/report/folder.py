@@ -23,14 +23,19 @@ _REPORT: Final = "report.html"
 _MOST_ROWS: Final = 500
 
 
-def run_report(folder: str | os.PathLike[str]) -> Path:
+def run_report(folder: str | os.PathLike[str], *, sequence: str | None = None) -> Path:
     """Write ``report.html`` into a folder and return where it is.
 
     A run gets its totals, why each flow was as fast as it was, and its series. A study writes its own
     report when it runs, which is left as it is; where it is missing, one is made of what is there.
 
+    Args:
+        folder: Of the run, the study or the sweep.
+        sequence: Name of a flow whose sequence numbers are drawn over time, of a run with packets.
+
     Raises:
-        TightlinkError: The folder holds neither a run nor a study nor a sweep.
+        TightlinkError: The folder holds neither a run nor a study nor a sweep; or there is no such flow, or it has no
+            packets.
 
     Example:
         >>> run_report("nowhere")
@@ -47,10 +52,12 @@ def run_report(folder: str | os.PathLike[str]) -> Path:
             target,
             title=f"Run {place.resolve().name}",
             lead=lead(run),
-            sections=sections(run),
+            sections=sections(run, sequence=sequence),
             seeds=[run.manifest["seed"]] if "seed" in run.manifest else [],
             warnings=run.warnings,
         )
+    if sequence is not None:
+        raise TightlinkError(f"{place}: --sequence is for the folder of a run")
     if not any((place / name).exists() for name in ("claims.json", RUNS)):
         raise TightlinkError(
             f"{place}: expected the folder of a run (it has manifest.json; tightlink run FILE -o DIR writes one) "

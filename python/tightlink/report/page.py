@@ -29,8 +29,16 @@ _MOST_COLUMNS: Final = 5
 #: What axes and a title need around a chart, in pixels.
 _MARGIN: Final = 48
 _HEIGHT: Final = 200
-_VERDICTS: Final = (("holds", "hold"), ("fails", "do not hold"), ("open", "are open"))
-_KINDS: Final = {True: "holds", False: "fails", None: "open"}
+#: Kinds of verdicts: what is said of one claim, and of several. The page marks each by its kind.
+_VERDICTS: Final = {
+    "holds": ("holds", "hold"),
+    "document": ("is contradicted by our runs", "are contradicted by our runs"),
+    "theory": ("of theory is contradicted by our runs", "of theory are contradicted by our runs"),
+    "ours": ("of our own fails", "of our own fail"),
+    "open": ("is open", "are open"),
+}
+#: Claims of one section up to which they are not folded.
+_FEW_CLAIMS: Final = 6
 
 
 def write(  # noqa: PLR0913
@@ -39,6 +47,7 @@ def write(  # noqa: PLR0913
     title: str,
     lead: str,
     claims: Sequence[Claim] = (),
+    picture: Chart | Row | None = None,
     sections: Sequence[Section] = (),
     figures: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
     seeds: Iterable[int] = (),
@@ -53,7 +62,8 @@ def write(  # noqa: PLR0913
         path: The file to write.
         title: What the report is about.
         lead: What was found, in a few sentences of Markdown.
-        claims: The claims, which come first.
+        claims: The claims: their verdicts are counted below the lead, and all of them are at the end.
+        picture: What shows the finding, beside the lead.
         sections: What follows, in order.
         figures: Figures for papers that the footer names: files, or a folder of them.
         seeds: Seeds of the runs.
@@ -69,6 +79,7 @@ def write(  # noqa: PLR0913
     target = Path(path)
     _refuse_others(target)
     data = specs.Data()
+    shown = None if picture is None else _block(picture, data)
     parts = _sections(sections, data)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_ASSETS),
@@ -82,8 +93,10 @@ def write(  # noqa: PLR0913
         lead=_markdown(lead),
         warnings=warnings,
         generator=_GENERATOR,
-        claims=[_claim(claim) for claim in claims],
+        claims=len(claims),
+        claimed=_claimed(claims),
         verdicts=_verdicts(claims),
+        picture=shown,
         sections=parts,
         figures=_figures(figures, target.parent),
         facts=_facts(seeds, command),
@@ -121,8 +134,8 @@ def _block(block: Block, data: specs.Data) -> dict[str, Any]:
     match block:
         case Text(text):
             return {"kind": "text", "html": _markdown(text)}
-        case Table(frame, caption, formats):
-            return {"kind": "table", "html": tables.html(frame, formats), "caption": caption}
+        case Table(frame, caption, formats, widths):
+            return {"kind": "table", "parts": tables.parts(frame, formats, widths), "caption": caption}
         case Details(title, text):
             return {"kind": "details", "title": title, "text": text}
         case Chart(chart, caption):
@@ -147,6 +160,8 @@ def _row(charts: Sequence[Any], caption: str, data: specs.Data) -> dict[str, Any
 
 def _height(spec: dict[str, Any]) -> int:
     """About how high a chart will be, so that the page does not jump when it is drawn."""
+    if "vconcat" in spec:
+        return sum(_height(part) for part in spec["vconcat"])
     height = spec.get("height")
     return (height if isinstance(height, int) else _HEIGHT) + _MARGIN
 
@@ -177,28 +192,42 @@ def _anchor(title: str, taken: set[str]) -> str:
 
 
 def _claim(claim: Claim) -> dict[str, Any]:
-    kind = _KINDS[claim.holds]
     return {
         "id": claim.id,
         "statement": claim.statement,
-        "source": claim.source,
         "reason": claim.reason,
         "expected": claim.expected_text,
         "observed": claim.observed_text,
         "tolerance": claim.tolerance_text,
-        "kind": kind,
-        "verdict": claim.verdict.lower(),
+        "kind": _kind(claim),
+        "verdict": claim.verdict,
     }
 
 
+def _kind(claim: Claim) -> str:
+    return "open" if claim.holds is None else "holds" if claim.holds else claim.origin
+
+
+def _claimed(claims: Sequence[Claim]) -> list[dict[str, Any]]:
+    """The claims by where they stand, in the order in which these come."""
+    found: dict[str, list[Claim]] = {}
+    for claim in claims:
+        found.setdefault(claim.source, []).append(claim)
+    few = len(claims) <= _FEW_CLAIMS
+    return [
+        {"source": source, "claims": [_claim(claim) for claim in own], "verdicts": _verdicts(own), "open": few}
+        for source, own in found.items()
+    ]
+
+
 def _verdicts(claims: Sequence[Claim]) -> list[dict[str, Any]]:
-    counts = {kind: sum(_KINDS[claim.holds] == kind for claim in claims) for kind, _ in _VERDICTS}
-    return [{"name": kind, "words": _verb(words, counts[kind]), "count": counts[kind]} for kind, words in _VERDICTS]
-
-
-def _verb(words: str, count: int) -> str:
-    one = {"hold": "holds", "do not hold": "does not hold", "are open": "is open"}
-    return one[words] if count == 1 else words
+    """How many claims there are of each kind of verdict, without kinds of which there is none."""
+    kinds = [_kind(claim) for claim in claims]
+    return [
+        {"name": kind, "words": words[kinds.count(kind) != 1], "count": kinds.count(kind)}
+        for kind, words in _VERDICTS.items()
+        if kind in kinds
+    ]
 
 
 def _figures(figures: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], folder: Path) -> list[str]:

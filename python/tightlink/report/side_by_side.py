@@ -1,13 +1,13 @@
-"""The report of a comparison: how well two runs agree, each of their values, their series in one picture."""
+"""The report of a comparison: what got better and what worse, every value, series of both in one picture."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tightlink.analysis.comparison import RUNS_TABLE
+from tightlink.analysis.comparison import GIVEN, RUNS_TABLE
 from tightlink.analysis.comparison_pairs import SIDES
-from tightlink.analysis.comparison_words import agreements, main_agreements, percent, written
+from tightlink.analysis.comparison_words import agreements, in_order, main_agreements, percent, summarized, written
 from tightlink.analysis.residuals import NEAR
 from tightlink.console import quantity
 from tightlink.plots import labels
@@ -39,24 +39,36 @@ def write_comparison(found: Comparison, folder: str | os.PathLike[str], names: t
     import polars as pl
 
     place = Path(folder)
-    parts = [_scenarios(found), _agreement(found)]
+    parts = [_summary(found), _scenarios(found), _agreement(found), _series(found)]
     parts += [_table(found, name) for name in found.values["table"].unique(maintain_order=True) if name != "series"]
-    parts += [_series(found), _alone(found)]
-    pairs = found.values.filter(pl.col("residual").is_not_null())
-    near = pairs.filter(pl.col("residual").abs() <= NEAR).height / pairs.height if pairs.height else None
-    counted = f"{found.values.height} values are on both sides"
-    if near is not None:
-        counted += f"; {percent(near, 0)} of residuals are within ±{percent(NEAR, 0)}"
+    parts.append(_alone(found))
     first, second = found.titles
+    counted = f"{found.values.height} values are on both sides"
+    pairs = found.values.filter(pl.col("change").is_not_null())
+    if found.agreements and pairs.height:
+        near = pairs.filter(pl.col("change").abs() <= NEAR).height / pairs.height
+        counted += f"; {percent(near, 0)} of the {second} ones are within ±{percent(NEAR, 0)} of the {first} ones"
+    # Sides that are called as their folders need no word of it.
+    called = "".join(f"{title}: `{name}`. " for title, name in zip(found.titles, names, strict=True) if title != name)
     return write(
         place / "report.html",
-        title=f"{names[0]} and {names[1]}",
-        lead=f"{first.capitalize()}: `{names[0]}`. {second.capitalize()}: `{names[1]}`. {counted}. Residuals are "
-        f"({first} − {second}) / {first}.",
+        title=f"{second} against {first}",
+        lead=f"{called}{counted}. A change is ({second} − {first}) / {first}: −16 % means that the second has less.",
         sections=[part for part in parts if part is not None],
         figures=place / "figures" if (place / "figures").is_dir() else (),
         warnings=found.warnings,
     )
+
+
+def _summary(found: Comparison) -> Section | None:
+    if found.summary.is_empty():
+        return None
+    better, worse = (
+        [f"{row['summary']} {row['change']}" for row in summarized(found).filter(verdict=verdict).to_dicts()]
+        for verdict in ("better", "worse")
+    )
+    finding = f"Better: {'; '.join(better) or 'nothing'}. Worse: {'; '.join(worse) or 'nothing'}."
+    return Section("Better and worse", finding, [Table(summarized(found))])
 
 
 def _scenarios(found: Comparison) -> Section | None:
@@ -74,7 +86,7 @@ def _agreement(found: Comparison) -> Section | None:
         table_name, _, metric = name.partition(".")
         small.append(_points(found, table_name, metric))
     first, second = found.titles
-    caption = f"{first.capitalize()} over {second}; on the line both are equal."
+    caption = f"The {first} values over the {second} ones; on the line both are equal."
     text = (
         "R² is 1 − Σ(o − fit)² / Σ(o − mean)², with its interval from drawing points anew; of the line through the "
         "origin it can be negative."
@@ -88,15 +100,16 @@ def _points(found: Comparison, table: str, metric: str) -> object:
     rows = found.of(table, metric)
     first, second = (f"{title} {metric}" for title in found.titles)
     most = max(abs(value) for side in SIDES for value in rows[side].to_list())
-    renamed = rows.rename({SIDES[0]: first, SIDES[1]: second}).select("entity", second, first, "residual")
+    renamed = rows.rename({SIDES[0]: first, SIDES[1]: second}).select("entity", second, first, "change")
     line = pl.DataFrame({second: [0.0, most], first: [0.0, most]})
-    return charts.points(renamed, second, first, curves=line, title=metric, width=260, height=200)
+    return charts.points(renamed, second, first, curves=line, title=labels.plain(metric), width=260, height=200)
 
 
 def _table(found: Comparison, name: str) -> Section:
     import polars as pl
 
-    rows = found.values.filter(pl.col("table") == name).drop("table")
+    same = pl.col("metric").is_in(GIVEN) & (pl.col("change") == 0)
+    rows = in_order(found.values.filter((pl.col("table") == name) & ~same).drop("table"))
     caption = f"The first {_MOST_ROWS} of {rows.height} values." if rows.height > _MOST_ROWS else ""
     return Section(_WORDS.get(name, name), "", [Table(_titled(found, written(rows.head(_MOST_ROWS))), caption)])
 
@@ -113,7 +126,7 @@ def _series(found: Comparison) -> Section | None:
         return None
     blocks: list[Block] = []
     sides = dict(zip(SIDES, found.titles, strict=True))
-    moving = means.filter((pl.col("observed") != 0) | (pl.col("simulated") != 0))
+    moving = means.filter(pl.any_horizontal(pl.col(side) != 0 for side in SIDES))
     for entity, metric in moving.select("entity", "metric").head(_MOST_CHARTS).iter_rows():
         rows = found.series.filter((pl.col("entity") == entity) & (pl.col("metric") == metric))
         shown = rows.select(pl.col("side").replace(sides), "time_s", pl.col("value").alias(metric))

@@ -68,7 +68,10 @@ def figure(chart: Any, data: Data) -> Figure:
         if isinstance(source, dict) and source.get("name") in names:
             source["name"] = names[source["name"]]
     del spec["$schema"]
-    note = str((spec.get("usermeta") or {}).pop("note", ""))
+    meta = spec.get("usermeta") or {}
+    note = str(meta.pop("note", ""))
+    for panel in meta.get("panels", ()):
+        panel["data"] = _data_of(panel["name"], spec)
     return Figure(spec, note)
 
 
@@ -91,6 +94,14 @@ def _parts(value: Any) -> Iterator[dict[str, Any]]:
     elif isinstance(value, list):
         for item in value:
             yield from _parts(item)
+
+
+def _data_of(name: str, part: dict[str, Any], above: str = "") -> str:
+    """The data of a part of a chart, which Altair moves up to what contains the part if all of that has the same."""
+    data = part.get("data", {}).get("name", above)
+    if part.get("name") == name:
+        return str(data)
+    return next((found for inner in part.get("vconcat", ()) if (found := _data_of(name, inner, data))), "")
 
 
 def _columns(rows: list[dict[str, Any]]) -> dict[str, Any]:

@@ -1,20 +1,21 @@
-"""The report of a sweep: the effect of each factor, every combination, what failed."""
+"""The report of a sweep: what changed most, the effect of each factor, every combination, what failed."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.analysis import effects
-from tightlink.analysis.influence import influence
-from tightlink.analysis.two_level import two_level
+from tightlink.analysis.levels import over_levels
 from tightlink.experiment import open as open_folder
 from tightlink.experiment.designs import ONE_AT_A_TIME
-from tightlink.experiment.summary import metric_names, summary, width_of
-from tightlink.plots import labels
-from tightlink.reduce import largest, smallest
-from tightlink.report import charts
-from tightlink.report.blocks import Chart, Details, Row, Section, Table, Text
+from tightlink.experiment.metrics import group_metrics, main_metrics
+from tightlink.experiment.summary import summary, width_of
+from tightlink.plots.labels import several
+from tightlink.report import sweep_factors
+from tightlink.report.blocks import Details, Section, Table, Text
+from tightlink.report.changes import changes, sentence
 from tightlink.report.page import write
 
 if TYPE_CHECKING:
@@ -25,109 +26,110 @@ if TYPE_CHECKING:
     from tightlink.experiment.folder import Experiment
     from tightlink.report.blocks import Block
 
-#: What is shown of flows, of users and of scattered datagrams, as far as there are such.
-_METRICS: Final = (
-    *("goodput_bps", "sources_transmitting", "transfers_completed", "packets_in_network", "loss", "latency_mean_s"),
-    *("rtt_mean_s", "queue_mean_packets", "utilization"),
-)
-#: Of which there are charts.
-_DRAWN: Final = ("goodput_bps", "transfers_completed", "loss", "latency_mean_s", "rtt_mean_s")
 _MOST_ROWS: Final = 500
 _MOST_FAILURES: Final = 20
 _FEWEST: Final = 2
+#: Traffic groups up to which their goodputs are columns.
+_MOST_COLUMNS: Final = 6
+
+
+class Found:
+    """The results of a sweep as its report needs them.
+
+    Args:
+        experiment: Of a finished sweep.
+    """
+
+    def __init__(self, experiment: Experiment) -> None:
+        self.experiment = experiment
+        self.description: dict[str, Any] = experiment.description
+        self.runs: pl.DataFrame = experiment.runs.collect()
+        self.keys = [key for group in self.description["factors"] for key in group if key in self.runs.columns]
+        """What was varied."""
+        self.copies: list[str] = self.description.get("copies", [])
+        """Cells whose replications are copies of one run."""
+        self.cells = _without_copies(summary(self.runs, self.keys), self.copies)
+        self.one_at_a_time = self.description["design"] == ONE_AT_A_TIME
+        numbers = [name for name, dtype in self.runs.schema.items() if dtype.is_numeric()]
+        known = [name for name in numbers if self.runs[name].drop_nulls().is_not_nan().any()]
+        self.metrics = main_metrics(known)
+        self.groups = group_metrics(known, self.keys)
+        """Columns of traffic groups, by metric and group."""
+
+    @property
+    def responses(self) -> list[str]:
+        """What is compared: the main metrics but the queue's length, and the share of each traffic group."""
+        metrics = [name for name in self.metrics if name != "queue_mean_packets"]
+        return [*metrics, *self.groups.get("share", {}).values()]
+
+    @property
+    def varied(self) -> list[str]:
+        """The first key of each factor that has several levels."""
+        first = [group[0] for group in self.description["factors"]]
+        return [key for key in first if key in self.keys and self.runs[key].n_unique() >= _FEWEST]
+
+    def _over(self, factor: str) -> pl.DataFrame:
+        """Means at the levels of a factor."""
+        done = self.cells.filter(self.cells["runs"] > 0)
+        cells = effects.alone(done, factor, self.varied) if self.one_at_a_time and done.height else done
+        columns = [*self.metrics, *(name for metric in self.groups.values() for name in metric.values())]
+        if "throughput_bps" in done.columns:
+            columns.append("throughput_bps")
+        return over_levels(cells, factor, columns)
+
+    @cached_property
+    def levels(self) -> dict[str, pl.DataFrame]:
+        """By factor, the means at its levels."""
+        return {factor: self._over(factor) for factor in self.varied}
+
+    @property
+    def sentence(self) -> str:
+        """What changes most, and between which levels."""
+        return sentence(self.levels, self.responses)
+
+    @property
+    def order(self) -> list[str]:
+        """The factors, the one that changes most first."""
+        moving = [change.factor for change in changes(self.levels, self.responses)]
+        return list(dict.fromkeys([*moving, *self.varied]))
 
 
 def write_sweep(folder: str | os.PathLike[str]) -> Path:
     """Write ``report.html`` of a finished sweep into its folder, in place of an older one."""
-    experiment = open_folder(folder)
-    runs = experiment.runs.collect()
-    keys = [key for group in experiment.description["factors"] for key in group if key in runs.columns]
-    cells = summary(runs, keys)
-    parts = [_what_matters(runs, keys, experiment)]
-    parts += [_effect(runs, key, keys, experiment) for key in keys if runs[key].n_unique() >= _FEWEST]
-    parts += [_design(experiment), _cells(cells, keys), _failures(experiment)]
-    sections = [part for part in parts if part is not None]
+    found = Found(open_folder(folder))
+    parts = [*sweep_factors.sections(found), _design(found), _cells(found), _failures(found), _setup(found)]
     place = Path(folder)
     return write(
         place / "report.html",
         title=f"Sweep {place.resolve().name}",
-        lead=_lead(runs, cells, keys),
-        sections=sections,
-        seeds=sorted(set(runs["seed"].to_list())),
-        command="tightlink sweep",
-        warnings=_warnings(experiment),
+        lead=_lead(found),
+        sections=[part for part in parts if part is not None],
+        seeds=sorted(set(found.runs["seed"].to_list())),
+        command=found.description.get("command") or None,
+        warnings=_warnings(found),
     )
 
 
-def _lead(runs: pl.DataFrame, cells: pl.DataFrame, keys: list[str]) -> str:
-    done = runs.filter(runs["status"] == "done")
-    counted = f"{done.height} runs of {cells.height} combinations of {', '.join(f'`{key}`' for key in keys)}."
-    if "goodput_bps" not in cells.columns or (goodput := cells["goodput_bps"].drop_nulls()).is_empty():
-        return counted
-    from tightlink import units
-    from tightlink.console import rounded
-
-    low, high = (rounded(value, units.format_rate) for value in (smallest(goodput), largest(goodput)))
-    return f"{counted} Goodput, over all flows, goes from {low} to {high}."
-
-
-def _effect(runs: pl.DataFrame, key: str, keys: list[str], experiment: Experiment) -> Section | None:
+def _without_copies(cells: pl.DataFrame, copies: list[str]) -> pl.DataFrame:
+    """The cells without intervals where replications are copies, of which the interval is zero and says nothing."""
     import polars as pl
 
-    done = runs.filter(pl.col("status") == "done")
-    if done.is_empty():
-        return None
-    one_at_a_time = experiment.description["design"] == ONE_AT_A_TIME
-    compared = effects.alone(done, key, keys) if one_at_a_time else done
-    found = effects.means(compared, key, _there(_METRICS, compared))
-    blocks: list[Block] = []
-    numbers = effects.in_si(found[key].to_list())
-    if numbers is not None:
-        suffix, values = numbers
-        name = "_".join(filter(None, [key.rpartition(".")[2].replace("[*]", ""), suffix]))
-        drawn = found.with_columns(pl.Series(name, values)).sort(name)
-        blocks.append(
-            Row([charts.line(drawn, name, metric, width=300, height=180) for metric in _there(_DRAWN, drawn)])
-        )
-    blocks.append(Table(found))
-    over = "the other factors as in the first combination" if one_at_a_time else "means over all runs at each level"
-    return Section(f"Effect of {key}", f"{over[0].upper()}{over[1:]}.", blocks)
-
-
-def _what_matters(runs: pl.DataFrame, keys: list[str], experiment: Experiment) -> Section | None:
-    """Of two-level designs: which factors move which metrics, and how many each moves."""
-    import polars as pl
-
-    done = runs.filter(pl.col("status") == "done")
-    varied = [key for key in keys if done[key].n_unique() >= _FEWEST]
-    if experiment.description["design"] == ONE_AT_A_TIME or any(done[key].n_unique() > _FEWEST for key in varied):
-        return None
-    merged = two_level(done, varied).changing_together() if varied else {}
-    factors = [key for key in varied if key not in merged]
-    metrics = [name for name in metric_names(done, keys) if done[name].drop_nans().n_unique() > 1]
-    if len(factors) < _FEWEST or not metrics:
-        return None
-    design, found = two_level(done, factors), effects.main_effects(done, factors, metrics)
-    psi = influence(found).sort("psi", descending=True, maintain_order=True).select("factor", pl.col("psi").alias("Ψ"))
-    short = labels.shortest(factors)
-    most = [f"{short[factor]} (Ψ = {share:.2f})" for factor, share in psi.head(_FEWEST).rows() if share]
-    moved = f"What moves most metrics: {', then '.join(most)}" if most else "No factor moves any metric significantly"
-    return Section(
-        "What matters",
-        f"{moved}. {design.sentence()}.",
-        [
-            Chart(charts.significance_map(found), "The high level raises (+) or lowers (−) the metric."),
-            Table(psi, f"Ψ: the share of the {len(metrics)} metrics that a factor moves; of p < 0.05, a half."),
-        ],
+    widths = [name for name in cells.columns if width_of(name) in cells.columns]
+    copied = pl.col("cell").is_in(copies)
+    return cells.with_columns(
+        pl.when(copied).then(None).otherwise(pl.col(width_of(name))).alias(width_of(name)) for name in widths
     )
 
 
-def _there(metrics: tuple[str, ...], frame: pl.DataFrame) -> list[str]:
-    return [metric for metric in metrics if metric in frame.columns]
+def _lead(found: Found) -> str:
+    done = found.runs.filter(found.runs["status"] == "done")
+    each = [f"{several(found.runs[key].n_unique(), 'level')} of `{key}`" for key in found.varied]
+    counted = f"{several(done.height, 'run')} of {several(found.cells.height, 'combination')}"
+    return f"{found.sentence}\n\n{counted}{': ' if each else ''}{', '.join(each)}."
 
 
-def _design(experiment: Experiment) -> Section | None:
-    notes, aliases = experiment.description["notes"], experiment.description["aliases"]
+def _design(found: Found) -> Section | None:
+    notes, aliases = found.description["notes"], found.description["aliases"]
     if not notes:
         return None
     blocks: list[Block] = [Text("\n".join(f"- {note}" for note in notes))]
@@ -136,19 +138,24 @@ def _design(experiment: Experiment) -> Section | None:
     return Section("Design", "", blocks)
 
 
-def _cells(cells: pl.DataFrame, keys: list[str]) -> Section:
-    several = cells["runs"].max() != 1
-    shown = ["cell", *keys, "runs"]
-    for metric in _there(_METRICS, cells):
-        shown += [metric, width_of(metric)] if several else [metric]
-    first = cells.head(_MOST_ROWS).select(shown)
-    caption = f"The first {_MOST_ROWS} of {cells.height}." if cells.height > _MOST_ROWS else ""
-    finding = "Means over replications, with half their 95 % confidence intervals." if several else ""
-    return Section("Combinations", finding, [Table(first, caption)])
+def _cells(found: Found) -> Section:
+    import polars as pl
+
+    several_runs = found.cells["runs"].max() != 1
+    goodputs = list(found.groups.get("goodput_bps", {}).values())
+    metrics = [*found.metrics[:1], *(goodputs if len(goodputs) <= _MOST_COLUMNS else ()), *found.metrics[1:]]
+    widths = {name: width_of(name) for name in metrics} if several_runs else {}
+    shown = found.cells.select("cell", *found.keys, "runs", *metrics, *widths.values()).head(_MOST_ROWS)
+    if found.copies:
+        copied = pl.when(pl.col("cell").is_in(found.copies)).then(pl.lit(" copies")).otherwise(pl.lit(""))
+        shown = shown.with_columns(runs=pl.col("runs").cast(pl.String) + copied)
+    caption = f"The first {_MOST_ROWS} of {found.cells.height}." if found.cells.height > _MOST_ROWS else ""
+    finding = "Means over replications ± half their 95 % confidence intervals." if several_runs else ""
+    return Section("Combinations", finding, [Table(shown, caption, widths=widths)])
 
 
-def _failures(experiment: Experiment) -> Section | None:
-    failures = experiment.failures
+def _failures(found: Found) -> Section | None:
+    failures = found.experiment.failures
     if not failures:
         return None
     shown = list(failures.items())[:_MOST_FAILURES]
@@ -156,11 +163,36 @@ def _failures(experiment: Experiment) -> Section | None:
     return Section("Failed", f"{len(failures)} runs failed.", blocks)
 
 
-def _warnings(experiment: Experiment) -> list[str]:
-    found = []
-    if unsettled := experiment.description["not_precise"]:
-        found.append(f"{len(unsettled)} combinations did not get to {experiment.description['precision']}: "
-                     f"{', '.join(unsettled)}.")  # fmt: skip
-    if experiment.description["same_replications"]:
-        found.append("Nothing in this scenario is random: its replications are all the same.")
-    return found
+def _setup(found: Found) -> Section | None:
+    """What makes the sweep again: its command, and the scenario that it varies."""
+    blocks: list[Block] = []
+    if command := found.description.get("command"):
+        blocks.append(Text(f"    {command}"))
+    if scenario := found.description.get("scenario"):
+        blocks.append(Details("The scenario", scenario))
+    return Section("Command and scenario", "", blocks) if blocks else None
+
+
+def _warnings(found: Found) -> list[str]:
+    warnings = []
+    if unsettled := found.description["not_precise"]:
+        warnings.append(f"{len(unsettled)} combinations did not get to {found.description['precision']}: "
+                        f"{', '.join(unsettled)}.")  # fmt: skip
+    if found.copies:
+        text = copied(found.copies, found.cells.height)
+        warnings.append(f"{text[0].upper()}{text[1:]}.")
+    return warnings
+
+
+def copied(copies: list[str], cells: int) -> str:
+    """What to say of cells whose replications are equal.
+
+    >>> copied(["0", "1", "2"], 3)
+    'nothing random changes any combination: their replications are copies, without intervals'
+    """
+    which = (
+        "any combination"
+        if len(copies) == cells
+        else f"combination{'s' if len(copies) > 1 else ''} {', '.join(copies)}"
+    )
+    return f"nothing random changes {which}: their replications are copies, without intervals"

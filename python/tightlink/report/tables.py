@@ -13,6 +13,7 @@ Example:
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.plots import labels
@@ -20,7 +21,7 @@ from tightlink.plots.labels import grouped
 from tightlink.report.encoding import largest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     import polars as pl
     from markupsafe import Markup
@@ -29,35 +30,112 @@ if TYPE_CHECKING:
 
 _DIGITS: Final = 4
 _NONE: Final = "–"
+#: How wide a table may be, in pixels: a page on a screen of 1300, and on paper with letters two thirds as large.
+ROOM: Final = 1080
+#: Width of a letter and of the room beside a column, in pixels.
+_LETTER: Final = 8
+_GAP: Final = 13
+#: Text that is longer is broken into lines.
+_LONG: Final = 44
 
 
-def html(frame: pl.DataFrame, formats: Mapping[str, Format]) -> Markup:
+def html(frame: pl.DataFrame, formats: Mapping[str, Format], widths: Mapping[str, str] | None = None) -> Markup:
     """The frame as a table.
 
     Args:
         frame: A row each.
         formats: How columns are written: a format such as ".2f" or "{:.2f} ms", or a function.
+        widths: By column, the column of half its confidence intervals, which stand behind the values in their unit.
+
+    >>> import polars as pl
+    >>> found = pl.DataFrame({"goodput_bps": [9.0e6, 9.426e6], "half_width_bps": [98e3, None]})
+    >>> print(html(found, {}, {"goodput_bps": "half_width_bps"}).partition("<tbody>")[2])
+    <BLANKLINE>
+    <tr><td class="number">9.000 ± 0.098</td></tr>
+    <tr><td class="number">9.426</td></tr>
+    </tbody></table>
     """
+    return _html(_columns(frame, formats, widths))
+
+
+def parts(
+    frame: pl.DataFrame, formats: Mapping[str, Format], widths: Mapping[str, str] | None = None, *, room: int = ROOM
+) -> list[Markup]:
+    """The frame as tables that no page cuts: what has no room beside goes on below, with the first column again.
+
+    Args:
+        frame: A row each.
+        formats: How columns are written, as in `html`.
+        widths: Columns of half confidence intervals, as in `html`.
+        room: How wide a table may be, in pixels.
+
+    >>> import polars as pl
+    >>> [str(part).count("<td") for part in parts(pl.DataFrame({"a": ["x"], "b": [1], "c": [2]}), {}, room=50)]
+    [2, 2]
+    """
+    first, *others = _columns(frame, formats, widths) or [_NOTHING]
+    tables, used = [[first]], first.width
+    for column in others:
+        if used + column.width > room and len(tables[-1]) > 1:
+            tables.append([first])
+            used = first.width
+        tables[-1].append(column)
+        used += column.width
+    return [_html(columns) for columns in tables]
+
+
+@dataclass(frozen=True)
+class _Written:
+    """A column as it stands on the page."""
+
+    head: str
+    cells: Sequence[str]
+    kind: str
+    """Class of its cells: number, long (text that is broken into lines), or none."""
+
+    @property
+    def width(self) -> int:
+        """About how wide it is, in pixels."""
+        words = max((len(word) for word in self.head.split()), default=0)
+        longest = max((len(cell) for cell in self.cells), default=0)
+        return _GAP + _LETTER * max(words, min(longest, _LONG))
+
+
+_NOTHING: Final = _Written("", (), "")
+
+
+def _html(columns: Sequence[_Written]) -> Markup:
     from markupsafe import Markup
 
-    heads, writers, numeric = [], [], []
-    for name, dtype in frame.schema.items():
-        head, writer = _column(frame, name, formats.get(name))
-        heads.append(head)
-        writers.append(writer)
-        numeric.append(dtype.is_numeric())
-    row = "".join('<td class="number">{}</td>' if number else "<td>{}</td>" for number in numeric)
+    of = [f' class="{column.kind}"' if column.kind else "" for column in columns]
+    head = "".join(f"<th{kind}>{{}}</th>" for kind in of)
+    row = "".join(f"<td{kind}>{{}}</td>" for kind in of)
     line = Markup(f"<tr>{row}</tr>\n")  # noqa: S704
-    head = "".join('<th class="number">{}</th>' if number else "<th>{}</th>" for number in numeric)
-    body = Markup().join(
-        line.format(*(write(value) for write, value in zip(writers, values, strict=True)))
-        for values in frame.iter_rows()
-    )
-    header = Markup(f"<table><thead><tr>{head}</tr></thead>\n<tbody>\n").format(*heads)  # noqa: S704
-    return header + body + Markup("</tbody></table>")
+    body = Markup().join(line.format(*cells) for cells in zip(*(column.cells for column in columns), strict=True))
+    header = Markup(f"<table><thead><tr>{head}</tr></thead>\n<tbody>\n")  # noqa: S704
+    return header.format(*(column.head for column in columns)) + body + Markup("</tbody></table>")
 
 
-def _column(frame: pl.DataFrame, name: str, given: Format | None) -> tuple[str, Callable[[Any], str]]:
+def _columns(frame: pl.DataFrame, formats: Mapping[str, Format], widths: Mapping[str, str] | None) -> list[_Written]:
+    half = widths or {}
+    shown = [name for name in frame.columns if name not in half.values()]
+    return [_column(frame, name, formats.get(name), half.get(name)) for name in shown]
+
+
+def _column(frame: pl.DataFrame, name: str, given: Format | None, half: str | None) -> _Written:
+    head, write = _writer(frame, name, given)
+    widths = [None] * frame.height if half is None else frame[half].to_list()
+    cells = [_cell(write, value, width) for value, width in zip(frame[name].to_list(), widths, strict=True)]
+    if frame.schema[name].is_numeric():
+        return _Written(head, cells, "number")
+    return _Written(head, cells, "long" if max(map(len, cells), default=0) > _LONG else "")
+
+
+def _cell(write: Callable[[Any], str], value: Any, half_width: float | None) -> str:
+    return write(value) if not half_width or math.isnan(half_width) else f"{write(value)} ± {write(half_width)}"
+
+
+def _writer(frame: pl.DataFrame, name: str, given: Format | None) -> tuple[str, Callable[[Any], str]]:
     """The heading of a column, and how its values are written."""
     dtype = frame.schema[name]
     if given is not None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.analysis.responses import RESPONSES, over_time, responses
+from tightlink.diagnosis import percent
 from tightlink.plots.labels import grouped
-from tightlink.report import charts, why
+from tightlink.report import charts
 from tightlink.report.blocks import Block, Chart, Row, Section, Table
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def lead(run: Run) -> str | None:
         sent, delivered, completed = (
             int(users[name].sum()) for name in ("packets_sent", "packets_delivered", "transfers_completed")
         )
-        lost = why.percent(max(0.0, 1 - delivered / sent)) if sent else "none"
+        lost = percent(max(0.0, 1 - delivered / sent)) if sent else "none"
         said.append(
             f"{grouped(sources)} sources completed {grouped(completed)} transfers; of {grouped(sent)} packets {lost} "
             "were lost or under way at the end."
@@ -139,6 +140,6 @@ def _datagrams(run: Run, label: str, *, alone: bool) -> Section:
 
     sent, dropped = pl.col("packets_sent"), pl.col("packets_dropped")
     frame = run.scatter.filter(pl.col("label") == label).with_columns(loss=pl.when(sent > 0).then(dropped / sent))
-    metrics = ["packets_in_network", "loss", "latency_mean_s", "hops_mean"]
+    metrics = ["packets_in_network", "loss", "one_way_delay_mean_s", "hops_mean"]
     row = Row(charts.small_multiples(frame, "time_s", metrics), "Datagrams under way, lost, and what the others took.")
     return Section("Datagrams over time" if alone else f"Datagrams {label} over time", "", [row])

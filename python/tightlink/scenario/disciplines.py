@@ -9,8 +9,6 @@ Example:
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import StrictBool, model_validator
@@ -29,14 +27,7 @@ from tightlink.scenario.values import (
     whole,
 )
 
-#: RED: the delay at the middle of the thresholds, and the smallest lower one, in packets (Adaptive RED, §4.3).
-_RED_DELAY_S: Final = 0.005
-_RED_LEAST: Final = 5.0
-_RED_SPREAD: Final = 3.0
-#: RED: the round trip of which the average is to see ten, in seconds (Adaptive RED, §4.2).
-_RED_ROUND_TRIP_S: Final = 0.1
-#: RED: bounds of the largest probability where it adapts itself (Adaptive RED, §4.1; ns-2's `bottom_`).
-_RED_LEAST_PROBABILITY: Final = 0.01
+#: RED: upper bound of the largest probability where it adapts itself (Adaptive RED, §4.1).
 _RED_MOST_PROBABILITY: Final = 0.5
 
 #: PIE and REM: updates more often than that would only take time.
@@ -52,24 +43,11 @@ _MOST_PHI: Final = 10.0
 _PHI: Final = "a number from 1.000001 to 10, such as 1.001"
 
 
-@dataclass(frozen=True)
-class Line:
-    """The link that a queue belongs to: its rate in bit/s, its delay in seconds, its packets/s if they limit it."""
-
-    rate: float
-    delay: float
-    packet_rate: float | None = None
-
-    def carries(self, size: int) -> float:
-        """Bit/s of packets of ``size`` bytes that it sends."""
-        return self.rate if self.packet_rate is None else self.packet_rate * 8 * size
-
-
 class Discipline(Table):
     """What all disciplines have in common."""
 
     limit: QueueLimit
-    """What fits: packets, bytes or bandwidth-delay products, the packet in service included."""
+    """What fits in packets, bytes, bandwidth-delay products or time on the line; the packet in service counts."""
 
     def written(self) -> dict[str, Any]:
         """The table with all options, as none of them hangs on the profile."""
@@ -78,9 +56,8 @@ class Discipline(Table):
             key: value for key, value in options.items() if value is not None
         }
 
-    def spec(self, line: Line) -> dict[str, Any]:
+    def spec(self) -> dict[str, Any]:
         """The options as the engine reads them, without kind and limit."""
-        del line
         return {}
 
 
@@ -99,9 +76,8 @@ class Threshold(Discipline):
     mark: RingLimit
     """What would not fit if this were the limit is marked, if its transport understands marks."""
 
-    def spec(self, line: Line) -> dict[str, Any]:
+    def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
-        del line
         count, in_bytes = _amount(self.mark)
         return {"mark": {"bytes" if in_bytes else "packets": int(count)}}
 
@@ -148,39 +124,23 @@ class Red(Discipline):
                 raise wrong(f"more than min, which is {self.min}", key="max", value=self.max)
         return self
 
-    def spec(self, line: Line) -> dict[str, Any]:
-        """The options as the engine reads them; thresholds, weight and bounds from the link where none are given."""
-        size = units.size(self.packet)
-        per_second = line.carries(size) / (8 * size)
-        low, high, in_bytes = self._thresholds(per_second)
+    def spec(self) -> dict[str, Any]:
+        """The options as the engine reads them; null what it takes from the link (`tightlink._core.fill`)."""
+        thresholds = [None if text is None else _amount(text) for text in (self.min, self.max)]
+        low, high = (None if amount is None else amount[0] for amount in thresholds)
+        adaptation = {"interval_s": units.time(self.interval or "500 ms"), "least": None, "most": _RED_MOST_PROBABILITY}
         return {
             "min": low,
             "max": high,
-            "in_bytes": in_bytes,
-            "weight": _weight(per_second, line.delay) if self.weight is None else units.fraction(self.weight),
+            "in_bytes": any(amount is not None and amount[1] for amount in thresholds),
+            "weight": None if self.weight is None else units.fraction(self.weight),
             "max_probability": units.fraction(self.max_probability),
             "gentle": self.gentle,
             "wait": self.wait,
-            "packet_bytes": size,
-            "adaptive": self._adaptation(line) if self.adaptive else None,
+            "packet_bytes": units.size(self.packet),
+            "adaptive": adaptation if self.adaptive else None,
             "ecn": self.ecn,
         }
-
-    def _thresholds(self, per_second: float) -> tuple[float, float, bool]:
-        if self.min is None and self.max is None:
-            low = max(_RED_LEAST, _RED_DELAY_S * per_second / 2)
-            return low, _RED_SPREAD * low, False
-        if self.min is None:
-            high, in_bytes = _amount(self.max)
-            return high / _RED_SPREAD, high, in_bytes
-        low, in_bytes = _amount(self.min)
-        return low, _RED_SPREAD * low if self.max is None else _amount(self.max)[0], in_bytes
-
-    def _adaptation(self, line: Line) -> dict[str, float]:
-        # At least one drop in a window of 100 ms of packets of 1000 B, or the smallest window would not notice.
-        least = min(_RED_LEAST_PROBABILITY, 8000 / (_RED_ROUND_TRIP_S * line.carries(1000)))
-        interval = units.time(self.interval or "500 ms")
-        return {"interval_s": interval, "least": least, "most": _RED_MOST_PROBABILITY}
 
 
 class Pie(Discipline):
@@ -203,9 +163,8 @@ class Pie(Discipline):
             raise wrong(f'a time of at least "{_SHORTEST_UPDATE}"', key="update", value=self.update)
         return self
 
-    def spec(self, line: Line) -> dict[str, Any]:
+    def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
-        del line
         return _seconds(target=self.target, update=self.update, burst=self.burst) | {"ecn": self.ecn}
 
 
@@ -239,9 +198,8 @@ class Rem(Discipline):
             raise wrong("nothing here without ecn = true", key="drop", value=self.drop)
         return self
 
-    def spec(self, line: Line) -> dict[str, Any]:
+    def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
-        del line
         return _seconds(interval=self.interval) | {
             "gamma": self.gamma,
             "alpha": self.alpha,
@@ -269,9 +227,8 @@ class _Controlled(Discipline):
             return self
         raise wrong(f"a time below interval, which is {self.interval}", key="target", value=self.target)
 
-    def spec(self, line: Line) -> dict[str, Any]:
+    def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
-        del line
         return _seconds(target=self.target, interval=self.interval) | {"ecn": self.ecn}
 
 
@@ -294,9 +251,9 @@ class FqCodel(_Controlled):
     quantum: Size = "1514 B"
     """What a queue may send in its turn."""
 
-    def spec(self, line: Line) -> dict[str, Any]:
+    def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
-        return super().spec(line) | {"flows": self.flows, "quantum_bytes": units.size(self.quantum)}
+        return super().spec() | {"flows": self.flows, "quantum_bytes": units.size(self.quantum)}
 
 
 def _amount(text: str | None) -> tuple[float, bool]:
@@ -307,10 +264,3 @@ def _amount(text: str | None) -> tuple[float, bool]:
 
 def _seconds(**times: str) -> dict[str, float]:
     return {f"{name}_s": units.time(text) for name, text in times.items()}
-
-
-def _weight(per_second: float, delay: float) -> float:
-    """The weight with which RED's average follows in ten round trips."""
-    round_trip = max(_RED_ROUND_TRIP_S, 3 * (delay + 1 / per_second))
-    # Rounded, as exponentials differ from machine to machine in their last digit.
-    return float(f"{-math.expm1(-1 / (10 * round_trip * per_second)):.12g}")

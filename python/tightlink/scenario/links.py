@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, StrictBool, model_validato
 
 from tightlink.scenario.queues import Queue
 from tightlink.scenario.table import NAME, Table, merged, wrong
-from tightlink.scenario.values import Delay, Fraction, LineRate, Mtu, Overhead
+from tightlink.scenario.values import Fraction, LineRate, Mtu, Overhead, PropagationDelay
 
 _ENDS: Final = 2
 #: A node: a plain name, or a node of a topology such as ``net.left[3]``.
@@ -51,7 +51,7 @@ class Wire(Medium):
 
     rate: LineRate | None = None
     """Transmission rate, in bits or in packets."""
-    delay: Delay | None = None
+    delay: PropagationDelay | None = None
     """Propagation delay (default "0 s")."""
 
 

@@ -100,6 +100,11 @@ class Scenario(Table):
         """The name of the file that it was loaded from, if any."""
         return self._file
 
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """The keys that were changed since, by ``--set`` or by `set`."""
+        return tuple(dict.fromkeys(self._changed))
+
     def set(self, key: str, value: object) -> Self:
         """A copy with one key changed, or removed where the value is None.
 

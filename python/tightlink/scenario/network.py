@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from tightlink import units
 from tightlink.errors import ABSENT, ScenarioError, closest
-from tightlink.scenario.disciplines import Line, Threshold
+from tightlink.scenario.disciplines import Threshold
 from tightlink.scenario.queues import discipline
 from tightlink.scenario.table import kind_of
 from tightlink.scenario.values import LARGEST_PACKET, UNLIMITED, line_rate
@@ -198,49 +198,49 @@ class Network:
         meant = closest(name, names)
         return ScenarioError(expected, key=key, value=name, suggestion=f'"{meant}"' if meant else None)
 
-    def specs(self, bdp_queues: dict[int, int]) -> list[dict[str, Any]]:
-        """The links as the engine reads them; queues in BDP have the packets found for them."""
+    def specs(self) -> list[dict[str, Any]]:
+        """The links as the engine reads them; what depends on others is left to it (`tightlink._core.fill`)."""
         # The links of a group share their wire, and what follows from it.
-        alike: dict[tuple[int, int | None], dict[str, Any]] = {}
+        alike: dict[int, dict[str, Any]] = {}
         found = []
         for index, hop in enumerate(self.hops):
-            key = (id(hop.wire), bdp_queues.get(index))
-            if key not in alike:
-                alike[key] = self._properties(index, bdp_queues)
+            if id(hop.wire) not in alike:
+                alike[id(hop.wire)] = _properties(hop)
             ends = {"name": hop.name, "from": hop.origin, "to": hop.target}
-            found.append({**ends, **alike[key], "flow_control": index in self.paused})
+            found.append({**ends, **alike[id(hop.wire)], "flow_control": index in self.paused})
         return found
 
-    def _properties(self, index: int, bdp_queues: dict[int, int]) -> dict[str, Any]:
-        hop = self.hops[index]
-        return {
-            "rate_bps": hop.rate,
-            "rate_pps": hop.packet_rate,
-            "delay_s": hop.delay,
-            "queue": self._queue(index, bdp_queues),
-            "framing": _framing(hop.wire),
-            "loss": units.fraction(given(hop.wire.loss)),
-            "mtu_bytes": hop.mtu,
-        }
+    def check_marks(self, links: list[dict[str, Any]]) -> None:
+        """Refuse thresholds of marks that lie above their queue's limit, which is in packets or bytes by now."""
+        for hop, link in zip(self.hops, links, strict=True):
+            queue, limit = discipline(given(hop.wire.queue)), link["queue"]["limit"]
+            if isinstance(queue, Threshold) and isinstance(limit, dict) and _reaches(link["queue"]["mark"], limit):
+                expected = f"less than the limit, which is {queue.limit}: what does not fit is dropped, not marked"
+                raise ScenarioError(expected, key=f"{hop.key}.queue.mark", value=queue.mark)
 
-    def _queue(self, index: int, bdp_queues: dict[int, int]) -> dict[str, Any]:
-        hop = self.hops[index]
-        queue = discipline(given(hop.wire.queue))
-        limit = self._limit(index, bdp_queues)
-        spec = queue.spec(Line(hop.rate, hop.delay, hop.packet_rate))
-        if isinstance(queue, Threshold) and isinstance(limit, dict) and _reaches(spec["mark"], limit):
-            expected = f"less than the limit, which is {queue.limit}: what does not fit is dropped, not marked"
-            raise ScenarioError(expected, key=f"{hop.key}.queue.mark", value=queue.mark)
-        return {"kind": kind_of(queue), "limit": limit, **spec}
 
-    def _limit(self, index: int, bdp_queues: dict[int, int]) -> str | dict[str, int]:
-        if index in bdp_queues:
-            return {"packets": bdp_queues[index]}
-        text = limit_of(self.hops[index].wire)
-        if text == UNLIMITED:
-            return UNLIMITED
-        kind, quantity = units.parse(text, units.PACKETS, units.SIZE)
-        return {"packets" if kind is units.PACKETS else "bytes": int(quantity.exact)}
+def _properties(hop: Hop) -> dict[str, Any]:
+    queue = discipline(given(hop.wire.queue))
+    return {
+        "rate_bps": hop.rate,
+        "rate_pps": hop.packet_rate,
+        "delay_s": hop.delay,
+        "queue": {"kind": kind_of(queue), "limit": _limit(hop, queue.limit), **queue.spec()},
+        "framing": _framing(hop.wire),
+        "loss": units.fraction(given(hop.wire.loss)),
+        "mtu_bytes": hop.mtu,
+    }
+
+
+def _limit(hop: Hop, text: str) -> str | dict[str, Any]:
+    if text == UNLIMITED:
+        return UNLIMITED
+    kind, quantity = units.parse(text, units.PACKETS, units.SIZE, units.TIME, units.BDP)
+    if kind in {units.BDP, units.TIME}:
+        # The key is for errors: what a wire gives to its links is written once.
+        amount = {"bdp" if kind is units.BDP else "time_s": str(quantity.exact)}
+        return amount | {"key": f"{hop.key}.queue", "written": text}
+    return {"packets" if kind is units.PACKETS else "bytes": int(quantity.exact)}
 
 
 def _reaches(mark: dict[str, int], limit: dict[str, int]) -> bool:

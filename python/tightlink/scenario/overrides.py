@@ -4,6 +4,8 @@ Example:
     >>> data = {"link": {"a": {"rate": "1 Mbit/s"}, "b": {"rate": "1 Mbit/s"}}}
     >>> override(data, "link[*].rate", "2 Mbit/s")["link"]["b"]
     {'rate': '2 Mbit/s'}
+    >>> override({"link": {"a": {"queue": "20 packets"}}}, "link.a.queue.kind", "codel")["link"]["a"]["queue"]
+    {'kind': 'codel', 'limit': '20 packets'}
 """
 
 from __future__ import annotations
@@ -88,6 +90,9 @@ def _put(table: Any, steps: list[tuple[str, str | None]], value: object, path: s
         result[name] = _put_element(result.get(name), index, rest, value, path)
     elif rest:
         below = result.get(name, {})
+        if name == "queue" and isinstance(below, str):
+            # A limit is short for a drop-tail queue of it; another discipline keeps the limit.
+            below = {"kind": "drop-tail", "limit": below}
         if not isinstance(below, dict):
             raise _error(path, f"{name} is a single value here, not a table that has {rest[0][0]}")
         result[name] = _put(below, rest, value, path)

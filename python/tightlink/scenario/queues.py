@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WrapValidator
 
+from tightlink.errors import closest
 from tightlink.scenario.disciplines import Codel, Discipline, DropTail, FqCodel, Pie, Red, Rem, Threshold
-from tightlink.scenario.table import Table, known_kind, tag_of_kind
+from tightlink.scenario.table import Table, known_kind, tag_of_kind, wrong
 from tightlink.scenario.values import UNLIMITED, QueueLimit
 
 if TYPE_CHECKING:
     from pydantic import ValidatorFunctionWrapHandler
 
+#: How like the name of a discipline a word must be to be taken for one.
+_LIKE_A_KIND: Final = 0.8
 _KINDS: Final = ("drop-tail", "threshold", "red", "pie", "rem", "codel", "fq-codel")
 
 
@@ -29,6 +32,9 @@ _known_queue = known_kind(*_KINDS)
 
 
 def _check_queue(value: object) -> object:
+    if isinstance(value, str) and (kind := closest(value, _KINDS, likeness=_LIKE_A_KIND)):
+        raise wrong('a limit such as "20 packets", or a table with the discipline as kind', value=value,
+                    suggestion=f'{{ kind = "{kind}", limit = "1000 packets" }}')  # fmt: skip
     return _known_queue.func(value) if isinstance(value, dict | Table) else value  # type: ignore[call-arg]
 
 

@@ -1,16 +1,15 @@
-"""From a scenario with its defaults to what the engine simulates; bandwidth-delay products included.
+"""From a scenario with its defaults to what the engine simulates.
 
 The result mirrors the engine's own definition of a scenario key by key: neither side knows a default.
 """
 
 from __future__ import annotations
 
-import math
-from fractions import Fraction
+import json
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
-from tightlink.errors import ScenarioError
+from tightlink.errors import ABSENT, ScenarioError
 from tightlink.scenario.flows import flow_specs, packet_bytes
 from tightlink.scenario.memory import check_fits, outline
 from tightlink.scenario.network import Network, given, limit_of
@@ -20,7 +19,7 @@ from tightlink.scenario.profiles import PROFILES
 from tightlink.scenario.scatter import Scatter
 from tightlink.scenario.scatter_spec import scatter_spec
 from tightlink.scenario.sizes_spec import check_whole
-from tightlink.scenario.transport import fill_windows, has_bdp
+from tightlink.scenario.transport import has_bdp
 from tightlink.scenario.users import Users
 from tightlink.scenario.users_spec import users_spec
 from tightlink.scenario.values import UNLIMITED
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from tightlink.scenario.model import Scenario
 
 _MOST_SAMPLES: Final = 10_000_000
-_MOST_PACKETS: Final = 2**32 - 1
 
 
 def resolve(scenario: Scenario) -> dict[str, Any]:
@@ -44,10 +42,47 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
     Raises:
         ScenarioError: Something that takes the whole scenario to see.
     """
+    network = Network(scenario)
+    tables = filled(relative(scenario, network))
+    network.check_marks(tables["links"])
+    return tables
+
+
+def filled(tables: dict[str, Any]) -> dict[str, Any]:
+    """The tables of `relative` with what depends on others, such as bandwidth-delay products, as the engine finds it.
+
+    Raises:
+        ScenarioError: There is no such product.
+    """
+    if not any(map(_depends_on_others, tables["links"])) and not any(
+        has_bdp(flow["transport"]["tcp"]) for flow in tables["flows"] if "tcp" in flow["transport"]
+    ):
+        return tables
+    from tightlink import _core
+
+    try:
+        found: dict[str, Any] = json.loads(_core.fill(json.dumps(tables, allow_nan=False)))
+    except _core.ScenarioError as error:
+        expected, *place = error.args
+        key, value = place or (None, ABSENT)
+        raise ScenarioError(expected, key=key, value=value, statement=not place) from None
+    return found
+
+
+def _depends_on_others(link: dict[str, Any]) -> bool:
+    limit = link["queue"]["limit"]
+    return link["queue"]["kind"] == "red" or (isinstance(limit, dict) and "written" in limit)
+
+
+def relative(scenario: Scenario, network: Network) -> dict[str, Any]:
+    """The same, but for quantities that depend on others: these are left to the engine (`filled`).
+
+    Raises:
+        ScenarioError: Something that takes the whole scenario to see.
+    """
     check_fits(outline(scenario))
     profile = PROFILES[scenario.profile]
     duration = units.time(scenario.duration)
-    network = Network(scenario)
     check_windowed(scenario, network)
     flows: list[dict[str, Any]] = []
     users: list[dict[str, Any]] = []
@@ -65,10 +100,6 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
     paths = _Paths(network)
     _check_mtus(scenario, flows, network, paths)
     _check_saturated(flows, network, paths)
-    for flow in flows:
-        tcp = flow["transport"].get("tcp")
-        if tcp is not None and has_bdp(tcp):
-            flow["transport"] = {"tcp": fill_windows(tcp, paths.bdp_bytes(flow))}
     return {
         "profile": profile.name,
         "duration_s": duration,
@@ -79,7 +110,7 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
             else {"name": name}
             for name, index in network.nodes.items()
         ],
-        "links": network.specs(_bdp_queues(flows, network, paths)),
+        "links": network.specs(),
         "flows": flows,
         "users": users,
         "scatter": scatter,
@@ -113,19 +144,6 @@ class _Paths:
             message = f'no way from "{nodes[origin]}" to "{nodes[target]}": connect them by links in this direction'
             raise ScenarioError(message, key=f"traffic.{flow['label']}", statement=True)
         return path
-
-    def round_trip(self, flow: dict[str, Any]) -> Fraction:
-        """Propagation there and back, in seconds; twice the way there where nothing can return."""
-        hops = self._network.hops
-        forward = sum((units.exact(hops[link].delay) for link in self.forward(flow)), Fraction(0))
-        back = self.reverse(flow)
-        return forward + (sum((units.exact(hops[link].delay) for link in back), Fraction(0)) if back else forward)
-
-    def bdp_bytes(self, flow: dict[str, Any]) -> Fraction:
-        """The smallest rate of the flow's path times its round trip."""
-        size = packet_bytes(flow["transport"])
-        rate = min(self._network.hops[link].carries(size) for link in self.forward(flow))
-        return rate * self.round_trip(flow) / 8
 
 
 def _check_mtus(scenario: Scenario, flows: list[dict[str, Any]], network: Network, paths: _Paths) -> None:
@@ -166,61 +184,6 @@ def _check_saturated(flows: list[dict[str, Any]], network: Network, paths: _Path
         if limit_of(hop.wire) == UNLIMITED:
             expected = f"a limit: a queue without one never pushes back traffic.{flow['group']}, which saturates it"
             raise ScenarioError(expected, key=f"{hop.key}.queue", value=UNLIMITED)
-
-
-def _bdp_queues(flows: list[dict[str, Any]], network: Network, paths: _Paths) -> dict[int, int]:
-    """The packets of each queue that is given in BDP, by the index of its link.
-
-    N BDP are N × the link's rate × the longest round trip of the flows whose data or ACKs take the
-    link, in packets of the largest data packet of these flows, rounded up. ACKs count their flow's
-    data packets, so that both directions of a link get the same queue.
-    """
-    wanted = {}
-    # The links of a group share their wire.
-    known: dict[int, Fraction | None] = {}
-    for index, hop in enumerate(network.hops):
-        if id(hop.wire) not in known:
-            known[id(hop.wire)] = _in_bdp(limit_of(hop.wire))
-        times = known[id(hop.wire)]
-        if times is not None:
-            wanted[index] = times
-    if not wanted:
-        return {}
-    longest: dict[int, Fraction] = {}
-    largest: dict[int, int] = {}
-    for flow in flows:
-        links = [link for link in (*paths.forward(flow), *paths.reverse(flow)) if link in wanted]
-        if not links:
-            continue
-        round_trip, size = paths.round_trip(flow), packet_bytes(flow["transport"])
-        for link in links:
-            longest[link] = max(longest.get(link, Fraction(0)), round_trip)
-            largest[link] = max(largest.get(link, 0), size)
-    return {link: _packets(network, link, wanted[link], longest, largest) for link in wanted}
-
-
-def _in_bdp(limit: str) -> Fraction | None:
-    """A limit in bandwidth-delay products; nothing where it is another."""
-    if limit == UNLIMITED:
-        return None
-    kind, quantity = units.parse(limit, units.PACKETS, units.SIZE, units.BDP)
-    return quantity.exact if kind is units.BDP else None
-
-
-def _packets(
-    network: Network, link: int, times: Fraction, longest: dict[int, Fraction], largest: dict[int, int]
-) -> int:
-    hop = network.hops[link]
-    key, value = f"{hop.key}.queue", limit_of(hop.wire)
-    if link not in longest:
-        raise ScenarioError("a number of packets or bytes: no flow takes this link", key=key, value=value)
-    if longest[link] == 0:
-        expected = "a number of packets or bytes: no flow through this link has any propagation delay"
-        raise ScenarioError(expected, key=key, value=value)
-    count = math.ceil(times * hop.carries(largest[link]) * longest[link] / (8 * largest[link]))
-    if count > _MOST_PACKETS:
-        raise ScenarioError(f"fewer than 2³² packets, not {count}", key=key, value=value)
-    return count
 
 
 def _observe(scenario: Scenario, duration: float) -> dict[str, Any]:

@@ -124,14 +124,15 @@ def _keys(table: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
         if isinstance(value, dict) and value:
             yield from _keys(value, path + ".")
         else:
-            yield f"{path} = {_value(value)}"
+            yield f"{path} = {literal(value)}"
 
 
 def _key(name: str) -> str:
     return name if _BARE.fullmatch(name) else _text(name)
 
 
-def _value(value: object) -> str:
+def literal(value: object) -> str:
+    """Write one value as it stands in a scenario file."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -142,9 +143,9 @@ def _value(value: object) -> str:
         case str():
             return _text(value)
         case list():
-            return "[" + ", ".join(_value(item) for item in value) + "]"
+            return "[" + ", ".join(literal(item) for item in value) + "]"
         case dict():
-            return "{ " + ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items()) + " }"
+            return "{ " + ", ".join(f"{_key(key)} = {literal(item)}" for key, item in value.items()) + " }"
         case _:
             raise TypeError(f"{type(value).__name__} has no place in a scenario")
 

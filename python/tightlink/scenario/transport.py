@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, cast
 
 from tightlink import units
@@ -14,7 +13,6 @@ from tightlink.scenario.values import UNLIMITED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from fractions import Fraction
 
     from tightlink.scenario.profiles import Profile
     from tightlink.scenario.protocols import Rto, Tcp, Udp
@@ -25,7 +23,7 @@ _WINDOWS = ("window", "initial_window", "initial_ssthresh", "max_ssthresh")
 
 
 def tcp_spec(key: str, tcp: Tcp, profile: Profile) -> dict[str, Any]:
-    """A TCP connection; windows in BDP are left as text for `fill_windows`.
+    """A TCP connection; windows in BDP are left to the engine (`tightlink._core.fill`).
 
     Args:
         key: Dotted path of the table, for errors.
@@ -91,26 +89,15 @@ def _payload(key: str, datagram: str, profile: Profile) -> int:
 
 def has_bdp(spec: dict[str, Any]) -> bool:
     """Whether a window is still to be computed from the path."""
-    return any(isinstance(spec[f"{name}_packets"], units.Quantity) for name in _WINDOWS)
+    return any(isinstance(spec[f"{name}_packets"], dict) for name in _WINDOWS)
 
 
-def fill_windows(spec: dict[str, Any], bdp_bytes: Fraction) -> dict[str, Any]:
-    """The connection with its windows in BDP as packets, rounded up: they fill the path."""
-    packet = spec["payload_bytes"] + spec["header_bytes"]
-    filled = dict(spec)
-    for name in _WINDOWS:
-        value = spec[f"{name}_packets"]
-        if isinstance(value, units.Quantity):
-            filled[f"{name}_packets"] = float(max(1, math.ceil(value.exact * bdp_bytes / packet)))
-    return filled
-
-
-def _window(key: str, text: str | None, payload: int) -> float | units.Quantity | None:
+def _window(key: str, text: str | None, payload: int) -> float | dict[str, str] | None:
     if text is None or text == UNLIMITED:
         return None
     kind, quantity = units.parse(text, units.PACKETS, units.SIZE, units.BDP)
     if kind is units.BDP:
-        return quantity
+        return {"bdp": str(quantity.exact)}
     if kind is units.PACKETS:
         return float(quantity.exact)
     count = quantity.exact // payload

@@ -31,6 +31,7 @@ from tightlink.scenario.values import (
     Name,
     PacketRate,
     Period,
+    PropagationDelay,
     choice,
     number,
     whole,
@@ -80,7 +81,7 @@ class Interface(Table):
 
     rate: LineRate
     """Transmission rate, in bits or in packets."""
-    delay: Delay | None = None
+    delay: PropagationDelay | None = None
     """Propagation delay between host and router (default "0 s")."""
     share: Fraction | None = None
     """Share of the hosts that have it (default: the rest)."""

@@ -134,7 +134,7 @@ def _transport(key: str, users: Users, profile: Profile) -> tuple[dict[str, Any]
     spec = tcp_spec(f"{key}.tcp", tcp, profile)
     if has_bdp(spec):
         windows = ("window", "initial_window", "initial_ssthresh", "max_ssthresh")
-        name = next(name for name in windows if isinstance(spec[f"{name}_packets"], units.Quantity))
+        name = next(name for name in windows if isinstance(spec[f"{name}_packets"], dict))
         expected = "a number of packets or bytes: users have paths of many bandwidth-delay products"
         raise ScenarioError(expected, key=f"{key}.tcp.{name}", value=getattr(tcp, name))
     controls = []

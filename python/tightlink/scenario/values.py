@@ -56,7 +56,8 @@ def _quantity(
         try:
             kind, quantity = units.parse(value, *kinds)
         except ScenarioError as error:
-            text = expected if len(kinds) + len(words) > 1 else error.expected
+            # What the error expects of a bare number, or what it knows of one kind alone, says more.
+            text = expected if error.expected == units.expected(*kinds) else error.expected
             suggestion = error.suggestion
             if isinstance(value, str) and suggestion is None and (word := closest(value, words)):
                 suggestion = f'"{word}"'
@@ -106,6 +107,7 @@ PacketRate = Annotated[
     _schema("10 packets/s", "8 packets/ms"),
 ]
 Delay = Annotated[str, _quantity(units.TIME, zero=True, largest=LONGEST_TIME), _schema("10 ms", "5 us")]
+PropagationDelay = Annotated[str, _quantity(units.DELAY, zero=True, largest=LONGEST_TIME), _schema("10 ms", "5 us")]
 Period = Annotated[
     str, _quantity(units.TIME, smallest=(_SHORTEST_PERIOD,), largest=LONGEST_TIME), _schema("10 s", "500 ms")
 ]
@@ -126,8 +128,8 @@ Threshold = Annotated[
 ]
 QueueLimit = Annotated[
     str,
-    _quantity(units.PACKETS, units.SIZE, units.BDP, largest=_MOST_BYTES, words=(UNLIMITED,)),
-    _schema("20 packets", "64 KiB", "1 BDP", UNLIMITED),
+    _quantity(units.PACKETS, units.SIZE, units.TIME, units.BDP, largest=_MOST_BYTES, words=(UNLIMITED,)),
+    _schema("20 packets", "64 KiB", "20 ms", "1 BDP", UNLIMITED),
 ]
 Backlog = Annotated[str, _quantity(units.PACKETS, largest=MOST_PACKETS), _schema("20 packets")]
 RingLimit = Annotated[str, _quantity(units.PACKETS, units.SIZE, largest=_MOST_BYTES), _schema("75 packets", "64 KiB")]

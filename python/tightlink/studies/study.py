@@ -12,9 +12,11 @@ from tightlink.checksums import DamagedError, read_json, write_table
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.experiment import claims as claimed
 from tightlink.experiment.execute import execute
-from tightlink.experiment.results import metrics, results, write_results
+from tightlink.experiment.metrics import metrics
+from tightlink.experiment.results import results, write_results
 from tightlink.experiment.store import Store
 from tightlink.experiment.workplace import occupied
+from tightlink.report.blocks import Chart, Row
 from tightlink.studies.live import measure_all
 
 if TYPE_CHECKING:
@@ -47,6 +49,14 @@ class Findings:
     """Writes the figures for papers into a folder."""
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """What was found in numbers, by the name of its Parquet file."""
+    picture: str = ""
+    """Title of the section whose first chart shows the finding; without it, the first chart of all."""
+
+    def shown(self) -> Chart | Row | None:
+        """What shows the finding, beside the lead."""
+        wanted = [section for section in self.sections if self.picture in {"", section.title}]
+        drawn = (block for section in wanted for block in section.blocks if isinstance(block, Chart | Row))
+        return next(drawn, None)
 
 
 @dataclass(frozen=True)
@@ -154,6 +164,7 @@ def _write(
         title=found.title,
         lead=found.lead,
         claims=found.claims,
+        picture=found.shown(),
         sections=found.sections,
         figures=figures,
         seeds=seeds,

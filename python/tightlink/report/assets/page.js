@@ -1,34 +1,33 @@
 "use strict";
 (() => {
   const FEW = 12;
-  const table = document.querySelector("table.claims");
-  if (table) claims(table);
+  // Around panels below each other: the labels of their axes, in pixels.
+  const PANEL_MARGIN = 64;
+  claims([...document.querySelectorAll("details.claimed")]);
   contents();
+  unfold();
   const source = document.getElementById("data");
   if (source) charts(JSON.parse(source.textContent));
 
-  // The table of claims: a button for each verdict, and the long tail folded away.
-  function claims(table) {
-    const rows = [...table.tBodies[0].rows];
+  // The claims, folded by section: a button for each verdict opens the sections that have it.
+  function claims(parts) {
     const buttons = [...document.querySelectorAll(".filters button")];
-    const more = document.querySelector(".more");
-    const fold = (folded) => {
-      more.hidden = !folded;
-      rows.forEach((row, place) => row.classList.toggle("folded", folded && place >= FEW && row.dataset.verdict === "holds"));
-    };
-    if (rows.length > FEW + 4) fold(true);
-    more.addEventListener("click", () => fold(false));
+    const folded = parts.map((part) => !part.open);
     for (const button of buttons) {
       button.addEventListener("click", () => {
-        fold(false);
         const wanted = button.dataset.verdict;
-        for (const row of rows) row.classList.toggle("filtered", wanted !== "" && row.dataset.verdict !== wanted);
+        parts.forEach((part, place) => {
+          const rows = [...part.querySelectorAll("tbody tr")];
+          for (const row of rows) row.classList.toggle("filtered", wanted !== "" && row.dataset.verdict !== wanted);
+          part.hidden = rows.every((row) => row.classList.contains("filtered"));
+          part.open = wanted !== "" || !folded[place];
+        });
         for (const other of buttons) other.setAttribute("aria-pressed", String(other === button));
       });
     }
     const target = () => {
       const row = location.hash.startsWith("#claim-") && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-      if (row) { fold(false); row.scrollIntoView(); }
+      if (row) { row.closest("details").open = true; row.scrollIntoView(); }
     };
     addEventListener("hashchange", target);
     target();
@@ -44,6 +43,16 @@
     };
     addEventListener("scroll", mark, { passive: true });
     mark();
+  }
+
+  // On paper nothing can be unfolded: what is folded is open while the page is printed.
+  function unfold() {
+    let folded = [];
+    addEventListener("beforeprint", () => {
+      folded = [...document.querySelectorAll("details:not([open])")].filter((part) => !part.closest(".vega-embed"));
+      folded.forEach((part) => { part.open = true; });
+    });
+    addEventListener("afterprint", () => folded.forEach((part) => { part.open = false; }));
   }
 
   function charts(store) {
@@ -81,13 +90,16 @@
 
     async function draw(box) {
       const spec = JSON.parse(box.querySelector("script").textContent);
-      const hover = spec.usermeta && spec.usermeta.hover;
+      const { hover, panels } = spec.usermeta || {};
       const used = [...named(spec, new Set())];
       spec.datasets = Object.fromEntries(used.map((name) => [name, rows(name)]));
       const place = document.createElement("div");
       place.className = "view";
       box.append(place);
       const alone = box.parentElement.children.length === 1;
+      // Panels below each other do not follow the width of the page by themselves.
+      const room = () => Math.max(box.clientWidth - PANEL_MARGIN, 120);
+      if (panels) widths(spec, room());
       try {
         const { view } = await vegaEmbed(place, spec, {
           mode: "vega-lite", renderer: "svg", tooltip: { theme: "custom" },
@@ -99,13 +111,22 @@
             legend: hover ? { ...config.legend, ...legendOfLines } : config.legend,
           },
         });
-        if (hover) follow(box, view, hover, columns(used[0]));
+        if (hover) follow(box, view, [alonePanel(box, view, hover, columns(used[0]))]);
+        if (panels) {
+          if (panels.length > 0) follow(box, view, panels.map((panel) => linkedPanel(box, view, panel, columns(panel.data))));
+          addEventListener("resize", () => view.width(room()).runAsync());
+        }
         box.dataset.state = "drawn";
       } catch (error) {
         box.dataset.state = "failed";
         place.innerHTML = '<p class="failed">This chart cannot be drawn.</p>';
         console.error(error);
       }
+    }
+
+    function widths(spec, width) {
+      if (spec.vconcat) spec.vconcat.forEach((part) => widths(part, width));
+      else spec.width = width;
     }
 
     // What is on the screen is drawn first.
@@ -124,66 +145,113 @@
       document.documentElement.dataset.charts = "drawn";
     }
 
-    // A cross-hair with the values of all lines; the charts of a row follow each other.
-    function follow(box, view, hover, data) {
-      const alone = box.parentElement.children.length === 1;
-      const lines = new Map();
+    // Where a chart stands in its box, its axes, and its lines by their names.
+    function alonePanel(box, view, hover, data) {
+      const color = (name) => (hover.by === null ? getComputedStyle(box.querySelector(".mark-line path")).stroke : view.scale("color")(name));
+      const at = () => ({ ...shifted(box, view, 0, 0), width: view.width(), height: view.height() });
+      return { ...hover, at, color, scales: () => [view.scale("x"), view.scale("y")], lines: lines(hover, data), shown: () => true };
+    }
+    function linkedPanel(box, view, hover, data) {
+      const at = () => {
+        const [x, y, group] = find(view.scenegraph().root.items[0], `${hover.name}_group`, 0, 0);
+        return { ...shifted(box, view, x, y), width: group.width, height: group.height };
+      };
+      // What the legend picks out; nothing is all.
+      const shown = (name) => {
+        const chosen = view.signal("chosen")[hover.by];
+        return !hover.fading || chosen === undefined || chosen.includes(name);
+      };
+      return { ...hover, at, color: view.scale("color"), scales: () => [view.scale("panels_x"), view.scale(`${hover.name}_y`)], lines: lines(hover, data), shown };
+    }
+    function find(group, name, x, y) {
+      for (const mark of group.items || []) {
+        for (const item of mark.items || []) {
+          if (mark.marktype !== "group") continue;
+          if (mark.name === name) return [x + item.x, y + item.y, item];
+          const found = find(item, name, x + item.x, y + item.y);
+          if (found) return found;
+        }
+      }
+      return null;
+    }
+    function shifted(box, view, x, y) {
+      const [left, top] = view.origin();
+      const svg = box.querySelector("svg").getBoundingClientRect();
+      const frame = box.getBoundingClientRect();
+      return { left: left + x + svg.left - frame.left, top: top + y + svg.top - frame.top };
+    }
+    function lines(hover, data) {
+      const found = new Map();
       data[hover.x].forEach((x, place) => {
         const name = hover.by === null ? "" : data[hover.by][place];
-        if (!lines.has(name)) lines.set(name, { x: [], y: [] });
-        lines.get(name).x.push(x);
-        lines.get(name).y.push(data[hover.y][place]);
+        if (!found.has(name)) found.set(name, { x: [], y: [] });
+        found.get(name).x.push(x);
+        found.get(name).y.push(data[hover.y][place]);
       });
+      return found;
+    }
+
+    // A cross-hair with the values of all lines; the charts of a row and the panels of a chart follow each other.
+    function follow(box, view, panels) {
+      const alone = box.parentElement.children.length === 1;
       const overlay = document.createElement("div");
       box.append(overlay);
-      const color = (name) => (hover.by === null ? getComputedStyle(box.querySelector(".mark-line path")).stroke : view.scale("color")(name));
       const text = (value) => (typeof value === "number" ? String(Number(value.toPrecision(5))) : value);
-      const inside = () => {
-        const [left, top] = view.origin();
-        const svg = box.querySelector("svg").getBoundingClientRect();
-        const frame = box.getBoundingClientRect();
-        return { left: left + svg.left - frame.left, top: top + svg.top - frame.top };
+      const add = (to, kind, style) => {
+        const part = document.createElement("div");
+        part.className = kind;
+        Object.assign(part.style, style);
+        to.append(part);
+        return part;
       };
-      box.show = (x) => {
-        const { left, top } = inside();
-        const [sx, sy] = [view.scale("x"), view.scale("y")];
-        const near = [...lines].map(([name, line]) => {
+      const show = (panel, x) => {
+        const { left, top, width, height } = panel.at();
+        const [sx, sy] = panel.scales();
+        const near = [...panel.lines].filter(([name]) => panel.shown(name)).map(([name, line]) => {
           let best = 0;
           line.x.forEach((value, place) => { if (Math.abs(value - x) < Math.abs(line.x[best] - x)) best = place; });
           return { name, x: line.x[best], y: line.y[best] };
         });
-        const at = sx(near.reduce((best, point) => (Math.abs(point.x - x) < Math.abs(best.x - x) ? point : best)).x);
-        overlay.replaceChildren();
-        const add = (kind, style) => {
-          const part = document.createElement("div");
-          part.className = kind;
-          Object.assign(part.style, style);
-          overlay.append(part);
-          return part;
-        };
-        add("cross", { left: `${left + at}px`, top: `${top}px`, height: `${view.height()}px` });
-        for (const point of near) add("dot", { left: `${left + sx(point.x)}px`, top: `${top + sy(point.y)}px`, background: color(point.name) });
-        const tip = add("tip", { top: `${top}px` });
-        const rows = [[hover.x_title, near[0].x], ...near.slice(0, FEW).map((point) => [point.name || (alone ? hover.y_title : ""), point.y, color(point.name)])];
+        // The nearest samples may be outside of what is zoomed in to.
+        const within = ({ x }) => sx(x) >= -1 && sx(x) <= width + 1;
+        near.splice(0, near.length, ...near.filter(within));
+        if (near.length === 0) return;
+        const time = near.reduce((best, point) => (Math.abs(point.x - x) < Math.abs(best.x - x) ? point : best)).x;
+        const at = sx(time);
+        add(overlay, "cross", { left: `${left + at}px`, top: `${top}px`, height: `${height}px` });
+        for (const point of near) add(overlay, "dot", { left: `${left + sx(point.x)}px`, top: `${top + sy(point.y)}px`, background: panel.color(point.name) });
+        const tip = add(overlay, "tip", { top: `${top}px` });
+        const several = panels.length > 1;
+        // As the lines stand there, from the top; what has no room between the panels is left out.
+        if (several) near.sort((one, other) => sy(one.y) - sy(other.y));
+        const most = several ? Math.max(1, Math.floor(height / 17) - 1) : FEW;
+        const left_out = near.length - most;
+        const shown = near.slice(0, left_out > 0 ? most - 1 : most);
+        const rows = [[panel.x_title, time], ...shown.map((point) => [point.name || (alone ? panel.y_title : ""), point.y, panel.color(point.name)])];
+        if (several && left_out > 0) rows.push([`${near.length - shown.length} more`, ""]);
         const body = document.createElement("table");
         for (const [name, value, swatch] of rows) {
           const row = body.insertRow();
           const cell = row.insertCell();
-          if (swatch && hover.by !== null) cell.append(Object.assign(document.createElement("i"), { style: `background:${swatch}` }));
+          if (swatch && panel.by !== null) cell.append(Object.assign(document.createElement("i"), { style: `background:${swatch}` }));
           cell.append(name);
           row.insertCell().append(text(value));
         }
         tip.append(body);
-        const right = at < view.width() / 2;
+        const right = at < width / 2;
         tip.style.left = `${left + at + (right ? 10 : -10 - tip.offsetWidth)}px`;
       };
+      box.show = (x) => { overlay.replaceChildren(); panels.forEach((panel) => show(panel, x)); };
       box.hide = () => overlay.replaceChildren();
-      box.along = hover.x;
+      box.along = panels[0].x;
       const together = () => [...box.parentElement.children].filter((other) => other.along === box.along);
       box.addEventListener("pointermove", (event) => {
-        const x = event.clientX - box.getBoundingClientRect().left - inside().left;
-        if (x < -4 || x > view.width() + 4) { together().forEach((other) => other.hide()); return; }
-        const value = view.scale("x").invert(x);
+        const frame = box.getBoundingClientRect();
+        const [first, last] = [panels[0].at(), panels[panels.length - 1].at()];
+        const [x, y] = [event.clientX - frame.left - first.left, event.clientY - frame.top];
+        const below = panels.length > 1 && (y < first.top || y > last.top + last.height);
+        if (below || x < -4 || x > first.width + 4) { together().forEach((other) => other.hide()); return; }
+        const value = panels[0].scales()[0].invert(x);
         together().forEach((other) => other.show(value));
       });
       box.addEventListener("pointerleave", () => together().forEach((other) => other.hide()));

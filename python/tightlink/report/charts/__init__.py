@@ -1,6 +1,6 @@
 """Interactive charts in the house style, for `report.Chart` and `report.Row`.
 
-Columns that end in a unit (``goodput_bps``, ``latency_mean_s``) get their title and a readable scale
+Columns that end in a unit (``goodput_bps``, ``one_way_delay_mean_s``) get their title and a readable scale
 by themselves; giving a title leaves the values as they are. Lines with many points are thinned so that
 peaks survive, and the caption says so.
 
@@ -16,12 +16,16 @@ from __future__ import annotations
 from tightlink.report.charts.comparison import beside_standard, outlier_grid, rank_scatter, share_bars
 from tightlink.report.charts.components import component_scores
 from tightlink.report.charts.correlation import correlation_matrix, index_index
+from tightlink.report.charts.delay import delay_throughput, distribution, quantiles
 from tightlink.report.charts.dendrograms import dendrogram, dendrograms
 from tightlink.report.charts.effects import main_effects, significance_map
 from tightlink.report.charts.explore import explore
+from tightlink.report.charts.levels import over_levels
 from tightlink.report.charts.lines import line, shared_domains, small_multiples
+from tightlink.report.charts.linked import linked
 from tightlink.report.charts.marks import bars_stacked, points
 from tightlink.report.charts.regions import Shade, shaded
+from tightlink.report.charts.sequence import sequence
 from tightlink.report.thin import thin
 
 __all__ = [
@@ -30,15 +34,21 @@ __all__ = [
     "beside_standard",
     "component_scores",
     "correlation_matrix",
+    "delay_throughput",
     "dendrogram",
     "dendrograms",
+    "distribution",
     "explore",
     "index_index",
     "line",
+    "linked",
     "main_effects",
     "outlier_grid",
+    "over_levels",
     "points",
+    "quantiles",
     "rank_scatter",
+    "sequence",
     "shaded",
     "share_bars",
     "shared_domains",

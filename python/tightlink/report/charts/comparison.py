@@ -96,7 +96,7 @@ def outlier_grid(
         "y": alt.Y("response", type="nominal", scale=alt.Scale(domain=list(responses.values())), title=None,
                    axis=alt.Axis(labelLimit=200, labelOverlap=False)),
     }  # fmt: skip
-    shades = [palette.SERIES[place % len(palette.SERIES)] for place in range(len(algorithms))]
+    shades = list(palette.colors(algorithms).values())
     squares = alt.Chart(cells).mark_rect(stroke="white", strokeWidth=0.5).encode(
         **place,
         color=alt.Color("algorithm", type="nominal", scale=alt.Scale(domain=algorithms, range=shades),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.analysis.effects import STRONG, WEAK
@@ -19,6 +20,13 @@ _CELL: Final = 26
 _HEIGHT: Final = 240
 #: Where marks stand, from the top, in pixels.
 _ABOVE: Final = -3
+#: Factors up to which cells have room for a number, and the axis for levels.
+_MOST_WIDE: Final = 8
+#: Opacity of the smallest effect, and from which on white letters read better.
+_PALEST: Final = 0.15
+_DARK: Final = 0.6
+#: Effects below this share have a decimal.
+_SMALL: Final = 0.1
 #: Between the two levels of a factor, as a share of the room of each.
 _INNER: Final = 0.2
 _NAMES: Final = {"**": f"p < {STRONG}", "*": f"p < {WEAK}", "": "not significant"}
@@ -92,10 +100,11 @@ def main_effects(
 
 
 def significance_map(effects: pl.DataFrame, *, title: str = "", width: Width = "container") -> alt.LayerChart:
-    """Which factors move which responses; hovering a cell shows the means, the effect and p.
+    """Which factors move which responses, and how far; hovering a cell shows the means, the effect and p.
 
-    Blue cells with "**" have p < 0.01, orange cells with "*" p < 0.05; "+" or "−" says whether the high level
-    raises or lowers the response.
+    Blue cells with "**" have p < 0.01, orange cells with "*" p < 0.05. The stronger the colour, the larger the effect
+    as a share of the response's mean, which stands in the cell: "+" where the high level raises the response. With many
+    factors cells have the sign and the mark alone.
 
     Args:
         effects: What `tightlink.analysis.effects.main_effects` found, of one period or algorithm.
@@ -114,32 +123,60 @@ def significance_map(effects: pl.DataFrame, *, title: str = "", width: Width = "
 
     factors = effects["factor"].unique(maintain_order=True).to_list()
     responses = effects["response"].unique(maintain_order=True).to_list()
-    short, plain = labels.shortest(factors), labels.told_apart(responses)
+    few = len(factors) <= _MOST_WIDE
+    across, plain = _with_levels(effects, few=few), labels.told_apart(responses)
+    size = pl.col("relative_effect").abs().fill_nan(1.0).clip(0.0, 1.0)
+    share = pl.col("relative_effect").map_elements(_percent, return_dtype=pl.String)
     cells = effects.select(
         *_SHOWN,
-        across=pl.col("factor").replace_strict(short, return_dtype=pl.String),
+        across=pl.col("factor").replace_strict(across, return_dtype=pl.String),
         up=pl.col("response").replace_strict(plain, return_dtype=pl.String),
         significance=pl.col("mark").replace_strict(_NAMES, return_dtype=pl.String),
-        text=pl.when(pl.col("mark") != "").then(pl.col("sign") + pl.col("mark")).otherwise(pl.lit("")),
+        strength=_PALEST + (1 - _PALEST) * size,
+        text=pl.when(pl.col("mark") == "")
+        .then(pl.lit(""))
+        .otherwise(pl.col("sign") + (share.fill_null("") + " " if few else pl.lit("")) + pl.col("mark")),
     ).with_columns(pl.col(pl.Float64).fill_nan(None))
+    angle = 0 if few else -45
     encoding: dict[str, Any] = {
-        "x": alt.X("across", type="nominal", sort=list(short.values()), title=None,
-                   axis=alt.Axis(labelAngle=-45, labelLimit=240)),
+        "x": alt.X("across", type="nominal", sort=list(across.values()), title=None,
+                   axis=alt.Axis(labelAngle=angle, labelLimit=240, labelExpr="split(datum.label, '\\n')")),
         "y": alt.Y("up", type="nominal", sort=list(plain.values()), title=None,
                    axis=alt.Axis(labelLimit=240)),
     }  # fmt: skip
     tips = _tips(cells)
     scale = alt.Scale(domain=list(_COLORS), range=list(_COLORS.values()))
     legend = alt.Legend(title=None, orient="top", values=[name for name in _COLORS if name != _NAMES[""]])
+    strength = alt.Opacity("strength", type="quantitative", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None)
     base = alt.Chart(cells)
     squares = base.mark_rect(stroke=palette.NEUTRAL, strokeOpacity=0.25).encode(
-        **encoding, color=alt.Color("significance", type="nominal", scale=scale, legend=legend), tooltip=tips
-    )
-    strong = alt.condition(alt.datum.significance == _NAMES["**"], alt.value("#ffffff"), alt.value("#1b1f24"))
+        **encoding, color=alt.Color("significance", type="nominal", scale=scale, legend=legend), opacity=strength,
+        tooltip=tips,
+    )  # fmt: skip
+    # White on what is dark on a light ground and on a dark one, else the ink of the page.
+    dark = (alt.datum.significance == _NAMES["**"]) & (alt.datum.strength > _DARK)
     texts = base.mark_text(fontWeight="bold", fontSize=11).encode(
-        **encoding, text=alt.Text("text", type="nominal"), color=strong, tooltip=tips
+        **encoding,
+        text=alt.Text("text", type="nominal"),
+        color=alt.condition(dark, alt.value("#ffffff"), alt.value("currentColor")),
+        tooltip=tips,
     )
     return finished(alt.LayerChart(layer=[squares, texts]), title, _CELL * max(len(responses), 1), width, {})
+
+
+def _with_levels(effects: pl.DataFrame, *, few: bool) -> dict[str, str]:
+    """What stands below the factors: where there is room, their levels too."""
+    factors = effects["factor"].unique(maintain_order=True).to_list()
+    short = labels.shortest(factors)
+    if not few:
+        return short
+    pairs = {factor: (low, high) for factor, low, high in effects.select("factor", "low", "high").iter_rows()}
+    return {factor: f"{short[factor]}\n{pairs[factor][0]} → {pairs[factor][1]}" for factor in factors}
+
+
+def _percent(share: float) -> str:
+    """The size of an effect beside the mean, without its sign; nothing where the mean is zero."""
+    return "" if math.isnan(share) else f"{100 * abs(share):.{1 if abs(share) < _SMALL else 0}f}\u202f%"
 
 
 def _tips(rows: pl.DataFrame) -> list[Any]:

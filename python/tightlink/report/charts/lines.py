@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from tightlink.plots import palette
 from tightlink.report.encoding import (
@@ -39,6 +39,7 @@ def line(  # noqa: PLR0913
     y: str,
     *,
     by: str | None = None,
+    among: Iterable[str] | None = None,
     title: str = "",
     x_title: str | None = None,
     y_title: str | None = None,
@@ -49,6 +50,7 @@ def line(  # noqa: PLR0913
     x_scale: Kind = "linear",
     y_scale: Kind = "linear",
     step: bool = False,
+    dots: bool = False,
     most: int = MOST,
 ) -> alt.Chart:
     """Lines over x; hovering shows the values of all of them, and a row of charts answers together.
@@ -58,6 +60,7 @@ def line(  # noqa: PLR0913
         x: Column along.
         y: Column up.
         by: Column that tells lines apart.
+        among: All names that share their colours, such as all flows of a run of which this chart has some.
         title: Above the chart.
         x_title: Below the axis; without it, from the column's name.
         y_title: Beside the axis; without it, from the column's name.
@@ -68,6 +71,7 @@ def line(  # noqa: PLR0913
         x_scale: Kind of axis.
         y_scale: Kind of axis.
         step: Whether values last until the next one.
+        dots: Whether each point is marked.
         most: Points a line beyond which it is thinned.
     """
     import altair as alt
@@ -78,10 +82,11 @@ def line(  # noqa: PLR0913
     encoding: dict[str, Any] = {
         "x": channel(alt.X, shown, x, axes[x], kind=x_scale, domain=x_domain, fit=True),
         "y": channel(alt.Y, shown, y, axes[y], kind=y_scale, domain=y_domain, nice=steps(height)),
-        "color": alt.value(palette.SERIES[0]) if by is None else color(shown, by),
+        "color": alt.value(palette.SERIES[0]) if by is None else color(shown, by, among),
     }
     cut = outside(frame, x, x_domain) or outside(frame, y, y_domain)
-    mark = alt.Chart(shown).mark_line(**_LINE, clip=cut, interpolate="step-after" if step else "linear")
+    interpolate: Literal["step-after", "linear"] = "step-after" if step else "linear"
+    mark = alt.Chart(shown).mark_line(**_LINE, clip=cut, interpolate=interpolate, point={"size": 28} if dots else False)
     chart: alt.Chart = mark.encode(**encoding)
     hover = {"x": x, "y": y, "by": by, "x_title": axes[x].title, "y_title": axes[y].title}
     return finished(chart, title, height, width, {"hover": hover, "note": thinned(frame, kept, by)})

@@ -9,7 +9,7 @@ from pydantic import Discriminator, Tag
 from tightlink import units
 from tightlink.scenario.links import Medium, Span, Wire, both
 from tightlink.scenario.table import Table, wrong
-from tightlink.scenario.values import Delay, LineRate
+from tightlink.scenario.values import LineRate, PropagationDelay
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,9 +21,9 @@ MOST_NODES: Final = 1_000_000
 class Spread(Table):
     """Delays of a group of links, evenly spaced: link i has first + i × every."""
 
-    first: Delay = "0 s"
+    first: PropagationDelay = "0 s"
     """Delay of the first link."""
-    every: Delay
+    every: PropagationDelay
     """From the delay of a link to the delay of the next."""
 
 
@@ -39,7 +39,9 @@ Rates = Annotated[
     Annotated[LineRate, Tag("<one>")] | Annotated[list[LineRate], Tag("<each>")], Discriminator(_one_or_each)
 ]
 Delays = Annotated[
-    Annotated[Delay, Tag("<one>")] | Annotated[list[Delay], Tag("<each>")] | Annotated[Spread, Tag("<spread>")],
+    Annotated[PropagationDelay, Tag("<one>")]
+    | Annotated[list[PropagationDelay], Tag("<each>")]
+    | Annotated[Spread, Tag("<spread>")],
     Discriminator(_form_of_delays),
 ]
 

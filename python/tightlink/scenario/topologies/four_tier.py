@@ -18,9 +18,9 @@ from tightlink.scenario.values import (
     MOST_PACKETS,
     PACKET_BYTES,
     SLOWEST,
-    Delay,
     LineRate,
     Period,
+    PropagationDelay,
     choice,
     number,
     whole,
@@ -98,9 +98,9 @@ class AbileneFourTier(Topology):
     """Speed of a directly attached access router, in those of a normal one (default 10)."""
     delay_factor: Annotated[float, _FACTOR] | None = None
     """What the delays of the backbone's links are multiplied by (default 1)."""
-    pop_delay: Delay | None = None
+    pop_delay: PropagationDelay | None = None
     """Delay between a point of presence and its backbone router (default "0.1 ms")."""
-    access_delay: Delay | None = None
+    access_delay: PropagationDelay | None = None
     """Delay between an access router and what it is attached to (default "0.1 ms")."""
     buffers: Annotated[Literal["rtt*c", "rtt*c/sqrt(n)"], choice(*_RULES)] | None = None
     """Queues: what a link sends in rtt, or that over the square root of its flows (default "rtt*c")."""

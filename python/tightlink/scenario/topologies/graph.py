@@ -12,7 +12,7 @@ from tightlink.scenario.links import Medium, Span, Wire
 from tightlink.scenario.table import NAME, Table, merged, wrong
 from tightlink.scenario.topologies.base import Topology, table_of
 from tightlink.scenario.topologies.graph_file import Reading, joints, names, read
-from tightlink.scenario.values import Delay, LineRate, Period, choice
+from tightlink.scenario.values import LineRate, Period, PropagationDelay, choice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -61,7 +61,7 @@ class Edge(Table):
     """The two nodes that it connects."""
     rate: LineRate
     """Transmission rate, in bits or in packets."""
-    delay: Delay = "0 s"
+    delay: PropagationDelay = "0 s"
     """Propagation delay."""
     one_way: StrictBool = False
     """Only from the first end to the second."""
@@ -72,7 +72,7 @@ class GraphLink(Medium):
 
     rate: LineRate | None = None
     """Transmission rate of edges without one (default: they must have one)."""
-    delay: Delay | None = None
+    delay: PropagationDelay | None = None
     """Propagation delay of edges without one (default "0 s")."""
 
 

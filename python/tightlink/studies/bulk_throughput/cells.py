@@ -8,7 +8,7 @@ import polars as pl
 
 from tightlink.analysis.bulk_cells import cell, table
 from tightlink.analysis.bulk_path import GROUP, BulkPath
-from tightlink.experiment.results import metrics
+from tightlink.experiment.metrics import metrics
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

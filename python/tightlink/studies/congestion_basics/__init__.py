@@ -52,6 +52,7 @@ def findings(runs: Mapping[str, Run]) -> Findings:
         claims,
         [part.section(runs) for part in parts],
         lambda folder: figures.draw(folder, runs),
+        picture="252 Mbit/s, and 89 % of it",
     )
 
 
@@ -61,8 +62,9 @@ _LEAD: Final = (
     "queues and round trips that the document leaves out, and the theory behind them: **89 % is the sawtooth of one "
     "flow with a queue of a quarter of a bandwidth-delay product**, whatever the round trip, and on 1 Gbit/s across "
     "the Atlantic one packet lost in a million is enough to leave most of it idle.\n\nThen what the proposed "
-    "replacements change, as response functions: every one follows the rules of its source. {failed} claims do not "
-    "hold, of which most compare losses at random with formulas for losses at equal distances; each says why."
+    "replacements change, as response functions: every one follows the rules of its source. Our runs contradict "
+    "{failed} claims, of which most compare losses at random with formulas for losses at equal distances; each says "
+    "why."
 )
 
 STUDY: Final = Study(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError, closest, one_of
-from tightlink.experiment.results import metrics
+from tightlink.experiment.metrics import metrics
 from tightlink.studies.congestion_control import (
     boundary,
     costs,
@@ -110,7 +110,7 @@ def _lead(names: Sequence[str], claims: Sequence[Claim], size: Size) -> str:
         f"here: {', '.join(names)}.\n\n"
         f"**At {size}.** Sources and routers' speeds go down together, interfaces and files stay: the smaller the "
         "scale, the fewer users share a router, and the more one transfer fills it. What a claim says holds, or not, "
-        f"at this scale.\n\n{failed} of {len(claims)} claims do not hold; each says what came out."
+        f"at this scale.\n\nOur runs contradict {failed} of {len(claims)} claims; each says what came out."
     )
 
 

@@ -95,7 +95,7 @@ def _lead(found: Found, claims: list[Claim]) -> str:
         f"{smallest['goodput_bps'] / 1e6:.1f} Mbit/s. Two numbers, taken from the two packet rates that the document "
         "prints, and Ethernet's framing give its plateau, its erosion, its step at the fragmentation limit and the "
         "rise of the packet rate in saturation, which it calls a contradiction.\n\n"
-        f"{failed} claims do not hold. Each says why: slips of the document (7 thousand packets/s, a fragment "
+        f"Our runs contradict {failed} claims. Each says why: slips of the document (7 thousand packets/s, a fragment "
         "without its IP header, 6 % that is goodput and not throughput), one effect put down to another cause, or a "
         "law that is simpler than the document's own data."
     )

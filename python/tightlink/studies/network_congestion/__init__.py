@@ -67,8 +67,8 @@ def _lead(claims: list[Claim]) -> str:
         "link, along the paths that are really taken.** λc = C (n − 1) / B, on every graph; and with paths that do "
         "not change and senders that do not listen, congestion there is what it is on one link, a bifurcation, one "
         "for each link at its own load. Time rounds it as it rounds one queue; more nodes do not sharpen it. "
-        f"Fluctuations show the same point, and peak there only if queues are limited.\n\n{failed} claims do not "
-        "hold; each says why."
+        f"Fluctuations show the same point, and peak there only if queues are limited.\n\nOur runs contradict {failed} "
+        "claims; each says why."
     )
 
 

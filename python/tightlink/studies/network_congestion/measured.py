@@ -101,7 +101,7 @@ def row(run: Run) -> dict[str, float | str]:
     table = run.table("scatter")
     sent = float(table["packets_sent"].sum())
     delivered = table["packets_delivered"].to_numpy().astype(float)
-    late = table["latency_mean_s"].fill_null(0.0).to_numpy()
+    late = table["one_way_delay_mean_s"].fill_null(0.0).to_numpy()
     found = transition.growth(table, FILLED_S)
     return {
         "packets_per_s": sent / float(table["time_s"].to_list()[-1]),
@@ -109,6 +109,6 @@ def row(run: Run) -> dict[str, float | str]:
         "order_error": found.error,
         "loss": found.lost,
         "packets_in_network": float(table["packets_in_network"].to_list()[-1]),
-        "latency_mean_s": float((late * delivered).sum() / delivered.sum()),
+        "one_way_delay_mean_s": float((late * delivered).sum() / delivered.sum()),
         "utilization": float(run.links["utilization"].to_numpy().max()),
     }

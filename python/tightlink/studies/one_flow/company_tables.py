@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from tightlink.analysis import trace
-from tightlink.analysis.fairness import jain
 from tightlink.experiment.claims import Claim, holds_if
-from tightlink.reduce import largest, mean_of, smallest
+from tightlink.reduce import jain, largest, mean_of, smallest
 from tightlink.studies.one_flow.cases import DOCUMENT
 from tightlink.studies.one_flow.company import (
     BACK_S,
@@ -109,7 +108,7 @@ def trips_table(runs: Mapping[str, Run]) -> pl.DataFrame:
     rows = []
     for times in LONG:
         near, far = (
-            fmean(runs[f"round-trips/{times}/{seed}"].flows["latency_mean_s"][flow] for seed in SEEDS) + back
+            fmean(runs[f"round-trips/{times}/{seed}"].flows["one_way_delay_mean_s"][flow] for seed in SEEDS) + back
             for flow, back in ((0, BACK_S), (1, BACK_S + extra_s(times)))
         )
         rows.append(_pair_row(runs, "round-trips", times, far / (near + far)))

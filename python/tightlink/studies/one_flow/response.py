@@ -99,7 +99,7 @@ def points(runs: Mapping[str, Run]) -> pl.DataFrame:
         own = task.scenario.link["bottleneck"]
         flow = runs[task.name].flows.row(0, named=True)
         delay_s, rate = float((own.delay or "0").split()[0]) / 1e3, float(own.rate.split()[0]) * 1e6
-        rtt_s = flow["latency_mean_s"] + delay_s + _ACK_BITS / rate
+        rtt_s = flow["one_way_delay_mean_s"] + delay_s + _ACK_BITS / rate
         loss = flow["packets_dropped"] / flow["packets_sent"]
         rows.append(
             {

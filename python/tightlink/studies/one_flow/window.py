@@ -102,7 +102,7 @@ def claims(measured: Mapping[str, Measured], runs: Mapping[str, Run]) -> Iterato
             after / before > 1.5 if gains else after / before < 1.05,
             f"Goodput {after / _KBIT:.0f} against {before / _KBIT:.0f} kbit/s.",
         )
-    short, long = (runs[f"opened-100s/{name}"].flows["latency_mean_s"][0] / _MS for name in ("base", "queue-50"))
+    short, long = (runs[f"opened-100s/{name}"].flows["one_way_delay_mean_s"][0] / _MS for name in ("base", "queue-50"))
     yield holds_if(
         "window.queue-matters", "With the window open a longer queue does lengthen the latency",
         f"{_HERE}, window of 1000 packets, 100 s", long / short, long > 2 * short,
@@ -189,7 +189,7 @@ def _table(measured: Mapping[str, Measured], runs: Mapping[str, Run]) -> pl.Data
             row[f"{words}: kbit/s"] = round(_goodput(run) / _KBIT)
             if full:
                 row[f"{words}: link busy %"] = round(100 * run.links["utilization"][0], 1)
-                row[f"{words}: latency ms"] = round(run.flows["latency_mean_s"][0] / _MS, 1)
+                row[f"{words}: latency ms"] = round(run.flows["one_way_delay_mean_s"][0] / _MS, 1)
                 row[f"{words}: lost"] = run.flows["packets_dropped"][0]
         rows.append(row)
     return pl.DataFrame(rows)

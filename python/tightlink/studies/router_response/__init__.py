@@ -11,7 +11,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from tightlink.experiment.results import metrics
+from tightlink.experiment.metrics import metrics
 from tightlink.studies.router_response import (
     burnt,
     burnt_claims,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _MEASURED: Final = (
     "packet_bytes", "nominal_packets_per_s", "nominal_bps", "offered_packets_per_s", "offered_bps", "packets_per_s",
     "throughput_bps", "goodput_bps", "load", "load_busy", "load_true", "loss", "lost_input_ring", "lost_output_ring",
-    "forwarded_packets_per_s", "b_packets_per_s", "b_bps", "b_load", "latency_mean_s",
+    "forwarded_packets_per_s", "b_packets_per_s", "b_bps", "b_load", "one_way_delay_mean_s",
 )  # fmt: skip
 
 
@@ -95,8 +95,8 @@ def _lead(found: Evidence, failed: int) -> str:
         f"{percent(float(short['load'][-1]))} at {per_s(float(short['offered_packets_per_s'][-1]))}, shows a meter "
         "that gets no turn, not a router at rest. It is the CPU's time for each packet that does it, not, as the "
         "document supposes, that buffers count packets: with buffers that count bytes the onset does not move.\n\n"
-        f"{failed} claims do not hold: slips of the document, statements that contradict its own figures, and one "
-        "other reading of them that was tried; each says why. Claims that repeat a figure which the routers' costs "
+        f"Our runs contradict {failed} claims: slips of the document, statements that contradict its own figures, and "
+        "one other reading of them that was tried; each says why. Claims that repeat a figure which the routers' costs "
         "were derived from say so."
     )
 

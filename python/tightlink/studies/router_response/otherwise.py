@@ -50,7 +50,7 @@ def _variants(found: Evidence) -> Section:
                 "highest reading %": 100 * largest(table["load"]),
                 "reading falls": "yes" if any(length.decline is not None for length in own.lengths) else "no",
                 "1500 B: link full at Mbit/s": largest(long["throughput_bps"]) / MBIT,
-                "1500 B: latency ms, unloaded": 1e3 * smallest(light["latency_mean_s"]),
+                "1500 B: latency ms, unloaded": 1e3 * smallest(light["one_way_delay_mean_s"]),
             }
         )
     formats: dict[str, Format] = {

@@ -116,7 +116,7 @@ def measured(run: Run) -> dict[str, float]:
         "b_packets_per_s": b["packets_in"] / duration_s,
         "b_bps": bits * b["packets_in"] / duration_s,
         "b_load": sampled[ROUTER_B, "load_reported"],
-        "latency_mean_s": run.flows["latency_mean_s"][0],
+        "one_way_delay_mean_s": run.flows["one_way_delay_mean_s"][0],
     }
 
 

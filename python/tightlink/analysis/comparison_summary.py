@@ -1,0 +1,131 @@
+"""What got better and what worse from one run to another: goodput, delay, loss, fairness and queue, a line each.
+
+Example:
+    >>> import tightlink as tl
+    >>> base = tl.loads('''
+    ... profile = "ns2"
+    ... duration = "2 s"
+    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
+    ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
+    ... ''')
+    >>> found = summary(tl.simulate(base), tl.simulate(base.set("link.wire.delay", "20 ms")))
+    >>> found.select("metric", "of", "verdict").rows()[0]
+    ('goodput_bps', 'all flows', 'worse')
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from tightlink.reduce import jain, largest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import polars as pl
+
+    from tightlink.run import Run
+
+#: Metric, whose it is, and both values.
+_Row: TypeAlias = "tuple[str, str, float | None, float | None]"
+
+#: A relative change up to here is none: the last digit that is printed may round it away.
+_SAME: Final = 0.005
+#: What is better if there is more of it; all else is better if there is less.
+_MORE_IS_BETTER: Final = frozenset({"goodput_bps", "jain"})
+#: The delay that is compared: the first of these that both runs have, with whose it is.
+_DELAYS: Final = {
+    "one_way_delay_p95_s": "worst flow",
+    "one_way_delay_mean_s": "all flows",
+}
+#: The queue that is compared, likewise.
+_QUEUES: Final = ("queueing_delay_p95_s", "queue_mean_packets")
+
+
+def summary(first: Run, second: Run) -> pl.DataFrame:
+    """A row for each of goodput, delay, loss, fairness and queue that both runs know.
+
+    Returns:
+        ``metric``; ``of``: whose it is; ``first`` and ``second``; ``change``: (second − first) / first, none where only
+        the first is zero; ``verdict``: better, worse or same.
+    """
+    import polars as pl
+
+    rows = []
+    for metric, of, before, after in [*_of_flows(first, second), *_of_queue(first, second)]:
+        if before is not None and after is not None:
+            change = 0.0 if before == after else (after - before) / abs(before) if before else None
+            rows.append((metric, of, before, after, change, _verdict(metric, before, after)))
+    return pl.DataFrame(rows, schema=nothing().schema, orient="row")
+
+
+def nothing() -> pl.DataFrame:
+    """A summary without any row: sweeps have none."""
+    import polars as pl
+
+    texts, numbers = (pl.String, pl.String), (pl.Float64, pl.Float64, pl.Float64)
+    names = ("metric", "of", "first", "second", "change", "verdict")
+    return pl.DataFrame(schema=dict(zip(names, (*texts, *numbers, pl.String), strict=True)))
+
+
+def _verdict(metric: str, before: float, after: float) -> str:
+    if abs(after - before) <= _SAME * max(abs(before), abs(after)):
+        return "same"
+    return "better" if (after > before) == (metric in _MORE_IS_BETTER) else "worse"
+
+
+def _of_flows(first: Run, second: Run) -> Iterator[_Row]:
+    if any("flows" not in run.tables or run.flows.is_empty() for run in (first, second)):
+        return
+    sides = (first.flows, second.flows)
+    yield "goodput_bps", "all flows", _sum(sides[0], "goodput_bps"), _sum(sides[1], "goodput_bps")
+    delay = next((name for name in _DELAYS if all(_known(frame, name) for frame in sides)), None)
+    if delay is not None:
+        yield delay, _DELAYS[delay], _delay(sides[0], delay), _delay(sides[1], delay)
+    yield "loss", "all flows", _loss(sides[0]), _loss(sides[1])
+    yield "jain", "all flows", _fairness(sides[0]), _fairness(sides[1])
+
+
+def _known(frame: pl.DataFrame, column: str) -> bool:
+    return column in frame.columns and frame[column].null_count() < frame.height
+
+
+def _sum(frame: pl.DataFrame, column: str) -> float | None:
+    return math.fsum(frame[column].drop_nulls().to_list()) if _known(frame, column) else None
+
+
+def _delay(frame: pl.DataFrame, column: str) -> float | None:
+    """The largest quantile of a flow; of means, the mean over all packets."""
+    known = frame.drop_nulls(column)
+    if "mean" not in column:
+        return largest(known[column])
+    packets = _sum(known, "packets_delivered")
+    return math.fsum((known[column] * known["packets_delivered"]).to_list()) / packets if packets else None
+
+
+def _loss(frame: pl.DataFrame) -> float | None:
+    sent, dropped = (_sum(frame, name) for name in ("packets_sent", "packets_dropped"))
+    return dropped / sent if sent and dropped is not None else None
+
+
+def _fairness(frame: pl.DataFrame) -> float | None:
+    """Jain's index of the goodputs of several flows."""
+    goodputs = frame["goodput_bps"].drop_nulls().to_list()
+    return jain(goodputs) if len(goodputs) > 1 else None
+
+
+def _of_queue(first: Run, second: Run) -> Iterator[_Row]:
+    """The queue of the link that is busiest in the first, among those that both have."""
+    if any("links" not in run.tables for run in (first, second)):
+        return
+    before, after = first.links, second.links
+    metric = next((name for name in _QUEUES if _known(before, name) and _known(after, name)), None)
+    if metric is None:
+        return
+    shared = before.drop_nulls(metric).join(after.drop_nulls(metric).select("link"), on="link", how="semi")
+    if shared.height:
+        order = ["utilization", metric]
+        link = shared.sort(order, descending=True, nulls_last=True, maintain_order=True)["link"][0]
+        values = [float(frame.filter(link=link)[metric][0]) for frame in (before, after)]
+        yield metric, link, values[0], values[1]

@@ -1,0 +1,45 @@
+"""The command ``tightlink lab``: a scenario as a page with sliders that simulates every packet in the browser."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from tightlink.console import print_text
+from tightlink.scenario import load, parse_option
+
+
+def lab(
+    file: Path,
+    *,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    slider: Annotated[list[str] | None, Parameter(negative="")] = None,
+    set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
+    text: Path | None = None,
+    title: str = "",
+) -> None:
+    """Write a laboratory: one HTML file with the engine in it, in which sliders simulate every packet again.
+
+    Parameters
+    ----------
+    file
+        Scenario, a TOML file.
+    output
+        File to write (default: FILE.html in this folder).
+    slider
+        key=v1,v2,… or a range key=1..20, of a key by its dotted path; may be repeated. Without any, sensible ones.
+    set_
+        key=value, to change a key by its dotted path; may be repeated.
+    text
+        Lesson to show, in Markdown; {set: key=value} in it is a button that moves a slider.
+    title
+        What stands above it (default: the name of the scenario).
+    """
+    from tightlink.lab import write
+    from tightlink.lab.text import read
+
+    scenario = load(file, set=dict(map(parse_option, set_ or [])))
+    lesson = "" if text is None else read(text)
+    print_text(
+        str(write(output or Path(f"{file.stem}.html"), scenario, sliders=slider or (), text=lesson, title=title))
+    )

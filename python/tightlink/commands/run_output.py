@@ -1,0 +1,100 @@
+"""The tables of a run that ``tightlink run`` and ``tightlink measure`` print."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.console import print_table, print_text, quantity
+from tightlink.tables import TOTALS, counted, measured
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from tightlink.run import Run
+
+_USERS: Final = {
+    "sources": "sources",
+    "transmitting": "sources_transmitting",
+    "completed": "transfers_completed",
+    "failed": "connections_failed",
+    "sent": "packets_sent",
+    "retransmitted": "packets_retransmitted",
+    "RTT mean": "rtt_mean_s",
+}
+_SCATTER: Final = {
+    "sent": "packets_sent",
+    "delivered": "packets_delivered",
+    "dropped": "packets_dropped",
+    "under way": "packets_in_network_at_end",
+    "one-way delay mean": "one_way_delay_mean_s",
+    "hops": "hops_mean",
+}
+_PROCESSOR: Final = {
+    "load": "load_true",
+    "reported": "load_reported",
+    "served": "packets_served",
+    "dropped at input ring": "dropped_input_ring",
+    "at output ring": "dropped_output_ring",
+}
+#: Headers that go first where a terminal is too narrow.
+_DROP: Final = (
+    *("jitter", "sent", "one-way delay mean", "queueing delay mean", "queue max", "packets"),
+    *("dropped", "retransmitted"),
+)
+_LIMITED: Final = "limited by"
+
+
+def print_summary(run: Run) -> None:
+    """Print the traffic and the links of a run on standard output."""
+    if "flows" in run.tables:
+        rows = [row | {_LIMITED: limit(row)} for row in run.flows.iter_rows(named=True)]
+        _print("flow", "label", TOTALS["flows"] | {_LIMITED: _LIMITED}, rows)
+        print_text()
+    if "users" in run.tables:
+        _print("users", "label", _USERS, [row | {"sources": _sources(row)} for row in _totals(run, "users")])
+        print_text()
+    if "scatter" in run.tables:
+        _print("scatter", "label", _SCATTER, list(_totals(run, "scatter")))
+        print_text()
+    _print("link", "link", TOTALS["links"], run.links.to_dicts())
+    nodes = run.nodes.to_dicts() if "nodes" in run.tables else []
+    processors = [row for row in nodes if row["load_true"] is not None]
+    if processors:
+        print_text()
+        _print("processor", "node", _PROCESSOR, processors)
+
+
+def limit(row: dict[str, Any]) -> str:
+    """What limited a flow for most of its time, with the share: "receiver window 93 %"."""
+    shares = {name: row[name] or 0.0 for name in row if name.startswith("limited_by_")}
+    name = max(shares, key=lambda key: shares[key], default=None)
+    if name is None or shares[name] <= 0:
+        return "-"
+    return f"{name.removeprefix('limited_by_').replace('_', ' ')} {shares[name]:.0%}".replace("%", " %")
+
+
+def _print(title: str, key: str, columns: Mapping[str, str], rows: Sequence[dict[str, Any]]) -> None:
+    """Print those of the columns that the rows have, behind what the rows are called."""
+    known = rows[0] if rows else columns.values()
+    there = {header: column for header, column in columns.items() if column in known}
+    header = [title, *there]
+    cells = [[row[key], *(_cell(column, row[column]) for column in there.values())] for row in rows]
+    print_table(header, cells, words=[place for place, name in enumerate(header) if name == _LIMITED], drop=_DROP)
+
+
+def _cell(column: str, value: float | str | None) -> str:
+    return str(value) if isinstance(value, int | str) else quantity(column, value)
+
+
+def _sources(row: dict[str, Any]) -> int:
+    return sum(row[f"sources_{state}_at_end"] for state in ("transmitting", "connecting", "thinking"))
+
+
+def _totals(run: Run, table: str) -> Iterable[dict[str, Any]]:
+    """Of each label: the sums of what is counted, the means of what is measured at a time, and its last values."""
+    import polars as pl
+
+    over_time = pl.col(measured(table))
+    rows = run.table(table).group_by("label", maintain_order=True)
+    found = rows.agg(pl.col(counted(table)).sum(), over_time.mean(), over_time.last().name.suffix("_at_end"))
+    return found.iter_rows(named=True)

@@ -1,0 +1,115 @@
+"""Why is it slow? What bounds the rate of each flow of a run, what that does to delay, and what would help.
+
+Simulated and measured flows account for their time (``limited_by_*``), and their scenario tells their paths. Of
+captured flows the packets tell what they can, and the diagnosis says what they cannot.
+
+Example:
+    >>> import tightlink as tl
+    >>> scenario = tl.loads('''
+    ... profile = "ns2"
+    ... duration = "10 s"
+    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "100 ms", queue = "20 packets" }
+    ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
+    ... ''')
+    >>> found = tl.simulate(scenario).why("ftp")
+    >>> found.causes[0].name, found.causes[0].certainty, found.suggestions[0].changes
+    ('receiver_window', 'certain', {'traffic.ftp.tcp.window': '49 packets'})
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.diagnosis.answers import Cause, Delay, Diagnosis, Suggestion, Why
+from tightlink.diagnosis.words import named, percent
+from tightlink.errors import TightlinkError, closest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tightlink.run import Run
+
+__all__ = ["CAUSES", "Cause", "Delay", "Diagnosis", "Suggestion", "Why", "percent", "why"]
+
+#: Names of causes, with what each says.
+CAUSES: Final = {
+    "saturated_link": "a link of the path is always busy",
+    "router_packet_rate": "a router's processor forwards no more packets per second",
+    "receiver_window": "the receiver's window is smaller than what the path holds",
+    "application": "there is nothing more to send",
+    "sender_packet_rate": "the sender's interface takes no more packets per second",
+    "send_buffer": "the sender's socket buffer takes no more",
+    "random_loss": "losses on a wire keep the congestion window below the path's BDP",
+    "small_queue": "a queue below the BDP loses packets, and the link idles after each loss",
+    "early_drops": "an active queue management drops before the window reaches the path's BDP",
+    "losses": "losses keep the window small; a capture does not tell of which kind",
+    "recovery": "the window is recovering from losses at a queue that is long enough",
+    "congestion_marks": "marks keep the congestion window below the path's BDP",
+    "slow_start": "slow start is not over when the transfer is",
+    "window_growth": "the congestion window still grows",
+    "control": "a congestion control that heeds delay holds back",
+    "pacing": "the control sends at a rate that it has measured",
+    "handshake": "the connection is not established yet",
+    "last_ack": "all is sent, and the last ACK is awaited",
+    "slow_receiver": "the application at the receiver reads too slowly",
+    "not_connected": "the connection was refused, or nobody answered",
+    "unknown": "cannot be told from this source",
+}
+#: Flows that are looked at, those with most bytes; more are left out, and counted.
+_MOST_FLOWS: Final = 5000
+
+
+def why(run: Run, flow: str | None = None, *, command: str | None = None) -> Why:
+    """Why the flows of a run are as fast as they are.
+
+    Args:
+        run: Simulated, measured or captured.
+        flow: Name of a flow, or of a group such as "upload" for upload[0], upload[1], …; without it all flows.
+        command: What was typed to make the run, to which suggestions add their options; without it the command that
+            simulates the scenario's file.
+
+    Raises:
+        TightlinkError: There is no such flow.
+    """
+    if "flows" not in run.tables:
+        return Why(())
+    rows = [row for row in run.flows.iter_rows(named=True) if flow is None or _is_of(row["label"], flow)]
+    if flow is not None and not rows:
+        raise _unknown(run, flow)
+    left_out = max(0, len(rows) - _MOST_FLOWS)
+    if left_out:
+        rows = sorted(rows, key=lambda row: -(row["bytes_sent"] or 0))[:_MOST_FLOWS]
+    return Why(tuple(_diagnoses(run, rows, command)), left_out)
+
+
+def _diagnoses(run: Run, rows: list[dict[str, Any]], command: str | None) -> list[Diagnosis]:
+    if "connections" in run.tables:
+        from tightlink.diagnosis.captured import of_captured
+
+        details = {row["flow"]: row for row in run.table("connections").iter_rows(named=True)}
+        ranked = sorted(rows, key=lambda row: -(row["bytes_sent"] or 0))
+        return of_captured([{**details.get(row["flow"], {}), **_known(row)} for row in ranked])
+    if run.source == "trace":
+        return []
+    from tightlink.diagnosis.accounted import Accounted
+
+    return Accounted(run, command).of(rows)
+
+
+def _known(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What a row says: nulls must not hide what another one knows."""
+    return {name: value for name, value in row.items() if value is not None} | {
+        name: None for name in ("packets_retransmitted", "goodput_bps") if row[name] is None
+    }
+
+
+def _is_of(label: str, flow: str) -> bool:
+    return label == flow or label.partition("[")[0] == flow
+
+
+def _unknown(run: Run, flow: str) -> TightlinkError:
+    labels = run.flows["label"].to_list()
+    groups = list(dict.fromkeys(label.partition("[")[0] for label in labels))
+    meant = closest(flow, [*groups, *labels])
+    known = f'did you mean "{meant}"?' if meant else f"there are {named(groups)}"
+    return TightlinkError(f'no flow is called "{flow}"; {known}')

@@ -1,0 +1,143 @@
+"""The diagnosis of a flow of a scenario, simulated or measured: the causes, the delay, what would help."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.diagnosis.answers import Diagnosis
+from tightlink.diagnosis.causes import causes
+from tightlink.diagnosis.commands import Changed
+from tightlink.diagnosis.kernel import Kernel, disagreement
+from tightlink.diagnosis.paths import Paths
+from tightlink.diagnosis.queueing import delay, together
+from tightlink.diagnosis.suggestions import suggestions
+from tightlink.diagnosis.words import percent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tightlink.diagnosis.answers import Cause, Delay, Suggestion
+    from tightlink.run import Run
+
+#: Below this share of the time, the second cause is named too, if it has enough.
+_CLEAR: Final = 0.7
+_WORTH_NAMING: Final = 0.1
+#: From here on a share of time is not worth saying.
+_ALWAYS: Final = 0.97
+#: Suggestions that the sentence names.
+_TRIED: Final = 2
+_LOSSES: Final = "losses keep the window small"
+_SHORT: Final = {
+    "saturated_link": "the path is full",
+    "router_packet_rate": "a router is full",
+    "receiver_window": "the receiver's window is full",
+    "application": "the application pauses",
+    "last_ack": "the last ACK is awaited",
+    "sender_packet_rate": "the sender's interface is full",
+    "send_buffer": "the send buffer is full",
+    "handshake": "the handshake is under way",
+    "congestion_marks": "marks keep the window small",
+    "slow_start": "slow start lasts",
+    "window_growth": "the congestion window still grows",
+    "control": "its control holds back",
+    "pacing": "its control paces",
+}
+
+
+class Accounted:
+    """Diagnoses of the flows of a scenario's run.
+
+    Args:
+        run: A run of a scenario.
+        command: What was typed to make it, to which suggestions add their options, if it is known.
+    """
+
+    def __init__(self, run: Run, command: str | None = None) -> None:
+        self._paths = Paths(run)
+        self._changed = Changed(run.scenario, command, small=self._paths.small)
+        self._kernel = Kernel(run)
+
+    def of(self, rows: Sequence[Mapping[str, Any]]) -> list[Diagnosis]:
+        """Diagnoses of flows: those that have the same are one.
+
+        Args:
+            rows: Their rows of the table ``flows``.
+        """
+        groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+        found: dict[str, tuple[Cause, ...]] = {}
+        for row in rows:
+            label = row["label"]
+            found[label] = causes(row, self._paths.of(label), self._paths, self._kernel.shares(row))
+            groups.setdefault(self._alike(row, found[label]), []).append(row)
+        made = [self._of_group(group, [found[row["label"]] for row in group]) for group in groups.values()]
+        return sorted(made, key=lambda diagnosis: -len(diagnosis.flows))
+
+    def _alike(self, row: Mapping[str, Any], found: tuple[Cause, ...]) -> tuple[Any, ...]:
+        """What flows have in common that one sentence is about."""
+        path, first = self._paths.of(row["label"]), found[0]
+        window = path.written_window if first.name == "receiver_window" else None
+        size = path.spec["traffic"].get("bytes") if first.name == "slow_start" else None
+        control = path.congestion if first.name in {"control", "pacing"} else None
+        return first.name, first.where, window, size, control, path.tcp is None
+
+    def _delay(self, row: Mapping[str, Any]) -> Delay:
+        return delay(row, self._paths.of(row["label"]), self._kernel.shortest_s(row["label"]))
+
+    def _of_group(self, rows: Sequence[Mapping[str, Any]], found: Sequence[tuple[Cause, ...]]) -> Diagnosis:
+        """One diagnosis of flows that are alike: the words are those of the flow in the middle."""
+        ranked = sorted(range(len(rows)), key=lambda place: rows[place]["throughput_bps"] or 0.0)
+        middle = ranked[len(ranked) // 2]
+        row, path = rows[middle], self._paths.of(rows[middle]["label"])
+        mean = _mean(found, found[middle])
+        delays = [self._delay(each) for each in rows]
+        queues = together(delays, delays[middle])
+        help_ = suggestions(row, path, mean, queues, self._changed)
+        kernel = self._kernel.shares(row)
+        answer = _answer(mean, queues, help_, disagreement(row, kernel))
+        return Diagnosis(tuple(each["label"] for each in rows), mean, queues, help_, answer, kernel)
+
+
+def _mean(found: Sequence[tuple[Cause, ...]], middle: Sequence[Cause]) -> tuple[Cause, ...]:
+    """The causes of flows that are alike with their mean shares, in the words of the flow in the middle."""
+    merged: dict[tuple[str, str], Cause] = {}
+    totals: dict[tuple[str, str], float] = {}
+    every = [cause for group in found for cause in group]
+    for cause in (*middle, *every):
+        merged.setdefault((cause.name, cause.where), cause)
+    for cause in every:
+        key = (cause.name, cause.where)
+        totals[key] = totals.get(key, 0.0) + (cause.share or 0.0)
+    mean = [
+        cause if cause.share is None else replace(cause, share=totals[key] / len(found))
+        for key, cause in merged.items()
+    ]
+    # What they have in common comes first, even where one of them has more of something else.
+    return tuple(mean[:1] + sorted(mean[1:], key=lambda cause: -(cause.share or 0.0)))
+
+
+def _said(found: Sequence[Cause]) -> list[Cause]:
+    """The causes that the sentence names: the first, and the second where the first is not clear."""
+    if len(found) > 1 and (found[0].share or 1.0) < _CLEAR and (found[1].share or 0.0) >= _WORTH_NAMING:
+        return list(found[:2])
+    return list(found[:1])
+
+
+def _answer(found: Sequence[Cause], queues: Delay, help_: Sequence[Suggestion], other: str) -> str:
+    """Both answers and the suggestions in words."""
+    first, *second = _said(found)
+    share = 1.0 if first.share is None else first.share
+    text = f"likely {first.text}" if first.certainty == "likely" else first.text
+    if share < _ALWAYS:
+        text = f"for {percent(share)} of the time {text}"
+    if second:
+        text += f", for {percent(second[0].share or 0.0)} {_SHORT.get(second[0].name, _LOSSES)}"
+    words = [text, *([other] if other else []), _sentence(queues.text)]
+    if help_:
+        # The others are in `suggestions`.
+        words.append(f"Try {' or '.join(each.text for each in help_[:_TRIED])}")
+    return ". ".join(words) + "."
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,236 @@
+"""What a diagnosis consists of: causes that bound the rate, the delay of the queues, and what would help.
+
+Example:
+    >>> cause = Cause("receiver_window", 0.9, "certain", "", "the receiver's window of 20 packets holds it back")
+    >>> cause.to_dict()["certainty"]
+    'certain'
+"""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from tightlink.diagnosis.words import named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Certainty = Literal["certain", "likely", "cannot be told"]
+
+_WIDTH: Final = 80
+#: Diagnoses that are printed; to_dict has all.
+_MOST_SAID: Final = 5
+_INDENT: Final = "  "
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Something that bounds the rate of a flow."""
+
+    name: str
+    """One of `tightlink.diagnosis.CAUSES`, such as saturated_link."""
+    share: float | None
+    """Share of the flow's time; nothing where the source does not tell, as captures."""
+    certainty: Certainty
+    """How sure it is."""
+    where: str
+    """The link or the node; empty where it is none, or not known."""
+    text: str
+    """The cause in words."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The cause as JSON has it."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Delay:
+    """What queues add to the delay of a path."""
+
+    where: str
+    """The link whose queue adds most, or the node whose ring does; empty where it is not known."""
+    mean_s: float
+    """Mean of what queues add, in seconds."""
+    p95_s: float | None
+    """What they add to one packet in twenty, or more; nothing where the source does not tell."""
+    base_s: float
+    """Delay of the path with empty queues, in seconds."""
+    round_trip: bool
+    """Whether these are delays of a round trip, rather than one way."""
+    text: str
+    """The delay in words."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The delay as JSON has it."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A change that would help, and the command that tests it."""
+
+    text: str
+    """What to change, and what is expected of it."""
+    command: str
+    """What to type; Python where the scenario is not in a file, empty where nothing can test it."""
+    changes: dict[str, Any]
+    """The keys of the scenario that it changes, with their values."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The suggestion as JSON has it."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Two answers for flows that have the same: what bounds the rate, and what that does to delay."""
+
+    flows: tuple[str, ...]
+    """Names of the flows."""
+    causes: tuple[Cause, ...]
+    """What bounds the rate, the largest share of time first."""
+    delay: Delay | None
+    """What queues add to the delay; nothing where it cannot be told."""
+    suggestions: tuple[Suggestion, ...]
+    """What would help, the first first."""
+    answer: str
+    """Both answers and the suggestions in sentences, without the names of the flows."""
+    tcp_info: dict[str, float] | None = None
+    """What the kernel of a measured flow's sender counted itself: shares of the flow's time, and its shortest RTT."""
+
+    @property
+    def subject(self) -> str:
+        """The flows in short: "4 flows, upload[0..3]"."""
+        return named(self.flows) if len(self.flows) == 1 else f"{len(self.flows)} flows, {named(self.flows)}"
+
+    @property
+    def sentence(self) -> str:
+        """The answer with the names of the flows before it."""
+        return f"{self.subject}: {self.answer}" if self.flows else self.answer
+
+    def __str__(self) -> str:
+        """The answer in lines of 80 characters, and the command that tests the first suggestion below it."""
+        lines = textwrap.wrap(
+            self.sentence, _WIDTH, subsequent_indent=_INDENT, break_long_words=False, break_on_hyphens=False
+        )
+        command = next((suggestion.command for suggestion in self.suggestions if suggestion.command), "")
+        return "\n".join([*lines, *_broken(command)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The diagnosis as JSON has it."""
+        return {
+            "flows": list(self.flows),
+            "sentence": self.sentence,
+            "causes": [cause.to_dict() for cause in self.causes],
+            "delay": None if self.delay is None else self.delay.to_dict(),
+            "suggestions": [suggestion.to_dict() for suggestion in self.suggestions],
+            "tcp_info": self.tcp_info,
+        }
+
+
+@dataclass(frozen=True)
+class Why:
+    """Why the flows of a run are as fast as they are: a diagnosis for each group of flows that have the same."""
+
+    diagnoses: tuple[Diagnosis, ...]
+    """The diagnoses, those of most flows first."""
+    left_out: int = 0
+    """Flows that were not looked at, because there are too many: those with the fewest bytes."""
+
+    @property
+    def sentence(self) -> str:
+        """All diagnoses, one after the other."""
+        return " ".join(diagnosis.sentence for diagnosis in self.diagnoses)
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """What bounds the rates, the largest share of the flows' time first."""
+        total = sum(len(diagnosis.flows) or 1 for diagnosis in self.diagnoses)
+        shares: dict[tuple[str, str], float] = {}
+        first: dict[tuple[str, str], Cause] = {}
+        for diagnosis in self.diagnoses:
+            for cause in diagnosis.causes:
+                key = (cause.name, cause.where)
+                first.setdefault(key, cause)
+                shares[key] = shares.get(key, 0.0) + (cause.share or 0.0) * (len(diagnosis.flows) or 1)
+        found = [
+            cause if cause.share is None else Cause(cause.name, shares[key] / total, *_rest(cause))
+            for key, cause in first.items()
+        ]
+        return tuple(sorted(found, key=lambda cause: -(cause.share or 0.0)))
+
+    @property
+    def delay(self) -> Delay | None:
+        """The largest delay that queues add to any of the flows."""
+        found = [diagnosis.delay for diagnosis in self.diagnoses if diagnosis.delay is not None]
+        return max(found, key=lambda delay: delay.mean_s, default=None)
+
+    @property
+    def suggestions(self) -> tuple[Suggestion, ...]:
+        """What would help, each change once."""
+        found = {str(each.changes) + each.text: each for said in self.diagnoses for each in said.suggestions}
+        return tuple(found.values())
+
+    def __str__(self) -> str:
+        """For a terminal: some lines of 80 characters for each diagnosis."""
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        told: set[str] = set()
+        for diagnosis in self.diagnoses[:_MOST_SAID]:
+            # A command that two diagnoses share is printed once.
+            fresh = tuple(each for each in diagnosis.suggestions[:1] if each.command not in told)
+            told |= {each.command for each in fresh}
+            yield str(Diagnosis(diagnosis.flows, diagnosis.causes, diagnosis.delay, fresh, diagnosis.answer))
+        rest = self.diagnoses[_MOST_SAID:]
+        if rest:
+            flows = sum(len(diagnosis.flows) for diagnosis in rest)
+            diagnoses = "1 more diagnosis" if len(rest) == 1 else f"{len(rest)} more diagnoses"
+            yield f"… and {diagnoses} of {flows} flows (--json has all)"
+        if self.left_out:
+            yield f"{self.left_out} flows with fewer bytes were not looked at."
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a list of the diagnoses with the commands that test what they suggest."""
+        items = []
+        for diagnosis in self.diagnoses:
+            commands = "".join(
+                f"<br><code>{html.escape(each.command)}</code>" for each in diagnosis.suggestions[:1] if each.command
+            )
+            who = f"<b>{html.escape(diagnosis.subject)}</b>: " if diagnosis.flows else ""
+            items.append(f"<li>{who}{html.escape(diagnosis.answer)}{commands}</li>")
+        return f"<ul>{''.join(items)}</ul>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answers as JSON has them."""
+        delay = self.delay
+        return {
+            "sentence": self.sentence,
+            "causes": [cause.to_dict() for cause in self.causes],
+            "delay": None if delay is None else delay.to_dict(),
+            "suggestions": [suggestion.to_dict() for suggestion in self.suggestions],
+            "diagnoses": [diagnosis.to_dict() for diagnosis in self.diagnoses],
+            "flows_left_out": self.left_out,
+        }
+
+
+def _rest(cause: Cause) -> tuple[Certainty, str, str]:
+    return cause.certainty, cause.where, cause.text
+
+
+def _broken(command: str) -> list[str]:
+    """A command in lines that a shell takes as one."""
+    if not command:
+        return []
+    if len(_INDENT + command) <= _WIDTH or not command.startswith("tightlink "):
+        return [_INDENT + command]
+    first, *options = command.split(" --")
+    return [f"{_INDENT}{first} \\", *_options(options)]
+
+
+def _options(options: list[str]) -> Iterator[str]:
+    for place, option in enumerate(options):
+        yield f"{_INDENT * 2}--{option}" + (" \\" if place < len(options) - 1 else "")

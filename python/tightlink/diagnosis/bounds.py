@@ -1,0 +1,169 @@
+"""The bounds that a flow's account of its time names by itself: the network, windows, the sender, the application."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.diagnosis.answers import Cause
+from tightlink.diagnosis.words import amount, ms, percent, rate, small_percent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tightlink.diagnosis.paths import Link, Path, Paths, Processor
+
+#: A link, or a processor, that is busy for so much of the run is full: what is missing is the beginning.
+SATURATED: Final = 0.95
+#: A flow that lasts for less of the run says nothing of how busy a link was in all of it, nor that of it.
+_WHOLE: Final = 0.75
+#: A share of lost packets from which on they say that a queue or a ring is full.
+_LOSES: Final = 0.005
+#: Datagrams of so much of a link's rate, or of which so many are lost, are bounded by the link, not by what is offered.
+_MUCH: Final = 0.5
+_LOSES_MUCH: Final = 0.2
+#: A flow that has so much of its window in flight on average is held by it.
+_FILLED: Final = 0.8
+#: A window that is so many times what the path holds makes a queue.
+_MORE: Final = 1.1
+#: Of two flows that share a link, one below so much of its part has given way.
+_YIELDED: Final = 0.5
+#: Controls that give way to any other flow, and are meant to.
+_YIELDING: Final = frozenset({"ledbat"})
+_BITS: Final = 8
+
+
+def network(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause:
+    """The path is full: its saturated link, or a router that forwards no more."""
+    full = busy_processor(path)
+    if full is not None and full.load > path.busiest.utilization:
+        return router(row, path, full, share)
+    link = path.busiest
+    beside = [label for label in paths.users.get(link.name, ()) if label != row["label"]]
+    if path.congestion in _YIELDING and _gave_way(row, path, link, paths, beside):
+        text = f"{path.congestion} yields to the other flows: {saturated(row, link)}"
+        return Cause("control", share, "likely", link.name, text)
+    text = saturated(row, link, len(paths.users.get(link.name, ())))
+    if window_fills(row, path) and (path.window_packets or 0) > _MORE * path.full_packets:
+        text += f", and a window of {window(path)} is more than the path holds"
+    return Cause("saturated_link", share, "certain", link.name, text)
+
+
+def saturated(row: Mapping[str, Any], link: Link, flows: int = 1) -> str:
+    """That a link is saturated, in words, and how many flows share it.
+
+    Args:
+        row: The flow's row of the table ``flows``.
+        link: The link; how busy it was is known of the whole run, and says nothing of a flow that is soon over.
+        flows: How many flows take it.
+    """
+    whole = _lasted(row) > _WHOLE * link.duration_s
+    facts = [f"{percent(link.utilization)} busy"] if whole else []
+    facts += [f"shared by {flows} flows"] if flows > 1 else []
+    said = f" ({', '.join(facts)})" if facts else ""
+    return f"link {link.name} is saturated{'' if whole else ' meanwhile'}{said}"
+
+
+def busy_processor(path: Path) -> Processor | None:
+    """The router of a path whose processor has no time left."""
+    full = [each for each in path.processors if not each.sends and each.load >= SATURATED]
+    return max(full, key=lambda each: each.load, default=None)
+
+
+def router(row: Mapping[str, Any], path: Path, full: Processor, share: float) -> Cause:
+    """A router's processor is full, not a link."""
+    takes = amount(full.packets_per_s(path.packet_bytes))
+    lost = row["packets_dropped"] or 0
+    losses = f", {small_percent(lost / row['packets_sent'])} of the packets are lost" if lost else ""
+    text = f"router {full.name} forwards no more than {takes} packets/s (load {percent(full.load)}){losses}"
+    return Cause("router_packet_rate", share, "certain", full.name, text)
+
+
+def receiver_window(_row: Mapping[str, Any], path: Path, _: Paths, share: float) -> Cause:
+    """The receiver's window is smaller than what the path holds."""
+    text = (
+        f"the receiver's window of {window(path)} holds the rate at window / RTT: the path's BDP is "
+        f"{path.full_packets} packets ({rate(path.slowest.carries_bps(path.packet_bytes))} × {ms(path.base_rtt_s)})"
+    )
+    return Cause("receiver_window", share, "certain", "", text)
+
+
+def window(path: Path) -> str:
+    """The receiver's window as the scenario writes it, and in packets where it does not."""
+    written = path.written_window
+    packets = f"{path.window_packets} packets"
+    return packets if written in {None, packets} else f"{written} ({packets})"
+
+
+def window_fills(row: Mapping[str, Any], path: Path) -> bool:
+    """Whether a flow has nearly its whole window in flight on average, by Little's law."""
+    if path.window_packets is None or not row["rtt_mean_s"]:
+        return False
+    in_flight = (row["throughput_bps"] or 0.0) * row["rtt_mean_s"] / (_BITS * path.packet_bytes)
+    return bool(in_flight >= _FILLED * path.window_packets)
+
+
+def application(row: Mapping[str, Any], path: Path, _: Paths, share: float) -> Cause:
+    """There is nothing more to send; of a transfer all is sent."""
+    if path.spec["traffic"].get("bytes"):
+        waits = ms(share * _lasted(row))
+        return Cause("last_ack", share, "certain", "", f"all is sent, and the last ACK is awaited, {waits}")
+    carries = rate(path.slowest.carries_bps(path.packet_bytes))
+    sends = rate(row["throughput_bps"] or 0.0)
+    text = f"the application offers no more: {sends} where the path carries {carries}"
+    return Cause("application", share, "certain", "", text)
+
+
+def sender_rate(row: Mapping[str, Any], path: Path, _: Paths, share: float) -> Cause:
+    """The sender's interface takes no more packets."""
+    own = next((each for each in path.processors if each.sends), None)
+    if own is None:
+        first = path.forward[0]
+        return Cause("saturated_link", share, "certain", first.name, saturated(row, first))
+    takes = amount(own.packets_per_s(path.packet_bytes))
+    text = f"the interface of {own.name} takes no more than {takes} packets/s"
+    return Cause("sender_packet_rate", share, "certain", own.name, text)
+
+
+def handshake(row: Mapping[str, Any], path: Path, _: Paths, share: float) -> Cause:
+    """The connection is not established yet."""
+    waits = share * _lasted(row)
+    longer = " (it was lost and sent again)" if waits > 2 * path.base_rtt_s + 0.5 else ""
+    return Cause("handshake", share, "certain", "", f"the handshake is under way, {ms(waits)}{longer}")
+
+
+def of_datagrams(row: Mapping[str, Any], path: Path, known: Mapping[str, float]) -> tuple[Cause, ...]:
+    """What bounds the rate at which datagrams arrive: what is offered, or what loses them."""
+    sent, lost = row["packets_sent"] or 0, row["packets_dropped"] or 0
+    losing = sent > 0 and lost > _LOSES * sent
+    full = busy_processor(path)
+    if full is not None and losing and full.dropped:
+        return (router(row, path, full, 1.0),)
+    link = path.busiest
+    pushed = known.get("sender_rate", 0.0)
+    if pushed > known.get("network", 0.0) + known.get("application", 0.0):
+        return (sender_rate(row, path, None, pushed),)  # type: ignore[arg-type]  # of which it asks nothing
+    at_queue = max((each.lost_at_queue for each in path.forward), default=0)
+    offered = (row["bytes_sent"] or 0) * _BITS / _lasted(row)
+    much = offered > _MUCH * link.carries_bps(path.packet_bytes) or lost > _LOSES_MUCH * sent
+    if link.utilization >= SATURATED and ((losing and at_queue and much) or known.get("network", 0.0) + pushed > _MUCH):
+        losses = f": {small_percent(lost / sent)} of its packets are lost there" if losing else ""
+        return (Cause("saturated_link", link.utilization, "certain", link.name, saturated(row, link) + losses),)
+    on_wire = max(path.forward, key=lambda each: each.lost_on_wire)
+    if on_wire.lost_on_wire > at_queue and lost > _LOSES_MUCH * sent:
+        text = f"{small_percent(lost / sent)} of the packets are lost on the wire of {on_wire.name}"
+        return (Cause("random_loss", 1.0, "certain", on_wire.name, text),)
+    losses = f", {small_percent(lost / sent)} of its packets are lost" if losing else ""
+    where = f" on the wire of {on_wire.name}" if on_wire.lost_on_wire > at_queue else f" at {link.name}"
+    text = f"the application sets the rate, {rate(offered)}{losses}{where if losing else ''}"
+    return (Cause("application", known.get("application", 1.0), "certain", "", text),)
+
+
+def _lasted(row: Mapping[str, Any]) -> float:
+    return float(row["stop_s"] - row["start_s"]) or 1.0
+
+
+def _gave_way(row: Mapping[str, Any], path: Path, link: Link, paths: Paths, beside: list[str]) -> bool:
+    """Whether a flow has much less than its part of a link beside flows that do not give way."""
+    others = [label for label in beside if paths.control(label) not in _YIELDING]
+    part = link.carries_bps(path.packet_bytes) / (len(beside) + 1)
+    return bool(others) and (row["throughput_bps"] or 0.0) < _YIELDED * part

@@ -1,0 +1,98 @@
+"""What bounds the rate of a flow whose time is accounted for, as simulated and measured flows' is.
+
+The shares ``limited_by_*`` say how the time divides. What they leave open is asked of the path: which of its links is
+saturated, and what keeps a congestion window small.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.diagnosis import bounds, window
+from tightlink.diagnosis.answers import Cause
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tightlink.diagnosis.paths import Path, Paths
+
+_PREFIX: Final = "limited_by_"
+#: A share of time below which a cause is not worth a word.
+_LEAST: Final = 0.03
+#: Both wait for the congestion control: the window, or the time at which it lets the next packet go.
+_CONTROLLED: Final = ("congestion_window", "pacing")
+_Found = dict[str, float]
+
+
+def shares(row: Mapping[str, Any]) -> _Found:
+    """The shares of a flow's time that are above zero, by the limit's name; none where nobody accounted for it."""
+    found = {name.removeprefix(_PREFIX): row[name] or 0.0 for name in row if name.startswith(_PREFIX)}
+    return {name: share for name, share in found.items() if share > 0}
+
+
+def causes(
+    row: Mapping[str, Any], path: Path, paths: Paths, kernel: Mapping[str, float] | None = None
+) -> tuple[Cause, ...]:
+    """What bounds the rate of a flow, the largest share of time first.
+
+    Args:
+        row: Its row of the table ``flows``.
+        path: Its path.
+        paths: Those of all flows.
+        kernel: What the sender's kernel counted itself, of a measured flow.
+    """
+    known = shares(row)
+    if not row["packets_sent"] or row["stop_s"] <= row["start_s"]:
+        return (Cause("application", None, "certain", "", "it sent nothing"),)
+    if path.tcp is None:
+        return bounds.of_datagrams(row, path, known)
+    if not known:
+        return (_inferred(row, path, paths),)
+    held = sum(known.pop(name, 0.0) for name in _CONTROLLED)
+    buffered = min(held, 0.0 if kernel is None else kernel["buffer_limited"])
+    found = [_OF[name](row, path, paths, share) for name, share in known.items() if share >= _LEAST]
+    if buffered >= _LEAST:
+        text = "the send buffer of the sender's socket is full"
+        found.append(Cause("send_buffer", buffered, "certain", "", text))
+    if held - buffered >= _LEAST:
+        found.append(window.cause(row, path, paths, held - buffered))
+    if not found:
+        name, share = max([*known.items(), ("", held)], key=lambda item: item[1])
+        found = [_OF[name](row, path, paths, share) if name else window.cause(row, path, paths, share)]
+    return tuple(sorted(_merged(found), key=lambda cause: -(cause.share or 0.0)))
+
+
+def _inferred(row: Mapping[str, Any], path: Path, paths: Paths) -> Cause:
+    """What bounds a flow of which nobody accounted for its time, as iperf3 does not: told from the totals."""
+    if path.busiest.utilization >= bounds.SATURATED:
+        found = bounds.network(row, path, paths, 1.0)
+    elif bounds.window_fills(row, path):
+        found = bounds.receiver_window(row, path, paths, 1.0)
+    elif path.spec["traffic"]["kind"] != "bulk":
+        found = bounds.application(row, path, paths, 1.0)
+    else:
+        found = window.cause(row, path, paths, 1.0)
+    return Cause(found.name, None, "likely", found.where, found.text)
+
+
+def _merged(found: list[Cause]) -> list[Cause]:
+    """One cause for each name and place, with the sum of their shares."""
+    merged: dict[tuple[str, str], Cause] = {}
+    for cause in found:
+        key = (cause.name, cause.where)
+        if key in merged:
+            first = merged[key]
+            total = (first.share or 0.0) + (cause.share or 0.0)
+            merged[key] = Cause(first.name, total, first.certainty, first.where, first.text)
+        else:
+            merged[key] = cause
+    return list(merged.values())
+
+
+_OF: Final[dict[str, Callable[[Mapping[str, Any], Path, Paths, float], Cause]]] = {
+    "network": bounds.network,
+    "receiver_window": bounds.receiver_window,
+    "application": bounds.application,
+    "sender_rate": bounds.sender_rate,
+    "handshake": bounds.handshake,
+}

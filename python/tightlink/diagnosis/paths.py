@@ -1,0 +1,292 @@
+"""The paths of a scenario's flows: their links and processors, with what a run's tables say of these.
+
+Example:
+    >>> import tightlink as tl
+    >>> scenario = tl.loads('''
+    ... duration = "1 s"
+    ... link.wire = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "10 ms", queue = "100 packets" }
+    ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
+    ... ''')
+    >>> path = Paths(tl.simulate(scenario)).of("ftp")
+    >>> path.slowest.name, round(path.base_rtt_s * 1000, 2), round(path.bdp_packets, 1)
+    ('wire', 21.24, 17.7)
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.scenario.network import Network
+from tightlink.scenario.paths import Router
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tightlink.run import Run
+    from tightlink.scenario import Scenario
+
+_BITS: Final = 8
+#: A window that lacks so little of a packet fills the path, too.
+_ROUNDED: Final = 0.2
+_SIDES: Final = ("path", "reverse_path")
+#: Links and flows of a scenario that is resolved at once.
+_SMALL: Final = 2000
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link of a path: what the scenario says of it, and its totals."""
+
+    name: str
+    key: str
+    """Dotted path of its table."""
+    spec: Mapping[str, Any]
+    """The link as the engine reads it."""
+    totals: Mapping[str, Any]
+    """Its row of the table ``links``; empty if there is none."""
+    duration_s: float
+    """Of the run."""
+
+    @property
+    def utilization(self) -> float:
+        """Share of the time in which its transmitter was busy."""
+        return self.totals.get("utilization") or 0.0
+
+    def service_s(self, size: int) -> float:
+        """How long a packet of so many bytes is on the line."""
+        if self.spec["rate_pps"] is not None:
+            return float(1 / self.spec["rate_pps"])
+        framing = self.spec["framing"]
+        framed = max(size + framing["overhead_bytes"], framing["smallest_bytes"])
+        return float(_BITS * framed / self.spec["rate_bps"])
+
+    def carries_bps(self, size: int) -> float:
+        """Bits per second of IP packets of so many bytes that it carries."""
+        return _BITS * size / self.service_s(size)
+
+    @property
+    def queueing_s(self) -> float:
+        """Mean time of a packet in its queue; where nobody measured it, by Little's law."""
+        measured = self.totals.get("queueing_delay_mean_s")
+        if measured is not None:
+            return float(measured)
+        waiting, through = self.totals.get("queue_mean_packets"), self.totals.get("packets_out")
+        return float(waiting * self.duration_s / through) if waiting and through else 0.0
+
+    @property
+    def queueing_p95_s(self) -> float | None:
+        """Time in its queue that 95 % of the packets do not exceed, where it was measured."""
+        measured = self.totals.get("queueing_delay_p95_s")
+        return None if measured is None else float(measured)
+
+    def limit_packets(self, size: int) -> float | None:
+        """What its queue takes in packets of so many bytes; nothing where that is unlimited."""
+        limit = self.spec["queue"]["limit"]
+        if isinstance(limit, str):
+            return None
+        return float(limit["packets"]) if "packets" in limit else float(limit["bytes"]) / size
+
+    @property
+    def discipline(self) -> str:
+        """Kind of its queue, such as drop-tail."""
+        return str(self.spec["queue"]["kind"])
+
+    @property
+    def lost_on_wire(self) -> int:
+        """Packets lost after their transmission."""
+        return self.totals.get("packets_lost") or 0
+
+    @property
+    def lost_at_queue(self) -> int:
+        """Packets lost at the queue, its discipline's drops included."""
+        return (self.totals.get("packets_dropped") or 0) - self.lost_on_wire
+
+
+@dataclass(frozen=True)
+class Processor:
+    """A node of a path whose processor limits its packets per second."""
+
+    name: str
+    key: str
+    """Dotted path of its table."""
+    spec: Mapping[str, Any]
+    totals: Mapping[str, Any]
+    """Its row of the table ``nodes``; empty if there is none."""
+    sends: bool
+    """Whether it is the sender's own, which pushes back instead of dropping."""
+
+    def service_s(self, size: int) -> float:
+        """Processor time of a packet of so many bytes."""
+        return float(self.spec["per_packet_s"] + self.spec["per_byte_s"] * size)
+
+    def packets_per_s(self, size: int) -> float:
+        """Packets of so many bytes that it takes each second."""
+        work = self.service_s(size) + self.spec["interrupt_s"]
+        return 1 / work if work > 0 else float("inf")
+
+    @property
+    def load(self) -> float:
+        """Processor time asked for over the duration."""
+        return self.totals.get("load_true") or 0.0
+
+    @property
+    def dropped(self) -> int:
+        """Packets lost at its input ring."""
+        return self.totals.get("dropped_input_ring") or 0
+
+
+@dataclass(frozen=True)
+class Path:
+    """The way of a flow through the network, there and back."""
+
+    spec: Mapping[str, Any]
+    """The flow as the engine reads it."""
+    forward: tuple[Link, ...]
+    reverse: tuple[Link, ...]
+    """Empty where nothing returns, as to a sender of datagrams."""
+    processors: tuple[Processor, ...]
+    written_window: str | None
+    """The receiver's window as the scenario writes it."""
+
+    @property
+    def tcp(self) -> Mapping[str, Any] | None:
+        """The TCP connection as the engine reads it; nothing of datagrams."""
+        found: Mapping[str, Any] | None = self.spec["transport"].get("tcp")
+        return found
+
+    @cached_property
+    def packet_bytes(self) -> int:
+        """Size of a full data packet, headers included."""
+        (transport,) = self.spec["transport"].values()
+        return int(transport["payload_bytes"] + transport["header_bytes"])
+
+    @cached_property
+    def slowest(self) -> Link:
+        """The link with the smallest rate, the first of equals."""
+        return min(self.forward, key=lambda link: link.carries_bps(self.packet_bytes))
+
+    @cached_property
+    def busiest(self) -> Link:
+        """The link that is busy for the largest share of the time; of equals the slowest one."""
+        return max(self.forward, key=lambda link: (round(link.utilization, 3), link is self.slowest))
+
+    @cached_property
+    def base_one_way_s(self) -> float:
+        """Propagation, transmission and processing of a full packet with empty queues."""
+        size = self.packet_bytes
+        links = sum(link.spec["delay_s"] + link.service_s(size) for link in self.forward)
+        return float(links + sum(each.service_s(size) for each in self.processors))
+
+    @cached_property
+    def base_rtt_s(self) -> float:
+        """The same there, and back of an ACK; there only, where nothing returns."""
+        tcp = self.tcp
+        if tcp is None:
+            return self.base_one_way_s
+        back = sum(link.spec["delay_s"] + link.service_s(tcp["ack_bytes"]) for link in self.reverse)
+        return float(self.base_one_way_s + back)
+
+    @cached_property
+    def bdp_packets(self) -> float:
+        """Bandwidth-delay product of the slowest link and the base round trip, in full packets."""
+        return self.base_rtt_s / self.slowest.service_s(self.packet_bytes)
+
+    @property
+    def full_packets(self) -> int:
+        """Whole packets that fill the path: the BDP rounded up, unless a fifth of a packet is missing."""
+        return max(1, math.ceil(self.bdp_packets - _ROUNDED))
+
+    @property
+    def window_packets(self) -> int | None:
+        """The largest window that the receiver advertises."""
+        return None if self.tcp is None else int(self.tcp["window_packets"])
+
+    @property
+    def congestion(self) -> str:
+        """Name of the congestion control; empty for datagrams."""
+        control = "" if self.tcp is None else self.tcp["congestion"]
+        return str(control if isinstance(control, str) else control["kind"])
+
+
+class Paths:
+    """The paths of all flows of a run.
+
+    Args:
+        run: A run of a scenario.
+    """
+
+    def __init__(self, run: Run) -> None:
+        scenario: Scenario = run.scenario
+        self._resolved = scenario.resolve()
+        self._explicit = scenario.explicit()
+        self._network = Network(self._explicit)
+        self._router = Router.of(self._network)
+        self._totals = {row["link"]: row for row in run.links.iter_rows(named=True)}
+        nodes = run.nodes.iter_rows(named=True) if "nodes" in run.tables else []
+        self._nodes = {row["node"]: row for row in nodes}
+        self._links: dict[int, Link] = {}
+        self._flows: dict[str, Mapping[str, Any]] = {}
+        for flow in self._resolved["flows"]:
+            # Where the run has a row for each group, the first of its flows stands for it.
+            self._flows.setdefault(flow["label"], flow)
+            self._flows.setdefault(flow["group"], flow)
+
+    def of(self, label: str) -> Path:
+        """The path of a flow by its name, or of the first flow of a group by the group's."""
+        flow = self._flows[label]
+        forward, reverse = (self._side(flow, side) for side in _SIDES)
+        nodes = [self._network.hops[index].origin for index in forward]
+        return Path(
+            flow,
+            tuple(map(self._link, forward)),
+            tuple(map(self._link, reverse)) if "tcp" in flow["transport"] else (),
+            tuple(self._processor(node, sends=place == 0) for place, node in enumerate(nodes) if self._has(node)),
+            self._window(flow["group"]),
+        )
+
+    @property
+    def small(self) -> bool:
+        """Whether resolving the scenario again takes no time to speak of."""
+        return len(self._network.hops) + len(self._resolved["flows"]) < _SMALL
+
+    def _window(self, group: str) -> str | None:
+        tcp = getattr(self._explicit.traffic[group], "tcp", None)
+        return None if tcp is None else str(tcp.window)
+
+    @cached_property
+    def users(self) -> Mapping[str, tuple[str, ...]]:
+        """The flows that take each link with their data, by the link's name."""
+        found: dict[str, list[str]] = {}
+        for flow in self._resolved["flows"]:
+            for index in self._side(flow, "path"):
+                found.setdefault(self._network.hops[index].name, []).append(flow["label"])
+        return {link: tuple(labels) for link, labels in found.items()}
+
+    def control(self, label: str) -> str:
+        """Name of a flow's congestion control; empty for datagrams."""
+        transport = self._flows[label]["transport"].get("tcp")
+        control = "" if transport is None else transport["congestion"]
+        return str(control if isinstance(control, str) else control["kind"])
+
+    def _side(self, flow: Mapping[str, Any], side: str) -> list[int]:
+        if flow[side] is not None:
+            return list(flow[side])
+        ends = (flow["from"], flow["to"]) if side == "path" else (flow["to"], flow["from"])
+        return self._router.path(*ends) or []
+
+    def _link(self, index: int) -> Link:
+        if index not in self._links:
+            hop, spec = self._network.hops[index], self._resolved["links"][index]
+            totals = self._totals.get(hop.name, {})
+            self._links[index] = Link(hop.name, hop.key, spec, totals, self._resolved["duration_s"])
+        return self._links[index]
+
+    def _has(self, node: int) -> bool:
+        return node in self._network.processors
+
+    def _processor(self, node: int, *, sends: bool) -> Processor:
+        name, spec = self._network.name(node), self._resolved["nodes"][node]["processor"]
+        return Processor(name, self._network.processors[node][0], spec, self._nodes.get(name, {}), sends)

@@ -1,0 +1,104 @@
+"""What queues add to the delay of a flow's path, and which queue adds most of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.diagnosis.answers import Delay
+from tightlink.diagnosis.window import DISCIPLINES
+from tightlink.diagnosis.words import amount, ms, times
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tightlink.diagnosis.paths import Link, Path
+
+#: Queues that add less than this part of the base delay are said to add little, and which it is is not said.
+_LITTLE: Final = 0.1
+#: A percentile that is no larger than that is not said beside the mean.
+_ABOVE: Final = 1.05
+_NOTHING_S: Final = 0.0001
+#: Base delays of flows that differ by more are said as a range.
+_ALIKE: Final = 1.2
+#: A second queue is named that adds so much of what the first does.
+_SECOND: Final = 0.3
+
+
+def delay(row: Mapping[str, Any], path: Path, shortest_s: float | None = None) -> Delay:
+    """The delay that queues add to the round trip of a flow, or to the way of its datagrams.
+
+    Args:
+        row: The flow's row of the table ``flows``.
+        path: Its path.
+        shortest_s: The shortest round trip that was measured, instead of that of the scenario with empty queues.
+    """
+    links = sorted((*path.forward, *path.reverse), key=lambda link: -link.queueing_s)
+    first = links[0]
+    own, on_links = row.get("queueing_delay_mean_s"), sum(link.queueing_s for link in path.forward)
+    there = on_links if own is None else own
+    mean = there + sum(link.queueing_s for link in path.reverse)
+    p95 = _p95(row, path, first)
+    base = path.base_rtt_s if shortest_s is None else min(shortest_s, path.base_rtt_s * 2)
+    what = "base RTT" if path.tcp is not None else "base delay"
+    if mean < _LITTLE * base:
+        little = ms(mean) if mean >= _NOTHING_S else f"under {ms(_NOTHING_S)}"
+        text = f"queues add {little} to a {what} of {ms(base)}"
+        return Delay(first.name, mean, p95, base, path.tcp is not None, text)
+    upper = f" ({ms(p95)} at p95)" if p95 is not None and p95 > _ABOVE * mean else ""
+    full = max(path.processors, key=lambda each: each.load, default=None)
+    if full is not None and there - on_links > first.queueing_s:
+        # What no link accounts for is spent at the processors' rings.
+        where = f"the interface of {full.name}" if full.sends else f"the input ring of {full.name}"
+        text = f"{where} adds {ms(mean)}{upper} to a {what} of {ms(base)}"
+        return Delay(full.name, mean, p95, base, path.tcp is not None, text)
+    second = links[1] if len(links) > 1 and links[1].queueing_s > _SECOND * first.queueing_s else None
+    also = "" if second is None else f"; of it that of {second.name} {ms(second.queueing_s)}"
+    text = f"the queue of {first.name} ({_limit(first, path)}) adds {ms(mean)}{upper} to a {what} of {ms(base)}{also}"
+    return Delay(first.name, mean, p95, base, path.tcp is not None, text)
+
+
+def together(delays: Sequence[Delay], middle: Delay) -> Delay:
+    """The delay of several flows: that of the one in the middle, with ranges where others differ.
+
+    Args:
+        delays: Those of all of them.
+        middle: That of the flow in the middle.
+    """
+    means, bases = ([getattr(each, name) for each in delays] for name in ("mean_s", "base_s"))
+    if max(bases) <= _ALIKE * min(bases):
+        return middle
+    what = "base RTTs" if middle.round_trip else "base delays"
+    text = f"queues, most that of {middle.where}, add {_range(means)} to {what} of {_range(bases)}"
+    return replace(middle, text=text)
+
+
+def _range(times_s: Sequence[float]) -> str:
+    low, high = ms(min(times_s)), ms(max(times_s))
+    return f"{low.removesuffix(' ms') if high.endswith(' ms') else low} to {high}"
+
+
+def _p95(row: Mapping[str, Any], path: Path, first: Link) -> float | None:
+    """The 95th percentile of the flow's own packets; of the queue of ACKs, where that is the one that counts."""
+    own = row.get("queueing_delay_p95_s")
+    if own is not None and first in path.forward:
+        return float(own)
+    return first.queueing_p95_s
+
+
+def _limit(link: Link, path: Path) -> str:
+    """The limit of a queue, in bandwidth-delay products where it is drop-tail's; otherwise the discipline."""
+    if link.discipline in DISCIPLINES and link.discipline != "threshold":
+        return DISCIPLINES[link.discipline]
+    limit = link.limit_packets(path.packet_bytes)
+    if limit is None:
+        return "without a limit"
+    # Of datagrams, which may be of any size, nobody says bandwidth-delay products.
+    bdp = f", {times(limit / bdp_packets(link, path))} BDP" if path.tcp is not None else ""
+    return f"{amount(limit)} packets{bdp}"
+
+
+def bdp_packets(link: Link, path: Path) -> float:
+    """Bandwidth-delay product of a link's rate and the flow's base round trip, in the flow's full packets."""
+    base = path.base_rtt_s if path.tcp is not None else 2 * path.base_one_way_s
+    return base / link.service_s(path.packet_bytes)

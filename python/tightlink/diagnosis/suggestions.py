@@ -1,0 +1,164 @@
+"""What would help a flow, as a change of its scenario with the command that tests it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.diagnosis import bounds
+from tightlink.diagnosis.answers import Suggestion
+from tightlink.diagnosis.queueing import bdp_packets
+from tightlink.diagnosis.words import amount
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from tightlink.diagnosis.answers import Cause, Delay
+    from tightlink.diagnosis.commands import Changed
+    from tightlink.diagnosis.paths import Link, Path
+
+#: A queueing delay is worth a change from here on: CoDel's target (RFC 8289), and a quarter of the base delay.
+_STANDING_S: Final = 0.005
+_STANDING: Final = 0.25
+#: Causes of less of the time are not worth a change.
+_WORTH: Final = 0.1
+#: A queue of so many BDP or fewer is not too long.
+_LONG: Final = 1.5
+#: Initial windows that a short transfer is tried with, in packets: the standard's (RFC 6928) thrice, and ten times.
+_INITIAL: Final = (32, 100)
+#: A queue of fewer packets drops the bursts that delayed ACKs make.
+_SHORTEST: Final = 4
+#: In a link less busy than that no queue stands: what waits there comes in bursts.
+_BUSY: Final = 0.8
+_MANAGED: Final = ("codel", "fq-codel", "pie", "red", "rem")
+#: Bytes of headers that a datagram of 1500 B leaves for payload.
+_LARGEST_PAYLOAD: Final = "1472 B"
+_FULL_BYTES: Final = 1500
+#: Controls that do not take each loss for congestion.
+_DEAF: Final = frozenset({"bbr", "bbr3"})
+
+
+def suggestions(
+    row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], delay: Delay, changed: Changed
+) -> tuple[Suggestion, ...]:
+    """What would help, the first first; only what the scenario allows.
+
+    Args:
+        row: The flow's row of the table ``flows``.
+        path: Its path.
+        found: What bounds its rate.
+        delay: What queues add to its delay.
+        changed: Makes commands of changes.
+    """
+    made = []
+    for_rate, for_delay = _for_rate(path, found), _for_delay(row, path, found, delay)
+    # What waits behind others waits less where queues are shorter; another control comes after that.
+    acks = bool(found) and found[0].name == "control" and any(link.name == delay.where for link in path.reverse)
+    for text, changes in [*for_delay, *for_rate] if acks else [*for_rate, *for_delay]:
+        command = changed.command(changes)
+        if command:
+            made.append(Suggestion(text, command, changes))
+    return tuple(made)
+
+
+_Tried = tuple[str, dict[str, Any]]
+
+
+def _for_rate(path: Path, found: tuple[Cause, ...]) -> Iterator[_Tried]:
+    """What would raise the rate: a change against the first cause that the scenario can change."""
+    worth = [cause for cause in found if cause.share is None or cause.share >= _WORTH]
+    tried = (_CHANGES[cause.name](path, cause) for cause in worth if cause.name in _CHANGES)
+    yield from [each for each in tried if each is not None][:1]
+
+
+def _key(path: Path, rest: str) -> str:
+    return f"traffic.{path.spec['group']}.{rest}"
+
+
+def _open_window(path: Path, _: Cause) -> _Tried:
+    text, packets = _window(path)
+    return text, {_key(path, "tcp.window"): packets}
+
+
+def _lengthen_queue(path: Path, cause: Cause) -> _Tried:
+    link = next(each for each in path.forward if each.name == cause.where)
+    return f"a plain queue of one BDP ({_packets(link, path)})", {f"{link.key}.queue": _packets(link, path)}
+
+
+def _ignore_losses(path: Path, _: Cause) -> _Tried | None:
+    if path.tcp is None or path.congestion in _DEAF:
+        return None
+    return "BBR (does not take each loss for congestion)", {_key(path, "tcp.congestion"): "bbr"}
+
+
+def _begin_larger(path: Path, _: Cause) -> _Tried | None:
+    first = 0 if path.tcp is None else path.tcp["initial_window_packets"]
+    larger = next((packets for packets in _INITIAL if packets > first), None)
+    if larger is None:
+        return None
+    return f"an initial window of {larger} packets", {_key(path, "tcp.initial_window"): f"{larger} packets"}
+
+
+def _lift_threshold(path: Path, _: Cause) -> _Tried | None:
+    if path.tcp is None or not isinstance(path.tcp["initial_ssthresh_packets"], int | float):
+        return None
+    return "slow start without a threshold", {_key(path, "tcp.initial_ssthresh"): "unlimited"}
+
+
+def _take_part(path: Path, _: Cause) -> _Tried:
+    return "CUBIC", {_key(path, "tcp.congestion"): "cubic"}
+
+
+def _larger_packets(path: Path, _: Cause) -> _Tried | None:
+    if path.tcp is not None or path.packet_bytes >= _FULL_BYTES:
+        return None
+    text = f"larger packets ({_LARGEST_PAYLOAD} of payload), which cost as much each"
+    return text, {_key(path, "udp.payload"): _LARGEST_PAYLOAD}
+
+
+_CHANGES: Final[dict[str, Callable[[Path, Cause], _Tried | None]]] = {
+    "receiver_window": _open_window,
+    "small_queue": _lengthen_queue,
+    "early_drops": _lengthen_queue,
+    "congestion_marks": _lengthen_queue,
+    "random_loss": _ignore_losses,
+    "slow_start": _begin_larger,
+    "window_growth": _lift_threshold,
+    "control": _take_part,
+    "sender_packet_rate": _larger_packets,
+    "router_packet_rate": _larger_packets,
+}
+
+
+def _for_delay(row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], delay: Delay) -> Iterator[_Tried]:
+    if delay.mean_s < max(_STANDING_S, _STANDING * delay.base_s):
+        return
+    link = next((each for each in (*path.forward, *path.reverse) if each.name == delay.where), None)
+    if link is None:
+        return
+    fills = bool(found) and found[0].name == "saturated_link" and found[0].where == link.name
+    if fills and bounds.window_fills(row, path):
+        text, window = _window(path)
+        yield text, {f"traffic.{path.spec['group']}.tcp.window": window}
+        return
+    if link.discipline in _MANAGED or link.utilization < _BUSY:
+        return
+    limit, bdp = link.limit_packets(path.packet_bytes), bdp_packets(link, path)
+    text = "unlimited" if limit is None else f"{amount(limit)} packets"
+    codel = {"kind": "codel", "limit": text}
+    if not fills:
+        fair = {"kind": "fq-codel"}
+        yield "FQ-CoDel (a queue for each flow)", {f"{link.key}.queue": fair}
+    elif limit is not None and limit <= _LONG * bdp:
+        return
+    elif path.tcp is not None and bdp >= _SHORTEST:
+        yield f"a queue of one BDP ({_packets(link, path)})", {f"{link.key}.queue": _packets(link, path)}
+    yield "CoDel", {f"{link.key}.queue": codel}
+
+
+def _window(path: Path) -> tuple[str, str]:
+    return f"a window of one BDP ({path.full_packets} packets)", f"{path.full_packets} packets"
+
+
+def _packets(link: Link, path: Path) -> str:
+    return f"{math.ceil(bdp_packets(link, path))} packets"

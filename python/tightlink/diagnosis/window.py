@@ -1,0 +1,186 @@
+"""What keeps a congestion window small: losses, marks, slow start that is not over, or the control's own caution.
+
+A control's pacing is part of it: it sends a window over a round trip, or at a rate that it has measured.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink import units
+from tightlink.diagnosis.answers import Cause
+from tightlink.diagnosis.bounds import busy_processor, router
+from tightlink.diagnosis.words import amount, percent, small_percent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tightlink.diagnosis.answers import Certainty
+    from tightlink.diagnosis.paths import Link, Path, Paths
+
+#: Controls that take delay for congestion, and controls that send at a rate that they have measured.
+_BY_DELAY: Final = frozenset({"vegas", "fast", "fast-at", "ledbat"})
+_BY_RATE: Final = frozenset({"bbr", "bbr3"})
+#: Names of disciplines in a sentence; a drop-tail queue has none.
+DISCIPLINES: Final = {
+    "codel": "CoDel",
+    "fq-codel": "FQ-CoDel",
+    "pie": "PIE",
+    "red": "RED",
+    "rem": "REM",
+    "threshold": "the marking threshold",
+}
+#: Of the losses of a path, so many must be of one kind for it to be the cause without a doubt.
+_CLEAR: Final = 0.9
+#: A control that has delivered so many bandwidth-delay products has left its start behind.
+_STARTED: Final = 6.0
+#: What an ACK adds to the window in slow start where every second packet is acknowledged: half a packet each round.
+_SLOWEST_GROWTH: Final = 1.5
+_BITS: Final = 8
+
+
+def cause(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause:
+    """Why the congestion window, or the pacing that goes with it, holds a flow back.
+
+    Args:
+        row: The flow's row of the table ``flows``.
+        path: Its path.
+        paths: Those of all flows.
+        share: Share of the flow's time.
+    """
+    full = busy_processor(path)
+    if full is not None:
+        return router(row, path, full, share)
+    if row["packets_dropped"]:
+        return _losses(row, path, paths, share)
+    if row["packets_marked"]:
+        return _marks(row, path, share)
+    if _starting(row, path, share):
+        return _start(row, path, share)
+    return _growing(row, path, share)
+
+
+def _growing(row: Mapping[str, Any], path: Path, share: float) -> Cause:
+    """Neither losses nor marks, and slow start is over: the control's own choice."""
+    if path.congestion in _BY_DELAY:
+        return _cautious(row, path, share)
+    if path.congestion in _BY_RATE:
+        text = f"{path.congestion} paces at the rate that it has measured{_of_bdp(row, path)}"
+        return Cause("pacing", share, "likely", "", text)
+    text = f"the congestion window still grows, without a loss so far{_of_bdp(row, path)}"
+    threshold = _threshold(path)
+    if threshold is not None:
+        text = f"the congestion window grows by a packet per round trip from a threshold of {threshold:g} packets on"
+        text += _of_bdp(row, path)
+    return Cause("window_growth", share, "certain", "", text)
+
+
+def mean_window(row: Mapping[str, Any], path: Path) -> float | None:
+    """Mean packets in flight, by Little's law: what is delivered in a round trip."""
+    if not row["rtt_mean_s"]:
+        return None
+    return float((row["throughput_bps"] or 0.0) * row["rtt_mean_s"] / (_BITS * path.packet_bytes))
+
+
+def _of_bdp(row: Mapping[str, Any], path: Path, before: str = "; ") -> str:
+    mean = mean_window(row, path)
+    if mean is None:
+        return ""
+    return f"{before}{amount(mean)} packets in flight on average, the path's BDP is {amount(path.bdp_packets)}"
+
+
+def _losses(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause:
+    """Losses keep the window below the bandwidth-delay product; where they are, and why."""
+    wire = max(path.forward, key=lambda link: link.lost_on_wire)
+    queue = max(path.forward, key=lambda link: link.lost_at_queue)
+    rings = max(path.processors, key=lambda each: each.dropped, default=None)
+    total = wire.lost_on_wire + queue.lost_at_queue + (rings.dropped if rings else 0)
+    if rings is not None and rings.dropped > max(wire.lost_on_wire, queue.lost_at_queue):
+        return router(row, path, rings, share)
+    on_wire = wire.lost_on_wire > queue.lost_at_queue
+    most = wire.lost_on_wire if on_wire else queue.lost_at_queue
+    certainty: Certainty = "certain" if most >= _CLEAR * total else "likely"
+    lost = small_percent(row["packets_dropped"] / max(1, row["packets_sent"]))
+    waits = row["timeouts"] or 0
+    timeouts = f", with {waits} timeout{'s' if waits > 1 else ''}" if waits else ""
+    if on_wire:
+        text = f"random losses on the wire of {wire.name} ({lost}{timeouts}) keep the window small{_of_bdp(row, path)}"
+        return Cause("random_loss", share, certainty, wire.name, text)
+    if queue.discipline in DISCIPLINES:
+        kind = DISCIPLINES[queue.discipline]
+        text = (
+            f"{kind} at {queue.name} drops {lost} of the packets{timeouts} before the window reaches the path's BDP"
+            f"{_busy(queue)}{_of_bdp(row, path)}"
+        )
+        return Cause("early_drops", share, certainty, queue.name, text)
+    limit, bdp = queue.limit_packets(path.packet_bytes), path.base_rtt_s / queue.service_s(path.packet_bytes)
+    # Losses of n flows that share it come one after the other: BDP / √n is enough (Appenzeller et al. 2004).
+    if limit is None or limit * math.sqrt(len(paths.users.get(queue.name, ())) or 1) >= bdp:
+        text = f"the window recovers from losses at the queue of {queue.name} ({lost} lost{timeouts}){_busy(queue)}"
+        return Cause("recovery", share, certainty, queue.name, text)
+    text = (
+        f"losses ({lost}{timeouts}) at {queue.name}, whose queue of {amount(limit)} packets is {percent(limit / bdp)} "
+        f"of the BDP of {amount(bdp)} packets, leave the link idle after each: it is {percent(queue.utilization)} busy"
+    )
+    return Cause("small_queue", share, certainty, queue.name, text)
+
+
+def _busy(link: Link) -> str:
+    return f"; the link is {percent(link.utilization)} busy"
+
+
+def _marks(row: Mapping[str, Any], path: Path, share: float) -> Cause:
+    link = max(path.forward, key=lambda each: each.totals.get("packets_marked") or 0)
+    kind = DISCIPLINES.get(link.discipline, "the queue")
+    marked = small_percent(row["packets_marked"] / max(1, row["packets_delivered"]))
+    text = f"{kind} at {link.name} marks {marked} of the packets, and {path.congestion} keeps its window small"
+    return Cause("congestion_marks", share, "certain", link.name, text + _busy(link) + _of_bdp(row, path))
+
+
+def _threshold(path: Path) -> float | None:
+    """The slow-start threshold at the start, where that is below what the path and the receiver's window hold."""
+    tcp = path.tcp or {}
+    threshold = tcp["initial_ssthresh_packets"]
+    low = isinstance(threshold, int | float) and threshold < min(path.bdp_packets, tcp["window_packets"])
+    return float(threshold) if low else None
+
+
+def _starting(row: Mapping[str, Any], path: Path, share: float) -> bool:
+    """Whether the time at the congestion window can be slow start: as few round trips as that takes, or less."""
+    delivered, threshold = row["packets_delivered"] or 0, _threshold(path)
+    if threshold is not None and delivered > 2 * threshold:
+        return False
+    first = (path.tcp or {})["initial_window_packets"]
+    if path.congestion in _BY_DELAY | _BY_RATE:
+        return bool(delivered < _STARTED * max(path.bdp_packets, first))
+    needed = math.log(1 + delivered * (_SLOWEST_GROWTH - 1) / first) / math.log(_SLOWEST_GROWTH)
+    # One round for the handshake, one for the last ACKs, two for rounding.
+    return _rounds(row, path, share) <= needed + 4
+
+
+def _rounds(row: Mapping[str, Any], path: Path, share: float) -> float:
+    """Round trips that a share of a flow's time is."""
+    return float(share * (row["stop_s"] - row["start_s"]) / (row["rtt_mean_s"] or path.base_rtt_s))
+
+
+def _start(row: Mapping[str, Any], path: Path, share: float) -> Cause:
+    if (row["packets_delivered"] or 0) > _STARTED * path.bdp_packets:
+        text = f"slow start lasts, {amount(_rounds(row, path, share))} round trips"
+        return Cause("slow_start", share, "certain", "", text)
+    size = path.spec["traffic"].get("bytes")
+    transfer = f"the transfer of {units.format_size(size)}" if size else "the run"
+    text = (
+        f"slow start is not over: {transfer} ends after {amount(_rounds(row, path, 1.0))} round trips, before the "
+        f"window reaches the path's BDP of {amount(path.bdp_packets)} packets"
+    )
+    return Cause("slow_start", share, "certain", "", text)
+
+
+def _cautious(row: Mapping[str, Any], path: Path, share: float) -> Cause:
+    back = max(path.reverse, key=lambda link: link.queueing_s, default=None)
+    there = sum(link.queueing_s for link in path.forward)
+    reason = ": it takes the queueing delay of the path for its own"
+    if back is not None and back.queueing_s > there:
+        reason = f": its ACKs wait at {back.name}, and it takes that for a queue of its own"
+    return Cause("control", share, "likely", "", f"{path.congestion} holds back{reason}{_of_bdp(row, path)}")

@@ -1,0 +1,118 @@
+"""How numbers and names of a diagnosis are written in a sentence.
+
+Example:
+    >>> percent(0.9984), ms(0.0951), named(["up[0]", "up[1]", "up[2]", "ftp"])
+    ('99.8 %', '95 ms', 'up[0..2] and ftp')
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from tightlink import units
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_ELEMENT: Final = re.compile(r"(.+)\[(\d+)\]")
+#: More names than this are counted, not listed.
+_MOST_NAMES: Final = 4
+
+
+def percent(share: float) -> str:
+    """A share of a whole for reading: never "100 %" for nearly all, nor "0 %" for a little.
+
+    >>> percent(0.974), percent(0.99996), percent(1.0), percent(0.001), percent(0.0)
+    ('97 %', 'over 99.9 %', '100 %', 'under 1 %', '0 %')
+    """
+    if 0.9995 <= share < 1.0 - 1e-9:  # noqa: PLR2004
+        return "over 99.9 %"
+    if 0 < share < 0.005:  # noqa: PLR2004
+        return "under 1 %"
+    if 0.99 <= share < 1.0 - 1e-9:  # noqa: PLR2004
+        return f"{share * 100:.1f} %"
+    return f"{share * 100:.0f} %"
+
+
+def small_percent(share: float) -> str:
+    """A small share, such as one of losses, with two digits.
+
+    >>> small_percent(0.0209), small_percent(0.33)
+    ('2.1 %', '33 %')
+    """
+    return f"{share * 100:.2g} %" if share < 1 else percent(share)
+
+
+def ms(seconds: float) -> str:
+    """A time in the unit that suits it, of two or three digits.
+
+    >>> ms(0.00004), ms(0.0202), ms(0.0998), ms(1.5)
+    ('0.04 ms', '20.2 ms', '100 ms', '1.5 s')
+    """
+    if seconds >= 1:
+        return f"{seconds:.3g} s"
+    whole = seconds * 1000
+    return f"{whole:.0f} ms" if whole >= 49.95 else f"{float(f'{whole:.3g}' if whole >= 10 else f'{whole:.2g}'):g} ms"  # noqa: PLR2004
+
+
+def rate(bps: float) -> str:
+    """A rate of three digits.
+
+    >>> rate(9_961_234.0)
+    '9.96 Mbit/s'
+    """
+    return units.format_rate(float(f"{bps:.3g}"))
+
+
+def amount(number: float) -> str:
+    """A number of packets: whole from ten on.
+
+    >>> amount(167.2), amount(3.04)
+    ('167', '3')
+    """
+    return f"{number:.0f}" if number >= 10 else f"{number:.2g}"  # noqa: PLR2004
+
+
+def times(number: float) -> str:
+    """How many times something is another thing.
+
+    >>> times(6.02), times(0.094)
+    ('6', '0.09')
+    """
+    return f"{number:.0f}" if number >= 9.5 else f"{number:.1g}" if number < 1 else f"{number:.2g}"  # noqa: PLR2004
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence.
+
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def named(labels: Iterable[str]) -> str:
+    """Names of flows in short: members of a group that follow one another by the first and the last.
+
+    >>> named(["up[0]", "up[2]"]), named(f"f{n}" for n in range(9))
+    ('up[0] and up[2]', 'f0, f1, f2 and 6 more')
+    """
+    spans: list[tuple[str, int, int] | str] = []
+    for label in labels:
+        match = _ELEMENT.fullmatch(label)
+        last = spans[-1] if spans else None
+        if match is None:
+            spans.append(label)
+        elif isinstance(last, tuple) and last[0] == match[1] and last[2] + 1 == int(match[2]):
+            spans[-1] = (match[1], last[1], int(match[2]))
+        else:
+            spans.append((match[1], int(match[2]), int(match[2])))
+    names = [span if isinstance(span, str) else _span(*span) for span in spans]
+    if len(names) > _MOST_NAMES:
+        names = [*names[: _MOST_NAMES - 1], f"{len(names) - _MOST_NAMES + 1} more"]
+    return listed(names) if names else ""
+
+
+def _span(stem: str, first: int, last: int) -> str:
+    return f"{stem}[{first}]" if first == last else f"{stem}[{first}..{last}]"

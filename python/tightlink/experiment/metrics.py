@@ -1,0 +1,238 @@
+"""Metrics of a run: numbers over all of its flows, or of all of its users and datagrams, and of each traffic group.
+
+Those of a group have its name in front: ``bulk.goodput_bps`` is what the flows ``bulk[0]``, ``bulk[1]``, … carry.
+
+Example:
+    >>> import tightlink as tl
+    >>> run = tl.simulate(tl.loads('''
+    ... profile = "ns2"
+    ... duration = "2 s"
+    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
+    ... traffic.old = { kind = "bulk", from = "a", to = "b" }
+    ... traffic.new = { kind = "bulk", from = "a", to = "b", flows = 3 }
+    ... '''))
+    >>> found = metrics(run)
+    >>> round(found["jain"], 3), round(found["new.share"], 3), found["new.goodput_bps"] < found["goodput_bps"]
+    (0.981, 0.729, True)
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.reduce import jain
+from tightlink.tables import TABLES, counted, measured
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    import polars as pl
+
+    from tightlink.run import Run
+    from tightlink.scenario import Scenario
+
+#: Tables over time of traffic that is no single flows.
+OVER_TIME: Final[tuple[str, ...]] = ("users", "scatter")
+#: Columns of a run's flows that add up.
+_SUMS: Final = ("goodput_bps", "throughput_bps", "packets_sent", "packets_dropped", "packets_retransmitted", "timeouts")
+#: Columns of a run's flows of which the largest is taken; of others the mean over the flows.
+_LARGEST: Final = re.compile(r"(one_way_delay|rtt)_max_s")
+_MEANS: Final = re.compile(r"(one_way_delay|rtt|jitter)_(mean|p50|p95|p99)_s|limited_by_.*")
+_OF_FLOWS: Final = tuple(
+    column.name for column in TABLES["flows"] if _MEANS.fullmatch(column.name) or _LARGEST.fullmatch(column.name)
+)
+#: Columns of links, of which the busiest one is taken: exact quantiles, whatever flows send through it.
+_OF_LINK: Final = ("utilization", "queue_mean_packets", *(
+    column.name for column in TABLES["links"] if column.name.startswith("queueing_delay_")
+))  # fmt: skip
+#: Those of them that each traffic group has.
+_OF_GROUPS: Final = tuple(
+    column.name
+    for column in TABLES["flows"]
+    if re.fullmatch(r"(one_way_delay|queueing_delay|rtt)_(mean|p95)_s", column.name)
+)
+#: Traffic groups up to which each has metrics of its own; a table of thousands of columns helps nobody.
+MOST_GROUPS: Final = 20
+#: What a person looks at first, in this order; of several names the first that there is.
+_MAIN: Final = (
+    *(("goodput_bps",), ("sources_transmitting",), ("transfers_completed",), ("packets_in_network",), ("jain",)),
+    *(("loss",), ("queueing_delay_p95_s", "queueing_delay_mean_s", "queue_mean_packets")),
+    *(("one_way_delay_p95_s", "one_way_delay_mean_s"), ("rtt_p95_s", "rtt_mean_s"), ("utilization",)),
+)
+_MEMBER: Final = r"\[\d+\]$"
+
+
+def metrics(run: Run) -> dict[str, float]:
+    """What came out of a run, over all of its flows, or of all of its users and datagrams, as numbers.
+
+    ``loss`` is packets dropped / packets sent, of users 1 − packets delivered / packets sent; ``utilization`` and
+    ``queue_mean_packets`` are those of the busiest link.
+    """
+    over_time = {name: summed(run.table(name).lazy(), name)[()] for name in OVER_TIME if name in run.tables}
+    flows = None if over_time else run.flows
+    return metrics_of(flows, run.links, over_time, each=of_each_flow(run.scenario))
+
+
+def of_each_flow(scenario: Scenario) -> bool:
+    """Whether the table of flows has a row for each flow, rather than for each traffic group."""
+    return scenario.observe is None or scenario.observe.flows != "group"
+
+
+def summed(table: pl.LazyFrame, name: str, by: Sequence[str] = ()) -> dict[tuple[Any, ...], dict[str, float]]:
+    """Of a table over time: what is counted added up, what is measured as its mean over time, by run.
+
+    Args:
+        table: Rows of intervals, of one label or of several, which are added.
+        name: Which table it is.
+        by: Columns that tell runs apart.
+    """
+    import polars as pl
+
+    counts, means = counted(name), measured(name)
+    rows = table.group_by(*by, "label", maintain_order=True).agg(pl.col(counts).sum(), pl.col(means).drop_nulls())
+    runs: dict[tuple[Any, ...], dict[str, list[float]]] = {}
+    for row in rows.collect().iter_rows(named=True):
+        values = runs.setdefault(tuple(row[key] for key in by), {column: [] for column in (*counts, *means)})
+        for column in counts:
+            values[column].append(row[column])
+        for column in means:
+            values[column].append(_mean(row[column]))
+    return {run: {column: _together(column, of_labels) for column, of_labels in values.items()}
+            for run, values in runs.items()}  # fmt: skip
+
+
+def _together(column: str, of_labels: Sequence[float]) -> float:
+    """What all labels have: the sum, or the mean of what is a mean already."""
+    if "_mean" not in column:
+        return math.fsum(of_labels)
+    return _mean([value for value in of_labels if not math.isnan(value)])
+
+
+def _mean(values: Sequence[float]) -> float:
+    """The mean, of an exact sum: a rounded one depends on the order in which rows are read."""
+    return math.fsum(values) / len(values) if values else math.nan
+
+
+def metrics_of(
+    flows: pl.DataFrame | None, links: pl.DataFrame, over_time: Mapping[str, dict[str, float]], *, each: bool = True
+) -> dict[str, float]:
+    """The same from the tables of a run.
+
+    Args:
+        flows: Its flows; nothing where its traffic is counted by intervals.
+        links: Its links.
+        over_time: By name, what `summed` found.
+        each: Whether its flows have a row each.
+    """
+    busiest = links.sort("utilization", descending=True, maintain_order=True).row(0, named=True)
+    values = _of_flows(flows, each=each) if flows is not None else {}
+    for name, row in over_time.items():
+        got = row["packets_sent"] - row["packets_dropped"] if name == "scatter" else row["packets_delivered"]
+        loss = 1 - got / row["packets_sent"] if row["packets_sent"] else math.nan
+        prefix = "" if len(over_time) == 1 else f"{name}_"
+        values |= {prefix + key: value for key, value in (row | {"loss": loss}).items()}
+    of_link = {name: math.nan if busiest[name] is None else float(busiest[name]) for name in _OF_LINK}
+    # Users measure the queueing delay on their way, which is more than that of one link.
+    values |= of_link | {name: value for name, value in values.items() if name in _OF_LINK}
+    return values | (_by_group(flows, each=each) if flows is not None else {})
+
+
+def _of_flows(flows: pl.DataFrame, *, each: bool) -> dict[str, float]:
+    values = {name: float(flows[name].sum()) for name in _SUMS}
+    values["loss"] = _loss(values["packets_dropped"], values["packets_sent"])
+    values["jain"] = _jain(flows, each=each)
+    return values | {name: _together_of(flows, name) for name in _OF_FLOWS if name in flows.columns}
+
+
+def _by_group(flows: pl.DataFrame, *, each: bool) -> dict[str, float]:
+    """Metrics of each traffic group, where there are several."""
+    import polars as pl
+
+    parts = list(flows.group_by(pl.col("label").str.replace(_MEMBER, ""), maintain_order=True))
+    if not 1 < len(parts) <= MOST_GROUPS:
+        return {}
+    whole = float(flows["goodput_bps"].sum())
+    values: dict[str, float] = {}
+    for (group,), part in parts:
+        goodput = float(part["goodput_bps"].sum())
+        of_group = {
+            "goodput_bps": goodput,
+            "share": goodput / whole if whole else math.nan,
+            "jain": _jain(part, each=each),
+            "loss": _loss(float(part["packets_dropped"].sum()), float(part["packets_sent"].sum())),
+            **{name: _together_of(part, name) for name in _OF_GROUPS if name in part.columns},
+        }
+        values |= {f"{group}.{name}": value for name, value in of_group.items()}
+    return values
+
+
+def _together_of(flows: pl.DataFrame, name: str) -> float:
+    """The largest value of several flows, or the mean of their values."""
+    value = flows[name].max() if _LARGEST.fullmatch(name) else flows[name].mean()
+    return float(value) if isinstance(value, int | float) else math.nan
+
+
+def _jain(flows: pl.DataFrame, *, each: bool) -> float:
+    """Jain's index of the flows' goodputs; none of a single flow, and where flows have no rows of their own."""
+    return jain(flows["goodput_bps"].to_list()) if each and flows.height > 1 else math.nan
+
+
+def _loss(dropped: float, sent: float) -> float:
+    return dropped / sent if sent else math.nan
+
+
+def main_metrics(columns: Collection[str]) -> list[str]:
+    """Of the columns of a table of runs, the metrics that a person looks at first; of each delay one.
+
+    >>> main_metrics(["packets_sent", "utilization", "rtt_mean_s", "rtt_p95_s", "goodput_bps"])
+    ['goodput_bps', 'rtt_p95_s', 'utilization']
+    """
+    wanted = [next((name for name in each if name in columns), "") for each in _MAIN]
+    return [name for name in wanted if name]
+
+
+def group_metrics(columns: Collection[str], keys: Collection[str]) -> dict[str, dict[str, str]]:
+    """Of the columns of a table of runs, those of traffic groups: by metric and group, the column.
+
+    Args:
+        columns: Of the table of runs.
+        keys: Those of them that are keys of the scenario, which have dots, too.
+
+    >>> group_metrics(["loss", "observe.flows", "new.loss", "old.loss"], ["observe.flows"])
+    {'loss': {'new': 'new.loss', 'old': 'old.loss'}}
+    """
+    found: dict[str, dict[str, str]] = {}
+    for column in columns:
+        group, dot, metric = column.rpartition(".")
+        if dot and column not in keys:
+            found.setdefault(metric, {})[group] = column
+    return found
+
+
+def listed() -> list[tuple[str, str]]:
+    """What the table of runs says of each run, with a line of help each; of a group with GROUP in front.
+
+    >>> dict(listed())["GROUP.share"]
+    'share of the goodput of all flows that the traffic group has'
+    """
+    helps, of_links = ({column.name: column.help for column in TABLES[name]} for name in ("flows", "links"))
+    taken = {name: "largest" if _LARGEST.fullmatch(name) else "mean" for name in (*_OF_FLOWS, *_OF_GROUPS)}
+    means = {name: f"{how} over the flows: {helps[name]}" for name, how in taken.items()}
+    loss, evenness = (
+        "packets dropped / packets sent",
+        "Jain's index of the goodputs of several flows: 1 if all are equal",
+    )
+    return [
+        *((name, f"sum over the flows: {helps[name]}") for name in _SUMS),
+        ("loss", loss),
+        ("jain", evenness),
+        *((name, means[name]) for name in _OF_FLOWS),
+        *((name, f"of the busiest link: {of_links[name]}") for name in _OF_LINK),
+        ("GROUP.goodput_bps", f"of 2 to {MOST_GROUPS} traffic groups: sum over the group's flows"),
+        ("GROUP.share", "share of the goodput of all flows that the traffic group has"),
+        ("GROUP.jain", f"of the traffic group: {evenness}"),
+        ("GROUP.loss", f"of the traffic group: {loss}"),
+        *((f"GROUP.{name}", f"of the traffic group: {means[name]}") for name in _OF_GROUPS),
+    ]

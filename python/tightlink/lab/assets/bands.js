@@ -1,0 +1,93 @@
+// What held each flow back, over time: a band for each flow, with the share of each interval that each limit took.
+import { element, words } from "./format.js";
+import { MOST, flowsOf, isDark, options } from "./plots.js";
+
+/** @typedef {import("./engine.js").Result} Result */
+
+/** @type {Record<string, string>} */
+const PAINTS = {
+  limited_by_handshake: "#9aa2ac", limited_by_application: "#b9c2cc", limited_by_receiver_window: "#8a5fbf", limited_by_network: "#0b63a5",
+  limited_by_pacing: "#008c9e", limited_by_sender_rate: "#c77700", limited_by_congestion_window: "#d1495b",
+};
+const OTHERS = ["#2f8f5b", "#b0478f", "#6b7280"];
+const HEIGHT = 22;
+
+/** @param {string} limit @param {string[]} all */
+const paint = (limit, all) => PAINTS[limit] ?? OTHERS[all.indexOf(limit) % OTHERS.length];
+
+export class Bands {
+  /** @param {HTMLElement} place @param {import("./plots.js").Charts} charts */
+  constructor(place, charts) {
+    this.charts = charts;
+    this.box = element("figure", { className: "chart", id: "chart-limits" });
+    this.caption = element("figcaption");
+    place.append(this.box);
+    this.box.append(this.caption);
+    this.plot = null;
+  }
+
+  /** @param {Result} result */
+  draw(result) {
+    const flows = flowsOf(result).slice(0, MOST);
+    const of = result.lines.filter((line) => line.metric.startsWith("limited_by_") && flows.includes(line.entity));
+    const limits = [...new Set(of.map((line) => line.metric))];
+    this.box.hidden = !limits.length;
+    this.caption.replaceChildren("Limited by ", ...limits.map((limit) => element("span", { className: "key" }, element("i", { style: `background:${paint(limit, limits)}` }), words(limit))));
+    this.plot?.destroy();
+    this.charts.plots.delete("limits");
+    this.plot = null;
+    if (!limits.length) return;
+    const made = options("", this.charts.width, flows.length * HEIGHT + 34, String);
+    made.scales.y = { range: () => [0, flows.length] };
+    made.axes[1] = {
+      ...made.axes[1], grid: { show: false }, ticks: { show: false }, splits: () => flows.map((_, index) => flows.length - index - 0.5),
+      values: () => flows.map((flow) => (flow.length > 9 ? `${flow.slice(0, 8)}…` : flow)),
+    };
+    made.legend = { show: false };
+    made.series.push({ show: true, stroke: "transparent", points: { show: false } });
+    made.hooks = {
+      drawAxes: [(/** @type {any} */ plot) => this.paint(plot, result, flows, of, limits)],
+      setScale: [(/** @type {any} */ plot, /** @type {string} */ scale) => scale === "x" && this.charts.follow(plot)],
+    };
+    // @ts-expect-error the library is a script before this one
+    this.plot = new uPlot(made, [result.times, Array.from(result.times, () => null)], this.box);
+    this.plot.root.setAttribute("role", "img");
+    this.plot.root.setAttribute("aria-label", "What held each flow back, over time; the table of flows has the shares");
+    this.charts.plots.set("limits", this.plot);
+    this.charts.rescale(this.plot);
+  }
+
+  /**
+   * @param {any} plot
+   * @param {Result} result
+   * @param {string[]} flows
+   * @param {import("./engine.js").Line[]} lines
+   * @param {string[]} limits
+   */
+  paint(plot, result, flows, lines, limits) {
+    const { ctx, bbox } = plot;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    ctx.globalAlpha = isDark() ? 0.85 : 0.9;
+    flows.forEach((flow, row) => {
+      const of = limits.flatMap((limit) => lines.filter((line) => line.entity === flow && line.metric === limit));
+      const top = plot.valToPos(flows.length - row - 0.12, "y", true);
+      const height = plot.valToPos(flows.length - row - 0.88, "y", true) - top;
+      result.times.forEach((time, index) => {
+        const left = plot.valToPos(time - result.interval, "x", true);
+        const right = plot.valToPos(time, "x", true);
+        if (right < bbox.left || left > bbox.left + bbox.width) return;
+        let from = 0;
+        for (const line of of) {
+          const share = Math.min(1 - from, (line.values[index] || 0) / result.interval);
+          ctx.fillStyle = paint(line.metric, limits);
+          ctx.fillRect(left, top + from * height, right - left + 0.5, share * height);
+          from += share;
+        }
+      });
+    });
+    ctx.restore();
+  }
+}

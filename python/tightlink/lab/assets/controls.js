@@ -1,0 +1,90 @@
+// The sliders, what they say, and the buttons of a lesson's text.
+import { element } from "./format.js";
+
+/** @typedef {import("./lab.js").Given} Given */
+
+/** @type {Record<string, string>} */
+const NAMES = {
+  queue: "queue discipline", "queue.limit": "buffer", "tcp.congestion": "congestion control", "tcp.window": "receiver's window",
+  flows: "number of flows", loss: "random loss",
+};
+
+/** A key in words: what it belongs to, and what it is. @param {string} key */
+export function named(key) {
+  let [kind, name, ...rest] = key.split(".");
+  if (kind === "topology" && rest.length > 1) [name, ...rest] = rest;
+  const what = rest.join(".");
+  return rest.length ? `${name}: ${NAMES[what] ?? what.replaceAll(".", " ").replaceAll("_", " ")}` : key;
+}
+
+export class Controls {
+  /**
+   * @param {HTMLElement} place
+   * @param {Given} given
+   * @param {(positions: number[]) => void} moved
+   */
+  constructor(place, given, moved) {
+    this.given = given;
+    this.positions = given.sliders.map(({ start }) => start);
+    this.moved = moved;
+    this.error = element("p", { className: "error", role: "alert", hidden: true });
+    this.parts = given.sliders.map((slider, index) => this.control(slider, index));
+    place.append(...this.parts.map(({ box }) => box), this.error);
+    this.show();
+  }
+
+  /** @param {Given["sliders"][number]} slider @param {number} index */
+  control(slider, index) {
+    const id = `slider-${index}`;
+    const output = element("output", { htmlFor: id });
+    const input = slider.choice
+      ? element("select", { id }, ...slider.texts.map((text, place) => element("option", { value: String(place) }, text)))
+      : element("input", { id, type: "range", min: "0", max: String(slider.texts.length - 1), step: "1" });
+    input.title = slider.key;
+    input.addEventListener("input", () => this.move([[index, Number(input.value)]]));
+    const reset = element("button", { type: "button", className: "reset", title: `back to ${slider.texts[slider.start]}`, ariaLabel: `${slider.key}: back to ${slider.texts[slider.start]}`, onclick: () => this.move([[index, slider.start]]) }, "↺");
+    const box = element("div", { className: slider.choice ? "control choice" : "control" }, element("label", { htmlFor: id, title: slider.key }, named(slider.key)), output, reset, input);
+    return { box, input, output, reset };
+  }
+
+  /** @param {[number, number][]} moves */
+  move(moves) {
+    for (const [slider, place] of moves) this.positions[slider] = place;
+    this.show();
+    this.moved([...this.positions]);
+  }
+
+  show() {
+    this.parts.forEach(({ box, input, output, reset }, index) => {
+      const { texts, start } = this.given.sliders[index];
+      const text = texts[this.positions[index]];
+      input.value = String(this.positions[index]);
+      input.setAttribute("aria-valuetext", text);
+      output.textContent = text;
+      reset.hidden = this.positions[index] === start;
+      box.classList.toggle("moved", this.positions[index] !== start);
+    });
+  }
+
+  /** Why there is no run at these positions; the last good one stays. @param {string} [sentence] */
+  say(sentence = "") {
+    this.error.textContent = sentence;
+    this.error.hidden = !sentence;
+  }
+
+  /** The positions as a link carries them: what was moved. */
+  get fragment() {
+    const moved = this.given.sliders.flatMap(({ key, texts, start }, index) => (this.positions[index] === start ? [] : [[key, texts[this.positions[index]]]]));
+    return moved.map((pair) => pair.map(encodeURIComponent).join("=")).join("&");
+  }
+
+  /** Moves the sliders as a link says; keys that are unknown here stay out. @param {string} fragment */
+  follow(fragment) {
+    const wanted = new Map(fragment.replace(/^#/, "").split("&").map((pair) => /** @type {[string, string]} */ (pair.split("=").map(decodeURIComponent))));
+    this.positions = this.given.sliders.map(({ key, texts, start }) => {
+      const place = texts.indexOf(wanted.get(key) ?? "");
+      return place < 0 ? start : place;
+    });
+    this.show();
+  }
+}

@@ -1,0 +1,64 @@
+// Quantities as the command line prints them.
+
+/** @param {number} value @param {number} [digits] */
+export const rounded = (value, digits = 4) => Number(value.toPrecision(digits));
+
+/** @param {number} value @param {[string, number][]} units */
+const scaled = (value, units) => {
+  const [name, factor] = units.find(([, size]) => Math.abs(value) >= size) ?? units[units.length - 1];
+  return `${rounded(value / factor, 12)} ${name}`;
+};
+
+/** @type {[string, number][]} */
+const RATES = [["Tbit/s", 1e12], ["Gbit/s", 1e9], ["Mbit/s", 1e6], ["kbit/s", 1e3], ["bit/s", 1]];
+/** @type {[string, number][]} */
+const TIMES = [["s", 1], ["ms", 1e-3], ["us", 1e-6], ["ns", 1e-9]];
+
+/** @param {number} value */
+export const rate = (value) => scaled(rounded(value), RATES);
+/** @param {number} value */
+export const time = (value) => (Math.abs(value) < 1e-12 ? "0 s" : scaled(rounded(value), TIMES));
+
+/**
+ * A value of a column in the unit that the column's name says.
+ * @param {string} column
+ * @param {number | null | undefined} value
+ */
+export function quantity(column, value) {
+  if (value === null || value === undefined || !Number.isFinite(value)) return "-";
+  if (column.endsWith("_bps")) return rate(value);
+  if (column.endsWith("_s")) return time(value);
+  if (column === "utilization" || column.startsWith("limited_by_")) return `${rounded(value * 100)} %`;
+  return String(Number.isInteger(value) ? value : rounded(value));
+}
+
+/** @param {string} column */
+export const words = (column) => column.replace(/^limited_by_/, "").replace(/_(s|bps|packets)$/, "").replaceAll("_", " ");
+
+/**
+ * What held a flow back for most of its time.
+ * @param {Record<string, number>} row
+ */
+export function limit(row) {
+  const shares = Object.entries(row).filter(([name]) => name.startsWith("limited_by_"));
+  const [name, share] = shares.reduce((most, next) => (next[1] > most[1] ? next : most), ["", 0]);
+  return share > 0 ? `${words(name)} ${Math.round(share * 100)} %` : "-";
+}
+
+/**
+ * An element with attributes, children and handlers.
+ * @param {string} tag
+ * @param {Record<string, any>} [more]
+ * @param {...(Node | string)} children
+ * @returns {any}
+ */
+export function element(tag, more = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(more)) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (name in made && name !== "list") /** @type {any} */ (made)[name] = value;
+    else made.setAttribute(name, value);
+  }
+  made.append(...children);
+  return made;
+}

@@ -1,0 +1,167 @@
+// The page: a scenario, its sliders, and what every packet of it does.
+import { element, quantity, time } from "./format.js";
+import { Engine, Stopped, compiled, result } from "./engine.js";
+import { Charts, isDark } from "./plots.js";
+import { Bands } from "./bands.js";
+import { showTotals, spoken } from "./totals.js";
+import { Packets } from "./packets.js";
+import { Sweep } from "./sweep.js";
+import { csvOf, pictureOf, save, tomlOf } from "./exports.js";
+import { Controls } from "./controls.js";
+
+/**
+ * @typedef {{title: string, duration: string, version: string, text: string, template: string, totals: import("./totals.js").Shown,
+ *   sliders: {key: string, texts: string[], literals: (string | null)[], start: number, choice: boolean, errors: Record<string, string>}[]}} Given
+ * @typedef {import("./engine.js").Result} Result
+ */
+
+/** Samples of each line. */
+const SAMPLES = 600;
+/** What a run takes before it is worth a word, in milliseconds. */
+const QUIET = 400;
+
+/**
+ * Opens a laboratory in an element.
+ * @param {HTMLElement} root
+ * @param {Given} given
+ * @param {string} scenario the scenario and what sliders change in it: text for the engine, as it has numbers that JavaScript rounds
+ * @param {string | ArrayBuffer} packed
+ * @param {string} worker
+ * @param {{fragment?: boolean, ran?: (given: Given, result: Result) => void}} [more]
+ */
+async function openLab(root, given, scenario, packed, worker, more = {}) {
+  root.classList.add("lab");
+  const section = (/** @type {string} */ name, /** @type {string} */ title) => element("section", { className: name, ariaLabel: title });
+  const panel = section("panel", "sliders");
+  const shown = section("shown", "what came out");
+  const status = element("p", { className: "status", role: "status" });
+  const stop = element("button", { type: "button", hidden: true }, "Stop");
+  const totals = element("div", { className: "totals" });
+  const charts_ = element("div", { className: "charts" });
+  const packets_ = element("details", { className: "more" }, element("summary", {}, "Single packets"));
+  const sweep_ = element("details", { className: "more" }, element("summary", {}, "Sweep one slider"));
+  const tools = element("div", { className: "tools" });
+  const text = element("div", { className: "text" });
+  text.innerHTML = given.text;
+  root.replaceChildren(
+    element("header", {}, element("h1", {}, given.title), element("p", { className: "lead" }, `${given.duration} of simulated time. Every move simulates every packet again, here in this page.`)),
+    text, panel, shown, element("footer", {}, given.version));
+  shown.append(element("div", { className: "tools" }, status, stop), totals, tools, charts_, packets_, sweep_);
+
+  const module = await compiled(packed);
+  const make = () => new Engine(module, scenario, worker);
+  const engine = make();
+  /** @type {Result | null} */
+  let now = null;
+  /** @type {Result | null} */
+  let before = null;
+  /** @type {Result | null} */
+  let pinned = null;
+  let wanted = 0;
+
+  const packets = new Packets(packets_, make, () => now);
+  const charts = new Charts(charts_, (from, to) => packets.span(from, to));
+  const bands = new Bands(charts_, charts);
+  const controls = new Controls(panel, given, (positions) => simulate(positions));
+  new Sweep(sweep_, given, make, () => controls.positions);
+
+  const showAll = () => {
+    if (!now) return;
+    const begin = performance.now();
+    showTotals(totals, now, pinned ?? before, given.totals);
+    charts.draw(now, pinned);
+    bands.draw(now);
+    packets.span(...(charts.range ?? charts.whole));
+    const drawn = performance.now() - begin;
+    status.replaceChildren(element("b", {}, spoken(now)), ` · ${now.packet_hops.toLocaleString("en")} packet-hops in ${time(now.ms / 1000)} · digest `, element("code", { title: now.digest }, now.digest.slice(0, 12)));
+    root.dataset.digest = now.digest;
+    root.dataset.positions = now.positions.join(",");
+    root.dataset.simulatedMs = String(now.ms);
+    root.dataset.drawnMs = String(drawn);
+  };
+
+  /** @param {number[]} positions */
+  async function simulate(positions) {
+    const number = ++wanted;
+    const begin = performance.now();
+    const late = setTimeout(() => (stop.hidden = false), QUIET);
+    try {
+      const answer = await engine.run({ positions, samples: SAMPLES });
+      if (!answer.ok) {
+        if (number === wanted) controls.say(answer.text);
+        root.dataset.error = answer.text;
+        return;
+      }
+      controls.say();
+      delete root.dataset.error;
+      const found = result(positions, answer);
+      if (now && String(now.positions) !== String(positions)) before = now;
+      now = found;
+      showAll();
+      root.dataset.wholeMs = String(performance.now() - begin);
+      if (more.fragment) history.replaceState(null, "", `#${controls.fragment}`);
+      more.ran?.(given, found);
+    } catch (error) {
+      if (!(error instanceof Stopped)) throw error;
+      if (error.message === "stopped") controls.say(`stopped at ${quantity("x_s", engine.simulated)} of ${given.duration}: what is shown is the run before`);
+    } finally {
+      clearTimeout(late);
+      if (number === wanted) stop.hidden = true;
+      root.dataset.runs = String(Number(root.dataset.runs ?? 0) + 1);
+    }
+  }
+
+  engine.watch = (simulated) => {
+    if (!stop.hidden) status.textContent = `simulated ${time(simulated)} of ${given.duration} …`;
+  };
+  stop.addEventListener("click", () => engine.stop());
+  const pin = element("button", { type: "button", ariaPressed: "false" }, "Pin as A");
+  pin.addEventListener("click", () => {
+    pinned = pinned ? null : now;
+    pin.textContent = pinned ? "Unpin A" : "Pin as A";
+    pin.setAttribute("aria-pressed", String(Boolean(pinned)));
+    showAll();
+  });
+  const button = (/** @type {string} */ label, /** @type {() => void} */ what) => element("button", { type: "button", onclick: what }, label);
+  const stem = given.title.replace(/[^A-Za-z0-9_-]+/g, "-") || "scenario";
+  tools.append(
+    pin,
+    button("Reset", () => controls.move(given.sliders.map(({ start }, index) => [index, start]))),
+    button("Whole time", () => charts.zoom(null)),
+    button("TOML", () => save(`${stem}.toml`, new Blob([tomlOf(given, controls.positions)], { type: "text/plain" }))),
+    button("CSV", () => now && save(`${stem}.csv`, new Blob([csvOf(now)], { type: "text/csv" }))),
+    button("PNG", async () => save(`${stem}.png`, await pictureOf(charts_))),
+  );
+  text.addEventListener("click", (/** @type {any} */ event) => {
+    const moves = event.target.closest?.("button.set")?.dataset.moves;
+    if (moves) controls.move(JSON.parse(moves));
+  });
+  if (more.fragment) {
+    controls.follow(location.hash);
+    addEventListener("hashchange", () => {
+      controls.follow(location.hash);
+      simulate([...controls.positions]);
+    });
+  }
+  let width = charts.width;
+  new ResizeObserver(() => {
+    if (charts.width !== width) {
+      width = charts.width;
+      requestAnimationFrame(showAll);
+    }
+  }).observe(charts_);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showAll);
+  root.dataset.dark = String(isDark());
+  await simulate([...controls.positions]);
+  const lab = { controls, simulate, toml: () => tomlOf(given, controls.positions), engine, charts, make };
+  /** @type {any} */ (root).laboratory = lab;
+  return lab;
+}
+
+/** Opens the laboratory that this page holds. */
+function openPage() {
+  const held = (/** @type {string} */ id) => document.getElementById(id)?.textContent ?? "";
+  openLab(/** @type {HTMLElement} */ (document.getElementById("lab")), JSON.parse(held("given")), held("document"), held("engine"), held("worker"), { fragment: true });
+}
+
+export { openLab, openPage };

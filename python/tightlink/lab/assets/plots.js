@@ -1,0 +1,238 @@
+// Charts over simulated time, which share their axis, their zoom and their cursor.
+import { element, quantity } from "./format.js";
+
+/** @typedef {import("./engine.js").Result} Result */
+/** @typedef {{label: string, metric: string, color: string, dash?: number[], values: Float64Array, pale?: boolean}} Drawn */
+
+/** Lines of one chart, at most: more cannot be told apart. */
+export const MOST = 8;
+export const COLORS = ["#0b63a5", "#d1495b", "#2f8f5b", "#8a5fbf", "#c77700", "#008c9e", "#b0478f", "#6b7280"];
+const DARK = ["#6db3ee", "#ff8a94", "#5cc98d", "#b99aec", "#f0b04f", "#4fc7d6", "#e58ac6", "#aab2bd"];
+/** What axes take at the left, in pixels: the same everywhere, so that times stand below each other. */
+const LEFT = 76;
+/** More lines than that are told apart by the key above the charts, not by a legend below each. */
+const LEGEND = 6;
+
+export const isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
+/** @param {number} index */
+export const color = (index) => (isDark() ? DARK : COLORS)[index % COLORS.length];
+const ink = () => (isDark() ? "#a0a8b2" : "#59616b");
+const grid = () => (isDark() ? "#2b3137" : "#e6e9ed");
+
+/** Flows that are drawn: the first ones. @param {Result} result */
+export const flowsOf = (result) => [...new Set(result.lines.filter((line) => line.flow).map((line) => line.entity))];
+
+/** Links that are drawn: those where packets waited longest, in the order of the scenario. @param {Result} result */
+export function linksOf(result) {
+  const queues = result.lines.filter((line) => !line.flow && line.metric === "queue_packets");
+  const longest = new Map(queues.map((line) => [line.entity, line.values.reduce((most, value) => Math.max(most, value || 0), 0)]));
+  const chosen = [...longest].filter(([, most]) => most > 0).sort((a, b) => b[1] - a[1]).slice(0, 4).map(([entity]) => entity);
+  return queues.map((line) => line.entity).filter((entity) => chosen.includes(entity));
+}
+
+/**
+ * Lines of one metric.
+ * @param {Result} result
+ * @param {string} metric
+ * @param {string[]} entities
+ * @param {Partial<Drawn>} [more]
+ * @returns {Drawn[]}
+ */
+function lines(result, metric, entities, more = {}) {
+  return entities.slice(0, MOST).flatMap((entity, index) => {
+    const line = result.lines.find((each) => each.entity === entity && each.metric === metric);
+    return line ? [{ label: entity, metric, color: color(index), values: line.values, ...more }] : [];
+  });
+}
+
+/** The goodput of all flows. @param {Result} result @returns {Drawn[]} */
+function sum(result) {
+  const of = result.lines.filter((line) => line.metric === "goodput_bps");
+  if (of.length < 2) return [];
+  const values = new Float64Array(result.times.length);
+  for (const line of of) line.values.forEach((value, index) => (values[index] += value || 0));
+  return [{ label: `all ${of.length} flows`, metric: "goodput_bps", color: ink(), values }];
+}
+
+/** @type {{id: string, title: string, column: string, of: (result: Result) => Drawn[]}[]} */
+export const CHARTS = [
+  {
+    id: "window", title: "Congestion window (solid) and packets in flight (dashed)", column: "packets",
+    of: (result) => [...lines(result, "cwnd_packets", flowsOf(result)), ...lines(result, "in_flight_packets", flowsOf(result), { dash: [4, 3] })],
+  },
+  { id: "queue", title: "Packets waiting at links", column: "packets", of: (result) => lines(result, "queue_packets", linksOf(result)) },
+  { id: "rate", title: "Goodput", column: "goodput_bps", of: (result) => [...lines(result, "goodput_bps", flowsOf(result)), ...sum(result)] },
+  { id: "delay", title: "One-way delay", column: "one_way_delay_s", of: (result) => lines(result, "one_way_delay_s", flowsOf(result)) },
+];
+
+/** Losses at links, or marks of flows: when there were any. @param {Result} result @param {string} metric */
+export function ticks(result, metric) {
+  const when = new Set();
+  for (const line of result.lines.filter((each) => each.metric === metric)) {
+    line.values.forEach((value, index) => value > 0 && when.add(index));
+  }
+  return [...when].map((index) => result.times[index]);
+}
+
+/** @param {Float64Array} values */
+const gaps = (values) => (values.some(Number.isNaN) ? Array.from(values, (value) => (Number.isNaN(value) ? null : value)) : values);
+
+/**
+ * Axes and cursor of a chart over time.
+ * @param {string} title
+ * @param {number} width
+ * @param {number} height
+ * @param {(value: number) => string} write
+ * @returns {any}
+ */
+export function options(title, width, height, write) {
+  const axis = { stroke: ink(), grid: { stroke: grid(), width: 1 }, ticks: { stroke: grid(), width: 1 }, font: "11px system-ui" };
+  return {
+    title, width, height,
+    scales: { x: { time: false }, y: { range: (/** @type {any} */ _, /** @type {number} */ __, /** @type {number} */ most) => [0, most > 0 ? most * 1.06 : 1] } },
+    axes: [
+      { ...axis, size: 30, values: (/** @type {any} */ _, /** @type {number[]} */ values) => values.map((value) => `${Number(value.toPrecision(6))} s`) },
+      { ...axis, size: LEFT, values: (/** @type {any} */ _, /** @type {number[]} */ values) => values.map(write) },
+    ],
+    cursor: { sync: { key: "lab", setSeries: false }, drag: { x: true, y: false, setScale: true } },
+    legend: { live: true },
+    hooks: {},
+    series: [{ label: "time", value: (/** @type {any} */ _, /** @type {number | null} */ value) => (value == null ? "–" : `${Number(value.toPrecision(6))} s`) }],
+  };
+}
+
+export class Charts {
+  /**
+   * @param {HTMLElement} place
+   * @param {(from: number, to: number) => void} zoomed
+   */
+  constructor(place, zoomed) {
+    this.place = place;
+    this.zoomed = zoomed;
+    /** @type {Map<string, any>} */
+    this.plots = new Map();
+    /** @type {Map<string, string>} */
+    this.shapes = new Map();
+    /** @type {[number, number] | null} */
+    this.range = null;
+    this.busy = false;
+    this.key = element("p", { className: "flows" });
+    place.append(this.key);
+    this.boxes = new Map(CHARTS.map(({ id, title }) => {
+      const box = element("figure", { className: "chart", id: `chart-${id}` });
+      box.append(element("figcaption", {}, title));
+      place.append(box);
+      return [id, box];
+    }));
+  }
+
+  get width() {
+    return Math.max(280, this.place.clientWidth);
+  }
+
+  /**
+   * Draws a run, and a pinned one palely behind it.
+   * @param {Result} result
+   * @param {Result | null} pinned
+   */
+  draw(result, pinned) {
+    this.result = result;
+    this.pinned = pinned;
+    const flows = flowsOf(result);
+    const named = flows.slice(0, MOST).map((flow, index) => element("span", { className: "key" }, element("i", { style: `background:${color(index)}` }), flow));
+    this.key.replaceChildren(...(flows.length > 1 ? ["Flows", ...named, flows.length > MOST ? ` and ${flows.length - MOST} more` : ""] : []));
+    for (const chart of CHARTS) {
+      const drawn = chart.of(result);
+      const other = pinned && pinned.times.length === result.times.length ? chart.of(pinned).map((line) => ({ ...line, label: `A ${line.label}`, pale: true })) : [];
+      this.show(chart, [...drawn, ...other]);
+    }
+  }
+
+  /** @param {typeof CHARTS[number]} chart @param {Drawn[]} drawn */
+  show(chart, drawn) {
+    const box = /** @type {HTMLElement} */ (this.boxes.get(chart.id));
+    box.hidden = drawn.length === 0;
+    const shape = JSON.stringify([this.width, isDark(), drawn.map(({ label, metric, pale }) => [label, metric, pale])]);
+    const data = [this.result?.times, ...drawn.map(({ values }) => gaps(values))];
+    const known = this.plots.get(chart.id);
+    if (known && this.shapes.get(chart.id) === shape) {
+      known.setData(data, false);
+      this.rescale(known);
+      return;
+    }
+    known?.destroy();
+    this.shapes.set(chart.id, shape);
+    if (!drawn.length) return void this.plots.delete(chart.id);
+    const write = (/** @type {number} */ value) => quantity(chart.column, value);
+    const made = options("", this.width, 190, write);
+    made.series.push(...drawn.map((line) => ({
+      label: line.metric === "in_flight_packets" ? `${line.label} in flight` : line.label, stroke: line.pale ? `${line.color}77` : line.color,
+      width: line.pale ? 1 : 1.5, dash: line.pale ? [2, 3] : line.dash, points: { show: false }, spanGaps: true,
+      value: (/** @type {any} */ _, /** @type {number | null} */ value) => (value == null ? "–" : write(value)),
+    })));
+    if (drawn.length > LEGEND) made.legend = { show: false };
+    made.hooks = {
+      draw: [(/** @type {any} */ plot) => this.drawTicks(plot, chart.id)],
+      setScale: [(/** @type {any} */ plot, /** @type {string} */ scale) => scale === "x" && this.follow(plot)],
+    };
+    // @ts-expect-error the library is a script before this one
+    const plot = new uPlot(made, data, box);
+    plot.root.setAttribute("role", "img");
+    plot.root.setAttribute("aria-label", `${chart.title}, over time; the totals above say the same in numbers`);
+    this.plots.set(chart.id, plot);
+    this.rescale(plot);
+  }
+
+  /** @param {any} plot */
+  rescale(plot) {
+    this.busy = true;
+    const [from, to] = this.range ?? this.whole;
+    plot.setScale("x", { min: from, max: to });
+    this.busy = false;
+  }
+
+  /** @returns {[number, number]} */
+  get whole() {
+    const times = this.result?.times ?? new Float64Array(0);
+    return [0, times.length ? times[times.length - 1] : 1];
+  }
+
+  /** Zooms the others as one of them was. @param {any} plot */
+  follow(plot) {
+    if (this.busy || !this.result) return;
+    const [low, high] = this.whole;
+    const { min, max } = plot.scales.x;
+    this.zoom(min <= low + 1e-12 && max >= high - 1e-12 ? null : [Math.max(low, min), Math.min(high, max)], plot);
+  }
+
+  /** @param {[number, number] | null} range @param {any} [from] */
+  zoom(range, from) {
+    this.range = range;
+    const [low, high] = range ?? this.whole;
+    queueMicrotask(() => {
+      for (const plot of this.plots.values()) if (plot !== from) this.rescale(plot);
+      this.zoomed(low, high);
+    });
+  }
+
+  /** Ticks where packets were lost, or marked. @param {any} plot @param {string} id */
+  drawTicks(plot, id) {
+    if (!this.result || (id !== "queue" && id !== "window")) return;
+    const { ctx, bbox } = plot;
+    ctx.save();
+    for (const [metric, paint] of id === "queue" ? [["packets_dropped", isDark() ? "#ff8078" : "#b3261e"]] : [["packets_marked", "#d68a00"]]) {
+      ctx.strokeStyle = paint;
+      ctx.lineWidth = devicePixelRatio;
+      ctx.beginPath();
+      for (const time of ticks(this.result, metric)) {
+        const x = plot.valToPos(time, "x", true);
+        if (x < bbox.left || x > bbox.left + bbox.width) continue;
+        ctx.moveTo(x, bbox.top);
+        ctx.lineTo(x, bbox.top + 7 * devicePixelRatio);
+      }
+      ctx.stroke();
+    }
+    ctx.restore();
+  }
+}
+

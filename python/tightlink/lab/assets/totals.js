@@ -1,0 +1,97 @@
+// Totals as the command line prints them, with what changed against the run before or the pinned one.
+import { element, limit, quantity } from "./format.js";
+import { rows } from "./engine.js";
+
+/** @typedef {import("./engine.js").Result} Result */
+
+/** Rows of a table that are shown. */
+const ROWS = 8;
+
+/** @typedef {Record<string, Record<string, string>>} Shown columns of each table by their headers, as the command line prints them */
+
+/**
+ * How a number changed, in words that fit into a cell.
+ * @param {number} now
+ * @param {number | null | undefined} before
+ */
+function change(now, before) {
+  if (before === undefined || before === null || now === before || now === null) return "";
+  if (before === 0) return "▲ new";
+  const share = (now - before) / before;
+  const percent = Math.abs(share) < 0.0005 ? "<0.1" : Number((Math.abs(share) * 100).toPrecision(2));
+  return share > 2 ? `▲ ×${Number((now / before).toPrecision(2))}` : `${share > 0 ? "▲" : "▼"} ${percent} %`;
+}
+
+/** Links that carried anything, where there are many those that were busiest. @param {Record<string, any>[]} links */
+function busiest(links) {
+  const used = links.filter((row) => row.packets_in > 0);
+  const least = used.map((row) => row.utilization).sort((a, b) => b - a)[ROWS - 1] ?? 0;
+  return [...used.filter((row) => row.utilization >= least).slice(0, ROWS), ...used.filter((row) => row.utilization < least)];
+}
+
+/** The sum of all rows, where there are several. @param {Record<string, any>[]} all @param {string} column */
+const total = (all, column) => (column === "goodput_bps" || column.startsWith("packets_") ? all.reduce((sum, row) => sum + row[column], 0) : null);
+
+/**
+ * @param {Result} result
+ * @param {Result | null} before
+ * @param {string} name
+ * @param {Shown} shown
+ */
+function table(result, before, name, shown) {
+  const here = rows(result.tables[name]);
+  const label = name === "flows" ? "label" : "link";
+  const known = new Map(before ? rows(before.tables[name]).map((row) => [row[label], row]) : []);
+  const columns = Object.entries(shown[name]).filter(([, column]) => column in result.tables[name]);
+  const used = name === "links" ? busiest(here) : here;
+  const body = used.slice(0, ROWS).map((row) => {
+    const other = known.get(row[label]) ?? (used.length === 1 && known.size === 1 ? [...known.values()][0] : undefined);
+    const cells = columns.map(([, column]) => element("td", {}, quantity(column, row[column]), element("small", {}, change(row[column], other?.[column]))));
+    if (name === "flows") cells.push(element("td", { className: "limit" }, limit(row), element("small", {}, other && limit(other) !== limit(row) ? `before: ${limit(other)}` : "")));
+    return element("tr", {}, element("th", { scope: "row" }, row[label]), ...cells);
+  });
+  const heads = [name === "flows" ? "flow" : "link", ...columns.map(([head]) => head), ...(name === "flows" ? ["limited by"] : [])];
+  if (name === "flows" && here.length > 1) {
+    const others = before ? rows(before.tables.flows) : [];
+    const cells = columns.map(([, column]) => {
+      const sum = total(here, column);
+      return sum === null ? element("td") : element("td", {}, quantity(column, sum), element("small", {}, change(sum, others.length ? total(others, column) : null)));
+    });
+    body.push(element("tr", {}, element("th", { scope: "row" }, `all ${here.length}`), ...cells, element("td")));
+  }
+  const more = used.length > ROWS ? [element("caption", {}, `${ROWS} of ${used.length}`)] : [];
+  return element("div", { className: "wide" }, element("table", {}, ...more,
+    element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col", className: head === "limited by" ? "left" : "" }, head)))), element("tbody", {}, ...body)));
+}
+
+/**
+ * Shows the totals of a run.
+ * @param {HTMLElement} place
+ * @param {Result} result
+ * @param {Result | null} before
+ * @param {Shown} shown
+ */
+export function showTotals(place, result, before, shown) {
+  place.replaceChildren(table(result, before, "flows", shown), table(result, before, "links", shown), ...result.warnings.map((text) => element("p", { className: "warning" }, text)));
+}
+
+/** One sentence on a run, for those who hear the page. @param {Result} result */
+export function spoken(result) {
+  const flows = rows(result.tables.flows);
+  const goodput = flows.reduce((sum, row) => sum + (row.goodput_bps || 0), 0);
+  const first = flows.length === 1 ? `, limited by ${limit(flows[0])}` : ` by ${flows.length} flows`;
+  return `Goodput ${quantity("goodput_bps", goodput)}${first}`;
+}
+
+/** @type {[string, string, (result: Result) => number][]} */
+export const METRICS = [
+  ["goodput of all flows", "goodput_bps", (result) => rows(result.tables.flows).reduce((sum, row) => sum + (row.goodput_bps || 0), 0)],
+  ["mean one-way delay", "delay_s", (result) => {
+    const flows = rows(result.tables.flows);
+    const arrived = flows.reduce((sum, row) => sum + row.packets_delivered, 0);
+    return flows.reduce((sum, row) => sum + (row.one_way_delay_mean_s || 0) * row.packets_delivered, 0) / arrived;
+  }],
+  ["packets dropped", "packets", (result) => rows(result.tables.flows).reduce((sum, row) => sum + row.packets_dropped, 0)],
+  ["packets retransmitted", "packets", (result) => rows(result.tables.flows).reduce((sum, row) => sum + row.packets_retransmitted, 0)],
+  ["utilization of the busiest link", "utilization", (result) => rows(result.tables.links).reduce((most, row) => Math.max(most, row.utilization), 0)],
+];

@@ -1,0 +1,238 @@
+"""The file of a laboratory: engine, scenario, sliders and charts in one HTML page that needs no network."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import html
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.files import write_text
+from tightlink.lab.changes import Document
+from tightlink.lab.chosen import chosen, prepared
+from tightlink.lab.engine import engine
+from tightlink.lab.sliders import Slider
+from tightlink.lab.text import rendered, settings
+from tightlink.scenario import toml
+from tightlink.scenario.overrides import override
+from tightlink.scenario.scatter import Scatter
+from tightlink.scenario.users import Users
+from tightlink.tables import TOTALS
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from tightlink.scenario import Scenario
+
+_ASSETS: Final = Path(__file__).with_name("assets")
+#: Modules in the order in which they need each other.
+_MODULES: Final = ("format", "engine", "plots", "bands", "totals", "packets", "sweep", "exports", "controls", "lab")
+_IMPORTS: Final = re.compile(r"^import\b[^;]*;\n|^export\b(?! default)\s*", re.MULTILINE)
+_GENERATOR: Final = '<meta name="generator" content="Tightlink laboratory">'
+
+
+def write(
+    path: str | os.PathLike[str],
+    scenario: Scenario,
+    *,
+    sliders: Sequence[str] = (),
+    text: str = "",
+    title: str = "",
+) -> Path:
+    """Write a laboratory: one HTML file that opens offline.
+
+    Args:
+        path: The file to write. An older laboratory in its place is replaced, another file is not.
+        scenario: What it begins with.
+        sliders: ``key=v1,v2,…`` or ranges; without any, sensible ones are chosen.
+        text: A lesson in Markdown, in which ``{set: key=value}`` is a button.
+        title: What stands above it (default: the name of the scenario's file).
+
+    Raises:
+        ScenarioError: A slider, or a button of the text, does not fit the scenario.
+        TightlinkError: The scenario cannot be simulated in a browser, or another file is there.
+    """
+    target = Path(path)
+    if target.exists() and not (target.is_file() and _GENERATOR in target.read_text("utf-8", "replace")[:2000]):
+        raise TightlinkError(f"{target}: something is there that is no laboratory; nothing is overwritten")
+    module = engine()
+    given = data(scenario, sliders=sliders, text=text, title=title)
+    return write_text(target, _page(given, module))
+
+
+def data(scenario: Scenario, *, sliders: Sequence[str] = (), text: str = "", title: str = "") -> dict[str, Any]:
+    """What a laboratory shows and simulates, without its engine: for a page or a notebook."""
+    _check(scenario)
+    base, made = _sliders(scenario, sliders, text)
+    document = Document(base, made)
+    own = base.written()
+    return {
+        "title": title or (Path(scenario.file).stem if scenario.file else "scenario"),
+        "sliders": [_described(number, made, own, document) for number in range(len(made))],
+        "template": toml.dump(_template(own, made)),
+        "document": document.to_dict(),
+        "duration": base.duration,
+        "totals": TOTALS,
+        "text": rendered(text, lambda key, value: _place(made, key, value)) if text else "",
+        "version": _version(),
+    }
+
+
+def _described(number: int, made: Sequence[Slider], own: dict[str, Any], document: Document) -> dict[str, Any]:
+    """A slider as the page shows it; a value that the scenario leaves to its profile has no text of its own."""
+    slider = made[number]
+    literals: list[str | None] = [toml.literal(_below(slider, value, made)) for value in slider.values]
+    if not _is_written(own, slider.key):
+        literals[slider.start] = None
+    errors = [document.error(number, place) for place in range(len(literals))]
+    return {
+        "key": slider.key,
+        "texts": slider.texts,
+        "literals": literals,
+        "start": slider.start,
+        "choice": slider.is_choice,
+        "errors": {place: error for place, error in enumerate(errors) if error},
+    }
+
+
+def _check(scenario: Scenario) -> None:
+    """Refuse what a browser cannot simulate."""
+    for name, traffic in scenario.traffic.items():
+        if isinstance(traffic, Users | Scatter):
+            raise ScenarioError(
+                f"flows: a laboratory has no {traffic.kind}, of which a browser cannot hold as many as matter",
+                key=f"traffic.{name}.kind",
+                value=traffic.kind,
+                file=scenario.file,
+            )
+    for flow in scenario.resolve()["flows"]:
+        congestion = flow["transport"].get("tcp", {}).get("congestion", {})
+        if "external" in json.dumps(congestion):
+            raise ScenarioError(
+                "a control of the engine: one that is written in Python does not run in a browser",
+                key=f"traffic.{flow['group']}.tcp.congestion",
+                file=scenario.file,
+            )
+
+
+def _sliders(scenario: Scenario, given: Sequence[str], text: str) -> tuple[Scenario, list[Slider]]:
+    """The scenario that sliders begin with, and these, with the values that buttons of the text set."""
+    base = scenario if given else prepared(scenario)
+    made = [Slider.parse(each, base) for each in given] if given else chosen(base)
+    for key, value in (entry for button in settings(text) for entry in button):
+        number = _slider(made, key, value)
+        if number is None:
+            added = Slider.of(key, [value], base)
+            made.append(added)
+        elif made[number].place(value) is None:
+            made[number] = Slider.of(made[number].key, [*made[number].values, value], base)
+    # A key comes before those in its table.
+    return base, sorted(made, key=lambda slider: any(slider.key.startswith(f"{other.key}.") for other in made))
+
+
+def _slider(made: Sequence[Slider], key: str, value: object) -> int | None:
+    """The slider that a button means: of the key, or of the limit or the kind of a queue that is written as one."""
+    wanted = [key] if isinstance(value, dict) else [f"{key}.limit", key]
+    keys = [slider.key for slider in made]
+    if isinstance(value, str) and any(value == text for s in made if s.key == key and s.is_choice for text in s.texts):
+        return keys.index(key)
+    return next((keys.index(each) for each in wanted if each in keys), None)
+
+
+def _place(made: Sequence[Slider], key: str, value: object) -> tuple[int, int]:
+    number = _slider(made, key, value)
+    assert number is not None
+    slider = made[number]
+    place = slider.place(value)
+    return number, slider.texts.index(str(value)) if place is None else place
+
+
+def _template(own: dict[str, Any], made: Sequence[Slider]) -> dict[str, Any]:
+    """The scenario with a token where each slider stands."""
+    found = own
+    for number, slider in enumerate(made):
+        if not any(slider.key.startswith(f"{other.key}.") for other in made):
+            found = override(found, slider.key, f"@slider{number}@")
+    return found
+
+
+def _below(slider: Slider, value: object, made: Sequence[Slider]) -> object:
+    """A value of a slider with the tokens of those of keys in it."""
+    if not isinstance(value, dict):
+        return value
+    for number, other in enumerate(made):
+        if other.key.startswith(f"{slider.key}."):
+            value = override(value, other.key.removeprefix(f"{slider.key}."), f"@slider{number}@")
+    return value
+
+
+def _is_written(table: Any, key: str) -> bool:
+    for part in key.split("."):
+        if not isinstance(table, dict) or part not in table:
+            return False
+        table = table[part]
+    return True
+
+
+def _version() -> str:
+    import tightlink
+    from tightlink import _core
+
+    return f"Tightlink {tightlink.__version__}, engine behaviour {_core.engine_behaviour}"
+
+
+def script() -> str:
+    """The modules of the page as one script: what they import from each other stands in it."""
+    parts = [_IMPORTS.sub("", (_ASSETS / f"{name}.js").read_text(encoding="utf-8")) for name in _MODULES]
+    return "\n".join(parts)
+
+
+def style() -> str:
+    """The style sheets of the page."""
+    return (_ASSETS / "uplot.css").read_text(encoding="utf-8") + (_ASSETS / "lab.css").read_text(encoding="utf-8")
+
+
+def _page(given: dict[str, Any], module: bytes) -> str:
+    packed = base64.b64encode(gzip.compress(module, mtime=0)).decode()
+    library = (_ASSETS / "uplot.js").read_text(encoding="utf-8")
+    code = [library, f"{script()}\nopenPage();\n"]
+    hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(each.encode()).digest()).decode()}'" for each in code)
+    policy = (
+        f"default-src 'none'; script-src {hashes} 'wasm-unsafe-eval' blob:; worker-src blob:; "
+        "style-src 'unsafe-inline'; img-src data: blob:"
+    )
+    # The engine's own text: JavaScript would round what is in it.
+    shown = {key: value for key, value in given.items() if key != "document"}
+    scripts = "\n".join(f"<script>{each}</script>" for each in code)
+    worker = (_ASSETS / "worker.js").read_text(encoding="utf-8")
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+{_GENERATOR}
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{html.escape(given["title"])}: laboratory</title>
+<style>{style()}</style>
+</head>
+<body>
+<main id="lab"></main>
+<script type="application/json" id="given">{_json(shown)}</script>
+<script type="application/json" id="document">{_json(given["document"])}</script>
+<script type="text/plain" id="worker">{worker}</script>
+<script type="text/plain" id="engine">{packed}</script>
+{scripts}
+</body>
+</html>
+"""
+
+
+def _json(value: object) -> str:
+    """JSON for the inside of a script element: nothing in it ends that element."""
+    return json.dumps(value, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")

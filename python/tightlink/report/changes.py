@@ -1,0 +1,171 @@
+"""What the factors of an experiment change most: responses ranked by how far their means move between levels.
+
+Example:
+    >>> import polars as pl
+    >>> levels = {"link.wire.queue": pl.DataFrame({
+    ...     "link.wire.queue": ["10 packets", "80 packets"], "goodput_bps": [9.1e6, 9.4e6],
+    ...     "queueing_delay_p95_s": [0.013, 0.107],
+    ... })}
+    >>> print(changes(levels, ["goodput_bps", "queueing_delay_p95_s"])[0].text)
+    p95 queueing delay 13 → 107 ms
+    >>> print(sentence(levels, ["goodput_bps", "queueing_delay_p95_s"]))
+    The p95 queueing delay goes from 13 to 107 ms as link.wire.queue goes from 10 to 80 packets; \
+goodput 9.10 → 9.40 Mbit/s.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.analysis.effects import in_words
+from tightlink.experiment.summary import width_of
+from tightlink.plots import labels
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+#: Shares of a whole, of which differences count as they are; others as shares of the largest mean.
+_SHARES: Final = ("utilization", "loss", "jain", "share", "load")
+#: Digits of the larger of two means, and how many more there may be.
+_DIGITS: Final = 3
+_MORE: Final = 4
+#: Changes below this are not worth a sentence.
+_LEAST: Final = 0.02
+_MOST_TOLD: Final = 3
+#: Words of a quantity: a number and a unit.
+_QUANTITY: Final = 2
+
+
+@dataclass(frozen=True)
+class Change:
+    """How far a factor moves a response: the two levels whose means are furthest apart, in the order of levels."""
+
+    factor: str
+    response: str
+    levels: tuple[Any, Any]
+    means: tuple[float, float]
+    size: float
+    """From 0 to 1: the difference of the means over the largest of all levels, and itself where they are shares."""
+
+    @property
+    def text(self) -> str:
+        """Its response and its means in words: "goodput 9.10 → 9.40 Mbit/s"."""
+        low, high, unit = self.numbers
+        return f"{labels.plain(self.response)} {low} → {high} {unit}".rstrip()
+
+    @property
+    def numbers(self) -> tuple[str, str, str]:
+        """Its means, with as many digits as it takes to tell them apart, and their unit."""
+        axis = labels.axis(self.response, max(map(abs, self.means)))
+        unit = axis.title.removeprefix(labels.plain(self.response)).strip(" ()")
+        return (*_alike(*(mean * axis.factor for mean in self.means)), unit)
+
+    @property
+    def kind(self) -> str:
+        """What responses have in common that say the same: goodput, fairness, delay or the response itself."""
+        metric = self.response.rpartition(".")[2]
+        if metric in {"share", "jain"}:
+            return "fairness"
+        return "delay" if is_delay(metric) else metric
+
+
+def is_delay(metric: str) -> bool:
+    """Whether a metric is a delay: one way, of queues, or of round trips."""
+    return metric.startswith(("queueing_delay_", "one_way_delay_", "rtt_"))
+
+
+def changes(levels: Mapping[str, pl.DataFrame], responses: Sequence[str]) -> list[Change]:
+    """How far each factor moves each response, the largest change first.
+
+    Changes within the confidence intervals of the two means, where there are some, are left out.
+
+    Args:
+        levels: By factor, means at its levels, as `tightlink.analysis.levels.over_levels` gives them.
+        responses: Which columns.
+    """
+    found = []
+    for factor, table in levels.items():
+        for response in responses:
+            means = _means(table, response)
+            there = sorted((place for place in range(len(means)) if math.isfinite(means[place])), key=means.__getitem__)
+            if there:
+                found.append(_between(table, factor, response, sorted((there[0], there[-1]))))
+    return sorted((change for change in found if change is not None), key=lambda change: -change.size)
+
+
+def sentence(levels: Mapping[str, pl.DataFrame], responses: Sequence[str]) -> str:
+    """What changes most, between which levels, and what else changes between them.
+
+    Args:
+        levels: As for `changes`.
+        responses: Which columns.
+    """
+    found = changes(levels, responses)
+    if not found or found[0].size < _LEAST:
+        return "No response changes much, or none by more than its confidence interval."
+    most = found[0]
+    table = levels[most.factor]
+    names = table[most.factor].to_list()
+    places = [names.index(level) for level in most.levels]
+    others = [_between(table, most.factor, response, places) for response in responses]
+    told = {most.kind: most}
+    for change in sorted((change for change in others if change is not None), key=lambda change: -change.size):
+        if change.size >= _LEAST and len(told) <= _MOST_TOLD:
+            told.setdefault(change.kind, change)
+    also = "".join(f"; {change.text}" for change in list(told.values())[1:])
+    name = labels.plain(most.response)
+    article = "" if name.startswith("Jain") else "The "
+    low, high, unit = most.numbers
+    first, last = _short(*map(in_words, most.levels))
+    moved = f"{article}{name} goes from {low} to {high} {unit}".rstrip()
+    return f"{moved} as {most.factor} goes from {first} to {last}{also}."
+
+
+def _short(first: str, last: str) -> tuple[str, str]:
+    """Two levels, the unit only once where it is the same.
+
+    >>> _short("10 packets", "80 packets"), _short("reno", "cubic"), _short("5 packets", "1 BDP")
+    (('10', '80 packets'), ('reno', 'cubic'), ('5 packets', '1 BDP'))
+    """
+    one, other = first.split(" "), last.split(" ")
+    return (one[0], last) if len(one) == len(other) == _QUANTITY and one[1] == other[1] else (first, last)
+
+
+def _means(table: pl.DataFrame, response: str) -> list[float]:
+    values = table[response].to_list() if response in table.columns else []
+    return [math.nan if value is None else float(value) for value in values]
+
+
+def _between(table: pl.DataFrame, factor: str, response: str, places: Sequence[int]) -> Change | None:
+    """The change from one row to another; nothing where it is within their confidence intervals."""
+    means = _means(table, response)
+    if not means:
+        return None
+    one, other = (means[place] for place in places)
+    width = width_of(response)
+    noise = sum(table[width][place] or 0.0 for place in places) if width in table.columns else 0.0
+    difference, largest = abs(other - one), max(map(abs, means))
+    if not difference > noise:
+        return None
+    size = difference if response.rpartition(".")[2].startswith(_SHARES) else difference / largest
+    names = table[factor].to_list()
+    return Change(factor, response, (names[places[0]], names[places[1]]), (one, other), min(size, 1.0))
+
+
+def _alike(one: float, other: float) -> tuple[str, str]:
+    """Two numbers with the same decimals: three digits of the larger, more where it takes more to tell them apart.
+
+    >>> _alike(71.98, 19.64), _alike(22.9, 299.3), _alike(0.02, 31.0), _alike(19.14, 19.12)
+    (('72.0', '19.6'), ('23', '299'), ('0.02', '31.00'), ('19.14', '19.12'))
+    """
+    largest = max(abs(one), abs(other))
+    least = max(0, _DIGITS - 1 - math.floor(math.log10(largest))) if largest else 0
+    for decimals in range(least, least + _MORE):
+        texts = f"{one:.{decimals}f}", f"{other:.{decimals}f}"
+        if texts[0] != texts[1] and all(float(text) for text, value in zip(texts, (one, other), strict=True) if value):
+            break
+    return labels.grouped(texts[0]), labels.grouped(texts[1])

@@ -1,0 +1,135 @@
+"""A response over the levels of a factor: means, their confidence intervals, and a line where levels are numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.analysis.effects import in_si, in_words
+from tightlink.analysis.levels import geometric
+from tightlink.plots import labels, palette
+from tightlink.report.encoding import axis_of, channel, color, finished, steps
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+    from tightlink.report.encoding import Width
+
+_LINE: Final[dict[str, Any]] = {"strokeWidth": 1.6, "strokeJoin": "round"}
+#: Levels up to which each has its tick.
+_MOST_TICKS: Final = 12
+#: Between the first level and the axis, in pixels.
+_PADDING: Final = 12
+#: Times of which the largest is so many times the least stand on a logarithmic axis.
+_WIDE: Final = 20
+#: Numbers from here on have a prefix.
+_LARGE: Final = 10_000
+_ANGLE: Final = -30
+_LONG: Final = 8
+
+
+def over_levels(  # noqa: PLR0913
+    frame: pl.DataFrame,
+    factor: str,
+    response: str,
+    *,
+    half_width: str | None = None,
+    by: str | None = None,
+    title: str = "",
+    height: int = 240,
+    width: Width = "container",
+) -> alt.LayerChart:
+    """The means of a response at the levels of a factor, with their confidence intervals.
+
+    Levels that are numbers or quantities are joined by lines, on a logarithmic axis where they are geometric; others
+    stand beside each other.
+
+    Args:
+        frame: A row for each level, and for each value of ``by``, in the order of the levels.
+        factor: Column of the levels, as a scenario has them.
+        response: Column of the means.
+        half_width: Column of half their confidence intervals.
+        by: Column that tells lines apart, such as the traffic group.
+        title: Above the chart.
+        height: In pixels.
+        width: In pixels, or as wide as there is room.
+
+    Example:
+        >>> import polars as pl
+        >>> found = pl.DataFrame({"queue": ["10 packets", "20 packets", "40 packets"], "loss": [0.03, 0.02, 0.0]})
+        >>> x = over_levels(found, "queue", "loss").to_dict()["layer"][0]["encoding"]["x"]
+        >>> x["title"], x["scale"]["type"], x["axis"]["values"]
+        ('queue (packets)', 'log', [10.0, 20.0, 40.0])
+    """
+    import altair as alt
+    import polars as pl
+
+    there = frame.filter(pl.col(response).is_not_null() & pl.col(response).is_not_nan())
+    # What is never negative has no negative end of an interval.
+    least = 0.0 if there.select((pl.col(response) >= 0).all()).item() else None
+    spread = pl.lit(0.0) if half_width is None else pl.col(half_width).fill_nan(0.0).fill_null(0.0)
+    name = labels.shortest([factor])[factor]
+    numbers = in_si(frame[factor].to_list())
+    up = axis_of(there.with_columns(pl.col(response).abs() + spread), response, None)
+    rows = there.with_columns(
+        level=pl.Series(map(in_words, there[factor].to_list()), dtype=pl.String),
+        low=(pl.col(response) - spread).clip(lower_bound=least) * up.factor,
+        high=(pl.col(response) + spread) * up.factor,
+    ).with_columns(pl.col(response) * up.factor)  # fmt: skip
+    encoding: dict[str, Any] = {"color": alt.value(palette.SERIES[0]) if by is None else color(rows, by)}
+    meta: dict[str, Any] = {}
+    if numbers is None:
+        encoding |= _side_by_side(rows, name, by)
+    else:
+        along = "along"
+        values = in_si(rows[factor].to_list()) or numbers
+        rows = rows.with_columns(pl.Series(along, values[1], dtype=pl.Float64))
+        x = labels.axis("_".join(filter(None, [name, numbers[0]])), max(map(abs, numbers[1])))
+        rows = rows.with_columns(pl.col(along) * x.factor)
+        encoding["x"] = _along(along, x.title, sorted({value * x.factor for value in numbers[1]}))
+        meta = {"hover": {"x": along, "y": response, "by": by, "x_title": x.title, "y_title": up.title}}
+    rows = rows.with_columns(pl.col(pl.Float64).fill_nan(None))
+    kind: Any = "log" if _wide(rows, response) else "linear"
+    both = pl.concat_list("low", "high").explode()
+    ends = rows.select(both.alias(response), both.alias("low"))
+    y, interval = (channel(alt.Y, ends, column, up, kind=kind, nice=steps(height)) for column in (response, "low"))
+    shown = {response: up.title} | ({"low": "from", "high": "to"} if half_width else {})
+    tips = [
+        alt.Tooltip("level", type="nominal", title=name),
+        *([] if by is None else [alt.Tooltip(by, type="nominal")]),
+        *(alt.Tooltip(column, type="quantitative", title=text, format=".4~g") for column, text in shown.items()),
+    ]
+    base = alt.Chart(rows)
+    layers = [base.mark_point(filled=True, size=40, opacity=1).encode(**encoding, y=y, tooltip=tips)]
+    if half_width is not None:
+        layers.insert(0, base.mark_rule(strokeWidth=1.2).encode(**encoding, y=interval, y2="high"))
+    if numbers is not None:
+        layers.insert(0, base.mark_line(**_LINE).encode(**encoding, y=y))
+    return finished(alt.LayerChart(layer=layers), title, height, width, meta)
+
+
+def _along(column: str, title: str, levels: list[float]) -> Any:
+    import altair as alt
+
+    scale = alt.Scale(type="log" if geometric(levels) else "linear", zero=False, nice=False, padding=_PADDING)
+    x = alt.X(column, type="quantitative", title=title, scale=scale)
+    if len(levels) <= _MOST_TICKS:
+        x = x.axis(values=levels, format="~s" if max(map(abs, levels)) >= _LARGE else "~g")
+    return x
+
+
+def _side_by_side(rows: pl.DataFrame, name: str, by: str | None) -> dict[str, Any]:
+    import altair as alt
+
+    order = rows["level"].unique(maintain_order=True).to_list()
+    angle = _ANGLE if max(map(len, order), default=0) > _LONG else 0
+    x = alt.X("level", type="nominal", sort=order, title=name, axis=alt.Axis(labelAngle=angle, labelLimit=200))
+    return {"x": x} if by is None else {"x": x, "xOffset": alt.XOffset(by, type="nominal", sort=None)}
+
+
+def _wide(rows: pl.DataFrame, response: str) -> bool:
+    """Whether a response is a time that goes over so wide a range that the small ones would not be seen."""
+    low, high = rows["low"].min(), rows[response].max()
+    if not (response.endswith("_s") and isinstance(low, float) and isinstance(high, float)):
+        return False
+    return low > 0 and high > _WIDE * low

@@ -1,0 +1,135 @@
+"""Panels over the same time, one below the other: they zoom together, and a click in the legend picks out a line.
+
+Example:
+    >>> import polars as pl
+    >>> rates = pl.DataFrame({"time_s": [0.0, 1.0], "entity": ["ftp"] * 2, "throughput_bps": [0.0, 2e6]})
+    >>> queue = pl.DataFrame({"time_s": [0.0, 1.0], "entity": ["wire"] * 2, "queue_packets": [0.0, 9.0]})
+    >>> [panel["title"] for panel in linked([rates, queue], "time_s", "entity").to_dict()["vconcat"][0]["vconcat"]]
+    ['throughput (Mbit/s)', 'queue (packets)']
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.plots import labels, palette
+from tightlink.report.encoding import axis_of, from_zero, largest, legend_columns, scaled, steps, thinned
+from tightlink.report.thin import thin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import altair as alt
+    import polars as pl
+
+#: Points of a panel, and of a line of it: several panels of so many are a file that can be mailed.
+_MOST: Final = 12_000
+_MOST_A_LINE: Final = 800
+_HEIGHT: Final = 104
+_STRIP: Final = 34
+#: Room for the labels of the axes up, in pixels: all panels begin at the same place.
+_EXTENT: Final = 44
+#: In notebooks; a page makes them as wide as it is.
+_WIDTH: Final = 900
+_FADED: Final = 0.1
+_HOW: Final = "drag over this strip to zoom in, double-click it for all"
+_PICK: Final = "; click a name in the legend to pick it out"
+#: Names of the parts, by which the page finds them.
+_PANELS: Final = "panels"
+_CHOSEN: Final = "chosen"
+_ZOOM: Final = "zoom"
+
+
+def linked(
+    panels: Sequence[pl.DataFrame],
+    x: str,
+    by: str,
+    *,
+    among: Iterable[str] | None = None,
+    height: int = _HEIGHT,
+) -> alt.VConcatChart:
+    """Panels of lines below each other over one axis, for `report.Chart`.
+
+    Dragging over the strip at the bottom zooms all panels; a click on a name in the legend picks out its line in all of
+    them (with Shift several). A double click takes either back.
+
+    Args:
+        panels: One frame each, at least one, with ``x``, ``by`` and one column that is drawn up.
+        x: Column along, in all frames.
+        by: Column of the names of the lines, in all frames.
+        among: All names that share their colours, such as all flows of a run of which some are drawn.
+        height: Of each panel, in pixels.
+    """
+    import altair as alt
+
+    along = labels.axis(x, max((largest(frame, x) or 0.0 for frame in panels), default=None))
+    names = [str(name) for frame in panels for name in frame[by].unique(maintain_order=True)]
+    color = _color(names, by, among)
+    chosen = alt.selection_point(name=_CHOSEN, fields=[by], bind="legend", empty=True)
+    opacity = alt.when(chosen).then(alt.value(1)).otherwise(alt.value(_FADED))
+    # The queue stays where a flow is picked out.
+    fading = [bool(set(panels[0][by]) & set(frame[by])) for frame in panels]
+    drawn: list[Any] = []
+    found, notes = [], []
+    for place, frame in enumerate(panels):
+        y = next(column for column in frame.columns if column not in {x, by})
+        kept = thin(frame, x, y, by=by, most=min(_MOST_A_LINE, _MOST // max(frame[by].n_unique(), 1)))
+        notes.append(thinned(frame, kept, by))
+        up = axis_of(kept, y, None)
+        lines = alt.Chart(scaled(kept, {x: along, y: up}), name=f"panel_{place}")
+        lines = lines.mark_line(strokeWidth=1.4, strokeJoin="round", clip=True).encode(
+            x=across(x, along.title if place == len(panels) - 1 else None),
+            y=alt.Y(y, type="quantitative", title=None, scale=alt.Scale(zero=from_zero(kept, y), nice=steps(height)),
+                    axis=alt.Axis(minExtent=_EXTENT, maxExtent=_EXTENT)),
+            color=color, opacity=opacity if fading[place] else alt.value(1),
+        )  # fmt: skip
+        drawn.append(lines.properties(height=height, width=_WIDTH, title=up.title))
+        found.append(
+            {"name": f"panel_{place}", "x": x, "y": y, "by": by, "x_title": along.title, "fading": fading[place]}
+        )
+    strip = strip_of(drawn[0], _HOW + (_PICK if len(set(names)) > 1 else ""))
+    drawn[0] = drawn[0].add_params(chosen)
+    above = alt.vconcat(*drawn, spacing=12, name=_PANELS).resolve_scale(x="shared")
+    meta = {"panels": found, "note": next((note for note in notes if note), "")}
+    independent = alt.Resolve(scale=alt.ScaleResolveMap(x="independent"))
+    return alt.vconcat(above, strip, spacing=4, usermeta=meta, resolve=independent)
+
+
+def _color(names: Sequence[str], by: str, among: Iterable[str] | None) -> alt.Color:
+    """One legend for all panels, in as many rows as it needs."""
+    import altair as alt
+
+    drawn = list(dict.fromkeys(names))
+    colors = palette.colors([*(among or ()), *drawn])
+    legend = None
+    if len(drawn) > 1:
+        columns = legend_columns(drawn)
+        legend = alt.Legend(title=None, symbolType="stroke", symbolStrokeWidth=2.5, orient="top", columns=columns)
+    scale = alt.Scale(domain=drawn, range=[colors[name] for name in drawn])
+    return alt.Color(by, type="nominal", scale=scale, legend=legend)
+
+
+def across(x: str, title: str | None) -> alt.X:
+    """The axis along of a chart that shows what its strip zooms in to; only the last panel has a title."""
+    import altair as alt
+
+    last = title is not None
+    axis = alt.Axis(labels=last, ticks=last, grid=True)
+    scale = alt.Scale(domain={"param": _ZOOM, "encoding": "x"}, nice=False, zero=False)
+    return alt.X(x, type="quantitative", title=title, axis=axis, scale=scale)
+
+
+def strip_of(first: Any, title: str = _HOW) -> Any:
+    """All lines of a chart in small, over which one drags."""
+    import altair as alt
+
+    axis = alt.Axis(labels=False, ticks=False, grid=False, minExtent=_EXTENT, maxExtent=_EXTENT)
+    encoding = first.encoding
+    lines = alt.Chart(first.data, name="strip").mark_line(strokeWidth=0.7, opacity=0.7).encode(
+        x=alt.X(encoding.x.shorthand, type="quantitative", title=title, scale=alt.Scale(nice=False, zero=False),
+                axis=alt.Axis(labels=False, ticks=False, titleOpacity=0.6)),
+        y=alt.Y(encoding.y.shorthand, type="quantitative", title=None, axis=axis),
+        color=encoding.color,
+    )  # fmt: skip
+    zoom = alt.selection_interval(name=_ZOOM, encodings=["x"])
+    return lines.properties(height=_STRIP, width=_WIDTH).add_params(zoom)

@@ -1,0 +1,140 @@
+"""What a report says of delay: a table, the plane of delay and throughput, distributions, completion times."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tightlink.plots import palette
+from tightlink.plots.labels import grouped, several, words
+from tightlink.report import charts, traced
+from tightlink.report.blocks import Chart, Row, Section, Table
+from tightlink.report.over_time import MOST_LINES
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tightlink.report.blocks import Block
+    from tightlink.run import Run
+
+_DELAYS: Final = ("queueing_delay", "one_way_delay", "rtt")
+_HOW: Final = ("mean", "p50", "p95", "p99", "max")
+_HEADS: Final = {"p50": "median_s", "max": "largest_s"}
+_MOST_ROWS: Final = 200
+#: Transfers from which on the distribution of their times is drawn.
+_SEVERAL: Final = 2
+_PLANE: Final = (
+    "Along, the delay in queues that 95 % of a flow's packets do not exceed; up, its throughput: up and to the left is "
+    "better."
+)
+
+
+def sections(run: Run) -> list[Section]:
+    """Delay of flows and links, as far as the run knows it."""
+    blocks = [*_plane(run), *_distributions(run), *_table(run)]
+    found = [Section("Delay", "", blocks)] if blocks else []
+    return found + _completion(run)
+
+
+def _plane(run: Run) -> list[Block]:
+    flows = run.flows
+    if "queueing_delay_p95_s" not in flows.columns or flows["queueing_delay_p95_s"].is_null().all():
+        return []
+    named, said = _named(flows)
+    unknown = int(flows["queueing_delay_p95_s"].is_null().sum())
+    if unknown:
+        said += f" Of {several(unknown, 'flow')} of {grouped(flows.height)} the queueing delay is not known."
+    shown = named.select(
+        *("flow", "congestion", "throughput_bps", "goodput_bps", "queueing_delay_mean_s", "queueing_delay_p95_s"),
+    )  # fmt: skip
+    among = palette.entities(run) if flows.height <= MOST_LINES else None
+    return [Chart(charts.delay_throughput(shown, by="flow", among=among), _PLANE + said)]
+
+
+def _named(flows: pl.DataFrame) -> tuple[pl.DataFrame, str]:
+    """Flows by their names; of many flows by the names of their groups, and what the caption says of that."""
+    import polars as pl
+
+    if flows.height <= MOST_LINES:
+        return flows.drop("flow").rename({"label": "flow"}), ""
+    group = pl.col("label").str.replace(r"\[\d+\]$", "")
+    return flows.with_columns(flow=group), " Flows of a group have one colour, and a large point is their mean."
+
+
+def _distributions(run: Run) -> list[Block]:
+    flows = run.flows
+    if flows.height > MOST_LINES:
+        return []
+    among = palette.entities(run)
+    if "packets" in run.tables:
+        found = traced.one_way_delays(run)
+        if found.height:
+            chart = charts.distribution(found, "one_way_delay_s", by="flow", among=among)
+            return [
+                Chart(chart, "One-way delay of every data packet that arrived: the share that took at most so long.")
+            ]
+    drawn = [
+        charts.quantiles(flows, delay, among=among, title=words(delay)) for delay in _DELAYS if _known(flows, delay)
+    ]
+    found_charts = [chart for chart in drawn if chart is not None]
+    caption = "Share of packets (of samples, for round-trip times) that took at most so long: median, 95 %, 99 %, all."
+    return [Row(found_charts, caption)] if found_charts else []
+
+
+def _known(frame: pl.DataFrame, delay: str) -> bool:
+    column = f"{delay}_p95_s"
+    return column in frame.columns and not frame[column].is_null().all()
+
+
+def _table(run: Run) -> list[Block]:
+    """A row for each flow, or link, and delay."""
+    import polars as pl
+
+    parts = []
+    for frame, name, delays in ((run.flows, "label", _DELAYS), (run.links, "link", _DELAYS[:1])):
+        for place, delay in enumerate(delays):
+            there = [how for how in _HOW if f"{delay}_{how}_s" in frame.columns]
+            if not there or not _known(frame, delay):
+                continue
+            columns = {_HEADS.get(how, f"{how}_s"): pl.col(f"{delay}_{how}_s") for how in there}
+            part = frame.with_row_index("row").select(
+                "row",
+                pl.lit(place).alias("place"),
+                pl.col(name).alias("of"),
+                pl.lit(words(delay)).alias("delay"),
+                **columns,
+            )
+            parts.append((name, part.filter(pl.col(next(iter(columns))).is_not_null())))
+    blocks: list[Block] = []
+    for name in ("label", "link"):
+        rows = [part for of, part in parts if of == name]
+        if rows:
+            listed = pl.concat(rows, how="diagonal").sort("row", "place").drop("row", "place").rename({"of": name})
+            more = f"The first {_MOST_ROWS} of {grouped(listed.height)} rows." if listed.height > _MOST_ROWS else ""
+            blocks.append(Table(listed.head(_MOST_ROWS), more))
+    return blocks
+
+
+def _completion(run: Run) -> list[Section]:
+    """How long transfers of a given size took."""
+    import polars as pl
+
+    if run.source == "trace" or "flows" not in run.tables:
+        return []
+    specs = run.scenario.resolve()["flows"]
+    sized = {flow["label"]: flow["stop_s"] for flow in specs if flow["traffic"].get("bytes") is not None}
+    flows = run.flows.filter(pl.col("label").is_in(list(sized)))
+    if flows.height < _SEVERAL:
+        return []
+    planned = pl.col("label").replace_strict(sized, return_dtype=pl.Float64)
+    took = pl.when(pl.col("stop_s") < planned).then(pl.col("stop_s") - pl.col("start_s"))
+    times = flows.select(flow=pl.col("label").str.replace(r"\[\d+\]$", ""), completion_s=took)
+    done = times["completion_s"].drop_nulls()
+    said = f"{grouped(done.len())} of {grouped(times.height)} transfers were complete at the end"
+    if done.len():
+        said += (
+            f", in {1e3 * done.median():.4g} ms in the median and {1e3 * (done.quantile(0.95) or 0):.4g} ms at 95 %."  # type: ignore[operator]
+        )
+    chart = charts.distribution(times, "completion_s", by="flow", censored=True)
+    return [
+        Section("Completion times", said, [Chart(chart, "Share of all transfers that were complete after so long.")])
+    ]

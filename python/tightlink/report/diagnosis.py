@@ -1,0 +1,42 @@
+"""The diagnosis of a run in its report: why each flow is as fast as it is, with commands that test what would help."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tightlink.report.blocks import Text
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+    from tightlink.diagnosis import Diagnosis
+    from tightlink.run import Run
+
+_MOST: Final = 20
+
+
+def said(run: Run) -> list[Text]:
+    """A list of the diagnoses of a run's flows, those of most flows first; nothing where there is none."""
+    from markupsafe import Markup
+
+    why = run.why()
+    if not why.diagnoses:
+        return []
+    shown = why.diagnoses[:_MOST]
+    rest = sum(len(diagnosis.flows) for diagnosis in why.diagnoses[_MOST:]) + why.left_out
+    items, told = Markup(), set[str]()
+    for diagnosis in shown:
+        items += _item(diagnosis, told)
+    more = Markup("<p>… and {} more flows.</p>\n").format(rest) if rest else Markup()
+    return [Text(Markup("<ul>\n{}</ul>\n{}").format(items, more))]
+
+
+def _item(diagnosis: Diagnosis, told: set[str]) -> Markup:
+    """An item of the list; commands that were told already are left out."""
+    from markupsafe import Markup
+
+    commands = [each.command for each in diagnosis.suggestions if each.command not in told]
+    told.update(commands)
+    # Commands may break where a page is narrow: they are copied as one line.
+    code = Markup().join(map(Markup("<br><code>{}</code>").format, commands))
+    return Markup("<li><strong>{}</strong>: {}{}</li>\n").format(diagnosis.subject, diagnosis.answer, code)

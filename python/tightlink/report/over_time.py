@@ -1,0 +1,160 @@
+"""What a report draws of a run over time: its flows and its links in panels that zoom together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tightlink import units
+from tightlink.console import rounded
+from tightlink.plots import palette
+from tightlink.plots.labels import grouped
+from tightlink.report import charts
+from tightlink.report.blocks import Chart, Section, Text
+from tightlink.run import CAPTURE, MEASUREMENT, SIMULATION
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tightlink.run import Run
+
+#: Lines of one panel: as many have colours of their own.
+MOST_LINES: Final = len(palette.NAMED)
+_MOST_LINKS: Final = 4
+#: Links that are at least so busy, beside the busiest, are drawn too.
+_NEARLY: Final = 0.5
+#: A rate that is so much above another is seen to be.
+_SEEN: Final = 1.01
+#: What is drawn of flows and of links and processors, a panel each, in order; of the rates the first that there is.
+_RATES: Final = ("throughput_bps", "goodput_bps")
+_OF_FLOWS: Final = (
+    *("cwnd_packets", "in_flight_packets", "in_flight_bytes", "rtt_s"),
+    *("sent_bytes", "packets_retransmitted"),
+)
+_OF_LINKS: Final = ("queue_packets", "packets_dropped", "load")
+#: Instead of round-trip times, of flows without.
+_ONE_WAY: Final = "one_way_delay_s"
+_ABOVE: Final = {
+    "throughput_bps": "A packet counts whole when it arrives, so that a sample can exceed the rate of the link.",
+    "goodput_bps": "Goodput counts what is delivered in order: when a hole is filled, all that waited behind it counts "
+    "at once, so that a sample can exceed the rate of the link.",
+}
+_OF_CAPTURES: Final = (
+    "Throughput is what was captured, headers included. Each flow has at most 256 intervals of its own; in flight is "
+    "the most that was sent beyond the last ACK in an interval, the round-trip time the mean of those that ended in it."
+)
+_RATE_SAYS: Final = {
+    "throughput_bps": "Throughput is what arrives at the receiver in each interval{interval}, headers included.",
+    "goodput_bps": "Goodput is the payload that is delivered in order in each interval{interval}.",
+}
+_NOT_OBSERVED: Final = (
+    "This run was not observed over time. Set `observe.interval`, such as `--set 'observe.interval=100 ms'`, "
+    "and run it again for its windows, round-trip times and queues over time."
+)
+
+
+def section(run: Run) -> Section:
+    """All flows and the busiest links over time; without samples, how to get them."""
+    if "series" not in run.tables:
+        return Section("Over time", "", [Text(_NOT_OBSERVED)])
+    flows, links = _flows(run), _links(run)
+    rate = next((metric for metric in _RATES if not _of(run, metric, flows).is_empty()), None)
+    wanted = [(metric, flows) for metric in (rate, *_OF_FLOWS) if metric is not None]
+    timed = set(_of(run, "rtt_s", flows)["entity"])
+    wanted.append((_ONE_WAY, [name for name in flows if name not in timed]))
+    wanted += [(metric, links) for metric in _OF_LINKS]
+    panels = [frame for metric, names in wanted if not (frame := _of(run, metric, names)).is_empty()]
+    if not panels:
+        return Section("Over time", "", [Text("Nothing passed that could be drawn.")])
+    entities = palette.entities(run)
+    among = entities if len(entities) <= MOST_LINES else [*flows, *links]
+    caption = []
+    if run.source == CAPTURE:
+        caption.append(_OF_CAPTURES)
+    elif rate is not None:
+        caption += [_RATE_SAYS[rate].format(interval=_interval(run)), _bottleneck(run, panels[0], rate)]
+    caption.append(_left_out(run, flows, links))
+    chart = charts.linked(panels, "time_s", "entity", among=among)
+    return Section("Over time", "", [Chart(chart, " ".join(part for part in caption if part))])
+
+
+def spread(flows: pl.DataFrame, most: int) -> pl.DataFrame:
+    """All flows, or some from the slowest to the fastest."""
+    if flows.height <= most:
+        return flows
+    ranked = flows.sort("goodput_bps", maintain_order=True)
+    return ranked[[round(place * (ranked.height - 1) / (most - 1)) for place in range(most)]]
+
+
+def _flows(run: Run) -> list[str]:
+    """Flows that are drawn, in the order of the scenario."""
+    import polars as pl
+
+    if run.source == CAPTURE:
+        sampled = run.flows.filter(pl.col("label").is_in(run.series["entity"].unique().to_list()))
+        return sampled.top_k(MOST_LINES - _MOST_LINKS, by="bytes_sent")["label"].unique(maintain_order=True).to_list()
+    measured = run.series.filter(pl.col("metric").is_in(_RATES) & ~pl.col("entity").is_in(run.links["link"].to_list()))
+    means = measured.group_by("entity", maintain_order=True).agg(goodput_bps=pl.col("value").mean())
+    kept = set(spread(means, MOST_LINES - _MOST_LINKS)["entity"])
+    order = [*run.flows["label"], *means["entity"]] if "flows" in run.tables else means["entity"].to_list()
+    return [name for name in dict.fromkeys(order) if name in kept]
+
+
+def _links(run: Run) -> list[str]:
+    """Links that are nearly as busy as the busiest, and processors; where no rate is known, by what they carried."""
+    import polars as pl
+
+    if run.source == CAPTURE:
+        return []
+    links = run.links
+    busy = "bytes_out" if links["utilization"].is_null().all() else "utilization"
+    ranked = links.filter(pl.col(busy) > 0).sort(busy, descending=True, maintain_order=True)
+    near = ranked.filter(pl.col(busy) >= _NEARLY * pl.col(busy).max())["link"].head(_MOST_LINKS).to_list()
+    loads = run.series.filter((pl.col("metric") == "load") & (pl.col("value") > 0))
+    return [*near, *loads["entity"].unique(maintain_order=True).head(_MOST_LINKS)]
+
+
+def _of(run: Run, metric: str, names: list[str]) -> pl.DataFrame:
+    """The samples of a metric; none where it is always zero, as the losses of a run without losses."""
+    import polars as pl
+
+    found = run.series.filter((pl.col("metric") == metric) & pl.col("entity").is_in(names))
+    found = found.select("time_s", "entity", pl.col("value").alias(metric)).drop_nulls()
+    return found if (found[metric] != 0).any() else found.clear()
+
+
+def _left_out(run: Run, flows: list[str], links: list[str]) -> str:
+    import polars as pl
+
+    if run.source == CAPTURE:
+        there = run.flows.height
+        return f"The {len(flows)} largest of {grouped(there)} flows are drawn." if len(flows) < there else ""
+    sampled = run.series.filter(pl.col("metric").is_in(_RATES))["entity"].unique()
+    there = sampled.filter(~sampled.is_in(run.links["link"].to_list())).len()
+    used = run.links.filter(pl.col("bytes_out") > 0)["link"]
+    drawn = len(set(links) & set(used))
+    said = []
+    if len(flows) < there:
+        said.append(f"{len(flows)} of {grouped(there)} flows are drawn, from the lowest rate to the highest.")
+    if drawn < used.len():
+        said.append(f"{'Only the busiest' if drawn == 1 else f'The {drawn} busiest'} of {grouped(used.len())} links "
+                    f"{'is' if drawn == 1 else 'are'} drawn.")  # fmt: skip
+    return " ".join(said)
+
+
+def _interval(run: Run) -> str:
+    given = run.manifest.get("interval") or run.manifest.get("scenario", {}).get("observe", {}).get("interval")
+    return f" of {given}" if given else ""
+
+
+def _bottleneck(run: Run, rates: pl.DataFrame, rate: str) -> str:
+    """The rate of the busiest link, and why a sample can be above it where one is."""
+    if run.source not in {SIMULATION, MEASUREMENT}:
+        return ""
+    links = run.links.filter(run.links["utilization"].is_not_null()).sort("utilization", descending=True)
+    name = next(iter(links["link"]), None)
+    found = {link["name"]: link["rate_bps"] for link in run.scenario.resolve()["links"]}.get(name)
+    if found is None:
+        return ""
+    text = f"The busiest link, {name}, has a rate of {rounded(found, units.format_rate)}."
+    most = float(rates[rate].max() or 0.0)  # type: ignore[arg-type]
+    return f"{text} {_ABOVE[rate]}" if most > _SEEN * found else text

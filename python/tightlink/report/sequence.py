@@ -1,0 +1,106 @@
+"""The sequence–time chart of one flow: what it sent and when, what came back, what was lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tightlink.errors import TightlinkError, closest, one_of
+from tightlink.plots.labels import grouped
+from tightlink.report import charts
+from tightlink.report.blocks import Chart, Section
+from tightlink.report.traced import data_packets
+from tightlink.run import CAPTURE
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tightlink.run import Run
+
+_SENT: Final = "sent"
+_AGAIN: Final = "retransmitted"
+_ACKED: Final = "acknowledged"
+_LOST: Final = "lost"
+#: What tshark's rules call a segment that was sent again.
+_FINDINGS: Final = ("retransmission", "fast retransmission", "spurious retransmission")
+_MOST_NAMED: Final = 20
+
+
+def section(run: Run, flow: str) -> Section:
+    """Sequence numbers of a flow over time.
+
+    Args:
+        run: With the packets of the flow (``--trace``; of a capture ``--packets``).
+        flow: Its name.
+
+    Raises:
+        TightlinkError: There is no such flow, or the run has no packets.
+    """
+    number = _number(run, flow)
+    if "packets" not in run.tables:
+        again = "capture it again with --packets" if run.source == CAPTURE else "run it again with --trace"
+        raise TightlinkError(f"--sequence {flow}: the run has no packets: {again}")
+    import polars as pl
+
+    found = (_captured if run.source == CAPTURE else _traced)(run, number)
+    if found.is_empty():
+        raise TightlinkError(f"--sequence {flow}: none of its packets is in the table packets")
+    counts = {kind: found.filter(pl.col("kind") == kind).height for kind in (_SENT, _AGAIN, _LOST)}
+    said = [f"{grouped(counts[_SENT])} packets sent for the first time, {grouped(counts[_AGAIN])} retransmitted"]
+    if run.source != CAPTURE:
+        said.append(f"{grouped(counts[_LOST])} lost")
+    unit = "bytes from the beginning of the connection" if run.source == CAPTURE else "packets"
+    caption = f"{', '.join(said)}. Sequence numbers in {unit}; drag over the strip to zoom in."
+    return Section(f"Sequence numbers of {flow}", "", [Chart(charts.sequence(found), caption)])
+
+
+def _number(run: Run, flow: str) -> int:
+    names = run.flows["label"].to_list()
+    if flow in names:
+        return int(run.flows["flow"][names.index(flow)])
+    meant = closest(flow, names)
+    listed = one_of(names) if len(names) <= _MOST_NAMED else f"one of {len(names)} flows, such as {names[0]}"
+    hint = f"; did you mean {meant}?" if meant else ""
+    raise TightlinkError(f"--sequence {flow}: there is no such flow: expected {listed}{hint}")
+
+
+def _traced(run: Run, number: int) -> pl.DataFrame:
+    """Points of a flow of a packet trace: ``time_s``, ``sequence``, ``kind``."""
+    import polars as pl
+
+    origin = run.flows.filter(pl.col("flow") == number)["from"][0]
+    data = data_packets(run).filter(pl.col("flow") == number)
+    sent = data.filter((pl.col("event") == "+") & (pl.col("from") == origin))
+    first = pl.col("seq").is_first_distinct()
+    acks = (pl.col("flow") == number) & (pl.col("type") == "ack") & (pl.col("event") == "r") & (pl.col("to") == origin)
+    acknowledged = run.packets.filter(acks).with_columns(pl.col("seq").cum_max())
+    return pl.concat(
+        [
+            _kind(sent.filter(first), _SENT),
+            _kind(acknowledged, _ACKED),
+            _kind(sent.filter(~first), _AGAIN),
+            _kind(data.filter(pl.col("event") == "d"), _LOST),
+        ]
+    )
+
+
+def _captured(run: Run, number: int) -> pl.DataFrame:
+    """Points of a flow of a capture; what was acknowledged is known at intervals."""
+    import polars as pl
+
+    of = run.flows.filter(pl.col("flow") == number).row(0, named=True)
+    data = (pl.col("flow") == number) & (pl.col("type") != "ack") & (pl.col("from") == of["from"])
+    packets = run.packets.filter(data).drop_nulls("seq")
+    findings = run.table("findings").filter(pl.col("finding").is_in(_FINDINGS))["uid"]
+    again = pl.col("uid").is_in(findings.to_list()) | ~pl.col("seq").is_first_distinct()
+    packets = packets.filter(pl.col("seq") > 0).with_columns(again=again)
+    series = run.series.filter((pl.col("entity") == of["label"]) & (pl.col("metric") == "acknowledged_bytes"))
+    acked = series.select("time_s", sequence=pl.col("value"), kind=pl.lit(_ACKED))
+    return pl.concat(
+        [_kind(packets.filter(~pl.col("again")), _SENT), acked, _kind(packets.filter(pl.col("again")), _AGAIN)]
+    )
+
+
+def _kind(packets: pl.DataFrame, kind: str) -> pl.DataFrame:
+    import polars as pl
+
+    return packets.select("time_s", sequence=pl.col("seq").cast(pl.Float64), kind=pl.lit(kind))

@@ -1,0 +1,179 @@
+"""The sections of a sweep's report that say what its factors do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tightlink.analysis.effects import in_words, main_effects
+from tightlink.analysis.influence import influence
+from tightlink.analysis.two_level import two_level
+from tightlink.console import quantity
+from tightlink.experiment.summary import width_of
+from tightlink.plots import labels
+from tightlink.reduce import largest, smallest
+from tightlink.report import charts
+from tightlink.report.blocks import Chart, Row, Section, Table, Text
+from tightlink.report.changes import is_delay
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import altair as alt
+    import polars as pl
+
+    from tightlink.report.blocks import Block
+    from tightlink.report.sweep import Found
+
+_TWO: Final = 2
+#: Levels up to which each has its name in the plane of delay and throughput.
+_MOST_NAMED: Final = 12
+#: Traffic groups up to which each has its line.
+_MOST_LINES: Final = 8
+#: Traffic groups up to which each has a column beside the metrics of all.
+_MOST_COLUMNS: Final = 2
+#: Means that differ by less, as a share of the largest, have no chart: it would look like a change.
+_SAME: Final = 0.02
+_SMALL: Final = 170
+_TALL: Final = 300
+
+
+def sections(found: Found) -> Iterator[Section]:
+    """What matters, in designs of two levels; then each factor, the one that changes most first."""
+    matters = _what_matters(found)
+    if matters is not None:
+        yield matters
+    for factor in found.order:
+        yield _effect(found, factor)
+
+
+def _effect(found: Found, factor: str) -> Section:
+    import polars as pl
+
+    levels = found.levels[factor]
+    together = next(group for group in found.description["factors"] if group[0] == factor)
+    over = (
+        "the other factors as in the first combination" if found.one_at_a_time
+        else "means over all combinations that have the level" if len(found.varied) > 1 else ""
+    )  # fmt: skip
+    blocks: list[Block] = [Row(_large(found, levels, factor))]
+    moved = [name for name in found.metrics[1:] if _moves(levels[name])]
+    if moved:
+        blocks.append(Row([_drawn(found, levels, factor, name, _SMALL) for name in moved]))
+    still = [name for name in found.metrics if not _moves(levels[name])]
+    if still:
+        blocks.append(Text(f"Hardly changed: {', '.join(filter(None, (_told(levels, name) for name in still)))}."))
+    replicated = any(levels[width_of(name)].is_not_null().any() for name in found.metrics)
+    if replicated:
+        blocks.append(Text("Bars, and what stands behind ±, are 95 % confidence intervals over replications."))
+    # Of groups only where the page has room: "Combinations" has them all.
+    goodputs = list(found.groups.get("goodput_bps", {}).values())
+    first = goodputs if len(goodputs) <= _MOST_COLUMNS and not replicated else []
+    columns = [*found.metrics[:1], *first, *found.metrics[1:]]
+    widths = {name: width_of(name) for name in columns}
+    # A key may be called like a metric: link.wire.loss.
+    short = labels.shortest([factor, *columns])[factor]
+    blocks.append(Table(levels.select(pl.col(factor).alias(short), "runs", *columns, *widths.values()), widths=widths))
+    finding = f"{over[0].upper()}{over[1:]}." if over else ""
+    return Section(f"Effect of {' & '.join(together)}", finding, blocks)
+
+
+def _large(found: Found, levels: pl.DataFrame, factor: str) -> list[alt.LayerChart]:
+    """The first metric, of each traffic group by itself, beside the plane of delay and throughput."""
+    import polars as pl
+
+    first = _drawn(found, levels, factor, found.metrics[0], _TALL)
+    delay = next((name for name in found.metrics if is_delay(name)), None)
+    if delay is None or "throughput_bps" not in levels.columns:
+        return [first]
+    name = labels.shortest([factor])[factor]
+    points = levels.select(pl.Series(name, map(in_words, levels[factor].to_list())), "throughput_bps", delay)
+    plane = charts.delay_throughput(points, delay=delay, by=name, height=_TALL)
+    if levels.height <= _MOST_NAMED:
+        # Names stand at the points, and a legend of half the width has no room for them.
+        for layer in plane.layer:
+            layer.encoding.color.legend = None
+    return [first, plane]
+
+
+def _drawn(found: Found, levels: pl.DataFrame, factor: str, metric: str, height: int) -> alt.LayerChart:
+    """A metric over the levels of a factor, a line for each traffic group where there are a few."""
+    import polars as pl
+
+    columns = found.groups.get(metric, {})
+    lines = {group: column for group, column in columns.items() if levels[column].is_not_nan().any()}
+    if not 1 < len(lines) <= _MOST_LINES:
+        return charts.over_levels(levels, factor, metric, half_width=_known(levels, metric), height=height)
+    parts = [
+        levels.select(
+            factor, pl.lit(group).alias("traffic"), pl.col(column).alias(metric),
+            pl.col(width_of(column)).alias(width_of(metric)),
+        )
+        for group, column in lines.items()
+    ]  # fmt: skip
+    each = pl.concat(parts)
+    return charts.over_levels(each, factor, metric, half_width=_known(each, metric), by="traffic", height=height)
+
+
+def _known(frame: pl.DataFrame, metric: str) -> str | None:
+    """The column of a metric's intervals, where there are some."""
+    widths = frame[width_of(metric)].drop_nulls().drop_nans()
+    return width_of(metric) if widths.len() else None
+
+
+def _moves(means: pl.Series) -> bool:
+    values = means.drop_nulls().drop_nans()
+    if values.len() < _TWO:
+        return False
+    low, high = smallest(values), largest(values)
+    return high - low > _SAME * max(abs(low), abs(high))
+
+
+def _told(levels: pl.DataFrame, name: str) -> str:
+    values = levels[name].drop_nulls().drop_nans()
+    if values.is_empty():
+        return ""
+    low, high = (quantity(name, float(value)) for value in (smallest(values), largest(values)))
+    return f"{labels.plain(name)} {low}" + (f" to {high}" if high != low else "")
+
+
+def _what_matters(found: Found) -> Section | None:
+    """In two-level designs: which factors move which responses, and how many each moves."""
+    import polars as pl
+
+    # Copies of a run are no replications: they would make every difference significant.
+    copy = (pl.col("replication") > 0) & pl.col("run").str.split("/").list.first().is_in(found.copies)
+    done = found.runs.filter((pl.col("status") == "done") & ~copy)
+    if found.one_at_a_time or any(done[key].n_unique() > _TWO for key in found.varied):
+        return None
+    varied = [key for key in found.varied if done[key].n_unique() == _TWO]
+    merged = two_level(done, varied).changing_together() if varied else {}
+    factors = [key for key in varied if key not in merged]
+    responses = [name for name in found.responses if done[name].drop_nans().n_unique() > 1]
+    if len(factors) < _TWO or not responses:
+        return None
+    design, effects = two_level(done, factors), main_effects(done, factors, responses)
+    psi = influence(effects).sort("psi", descending=True, maintain_order=True)
+    short = labels.shortest(factors)
+    most = [f"{short[factor]} (Ψ = {share:.2f})" for factor, share, _ in psi.head(_TWO).rows() if share]
+    moved = (
+        f"What moves most responses: {', then '.join(most)}" if most else "No factor moves any response significantly"
+    )
+    names = ", ".join(labels.plain(name) for name in responses)
+    low_high = dict(zip(design.factors, design.levels, strict=True))
+    table = psi.select(
+        "factor", low=pl.col("factor").replace_strict({name: pair[0] for name, pair in low_high.items()}),
+        high=pl.col("factor").replace_strict({name: pair[1] for name, pair in low_high.items()}), Ψ="psi",
+    )  # fmt: skip
+    return Section(
+        "What matters",
+        f"{moved}. {design.sentence()}.",
+        [
+            Chart(
+                charts.significance_map(effects),
+                "How much more (+) or less (−) a response is at the high level of a factor, as a share of its mean; "
+                "the stronger the colour, the more. Without colour: not significant.",
+            ),
+            Table(table, f"Ψ: the share of {len(responses)} responses that a factor moves, those of p < 0.05 counted "
+                         f"half: {names}."),
+        ],
+    )  # fmt: skip
