@@ -47,7 +47,7 @@ def sawtooth() -> Figure:
         window.set(title=title, xlabel="", ylabel="packets", ylim=(0, 50))
         queue.set(ylabel="queue (packets)", ylim=(0, 22))
         flow = run.flows.row(0, named=True)
-        text = f"{flow['goodput_bps'] / 1e6:.2f} Mbit/s, {1e3 * flow['latency_mean_s']:.0f} ms, {_why(run)}"
+        text = f"{flow['goodput_bps'] / 1e6:.2f} Mbit/s, {1e3 * flow['one_way_delay_mean_s']:.0f} ms, {_why(run)}"
         queue.text(0.98, 0.06, text, transform=queue.transAxes, ha="right", fontsize=8)
     grid[0][0].legend(loc="upper right")
     return figure
@@ -87,7 +87,7 @@ def factors() -> Figure:
         runs = found.runs.collect()
     figure = Figure(figsize=(_WIDTH, 3.4), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(3, 4))
-    responses = ["goodput_bps", "loss", "timeouts", "latency_mean_s", "utilization", "queue_mean_packets"]
+    responses = ["goodput_bps", "loss", "timeouts", "one_way_delay_mean_s", "utilization", "queue_mean_packets"]
     plots.significance_map(main_effects(runs, list(vary), responses), ax=left)
     plots.ten_steps.half_normal(steps(runs, "goodput_bps", list(vary)), ax=right)
     return figure

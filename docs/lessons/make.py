@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Writes the lessons as laboratories: ``make lab-lessons``.
+
+    python docs/lessons/make.py FOLDER
+
+Each lesson is a scenario and a text beside this file; what its buttons set has a slider, and so has what stands here.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final
+
+import tightlink as tl
+from tightlink.lab import write
+
+HERE: Final = Path(__file__).resolve().parent
+CONTROLS: Final = "reno,cubic,vegas,compound,bbr,bbr3"
+BUFFERS: Final = "0.1 BDP,0.2 BDP,0.3 BDP,0.5 BDP,0.7 BDP,1 BDP,1.5 BDP,2 BDP,3 BDP,4 BDP,6 BDP,8 BDP"
+PACKETS: Final = (
+    "5 packets,10 packets,20 packets,40 packets,60 packets,100 packets,200 packets,400 packets,1000 packets"
+)
+
+WINDOWS: Final = "1 packet,2 packets,4 packets,6 packets,8 packets,10 packets,15 packets,20 packets,30 packets"
+
+#: Title and sliders of each lesson.
+LESSONS: Final = {
+    "hidden-window": ("The window that nobody wrote", [
+        f"traffic.ftp.tcp.window={WINDOWS}",
+        f"link.bottleneck.queue.limit={PACKETS}",
+        "link.bottleneck.rate=500 kbit/s,1 Mbit/s,2 Mbit/s,4 Mbit/s,8 Mbit/s",
+        "link.bottleneck.delay=1 ms,2 ms,5 ms,10 ms,20 ms,50 ms,100 ms",
+    ]),
+    "bufferbloat": ("Bufferbloat, and what CoDel does", [
+        "link.uplink.queue.kind=drop-tail,pie,codel,fq-codel", f"link.uplink.queue.limit={PACKETS}",
+        "link.uplink.rate=2 Mbit/s,5 Mbit/s,10 Mbit/s,20 Mbit/s,50 Mbit/s", "traffic.upload.flows=1..10",
+        f"traffic.upload.tcp.congestion={CONTROLS}",
+    ]),
+    "bbr-beside-cubic": ("BBR beside CUBIC, over the buffer", [
+        f"link.bottleneck.queue.limit={BUFFERS}", "link.bottleneck.rate=5 Mbit/s,10 Mbit/s,20 Mbit/s,50 Mbit/s",
+        "link.bottleneck.delay=5 ms,10 ms,20 ms,40 ms,80 ms", f"traffic.bbr.tcp.congestion={CONTROLS}",
+        f"traffic.cubic.tcp.congestion={CONTROLS}",
+    ]),
+    "phase-effects": ("A millisecond decides: phase effects", [
+        "link.far.delay=4 ms,5 ms,6 ms,7 ms,8 ms,9 ms,10 ms,11 ms,12 ms,13 ms,14 ms,15 ms",
+        "link.bottleneck.loss=0.0,0.0001,0.001,0.01",
+    ]),
+    "slow-start-overshoot": ("Slow start overshoots", [
+        "traffic.file.tcp.slow_start=standard,byte-counting,hystart,hystart++,limited",
+        "traffic.file.tcp.initial_window=2 packets,4 packets,10 packets,20 packets,40 packets",
+        f"link.bottleneck.queue.limit={PACKETS}", "link.bottleneck.rate=10 Mbit/s,20 Mbit/s,50 Mbit/s,100 Mbit/s",
+        "traffic.file.tcp.recovery=newreno,sack,rack",
+    ]),
+    "packets-against-bits": ("Packets per second against bits per second", [
+        "traffic.stream.udp.datagram=100 B,150 B,200 B,300 B,500 B,700 B,1000 B,1500 B",
+        "node.router.processor.per_packet=20 us,50 us,100 us,200 us,400 us",
+        "link.wan.rate=5 Mbit/s,10 Mbit/s,20 Mbit/s,100 Mbit/s",
+        "traffic.stream.rate=1 Mbit/s,2 Mbit/s,4 Mbit/s,6 Mbit/s,8 Mbit/s",
+    ]),
+}  # fmt: skip
+
+
+def main() -> None:
+    """Write all lessons into a folder."""
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, (title, sliders) in LESSONS.items():
+        text = (HERE / f"{name}.md").read_text(encoding="utf-8")
+        print(write(folder / f"{name}.html", tl.load(HERE / f"{name}.toml"), sliders=sliders, text=text, title=title))
+
+
+if __name__ == "__main__":
+    main()
