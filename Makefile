@@ -7,8 +7,10 @@ export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MATURIN := VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml $(wildcard Cargo.lock)
-CHECKED := python tests docs/images docs/reference $(wildcard benchmarks)
+CHECKED := python tests docs/images docs/reference docs/lessons $(wildcard benchmarks)
 TEST_RUST := cargo test --quiet --workspace --exclude tightlink-python
+# On the small matrices here, the threads of OpenBLAS wait for each other for longer than they compute.
+TEST_PYTHON := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadfile
 FUZZ ?= 1000000
 TRIES ?= 300
 
@@ -16,14 +18,14 @@ TRIES ?= 300
 .DELETE_ON_ERROR:
 
 .PHONY: help system-packages setup run test compile-tests test-rust test-python test-bare bare wheel check-wheel \
-	check-lowest check-platforms attack bench fuzz docs-figures docs-reference lint format clean
+	check-lowest check-platforms attack lab-engine lab-lessons bench fuzz docs-figures docs-reference lint format clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-system-packages: ## Install what some checks need and skip without: ns-2, tshark, tcptrace, Chromium, iperf3, ping (Debian, as root)
+system-packages: ## Install what some checks need and skip without: ns-2, tshark, tcptrace, Chromium, pdftotext, iperf3, ping (Debian, as root)
 	apt-get update
-	apt-get install --yes ns2 tshark tcptrace chromium iperf3 iputils-ping
+	apt-get install --yes ns2 tshark tcptrace chromium poppler-utils iperf3 iputils-ping
 
 setup: ## Create .venv with all dependencies and build the engine
 	@$(MAKE) --no-print-directory --silent --jobs=2 $(VENV)/.ready
@@ -45,7 +47,7 @@ test-rust: ## Run the tests of the engine
 	$(TEST_RUST)
 
 test-python: setup ## Run the tests of the package
-	$(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadfile
+	$(TEST_PYTHON)
 
 test-bare: setup ## Run the tests without optional programs and without privileges (BARE="tests/test_cli.py …": these)
 	@$(if $(BARE),,$(TEST_RUST) --no-run)
@@ -53,7 +55,7 @@ test-bare: setup ## Run the tests without optional programs and without privileg
 
 bare:
 	@$(if $(BARE),,$(TEST_RUST) --offline)
-	$(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadfile -p no:cacheprovider $(BARE)
+	$(TEST_PYTHON) -p no:cacheprovider $(BARE)
 
 wheel: $(VENV)/.created ## Build the wheel in dist/
 	@rm -rf dist
@@ -67,6 +69,12 @@ check-lowest: wheel ## Run the tests with the lowest versions that pyproject.tom
 
 check-platforms: setup ## Check what can be checked here of macOS, Windows and WebAssembly
 	.ci/platforms
+
+lab-engine: ## Build the engine of laboratories, a WebAssembly module
+	crates/lab/build
+
+lab-lessons: setup lab-engine ## Write the lessons, laboratories with texts, into results/lessons
+	$(BIN)/python docs/lessons/make.py results/lessons
 
 bench: setup ## Time the same workloads here and in the other simulators that are installed
 	$(BIN)/python benchmarks/bench.py
@@ -92,6 +100,7 @@ lint: setup ## Check format, style, types and the direction of imports
 	$(BIN)/mypy
 	$(BIN)/mypy docs/images/make.py
 	$(BIN)/mypy docs/reference/make.py
+	$(BIN)/mypy docs/lessons/make.py
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest tightlink._core
 	$(BIN)/lint-imports --no-cache
 	.ci/platforms types

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -21,6 +22,7 @@ PACKAGES: Final = {
     "iperf3": "iperf3",
     "ns": "ns2",
     "nsenter": "util-linux",
+    "pdftotext": "poppler-utils",
     "ping": "iputils-ping",
     "setpriv": "util-linux",
     "ss": "iproute2",
@@ -52,6 +54,12 @@ def lacking(*names: str) -> str | None:
     """The first of some programs that is not installed, with its package, as a reason to skip."""
     name = next((name for name in names if shutil.which(name) is None), None)
     return None if name is None else f"{name} is not installed (Debian: apt install {PACKAGES[name]})"
+
+
+def lacking_engine_for_browsers() -> str | None:
+    """Why there are no laboratories: their engine is not built."""
+    built = files("tightlink.lab").joinpath("engine.wasm").is_file()
+    return None if built else "the engine for browsers is not built (make lab-engine)"
 
 
 def need(*names: str) -> None:

@@ -21,7 +21,21 @@ TEXTS = [
     ("duration = ", "not valid TOML at the end of the file: Invalid value"),
     ("duration = 1 s", "not valid TOML at line 1, column 14: "),
     ("a = 1\na = 2\n", "not valid TOML at line 2, column 6: Cannot overwrite a value"),
-    ("duration = 10", 'duration = 10: expected a time such as "10 ms"; did you mean "10 s"?'),
+    ("duration = 10", 'duration = 10: expected a unit, too: a time such as "10 ms"; did you mean "10 s"?'),
+    (
+        'duration = "10 s"\nlink.w = { ends = ["a", "b"], rate = "1 Mbit/s", delay = 20 }',
+        'link.w.delay = 20: expected a unit, too: a time such as "10 ms"; did you mean "20 ms"?',
+    ),
+    (
+        'duration = "10 s"\nlink.w = { ends = ["a", "b"], rate = 10 }',
+        'link.w.rate = 10: expected a unit, too: a rate such as "2 Mbit/s" or a packet rate such as "20 packets/ms"; '
+        'did you mean "10 Mbit/s"?',
+    ),
+    (
+        'duration = "10 s"\nlink.w = { ends = ["a", "b"], rate = "1 Mbit/s", queue = "codel" }',
+        'link.w.queue = "codel": expected a limit such as "20 packets", or a table with the discipline as kind; '
+        'did you mean { kind = "codel", limit = "1000 packets" }?',
+    ),
     ("", "duration: this key is needed"),
     (
         "duraton = '1 s'",

@@ -33,7 +33,7 @@ def _some() -> list[Claim]:
 
 def test_verdicts() -> None:
     assert [claim.holds for claim in _some()] == [True, True, False, True, None]
-    assert [claim.verdict for claim in _some()] == ["holds", "holds", "DOES NOT HOLD", "holds", "open"]
+    assert [claim.verdict for claim in _some()] == ["holds", "holds", "document contradicted", "holds", "open"]
     assert claims.exit_code(_some()) == 3
     assert claims.exit_code(claim for claim in _some() if claim.holds is not False) == 0
 
@@ -133,7 +133,7 @@ def test_a_plain_table() -> None:
     claims.print_table(_some(), out)
     lines = out.getvalue().splitlines()
     assert lines[2].split() == "The flow carries 1.9 Mbit/s 1.9 ± 0.038 Mbit/s 1.912 Mbit/s holds".split()
-    assert lines[3].endswith("DOES NOT HOLD")
+    assert lines[3].endswith("document contradicted")
     assert "\x1b" not in out.getvalue()
 
 
@@ -145,7 +145,7 @@ def test_a_table_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     claims.print_table(_some(), out)
     assert "2097 packets [are] sent" in out.getvalue()
-    assert "\x1b[1;31mDOES NOT HOLD" in out.getvalue()
+    assert "\x1b[1;31mdocument contradicted" in out.getvalue()
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.floats(allow_nan=False, allow_infinity=False))

@@ -14,6 +14,7 @@ import pytest
 
 import tightlink as tl
 from tightlink import cli, console, studies
+from tightlink.commands.run_output import print_summary
 from tightlink.experiment import claims
 from tightlink.measure import machine
 
@@ -28,8 +29,13 @@ def file(one_flow: str, tmp_path: Path) -> Path:
 def test_a_summary_and_nothing_written(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["run", str(file)]) == 0
     out, err = capsys.readouterr()
-    lines = out.splitlines()
-    assert lines[0].split() == ["flow", "goodput", "sent", "dropped", "resent", "latency", "jitter", "limited", "by"]
+    why, _, tables = out.partition("\n\n")
+    assert why.startswith("ftp: link bottleneck is saturated")
+    lines = tables.splitlines()
+    assert [name.strip() for name in lines[0].split("  ") if name.strip()] == [
+        *("flow", "goodput", "sent", "dropped", "retransmitted", "one-way delay mean"),
+        *("one-way delay p95", "jitter", "limited by"),
+    ]
     assert lines[1].split()[:5] == ["ftp", "1.912", "Mbit/s", "2385", "0"]
     assert "bottleneck.reverse" in out
     assert "\x1b" not in out
@@ -57,7 +63,7 @@ def test_a_folder_with_the_run(file: Path, tmp_path: Path, capsys: pytest.Captur
 def test_json(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["run", str(file), "--json"]) == 0
     out = json.loads(capsys.readouterr().out)
-    assert sorted(out) == ["flows", "links", "manifest"]
+    assert sorted(out) == ["flows", "links", "manifest", "why"]
     assert out["flows"][0]["packets_sent"] == 2385
     assert out["manifest"]["scenario"]["traffic"]["ftp"]["tcp"]["window"] == "20 packets"
 
@@ -235,10 +241,10 @@ def test_a_terminal_gets_a_table(
     run = tl.simulate(tl.loads(mixed))
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(console, "_MOST_ROWS", 5)
-    console.print_summary(run)
+    print_summary(run)
     out = capsys.readouterr().out
     assert "lot.hop[0].reverse" in out
-    assert "… and 11 more" in out
+    assert "5 of 16 rows; where the output is piped, all of them" in out
 
 
 def test_a_closed_pipe_is_no_error(file: Path) -> None:

@@ -13,6 +13,7 @@ import tightlink as tl
 from tightlink import cli
 from tightlink.analysis import residuals
 from tightlink.analysis.comparison import compare
+from tightlink.report.side_by_side import write_comparison
 from tightlink.run import CAPTURE, MEASUREMENT, Framed, Run
 
 if TYPE_CHECKING:
@@ -39,41 +40,44 @@ def measurement(flows: pl.DataFrame, **tables: pl.DataFrame) -> Run:
 def test_a_run_agrees_with_itself(base: Run) -> None:
     found = compare(base, base)
     assert found.titles == ("first", "second")
-    assert set(found.values["residual"]) == {0.0}
+    assert set(found.values["change"]) == {0.0}
+    assert set(found.summary["verdict"]) == {"same"}
     assert found.alone.is_empty()
     assert found.differences.is_empty()
-    goodput = found.agreements["flows.goodput_bps"]
+    # How well a simulation predicts a measurement is nothing that two simulations have.
+    assert found.agreements == {}
+    goodput = compare(measurement(base.flows), base).agreements["flows.goodput_bps"]
     assert (goodput.points, goodput.slope, goodput.within) == (4, 1.0, 1.0)
     assert goodput.origin is not None
     assert goodput.origin.value == 1.0
 
 
-def test_residuals_are_relative_to_what_was_observed(base: Run) -> None:
+def test_changes_are_relative_to_the_first(base: Run) -> None:
     observed = measurement(base.flows.with_columns(pl.col("goodput_bps") * 1.25, timeouts=pl.lit(0, pl.Int64)))
     found = compare(observed, base)
-    assert found.titles == ("observed", "simulated")
+    assert found.titles == ("measured", "simulated")
     rows = found.values.filter((pl.col("table") == "flows") & (pl.col("metric") == "goodput_bps"))
-    # (o − s) / o of o = 1.25 s.
-    assert rows["residual"].to_list() == pytest.approx([0.2] * 4)
+    # The simulation has a fifth less.
+    assert rows["change"].to_list() == pytest.approx([-0.2] * 4)
     assert found.agreements["flows.goodput_bps"].within == 0
-    # Nothing observed and something simulated: no residual, but the values are there.
+    # Nothing measured and something simulated: no change, but the values are there.
     timeouts = found.values.filter((pl.col("table") == "flows") & (pl.col("metric") == "timeouts"))
-    for _, _, _, o, s, residual in timeouts.rows():
-        assert residual == (0.0 if o == s else None)
+    for _, _, _, before, after, change in timeouts.rows():
+        assert change == (0.0 if before == after else None)
     # What was measured has no links, no nodes and no scenario.
     assert set(found.alone["table"]) == {"links", "nodes", "series"}
-    assert set(found.alone["side"]) == {"simulated"}
+    assert set(found.alone["side"]) == {"second"}
     assert found.differences.is_empty()
 
 
 def test_what_one_side_does_not_know_is_listed(base: Run) -> None:
-    flows = base.flows.with_columns(latency_mean_s=pl.lit(None, pl.Float64)).filter(pl.col("label") != "ftp[3]")
+    flows = base.flows.with_columns(one_way_delay_mean_s=pl.lit(None, pl.Float64)).filter(pl.col("label") != "ftp[3]")
     extra = flows.head(1).with_columns(label=pl.lit("other"))
     found = compare(measurement(pl.concat([flows, extra])), base)
     alone = found.alone.filter(pl.col("table") == "flows")
-    lost = alone.filter((pl.col("metric") == "latency_mean_s") & (pl.col("side") == "simulated"))
+    lost = alone.filter((pl.col("metric") == "one_way_delay_mean_s") & (pl.col("side") == "second"))
     assert lost["entity"].to_list() == [f"ftp[{place}]" for place in range(4)]
-    assert set(alone.filter(pl.col("side") == "observed")["entity"]) == {"other"}
+    assert set(alone.filter(pl.col("side") == "first")["entity"]) == {"other"}
     of_last = alone.filter((pl.col("entity") == "ftp[3]") & (pl.col("metric") == "goodput_bps"))
     assert of_last["value"].to_list() == base.flows["goodput_bps"].to_list()[3:]
     both = set(found.values.filter(pl.col("table") == "flows")["entity"])
@@ -85,7 +89,7 @@ def test_flows_of_one_name_are_paired_in_order(base: Run) -> None:
     found = compare(measurement(twice), measurement(twice))
     goodput = found.of("flows", "goodput_bps")
     assert goodput["entity"].to_list() == [twice["label"][0], f"{twice['label'][0]} #2"]
-    assert goodput["observed"].to_list() == twice["goodput_bps"].to_list()
+    assert goodput["first"].to_list() == twice["goodput_bps"].to_list()
 
 
 def test_names_that_differ_are_paired_by_hand(base: Run) -> None:
@@ -114,9 +118,9 @@ def test_series_are_compared_over_the_time_that_both_have(base: Run) -> None:
     found = compare(measurement(base.flows, series=late), base)
     row = found.values.filter((pl.col("table") == "series") & (pl.col("entity") == "wire")).row(0, named=True)
     queue = base.series.filter((pl.col("entity") == "wire") & (pl.col("metric") == "queue_packets"))
-    assert row["observed"] == 5.0
-    assert row["simulated"] == queue.filter(pl.col("time_s") >= 2)["value"].mean()
-    assert found.series.filter(pl.col("side") == "observed")["time_s"].to_list() == [2.0, 2.5]
+    assert row["first"] == 5.0
+    assert row["second"] == queue.filter(pl.col("time_s") >= 2)["value"].mean()
+    assert found.series.filter(pl.col("side") == "first")["time_s"].to_list() == [2.0, 2.5]
     assert set(found.series["entity"]) == {"wire"}
 
 
@@ -144,10 +148,11 @@ def test_sweeps_are_paired_by_what_was_varied(tmp_path: Path) -> None:
     goodput = found.of("runs", "goodput_bps")
     assert goodput["entity"].to_list() == [f"link.wire.queue = {queue}" for queue in queues[1:]]
     runs = [side.runs.collect() for side in (first, second)]
-    assert goodput["observed"].to_list() == runs[0]["goodput_bps"].to_list()[1:]
-    assert goodput["simulated"].to_list() == runs[1]["goodput_bps"].to_list()[::-1]
+    assert goodput["first"].to_list() == runs[0]["goodput_bps"].to_list()[1:]
+    assert goodput["second"].to_list() == runs[1]["goodput_bps"].to_list()[::-1]
     assert set(found.alone["entity"]) == {"link.wire.queue = 5 packets"}
-    assert "runs.goodput_bps" in found.agreements
+    assert found.titles == ("first", "second")
+    assert found.agreements == {}
     with pytest.raises(tl.TightlinkError, match="first: delay: expected one of run"):
         compare(tmp_path / "first", tmp_path / "second", by=["delay"])
     with pytest.raises(tl.TightlinkError, match="the first is a folder of runs and the second a run"):
@@ -175,8 +180,32 @@ def test_nothing_in_common_is_said(base: Run) -> None:
     found = compare(captured, base)
     assert found.nothing()
     assert found.warnings == ("first: the file ends early", "the two have no flow, link or node in common")
-    # The other way round, residuals would be relative to the simulation.
-    assert "residuals are relative to the first" in compare(base, captured).warnings[1]
+    # The other way round, changes are relative to the simulation.
+    assert "changes are relative to the first" in compare(base, captured).warnings[1]
+
+
+def test_the_summary_says_what_got_better_and_what_worse(base: Run) -> None:
+    after = tl.simulate(tl.loads(BASE).set("link.wire.queue", "100 packets"))
+    found = compare(base, after)
+    rows = {row["metric"]: row for row in found.summary.to_dicts()}
+    assert [row["of"] for row in rows.values()][-1] == "wire"
+    goodput, delay, loss, fairness, queue = rows.values()
+    assert goodput["first"] == base.flows["goodput_bps"].sum()
+    assert (delay["verdict"], queue["verdict"], loss["verdict"]) == ("worse", "worse", "better")
+    assert delay["change"] == pytest.approx(delay["second"] / delay["first"] - 1)
+    assert delay["change"] > 0 > loss["change"]
+    assert loss["first"] == float(base.flows["packets_dropped"].sum()) / float(base.flows["packets_sent"].sum())
+    assert fairness["metric"] == "jain"
+    assert fairness["verdict"] == ("better" if fairness["second"] > fairness["first"] else "worse")
+    assert queue["second"] == after.links.filter(link="wire")[queue["metric"]].item()
+
+
+def test_a_measurement_has_how_near_the_simulation_comes(base: Run, tmp_path: Path) -> None:
+    measured = measurement(base.flows.with_columns(pl.col("goodput_bps") * 1.25))
+    found = compare(measured, base)
+    assert ">Agreement<" in write_comparison(found, tmp_path, ("lab", "model")).read_text()
+    again = compare(base, tl.simulate(tl.loads(BASE), seed=2))
+    assert ">Agreement<" not in write_comparison(again, tmp_path, ("before", "after")).read_text()
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -191,9 +220,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     printed = capsys.readouterr().out
     lines = [line.split() for line in printed.splitlines()]
     assert ["link.wire.queue", "10", "packets", "20", "packets"] in lines
-    assert ["flow", "metric", "first", "second", "residual"] in lines
-    assert sum(line[:2] == ["ftp[0]", "goodput_bps"] for line in lines) == 2  # the total, and the mean of its series
-    assert any(line[:2] == ["flows.goodput_bps", "4"] for line in lines)
+    assert ["flow", "metric", "first", "second", "change"] in lines
+    assert sum(line[:2] == ["ftp[0]", "goodput"] for line in lines) == 2  # the total, and the mean of its series
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "report.html",
         "comparison.parquet",
@@ -201,15 +229,15 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         "figures",
     }
     report = (tmp_path / "out" / "report.html").read_text()
-    for title in ("Where the scenarios differ", "Agreement", "Flows", "Links", "Series"):
+    for title in ("Better and worse", "Where the scenarios differ", "Flows", "Links", "Series"):
         assert f">{title}<" in report
-    assert {path.name for path in (tmp_path / "out" / "figures").iterdir()} == {"agreement.svg", "series.svg"}
+    assert {path.name for path in (tmp_path / "out" / "figures").iterdir()} == {"series.svg"}
     assert cli.main(["compare", *folders, "-o", str(tmp_path / "out")]) == 2
     assert "is not empty" in capsys.readouterr().err
     assert cli.main(["compare", *folders, "--pair", "ftp[0]"]) == 2
-    assert '--pair = "ftp[0]": expected OBSERVED=SIMULATED, two names' in capsys.readouterr().err
+    assert '--pair = "ftp[0]": expected FIRST=SECOND, two names' in capsys.readouterr().err
     assert cli.main(["compare", *folders, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["titles"] == ["first", "second"]
-    assert found["agreements"]["flows.goodput_bps"]["points"] == 4
+    assert found["agreements"] == {}
     assert {row["table"] for row in found["values"]} == {"flows", "links", "nodes", "series"}

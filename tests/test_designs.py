@@ -199,7 +199,7 @@ def test_a_design_written_and_read_again(base: tl.Scenario, tmp_path: Path) -> N
     [
         (["link.botleneck.queue=5 packets"], "full", {}, 'there is no link "botleneck".*link.bottleneck'),
         (["link.bottleneck.quue=5 packets"], "full", {}, 'unknown key.*did you mean "queue"'),
-        ([f"{QUEUE}=5 packets,10 ms"], "full", {}, f'--vary: {QUEUE} = "10 ms": expected a number of packets'),
+        ([f"{QUEUE}=5 packets,10 Mbit/s"], "full", {}, f'--vary: {QUEUE} = "10 Mbit/s": expected a number of packets'),
         (["traffic.ftp.to=receiver,nowhere"], "two-level", {}, None),
         (["traffic.ftp.to=nowhere,receiver"], "full", {}, '--vary: traffic.ftp.to = "nowhere": expected the name of'),
         ([f"{QUEUE}=5 packets,5packets"], "full", {}, "levels that differ"),

@@ -34,10 +34,12 @@ from typing import Any, Final
 import pytest
 
 import tightlink as tl
-from programs import lacking
+from programs import lacking, lacking_engine_for_browsers
+from terminal import check_fits
 from tightlink import cli, console, studies
 from tightlink.measure.machine import missing
 from tightlink.scenario.table import merged
+from tightlink.text_table import Choice, Layout, TextTable, layout
 
 ROOT: Final = Path(__file__).parent.parent
 DOCS: Final = ROOT / "docs"
@@ -168,8 +170,16 @@ class Reader:
         return done.returncode, re.sub(_AS_ROOT, "", done.stdout)
 
 
+def _layout_that_fits(table: TextTable, width: int | None, choice: Choice) -> Layout:
+    """A table's layout; whatever a page prints is looked at as a terminal of 80 columns shows it, too."""
+    check_fits(table)
+    return layout(table, width, choice)
+
+
 def _lacking(block: Block) -> str | None:
     """The first program that a block needs and that is not installed, with its package, as a reason to skip."""
+    if "$ tightlink lab " in block.text and (why := lacking_engine_for_browsers()) is not None:
+        return why
     return lacking(*(name for name, mark in _NEEDS.items() if re.search(mark, f"{block.language}\n{block.text}")))
 
 
@@ -186,6 +196,7 @@ def _lines(text: str) -> str:
 def test_pages_do_what_they_say(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr(console, "layout", _layout_that_fits)
     reader = Reader(page, tmp_path)
     left_out: list[str] = []
     for block in _blocks(page):
@@ -274,7 +285,7 @@ def test_what_validation_names_of_the_engine_has_tests() -> None:
     commands = [command for command in RERUN if command.startswith("cargo ")]
     assert len(commands) > 5
     for command in commands:
-        found = re.fullmatch(r"cargo test -p (tightlink-\w+) (--lib|--test \w+)(?: (?:-- )?([\w ]+))?", command)
+        found = re.fullmatch(r"cargo test -p (tightlink-\w+) (--lib|--test \w+)(?: (?:-- )?([\w: ]+))?", command)
         assert found, command
         # All packages, as `make test` has compiled them: of one alone, dependencies would have other features.
         argv = ["cargo", "test", "--quiet", "--workspace", "--exclude", "tightlink-python", *found[2].split(), "--"]

@@ -70,7 +70,15 @@ def test_the_map_says_it_twice() -> None:
 def test_the_map_of_the_report() -> None:
     chart = charts.significance_map(_effects()).to_dict()
     data = next(iter(chart["datasets"].values()))
-    assert [row["text"] for row in data] == ["+**", "", "", "−*"]
+    effects = _effects().to_dicts()
+    raised, lowered = (
+        f"{100 * abs(effects[place]['relative_effect']):.{digits}f}\u202f%" for place, digits in ((0, 0), (3, 1))
+    )
+    assert [row["text"] for row in data] == [f"+{raised} **", "", "", f"−{lowered} *"]
+    # The larger the effect, the stronger the colour; and below each factor stand its levels.
+    strength = [row["strength"] for row in data]
+    assert strength[0] > strength[3] > 0
+    assert {row["across"].partition("\n")[2] for row in data} == {f"{row['low']} → {row['high']}" for row in effects}
     assert [row["significance"] for row in data] == ["p < 0.01", "not significant", "not significant", "p < 0.05"]
     assert chart["layer"][0]["encoding"]["color"]["scale"]["range"][:2] == [palette.SERIES[0], palette.SERIES[4]]
     assert [layer["mark"]["type"] for layer in chart["layer"]] == ["rect", "text"]

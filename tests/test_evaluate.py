@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -143,6 +144,34 @@ def test_the_report_has_a_row_of_charts_for_each_control(found: Evaluation) -> N
     ):
         assert text in page
     assert page.count('"utilization (%)"') >= 3
+
+
+def test_intervals_stand_wherever_there_are_seeds(found: Evaluation) -> None:
+    from tightlink.evaluation.words import told
+
+    rows = {(row["test"], row["setting"], row["measure"], row["control"]): row for row in found.summary.to_dicts()}
+    seen = 0
+    for test, headline, means in found.headlines():
+        for label, mean in means.items():
+            # One is over all settings, and another over a path that this small pack lacks.
+            if (test.name, headline.setting, headline.measure, label) not in rows:
+                continue
+            row = rows[test.name, headline.setting, headline.measure, label]
+            assert (mean.value, mean.half_width, mean.never) == (row["value"], row["half_width"], row["never"])
+            if row["half_width"]:
+                seen += 1
+                assert "±" in told(headline.measure, mean) or row["half_width"] < 1e-3 * row["value"]
+    assert seen > 20
+    [delay] = [means for _, headline, means in found.headlines() if headline.title == "p95 queueing delay"]
+    low, high = (told("queueing_p95_s", delay[label]) for label in ("vegas:beta=6 packets", "reno"))
+    page = (found.folder / "report.html").read_text(encoding="utf-8")
+    for text in (low, high):
+        assert f"<td>{text}</td>" in page
+    # The plane of delay and throughput is the first picture, and the first sentence is about it.
+    assert f"goes from {low} with vegas:beta=6 packets to " in page
+    [first, *_] = re.findall(r'<script type="application/json">(.*?)</script>', page)
+    layer = json.loads(first)["layer"][0]["encoding"]
+    assert [layer[axis]["title"] for axis in ("x", "y")] == ["p95 queueing delay (ms)", "throughput (Mbit/s)"]
 
 
 def test_the_command_prints_controls_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -32,6 +32,7 @@ READS: Final = {
     "evaluate": ["evaluate {}", "evaluate cubic --controls {}"],
     "maxflow": ["maxflow {}"],
     "capture": ["capture {}"],
+    "lab": ["lab {}"],
     "pinger": ["pinger {}"],
     "predict": ["predict --path {}", "predict --bandwidth '10 Mbit/s' --rtt '10 ms' --observed {}"],
     "emulate": ["emulate {}"],
@@ -68,7 +69,7 @@ WORDS: Final = {
 WRITES: Final = [
     "run {scenario} -o {}", "run {scenario} --tr {}", "run {scenario} --pcap {}", "compare {run} {run} -o {}",
     "sweep {scenario} --vary seed=1,2 -o {}", "study one-flow -o {}", "evaluate cubic --test ramp-up -o {}",
-    "capture {capture} -o {}", "predict --bandwidth '10 Mbit/s' --rtt '10 ms' -o {}",
+    "capture {capture} -o {}", "lab {scenario} --slider seed=1,2 -o {}", "predict --bandwidth '10 Mbit/s' --rtt '10 ms' -o {}",
     "analyze correlation {table} -o {}", "analyze explore {table} -o {}", "examples {}",
 ]  # fmt: skip
 

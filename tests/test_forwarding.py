@@ -66,7 +66,7 @@ def test_each_packet_is_lost_before_the_router_or_behind_it_or_arrives() -> None
     assert flow["goodput_bps"] == 700 * 100 * 8
     assert flow["throughput_bps"] == 700 * 128 * 8
     assert link["utilization"] == pytest.approx(700 * (128 + 14) * 8 / 10e6)
-    assert flow["latency_mean_s"] is None
+    assert flow["one_way_delay_mean_s"] is None
 
 
 @pytest.mark.parametrize(

@@ -165,7 +165,7 @@ def test_flows_run_over_it(variant: str) -> None:
     [
         ("flows = 3", "topology.net.speed: this key is needed"),
         ('speed = "0 packets/ms"', "topology.net.speed"),
-        ('speed = "800"', 'expected a rate such as "2 Mbit/s" or a packet rate such as "20 packets/ms"'),
+        ('speed = "800"', 'expected a unit, too: a rate such as "2 Mbit/s" or a packet rate such as "20 packets/ms"'),
         ('speed = "8 packets/ms", variant = "abilen"', 'expected one of abilene, isp; did you mean "abilene"?'),
         ('speed = "8 packets/ms", pop_divisor = 0', "topology.net.pop_divisor = 0: expected a number from"),
         ('speed = "8 packets/ms", delay_factor = "2"', 'topology.net.delay_factor = "2": expected a number'),

@@ -40,8 +40,7 @@ def test_a_run_says_how_far_it_is() -> None:
     last = heard[-1]
     assert 0 < last.simulated_s <= last.duration_s == 25
     assert last.share == last.simulated_s / 25
-    assert last.packet_hops > 0
-    assert last.left_s >= 0
+    assert (last.packet_hops or 0) > 0
     assert "sources sending" in str(last)
 
 

@@ -311,7 +311,10 @@ def test_the_command_for_programs(file: File, capsys: pytest.CaptureFixture[str]
     ("arguments", "message"),
     [
         (["--from", "sendr"], 'did you mean "sender"?'),
-        (["--packet", "1000"], '--packet = "1000": expected a size such as "1000 B"; did you mean "1000 B"?'),
+        (
+            ["--packet", "1000"],
+            '--packet = "1000": expected a unit, too: a size such as "1000 B"; did you mean "1000 B"?',
+        ),
         (["--packet", "0 B"], '--packet = "0 B": expected a size above zero'),
         (["--set", "nonsense"], "expected key=value"),
     ],

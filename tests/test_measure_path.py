@@ -285,7 +285,7 @@ def test_a_listener_that_cannot_listen_says_so(said: Said) -> None:
             ["--overload-packets", "99999999"],
             "--overload-packets = 99999999: expected a whole number from 100 to 50000",
         ),
-        (["--payload", "12"], '--payload = "12": expected a size such as'),
+        (["--payload", "12"], '--payload = "12": expected a unit, too: a size such as'),
         (["-o", "/dev/null/path.toml"], "/dev/null: expected a folder, and it is a file"),
     ],
 )

@@ -204,7 +204,7 @@ def test_response_functions() -> None:
 def test_random_loss_is_near_theory(tmp_path: Path) -> None:
     run = Store(tmp_path).run(response.scenario(loss=0.001, seed=1, recovery="reno"))
     flow = run.flows.row(0, named=True)
-    packets = flow["goodput_bps"] * (flow["latency_mean_s"] + 0.05) / 8000
+    packets = flow["goodput_bps"] * (flow["one_way_delay_mean_s"] + 0.05) / 8000
     assert packets == pytest.approx(theory.mathis(flow["packets_dropped"] / flow["packets_sent"]), rel=0.1)
 
 

@@ -201,13 +201,13 @@ def test_the_command_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
         ({"limit_pps": "nan"}, "nan: expected a number above zero"),
         ({"background_pps": "-0.5"}, "-0.5: expected a number that is not negative"),
         ({"mtu": "28 B"}, '"28 B": expected more than the 28 B of headers'),
-        ({"mtu": "1500"}, '"1500": expected a size such as "1000 B"; did you mean "1500 B"?'),
+        ({"mtu": "1500"}, '"1500": expected a unit, too: a size such as "1000 B"; did you mean "1500 B"?'),
         ({"loss": "1 %"}, '"1 %": expected --frame-rate beside it'),
         ({"loss": "2", "frame_rate": "25"}, '"2": expected a fraction from 0 to 1, or such as "1 %"'),
         ({"ring": "75 packets"}, '"75 packets": expected --frame-rate beside it'),
         ({"ring": "75 B", "frame_rate": "25"}, '"75 B": expected a number of packets such as "20 packets"'),
         ({"frame_rate": "0"}, "0: expected a number above zero"),
-        ({"max_delay": "30"}, '"30": expected a time such as "10 ms"; did you mean "30 s"?'),
+        ({"max_delay": "30"}, '"30": expected a unit, too: a time such as "10 ms"; did you mean "30 s"?'),
     ],
 )
 def test_wrong_usage(options: dict[str, str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import tightlink as tl
-from tightlink import plots
+from tightlink import _core, plots
 from tightlink.analysis import bifurcation, regimes, saturation
 from tightlink.plots import labels, palette
 
@@ -67,7 +67,7 @@ def test_units_are_in_the_labels() -> None:
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("loss (%)", "goodput (Mbit/s)")
     assert [line.get_label() for line in ax.lines] == ["reno", "tahoe"]
     np.testing.assert_allclose(_points(ax, 0), np.array([[0.1, 3.0], [10.0, 0.3]]))
-    assert ax.lines[0].get_color() == palette.SERIES[0]
+    assert [line.get_color() for line in ax.lines] == list(palette.colors(["reno", "tahoe"]).values())
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_units_are_in_the_labels() -> None:
         ("goodput_bps", 2e9, "goodput (Gbit/s)"),
         ("goodput_bps", 0.0, "goodput (bit/s)"),
         ("goodput_bps", None, "goodput (bit/s)"),
-        ("latency_mean_s", 3e-10, "mean latency (ns)"),
+        ("one_way_delay_mean_s", 3e-10, "mean one-way delay (ns)"),
         ("limited_by_network", 1.0, "limited by network (%)"),
         ("cwnd_packets", 20, "congestion window (packets)"),
         ("share", 1.0, "share"),
@@ -218,3 +218,22 @@ def test_importing_is_light() -> None:
     program = "import sys, tightlink.plots; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert not {"matplotlib", "polars", "numpy"} & set(done.stdout.split())
+
+
+def test_every_congestion_control_has_its_own_colour() -> None:
+    controls = [name for name, _ in _core.congestion()]
+    assert len(set(palette.colors(controls).values())) == len(controls)
+    assert all(palette.colors([name])[name] == palette.colors(controls)[name] for name in controls)
+
+
+def test_a_name_has_its_colour_whatever_is_drawn_with_it(run: tl.Run) -> None:
+    names = ["cubic[0]", "cubic[1]", "bbr[0]", "bottleneck"]
+    assert palette.colors(names) == {name: palette.colors(names[::-1])[name] for name in names}
+    assert palette.colors(names)["cubic[0]"] == palette.colors(["cubic"])["cubic"]
+    assert len(set(palette.colors(names).values())) == len(names)
+    assert list(palette.colors(["10", "2"]).values()) == list(palette.SERIES[:2])
+    of_run = palette.colors(palette.entities(run))
+    for entity, metric in (("web[1]", "cwnd_packets"), ("wire", "queue_packets")):
+        assert plots.series(run, metric, entity).lines[0].get_color() == of_run[entity]
+        drawn = {line.get_label(): line.get_color() for line in plots.series(run, metric).lines}
+        assert drawn[entity] == of_run[entity]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import polars as pl
 import pytest
 
 import tightlink as tl
-from tightlink import cli
+from tightlink import _core, cli
 from tightlink.analysis import observations, residuals
 from tightlink.analysis.bulk_cells import simulate_cells
 from tightlink.analysis.bulk_path import BulkPath
@@ -61,9 +62,23 @@ def test_the_command_says_what_to_take_and_why(capsys: pytest.CaptureFixture[str
     out = capsys.readouterr().out
     assert "window-limited below 139 packets × 1460 B" in out
     assert "One flow with 44 packets (64.24 kB) carries 2.899 Mbit/s" in out
-    assert "recovery sack" in out
-    assert "twice the queue" in out
     assert "95 % quantile" in out
+
+
+def test_changes_that_do_the_same_stand_together_and_every_control_is_accounted_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert cli.main([*PATH, "--flows", "1,4"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    start = next(place for place, line in enumerate(lines) if line.startswith("change "))
+    rows = [re.split(r"\s{2,}", line) for line in lines[start + 1 : lines.index("", start)] if "  " in line]
+    assert len({tuple(cells) for _, *cells in rows}) == len(rows)
+    without, *left_out = [line for line in lines if line.startswith(("without effect: ", "left out: "))]
+    assert "twice the queue; recovery tahoe, sack; congestion control cubic, bic" in without
+    assert "left out: bbr, bbr3 (needs recovery sack or rack, and the hosts have newreno)" in left_out
+    assert any(line.startswith("left out: dctcp, prices (reads congestion marks") for line in left_out)
+    said = set(re.findall(r"[\w-]+", "\n".join([*(name for name, *_ in rows), without, *left_out])))
+    assert {name for name, _ in _core.congestion()} - said == {DARESBURY.congestion}
 
 
 def test_bounds_are_kept(capsys: pytest.CaptureFixture[str]) -> None:

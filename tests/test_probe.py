@@ -152,8 +152,8 @@ def test_every_pattern_sends_as_many_as_it_says() -> None:
     assert (sent.refused, sent.unreachable, received.overflowed, received.foreign) == (0, 0, 0, 0)
     for (flow, found), (_, count) in zip(of_flows(sent, received), patterns, strict=True):
         assert (flow, found.sent, found.lost, found.duplicates) == (flow, count, 0, 0)
-        assert found.latency_min_s is not None
-        assert found.latency_min_s > 0
+        assert found.one_way_delay_min_s is not None
+        assert found.one_way_delay_min_s > 0
     trains = sent.due_ns[sent.flow == 1] - sent.began_ns
     assert set(trains.tolist()) == {0, 50_000_000}
 
@@ -181,7 +181,7 @@ def test_losses_and_jitter_are_those_of_the_tables() -> None:
     late = of_arrivals(seq=np.array([3]), delay_s=np.array([0.1]), sent=4)
     assert (late.loss_runs, late.loss_run_max, late.jitter_mean_s, late.jitter_rfc3550_s) == (1, 3, None, 0)
     none = of_arrivals(seq=np.array([], np.int64), delay_s=np.array([]), sent=9)
-    assert (none.lost, none.latency_mean_s, none.loss_runs, none.jitter_rfc3550_s) == (9, None, 0, None)
+    assert (none.lost, none.one_way_delay_mean_s, none.loss_runs, none.jitter_rfc3550_s) == (9, None, 0, None)
     assert none.columns()["packets_dropped"] == 9
 
 

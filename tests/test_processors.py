@@ -102,7 +102,7 @@ def test_a_video_sends_its_frames() -> None:
     assert row["goodput_bps"] == pytest.approx(4e6, rel=0.03)
     # A frame that leaves at once waits behind itself; one that is spread does not.
     spread = tl.simulate(scenario.set("traffic.tv.spread", value=True)).flows.row(0, named=True)
-    assert spread["latency_mean_s"] < row["latency_mean_s"] / 3
+    assert spread["one_way_delay_mean_s"] < row["one_way_delay_mean_s"] / 3
     lossy = tl.simulate(scenario.set("link.wire.loss", "1 %")).flows.row(0, named=True)
     assert lossy["frames_complete"] < lossy["frames_sent"]
     assert not math.isnan(lossy["loss_run_mean_packets"])
@@ -133,7 +133,7 @@ traffic.ftp = { kind = "bulk", flows = 3, from = "net.left[*]", to = "net.right[
         ("node.aa.processor", {"per_packet": "1 us"}, 'node.aa: expected the name of a node; did you mean "a"?'),
         ("node.a.procesor", {"per_packet": "1 us"}, 'unknown key; expected processor; did you mean "processor"?'),
         ("node.a.processor", {}, "node.a.processor.per_packet: this key is needed"),
-        ("node.a.processor.per_packet", 33, 'expected a time such as "10 ms"'),
+        ("node.a.processor.per_packet", 33, 'expected a unit, too: a time such as "10 ms"'),
         ("node.a.processor.input_ring", "unlimited", "expected a number of packets"),
         (
             "node.a.processor.output_ring",

@@ -154,7 +154,7 @@ def test_the_example_spares_the_sparse_flow() -> None:
 
     def latency(of: tl.Scenario) -> float:
         flows = tl.simulate(of).flows
-        return float(flows.filter(flows["label"] == "voice")["latency_mean_s"][0])
+        return float(flows.filter(flows["label"] == "voice")["one_way_delay_mean_s"][0])
 
     assert latency(scenario) < 0.024
     assert latency(scenario.set("link.bottleneck.queue", "200 packets")) > 0.06

@@ -342,7 +342,7 @@ def test_the_duration_ends_a_program(wire: Path) -> None:
         (["--link", "wyre"], '--link = "wyre": expected the name of a link; did you mean "wire"?'),
         (["--in", "b"], '--in = "b": expected a program to run there, after --'),
         (["--in", "c", "--", "true"], '--in = "c": expected one of a, b'),
-        (["--duration", "10"], '--duration = "10": expected a time'),
+        (["--duration", "10"], '--duration = "10": expected a unit, too: a time'),
         (["--late", "0 s"], '--late = "0 s": expected a time above zero'),
         (["--burn"], "there is no processor time to spend: no router of the scenario has a processor"),
         (["--set", "link.wire.queue={ kind = 'red', limit = '9 packets' }"], "only a drop-tail queue"),

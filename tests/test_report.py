@@ -17,8 +17,9 @@ from markupsafe import Markup
 import tightlink as tl
 from tightlink import report
 from tightlink.cli import main
+from tightlink.diagnosis import percent
 from tightlink.experiment import claims
-from tightlink.report import charts, why
+from tightlink.report import charts
 from tightlink.report.page import ranges
 from tightlink.report.specs import Data, figure
 from tightlink.report.tables import html
@@ -93,19 +94,39 @@ def test_a_page_without_charts_is_small(tmp_path: Path) -> None:
     assert len(text) < 40_000
 
 
-def test_claims_come_first(tmp_path: Path) -> None:
+def test_the_finding_and_its_picture_come_first_and_the_claims_last(tmp_path: Path) -> None:
     listed = [
         claims.exact("sent", "2097 packets", "p. 6", 2097, 2096, reason="another timer"),
         claims.untestable("wan", "20 Mbit/s", "fig. 3", "not published"),
+        *(claims.exact(f"lost.{place}", "Nothing is lost", "p. 6", 0, 0) for place in range(4)),
+        claims.exact("ours", "It is even", "this study", 1.0, 0.9),
     ]
-    text = _write(tmp_path / "report.html", report.Text("x"), claims=listed, seeds=[3, 1, 2, 3])
-    assert text.index('id="claims"') < text.index('id="section"')
-    assert "<b>1</b> does not hold" in text
-    assert "<b>1</b> is open" in text
-    assert 'data-verdict="holds"' not in text
-    assert "<details open><summary>Reason</summary>another timer" in text
+    frame = pl.DataFrame({"time_s": [0.0, 1.0], "goodput_bps": [0.0, 2e6]})
+    text = report.write(
+        tmp_path / "report.html", title="T", lead="The queue is full.", claims=listed, seeds=[3, 1, 2, 3],
+        picture=report.Chart(charts.line(frame, "time_s", "goodput_bps"), "It fills."),
+        sections=[report.Section("Evidence", "", [report.Text("x")])],
+    ).read_text()  # fmt: skip
+    parts = ["The queue is full.", "7 claims</a>", "It fills.", 'id="evidence"', 'id="claims"']
+    assert [text.index(part) for part in parts] == sorted(text.index(part) for part in parts)
+    # Whether the document or this program is contradicted is said, of all, of a section, and of each.
+    assert re.findall(r"<b>(\d+)</b> ([^<]*)", text) == [
+        ("7", "claims"), ("4", "hold"), ("1", "is contradicted by our runs"), ("1", "of our own fails"), ("1", "is open"),
+    ]  # fmt: skip
+    folded = re.findall(r'<details class="claimed"><summary>([^<]*)<?/?', text)
+    assert [name.strip() for name in folded] == ["p. 6", "fig. 3", "this study"]
+    assert '<span class="badge document">document contradicted</span>' in text
+    assert '<span class="badge ours">our own check fails</span>' in text
+    assert "another timer" in text
     assert "<dt>seeds</dt><dd>1–3</dd>" in text
     assert f"<dt>Tightlink</dt><dd>{tl.__version__}</dd>" in text
+
+
+def test_a_few_claims_are_not_folded(tmp_path: Path) -> None:
+    claim = claims.exact("sent", "2097 packets", "p. 6", 2097, 2097)
+    text = _write(tmp_path / "report.html", report.Text("x"), claims=[claim])
+    assert '<details class="claimed" open>' in text
+    assert "<b>1</b> claim<" in text.replace("\n", "")
 
 
 def test_anchors_differ(tmp_path: Path) -> None:
@@ -211,10 +232,15 @@ def test_empty_frames_draw_nothing(tmp_path: Path) -> None:
 
 def test_tables_line_up() -> None:
     frame = pl.DataFrame(
-        {"label": ["a", None], "latency_mean_s": [0.0724753, 0.1], "bytes_sent": [2479400, 0], "ok": [True, False]}
+        {
+            "label": ["a", None],
+            "one_way_delay_mean_s": [0.0724753, 0.1],
+            "bytes_sent": [2479400, 0],
+            "ok": [True, False],
+        }
     )
     text = str(html(frame, {}))
-    assert "mean latency (ms)" in text
+    assert "mean one-way delay (ms)" in text
     assert re.findall(r"<td.*?>(.*?)</td>", text) == [
         "a",
         "72.5",
@@ -225,29 +251,10 @@ def test_tables_line_up() -> None:
         "0",
         "no",
     ]
-    given = str(html(frame, {"latency_mean_s": ".4f", "bytes_sent": lambda value: f"<{value}>"}))
-    assert "mean latency (s)" in given
+    given = str(html(frame, {"one_way_delay_mean_s": ".4f", "bytes_sent": lambda value: f"<{value}>"}))
+    assert "mean one-way delay (s)" in given
     assert "0.0725" in given
     assert "&lt;2479400&gt;" in given
-
-
-@pytest.mark.parametrize(
-    ("row", "said"),
-    [
-        ({"limited_by_receiver_window": 0.97}, "was held back 97 % of the time by the receiver's window of 20 packets while the path had room: open the window"),
-        ({"limited_by_network": 0.986}, "filled the path 99 % of the time: beyond its window of 20 packets more would lengthen the queue"),
-        ({"limited_by_congestion_window": 1.0, "packets_dropped": 40, "packets_sent": 20_000, "timeouts": 1}, "which losses kept small (40 of 20\u202f000 packets lost and 1 timeout)"),
-        ({"limited_by_congestion_window": 0.6, "limited_by_application": 0.4}, "still grew (40 % of the time: the application)"),
-        ({"limited_by_application": 1.0}, "had nothing to send 100 % of the time"),
-        ({"limited_by_application": 1.0, "transport": "udp", "packets_dropped": 1, "packets_sent": 4}, "unhindered; 25 % of its packets were lost"),
-        ({"limited_by_handshake": 1.0}, "was not connected"),
-        ({"limited_by_pacing": 1.0}, "pacing timer"),
-        ({"limited_by_sender_rate": 1.0}, "packets per second"),
-        ({}, "has no account of its time"),
-    ],
-)  # fmt: skip
-def test_why(row: dict[str, Any], said: str) -> None:
-    assert said in why.say({"transport": "tcp", **row}, "20 packets")
 
 
 def test_the_report_of_a_run(one_flow: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -256,10 +263,16 @@ def test_the_report_of_a_run(one_flow: str, tmp_path: Path, capsys: pytest.Captu
     out, err = capsys.readouterr()
     assert (out, err) == (f"{folder / 'report.html'}\n", "")
     text = (folder / "report.html").read_text()
-    assert "<strong>ftp</strong> filled the path 99 % of the time" in text
+    assert "<strong>ftp</strong>: link bottleneck is saturated (99 % busy), and a window of 20 packets is more" in text
+    assert "--set traffic.ftp.tcp.window=" in text
     assert "Run base &lt;1&gt;" in text
     assert "<dt>seed</dt><dd>1</dd>" in text
-    assert len(_specs(text)) == 8
+    (over_time,) = (spec for spec in _specs(text) if "vconcat" in spec)
+    panels = [panel["title"] for panel in over_time["vconcat"][0]["vconcat"]]
+    for title in ("throughput (Mbit/s)", "congestion window (packets)", "round-trip time (ms)", "queue (packets)"):
+        assert title in panels
+    assert "The busiest link, bottleneck, has a rate of 2 Mbit/s." in text
+    assert "Only the busiest of 2 links is drawn." in text
     assert main(["report", str(folder)]) == 0
     assert (folder / "report.html").read_text() == text
     assert tl.open_run(folder).save(folder) == folder
@@ -272,9 +285,8 @@ def test_the_report_of_users(small_users: str, tmp_path: Path) -> None:
     assert found[:5] == ["Users over time", "Responses", "Transfers", "Links", "Scenario"]
     completed, sent = (int(run.users[name].sum()) for name in ("transfers_completed", "packets_sent"))
     lost = 1 - int(run.users["packets_delivered"].sum()) / sent
-    assert (
-        f"6 sources completed {completed} transfers; of {sent} packets {why.percent(lost)} were lost"
-        in text.replace("\u202f", "")
+    assert f"6 sources completed {completed} transfers; of {sent} packets {percent(lost)} were lost" in text.replace(
+        "\u202f", ""
     )
     assert len(_specs(text)) == 5
     assert "<td>packets_entering</td><td>y3</td>" in text
@@ -315,7 +327,7 @@ def test_the_report_of_datagrams(tmp_path: Path) -> None:
 def test_many_flows_are_spoken_of_together(dumbbell: str, tmp_path: Path) -> None:
     folder = tl.simulate(tl.loads(dumbbell).set("duration", "2 s")).save(tmp_path / "run")
     text = report.run_report(folder).read_text()
-    assert "<strong>100 flows of bulk</strong> were held back" in text
+    assert re.search(r"<strong>\d\d flows, bulk\[0\.\.\d+\], .* and \d more</strong>: ", text)
     assert "24 of 100 flows, from the lowest goodput to the highest" in text
 
 

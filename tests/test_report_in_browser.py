@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import tightlink as tl
-from programs import CHROMIUM, needs_browser
+from programs import CHROMIUM, need, needs_browser
 from tightlink import report
 from tightlink.analysis import clusters, components, correlation, designed, outliers, ranks, shares
 from tightlink.experiment import claims
@@ -140,12 +140,15 @@ def test_hovering_shows_the_values_of_the_whole_row(page: Path, tmp_path: Path) 
 
 def test_claims_fold_and_filter(page: Path, tmp_path: Path) -> None:
     dom, _ = _opened(page, tmp_path)
-    assert len(re.findall(r'<tr[^>]*class="folded"', dom)) == 4
-    assert re.search(r'id="claim-queue-5" data-verdict="fails"(?! class="folded")', dom)
-    script = """document.querySelector('[data-verdict="open"]').click();"""
+    # By where they stand: table 1, p. 4, p. 6, fig. 3.
+    assert re.findall(r'<details class="claimed"([^>]*)>', dom) == [""] * 4
+    script = """document.querySelector('[data-verdict="document"]').click();"""
     dom, _ = _opened(_with_script(page, tmp_path, script), tmp_path)
-    assert 'class="folded"' not in dom
+    assert sorted(re.findall(r'<details class="claimed"([^>]*)>', dom)) == [' hidden="" open=""'] * 3 + [' open=""']
     assert len(re.findall(r'<tr[^>]*class="[^"]*filtered', dom)) == 17
+    script = "location.hash = '#claim-wan';"
+    dom, _ = _opened(_with_script(page, tmp_path, script), tmp_path)
+    assert re.search(r'<details class="claimed" open=""><summary>fig. 3', dom)
 
 
 def test_dark_and_narrow(page: Path, tmp_path: Path) -> None:
@@ -161,8 +164,10 @@ def test_a_run(mixed: str, tmp_path: Path) -> None:
     folder = tl.simulate(tl.loads(mixed)).save(tmp_path / "run")
     dom, console = _opened(report.run_report(folder), tmp_path / "profile")
     assert console == []
-    assert len(_drawn(dom)) > 5
-    assert "What held each flow back" in dom
+    limits, panels, *_ = _drawn(dom)
+    assert "mark-rect" in limits
+    assert len(re.findall(r'class="mark-line role-mark panel_\d+_marks', panels)) > 3
+    assert "Why is it slow?" in dom
 
 
 def test_the_charts_of_an_evaluation_draw(tmp_path: Path) -> None:
@@ -348,3 +353,133 @@ def test_two_responses_are_chosen(exploring: Path, tmp_path: Path) -> None:
     assert said["moved"]
     assert said["title"] == "along: loss (%)"
     assert said["after"] == "128 of 128 runs"
+
+
+@pytest.fixture(scope="module")
+def over_time(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a run with several flows."""
+    scenario = tl.loads("""
+        duration = "4 s"
+        link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms", queue = "20 packets" }
+        traffic.up = { kind = "bulk", flows = 3, from = "a", to = "b" }
+        observe = { interval = "50 ms", flows = "each" }
+    """)
+    return report.run_report(tl.simulate(scenario).save(tmp_path_factory.mktemp("over-time") / "run"))
+
+
+#: Functions for the linked panels of a run's report.
+LINKED = """
+    const box = [...document.querySelectorAll(".chart")].find((one) => one.querySelector(".panel_0_group, .mark-group.panel_0_group, [class*=panel_0]"));
+    const svg = box.querySelector("svg");
+    const fire = (target, types, x, y) => types.forEach((type) => target.dispatchEvent(new (type === "click" ? MouseEvent : PointerEvent)(
+      type, { clientX: x, clientY: y, bubbles: true, view: window })));
+    const tips = () => [...box.querySelectorAll(".tip")].map((tip) => tip.innerText);
+    const bounds = box.getBoundingClientRect();
+    const hover = (share) => fire(box, ["pointermove"], bounds.left + share * bounds.width, bounds.top + 90);
+    const said = {};
+    const told = () => { document.documentElement.dataset.said = JSON.stringify(said); };
+"""
+
+
+def _said(page: Path, folder: Path, script: str) -> dict[str, Any]:
+    dom, console = _opened(_with_script(page, folder, LINKED + script), folder)
+    assert console == []
+    _drawn(dom)
+    found = re.search(r'data-said="([^"]*)"', dom)
+    assert found is not None
+    said: dict[str, Any] = json.loads(html.unescape(found[1]))
+    return said
+
+
+def test_hovering_a_panel_shows_all_flows_in_all_panels(over_time: Path, tmp_path: Path) -> None:
+    said = _said(over_time, tmp_path, "hover(0.5); said.tips = tips(); told();")
+    throughput, *_, queue = said["tips"]
+    assert all(f"up[{place}]" in throughput for place in range(3))
+    assert "wire" in queue
+    assert len({re.findall(r"time \(s\)\s+([0-9.]+)", tip)[0] for tip in (throughput, queue)}) == 1
+
+
+def test_a_click_in_the_legend_picks_out_a_flow_but_not_from_the_queue(over_time: Path, tmp_path: Path) -> None:
+    script = """
+    const name = [...svg.querySelectorAll("text")].find((text) => text.textContent === "up[1]");
+    const { left, top } = name.getBoundingClientRect();
+    fire(name, ["pointermove", "pointerdown", "pointerup", "click"], left + 3, top + 3);
+    setTimeout(() => { hover(0.5); said.tips = tips(); told(); }, 200);
+    """
+    throughput, *_, queue = _said(over_time, tmp_path, script)["tips"]
+    assert re.findall(r"up\[\d\]", throughput) == ["up[1]"]
+    assert "wire" in queue
+
+
+def test_dragging_over_the_strip_zooms_every_panel(over_time: Path, tmp_path: Path) -> None:
+    script = """
+    const ground = [...svg.querySelectorAll("path.background")].find((path) => Math.round(path.getBoundingClientRect().height) === 34);
+    const { left, top, width } = ground.getBoundingClientRect();
+    hover(0.9); said.before = tips()[0];
+    fire(ground, ["pointermove", "pointerdown"], left + 1, top + 9);
+    fire(window, ["pointermove"], left + width / 4, top + 9); fire(window, ["pointerup"], left + width / 4, top + 9);
+    setTimeout(() => { hover(0.9); said.after = tips(); told(); }, 200);
+    """
+    said = _said(over_time, tmp_path, script)
+    times = [float(re.findall(r"time \(s\)\s+([0-9.]+)", tip)[0]) for tip in [said["before"], *said["after"]]]
+    assert times[0] > 3
+    assert all(time < 1.1 for time in times[1:])
+
+
+def _wide() -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "label": [f"flow {row}" for row in range(90)],
+            **{f"column_{place}_bps": list(range(90)) for place in range(24)},
+        }
+    )
+
+
+def _with_wide_table(folder: Path) -> Path:
+    blocks: list[report.Block] = [
+        report.Table(_wide(), "Wide and long."),
+        report.Details("Folded", "what is folded away"),
+    ]
+    return report.write(
+        folder / "report.html", title="Wide", lead="", claims=CLAIMS, sections=[report.Section("Table", "", blocks)]
+    )
+
+
+@pytest.mark.parametrize("window", ["1300,900", "500,900"])
+def test_no_table_is_cut_at_the_right(window: str, tmp_path: Path) -> None:
+    script = """
+    const boxes = [...document.querySelectorAll(".scroll")];
+    document.documentElement.dataset.said = JSON.stringify({
+      hidden: boxes.map((box) => box.scrollWidth - box.clientWidth), page: document.documentElement.scrollWidth - innerWidth });
+    """
+    page = _with_wide_table(tmp_path)
+    before, _, after = page.read_text().rpartition("</body>")
+    page.write_text(f"{before}<script>{script}</script></body>{after}")
+    dom, console = _opened(page, tmp_path, f"--window-size={window}")
+    assert console == []
+    found = re.search(r'data-said="([^"]*)"', dom)
+    assert found is not None
+    said = json.loads(html.unescape(found[1]))
+    assert said["page"] <= 0
+    if window == "1300,900":
+        assert set(said["hidden"]) == {0}
+    else:
+        # There its box scrolls, and is shaded at the side where there is more.
+        assert max(said["hidden"]) > 0
+
+
+def test_paper_hides_nothing(tmp_path: Path) -> None:
+    need("pdftotext")
+    page, pdf = _with_wide_table(tmp_path), tmp_path / "report.pdf"
+    subprocess.run(
+        [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}",
+         "--virtual-time-budget=30000", "--no-pdf-header-footer", f"--print-to-pdf={pdf}", page.as_uri()],
+        capture_output=True, check=True, timeout=180,
+    )  # fmt: skip
+    text = subprocess.run(["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True, check=True).stdout
+    assert "what is folded away" in text
+    # The last row of a table in a scroll box, its last column, and claims that are folded on the screen.
+    assert "flow 89" in text
+    assert "column 23" in " ".join(text.split())
+    assert all(f"Case {place}:" in text for place in range(15))
+    assert "another" in text

@@ -146,7 +146,7 @@ WRONG = [
     ("cbr", "{}", "", "traffic.t.sizes: expected at least one size"),
     ("cbr", '{ a = { size = "40 B", share = 0.5 } }', "", "traffic.t.sizes: expected shares that sum to 1, not 0.5"),
     ("cbr", '{ a = { size = "40 B" }, b = { size = "50 B" } }', "", "traffic.t.sizes.b.share: expected a share: only one"),
-    ("cbr", "{ a = { size = 40 } }", "", "traffic.t.sizes.a.size = 40: expected a size"),
+    ("cbr", "{ a = { size = 40 } }", "", "traffic.t.sizes.a.size = 40: expected a unit, too: a size"),
     ("cbr", '{ a = { size = "28 B" } }', "", 'traffic.t.sizes.a.size = "28 B": expected more than the 28 B of its headers'),
     ("on-off", '{ a = { size = "70 kB" } }', "", 'traffic.t.sizes.a.size = "70 kB": expected an IP packet of at most'),
     ("saturate", '{ a = { size = "1501 B" } }', "", "expected at most 1500 B, the MTU of link wire: these datagrams are not sent in fragments"),

@@ -13,8 +13,9 @@ import pytest
 import tightlink as tl
 from tightlink.checksums import write_table
 from tightlink.experiment.execute import Task, execute
+from tightlink.experiment.metrics import metrics
 from tightlink.experiment.progress import ExperimentProgress
-from tightlink.experiment.results import metrics, results, varied
+from tightlink.experiment.results import results, varied
 from tightlink.experiment.store import Store
 
 
@@ -36,7 +37,7 @@ def test_equal_files_for_any_number_of_jobs(tasks: list[Task], tmp_path: Path) -
     assert _bytes(tmp_path / "one") == _bytes(tmp_path / "two")
     assert [(now.done, now.total, now.failed) for now in told] == [(1, 3, 0), (2, 3, 0), (3, 3, 0)]
     assert told[-1].packet_hops > 0
-    assert told[-1].left_s == 0
+    assert told[-1].timed_share == 1
 
 
 def test_what_is_there_is_not_simulated_again(tasks: list[Task], tmp_path: Path) -> None:

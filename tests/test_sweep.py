@@ -17,9 +17,9 @@ import pytest
 
 import tightlink as tl
 from tightlink import cli, experiment, report
+from tightlink.experiment.metrics import metrics
 from tightlink.experiment.plan import Plan
 from tightlink.experiment.precision import Precision, half_width
-from tightlink.experiment.results import metrics
 from tightlink.experiment.running import run
 from tightlink.experiment.store import Store
 from tightlink.experiment.summary import summary
@@ -59,8 +59,10 @@ def test_a_sweep_from_the_command_line(file: Path, tmp_path: Path, capsys: pytes
     assert cli.main([*command, "-j", "2", "-o", str(out)]) == 0
     printed = capsys.readouterr()
     lines = printed.out.splitlines()
-    assert lines[0].split()[:3] == ["run", QUEUE, "traffic.ftp.flows"]
-    assert len(lines) == 9
+    assert lines[0].split()[:4] == ["run", "queue", "flows", "goodput"]
+    assert len(lines) == 11
+    assert lines[-3].endswith(".")
+    assert " goes from " in lines[-3]
     assert lines[-1] == f"report: {out / 'report.html'}"
     assert printed.err == ""
     assert {path.name for path in out.iterdir()} == {
@@ -74,6 +76,11 @@ def test_a_sweep_from_the_command_line(file: Path, tmp_path: Path, capsys: pytes
     assert len(list((out / "runs").glob("*.parquet"))) == 6
     page = (out / "report.html").read_text(encoding="utf-8")
     assert f"Effect of {QUEUE}" in page
+    assert f'<div class="lead"><p>{lines[-3]}</p>' in page
+    # What makes it again: without how many at a time, and where to.
+    made_by = f"tightlink sweep {file} --vary &#39;{QUEUE}=5 packets,20 packets&#39; --vary traffic.ftp.flows=1..3</dd>"
+    assert made_by in page
+    assert "<summary>The scenario</summary>" in page
     assert cli.main([*command, "-o", str(out)]) == 0
     again = capsys.readouterr()
     assert again.out == printed.out
@@ -245,7 +252,7 @@ def test_the_file_of_an_experiment(noisy: Path, tmp_path: Path, capsys: pytest.C
         ("replications = 0", "replications = 0: expected a whole number of at least 1"),
         ("vary = 3", "vary = 3: expected a table of dotted keys"),
         (f'vary = {{ "{QUEUE}" = [] }}', f"vary.{QUEUE} = .*: expected at least one level"),
-        (f'vary = {{ "{QUEUE}" = ["5 ms"] }}', f'{QUEUE} = "5 ms": expected a number of packets'),
+        (f'vary = {{ "{QUEUE}" = ["5 mW"] }}', f'{QUEUE} = "5 mW": expected a number of packets'),
         ('design = "fractional"', "at least one factor"),
         ("[vary", "not valid TOML"),
     ],
@@ -312,12 +319,6 @@ def test_the_summary_of_cells(noisy: Path) -> None:
     assert cells["goodput_half_width_bps"][1] == pytest.approx(half_width(values))
 
 
-def test_nothing_random_is_said(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["sweep", str(file), "--vary", f"{WINDOW}=2 packets,4 packets", "--replications", "2"]
-    assert cli.main([*command, "-o", str(tmp_path / "out")]) == 0
-    assert "nothing in this scenario is random" in capsys.readouterr().err
-
-
 def test_no_place_for_jobs(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["sweep", str(file), "--vary", f"{WINDOW}=2 packets,4 packets", "-o", str(tmp_path / "out"), "-j", "0"]
     assert cli.main(command) == 2
@@ -379,14 +380,24 @@ def test_the_command_shows_what_there_is_of_users(
     named = [name.strip() for name in header if name.strip()]
     assert named == [
         "run",
-        "traffic.web.think",
-        "transmitting",
-        "completed",
+        "think",
+        "sources transmitting",
+        "transfers completed",
         "loss",
-        "rtt",
+        "p95 queueing delay",
+        "mean RTT",
         "utilization",
-        "queue mean",
     ]
+
+
+def test_the_kind_of_a_queue_is_varied_where_it_is_a_plain_limit(one_flow: str) -> None:
+    kinds = ["drop-tail", "codel", "red"]
+    found = tl.sweep(tl.loads(one_flow), {"link.bottleneck.queue.kind": kinds})
+    queues = [found.scenario(f"{place}/0").resolve()["links"][0]["queue"] for place in range(3)]
+    assert [queue["kind"] for queue in queues] == kinds
+    # The limit is kept.
+    assert [queue["limit"] for queue in queues] == [{"packets": 20}] * 3
+    assert found.runs.collect()["goodput_bps"].n_unique() == 3
 
 
 def test_tables_are_the_same_bytes_from_call_to_call(one_flow: str, tmp_path: Path) -> None:

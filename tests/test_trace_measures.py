@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from tightlink.analysis import trace
-from tightlink.analysis.fairness import jain
+from tightlink.reduce import jain
 
 # Two packets of 1000 B and one of 500 B from a to b at 1 Mbit/s with 10 ms of delay. The second
 # arrives while the first is being sent (8 ms), waits, and the third finds a queue of one: dropped.

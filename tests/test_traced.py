@@ -24,7 +24,10 @@ traffic.voice = { kind = "cbr", from = "b", to = "a", rate = "1.2 Mbit/s", udp.d
 observe.interval = "0.25 s"
 """
 COLUMNS = ["packets_sent", "packets_delivered", "packets_dropped", "bytes_delivered"]
-MEANS = ["latency_mean_s", "latency_max_s", "jitter_mean_s"]
+MEANS = ["one_way_delay_mean_s", "one_way_delay_max_s", "queueing_delay_max_s", "jitter_mean_s"]
+#: Of the engine's quantiles: 0.8 % of the delay and of a sixteenth of the delay of an empty path, which is 16 ms at most.
+RESOLVED_S = 0.008 * 0.016 / 16
+QUANTILES = [f"{delay}_{share}_s" for delay in ("one_way_delay", "queueing_delay") for share in ("p50", "p95", "p99")]
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +50,13 @@ def test_flows(run: Run) -> None:
         found = traced.of_flow(_packets(run), row["flow"], origin=_origin(row["label"]))
         assert {name: found[name] for name in COLUMNS} == {name: row[name] for name in COLUMNS}
         # Of a flow that never was connected there are none.
-        for name in MEANS:
+        # Simulated, the short last packet of a transfer counts as if it were as long as the others.
+        whole = [name for name in (*MEANS, *QUANTILES) if row["label"] != "short" or not name.startswith("queueing")]
+        for name in set(MEANS) & set(whole):
             assert (found[name] is None) == (row[name] is None)
-            assert row[name] is None or found[name] == pytest.approx(row[name], rel=1e-9)
+            assert row[name] is None or found[name] == pytest.approx(row[name], rel=1e-9, abs=1e-12)
+        for name in set(QUANTILES) & set(whole):
+            assert row[name] is None or found[name] == pytest.approx(row[name], rel=0.008, abs=RESOLVED_S), name
 
 
 def test_links(run: Run) -> None:
@@ -58,7 +65,9 @@ def test_links(run: Run) -> None:
         found = traced.of_link(_packets(run), link, (row["from"], row["to"]), 3.0)
         assert list(found) == list(row)
         for name, value in row.items():
-            assert found[name] == (pytest.approx(value, rel=1e-9) if isinstance(value, float) else value), name
+            relative, absolute = (0.008, 8e-9) if name in QUANTILES else (1e-9, 0.0)
+            close = pytest.approx(value, rel=relative, abs=absolute) if isinstance(value, float) else value
+            assert found[name] == close, name
 
 
 def test_series(run: Run) -> None:
@@ -113,9 +122,9 @@ traffic.ftp = {{ kind = "bulk", from = "a", to = "b", tcp = {{ congestion = "ren
 """
     run = tl.simulate(tl.loads(text), trace=True)
     (link, _) = tl.loads(text).resolve()["links"]
-    trip_s = 2 * link["delay_s"]
-    full = traced.full_share(run.packets, 0, link, ("a", "b"), round_trip_s=trip_s, start_s=0.0, stop_s=3.0)
     flow = run.flows.row(0, named=True)
+    trip_s = flow["rtt_mean_s"]
+    full = traced.full_share(run.packets, link, ("a", "b"), round_trip_s=trip_s, start_s=0.0, stop_s=3.0)
     at_window = flow["limited_by_network"] + flow["limited_by_receiver_window"]
     assert flow[f"limited_by_{limit}"] > 0.8
     assert at_window * full == pytest.approx(flow["limited_by_network"], abs=0.06)
@@ -141,5 +150,5 @@ def test_nothing_is_a_table_too() -> None:
     empty = tl.simulate(tl.loads(BUSY), trace=True).packets.clear()
     row = traced.of_link(empty, link, ("a", "b"), 3.0)
     assert (row["packets_in"], row["utilization"], row["queue_max_packets"]) == (0, 0, 0)
-    assert traced.of_flow(empty, 0, origin="a")["latency_mean_s"] is None
+    assert traced.of_flow(empty, 0, origin="a")["one_way_delay_mean_s"] is None
     assert traced.first_s(empty, 0, origin="a") is None

@@ -112,7 +112,10 @@ def test_values_of_their_own() -> None:
     ("given", "sentence"),
     [
         ({"network_speed": "hgh"}, 'network_speed = "hgh": expected one of low, high; did you mean "high"?'),
-        ({"network_speed": 3}, 'expected a rate such as "2 Mbit/s" or a packet rate such as "20 packets/ms"'),
+        (
+            {"network_speed": 3},
+            'expected a unit, too: a rate such as "2 Mbit/s" or a packet rate such as "20 packets/ms"',
+        ),
         ({"netwrk_speed": "low"}, "unknown key; expected one of buffers, congestion, crowd,"),
         ({"scale": 2}, "scale = 2: expected a number above 0 and up to 1"),
         ({"sources": 0}, "expected a whole number from 1 to 1000000"),

@@ -220,7 +220,11 @@ WRONG = [
     ("interfaces", {}, "interfaces: expected at least one interface"),
     ("interfaces.normal.share", 0.9, "traffic.web.interfaces: expected shares that sum to 1, not 1.1"),
     ("interfaces.fast.share", None, "interfaces.fast.share: expected a share: only one of them may be left out"),
-    ("interfaces.fast.rate", 8, 'expected a rate such as "2 Mbit/s" or a packet rate such as "20 packets/ms"'),
+    (
+        "interfaces.fast.rate",
+        8,
+        'expected a unit, too: a rate such as "2 Mbit/s" or a packet rate such as "20 packets/ms"',
+    ),
     ("interfaces.fast.rate", "0 packets/s", "above zero"),
     ("files.movie.share", 0.5, "traffic.web.files: expected shares that sum to 1, not 1.48"),
     ("files.movie.share", 0.01, "traffic.web.files: expected shares that sum to 1, not 0.99"),

@@ -24,7 +24,7 @@ _PATIENCE_S: Final = 300
 #: A measurement that the machine was too busy for says so; it was installed all the same.
 _BUSY: Final = "tightlink: lateness: "
 #: Where this system has no namespaces, or no program of others, a sentence says what to install or to allow.
-_MISSING: Final = re.compile(r"tightlink: .*(is not installed|namespaces|/dev/net/tun)")
+_MISSING: Final = re.compile(r"tightlink: .*(is not installed|namespaces|/dev/net/tun|engine for browsers)")
 
 #: Every command, in an order in which each finds what it reads. ``?`` before it: may lack what the system must have.
 COMMANDS: Final = """
@@ -36,6 +36,7 @@ COMMANDS: Final = """
     run examples/queues.toml --show-config
     compare one other -o compared
     report one
+    ?lab examples/one-flow.toml -o lab.html
     sweep examples/one-flow.toml --vary link.bottleneck.queue="5 packets,10 packets" -j 2 -o swept
     sql swept "select count(*) as runs from runs"
     sweep examples/screening.toml --design fractional --resolution 4 --replications 2 -j 2 -o screened

@@ -1,0 +1,88 @@
+"""Charts of delay: the plane with throughput, distributions, quantiles of totals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tightlink.plots import palette
+from tightlink.report import charts
+
+
+def _flows() -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "label": ["cubic", "bbr", "reno"],
+            "throughput_bps": [9.1e6, 8.7e6, None],
+            "queueing_delay_p50_s": [0.050, 0.004, 0.03],
+            "queueing_delay_p95_s": [0.095, 0.012, 0.07],
+            "queueing_delay_max_s": [0.1, 0.03, 0.09],
+        }
+    )
+
+
+def _rows(spec: dict[str, Any], layer: int = 0) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = spec["datasets"][spec["layer"][layer]["data"]["name"]]
+    return rows
+
+
+def test_the_plane_has_a_point_for_each_row_that_has_both() -> None:
+    spec = charts.delay_throughput(_flows()).to_dict()
+    rows = _rows(spec)
+    assert [(row["label"], row["queueing_delay_p95_s"]) for row in rows] == [("cubic", 95.0), ("bbr", 12.0)]
+    encoding = spec["layer"][0]["encoding"]
+    assert (encoding["x"]["title"], encoding["y"]["title"]) == ("p95 queueing delay (ms)", "throughput (Mbit/s)")
+    assert encoding["color"]["scale"] == {
+        "domain": ["cubic", "bbr"],
+        "range": [palette.colors([name])[name] for name in ("cubic", "bbr")],
+    }
+
+
+def test_replications_are_pale_and_their_mean_is_large() -> None:
+    twice = pl.concat([_flows(), _flows().with_columns(pl.col("queueing_delay_p95_s") * 3)])
+    spec = charts.delay_throughput(twice).to_dict()
+    assert spec["layer"][0]["mark"]["opacity"] < spec["layer"][1]["mark"]["opacity"]
+    assert spec["layer"][0]["mark"]["size"] < spec["layer"][1]["mark"]["size"]
+    means = {row["label"]: row["queueing_delay_p95_s"] for row in _rows(spec, 1)}
+    assert means == pytest.approx({"cubic": 190.0, "bbr": 24.0})
+
+
+def test_no_name_of_the_plane_covers_another() -> None:
+    delays = [0.01 + place / 1e7 for place in range(8)]
+    close = pl.DataFrame({"label": list("abcdefgh"), "throughput_bps": [1e6] * 8, "queueing_delay_p95_s": delays})
+    far = pl.DataFrame({"label": ["far"], "throughput_bps": [2e6], "queueing_delay_p95_s": [0.02]})
+    spec = charts.delay_throughput(pl.concat([close, far])).to_dict()
+    texts = [
+        layer for layer in spec["layer"] if layer["mark"]["type"] == "text" and "field" in layer["encoding"]["text"]
+    ]
+    named = [[row["label"] for row in spec["datasets"][layer["data"]["name"]]] for layer in texts]
+    # Right, left, above and below; of the point at the end of the axis only left.
+    assert named == [["a"], ["b", "far"], ["c"], ["d"]]
+
+
+def test_a_distribution_climbs_from_nothing_to_all() -> None:
+    frame = pl.DataFrame({"flow": ["a", "a", "b", "a", "a"], "rtt_s": [0.02, 0.01, 0.5, None, 0.01]})
+    (rows,) = charts.distribution(frame, "rtt_s", by="flow").to_dict()["datasets"].values()
+    steps = [(row["flow"], row["rtt_s"], round(row["share"], 6)) for row in rows]
+    assert steps == [
+        ("a", 10.0, 0.0), ("a", 10.0, 33.333333), ("a", 10.0, 66.666667), ("a", 20.0, 100.0), ("b", 500.0, 0.0),
+        ("b", 500.0, 100.0),
+    ]  # fmt: skip
+
+
+def test_the_quantiles_of_totals_are_points_of_their_distribution() -> None:
+    chart = charts.quantiles(_flows())
+    assert chart is not None
+    (rows,) = chart.to_dict()["datasets"].values()
+    of = [(row["queueing_delay_s"], row["share"]) for row in rows if row["label"] == "bbr"]
+    assert of == [(4.0, 50.0), (12.0, 95.0), (30.0, 100.0)]
+    assert charts.quantiles(_flows(), "rtt") is None
+
+
+def test_charts_of_nothing() -> None:
+    empty = _flows().clear()
+    assert charts.delay_throughput(empty).to_dict()
+    assert charts.distribution(empty, "queueing_delay_p95_s", by="label").to_dict()
+    assert charts.quantiles(empty) is not None

@@ -1,0 +1,239 @@
+"""Why is it slow? Scenarios whose cause is known by how they are built (`data/diagnoses.toml`), simulated, captured and
+measured; that suggested commands can be typed, and do what is expected of them."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import tomllib
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+import pytest
+
+import tightlink as tl
+from tightlink import cli
+from tightlink.diagnosis import CAUSES, Why, why
+from tightlink.diagnosis.captured import of_captured
+from tightlink.diagnosis.kernel import disagreement
+from tightlink.measure.machine import missing
+from tightlink.measure.measuring import measure
+from tightlink.measure.relay import SpoiledError
+from tightlink.run import Framed, Run
+
+CASES: Final = tomllib.loads((Path(__file__).parent / "data" / "diagnoses.toml").read_text(encoding="utf-8"))["case"]
+#: What a flow loses of its rate, at most, where a suggestion is about delay; and what is left of the delay.
+KEPT, LEFT = 0.85, 0.6
+BLOAT: Final = next(case for case in CASES if case["name"].startswith("the issue's"))
+UNKNOWN: Final = {
+    "transport": "tcp", "state": "complete", "zero_windows": 0, "lost_segments": 0, "acked_unseen": 0,
+    "spurious_retransmissions": 0, "packets_retransmitted": 0, "retransmissions": 0, "fast_retransmissions": 0,
+    "data_packets": 1000, "payload_bytes": 1_448_000, "in_flight_max_bytes": 14_480, "window_full": 0, "acks": 500,
+    "window_max_bytes": 65535, "rtt_min_s": 0.02, "rtt_median_s": 0.02, "rtt_mean_s": 0.02, "rtt_p95_s": 0.02,
+    "initial_rtt_s": 0.02, "mss_bytes": 1448, "options": "sack", "goodput_bps": 1e6, "start_s": 0.0, "stop_s": 11.6,
+    "label": "a-b",
+}  # fmt: skip
+
+
+def _of(source: str) -> list[Any]:
+    return [pytest.param(case, id=case["name"].replace(" ", "-")) for case in CASES if case["source"] == source]
+
+
+def _check(case: dict[str, Any], found: Why) -> None:
+    """Whether a diagnosis is what is expected of a case."""
+    (diagnosis,) = found.diagnoses
+    first, sentence = diagnosis.causes[0], diagnosis.sentence
+    assert first.name == case["cause"], sentence
+    assert first.name in CAUSES
+    for key in ("where", "certainty"):
+        assert getattr(first, key) == case.get(key, getattr(first, key)), sentence
+    for words in case.get("says", []):
+        assert words in sentence
+    for words in case.get("never", []):
+        assert words not in sentence
+    if "delay" in case:
+        assert diagnosis.delay is not None
+        assert diagnosis.delay.where == case["delay"], sentence
+    if "tries" in case:
+        assert list(diagnosis.suggestions[0].changes) == case["tries"], sentence
+    assert all(len(line) <= 80 for line in str(found).split("\n") if not line.startswith("    --set")), str(found)
+
+
+def test_there_are_enough_cases() -> None:
+    assert (len(_of("simulated")) >= 28, len(_of("captured")) >= 8, len(_of("measured")) >= 4) == (True,) * 3
+    assert len(CASES) >= 40
+    assert {case["cause"] for case in CASES} <= set(CAUSES)
+
+
+@pytest.mark.parametrize("case", _of("simulated"))
+def test_simulated(case: dict[str, Any]) -> None:
+    _check(case, tl.simulate(tl.loads(case["scenario"], file="case.toml")).why(case["flow"]))
+
+
+@pytest.mark.parametrize("case", _of("captured"))
+def test_captured(case: dict[str, Any], tmp_path: Path) -> None:
+    tl.simulate(tl.loads(case["scenario"]), pcap=tmp_path / "out.pcapng", pcap_at=[case["at"]])
+    run = tl.capture(tmp_path / "out.pcapng")
+    largest = run.flows.sort("bytes_sent", descending=True)["label"][0]
+    _check(case, run.why(largest))
+
+
+@pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
+@pytest.mark.parametrize("case", _of("measured"))
+def test_measured(case: dict[str, Any]) -> None:
+    try:
+        run = measure(tl.loads(case["scenario"], file="case.toml"), tries=3)
+    except SpoiledError as error:
+        pytest.skip(str(error))
+    _check(case, run.why(case["flow"]))
+    (diagnosis,) = run.why(case["flow"]).diagnoses
+    if run.flows["transport"][0] == "tcp":
+        # The kernel's own account: shares of the same time.
+        assert diagnosis.tcp_info is not None
+        assert 0 <= diagnosis.tcp_info["receiver_limited"] <= diagnosis.tcp_info["busy"] <= 1
+        assert diagnosis.delay is not None
+        assert diagnosis.delay.base_s == pytest.approx(diagnosis.tcp_info["rtt_min_s"])
+
+
+@pytest.mark.parametrize("case", [case for case in _of("simulated") if "tries" in case.values[0]])
+def test_suggested_commands_do_what_they_should(
+    case: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every command can be typed; the first one raises the rate, or lowers the delay and keeps the rate."""
+    monkeypatch.chdir(tmp_path)
+    Path("case.toml").write_text(case["scenario"], encoding="utf-8")
+    run = tl.simulate(tl.load("case.toml"))
+    (diagnosis,) = run.why(case["flow"]).diagnoses
+    assert diagnosis.delay is not None
+    flows = []
+    for suggestion in diagnosis.suggestions:
+        assert cli.main([*shlex.split(suggestion.command)[1:], "--json"]) == 0
+        found = {flow["label"]: flow for flow in json.loads(capsys.readouterr().out)["flows"]}
+        flows.append(found[case["flow"]]["throughput_bps"])
+        changed = tl.simulate(tl.load("case.toml", set=suggestion.changes)).why(case["flow"]).diagnoses[0]
+        if suggestion is diagnosis.suggestions[0]:
+            first = changed
+    before = run.flows.filter(pl.col("label") == case["flow"])["throughput_bps"][0]
+    assert first.delay is not None
+    faster = flows[0] > before / KEPT
+    assert faster or first.delay.mean_s < LEFT * diagnosis.delay.mean_s, (before, flows, first)
+    assert flows[0] > KEPT * before
+
+
+def test_flows_with_the_same_diagnosis_are_one_sentence() -> None:
+    found = tl.simulate(tl.loads(BLOAT["scenario"], file="case.toml")).why()
+    (diagnosis,) = found.diagnoses
+    assert diagnosis.flows == tuple(f"upload[{number}]" for number in range(4))
+    assert str(found).startswith("4 flows, upload[0..3]: link uplink is saturated")
+    assert found.causes[0].share == pytest.approx(diagnosis.causes[0].share)
+    assert found.delay == diagnosis.delay
+    assert found.suggestions == diagnosis.suggestions
+    # Two answers and a command: few lines.
+    assert str(found).count("\n") <= 5
+    assert why(tl.simulate(tl.loads(BLOAT["scenario"])), "upload").sentence.startswith("4 flows")
+
+
+def test_a_scenario_of_python_gets_python() -> None:
+    run = tl.simulate(tl.loads(BLOAT["scenario"]).set("duration", "3 s"))
+    command = run.why().suggestions[0].command
+    better = eval(command, {"tl": tl, "run": run})  # what is suggested
+    assert better.delay.mean_s < LEFT * run.why().delay.mean_s  # type: ignore[union-attr]
+
+
+def test_what_was_changed_already_is_in_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "a case.toml"
+    file.write_text(BLOAT["scenario"], encoding="utf-8")
+    changes = {"duration": "2 s", "traffic.upload.tcp.window": "5000 packets", "link[*].loss": 0.0}
+    run = tl.simulate(tl.load(file, set=changes))
+    command = run.why().suggestions[0].command
+    assert '--set duration="2 s" --set traffic.upload.tcp.window="5000 packets" --set "link[*].loss=0.0"' in command
+    assert cli.main([*shlex.split(command)[1:], "--show-config"]) == 0
+    assert "5000 packets" in capsys.readouterr().out
+
+
+def test_every_source_prints_and_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "case.toml"
+    file.write_text(BLOAT["scenario"].replace("6 s", "3 s"), encoding="utf-8")
+    assert cli.main(["run", str(file), "--pcap", str(tmp_path / "out.pcapng")]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("4 flows, upload[0..3]: ")
+    assert "link uplink is saturated" in printed
+    assert cli.main(["run", str(file), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["why"]
+    assert found["causes"][0]["name"] == "saturated_link"
+    assert found["diagnoses"][0]["flows"][3] == "upload[3]"
+    assert found["delay"]["where"] == "uplink"
+    assert cli.main(["capture", str(tmp_path / "out.pcapng")]) == 0
+    assert "likely a link of the path is saturated" in capsys.readouterr().out.replace("\n  ", " ")
+    assert cli.main(["capture", str(tmp_path / "out.pcapng"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["why"]
+    assert {diagnosis["causes"][0]["certainty"] for diagnosis in found["diagnoses"]} == {"likely"}
+
+
+def test_names_of_others_are_no_markup() -> None:
+    row = {**UNKNOWN, "label": "<b>"}
+    assert "&lt;b&gt;" in Why(tuple(of_captured([row])))._repr_html_()
+
+
+def test_there_must_be_such_a_flow() -> None:
+    run = tl.simulate(tl.loads(BLOAT["scenario"]).set("duration", "0.1 s"))
+    with pytest.raises(tl.TightlinkError, match=r'no flow is called "uplaod"; did you mean "upload"\?'):
+        run.why("uplaod")
+
+
+@pytest.mark.parametrize(
+    ("changed", "cause", "said"),
+    [
+        ({"state": "refused", "rtt_min_s": None}, "not_connected", "was refused"),
+        ({"zero_windows": 3}, "slow_receiver", "closed its window 3 times"),
+        ({"spurious_retransmissions": 1, "in_flight_max_bytes": 5000}, "application", "1 segment sent again in vain"),
+        ({"lost_segments": 2, "in_flight_max_bytes": 5000}, "application", "2 gaps in what was captured"),
+        (
+            {"window_full": 200, "window_max_bytes": 3000, "in_flight_max_bytes": 3000, "state": "partial"},
+            "receiver_window",
+            "the window may be a multiple of that",
+        ),
+        ({"in_flight_max_bytes": 350_000}, "unknown", "a congestion control that holds back"),
+    ],
+)
+def test_what_a_capture_tells(changed: dict[str, Any], cause: str, said: str) -> None:
+    ((diagnosis),) = of_captured([{**UNKNOWN, **changed}])
+    assert diagnosis.causes[0].name == cause, diagnosis.sentence
+    assert said in diagnosis.sentence
+
+
+def test_a_measurement_that_nobody_accounted_for() -> None:
+    """As iperf3's: totals of the link tell, and the certainty says so."""
+    for text, cause in ((BLOAT["scenario"], "saturated_link"), (_named("64 KiB over"), "receiver_window")):
+        run = tl.simulate(tl.loads(text).set("duration", "5 s"))
+        shares = [name for name in run.flows.columns if name.startswith("limited_by_")]
+        flows = run.flows.with_columns(pl.lit(None, pl.Float64).alias(name) for name in shares)
+        silent = Run(run.scenario, {"source": "measurement"}, Framed({"flows": flows, "links": run.links}))
+        found = silent.why().causes[0]
+        assert (found.name, found.certainty, found.share) == (cause, "likely", None)
+
+
+def test_what_the_kernel_counts_beside_us() -> None:
+    row = {"limited_by_receiver_window": 0.1, "limited_by_network": 0.1}
+    kernel = {"receiver_limited": 0.5, "busy": 1.0, "buffer_limited": 0.0}
+    assert disagreement(row, kernel) == "Linux counts 50 % of the time at the receiver's window"
+    assert disagreement(row, {**kernel, "receiver_limited": 0.3}) == ""
+    assert disagreement(row, None) == ""
+
+
+def test_a_send_buffer_that_is_full() -> None:
+    run = tl.simulate(tl.loads(_named("random loss on the wire")))
+    lasted = run.flows["stop_s"][0]
+    info = {"busy_s": lasted, "receiver_limited_s": 0.0, "buffer_limited_s": 0.6 * lasted, "rtt_min_s": 0.04}
+    measured = Run(run.scenario, {"tcp_info": {"ftp": info}}, Framed({"flows": run.flows, "links": run.links}))
+    first, second, *_ = measured.why("ftp").causes
+    assert first.name == "send_buffer"
+    assert first.share == pytest.approx(0.6)
+    assert second.name == "random_loss"
+    assert "0.04" not in measured.why("ftp").sentence
+    assert "base RTT of 40 ms" in measured.why("ftp").sentence
+
+
+def _named(name: str) -> str:
+    return str(next(case["scenario"] for case in CASES if case["name"].startswith(name)))

@@ -1,0 +1,199 @@
+"""Laboratories without a browser: sliders, what they change, texts, and what is refused."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import tightlink as tl
+from tightlink.lab import page
+from tightlink.lab.changes import Document, changed, grouped
+from tightlink.lab.chosen import chosen, prepared
+from tightlink.lab.sliders import Slider
+from tightlink.scenario.network import Network
+from tightlink.scenario.resolve import filled, relative
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+CHAIN = """
+profile = "rfc"
+duration = "2 s"
+topology.net = { kind = "chain", hops = 2, pairs = 4, hop = { rate = "10 Mbit/s", delay = "5 ms", queue = "1 BDP" }, access = { rate = "1 Gbit/s", delay = "1 ms" } }
+traffic.file = { kind = "bulk", flows = 2, from = "net.left[*]", to = "net.right[*]", start = { every = "10 ms" }, tcp.window = "2 BDP" }
+traffic.voice = { kind = "cbr", from = "net.left[3]", to = "net.right[3]", interval = "20 ms", udp.payload = "160 B" }
+"""
+
+
+def sets(scenario: tl.Scenario, *texts: str) -> list[Slider]:
+    return [Slider.parse(text, scenario) for text in texts]
+
+
+def made(document: dict[str, Any], positions: tuple[int, ...]) -> dict[str, Any]:
+    """What the engine makes of a document: changes, then flows from groups, then what depends on others."""
+    tables: Any = document["scenario"]
+    for patch in document["patches"]:
+        choice = patch["at"][",".join(str(positions[index]) for index in patch["of"])]
+        tables = changed(tables, choice["changes"])
+    flows = [
+        flow | {key: group[key] for key in ("traffic", "transport")}
+        for group in tables["groups"]
+        for flow in group["flows"]
+    ]
+    return filled({key: value for key, value in tables.items() if key != "groups"} | {"flows": flows})
+
+
+def test_every_combination_of_sliders_is_what_python_resolves() -> None:
+    scenario = tl.loads(CHAIN)
+    sliders = sets(
+        scenario, "topology.net.hop.rate=2 Mbit/s,40 Mbit/s", "topology.net.hop.queue=0.5 BDP,30 packets", "traffic.file.flows=1,7",
+        "traffic.file.tcp.congestion=cubic,bbr", "traffic.file.tcp.window=1 BDP,64 KiB",
+    )  # fmt: skip
+    document = json.loads(json.dumps(Document(scenario, sliders).to_dict()))
+    for positions in itertools.product(*(range(len(slider.values)) for slider in sliders)):
+        changes = {slider.key: slider.values[place] for slider, place in zip(sliders, positions, strict=True)}
+        wanted = json.loads(json.dumps(scenario.set_all(changes).resolve()))
+        assert made(document, positions) == wanted, changes
+
+
+def test_sliders_that_depend_on_each_other_are_told_together() -> None:
+    scenario = tl.loads(CHAIN)
+    sliders = sets(scenario, "traffic.file.tcp.window=64 KiB,128 KiB", "traffic.file.tcp.payload=500 B,1000 B")
+    document = Document(scenario, sliders)
+    assert document.together == [(0, 1)]
+    given = json.loads(json.dumps(document.to_dict()))
+    for positions in itertools.product(range(3), range(3)):
+        changes = {slider.key: slider.values[place] for slider, place in zip(sliders, positions, strict=True)}
+        assert made(given, positions) == json.loads(json.dumps(scenario.set_all(changes).resolve()))
+
+
+def test_a_position_that_is_an_error_says_what_the_command_says() -> None:
+    scenario = tl.loads(CHAIN)
+    (slider,) = sets(scenario, "traffic.file.tcp.payload=1000 B,9000 B")
+    with pytest.raises(tl.ScenarioError) as caught:
+        scenario.set("traffic.file.tcp.payload", "9000 B").resolve()
+    caught.value.file = None
+    document = Document(scenario, [slider])
+    assert document.error(0, slider.values.index("9000 B")) == caught.value.sentence()
+    assert {"error": caught.value.sentence()} in document.to_dict()["patches"][0]["at"].values()
+
+
+@pytest.mark.parametrize("name", ["one-flow", "chain", "udp-beside-tcp", "router-with-processor"])
+def test_chosen_sliders_have_only_right_values(name: str) -> None:
+    scenario = prepared(tl.load(f"examples/{name}.toml"))
+    sliders = chosen(scenario)
+    assert len(sliders) >= 3
+    for slider in sliders:
+        assert len(slider.values) > 1
+        for place in (0, -1):
+            scenario.set(slider.key, slider.values[place]).resolve()
+    # The first positions are the scenario itself.
+    explicit = scenario.explicit()
+    assert Document(scenario, sliders[:1])._own == grouped(relative(explicit, Network(explicit)))
+
+
+def test_prepared_scenarios_are_the_same_run(one_flow: str) -> None:
+    scenario = tl.loads(one_flow)
+    assert prepared(scenario).resolve() == scenario.resolve()
+
+
+def test_what_is_relative_is_left_to_the_engine() -> None:
+    explicit = tl.loads(CHAIN).explicit()
+    tables = relative(explicit, Network(explicit))
+    limits = [link["queue"]["limit"] for link in tables["links"]]
+    assert {"bdp": "1", "key": "topology.net.hop.queue", "written": "1 BDP"} in limits
+    assert tables["flows"][0]["transport"]["tcp"]["window_packets"] == {"bdp": "2"}
+
+
+LESSON = """# A *lesson*
+
+Now {set: link.bottleneck.queue=200 packets} and {set: traffic.ftp.tcp.window=64 packets & link.bottleneck.rate=7 Mbit/s}.
+<script>alert(1)</script>
+"""
+
+
+def test_buttons_of_a_text_move_sliders(one_flow: str) -> None:
+    given = page.data(tl.loads(one_flow), text=LESSON)
+    keys = [slider["key"] for slider in given["sliders"]]
+    buffer, rate = keys.index("link.bottleneck.queue.limit"), keys.index("link.bottleneck.rate")
+    place = given["sliders"][buffer]["texts"].index("200 packets")
+    assert f"[[{buffer}, {place}]]" in given["text"]
+    # A value that the slider did not have is one of its values now, in order.
+    assert f"[{rate}, {given['sliders'][rate]['texts'].index('7 Mbit/s')}]" in given["text"]
+    assert "<em>lesson</em>" in given["text"]
+    assert "<script>" not in given["text"]
+
+
+def test_templates_of_toml_are_the_scenario(one_flow: str) -> None:
+    scenario = tl.loads(one_flow)
+    given = page.data(scenario)
+    text = given["template"]
+    for number, slider in enumerate(given["sliders"]):
+        literal = slider["literals"][slider["start"]]
+        token = f'"@slider{number}@"'
+        if literal is None:
+            text = "\n".join(line for line in text.split("\n") if not line.endswith(f"= {token}"))
+        else:
+            text = text.replace(token, literal)
+    assert tl.loads(text).resolve() == scenario.resolve()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ("--slider link.bottleneck.rate", "--slider: "),
+        ("--slider link.botleneck.rate=1Mbps,2Mbps", 'there is no link "botleneck"'),
+        (
+            "--slider 'link.bottleneck.rate & link.bottleneck.delay = 1Mbps & 1ms, 2Mbps & 2ms'",
+            "one key and its values",
+        ),
+        ("--slider link.bottleneck.rate=1kbps..900kbps:1kbps", "at most 200 values"),
+        ("--text lesson.md", "lesson.md"),
+    ],
+)
+def test_wrong_options_are_one_sentence(
+    options: str, sentence: str, one_flow: str, said: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    (tmp_path / "one.toml").write_text(one_flow)
+    code, _, error = said("lab", str(tmp_path / "one.toml"), "-o", str(tmp_path / "one.html"), *shlex.split(options))
+    assert code == 2
+    assert sentence in error
+    assert len(error.strip().split("\n")) == 1
+    assert not (tmp_path / "one.html").exists()
+
+
+def test_users_are_refused(small_users: str) -> None:
+    with pytest.raises(tl.ScenarioError, match="a browser cannot hold"):
+        page.data(tl.loads(small_users))
+
+
+def test_controls_in_python_are_refused(one_flow: str) -> None:
+    class Mine(tl.CongestionControl):
+        name = "mine"
+
+    scenario = tl.loads(one_flow).set("traffic.ftp.tcp.congestion", "mine")
+    with pytest.raises(tl.ScenarioError, match="written in Python does not run in a browser"):
+        page.data(scenario)
+
+
+def test_without_the_engine_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from tightlink.lab import engine
+
+    monkeypatch.setattr(engine, "files", lambda _: tmp_path)
+    with pytest.raises(tl.TightlinkError, match="make lab-engine builds it"):
+        engine.engine()
+
+
+def test_nothing_else_is_overwritten(one_flow: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "engine", lambda: b"")
+    (tmp_path / "a.html").write_text("<p>mine")
+    with pytest.raises(tl.TightlinkError, match="nothing is overwritten"):
+        page.write(tmp_path / "a.html", tl.loads(one_flow))
+    file = page.write(tmp_path / "b.html", tl.loads(one_flow), sliders=["seed=1,2"])
+    before = file.read_bytes()
+    assert page.write(file, tl.loads(one_flow), sliders=["seed=1,2"]).read_bytes() == before

@@ -1,0 +1,260 @@
+"""Laboratories in headless Chromium, in real time: the same bytes as natively, sliders, pins, sweeps, and no network."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import tightlink as tl
+from browser import Page, browser
+from programs import lacking_engine_for_browsers, needs_browser
+from tightlink.lab import write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = [
+    needs_browser,
+    pytest.mark.skipif(lacking_engine_for_browsers() is not None, reason=str(lacking_engine_for_browsers())),
+]
+
+EXAMPLES = sorted(Path(__file__).parent.parent.glob("examples/*.toml"))
+LAB = "document.getElementById('lab')"
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    with browser(tmp_path_factory.mktemp("profile")) as page:
+        yield page
+
+
+def opened(chromium: Page, file: Path, *, fragment: str = "") -> dict[str, str]:
+    """A laboratory whose first run is shown; what it says of itself."""
+    chromium.console.clear()
+    chromium.requests.clear()
+    chromium.open("about:blank")
+    chromium.open(f"{file.as_uri()}{fragment}")
+    chromium.wait(f"Boolean({LAB}?.laboratory && {LAB}.dataset.digest)")
+    return shown(chromium)
+
+
+def shown(chromium: Page) -> dict[str, str]:
+    return dict(json.loads(chromium.run(f"JSON.stringify({LAB}.dataset)")))
+
+
+def move(chromium: Page, positions: dict[int, int]) -> dict[str, str]:
+    """Move sliders, and wait for the run."""
+    runs = shown(chromium)["runs"]
+    chromium.run(f"{LAB}.laboratory.controls.move({json.dumps(list(positions.items()))})")
+    chromium.wait(f"{LAB}.dataset.runs !== {json.dumps(runs)}")
+    return shown(chromium)
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory: pytest.TempPathFactory, one_flow: str) -> tuple[Path, list[dict[str, Any]]]:
+    """A laboratory of one flow, and its sliders."""
+    from tightlink.lab import page
+
+    scenario = tl.loads(one_flow)
+    folder = tmp_path_factory.mktemp("lab")
+    name = "one </script><b>flow"
+    file = write(folder / "one.html", scenario, title=name, text="Try {set: link.bottleneck.queue=5 packets}.")
+    return file, page.data(scenario, title=name)["sliders"]
+
+
+def position(sliders: list[dict[str, Any]], key: str, text: str) -> dict[int, int]:
+    number = [slider["key"] for slider in sliders].index(key)
+    return {number: sliders[number]["texts"].index(text)}
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_every_example_has_the_digest_that_it_has_natively(example: Path, chromium: Page, tmp_path: Path) -> None:
+    scenario = tl.load(example)
+    try:
+        file = write(tmp_path / "lab.html", scenario, sliders=["seed=1,9223372036854775807"])
+    except tl.ScenarioError as error:
+        assert "a browser" in str(error)
+        return
+    found = opened(chromium, file)
+    assert found["digest"] == tl.simulate(scenario).manifest["digest"]
+    found = move(chromium, {0: 1})
+    assert found["digest"] == tl.simulate(scenario.set("seed", 2**63 - 1)).manifest["digest"]
+    assert chromium.console == []
+
+
+@pytest.mark.parametrize("name", ["chain", "one-flow", "queues"])
+def test_exported_toml_runs_to_the_same_bytes(name: str, chromium: Page, tmp_path: Path) -> None:
+    scenario = tl.load(f"examples/{name}.toml").set("duration", "3 s")
+    file = write(tmp_path / "lab.html", scenario)
+    opened(chromium, file)
+    counts = chromium.run(f"{LAB}.laboratory.controls.given.sliders.map(({{texts}}) => texts.length)")
+    for step in (0, 3, 7):
+        positions = {index: (step * (index + 2) + 1) % count for index, count in enumerate(counts)}
+        found = move(chromium, positions)
+        exported = tl.loads(chromium.run(f"{LAB}.laboratory.toml()"))
+        assert found["digest"] == tl.simulate(exported).manifest["digest"], positions
+
+
+def test_nothing_is_fetched_and_names_are_text(one: tuple[Path, Any], chromium: Page) -> None:
+    opened(chromium, one[0])
+    assert chromium.console == []
+    assert [url for url in chromium.requests if not url.startswith(("file:", "blob:", "about:"))] == []
+    assert chromium.run("document.querySelector('h1').textContent") == "one </script><b>flow"
+    assert chromium.run("document.querySelectorAll('h1 b').length") == 0
+    policy = chromium.run("document.querySelector('meta[http-equiv]').content")
+    assert policy.startswith("default-src 'none';")
+    # What the policy forbids is refused.
+    assert chromium.run("fetch('https://example.org').then(() => 'fetched', () => 'refused')") == "refused"
+
+
+def test_the_file_is_small(one: tuple[Path, Any]) -> None:
+    import gzip
+
+    assert len(gzip.compress(one[0].read_bytes())) < 1_000_000
+
+
+def test_totals_are_those_of_the_command_line(
+    one: tuple[Path, Any], chromium: Page, one_flow: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tightlink.commands.run_output import print_summary
+
+    opened(chromium, one[0])
+    print_summary(tl.simulate(tl.loads(one_flow)))
+    printed = capsys.readouterr().out.split("\n\n")
+    for table, index in zip(printed, (0, 1), strict=True):
+        row = chromium.run(
+            f"[...document.querySelectorAll('.totals table')[{index}].querySelectorAll('tbody tr:first-child > *')]"
+            ".map((cell) => cell.firstChild.textContent)"
+        )
+        for cell in row:
+            assert cell in table
+
+
+def test_a_move_a_button_and_a_link(one: tuple[Path, Any], chromium: Page, one_flow: str) -> None:
+    file, sliders = one
+    opened(chromium, file)
+    found = move(chromium, position(sliders, "link.bottleneck.rate", "4 Mbit/s"))
+    assert found["digest"] == tl.simulate(tl.loads(one_flow).set("link.bottleneck.rate", "4 Mbit/s")).manifest["digest"]
+    runs = found["runs"]
+    chromium.run("document.querySelector('button.set').click()")
+    chromium.wait(f"{LAB}.dataset.runs !== {runs!r}")
+    wanted = tl.loads(one_flow).set_all({"link.bottleneck.rate": "4 Mbit/s", "link.bottleneck.queue": "5 packets"})
+    digest = tl.simulate(wanted).manifest["digest"]
+    assert shown(chromium)["digest"] == digest
+    # The address of the page is a link to this state.
+    fragment = chromium.run("location.hash")
+    assert "rate=4%20Mbit%2Fs" in fragment
+    assert opened(chromium, file, fragment=fragment)["digest"] == digest
+    assert chromium.run("[...document.querySelectorAll('.totals small')].some((cell) => cell.textContent)") is False
+    move(chromium, position(sliders, "link.bottleneck.rate", "2 Mbit/s"))
+    assert chromium.run(
+        "[...document.querySelectorAll('.totals small')].some((cell) => cell.textContent.includes('%'))"
+    )
+
+
+def test_an_error_is_shown_in_place_and_the_last_run_stays(chromium: Page, tmp_path: Path) -> None:
+    scenario = tl.loads("""
+        duration = "1 s"
+        link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", queue = "20 packets" }
+        traffic.ftp = { kind = "bulk", from = "a", to = "b" }
+    """)
+    file = write(
+        tmp_path / "lab.html", scenario, sliders=["link.wire.queue=20 packets,2 BDP", "traffic.ftp.tcp.payload=9000 B"]
+    )
+    before = opened(chromium, file)
+    assert move(chromium, {0: 1})["digest"] == before["digest"]
+    # Of what depends on others the engine says what is wrong; of the rest it was known when the file was made.
+    for key, value in (("link.wire.queue", "2 BDP"), ("traffic.ftp.tcp.payload", "9000 B")):
+        with pytest.raises(tl.ScenarioError) as caught:
+            scenario.set(key, value).resolve()
+        caught.value.file = None
+        assert chromium.run("document.querySelector('.error').textContent") == caught.value.sentence()
+        move(chromium, {0: 0, 1: 1})
+    move(chromium, {0: 0, 1: 0})
+    assert chromium.run("document.querySelector('.error').hidden")
+    assert chromium.console == []
+
+
+def test_what_takes_too_long_is_stopped_and_says_how_far_it_came(chromium: Page, tmp_path: Path) -> None:
+    scenario = tl.loads("""
+        duration = "20 s"
+        link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "5 ms", queue = "20 packets" }
+        traffic.ftp = { kind = "bulk", flows = 4, from = "a", to = "b" }
+    """)
+    file = write(
+        tmp_path / "lab.html", scenario, sliders=["link.wire.rate=100 Gbit/s", "traffic.ftp.tcp.window=1000000 packets"]
+    )
+    before = opened(chromium, file)
+    chromium.run(f"{LAB}.laboratory.controls.move([[0, 1], [1, 1]])")
+    chromium.wait("!document.querySelector('.shown .tools button').hidden")
+    chromium.wait("document.querySelector('.status').textContent.startsWith('simulated')")
+    chromium.run("document.querySelector('.shown .tools button').click()")
+    said = chromium.wait("document.querySelector('.error').textContent")
+    assert said.startswith("stopped at ")
+    assert "of 20 s" in said
+    assert shown(chromium)["digest"] == before["digest"]
+    assert move(chromium, {0: 0, 1: 0})["digest"] == before["digest"]
+
+
+def test_pins_sweeps_and_packets(one: tuple[Path, Any], chromium: Page) -> None:
+    file, sliders = one
+    opened(chromium, file)
+    chromium.run("[...document.querySelectorAll('button')].find((each) => each.textContent === 'Pin as A').click()")
+    move(chromium, position(sliders, "link.bottleneck.queue.limit", "5 packets"))
+    assert chromium.run(
+        "[...document.querySelectorAll('.u-legend th')].some((each) => each.textContent.startsWith('A '))"
+    )
+    assert float(chromium.run("document.querySelector('#chart-queue canvas').toDataURL().length")) > 2000
+    chromium.run("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+    chromium.wait("Boolean(document.querySelector('details figure canvas'))")
+    label = chromium.run("document.querySelector('details figure [role=img]').getAttribute('aria-label')")
+    assert "packets sent" in label
+    assert int(label.split("over time: ")[1].split()[0]) > 1000
+    sweep = "document.querySelectorAll('details')[1]"
+    chromium.run(f"{sweep}.querySelector('button').click()")
+    chromium.wait(f"{sweep}.querySelector('[role=status]').textContent.endsWith('runs')")
+    assert chromium.run(f"Boolean({sweep}.querySelector('canvas'))")
+    assert chromium.console == []
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_phone_takes_it(dark: bool, one: tuple[Path, Any], chromium: Page) -> None:  # noqa: FBT001
+    chromium.size(400, 800, dark=dark)
+    try:
+        opened(chromium, one[0])
+        assert chromium.run("document.documentElement.scrollWidth") <= 400
+        ground = chromium.run("getComputedStyle(document.body).backgroundColor")
+        assert (ground == "rgb(20, 23, 27)") is dark
+    finally:
+        chromium.size(1200, 1000)
+
+
+def test_everything_has_a_name_for_those_who_hear_it(one: tuple[Path, Any], chromium: Page) -> None:
+    opened(chromium, one[0])
+    unnamed = chromium.run("""
+        [...document.querySelectorAll('input, select, button')]
+            .filter((each) => !(each.labels?.length || each.ariaLabel || each.textContent.trim())).length""")
+    assert unnamed == 0
+    assert chromium.run("document.querySelector('input[type=range]').getAttribute('aria-valuetext')") == "2 Mbit/s"
+    assert chromium.run("document.querySelector('.status').getAttribute('role')") == "status"
+
+
+def test_memory_stays_bounded(one: tuple[Path, Any], chromium: Page) -> None:
+    opened(chromium, one[0])
+    sizes = chromium.run(f"""(async () => {{
+        const lab = {LAB}.laboratory, engine = lab.make(), sizes = [];
+        for (let run = 0; run < 60; run += 1) {{
+            await engine.run({{ positions: lab.controls.positions.map((own, index) => (index ? own : run % 20)), samples: 600 }});
+            sizes.push(await new Promise((resolve) => {{
+                const heard = engine.worker.onmessage;
+                engine.worker.onmessage = ({{ data }}) => {{ engine.worker.onmessage = heard; resolve(data.memory); }};
+                engine.worker.postMessage({{ memory: true }});
+            }}));
+        }}
+        return sizes;
+    }})()""")
+    assert sizes[-1] == sizes[30]
+    assert sizes[-1] < 64 * 2**20

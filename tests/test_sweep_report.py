@@ -1,0 +1,125 @@
+"""What a sweep says: traffic groups, what changed most, copies; in its table of runs, on the terminal, in its report."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import tightlink as tl
+from tightlink import cli, report
+from tightlink.experiment.metrics import listed, metrics
+from tightlink.experiment.summary import summary
+from tightlink.report.changes import changes, sentence
+
+COMPETING = """
+profile = "rfc"
+duration = "5 s"
+link.wire = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "10 ms", queue = "20 packets" }
+traffic.old = { kind = "bulk", from = "a", to = "b", flows = 2 }
+traffic.new = { kind = "bulk", from = "a", to = "b", tcp = { congestion = "bbr" } }
+"""
+
+
+def test_replications_that_are_copies_are_named_cell_by_cell(
+    one_flow: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, out = tmp_path / "flow.toml", tmp_path / "out"
+    file.write_text(one_flow)
+    # Packets are lost at random in the second combination, and nothing else is random.
+    varied = ["--vary", "link.bottleneck.loss=0,0.01", "--vary", "traffic.ftp.tcp.window=4 packets,20 packets"]
+    assert cli.main(["sweep", str(file), *varied, "--replications", "3", "-o", str(out)]) == 0
+    printed = capsys.readouterr()
+    copies = "nothing random changes combinations 0, 1: their replications are copies, without intervals"
+    assert copies in printed.err
+    rows = printed.out.splitlines()[1:5]
+    assert ["±" in row for row in rows] == [False, False, True, True]
+    page = (out / "report.html").read_text()
+    assert f"N{copies[1:]}." in page
+    assert page.count("<td>3 copies</td>") == 2
+    # Copies are no replications: as such they would make every difference significant.
+    assert "8 runs of all 4 combinations" in page
+
+
+def test_traffic_groups_have_metrics_of_their_own(tmp_path: Path) -> None:
+    scenario = tl.loads(COMPETING)
+    found = tl.sweep(scenario, {"link.wire.queue": ["10 packets", "40 packets"]}, output=tmp_path / "sweep")
+    runs = found.runs.collect()
+    for row in runs.iter_rows(named=True):
+        flows = found.run(row["run"]).flows
+        old = flows.filter(pl.col("label").str.starts_with("old["))
+        assert old.height == 2
+        assert row["old.goodput_bps"] == pytest.approx(old["goodput_bps"].sum())
+        assert row["old.goodput_bps"] + row["new.goodput_bps"] == pytest.approx(row["goodput_bps"])
+        assert row["old.share"] + row["new.share"] == pytest.approx(1)
+        shares = flows["goodput_bps"].to_list()
+        assert row["jain"] == pytest.approx(sum(shares) ** 2 / 3 / sum(share**2 for share in shares))
+        assert row["new.jain"] is None
+    named = {name for name, _ in listed()}
+    for column in runs.columns[5:-1]:
+        group, _, metric = column.rpartition(".")
+        assert (f"GROUP.{metric}" if group else metric) in named
+    grouped, each = (tl.simulate(scenario.set("observe.flows", rows)) for rows in ("group", "each"))
+    assert grouped.flows["label"].to_list() == ["old", "new"]
+    assert math.isnan(metrics(grouped)["jain"])
+    assert metrics(grouped)["old.share"] == pytest.approx(metrics(each)["old.share"])
+
+
+def test_goodput_of_each_group_over_the_varied_key_is_one_chart(tmp_path: Path) -> None:
+    levels = ["5 packets", "10 packets", "20 packets", "40 packets"]
+    tl.sweep(tl.loads(COMPETING), {"link.wire.queue": levels}, output=tmp_path / "sweep")
+    page = report.run_report(tmp_path / "sweep").read_text()
+    specs = [json.loads(text) for text in re.findall(r'<script type="application/json">(.*?)</script>', page)]
+    first = specs[0]["layer"][0]["encoding"]
+    assert first["x"]["scale"]["type"] == "log"
+    assert first["x"]["axis"]["values"] == [5, 10, 20, 40]
+    assert first["color"]["scale"]["domain"] == ["old", "new"]
+    assert first["y"]["title"] == "goodput (Mbit/s)"
+    assert specs[1]["layer"][0]["encoding"]["x"]["title"] == "p95 queueing delay (ms)"
+    assert specs[1]["layer"][0]["encoding"]["y"]["title"] == "throughput (Mbit/s)"
+
+
+def test_levels_that_are_words_have_charts_too(tmp_path: Path) -> None:
+    tl.sweep(tl.loads(COMPETING), {"traffic.old.tcp.congestion": ["cubic", "reno"]}, output=tmp_path / "sweep")
+    page = report.run_report(tmp_path / "sweep").read_text()
+    first = json.loads(re.findall(r'<script type="application/json">(.*?)</script>', page)[0])["layer"]
+    assert [layer["mark"]["type"] for layer in first] == ["point"]
+    assert first[0]["encoding"]["x"]["type"] == "nominal"
+    assert first[0]["encoding"]["x"]["sort"] == ["cubic", "reno"]
+
+
+def _levels(**columns: list[float]) -> dict[str, pl.DataFrame]:
+    return {"link.wire.queue": pl.DataFrame({"link.wire.queue": ["10 packets", "80 packets"], **columns})}
+
+
+def test_the_first_sentence_is_about_what_changed_most() -> None:
+    moved = _levels(goodput_bps=[9.1e6, 9.4e6], loss=[0.05, 0.01], rtt_p95_s=[0.03, 0.12], jain=[0.98, 0.981])
+    order = [change.response for change in changes(moved, ["goodput_bps", "loss", "rtt_p95_s", "jain"])]
+    assert order == ["rtt_p95_s", "loss", "goodput_bps", "jain"]
+    assert sentence(moved, order) == (
+        "The p95 RTT goes from 30 to 120 ms as link.wire.queue goes from 10 to 80 packets; loss 5.00 → 1.00 %; "
+        "goodput 9.10 → 9.40 Mbit/s."
+    )
+
+
+def test_what_is_within_its_intervals_did_not_change() -> None:
+    noisy = _levels(goodput_bps=[5e6, 9e6], goodput_half_width_bps=[2e6, 2.5e6])
+    assert changes(noisy, ["goodput_bps"]) == []
+    assert sentence(noisy, ["goodput_bps"]).startswith("No response changes")
+    surer = _levels(goodput_bps=[5e6, 9e6], goodput_half_width_bps=[1e6, 1e6])
+    assert [change.means for change in changes(surer, ["goodput_bps"])] == [(5e6, 9e6)]
+
+
+def test_the_deviation_of_equal_numbers_is_no_interval() -> None:
+    # As floats these add up to other means than themselves.
+    equal = [0.1 + 0.2 * 3, 0.7000000000000001, 0.1 * 7]
+    runs = pl.DataFrame(
+        {"run": ["0/0", "0/1", "0/2"], "status": ["done"] * 3, "queue": ["5 packets"] * 3, "load": equal}
+    )
+    assert summary(runs, ["queue"])["load_half_width"].to_list() == [0.0]
+    spread = runs.with_columns(load=pl.Series([0.7, 0.8, 0.9]))
+    assert summary(spread, ["queue"])["load_half_width"][0] == pytest.approx(4.303 * 0.1 / 3**0.5, rel=1e-3)
