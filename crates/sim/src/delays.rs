@@ -2,7 +2,10 @@
 //!
 //! A class holds delays that differ by at most 1/64 of themselves and of a resolution: a quantile is within 0.8 % of a delay
 //! that was measured plus the resolution. That is a microsecond, or, of delays that have something in common, a sixteenth
-//! of it. What is counted is one number in a row of classes, on which nothing waits.
+//! of it. What is shorter than 1/64 of it is nothing.
+//!
+//! What is counted is one number in a row of classes, on which nothing waits. The rest is a line of the cache: a large network has
+//! thousands of flows.
 
 /// Of a double, the bits below those that tell classes apart: six bits of the fraction do.
 const SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - 6;
@@ -11,17 +14,19 @@ const SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - 6;
 const RESOLUTION_S: f64 = 1e-6;
 /// The share of what delays have in common that is added instead, if it is more: memory is what counting costs.
 const OF_BASE: f64 = 1.0 / 16.0;
+/// The lowest class there is.
+const LOWEST: u64 = RESOLUTION_S.to_bits() >> SHIFT;
 /// Classes are added so many at a time.
-const MORE: usize = 16;
+const MORE: u64 = 16;
 
 /// The class of a delay to which the resolution was added.
 #[inline]
-fn class(classed_s: f64) -> u32 {
-    (classed_s.to_bits() >> SHIFT) as u32
+fn class(classed_s: f64) -> u64 {
+    (classed_s.to_bits() >> SHIFT).wrapping_sub(LOWEST)
 }
 
 /// Delays, as they come.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Delays {
     /// How many.
     pub count: u64,
@@ -33,25 +38,23 @@ pub struct Delays {
     offset_s: f64,
     resolution_s: f64,
     /// How many there are of each class, from `first` on.
-    classes: Vec<u32>,
-    first: u32,
-    /// Nobody asks for quantiles where there are none.
-    classed: bool,
+    classes: Box<[u32]>,
+    first: u64,
 }
 
 impl Default for Delays {
     fn default() -> Self {
-        let (offset_s, resolution_s, classes) = (RESOLUTION_S, RESOLUTION_S, Vec::new());
-        Self { count: 0, sum_s: 0.0, max_s: 0.0, offset_s, resolution_s, classes, first: 0, classed: false }
+        Self::above(0.0)
     }
 }
 
 impl Delays {
-    /// None yet, of which quantiles will be asked. What exceeds `base_s` is what is resolved.
+    /// None yet. What exceeds `base_s` is what is resolved.
     #[must_use]
     pub fn above(base_s: f64) -> Self {
         let resolution_s = RESOLUTION_S.max(base_s * OF_BASE);
-        Self { offset_s: resolution_s - base_s, resolution_s, classed: true, ..Self::default() }
+        let (classes, offset_s) = (Box::default(), resolution_s - base_s);
+        Self { count: 0, sum_s: 0.0, max_s: 0.0, offset_s, resolution_s, classes, first: 0 }
     }
 
     /// Counts a delay.
@@ -62,7 +65,8 @@ impl Delays {
         self.max_s = if delay_s > self.max_s { delay_s } else { self.max_s };
         let classed_s = delay_s + self.offset_s;
         match self.classes.get_mut(class(classed_s).wrapping_sub(self.first) as usize) {
-            Some(count) => *count += 1,
+            // A run of four billion packets of one flow and one delay is too long to be asked for its quantiles.
+            Some(count) => *count = count.wrapping_add(1),
             None => self.add_to(classed_s, 1),
         }
     }
@@ -71,32 +75,37 @@ impl Delays {
     #[cold]
     #[inline(never)]
     fn add_to(&mut self, classed_s: f64, count: u32) {
-        if !self.classed {
-            return;
-        }
         let class = class(classed_s.max(self.resolution_s));
         if self.classes.is_empty() {
             self.first = class;
         }
-        if class < self.first {
-            let more = ((self.first - class) as usize).next_multiple_of(MORE);
-            self.classes.splice(0..0, std::iter::repeat_n(0, more));
-            self.first -= more as u32;
+        if class.wrapping_sub(self.first) as usize >= self.classes.len() {
+            let first = self.first.min(class / MORE * MORE);
+            let end = (self.first + self.classes.len() as u64).max(class + 1).next_multiple_of(MORE);
+            let mut classes = vec![0; (end - first) as usize];
+            let before = (self.first - first) as usize;
+            classes[before..][..self.classes.len()].copy_from_slice(&self.classes);
+            (self.first, self.classes) = (first, classes.into());
         }
-        let place = (class - self.first) as usize;
-        if place >= self.classes.len() {
-            self.classes.resize((place + 1).next_multiple_of(MORE), 0);
-        }
-        self.classes[place] = self.classes[place].saturating_add(count);
+        let known = &mut self.classes[(class - self.first) as usize];
+        *known = known.saturating_add(count);
     }
 
     fn base_s(&self) -> f64 {
         self.resolution_s - self.offset_s
     }
 
-    /// What the delays of a class have beyond what all have in common, in its middle, in seconds.
-    fn middle_s(&self, of: u32) -> f64 {
-        let bound = |class: u32| f64::from_bits(u64::from(class) << SHIFT).max(self.resolution_s);
+    /// The classes of which there are delays, and how many.
+    fn counts(&self) -> impl Iterator<Item = (u64, u32)> {
+        (self.first..).zip(self.classes.iter().copied()).filter(|(_, count)| *count > 0)
+    }
+
+    /// What the delays of a class have beyond what all have in common, in its middle, in seconds; of the lowest, nothing.
+    fn middle_s(&self, of: u64) -> f64 {
+        if of <= class(self.resolution_s) {
+            return 0.0;
+        }
+        let bound = |class: u64| f64::from_bits((class + LOWEST) << SHIFT).max(self.resolution_s);
         0.5 * (bound(of) + bound(of + 1)) - self.resolution_s
     }
 
@@ -126,23 +135,10 @@ impl Delays {
         self.count += other.count;
         self.sum_s += other.sum_s;
         self.max_s = self.max_s.max(other.max_s);
-        self.classed |= other.classed;
-        let more_s = other.base_s() - self.base_s();
-        for (class, &count) in (other.first..).zip(&other.classes).filter(|(_, count)| **count > 0) {
-            self.add_to(other.middle_s(class) + more_s + self.resolution_s, count);
+        let more_s = other.base_s() - self.base_s() + self.resolution_s;
+        for (of, count) in other.counts() {
+            self.add_to(other.middle_s(of) + more_s, count);
         }
-    }
-
-    /// The delay that a share of all does not exceed, in seconds; not a number where there was none.
-    fn quantile_s(&self, share: f64) -> f64 {
-        let all: u64 = self.classes.iter().map(|&count| u64::from(count)).sum();
-        let wanted = (share * all as f64).ceil().max(1.0) as u64;
-        let mut below = 0;
-        let place = self.classes.iter().position(|&count| {
-            below += u64::from(count);
-            below >= wanted
-        });
-        place.map_or(f64::NAN, |place| (self.middle_s(self.first + place as u32) + self.base_s()).min(self.max_s))
     }
 
     /// What a table says of them.
@@ -151,11 +147,22 @@ impl Delays {
         if self.count == 0 {
             return Summary::NONE;
         }
+        let all: u64 = self.counts().map(|(_, count)| u64::from(count)).sum();
+        // The delay that a share of all does not exceed.
+        let quantile_s = |share: f64| {
+            let wanted = (share * all as f64).ceil().max(1.0) as u64;
+            let mut below = 0;
+            let found = self.counts().find(|(_, count)| {
+                below += u64::from(*count);
+                below >= wanted
+            });
+            found.map_or(f64::NAN, |(class, _)| (self.middle_s(class) + self.base_s()).min(self.max_s))
+        };
         Summary {
             mean_s: self.sum_s / self.count as f64,
-            p50_s: self.quantile_s(0.5),
-            p95_s: self.quantile_s(0.95),
-            p99_s: self.quantile_s(0.99),
+            p50_s: quantile_s(0.5),
+            p95_s: quantile_s(0.95),
+            p99_s: quantile_s(0.99),
             max_s: self.max_s,
         }
     }
@@ -220,7 +227,10 @@ mod tests {
             prop_assert_eq!(summary.max_s, sorted[sorted.len() - 1]);
             for (found, share) in [(summary.p50_s, 0.5), (summary.p95_s, 0.95), (summary.p99_s, 0.99)] {
                 let expected = exact(&sorted, share);
-                prop_assert!((found - expected).abs() <= 0.008 * (expected - base_s + RESOLUTION_S.max(base_s / 16.0)), "{}: {} for {}", share, found, expected);
+                let (resolution_s, excess_s) = (RESOLUTION_S.max(base_s / 16.0), expected - base_s);
+                let error_s = (found - expected).abs();
+                let is_nothing = excess_s <= resolution_s / 64.0 && found <= expected;
+                prop_assert!(is_nothing || error_s <= 0.008 * (excess_s + resolution_s), "{share}: {found} for {expected}");
             }
         }
     }

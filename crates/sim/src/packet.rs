@@ -54,8 +54,6 @@ pub struct Packet {
 }
 
 const KIND: u64 = 0b11 << TAG;
-/// In place of a kind: a segment that ends a round.
-const ROUND: u64 = KIND;
 const BARE: u64 = 1 << (TAG + 2);
 const LOST: u64 = 1 << (TAG + 3);
 const BLOCKS: u64 = 1 << (TAG + 4);
@@ -65,6 +63,8 @@ const REDUCED: u64 = 1 << (TAG + 7);
 
 /// Where the parts of `state` begin: the size in bytes at 0, then these.
 const TRANSFER: u32 = 16;
+/// Without an address, in the place of a transfer: it ends a round.
+const ROUND: u64 = 1 << TRANSFER;
 const LAST: u64 = 1 << 20;
 const SOURCE_HIGH: u32 = 21;
 const TAG: u32 = 24;
@@ -139,7 +139,7 @@ impl Packet {
     #[inline]
     #[must_use]
     pub fn ends_round(&self) -> bool {
-        self.state & KIND == ROUND
+        self.state & ROUND != 0
     }
 
     /// The packet with an address, of the source that its flow was.
@@ -153,7 +153,7 @@ impl Packet {
         let last = if address.last { LAST } else { 0 };
         Self {
             identity: u64::from(address.destination) | low << SOURCE | seq << SEQUENCE,
-            state: self.state | transfer | last,
+            state: self.state & !ROUND | transfer | last,
             ..self
         }
     }
@@ -200,9 +200,9 @@ impl Packet {
     #[must_use]
     pub fn kind(&self) -> Kind {
         match (self.state & KIND) >> TAG {
+            0 => Kind::Segment,
             1 => Kind::Ack,
-            2 => Kind::Datagram,
-            _ => Kind::Segment,
+            _ => Kind::Datagram,
         }
     }
 

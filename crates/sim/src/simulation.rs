@@ -227,7 +227,7 @@ impl<P: Probe> Simulation<'_, P> {
                 }
                 receiver.receive(&mut self.fabric, now(), packet);
             }
-            (Endpoint::Udp(index), _) => self.udp[index as usize].receive(now(), packet),
+            (Endpoint::Udp(index), _) => self.udp[index as usize].receive(&mut self.fabric, now(), packet),
         }
     }
 

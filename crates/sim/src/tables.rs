@@ -118,7 +118,7 @@ impl<'a> FlowTotals<'a> {
             flows: 1,
             ..Self::default()
         };
-        let one_way = if let Some((flow, connection)) = simulation.tcp_flow(index) {
+        if let Some((flow, connection)) = simulation.tcp_flow(index) {
             let (sent, received) = (&flow.sender.totals, &flow.receiver.totals);
             totals.stop_s = sent.finished.map_or(planned, |time| time.seconds().min(planned));
             totals.packets_sent = sent.packets_sent;
@@ -129,9 +129,7 @@ impl<'a> FlowTotals<'a> {
             totals.bytes_sent = sent.bytes_sent;
             totals.bytes_delivered = received.bytes;
             totals.payload_delivered = connection.payload_through(flow.receiver.in_order());
-            totals.rtt = Cow::Borrowed(&sent.rtt);
             totals.limited_by = flow.sender.limit_shares(Time::new(totals.stop_s));
-            &received.one_way
         } else if let Some(flow) = simulation.udp_flow(index) {
             totals.packets_sent = flow.packets_sent;
             totals.packets_delivered = flow.packets_delivered;
@@ -150,11 +148,11 @@ impl<'a> FlowTotals<'a> {
             }
             totals.limited_by = flow.limit_shares(&simulation.fabric, Time::new(planned));
             totals.queueing = flow.is_mixed().then(Delays::default);
-            &flow.one_way
         } else {
             return totals;
         };
-        totals.one_way = Cow::Borrowed(&one_way.delays);
+        let (one_way, rtt) = (simulation.fabric.delays.one_way(index), simulation.fabric.delays.rtt(index));
+        (totals.one_way, totals.rtt) = (Cow::Borrowed(&one_way.delays), Cow::Borrowed(rtt));
         totals.jitter_count = one_way.delays.count.saturating_sub(1);
         totals.jitter_sum_s = one_way.jitter_sum_s;
         totals.seconds = totals.stop_s - totals.start_s;

@@ -37,7 +37,7 @@ def loads(text: str, *, set: Mapping[str, object] | None = None, file: str | Non
         '10 s'
         >>> loads('duration = 10')
         Traceback (most recent call last):
-        tightlink.errors.ScenarioError: duration = 10: expected a time such as "10 ms"; did you mean "10 s"?
+        tightlink.errors.ScenarioError: duration = 10: expected a unit, too: a time such as "10 ms"; did you mean "10 s"?
     """
     changes = dict(set or {})
     try:

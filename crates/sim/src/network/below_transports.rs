@@ -40,6 +40,16 @@ impl<P: Probe> Network for Fabric<P> {
     }
 
     #[inline]
+    fn note_one_way_delay(&mut self, flow: u32, delay_s: f64) {
+        self.delays.note_one_way(flow, delay_s);
+    }
+
+    #[inline]
+    fn note_rtt(&mut self, flow: u32, rtt_s: f64) {
+        self.delays.note_rtt(flow, rtt_s);
+    }
+
+    #[inline]
     fn catch_up(&mut self, link: u32, now: Key) {
         self.catch_up(link, now);
     }

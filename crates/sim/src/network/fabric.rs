@@ -4,6 +4,7 @@ use crate::error::ScenarioError;
 use crate::events::{Entity, EventQueue, Key, look};
 use crate::network::ahead::{confluences, fused_links, links_to_answering_hosts};
 use crate::network::confluence::{Arrived, Confluence};
+use crate::network::flow_delays::FlowDelays;
 use crate::network::gate::Gates;
 use crate::network::link::Link;
 use crate::network::node::Nodes;
@@ -48,6 +49,8 @@ pub struct Fabric<P> {
     look: Time,
     /// SACK blocks of the ACKs in flight.
     pub sacks: SackSlab,
+    /// How long packets took.
+    pub delays: FlowDelays,
     /// Which hops were busy throughout the round trips of flows.
     pub saturation: Saturation,
     /// Who watches packets.
@@ -113,6 +116,7 @@ impl<P: Probe> Fabric<P> {
             links,
             queue: EventQueue::for_size(scenario.links.len() + scenario.flows.len()),
             sacks: SackSlab::default(),
+            delays: FlowDelays::of(scenario.flows.len()),
             saturation: Saturation::new(scenario, &paths),
             paths,
             probe,
@@ -139,12 +143,17 @@ impl<P: Probe> Fabric<P> {
     #[inline]
     pub(super) fn offer(&mut self, index: u32, packet: Packet, now: Key) {
         let ((stamp, identity, state), (time, caused_at, rank)) = (packet.words(), now.words());
-        self.offer_words(index, stamp, identity, state, rank, time, caused_at);
+        if packet.ends_round() {
+            self.offer_words::<true>(index, stamp, identity, state, rank, time, caused_at);
+        } else {
+            self.offer_words::<false>(index, stamp, identity, state, rank, time, caused_at);
+        }
     }
 
+    /// Compiled apart for packets that end a round, so that for the others, which are the most, nothing is asked.
     #[allow(clippy::too_many_arguments, reason = "they are registers")]
     #[inline(never)]
-    fn offer_words(
+    fn offer_words<const ENDS_ROUND: bool>(
         &mut self,
         mut index: u32,
         stamp: u64,
@@ -166,9 +175,9 @@ impl<P: Probe> Fabric<P> {
                 Err(refusal) => return self.refused_by_queue(index, packet, now(), refusal),
             };
             self.probe.enqueued(now(), index, Seen::new(&packet, &self.paths), service);
-            if packet.ends_round() {
+            if ENDS_ROUND {
                 let at = Time::new(time);
-                self.saturation.pass(&self.paths, &packet, at, || link.server.busy_until(at));
+                self.saturation.pass(packet, at, || link.server.busy_until(at));
             }
             packet = packet.served(service.start, service.precedence);
             if service.marked {
@@ -188,6 +197,9 @@ impl<P: Probe> Fabric<P> {
                 }
                 if let Some(next) = next.merging_link() {
                     let Some(arrived) = self.merge(next, delivery(), packet.forwarded()) else { return };
+                    if arrived.packet().ends_round() != ENDS_ROUND {
+                        return self.offer(next, arrived.packet(), arrived.key());
+                    }
                     (packet, index) = (arrived.packet(), next);
                     (time, caused_at, rank) = arrived.key().words();
                     continue;

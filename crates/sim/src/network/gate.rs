@@ -13,7 +13,7 @@ use crate::events::{Entity, Key};
 use crate::network::fabric::Fabric;
 use crate::network::node::Nodes;
 use crate::network::queue::{Arrival, Queue, QueueSpec, Site, Verdict};
-use crate::network::server::{ServerTotals, Wire};
+use crate::network::server::{ServerTotals, Wire, wait_s};
 use crate::network::sources::Sources;
 use crate::packet::Packet;
 use crate::probe::{Probe, Seen};
@@ -50,6 +50,8 @@ pub struct Gate {
     most_waiting: usize,
     /// How long the packets waited that went on the line.
     waits: Delays,
+    /// Their sum as it is, in seconds.
+    waiting_s: f64,
 }
 
 impl Gate {
@@ -105,7 +107,7 @@ impl Gate {
             packets_in: line.packets_in + self.waiting.len() as u64 + self.dropped,
             packets_dropped: self.dropped,
             packets_marked: self.marked,
-            waiting_s: self.waiting.iter().fold(self.waits.sum_s, waiting_s),
+            waiting_s: self.waiting.iter().fold(self.waiting_s, waiting_s),
             queue_max_packets: self.most_waiting as u64,
             ..line
         }
@@ -179,6 +181,7 @@ impl Gates {
                 marked: 0,
                 most_waiting: 0,
                 waits: Delays::above(0.0),
+                waiting_s: 0.0,
             });
         }
         Ok(gates)
@@ -244,7 +247,7 @@ impl<P: Probe> Fabric<P> {
         };
         if packet.ends_round() {
             let server = &self.links[gate.link as usize].server;
-            self.saturation.pass(&self.paths, &packet, now.time, || server.busy_until(now.time));
+            self.saturation.pass(packet, now.time, || server.busy_until(now.time));
         }
         self.probe.queued(now, gate.link, seen);
         gate.waiting.push_back((marked, at_s));
@@ -293,7 +296,8 @@ impl<P: Probe> Fabric<P> {
         }
         gate.waiting.pop_front();
         gate.waiting_bytes -= u64::from(size);
-        gate.waits.add(now.time.seconds() - since_s);
+        gate.waiting_s += now.time.seconds() - since_s;
+        gate.waits.add(wait_s(since_s, now.time.seconds()));
         self.probe.dequeued(now, gate.link, Seen::new(&packet, &self.paths));
         let gate_entity = self.first_link + (self.links.len() + index) as u32;
         let link = &mut self.links[gate.link as usize];

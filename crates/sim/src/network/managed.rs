@@ -11,7 +11,7 @@ use crate::delays::Delays;
 use crate::events::Key;
 use crate::network::fabric::Fabric;
 use crate::network::queue::{Held, OnLine, QueueSpec, Refusal, Site, Waiting};
-use crate::network::server::{ServerTotals, Wire};
+use crate::network::server::{ServerTotals, Wire, wait_s};
 use crate::packet::Packet;
 use crate::probe::{Probe, Seen};
 use crate::time::Time;
@@ -174,14 +174,13 @@ impl<P: Probe> Fabric<P> {
         let link = &mut self.links[index as usize];
         let service = link.server.transmit(at, packet.size());
         if packet.ends_round() {
-            self.saturation.pass(&self.paths, &packet, at.time, || link.server.busy_until(at.time));
+            self.saturation.pass(packet, at.time, || link.server.busy_until(at.time));
         }
         if let Some(managed) = &mut link.managed {
             managed.on_line_bytes = u64::from(packet.size());
             managed.bytes -= managed.on_line_bytes;
-            let waited_s = at.time.seconds() - since_s;
-            managed.waiting_s += waited_s;
-            managed.waits.add(waited_s);
+            managed.waiting_s += at.time.seconds() - since_s;
+            managed.waits.add(wait_s(since_s, at.time.seconds()));
             managed.marked += u64::from(marked);
         }
         packet = packet.served(service.start, service.precedence);

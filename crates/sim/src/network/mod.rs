@@ -6,6 +6,7 @@ pub mod background;
 mod below_transports;
 pub mod confluence;
 pub mod fabric;
+pub mod flow_delays;
 pub mod gate;
 pub mod link;
 pub mod managed;

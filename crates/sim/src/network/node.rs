@@ -145,7 +145,7 @@ impl<P: Probe> Fabric<P> {
         node.packets.push_back(packet);
         // What a host's own interface takes is no network yet.
         if packet.ends_round() && from.is_some() {
-            self.saturation.pass(&self.paths, &packet, now.time, || node.processor.busy_s(at));
+            self.saturation.pass(packet, now.time, || node.processor.busy_s(at));
         }
         self.probe.joined(stop, Seen::new(&packet, &self.paths));
         if node.processor.take(at, input, size) {

@@ -33,9 +33,12 @@ pub struct Saturation {
     hops: Vec<Passage>,
     /// Where those of flow f begin, and behind all flows where they end.
     first: Vec<u32>,
-    /// For each stop, whether it may be: what a single flow takes to a slower link is not.
-    looked_at: Vec<bool>,
+    /// For each position on a path, which of them it is, if it is one.
+    at: Vec<u32>,
 }
+
+/// At a position where nothing is looked at.
+const NONE: u32 = u32::MAX;
 
 impl Saturation {
     /// Of the flows on these paths, before anything was sent.
@@ -60,31 +63,26 @@ impl Saturation {
                 looked_at[link as usize] = false;
             }
         }
-        let mut first = vec![0];
-        let mut end = 0;
+        let (mut first, mut at, mut hops) = (vec![0], Vec::new(), 0);
         for (index, flow) in flows() {
             if matches!(flow.transport, TransportSpec::Tcp(_)) {
-                end += paths.stops(index, false).filter(|&stop| looked_at[stop as usize]).count() as u32;
+                at.resize(paths.begin(index, false) as usize, NONE);
+                for stop in paths.stops(index, false) {
+                    at.push(if looked_at[stop as usize] { hops } else { NONE });
+                    hops += u32::from(looked_at[stop as usize]);
+                }
             }
-            first.push(end);
+            first.push(hops);
         }
         // Packets with data have numbers from 1 on.
         let never = Passage { at_s: f64::NAN, busy_s: 0.0, seq: 0, full: 0 };
-        Self { hops: vec![never; end as usize], first, looked_at }
+        Self { hops: vec![never; hops as usize], first, at }
     }
 
-    /// A marked packet joins a hop at `now`, where the server has been busy for `busy_s`.
-    #[cold]
-    #[inline(never)]
-    pub fn pass(&mut self, paths: &Paths, packet: &Packet, now: Time, busy_s: impl FnOnce() -> f64) {
-        let (position, seq) = (packet.position(), packet.seq());
-        let looked_at = |position: u32| paths.at(position).server().is_some_and(|stop| self.looked_at[stop as usize]);
-        if !looked_at(position) {
-            return;
-        }
-        let flow = paths.flow_at(position);
-        let before = (paths.begin(flow, false)..position).filter(|&position| looked_at(position)).count() as u32;
-        let last = &mut self.hops[(self.first[flow as usize] + before) as usize];
+    /// A marked packet joins a hop at `now`, where the server has been busy for so many seconds.
+    pub fn pass(&mut self, packet: Packet, now: Time, busy_s: impl FnOnce() -> f64) {
+        let seq = packet.seq();
+        let Some(last) = self.hops.get_mut(self.at[packet.position() as usize] as usize) else { return };
         if seq <= last.seq {
             return;
         }

@@ -143,6 +143,16 @@ pub struct ServerTotals {
     pub queue_max_packets: u64,
 }
 
+/// What is shorter than this is no wait, but what rounding leaves of one: where a packet comes as the one before it leaves,
+/// over links of the same rate, for example. In seconds.
+const ROUNDED_S: f64 = 1e-9;
+
+/// A wait, without what rounding leaves of none, in seconds.
+pub(super) fn wait_s(since_s: f64, until_s: f64) -> f64 {
+    let wait_s = until_s - since_s;
+    if wait_s > ROUNDED_S { wait_s } else { 0.0 }
+}
+
 /// A FIFO server of constant rate with a finite waiting line.
 #[derive(Clone, Debug)]
 pub struct Server {
@@ -155,10 +165,10 @@ pub struct Server {
     entity: Entity,
     most_waiting: u32,
     end: f64,
-    /// How long packets waited that did.
-    waits: Delays,
     /// With fewer packets than this ahead a packet joins, and the queue is not asked.
     unasked: u32,
+    /// How long packets waited, summed, in seconds.
+    waiting_s: f64,
     ahead: Ring<Granted>,
     rare: Box<Rare>,
 }
@@ -176,6 +186,8 @@ struct Rare {
     others: Admitted,
     /// Packets and their bytes that were admitted and are not transmitted when the run ends.
     late: (u64, u64),
+    /// How long packets waited that did.
+    waits: Delays,
     /// Packets that wait when the run ends, and the time that all packets have waited by then, in seconds.
     still_waiting: (u64, f64),
     dropped: u64,
@@ -216,8 +228,8 @@ impl Server {
             entity,
             most_waiting: 0,
             end: end.seconds(),
-            waits: Delays::above(0.0),
             unasked: queue.unasked(),
+            waiting_s: 0.0,
             ahead: Ring::default(),
             rare: Box::new(Rare {
                 wire,
@@ -226,6 +238,7 @@ impl Server {
                 previous: never,
                 others: Admitted::default(),
                 late: (0, 0),
+                waits: Delays::above(0.0),
                 still_waiting: (0, 0.0),
                 dropped: 0,
                 marked: 0,
@@ -350,7 +363,10 @@ impl Server {
             self.ahead.push_back(last);
             self.most_waiting = self.most_waiting.max(packets as u32);
             if start < self.end {
-                self.waits.add(start - now);
+                self.waiting_s += start - now;
+                if start - now > ROUNDED_S {
+                    self.rare.waits.add(start - now);
+                }
             } else {
                 self.note_waiting(now);
             }
@@ -370,7 +386,7 @@ impl Server {
     fn note_waiting(&mut self, now: f64) {
         let still = &mut self.rare.still_waiting;
         // They are the last that come.
-        let before_s = if still.0 == 0 { self.waits.sum_s } else { still.1 };
+        let before_s = if still.0 == 0 { self.waiting_s } else { still.1 };
         *still = (still.0 + 1, before_s + (self.end - now));
     }
 
@@ -450,7 +466,7 @@ impl Server {
     /// How long packets waited that went on the line before the end of the run, those that did not wait included.
     #[must_use]
     pub fn queueing(&self) -> Delays {
-        self.waits.clone().with_zeros(self.admitted().packets - self.rare.still_waiting.0 - self.waits.count)
+        self.rare.waits.clone().with_zeros(self.admitted().packets - self.rare.still_waiting.0 - self.rare.waits.count)
     }
 
     /// Seconds from `now` until all that was granted has been sent.
@@ -480,7 +496,7 @@ impl Server {
             packets_marked: *marked,
             bytes_out: admitted.bytes - late.1,
             busy_s: self.busy_until(Time::new(self.end)),
-            waiting_s: if self.rare.still_waiting.0 > 0 { self.rare.still_waiting.1 } else { self.waits.sum_s },
+            waiting_s: if self.rare.still_waiting.0 > 0 { self.rare.still_waiting.1 } else { self.waiting_s },
             queue_max_packets: u64::from(self.most_waiting),
         }
     }

@@ -5,7 +5,6 @@ use super::sampler::Sampled;
 use super::{Endpoint, Entities, Simulation, TcpFlow};
 use crate::congestion::external::NoMaker;
 use crate::congestion::{Controls, Maker};
-use crate::delays::Delays;
 use crate::error::ScenarioError;
 use crate::events::Key;
 use crate::network::ahead::flows_alone_at_their_host;
@@ -21,7 +20,6 @@ use crate::traffic::sizes::Sizes;
 use crate::transport::connection::Connection;
 use crate::transport::datagram::{DatagramFlow, Fragments};
 use crate::transport::ns2;
-use crate::transport::one_way::OneWay;
 use crate::transport::receiver::Receiver;
 use crate::transport::sender::Sender;
 use crate::transport::timer::{DELAYED_ACK, PACING, RETRANSMISSION};
@@ -122,7 +120,6 @@ impl<'a, P: Probe> Simulation<'a, P> {
         })?;
         let retransmission = self.entities.timer(index, RETRANSMISSION);
         let mut sender = Sender::new(&connection, index, retransmission, control, phase_s, Time::planned(flow.start_s));
-        sender.totals.rtt = Delays::above(0.0);
         let samples = self.controls.samples_delivery(control);
         if samples {
             check_samples(flow, tcp)?;
@@ -134,7 +131,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
         let feedback = feedback(&flow.label, tcp.ecn, self.controls.reads_marks(control))?;
         let delayed_ack = self.entities.timer(index, DELAYED_ACK);
         let mut receiver = Receiver::new(tcp, self.scenario.profile, feedback, index, delayed_ack);
-        receiver.totals.one_way = OneWay::above(self.unloaded_s(index, connection.size(1)));
+        self.fabric.delays.add_flow(self.unloaded_s(index, connection.size(1)));
         let single = !matches!(flow.traffic, TrafficSpec::Bulk { .. });
         receiver.expect(single, bytes.map(|_| connection.packets() as u32));
         let connection = self.connection(connection);
@@ -154,7 +151,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
             datagrams = datagrams.mixed(sizes, Stream::new(self.scenario.seed, &flow.group, flow.index, "sizes"));
         }
         let largest = if datagrams.is_mixed() { None } else { Some(datagrams.largest()) };
-        datagrams.one_way = OneWay::above(largest.map_or(0.0, |size| self.unloaded_s(index, size)));
+        self.fabric.delays.add_flow(largest.map_or(0.0, |size| self.unloaded_s(index, size)));
         if let (TrafficSpec::Saturate {}, Some(&first)) = (&flow.traffic, path.first()) {
             check_pushes_back(self.scenario, first, fragments.size)?;
             datagrams = datagrams.saturating(Time::planned(flow.start_s), first);

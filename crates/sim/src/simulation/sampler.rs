@@ -1,6 +1,7 @@
 //! The sampler: looks at every link, flow and processor at a constant interval.
 
 use super::{Endpoint, SAMPLER, Simulation, TcpFlow};
+use crate::delays::Delays;
 use crate::events::Key;
 use crate::probe::series::Metric;
 use crate::probe::{FlowLook, Probe};
@@ -77,29 +78,28 @@ impl<P: Probe> Simulation<'_, P> {
 
     fn sample_flow(&mut self, time_s: f64, flow: usize, interval_s: f64) {
         let entity = (self.fabric.links.len() + flow) as u32;
-        let (payload, bytes, delays) = match self.endpoints[flow] {
+        let (payload, bytes) = match self.endpoints[flow] {
             Endpoint::Tcp(index) => {
                 let flow = &self.tcp[index as usize];
                 let connection = &self.connections[flow.connection as usize];
                 let totals = &flow.receiver.totals;
-                (connection.payload_through(flow.receiver.in_order()), totals.bytes, &totals.one_way.delays)
+                (connection.payload_through(flow.receiver.in_order()), totals.bytes)
             }
             Endpoint::Udp(index) => {
                 let flow = &self.udp[index as usize];
-                (flow.payload_delivered, flow.bytes_delivered, &flow.one_way.delays)
+                (flow.payload_delivered, flow.bytes_delivered)
             }
         };
         let rate = |now: u64, before: u64| (now - before) as f64 * 8.0 / interval_s;
         self.series.push(time_s, entity, Metric::GoodputBps, rate(payload, self.sampled.payload[flow]));
         self.series.push(time_s, entity, Metric::ThroughputBps, rate(bytes, self.sampled.bytes[flow]));
-        let delays = (delays.sum_s, delays.count);
-        let before = std::mem::replace(&mut self.sampled.one_way[flow], delays);
-        self.push_mean(time_s, entity, Metric::OneWayDelayS, delays, before);
+        let one_way = so_far(&self.fabric.delays.one_way(flow).delays);
+        let before = std::mem::replace(&mut self.sampled.one_way[flow], one_way);
+        self.push_mean(time_s, entity, Metric::OneWayDelayS, one_way, before);
         self.sampled.payload[flow] = payload;
         self.sampled.bytes[flow] = bytes;
         if let Endpoint::Tcp(index) = self.endpoints[flow] {
-            let rtt = &self.tcp[index as usize].sender.totals.rtt;
-            let rtt = (rtt.sum_s, rtt.count);
+            let rtt = so_far(self.fabric.delays.rtt(flow));
             let before = std::mem::replace(&mut self.sampled.rtt[flow], rtt);
             self.push_mean(time_s, entity, Metric::RttS, rtt, before);
             let TcpFlow { sender, connection, .. } = &self.tcp[index as usize];
@@ -150,4 +150,9 @@ impl<P: Probe> Simulation<'_, P> {
         self.series.push(time_s, entity, Metric::RingPackets, processor.packets() as f64);
         self.series.push(time_s, entity, Metric::PacketsDropped, (dropped - dropped_before) as f64);
     }
+}
+
+/// The sum of delays, in seconds, and how many they are.
+fn so_far(delays: &Delays) -> (f64, u64) {
+    (delays.sum_s, delays.count)
 }

@@ -9,7 +9,6 @@ use crate::traffic::sizes::Sizes;
 use crate::traffic::video::Cut;
 use crate::transport::accounting::{LIMITS, Limit};
 use crate::transport::network::{Backpressure, Network};
-use crate::transport::one_way::OneWay;
 use crate::transport::playout::{Frames, Playout};
 
 /// How one datagram is cut: all fragments but the last have `size` bytes.
@@ -105,8 +104,6 @@ pub struct DatagramFlow {
     pub bytes_delivered: u64,
     /// Payload of the datagrams that arrived whole, in bytes.
     pub payload_delivered: u64,
-    /// From the source to the destination.
-    pub one_way: OneWay,
     /// Losses in a row and jitter.
     pub playout: Playout,
     /// Of a video, its frames.
@@ -132,7 +129,6 @@ impl DatagramFlow {
             packets_delivered: 0,
             bytes_delivered: 0,
             payload_delivered: 0,
-            one_way: OneWay::default(),
             playout: Playout::default(),
             frames: None,
         }
@@ -272,11 +268,11 @@ impl DatagramFlow {
 
     /// A packet arrived. A datagram counts when its last fragment does; links keep order, so that
     /// fragments of two datagrams never mix.
-    pub fn receive(&mut self, now: Key, packet: &Packet) {
+    pub fn receive<N: Network>(&mut self, network: &mut N, now: Key, packet: &Packet) {
         self.packets_delivered += 1;
         self.bytes_delivered += u64::from(packet.size());
         let transit_s = now.time.since(packet.sent());
-        self.one_way.count(transit_s);
+        network.note_one_way_delay(self.flow, transit_s);
         if let Some(frames) = &mut self.frames {
             frames.arrive(packet.seq());
         }

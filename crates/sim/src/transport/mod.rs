@@ -8,7 +8,6 @@ pub mod ecn;
 pub mod linux;
 pub mod network;
 pub mod ns2;
-pub mod one_way;
 pub mod pacing;
 pub mod playout;
 pub mod receive_window;

@@ -48,6 +48,14 @@ pub trait Network: Schedule {
         false
     }
 
+    /// A packet of a flow with payload was on its way to the destination for so long.
+    #[inline]
+    fn note_one_way_delay(&mut self, _flow: u32, _delay_s: f64) {}
+
+    /// A flow measured its round-trip time.
+    #[inline]
+    fn note_rtt(&mut self, _flow: u32, _rtt_s: f64) {}
+
     /// Brings what is known of a link up to `now`.
     #[inline]
     fn catch_up(&mut self, _link: u32, _now: Key) {}

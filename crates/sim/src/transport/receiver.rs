@@ -9,12 +9,11 @@ use crate::time::Time;
 use crate::transport::ecn::{Echo, Feedback, Signs};
 use crate::transport::linux::AckDelay;
 use crate::transport::network::Network;
-use crate::transport::one_way::OneWay;
 use crate::transport::sack::{MOST_BLOCKS, SackBlocks};
 use crate::transport::timer::Timer;
 
-/// Totals of a receiver. Delays are of packets with payload.
-#[derive(Clone, Debug, Default)]
+/// Totals of a receiver.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct ReceiverTotals {
     /// Packets that arrived.
     pub packets: u64,
@@ -22,8 +21,6 @@ pub struct ReceiverTotals {
     pub bytes: u64,
     /// Packets that arrived with a congestion mark.
     pub packets_marked: u64,
-    /// From the source to here.
-    pub one_way: OneWay,
 }
 
 /// The receiving end.
@@ -126,7 +123,7 @@ impl Receiver {
             return false;
         }
         if seq > 0 {
-            self.totals.one_way.count(now.time.since(packet.sent()));
+            network.note_one_way_delay(self.flow, now.time.since(packet.sent()));
         }
         if packet.sent().seconds() >= self.echo_s && i64::from(seq) <= self.last_ack_sent + 1 {
             self.echo_s = packet.sent().seconds();

@@ -7,7 +7,6 @@
 
 use crate::congestion::slow_start::SlowStart;
 use crate::congestion::{Ack, Controls, Handle, Window};
-use crate::delays::Delays;
 use crate::events::{Entity, Key};
 use crate::packet::{Kind, Packet};
 use crate::scenario::{Profile, Recovery};
@@ -46,7 +45,7 @@ pub enum LastCut {
 }
 
 /// Totals of a sender.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct SenderTotals {
     /// Packets offered to the first link.
     pub packets_sent: u64,
@@ -56,8 +55,6 @@ pub struct SenderTotals {
     pub packets_retransmitted: u64,
     /// Expiries of the retransmission timer with data outstanding.
     pub timeouts: u64,
-    /// Samples of the round-trip time.
-    pub rtt: Delays,
     /// When everything that the application offered was acknowledged.
     pub finished: Option<Time>,
 }
@@ -449,10 +446,10 @@ impl Sender {
         if self.last_cut == LastCut::Timeout { 1.0 } else { env.connection.tcp.initial_window_packets }
     }
 
-    fn sample_rtt<N>(&mut self, env: &Env<'_, N>, rtt_s: f64, ack: i32) {
+    fn sample_rtt<N: Network>(&mut self, env: &mut Env<'_, N>, rtt_s: f64, ack: i32) {
         let connection = env.connection;
         self.rtt.sample(&connection.tcp.rto, connection.profile, env.now.time, rtt_s, (ack, self.highest));
-        self.totals.rtt.add(rtt_s);
+        env.network.note_rtt(self.flow, rtt_s);
     }
 
     fn check_finished<N>(&mut self, env: &Env<'_, N>) {
