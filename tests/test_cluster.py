@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import signal
@@ -186,10 +187,10 @@ def test_the_recipe_for_slurm(one_flow: str, tmp_path: Path) -> None:
         process.wait()
     assert process.returncode == 0
     assert "report: results/slurm/report.html" in (tmp_path / "out.txt").read_text()
-    run(
-        Plan.of(tl.load(tmp_path / "dumbbell.toml"), {"traffic.bulk.flows": range(1, 5)}),
-        tmp_path / "here",
-    )
+    command = json.loads((tmp_path / "results/slurm/sweep.json").read_bytes())["command"]
+    assert command.startswith("tightlink sweep ")
+    plan = Plan.of(tl.load(tmp_path / "dumbbell.toml"), {"traffic.bulk.flows": range(1, 5)})
+    run(plan, tmp_path / "here", command=command)
     report = tmp_path / "results/slurm/report.html"
     report.unlink()
     assert _bytes(tmp_path / "results/slurm") == _bytes(tmp_path / "here")

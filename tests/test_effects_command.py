@@ -160,7 +160,7 @@ def test_a_sweep_s_folder(one_flow: str, tmp_path: Path, capsys: pytest.CaptureF
     assert "goodput_bps" in out
     assert "seed" not in out
     page = report.run_report(tmp_path / "sweep").read_text(encoding="utf-8")
-    assert "What moves most metrics: " in page
+    assert "What moves most responses: " in page
     assert "4 runs of all 4 combinations: orthogonal." in page
 
 

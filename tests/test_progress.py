@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tightlink.progress import Progress
 
 LONG = """
-duration = "100 s"
+duration = "600 s"
 link.wire = { ends = ["a", "b"], rate = "500 Mbit/s", delay = "5 ms", queue = "200 packets" }
 traffic.ftp = { kind = "bulk", from = "a", to = "b", flows = 4, tcp.window = "10000 packets" }
 """

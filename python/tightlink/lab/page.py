@@ -61,8 +61,8 @@ def write(
     target = Path(path)
     if target.exists() and not (target.is_file() and _GENERATOR in target.read_text("utf-8", "replace")[:2000]):
         raise TightlinkError(f"{target}: something is there that is no laboratory; nothing is overwritten")
-    module = engine()
     given = data(scenario, sliders=sliders, text=text, title=title)
+    module = engine()
     return write_text(target, _page(given, module))
 
 
