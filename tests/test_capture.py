@@ -53,7 +53,7 @@ DATAGRAM = ipv4(A, B, UDP, udp((2000, 53), 100))
 
 
 def conversation() -> list[Timed]:
-    """A handshake, three segments of which one is sent again, their ACKs, the end."""
+    """A handshake, three segments of which one is retransmitted, their ACKs, the end."""
     offers = b"\2\4\5\xb4\1\3\3\7\4\2"
     steps = [
         (0, A, tcp(PORTS, 99, 0, SYN, 65535, options=offers)),
@@ -455,7 +455,7 @@ def test_a_report_of_one(tmp_path: Path) -> None:
 
 
 def test_what_deserves_a_look(tmp_path: Path) -> None:
-    """A window of 10,000 bytes, filled; round trips of 100 ms; one segment in ten sent again."""
+    """A window of 10,000 bytes, filled; round trips of 100 ms; one segment in ten retransmitted."""
     frames: list[Timed] = []
     for turn in range(100):
         for place in range(10):
@@ -470,20 +470,20 @@ def test_what_deserves_a_look(tmp_path: Path) -> None:
     assert one.answer == (
         "likely the receiver's window of 10000 bytes is full, at most 889 kbit/s at round trips of 90 ms; the "
         "handshake was not captured, and the window may be a multiple of that; losses keep the window small (9.1 % of "
-        "the segments are sent again): random loss or a short queue, which a capture does not tell apart; queues on "
+        "the segments are retransmitted): random loss or a short queue, which a capture does not tell apart; queues on "
         "the path add 0 ms (0 ms at p95) to a shortest RTT of 90 ms."
     )
 
 
 def test_what_is_sent_again_within_a_round_trip(tmp_path: Path) -> None:
-    """At the sender it is sent again; behind the loss it is new. tshark calls both out of order."""
+    """At the sender it is retransmitted; behind the loss it is new. tshark calls both out of order."""
     offers = [(0, A, tcp(PORTS, 99, 0, SYN, 500)), (20, B, tcp(BACK, 499, 100, SYN | ACK, 500))]
     offers.append((21, A, tcp(PORTS, 100, 500, ACK, 500)))
     first = [(30 + n, A, tcp(PORTS, 100 + 1000 * n, 500, ACK, 500, 1000)) for n in range(4)]
     again = (40, A, tcp(PORTS, 1100, 500, ACK, 500, 1000))
     ends = {A: B, B: A}
-    for steps, resent in (([*offers, *first, again], 1), ([*offers, first[0], *first[2:], again], 0)):
+    for steps, retransmitted in (([*offers, *first, again], 1), ([*offers, first[0], *first[2:], again], 0)):
         frames = [(at * MS, ethernet(ipv4(end, ends[end], TCP, segment))) for at, end, segment in steps]
         run = read(tmp_path, pcap(frames))
-        assert run.flows["packets_retransmitted"].to_list() == [resent]
+        assert run.flows["packets_retransmitted"].to_list() == [retransmitted]
         assert run.table("connections")["out_of_order"].to_list() == [1]

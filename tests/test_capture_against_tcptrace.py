@@ -60,8 +60,8 @@ def _tcptrace(file: Path) -> dict[str, tuple[dict[str, str], str, str]]:
 
 
 def _flows(run: tl.Run) -> list[dict[str, Any]]:
-    resent = run.flows.select("flow", "packets_retransmitted", clear_rtt_s="rtt_mean_s")
-    return run.table("connections").join(resent, on="flow").to_dicts()
+    retransmitted = run.flows.select("flow", "packets_retransmitted", clear_rtt_s="rtt_mean_s")
+    return run.table("connections").join(retransmitted, on="flow").to_dicts()
 
 
 @pytest.mark.parametrize("profile", ["rfc", "linux"])
@@ -90,7 +90,7 @@ def test_simulated_flows(tmp_path: Path, profile: str) -> None:
 
 
 def test_a_window_that_closes(tmp_path: Path) -> None:
-    """By hand: ten segments of which one is sent again, three duplicate ACKs, a window that closes."""
+    """By hand: ten segments of which one is retransmitted, three duplicate ACKs, a window that closes."""
     a, b = ("10.0.0.1", "10.0.0.2"), ("10.0.0.2", "10.0.0.1")
     ports, back = (5000, 80), (80, 5000)
     steps = [(0, a, tcp(ports, 99, 0, SYN, 500)), (20, b, tcp(back, 499, 100, SYN | ACK, 5000))]

@@ -79,8 +79,10 @@ def test_flows_are_those_of_the_run(tmp_path: Path, name: str) -> None:
         assert same[column].is_null().to_list() == run.flows[column].is_null().to_list(), column
         expected = run.flows[column].drop_nulls().to_list()
         assert same[column].drop_nulls().to_list() == pytest.approx(expected, rel=0, abs=2 * US), column
-    resent = [row["packets_retransmitted"] if row["transport"] == "tcp" else None for row in run.flows.to_dicts()]
-    assert same["packets_retransmitted"].to_list() == resent
+    retransmitted = [
+        row["packets_retransmitted"] if row["transport"] == "tcp" else None for row in run.flows.to_dicts()
+    ]
+    assert same["packets_retransmitted"].to_list() == retransmitted
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -228,14 +230,14 @@ def test_what_ns2_writes_today(tmp_path: Path) -> None:
     ran = subprocess.run(
         ["ns", "-"], input=SCRIPT, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
     )
-    sent, resent = map(int, ran.stdout.split())
+    sent, retransmitted = map(int, ran.stdout.split())
     found = tl.capture(tmp_path / "out.tr")
     assert found.manifest["lines_skipped"] > 10
     flows = found.flows
     assert flows.select("flow", "label", "transport").rows() == [(0, "0.0-2.0", "tcp"), (1, "0.1-2.1", "udp")]
     # What the agent counts itself, its SYN included.
     assert flows["packets_sent"][0] == sent
-    assert flows["packets_retransmitted"].to_list() == [resent, None]
+    assert flows["packets_retransmitted"].to_list() == [retransmitted, None]
     lines = [line.split() for line in (tmp_path / "out.tr").read_text().splitlines()]
     assert flows["packets_dropped"].sum() == sum(line[0] == "d" for line in lines)
 

@@ -187,7 +187,11 @@ def test_there_must_be_such_a_flow() -> None:
     [
         ({"state": "refused", "rtt_min_s": None}, "not_connected", "was refused"),
         ({"zero_windows": 3}, "slow_receiver", "closed its window 3 times"),
-        ({"spurious_retransmissions": 1, "in_flight_max_bytes": 5000}, "application", "1 segment sent again in vain"),
+        (
+            {"spurious_retransmissions": 1, "in_flight_max_bytes": 5000},
+            "application",
+            "1 segment retransmitted in vain",
+        ),
         ({"lost_segments": 2, "in_flight_max_bytes": 5000}, "application", "2 gaps in what was captured"),
         (
             {"window_full": 200, "window_max_bytes": 3000, "in_flight_max_bytes": 3000, "state": "partial"},

@@ -85,7 +85,7 @@ def quantities_of(answer: str) -> dict[str, float]:
     found |= shares_lost(
         {name: values[f"in:{name}"] for name in both}, {name: values[f"dropped:{name}"] for name in both}
     )
-    return found | {"packets sent again": values["retransmitted"], "sources busy": values["busy"]}
+    return found | {"packets retransmitted": values["retransmitted"], "sources busy": values["busy"]}
 
 
 def ours(scenario: tl.Scenario, seed: int) -> dict[str, float]:
@@ -102,7 +102,7 @@ def ours(scenario: tl.Scenario, seed: int) -> dict[str, float]:
     busy = users.filter(pl.col("time_s") < SECONDS).select(
         pl.col("sources_transmitting") + pl.col("sources_connecting")
     )
-    means = {"packets sent again": float(users["packets_retransmitted"].sum())}
+    means = {"packets retransmitted": float(users["packets_retransmitted"].sum())}
     return found | means | {"sources busy": fmean(busy.to_series())}
 
 

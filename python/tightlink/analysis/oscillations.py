@@ -48,7 +48,7 @@ def of_run(
 
     Args:
         run: With ``observe.interval``.
-        columns: Metrics of ``series`` or columns of ``users`` (default: windows, and losses or what is sent again).
+        columns: Metrics of ``series`` or columns of ``users`` (default: windows, and losses or what is retransmitted).
         begin_s: From when on, so that the start is left out.
         end_s: Until when.
         simulations: Series of noise to compare with.

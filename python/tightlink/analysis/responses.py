@@ -49,7 +49,7 @@ RESPONSES: Final = (
     Response("completion_rate", "y7", "", "completed / (completed + transmitting)"),
     Response("connections_failed", "y8", "", "connections that fail in an interval"),
     Response("failure_rate", "y9", "", "failed / (failed + transmitting)"),
-    Response("retransmission_rate", "y10", "", "share of the entering packets that are sent again"),
+    Response("retransmission_rate", "y10", "", "share of the entering packets that are retransmitted"),
     Response("cwnd_mean_packets", "y11", "", "mean congestion window of transmitting sources"),
     Response("window_increases", "y12", "", "increases of congestion windows in an interval"),
     Response("duplicate_acks", "y13", "", "duplicate ACKs in an interval"),

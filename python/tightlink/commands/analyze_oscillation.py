@@ -46,7 +46,7 @@ def oscillation(
         Folder of a run that was observed at an interval, or of a sweep of such runs; or a table with time_s.
     column
         Column, or metric of a table of series; may be repeated (default: of a run, windows, and losses or
-        what is sent again).
+        what is retransmitted).
     begin
         Time before which nothing is looked at, such as the start of flows (default: 0 s).
     end

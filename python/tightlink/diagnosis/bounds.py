@@ -127,7 +127,7 @@ def sender_rate(row: Mapping[str, Any], path: Path, _: Paths, share: float) -> C
 def handshake(row: Mapping[str, Any], path: Path, _: Paths, share: float) -> Cause:
     """The connection is not established yet."""
     waits = share * _lasted(row)
-    longer = " (it was lost and sent again)" if waits > 2 * path.base_rtt_s + 0.5 else ""
+    longer = " (it was lost and retransmitted)" if waits > 2 * path.base_rtt_s + 0.5 else ""
     return Cause("handshake", share, "certain", "", f"the handshake is under way, {ms(waits)}{longer}")
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tightlink.diagnosis.answers import Certainty
 
-#: A share of segments sent again from which on losses hold a flow back.
+#: A share of segments retransmitted from which on losses hold a flow back.
 _MANY_LOST: Final = 0.005
 #: Half of the round trips that are so many times the shortest say that a queue stands.
 _STANDS: Final = 1.5
@@ -100,7 +100,7 @@ def _causes(row: Mapping[str, Any], *, at_receiver: bool) -> Iterator[Cause]:
         if lost > _MANY_LOST:
             yield _losses(lost)
     elif queue:
-        also = f", and overflows: {small_percent(lost)} of the segments are sent again" if lost > _MANY_LOST else ""
+        also = f", and overflows: {small_percent(lost)} of the segments are retransmitted" if lost > _MANY_LOST else ""
         text = f"a link of the path is saturated: packets wait in a queue{also}"
         yield Cause("saturated_link", None, "likely", "", text)
     elif lost > _MANY_LOST:
@@ -148,8 +148,8 @@ def _of_window(row: Mapping[str, Any]) -> str:
 
 def _losses(lost: float) -> Cause:
     text = (
-        f"losses keep the window small ({small_percent(lost)} of the segments are sent again): random loss or a short "
-        "queue, which a capture does not tell apart"
+        f"losses keep the window small ({small_percent(lost)} of the segments are retransmitted): random loss or a "
+        "short queue, which a capture does not tell apart"
     )
     return Cause("losses", None, "likely", "", text)
 
@@ -185,7 +185,7 @@ def _fills_window(row: Mapping[str, Any]) -> bool:
 
 
 def _lost(row: Mapping[str, Any]) -> float:
-    """Share of the segments that were sent again for good reason; behind the loss, gaps that were filled."""
+    """Share of the segments that were retransmitted for good reason; behind the loss, gaps that were filled."""
     vain = row["spurious_retransmissions"] or 0
     again = max((row["packets_retransmitted"] or 0) - vain, row["retransmissions"] + row["fast_retransmissions"])
     return again / row["data_packets"] if row["data_packets"] else 0.0
@@ -209,4 +209,4 @@ def _remarks(row: Mapping[str, Any]) -> Iterator[str]:
     vain = row["spurious_retransmissions"]
     if vain > max((row["packets_retransmitted"] or 0) - vain, 0):
         again = "1 segment" if vain == 1 else f"{vain} segments"
-        yield f"{again} sent again in vain: the timer of the sender is too short"
+        yield f"{again} retransmitted in vain: the timer of the sender is too short"

@@ -48,7 +48,7 @@ _WORDS: Final = {
     "bytes_out": "bytes transmitted",
     "flow": "number",
     "label": "flow",
-    "packets_retransmitted": "packets resent",
+    "packets_retransmitted": "packets retransmitted",
     "jitter_mean": "mean jitter",
     "queue_mean": "mean queue",
     "queue_max": "largest queue",

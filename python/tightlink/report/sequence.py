@@ -20,7 +20,7 @@ _SENT: Final = "sent"
 _AGAIN: Final = "retransmitted"
 _ACKED: Final = "acknowledged"
 _LOST: Final = "lost"
-#: What tshark's rules call a segment that was sent again.
+#: What tshark's rules call a segment that was retransmitted.
 _FINDINGS: Final = ("retransmission", "fast retransmission", "spurious retransmission")
 _MOST_NAMED: Final = 20
 

@@ -38,7 +38,7 @@ def loads(text: str, *, set: Mapping[str, object] | None = None, file: str | Non
         >>> loads('duration = 10')
         Traceback (most recent call last):
         tightlink.errors.ScenarioError: duration = 10: expected a unit, too: a time such as "10 ms"; did you mean "10 s"?
-    """
+    """  # noqa: E501
     changes = dict(set or {})
     try:
         data = toml.parse(text)

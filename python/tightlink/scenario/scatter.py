@@ -20,7 +20,7 @@ from tightlink.scenario.values import Delay, Name, PacketRate, Period, choice
 class Scatter(Table):
     """Datagrams from each of a set of nodes, at the times of a Poisson process, to any other of them.
 
-    They take the fewest links. Nothing answers them, and nothing that is lost is sent again.
+    They take the fewest links. Nothing answers them, and nothing that is lost is retransmitted.
 
     Raises:
         ScenarioError: A value is out of its range or lacks its unit, shares do not sum to 1, or a key is

@@ -1,4 +1,4 @@
-//! What a segment is: new, sent again, out of order, a duplicate ACK… The definitions are those of Wireshark's user's
+//! What a segment is: new, retransmitted, out of order, a duplicate ACK… The definitions are those of Wireshark's user's
 //! guide ("TCP Analysis"), in the reading of tshark 4.0, against which tests hold every count.
 
 use super::file::Nanoseconds;
@@ -11,11 +11,11 @@ use super::unacked::Unacked;
 pub struct Found(u16);
 
 impl Found {
-    /// Sent again, neither fast nor in vain.
+    /// Retransmitted, neither fast nor in vain.
     pub const RETRANSMISSION: Self = Self(1);
-    /// Sent again at once after two duplicate ACKs or more.
+    /// Retransmitted at once after two duplicate ACKs or more.
     pub const FAST_RETRANSMISSION: Self = Self(2);
-    /// Sent again although it had been acknowledged.
+    /// Retransmitted although it had been acknowledged.
     pub const SPURIOUS_RETRANSMISSION: Self = Self(4);
     /// Overtaken on the way.
     pub const OUT_OF_ORDER: Self = Self(8);
@@ -75,7 +75,7 @@ impl Found {
     }
 }
 
-/// Duplicate ACKs after which a segment sent again is a fast retransmission.
+/// Duplicate ACKs after which a segment retransmitted is a fast retransmission.
 const DUPLICATES: u32 = 2;
 /// Stands for their number where the other end acknowledges more than was captured: tshark counts that as many.
 const OVERTAKEN_BY_ACK: u32 = u32::MAX;
@@ -153,7 +153,7 @@ pub struct Verdict {
 pub struct RoundTrip {
     /// Nanoseconds, above zero.
     pub lasted: u64,
-    /// Whether nothing that the ACK acknowledges was sent again.
+    /// Whether nothing that the ACK acknowledges was retransmitted.
     pub clear: bool,
 }
 

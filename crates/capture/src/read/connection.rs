@@ -82,7 +82,7 @@ pub struct Way {
     pub own_bytes: u64,
     /// Packets with payload.
     pub data_packets: u64,
-    /// Payload, what was sent again included.
+    /// Payload, what was retransmitted included.
     pub payload: u64,
     /// Packets with a congestion mark and payload.
     pub marked: u64,

@@ -1,4 +1,4 @@
-//! Which sequence numbers of a direction were captured, to tell what is sent again from what is new or was overtaken.
+//! Which sequence numbers of a direction were captured, to tell what is retransmitted from what is new or was overtaken.
 
 use super::sequence::after;
 

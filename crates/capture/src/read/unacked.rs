@@ -13,16 +13,16 @@ struct Sent {
     seq: u32,
     next: u32,
     time: Nanoseconds,
-    /// Whether it lies, in part or whole, before an older one: sent again, or overtaken.
+    /// Whether it lies, in part or whole, before an older one: retransmitted, or overtaken.
     again: bool,
 }
 
 /// The segment that an ACK ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// When it was sent; of one that was sent again, the first time.
+    /// When it was sent; of one that was retransmitted, the first time.
     pub time: Nanoseconds,
-    /// Whether nothing that the ACK acknowledges was sent again, so that it can be of no other one (Karn's rule).
+    /// Whether nothing that the ACK acknowledges was retransmitted, so that it can be of no other one (Karn's rule).
     pub clear: bool,
 }
 
@@ -30,7 +30,7 @@ pub struct Ended {
 #[derive(Default)]
 pub struct Unacked {
     sent: VecDeque<Sent>,
-    /// Whether any of them was sent again, so that an ACK must look at all.
+    /// Whether any of them was retransmitted, so that an ACK must look at all.
     mixed: bool,
     highest: u32,
 }

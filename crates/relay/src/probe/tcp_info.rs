@@ -17,15 +17,15 @@ pub struct TcpInfo {
     pub cwnd_packets: u32,
     /// Slow-start threshold; 2³¹ − 1 where there is none yet.
     pub ssthresh_packets: u32,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub retransmitted_packets: u32,
     /// Segments sent, control segments included.
     pub sent_packets: u32,
-    /// Segments with payload sent, those sent again included.
+    /// Segments with payload sent, those retransmitted included.
     pub sent_data_packets: u32,
     /// Payload acknowledged, and the SYN.
     pub acked_bytes: u64,
-    /// Payload sent, that sent again included.
+    /// Payload sent, that retransmitted included.
     pub sent_bytes: u64,
     /// Payload waiting that was not sent yet.
     pub unsent_bytes: u32,

@@ -105,7 +105,7 @@ impl Deliveries {
         let Ok(index) = usize::try_from(seq - self.first) else { return };
         let before = self.packets.get(index).copied();
         if before.is_some() && self.held.holds(seq) {
-            // After a timeout also those are sent again that were acknowledged selectively: they are delivered.
+            // After a timeout also those are retransmitted that were acknowledged selectively: they are delivered.
             return;
         }
         self.in_flight -= u32::from(before.is_some_and(|before| !before.is_lost));

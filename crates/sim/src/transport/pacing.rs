@@ -88,7 +88,7 @@ mod tests {
         assert!(!pacer.holds_back(&mut queue, at(1.0)));
         pacer.note_sent(&mut queue, at(1.0), 0.3);
         assert!(pacer.holds_back(&mut queue, at(1.0)));
-        // Sent again out of turn: what waits waits longer.
+        // Retransmitted out of turn: what waits waits longer.
         pacer.note_sent(&mut queue, at(1.1), 0.3);
         let mut expired = Vec::new();
         while let Some(key) = queue.pop() {

@@ -167,7 +167,7 @@ impl RttEstimator {
         self.backoff > 1
     }
 
-    /// The timeout after a SYN had to be sent again (RFC 6298 §5.7), in seconds.
+    /// The timeout after a SYN had to be retransmitted (RFC 6298 §5.7), in seconds.
     pub fn distrust_handshake(&mut self, spec: &RtoSpec) {
         self.unbounded_s = self.unbounded_s.max(3.0);
         self.bound(spec);

@@ -51,7 +51,7 @@ pub struct SenderTotals {
     pub packets_sent: u64,
     /// Their bytes.
     pub bytes_sent: u64,
-    /// Packets sent again.
+    /// Packets retransmitted.
     pub packets_retransmitted: u64,
     /// Expiries of the retransmission timer with data outstanding.
     pub timeouts: u64,
@@ -285,7 +285,7 @@ impl Sender {
         self.rtt.timeout_s()
     }
 
-    /// Stops timing the packet that is being timed: it may be sent again (Karn).
+    /// Stops timing the packet that is being timed: it may be retransmitted (Karn).
     pub fn stop_timing(&mut self) {
         self.timing = false;
     }

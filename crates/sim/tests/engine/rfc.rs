@@ -306,7 +306,7 @@ fn a_timeout_halves_the_threshold_and_starts_slowly() {
     // Of 2 to 7 only the last two arrive: too few duplicates for a fast retransmit.
     let expected = ["ack 1: 7", "ack 1:", "ack 1:", "timer: 2", "ack 2: 3 4", "ack 3: 5 6", "ack 4: 7"];
     assert_eq!(seen.from("ack 1")[..7], expected);
-    let expired_s = seen.sent.iter().rfind(|packet| packet.1 == 2).expect("sent again").0;
+    let expired_s = seen.sent.iter().rfind(|packet| packet.1 == 2).expect("retransmitted").0;
     assert_eq!(seen.before(expired_s + 0.01, "cwnd_packets"), 1.0);
     assert_eq!(seen.before(expired_s + 0.01, "ssthresh_packets"), 3.0);
 }
@@ -320,7 +320,7 @@ fn the_third_duplicate_ack_sends_again_what_is_missing() {
         assert_eq!(seen.from("ack 2")[..4], expected, "{recovery:?}");
         assert_eq!((seen.timeouts, seen.retransmitted), (0, 1), "{recovery:?}");
         // Half of the twelve packets 3 to 14.
-        let again_s = seen.sent.iter().rfind(|packet| packet.1 == 3).expect("sent again").0;
+        let again_s = seen.sent.iter().rfind(|packet| packet.1 == 3).expect("retransmitted").0;
         assert_eq!(seen.before(again_s + 0.01, "ssthresh_packets"), 6.0, "{recovery:?}");
     }
 }
@@ -394,11 +394,11 @@ fn newreno_restarts_the_timer_with_the_first_partial_ack_only() {
         Transfer { lost: &[DATA + 2, DATA + 4, DATA + 6, DATA + 8], ..Transfer::new(Recovery::Newreno, 24) };
     transfer.tcp.rto.min_s = 0.25;
     let seen = transfer.run();
-    let partial_s = seen.sent.iter().find(|packet| packet.1 == 5 && packet.0 > 0.2).expect("sent again").0;
+    let partial_s = seen.sent.iter().find(|packet| packet.1 == 5 && packet.0 > 0.2).expect("retransmitted").0;
     let expiry = seen.actions.iter().position(|action| action.starts_with("timer")).expect("the timer expires");
     assert_eq!(seen.actions[expiry], "timer: 9");
     // It had just been sent for the second time.
-    let expired_s = seen.sent.iter().filter(|packet| packet.1 == 9).nth(2).expect("sent again").0;
+    let expired_s = seen.sent.iter().filter(|packet| packet.1 == 9).nth(2).expect("retransmitted").0;
     assert_near(expired_s - partial_s, 0.25);
 }
 
@@ -460,7 +460,7 @@ fn limited_transmit_does_not_raise_the_threshold() {
         let mut transfer = Transfer { lost: &[DATA + 2], ..Transfer::new(recovery, 30) };
         transfer.tcp.limited_transmit = true;
         let seen = transfer.run();
-        let again_s = seen.sent.iter().rfind(|packet| packet.1 == 3).expect("sent again").0;
+        let again_s = seen.sent.iter().rfind(|packet| packet.1 == 3).expect("retransmitted").0;
         assert_eq!(seen.before(again_s + 0.01, "ssthresh_packets"), 6.0, "{recovery:?}");
     }
 }

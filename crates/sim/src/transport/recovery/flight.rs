@@ -19,7 +19,7 @@ enum State {
     InFlight,
     /// The receiver reported it.
     Held,
-    /// Lost, and not sent again since.
+    /// Lost, and not retransmitted since.
     Lost,
 }
 
@@ -36,7 +36,7 @@ pub struct Flight {
     /// The packet after the cumulative ACK: the first of `packets`.
     first: i32,
     packets: VecDeque<Outstanding>,
-    /// Transmissions in order; those of packets that were sent again, held or lost since are stale.
+    /// Transmissions in order; those of packets that were retransmitted, held or lost since are stale.
     order: VecDeque<(Time, i32)>,
     /// SACK blocks of the last ACK that had any: what lies in them is noted already.
     seen: Vec<(i32, i32)>,
@@ -97,7 +97,7 @@ impl Flight {
         self.held
     }
 
-    /// Packets that are lost and were not sent again since.
+    /// Packets that are lost and were not retransmitted since.
     #[must_use]
     pub fn lost(&self) -> i32 {
         self.lost

@@ -234,7 +234,7 @@ mod tests {
     }
 
     /// Whatever the first window loses, also all of it, also where nothing follows: it is mended without a timeout,
-    /// and nothing is sent again that was not lost, but for the probe.
+    /// and nothing is retransmitted that was not lost, but for the probe.
     #[test]
     fn every_loss_in_the_first_window_is_mended_without_a_timeout() {
         let mut linux =
@@ -272,7 +272,7 @@ mod tests {
             .filter(|pair| pair[1].packet.seq() <= pair[0].packet.seq() || pair[1].at_s > pair[0].at_s)
             .map(|pair| (pair[1].at_s, pair[1].packet.seq()))
             .collect();
-        // The ACK of 8 comes at 0.2 s and a little; two smoothed round trips later 10 is sent again. When it has come,
+        // The ACK of 8 comes at 0.2 s and a little; two smoothed round trips later 10 is retransmitted. When it has come,
         // 9 has been on its way for longer than a round trip and the reordering window: it is lost.
         assert_eq!(again.iter().map(|sent| sent.1).collect::<Vec<_>>(), [10, 9], "{again:?}");
         assert!((0.40..0.45).contains(&again[0].0), "{again:?}");

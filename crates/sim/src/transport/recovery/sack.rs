@@ -48,7 +48,7 @@ impl Sender {
         self.cut(env);
         let first = self.acked + 1;
         self.board().resend_from = first;
-        self.board().resent(first);
+        self.board().retransmitted(first);
         self.transmit(env, first);
         self.arm_rto(env);
     }
@@ -59,14 +59,14 @@ impl Sender {
         self.board().held_from_top(DUPLICATE_ACKS as i32).unwrap_or(acked)
     }
 
-    /// RFC 6675 SetPipe: what was sent and neither received nor lost, and what was sent again.
+    /// RFC 6675 SetPipe: what was sent and neither received nor lost, and what was retransmitted.
     fn sack_pipe(&mut self) -> i32 {
         let (from, to) = (self.acked + 1, self.highest + 1);
         let lost_before = self.first_lost_before().max(from);
         let board = self.board();
         let not_lost = board.missing(lost_before, to);
-        let resent = board.missing(from, board.resend_from.min(to));
-        not_lost + resent
+        let retransmitted = board.missing(from, board.resend_from.min(to));
+        not_lost + retransmitted
     }
 
     /// RFC 6675 NextSeg: lost packets, then new data, then what is missing but not known to be lost.
@@ -89,7 +89,7 @@ impl Sender {
                 if self.is_early(env) {
                     return;
                 }
-                self.board().resent(seq);
+                self.board().retransmitted(seq);
             } else if self.is_held_back(env) {
                 return;
             } else {

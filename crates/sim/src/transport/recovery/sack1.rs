@@ -66,7 +66,7 @@ impl Sender {
         let missing = self.acked + 1;
         let board = self.board();
         board.pipe = pipe;
-        board.resent(missing);
+        board.retransmitted(missing);
         self.last_cut = LastCut::DuplicateAcks;
         self.cut(env);
         self.transmit(env, self.last_ack + 1);
@@ -91,7 +91,7 @@ impl Sender {
                     if self.is_early(env) {
                         return;
                     }
-                    self.board().resent(seq);
+                    self.board().retransmitted(seq);
                     seq
                 }
                 Some(_) => break,

@@ -83,12 +83,12 @@ impl Scoreboard {
         (next + 1 < self.ranges.len()).then_some(right)
     }
 
-    /// Notes that `seq` was sent again.
-    pub fn resent(&mut self, seq: i32) {
+    /// Notes that `seq` was retransmitted.
+    pub fn retransmitted(&mut self, seq: i32) {
         self.resend_from = self.resend_from.max(seq + 1);
     }
 
-    /// The next packet to send again: a hole not yet sent again, with data held beyond it.
+    /// The next packet to send again: a hole not yet retransmitted, with data held beyond it.
     pub fn next_to_resend(&mut self) -> Option<i32> {
         self.resend_from = self.resend_from.max(self.floor);
         let seq = self.hole(self.resend_from)?;

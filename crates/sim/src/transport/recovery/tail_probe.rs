@@ -44,7 +44,7 @@ impl Sender {
         self.rack_state().tail_probe = Some(Probe { through: self.highest, again: !new });
     }
 
-    /// §7.4.2: an ACK, `plain` without SACK blocks, tells what became of the probe. One that was sent again and came
+    /// §7.4.2: an ACK, `plain` without SACK blocks, tells what became of the probe. One that was retransmitted and came
     /// alone has mended a loss, which the control must hear of.
     pub(super) fn rack_probed<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32, plain: bool) {
         let Some(probe) = self.rack_state().tail_probe else { return };

@@ -1,5 +1,5 @@
 //! What a congestion mark does to a sender (RFC 3168 §6.1.2): the window shrinks as after a loss, and nothing is
-//! sent again.
+//! retransmitted.
 
 use super::{Env, Sender};
 use crate::congestion::{Ack, Loss};
@@ -40,7 +40,7 @@ mod tests {
         move |place, _| if places.contains(&place) { Fate::Marked } else { Fate::Arrives }
     }
 
-    /// RFC 3168 §6.1.2: the window is halved once, the next new packet says so, and nothing is sent again.
+    /// RFC 3168 §6.1.2: the window is halved once, the next new packet says so, and nothing is retransmitted.
     #[test]
     fn a_mark_halves_the_window_once() {
         for recovery in Recovery::ALL {
@@ -60,7 +60,7 @@ mod tests {
         }
     }
 
-    /// RFC 3168 §6.1.2: one reduction in a window, be it for marks or losses; §6.1.5: what is sent again is not
+    /// RFC 3168 §6.1.2: one reduction in a window, be it for marks or losses; §6.1.5: what is retransmitted is not
     /// capable.
     #[test]
     fn a_mark_and_a_loss_of_one_window_are_one_congestion() {

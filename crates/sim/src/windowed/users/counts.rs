@@ -20,7 +20,7 @@ pub struct Counts {
     pub failed: u64,
     /// Transfers given up.
     pub abandoned: u64,
-    /// Data packets sent again.
+    /// Data packets retransmitted.
     pub retransmitted: u64,
     /// ACKs that made a window grow.
     pub increases: u64,
@@ -135,7 +135,7 @@ pub struct Transfers {
     pub ns: u64,
     /// Packets per second of each, summed, in thousandths.
     pub rate_mpps: u64,
-    /// Packets sent again.
+    /// Packets retransmitted.
     pub retransmitted: u64,
 }
 

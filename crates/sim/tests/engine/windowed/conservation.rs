@@ -147,7 +147,7 @@ fn what_is_on_its_way_fits_into_the_network() {
     }
 }
 
-/// When all have stopped, each packet that was sent has arrived or was lost, and was new or sent again.
+/// When all have stopped, each packet that was sent has arrived or was lost, and was new or retransmitted.
 #[test]
 fn a_network_at_rest_holds_nothing() {
     for recovery in Recovery::ALL {
