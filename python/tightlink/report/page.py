@@ -63,7 +63,7 @@ def write(  # noqa: PLR0913
         title: What the report is about.
         lead: What was found, in a few sentences of Markdown.
         claims: The claims: their verdicts are counted below the lead, and all of them are at the end.
-        picture: What shows the finding, beside the lead.
+        picture: What shows the finding, beside the lead; if it is of the first section, that does not repeat it.
         sections: What follows, in order.
         figures: Figures for papers that the footer names: files, or a folder of them.
         seeds: Seeds of the runs.
@@ -80,7 +80,7 @@ def write(  # noqa: PLR0913
     _refuse_others(target)
     data = specs.Data()
     shown = None if picture is None else _block(picture, data)
-    parts = _sections(sections, data)
+    parts = _sections(sections, picture, data)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_ASSETS),
         autoescape=True,
@@ -119,11 +119,12 @@ def _refuse_others(target: Path) -> None:
     raise TightlinkError(f"{target}: something is there that is no report of Tightlink; nothing is overwritten")
 
 
-def _sections(sections: Sequence[Section], data: specs.Data) -> list[dict[str, Any]]:
+def _sections(sections: Sequence[Section], shown: Block | None, data: specs.Data) -> list[dict[str, Any]]:
+    """Sections as the template wants them. What is shown above the first one is not shown again right below."""
     anchors = {"claims"}
     parts = []
-    for section in sections:
-        blocks = [_block(block, data) for block in section.blocks]
+    for number, section in enumerate(sections):
+        blocks = [_block(block, data) for block in section.blocks if number > 0 or block is not shown]
         anchor = _anchor(section.title, anchors)
         parts.append({"anchor": anchor, "title": section.title, "finding": section.finding, "blocks": blocks})
     return parts

@@ -80,11 +80,19 @@ def main_effects(
         text=pl.col("sign") + pl.col("mark"),
     ).with_columns(pl.col(pl.Float64).fill_nan(None))
     points = pl.concat([rows.with_columns(side=pl.lit(side), value=pl.col(f"mean_{side}")) for side in ("low", "high")])
-    factors = alt.X("across", type="nominal", sort=list(short.values()), title=None, axis=alt.Axis(labelAngle=-45))
+    factors = alt.X(
+        "across",
+        type="nominal",
+        sort=list(short.values()),
+        title=None,
+        axis=alt.Axis(labelAngle=-45, labelOverlap=False),
+    )
     sides = alt.XOffset("side", type="nominal", sort=["low", "high"], scale=alt.Scale(paddingInner=_INNER))
     value = alt.Y("value", type="quantitative", title=f"mean {up.title}", scale=alt.Scale(zero=False))
     scale = alt.Scale(domain=list(_COLORS), range=[*palette.SIGNIFICANT.values(), palette.NEUTRAL])
-    color = alt.Color("significance", type="nominal", scale=scale, legend=alt.Legend(title=None, orient="top"))
+    color = alt.Color(
+        "significance", type="nominal", scale=scale, legend=alt.Legend(title=None, orient="top", offset=20)
+    )
     base, tips = alt.Chart(points), _tips(rows)
     mean = alt.Chart(rows.head(1)).mark_rule(strokeDash=[4, 3], color=palette.NEUTRAL)
     texts = alt.Chart(rows.filter(pl.col("mark") != "")).mark_text(fontWeight="bold", fontSize=11, baseline="bottom")
@@ -140,7 +148,8 @@ def significance_map(effects: pl.DataFrame, *, title: str = "", width: Width = "
     angle = 0 if few else -45
     encoding: dict[str, Any] = {
         "x": alt.X("across", type="nominal", sort=list(across.values()), title=None,
-                   axis=alt.Axis(labelAngle=angle, labelLimit=240, labelExpr="split(datum.label, '\\n')")),
+                   axis=alt.Axis(labelAngle=angle, labelLimit=240, labelOverlap=False,
+                                 labelExpr="split(datum.label, '\\n')")),
         "y": alt.Y("up", type="nominal", sort=list(plain.values()), title=None,
                    axis=alt.Axis(labelLimit=240)),
     }  # fmt: skip
