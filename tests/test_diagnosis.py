@@ -239,5 +239,45 @@ def test_a_send_buffer_that_is_full() -> None:
     assert "base RTT of 40 ms" in measured.why("ftp").sentence
 
 
+def test_many_saturated_links_of_one_family_are_one_diagnosis() -> None:
+    found = tl.simulate(tl.load(Path(__file__).parent.parent / "examples/four-tier.toml")).why()
+    (diagnosis,) = found.diagnoses
+    assert diagnosis.subject == "105 flows, files[0..104]"
+    assert diagnosis.causes[0].where == "net.direct_link[0..5]"
+    assert "6 links, net.direct_link[0..5], are saturated (98 % busy, shared by 17 to 18 flows each)" in found.sentence
+    assert "most those of net.direct_link[0..5], add" in found.sentence
+
+
+USERS: Final = """
+duration = "20 s"
+link.east = { ends = ["core", "library"], rate = "40 packets/ms", delay = "5 ms", queue = "200 packets" }
+link.west = { ends = ["core", "dormitory"], rate = "8 packets/ms", delay = "5 ms", queue = "200 packets" }
+
+[traffic.web]
+kind = "users"
+think = "2 s"
+interfaces.normal = { rate = "8 packets/ms" }
+files.page = { mean = "50 packets" }
+places.servers = { at = "library", sources = 200, receivers = 50 }
+places.rooms = { at = "dormitory", sources = 50, receivers = 800 }
+"""
+
+
+@pytest.mark.parametrize(
+    ("rate", "cause", "where", "says"),
+    [
+        # 200 sources that think for 2 s offer 60 Mbit/s, and the other 50 offer 15 Mbit/s in return.
+        ("24 Mbit/s", "saturated_link", "west", "link west is saturated ("),
+        ("480 Mbit/s", "application", "", "no link is saturated: the busiest, "),
+    ],
+)
+def test_users_are_told_of_by_links(rate: str, cause: str, where: str, says: str) -> None:
+    found = tl.simulate(tl.loads(USERS).set("link.west.rate", rate)).why()
+    assert (found.causes[0].name, found.causes[0].where) == (cause, where)
+    assert found.sentence.startswith("web: " + says)
+    assert ("most are dropped there" in found.sentence) == (cause == "saturated_link")
+    assert found.to_dict()["diagnoses"][0]["flows"] == ["web"]
+
+
 def _named(name: str) -> str:
     return str(next(case["scenario"] for case in CASES if case["name"].startswith(name)))

@@ -71,15 +71,27 @@ def why(run: Run, flow: str | None = None, *, command: str | None = None) -> Why
     Raises:
         TightlinkError: There is no such flow.
     """
+    users = _of_traffic(run) if flow is None else ()
     if "flows" not in run.tables:
-        return Why(())
+        return Why(users)
     rows = [row for row in run.flows.iter_rows(named=True) if flow is None or _is_of(row["label"], flow)]
     if flow is not None and not rows:
         raise _unknown(run, flow)
     left_out = max(0, len(rows) - _MOST_FLOWS)
     if left_out:
         rows = sorted(rows, key=lambda row: -(row["bytes_sent"] or 0))[:_MOST_FLOWS]
-    return Why(tuple(_diagnoses(run, rows, command)), left_out)
+    return Why((*_diagnoses(run, rows, command), *users), left_out)
+
+
+def _of_traffic(run: Run) -> tuple[Diagnosis, ...]:
+    """Of users and scatter, which are simulated."""
+    from tightlink.diagnosis.traffic import of_traffic
+    from tightlink.run import SIMULATION
+
+    if run.source != SIMULATION or "links" not in run.tables:
+        return ()
+    found = of_traffic(run)
+    return () if found is None else (found,)
 
 
 def _diagnoses(run: Run, rows: list[dict[str, Any]], command: str | None) -> list[Diagnosis]:

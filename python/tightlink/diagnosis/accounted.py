@@ -6,16 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.diagnosis.answers import Diagnosis
+from tightlink.diagnosis.bounds import saturated_links
 from tightlink.diagnosis.causes import causes
 from tightlink.diagnosis.commands import Changed
 from tightlink.diagnosis.kernel import Kernel, disagreement
 from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.queueing import delay, together
 from tightlink.diagnosis.suggestions import suggestions
-from tightlink.diagnosis.words import percent
+from tightlink.diagnosis.words import family, named, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tightlink.diagnosis.answers import Cause, Delay, Suggestion
     from tightlink.run import Run
@@ -25,6 +26,8 @@ _CLEAR: Final = 0.7
 _WORTH_NAMING: Final = 0.1
 #: From here on a share of time is not worth saying.
 _ALWAYS: Final = 0.97
+#: From so many saturated links of one family on, one sentence is about all of them.
+_MANY_LINKS: Final = 4
 #: Suggestions that the sentence names.
 _TRIED: Final = 2
 _LOSSES: Final = "losses keep the window small"
@@ -70,8 +73,31 @@ class Accounted:
             label = row["label"]
             found[label] = causes(row, self._paths.of(label), self._paths, self._kernel.shares(row))
             groups.setdefault(self._alike(row, found[label]), []).append(row)
-        made = [self._of_group(group, [found[row["label"]] for row in group]) for group in groups.values()]
+        made = [
+            self._of_group(group, [found[row["label"]] for row in group], links)
+            for group, links in self._families(groups, found)
+        ]
         return sorted(made, key=lambda diagnosis: -len(diagnosis.flows))
+
+    def _families(
+        self, groups: Mapping[tuple[Any, ...], list[Mapping[str, Any]]], found: dict[str, tuple[Cause, ...]]
+    ) -> Iterator[tuple[list[Mapping[str, Any]], str]]:
+        """The groups; those with many saturated links of one family such as core[0], core[1], … are one, of these."""
+        families: dict[tuple[Any, ...], list[list[Mapping[str, Any]]]] = {}
+        for (name, where, *rest), rows in groups.items():
+            stem = family(where) if name == "saturated_link" else where
+            families.setdefault((name, stem, *rest), []).append(rows)
+        for (name, *_), members in families.items():
+            if name != "saturated_link" or len(members) < _MANY_LINKS:
+                yield from ((each, "") for each in members)
+                continue
+            rows = sorted((row for each in members for row in each), key=lambda row: row["flow"])
+            links = {link.name: link for link in (self._paths.of(row["label"]).busiest for row in rows)}
+            said = saturated_links(list(links.values()), [len(self._paths.users.get(name, ())) for name in links])
+            for row in rows:
+                first, *others = found[row["label"]]
+                found[row["label"]] = (replace(first, where=named(links), text=said), *others)
+            yield rows, named(links)
 
     def _alike(self, row: Mapping[str, Any], found: tuple[Cause, ...]) -> tuple[Any, ...]:
         """What flows have in common that one sentence is about."""
@@ -84,14 +110,14 @@ class Accounted:
     def _delay(self, row: Mapping[str, Any]) -> Delay:
         return delay(row, self._paths.of(row["label"]), self._kernel.shortest_s(row["label"]))
 
-    def _of_group(self, rows: Sequence[Mapping[str, Any]], found: Sequence[tuple[Cause, ...]]) -> Diagnosis:
-        """One diagnosis of flows that are alike: the words are those of the flow in the middle."""
+    def _of_group(self, rows: Sequence[Mapping[str, Any]], found: Sequence[tuple[Cause, ...]], links: str) -> Diagnosis:
+        """One diagnosis of flows that are alike, perhaps at several links: in the words of the flow in the middle."""
         ranked = sorted(range(len(rows)), key=lambda place: rows[place]["throughput_bps"] or 0.0)
         middle = ranked[len(ranked) // 2]
         row, path = rows[middle], self._paths.of(rows[middle]["label"])
         mean = _mean(found, found[middle])
         delays = [self._delay(each) for each in rows]
-        queues = together(delays, delays[middle])
+        queues = together(delays, delays[middle], links)
         help_ = suggestions(row, path, mean, queues, self._changed)
         kernel = self._kernel.shares(row)
         answer = _answer(mean, queues, help_, disagreement(row, kernel))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.diagnosis.answers import Cause
-from tightlink.diagnosis.words import amount, ms, percent, rate, small_percent
+from tightlink.diagnosis.words import amount, ms, named, percent, rate, small_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from tightlink.diagnosis.paths import Link, Path, Paths, Processor
 
@@ -61,6 +61,21 @@ def saturated(row: Mapping[str, Any], link: Link, flows: int = 1) -> str:
     facts += [f"shared by {flows} flows"] if flows > 1 else []
     said = f" ({', '.join(facts)})" if facts else ""
     return f"link {link.name} is saturated{'' if whole else ' meanwhile'}{said}"
+
+
+def saturated_links(links: Sequence[Link], flows: Sequence[int]) -> str:
+    """That links of one family are saturated, in words.
+
+    Args:
+        links: The links.
+        flows: How many flows share each of them.
+    """
+    busy = sorted({percent(link.utilization): link.utilization for link in links}.items(), key=lambda each: each[1])
+    low, high = busy[0][0], busy[-1][0]
+    share = low if low == high else f"{low.removesuffix(' %')} to {high}"
+    shared = str(min(flows)) if min(flows) == max(flows) else f"{min(flows)} to {max(flows)}"
+    each = f"{share} busy, shared by {shared} flows each" if max(flows) > 1 else f"{share} busy"
+    return f"{len(links)} links, {named(link.name for link in links)}, are saturated ({each})"
 
 
 def busy_processor(path: Path) -> Processor | None:

@@ -58,18 +58,20 @@ def delay(row: Mapping[str, Any], path: Path, shortest_s: float | None = None) -
     return Delay(first.name, mean, p95, base, path.tcp is not None, text)
 
 
-def together(delays: Sequence[Delay], middle: Delay) -> Delay:
+def together(delays: Sequence[Delay], middle: Delay, where: str = "") -> Delay:
     """The delay of several flows: that of the one in the middle, with ranges where others differ.
 
     Args:
         delays: Those of all of them.
         middle: That of the flow in the middle.
+        where: The links that bound their rates, if these are several.
     """
     means, bases = ([getattr(each, name) for each in delays] for name in ("mean_s", "base_s"))
-    if max(bases) <= _ALIKE * min(bases):
+    if not where and max(bases) <= _ALIKE * min(bases):
         return middle
     what = "base RTTs" if middle.round_trip else "base delays"
-    text = f"queues, most that of {middle.where}, add {_range(means)} to {what} of {_range(bases)}"
+    most = f"those of {where}" if where else f"that of {middle.where}"
+    text = f"queues, most {most}, add {_range(means)} to {what} of {_range(bases)}"
     return replace(middle, text=text)
 
 

@@ -114,5 +114,14 @@ def named(labels: Iterable[str]) -> str:
     return listed(names) if names else ""
 
 
+def family(name: str) -> str:
+    """What names of a group have in common.
+
+    >>> family("core[3]"), family("net.bottleneck")
+    ('core[*]', 'net.bottleneck')
+    """
+    return _ELEMENT.sub(r"\1[*]", name)
+
+
 def _span(stem: str, first: int, last: int) -> str:
     return f"{stem}[{first}]" if first == last else f"{stem}[{first}..{last}]"

@@ -51,7 +51,8 @@ def sections(run: Run, *, sequence: str | None = None) -> list[Section]:
     return [
         *drawn,
         # The answer first, above the picture of it.
-        *([_why(run), over_time.section(run), *delays.sections(run), _totals(run)] if flows else users.sections(run)),
+        *_why(run),
+        *([over_time.section(run), *delays.sections(run), _totals(run)] if flows else users.sections(run)),
         _links(run),
         *_nodes(run),
         Section("Scenario", "", [scenario]),
@@ -85,14 +86,18 @@ def lead(run: Run) -> str:
     return f"{many}. Goodput {goodput} in all; {grouped(lost)} of {grouped(sent)} packets were lost. {where}"
 
 
-def _why(run: Run) -> Section:
-    flows = run.flows
+def _why(run: Run) -> list[Section]:
+    said = diagnosis.said(run)
+    pictures = [_limits(run.flows)] if "flows" in run.tables else []
+    return [Section("Why is it slow?", "", [*said, *pictures])] if said or pictures else []
+
+
+def _limits(flows: pl.DataFrame) -> Chart:
     shown = over_time.spread(flows, _MOST_BARS)
     caption = "Each flow's time from its start to its stop, by what held it back."
     if shown.height < flows.height:
         caption += f" {shown.height} of {flows.height} flows, from the lowest goodput to the highest."
-    bars = Chart(charts.bars_stacked(shown.drop("flow").rename({"label": "flow"}), "flow"), caption)
-    return Section("Why is it slow?", "", [*diagnosis.said(run), bars])
+    return Chart(charts.bars_stacked(shown.drop("flow").rename({"label": "flow"}), "flow"), caption)
 
 
 def _totals(run: Run) -> Section:

@@ -1,0 +1,64 @@
+"""The diagnosis of users and scatter: of a network whose flows are too many to be told one by one, by its links."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tightlink.diagnosis.answers import Cause, Diagnosis
+from tightlink.diagnosis.words import ms, named, percent, small_percent
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tightlink.run import Run
+
+#: A link that is so busy is saturated, as it is for a flow.
+_SATURATED: Final = 0.95
+#: Waits below this are not worth a sentence.
+_NOTHING_S: Final = 0.0001
+
+
+def of_traffic(run: Run) -> Diagnosis | None:
+    """What bounds the users, or the scatter, of a run; nothing where there are none.
+
+    Args:
+        run: A run of a scenario, with its table ``links``.
+    """
+    groups = tuple(name for name, traffic in run.scenario.traffic.items() if traffic.kind in {"users", "scatter"})
+    if not groups or run.table("links").is_empty():
+        return None
+    links = run.table("links").sort("utilization", descending=True)
+    return Diagnosis(groups, (_cause(links),), None, (), f"{_cause(links).text}. {_delay(links)}")
+
+
+def _cause(links: pl.DataFrame) -> Cause:
+    full = links.filter(links["utilization"] >= _SATURATED)
+    if full.is_empty():
+        busiest = links.row(0, named=True)
+        text = f"no link is saturated: the busiest, {busiest['link']}, is {percent(busiest['utilization'])} busy"
+        return Cause("application", None, "likely", "", text)
+    names = named(full["link"].to_list())
+    low, high = percent(full["utilization"].min()), percent(full["utilization"].max())  # type: ignore[arg-type]  # numbers
+    busy = high if low == high else f"{low.removesuffix(' %')} to {high}"
+    verb = (
+        "link {} is saturated ({} busy)"
+        if full.height == 1
+        else f"{full.height} links, {{}}, are saturated ({{}} busy)"
+    )
+    return Cause("saturated_link", None, "certain", names, verb.format(names, busy))
+
+
+def _delay(links: pl.DataFrame) -> str:
+    """Where packets wait longest, and what the queues lose."""
+    longest = links.sort("queueing_delay_mean_s", descending=True, nulls_last=True).row(0, named=True)
+    mean, p95 = longest["queueing_delay_mean_s"], longest["queueing_delay_p95_s"]
+    said = []
+    if (mean or 0.0) >= _NOTHING_S:
+        said.append(f"packets wait longest at {longest['link']}, {ms(mean)} ({ms(p95)} at p95)")
+    most = links.sort("packets_dropped", descending=True).row(0, named=True)
+    if most["packets_dropped"] > 0:
+        place = "there" if said and most["link"] == longest["link"] else f"at {most['link']}"
+        lost = small_percent(most["packets_dropped"] / most["packets_in"])
+        said.append(f"most are dropped {place}, {lost} of those that come")
+    text = ", and ".join(said) if said else "queues are short, and nothing is dropped"
+    return f"{text[:1].upper()}{text[1:]}."
