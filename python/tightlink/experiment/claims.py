@@ -51,7 +51,6 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
 _DIGITS: Final = 4
 _EXACT_DIGITS: Final = 6
 _ALL_DIGITS: Final = 12
-_LONGEST_STATEMENT: Final = 60
 #: By whose statement it is that does not hold.
 _CONTRADICTED: Final = {
     "document": "document contradicted", "theory": "theory contradicted", "ours": "our own check fails"
@@ -290,7 +289,7 @@ def print_table(claims: Sequence[Claim], out: TextIO | None = None) -> None:
         return
     from tightlink.console import print_table as print_plain
 
-    cells = [[_short(claim.statement), claim.compared_text, claim.observed_text, claim.verdict] for claim in claims]
+    cells = [[claim.statement, claim.compared_text, claim.observed_text, claim.verdict] for claim in claims]
     print_plain(_HEADER, cells, out)
 
 
@@ -332,10 +331,6 @@ def _print_rich(claims: Sequence[Claim], out: TextIO) -> None:
         texts = (claim.statement, claim.compared_text, claim.observed_text)
         table.add_row(*(Text(visible(text, keep="")) for text in texts), verdict)
     Console(file=out).print(table)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST_STATEMENT else text[: _LONGEST_STATEMENT - 1].rstrip() + "…"
 
 
 def _plain(value: object) -> Value:
