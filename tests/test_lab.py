@@ -173,10 +173,10 @@ def test_users_are_refused(small_users: str) -> None:
 
 
 def test_controls_in_python_are_refused(one_flow: str) -> None:
-    class Mine(tl.CongestionControl):
-        name = "mine"
+    class OnlyHere(tl.CongestionControl):
+        name = "only-here"
 
-    scenario = tl.loads(one_flow).set("traffic.ftp.tcp.congestion", "mine")
+    scenario = tl.loads(one_flow).set("traffic.ftp.tcp.congestion", "only-here")
     with pytest.raises(tl.ScenarioError, match="written in Python does not run in a browser"):
         page.data(scenario)
 

@@ -282,7 +282,7 @@ def test_the_report_of_users(small_users: str, tmp_path: Path) -> None:
     run = tl.simulate(tl.loads(small_users))
     text = report.run_report(run.save(tmp_path / "run")).read_text()
     found = [re.sub("<.*?>", "", title) for title in re.findall(r"<h2[^>]*>.*?</h2>", text)]
-    assert found[:5] == ["Users over time", "Responses", "Transfers", "Links", "Scenario"]
+    assert found[:6] == ["Why is it slow?", "Users over time", "Responses", "Transfers", "Links", "Scenario"]
     completed, sent = (int(run.users[name].sum()) for name in ("transfers_completed", "packets_sent"))
     lost = 1 - int(run.users["packets_delivered"].sum()) / sent
     assert f"6 sources completed {completed} transfers; of {sent} packets {percent(lost)} were lost" in text.replace(
