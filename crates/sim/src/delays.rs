@@ -4,8 +4,8 @@
 //! that was measured plus the resolution. That is a microsecond, or, of delays that have something in common, a sixteenth
 //! of it. What is shorter than 1/64 of it is nothing.
 //!
-//! What is counted is one number in a row of classes, on which nothing waits. The rest is a line of the cache: a large network has
-//! thousands of flows.
+//! What is counted is one number in a row of classes, on which nothing waits. The rest is a line of the cache: a large
+//! network has thousands of flows.
 
 /// Of a double, the bits below those that tell classes apart: six bits of the fraction do.
 const SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - 6;

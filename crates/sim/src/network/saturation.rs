@@ -2,9 +2,10 @@
 //! that is small.
 //!
 //! One packet of each round trip, or of several where few packets make one
-//! ([`accounting`](crate::transport::accounting)), carries a mark ([`Packet::ends_round`]). Where it joins a hop, it is noted how long that hop has transmitted so far. From one such packet to the next of the same flow
-//! the difference is the share of that time for which the hop was busy. It depends on the hop's own sequence of packets
-//! alone, so that it is the same whether hops are evaluated by events or ahead of them.
+//! ([`accounting`](crate::transport::accounting)), carries a mark ([`Packet::ends_round`]). Where it joins a hop, it is
+//! noted how long that hop has transmitted so far. From one such packet to the next of the same flow the difference is the
+//! share of that time for which the hop was busy. It depends on the hop's own sequence of packets alone, so that it is the
+//! same whether hops are evaluated by events or ahead of them.
 
 use crate::network::topology::Paths;
 use crate::packet::Packet;
