@@ -164,12 +164,12 @@ def test_places_off_the_earth_are_refused(north: str, east: str, tmp_path: Path)
 def test_memory_is_foreseen_before_a_scenario_is_expanded(monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = """
     duration = "1 ms"
-    topology.net = { kind = "dumbbell", pairs = 100000, bottleneck.rate = "1 Gbit/s", access.rate = "1 Gbit/s" }
+    topology.net = { kind = "dumbbell", pairs = 1000000, bottleneck.rate = "1 Gbit/s", access.rate = "1 Gbit/s" }
     traffic.t = { kind = "bulk", from = "net.left[0]", to = "net.right[0]" }
     """
     monkeypatch.setattr(memory, "available", lambda: 2**29)
     for text, changes, needs, remedy in (
-        (pairs, {}, "771 MiB of memory, for 1 flow, 400000 nodes and links", "fewer flows or a smaller network"),
+        (pairs, {}, "7.1 GiB of memory, for 1 flow, 4000000 nodes and links", "fewer flows or a smaller network"),
         (BULK, {"traffic.t.flows": 1_000_000}, "2.3 GiB of memory, for 1000000 flows, ", "fewer flows or a smaller"),
         (BULK, {"duration": "9 s", "observe.interval": "1 us"}, "6.7 GiB of memory, for 1 flow, ", "a longer observe"),
         (
@@ -247,7 +247,7 @@ def test_what_takes_minutes_is_asked_for(
     file = tmp_path / "pairs.toml"
     file.write_text(
         'duration = "1 ms"\ntraffic.t = { kind = "bulk", from = "net.left[0]", to = "net.right[0]" }\n'
-        'topology.net = { kind = "dumbbell", pairs = 100000, bottleneck.rate = "1 Gbit/s", access.rate = "1 Gbit/s" }\n'
+        'topology.net = { kind = "dumbbell", pairs = 1000000, bottleneck.rate = "1 Gbit/s", access.rate = "1 Gbit/s" }\n'
     )
     assert cli.main(["run", str(file)]) == 2
     assert re.fullmatch(

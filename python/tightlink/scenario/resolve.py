@@ -42,6 +42,7 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
     Raises:
         ScenarioError: Something that takes the whole scenario to see.
     """
+    check_fits(outline(scenario))
     network = Network(scenario)
     tables = filled(relative(scenario, network))
     network.check_marks(tables["links"])
@@ -80,7 +81,6 @@ def relative(scenario: Scenario, network: Network) -> dict[str, Any]:
     Raises:
         ScenarioError: Something that takes the whole scenario to see.
     """
-    check_fits(outline(scenario))
     profile = PROFILES[scenario.profile]
     duration = units.time(scenario.duration)
     check_windowed(scenario, network)
