@@ -86,9 +86,8 @@ def why(run: Run, flow: str | None = None, *, command: str | None = None) -> Why
 def _of_traffic(run: Run) -> tuple[Diagnosis, ...]:
     """Of users and scatter, which are simulated."""
     from tightlink.diagnosis.traffic import of_traffic
-    from tightlink.run import SIMULATION
 
-    if run.source != SIMULATION or "links" not in run.tables:
+    if run.source != "simulation" or "links" not in run.tables:
         return ()
     found = of_traffic(run)
     return () if found is None else (found,)
