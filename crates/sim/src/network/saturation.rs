@@ -7,6 +7,7 @@
 //! share of that time for which the hop was busy. It depends on the hop's own sequence of packets alone, so that it is the
 //! same whether hops are evaluated by events or ahead of them.
 
+use crate::network::server::Wire;
 use crate::network::topology::Paths;
 use crate::packet::Packet;
 use crate::scenario::{Scenario, TransportSpec};
@@ -56,12 +57,23 @@ impl Saturation {
         let mut looked_at = vec![true; users.len()];
         for (index, flow) in flows() {
             let TransportSpec::Tcp(tcp) = &flow.transport else { continue };
-            let rate_bps = |link: u32| scenario.links[link as usize].carries_bps(tcp.payload_bytes + tcp.header_bytes);
+            let size = tcp.payload_bytes + tcp.header_bytes;
+            let service_s = |link: u32| Wire::new(&scenario.links[link as usize]).transmission_s(size);
             let path = paths.links(index, false);
             let slowest =
-                path.iter().copied().reduce(|slow, link| if rate_bps(link) < rate_bps(slow) { link } else { slow });
-            for &link in path.iter().filter(|&&link| users[link as usize] == 1 && Some(link) != slowest) {
-                looked_at[link as usize] = false;
+                path.iter().copied().reduce(|slow, link| if service_s(link) > service_s(slow) { link } else { slow });
+            let mut before = None;
+            for stop in paths.stops(index, false) {
+                if let Some(link) = scenario.links.get(stop as usize)
+                    && users[stop as usize] == 1
+                    && Some(stop) != slowest
+                {
+                    // With flow control, packets join the gate before the link.
+                    for stop in before.filter(|_| link.flow_control).into_iter().chain([stop]) {
+                        looked_at[stop as usize] = false;
+                    }
+                }
+                before = Some(stop);
             }
         }
         let (mut first, mut at, mut hops) = (vec![0], Vec::new(), 0);

@@ -1,6 +1,6 @@
 //! What holds a flow back, where that is known.
 
-use crate::engine::common::{floats, flow, link, packets, run, scenario, tcp};
+use crate::engine::common::{floats, flow, link, packets, processor, run, scenario, tcp};
 use tightlink_sim::Scenario;
 use tightlink_sim::scenario::{Profile, QueueLimit, Recovery, TrafficSpec, TransportSpec};
 use tightlink_sim::tables::Table;
@@ -44,6 +44,25 @@ fn a_full_link_is_the_network() {
                 assert!(network > 0.85, "{control}, flow {index} of {count}: {network} of {utilization}");
             }
         }
+    }
+}
+
+/// Two links of one rate, the second of which pads its frames: it is the slower one, with flow control and without.
+#[test]
+fn a_full_link_that_pads_is_the_network() {
+    for flow_control in [false, true] {
+        let mut scenario = flows("reno", 1, 10, 0.0, 6.0);
+        scenario.nodes = crate::engine::common::scenario(Profile::Rfc, 20.0, 3).nodes;
+        scenario.nodes[2].processor = Some(processor(0.0, 1000));
+        scenario.links = [("first", 0, 1), ("padding", 1, 2), ("last", 2, 1), ("back", 1, 0)]
+            .map(|(name, from, to)| link(name, (from, to), RATE_BPS, 0.0, packets(10)))
+            .to_vec();
+        scenario.links[1].framing.smallest_bytes = 4000;
+        scenario.links[1].flow_control = flow_control;
+        scenario.flows[0].to = 2;
+        let tables = run(&scenario);
+        assert!(floats(&tables.links, "utilization")[1] > 0.95);
+        assert!(share(&tables.flows, "network", 0) > 0.95, "{:?}", tables.flows);
     }
 }
 
