@@ -43,6 +43,6 @@ def with_table_options(command: Callable[..., _T]) -> Callable[..., _T]:
 
     signature = inspect.signature(command)
     own = signature.replace(parameters=[*signature.parameters.values(), *_OPTIONS])
-    with_options.__signature__ = own  # type: ignore[attr-defined]
+    with_options.__signature__ = own  # type: ignore[attr-defined]  # inspect reads it
     with_options.__annotations__ = command.__annotations__ | {each.name: each.annotation for each in _OPTIONS}
     return with_options

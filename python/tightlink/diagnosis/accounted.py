@@ -73,31 +73,28 @@ class Accounted:
             label = row["label"]
             found[label] = causes(row, self._paths.of(label), self._paths, self._kernel.shares(row))
             groups.setdefault(self._alike(row, found[label]), []).append(row)
-        made = [
-            self._of_group(group, [found[row["label"]] for row in group], links)
-            for group, links in self._families(groups, found)
-        ]
+        made = [self._of_group(*family) for family in self._families(list(groups.values()), found)]
         return sorted(made, key=lambda diagnosis: -len(diagnosis.flows))
 
     def _families(
-        self, groups: Mapping[tuple[Any, ...], list[Mapping[str, Any]]], found: dict[str, tuple[Cause, ...]]
-    ) -> Iterator[tuple[list[Mapping[str, Any]], str]]:
-        """The groups; those with many saturated links of one family such as core[0], core[1], … are one, of these."""
+        self, groups: Sequence[list[Mapping[str, Any]]], found: Mapping[str, tuple[Cause, ...]]
+    ) -> Iterator[tuple[list[Mapping[str, Any]], list[tuple[Cause, ...]], str]]:
+        """The groups with their causes; those at many saturated links of a family, core[0], core[1], …, are one."""
         families: dict[tuple[Any, ...], list[list[Mapping[str, Any]]]] = {}
-        for (name, where, *rest), rows in groups.items():
+        for rows in groups:
+            name, where, *rest = self._alike(rows[0], found[rows[0]["label"]])
             stem = family(where) if name == "saturated_link" else where
             families.setdefault((name, stem, *rest), []).append(rows)
         for (name, *_), members in families.items():
             if name != "saturated_link" or len(members) < _MANY_LINKS:
-                yield from ((each, "") for each in members)
+                yield from ((rows, [found[row["label"]] for row in rows], "") for rows in members)
                 continue
             rows = sorted((row for each in members for row in each), key=lambda row: row["flow"])
-            links = {link.name: link for link in (self._paths.of(row["label"]).busiest for row in rows)}
-            said = saturated_links(list(links.values()), [len(self._paths.users.get(name, ())) for name in links])
-            for row in rows:
-                first, *others = found[row["label"]]
-                found[row["label"]] = (replace(first, where=named(links), text=said), *others)
-            yield rows, named(links)
+            links = (self._paths.of(row["label"]).busiest for row in rows)
+            busy = {link.name: link.utilization for link in links}
+            said = saturated_links(busy, [len(self._paths.users.get(link, ())) for link in busy])
+            every = [found[row["label"]] for row in rows]
+            yield rows, [(replace(each[0], where=named(busy), text=said), *each[1:]) for each in every], named(busy)
 
     def _alike(self, row: Mapping[str, Any], found: tuple[Cause, ...]) -> tuple[Any, ...]:
         """What flows have in common that one sentence is about."""

@@ -63,19 +63,21 @@ def saturated(row: Mapping[str, Any], link: Link, flows: int = 1) -> str:
     return f"link {link.name} is saturated{'' if whole else ' meanwhile'}{said}"
 
 
-def saturated_links(links: Sequence[Link], flows: Sequence[int]) -> str:
-    """That links of one family are saturated, in words.
+def saturated_links(busy: Mapping[str, float], flows: Sequence[int] = ()) -> str:
+    """That links are saturated, in words.
 
     Args:
-        links: The links.
-        flows: How many flows share each of them.
+        busy: How busy each of them was, by name.
+        flows: How many flows share each of them, if that is known.
     """
-    busy = sorted({percent(link.utilization): link.utilization for link in links}.items(), key=lambda each: each[1])
-    low, high = busy[0][0], busy[-1][0]
-    share = low if low == high else f"{low.removesuffix(' %')} to {high}"
-    shared = str(min(flows)) if min(flows) == max(flows) else f"{min(flows)} to {max(flows)}"
-    each = f"{share} busy, shared by {shared} flows each" if max(flows) > 1 else f"{share} busy"
-    return f"{len(links)} links, {named(link.name for link in links)}, are saturated ({each})"
+    low, high = percent(min(busy.values())), percent(max(busy.values()))
+    share = high if low == high else f"{low.removesuffix(' %')} to {high}"
+    said = f"{share} busy"
+    if max(flows, default=1) > 1:
+        shared = str(min(flows)) if min(flows) == max(flows) else f"{min(flows)} to {max(flows)}"
+        said += f", shared by {shared} flows each"
+    who = f"link {named(busy)} is" if len(busy) == 1 else f"{len(busy)} links, {named(busy)}, are"
+    return f"{who} saturated ({said})"
 
 
 def busy_processor(path: Path) -> Processor | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tightlink.diagnosis.answers import Cause, Diagnosis
+from tightlink.diagnosis.bounds import SATURATED, saturated_links
 from tightlink.diagnosis.words import ms, named, percent, small_percent
 
 if TYPE_CHECKING:
@@ -12,8 +13,6 @@ if TYPE_CHECKING:
 
     from tightlink.run import Run
 
-#: A link that is so busy is saturated, as it is for a flow.
-_SATURATED: Final = 0.95
 #: Waits below this are not worth a sentence.
 _NOTHING_S: Final = 0.0001
 
@@ -25,27 +24,23 @@ def of_traffic(run: Run) -> Diagnosis | None:
         run: A run of a scenario, with its table ``links``.
     """
     groups = tuple(name for name, traffic in run.scenario.traffic.items() if traffic.kind in {"users", "scatter"})
-    if not groups or run.table("links").is_empty():
+    if not groups:
         return None
     links = run.table("links").sort("utilization", descending=True)
-    return Diagnosis(groups, (_cause(links),), None, (), f"{_cause(links).text}. {_delay(links)}")
+    if links.is_empty():
+        return None
+    cause = _cause(links)
+    return Diagnosis(groups, (cause,), None, (), f"{cause.text}. {_delay(links)}")
 
 
 def _cause(links: pl.DataFrame) -> Cause:
-    full = links.filter(links["utilization"] >= _SATURATED)
+    full = links.filter(links["utilization"] >= SATURATED)
     if full.is_empty():
         busiest = links.row(0, named=True)
         text = f"no link is saturated: the busiest, {busiest['link']}, is {percent(busiest['utilization'])} busy"
         return Cause("application", None, "likely", "", text)
-    names = named(full["link"].to_list())
-    low, high = percent(full["utilization"].min()), percent(full["utilization"].max())  # type: ignore[arg-type]  # numbers
-    busy = high if low == high else f"{low.removesuffix(' %')} to {high}"
-    verb = (
-        "link {} is saturated ({} busy)"
-        if full.height == 1
-        else f"{full.height} links, {{}}, are saturated ({{}} busy)"
-    )
-    return Cause("saturated_link", None, "certain", names, verb.format(names, busy))
+    busy = dict(full.select("link", "utilization").iter_rows())
+    return Cause("saturated_link", None, "certain", named(busy), saturated_links(busy))
 
 
 def _delay(links: pl.DataFrame) -> str:

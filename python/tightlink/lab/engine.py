@@ -8,7 +8,7 @@ from tightlink.errors import TightlinkError
 
 
 def engine() -> bytes:
-    """The module.
+    """Read the WebAssembly module of the engine.
 
     Raises:
         TightlinkError: It was not built; the message says how to get it.
