@@ -7,14 +7,20 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tightlink as tl
+from tightlink.experiment.claims import exact
 from tightlink.measure.machine import missing
 from tightlink.run import Framed, Run
+from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.live import measure_all
 from tightlink.studies.one_flow import STUDY, live
-from tightlink.studies.one_flow.cases import CASES
+from tightlink.studies.one_flow.setup.cases import CASES
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
+
+    from tightlink.experiment.claims import Claim
+    from tightlink.studies.study import Report
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +39,18 @@ def _like_measured(run: Run) -> Run:
     return Run(run.scenario, manifest, Framed({name: run.table(name) for name in run.tables}))
 
 
+def _found(runs: Mapping[str, Run]) -> tuple[list[Claim], Report]:
+    """Claims and report of what was measured."""
+    assert STUDY.claims is not None
+    table, observed = ClaimsTable.read(STUDY.claims), live.observe(runs)
+    published = {each.id: exact(each.id, each.statement, each.source, each.expected, None) for each in table.statements}
+    return table.judged_live(observed.values), live.report(observed, published)
+
+
 def test_every_claim_holds_where_both_are_equal(simulated: dict[str, Run]) -> None:
     measured = {name.replace("linux/", "live/"): _like_measured(run) for name, run in simulated.items()}
-    claims, section, table = live.findings(simulated | measured)
+    claims, report = _found(simulated | measured)
+    (section,), table = report.sections, report.tables["measured"]
     assert len({claim.id for claim in claims}) == len(claims) == 6 * 3 + 3 + 7 * 2
     assert [claim.id for claim in claims if not claim.holds] == []
     assert section.finding.startswith("Measured and simulated goodput differ by 0.0")
@@ -44,14 +59,15 @@ def test_every_claim_holds_where_both_are_equal(simulated: dict[str, Run]) -> No
 
 
 def test_cases_that_the_machine_was_too_busy_for_stay_open(simulated: dict[str, Run]) -> None:
-    claims, _, table = live.findings(simulated | {"live/delay-100ms": _like_measured(simulated["linux/delay-100ms"])})
-    assert table["case"].to_list() == ["delay of 100 ms"]
-    assert {claim.id for claim in claims if claim.holds is None} == {
-        f"live.{case.name}" for case in CASES if case.name != "delay-100ms"
+    claims, report = _found(simulated | {"live/delay-100ms": _like_measured(simulated["linux/delay-100ms"])})
+    assert report.tables["measured"]["case"].to_list() == ["delay of 100 ms"]
+    assert {claim.id.split(".")[1] for claim in claims if claim.holds is None} == {
+        case.name for case in CASES if case.name != "delay-100ms"
     }
-    nothing, section, _ = live.findings(simulated)
+    assert all("too busy" in claim.reason for claim in claims if claim.holds is None)
+    nothing, report = _found(simulated)
     assert all(claim.holds is None for claim in nothing)
-    assert section.finding == "The machine was too busy for all of it."
+    assert report.sections[0].finding == "The machine was too busy for all of it."
 
 
 def test_packets_are_those_of_the_document() -> None:
@@ -66,7 +82,7 @@ def test_the_study_measures_when_it_is_asked_to() -> None:
     assert STUDY.measured() == ()
     measuring = STUDY.with_options({"live": ""})
     assert [each.name for each in measuring.measured()] == [case.name for case in CASES]
-    assert {task.name for task in measuring.tasks()} > {"linux/base", "tcp/base"}
+    assert {task.name for task in measuring.all_tasks()} > {"linux/base", "tcp/base"}
 
 
 @pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))

@@ -5,8 +5,8 @@ A study says what to simulate and what that means; everything else is here and b
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tightlink.checksums import DamagedError, read_json, write_table
 from tightlink.errors import ScenarioError, TightlinkError
@@ -17,6 +17,7 @@ from tightlink.experiment.results import results, write_results
 from tightlink.experiment.store import Store
 from tightlink.experiment.workplace import occupied
 from tightlink.report.blocks import Chart, Row
+from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.live import measure_all
 
 if TYPE_CHECKING:
@@ -37,15 +38,22 @@ if TYPE_CHECKING:
 LIVE: Final = "live"
 
 
-@dataclass(frozen=True)
-class Findings:
-    """What a study found: its claims, and its report."""
+class Observed(Protocol):
+    """What a study observed: more than this, if its report needs it."""
 
-    title: str
-    lead: str
-    claims: Sequence[Claim]
-    sections: Sequence[Section]
-    draw: Callable[[Path], Sequence[Path]]
+    @property
+    def values(self) -> Mapping[str, object]:
+        """By name: what claims compare."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a study says of what it found."""
+
+    title: str = ""
+    lead: str = ""
+    sections: Sequence[Section] = ()
+    draw: Callable[[Path], Sequence[Path]] = lambda _: ()
     """Writes the figures for papers into a folder."""
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """What was found in numbers, by the name of its Parquet file."""
@@ -58,15 +66,52 @@ class Findings:
         drawn = (block for section in wanted for block in section.blocks if isinstance(block, Chart | Row))
         return next(drawn, None)
 
+    def behind(self, first: Report) -> Report:
+        """This report behind the sections of another one, with its tables, too."""
+        return replace(self, sections=[*first.sections, *self.sections], tables={**self.tables, **first.tables})
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Claims and report in one, of a study that has no table of claims yet."""
+
+    title: str
+    lead: str
+    claims: Sequence[Claim]
+    sections: Sequence[Section]
+    draw: Callable[[Path], Sequence[Path]]
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    picture: str = ""
+
+
+@dataclass(frozen=True)
+class Live:
+    """What a study measures on real hosts, beside what it simulates."""
+
+    tasks: Callable[[], Sequence[Task]]
+    """What is simulated for it."""
+    measurements: Callable[[], Sequence[Measurement]]
+    observe: Callable[[Mapping[str, Run]], Any]
+    """From runs to what was observed; it gets those measurements that there are, too, NAME as live/NAME."""
+    report: Callable[[Any, Mapping[str, Claim]], Report]
+    """Its sections come first, as who measures asks for it."""
+
 
 @dataclass(frozen=True)
 class Study:
-    """A study: what it simulates, and what it makes of it."""
+    """A study: what it simulates, what it observes of that, what it claims, and what it makes of it."""
 
     name: str
     help: str
     tasks: Callable[[], Sequence[Task]]
-    findings: Callable[[Mapping[str, Run]], Findings]
+    observe: Callable[[Mapping[str, Run]], Any] | None = None
+    """From runs, by the names of their tasks, to an `Observed`."""
+    claims: Path | None = None
+    """The table of claims (`tightlink.studies.claims_table`)."""
+    report: Callable[[Any, Mapping[str, Claim]], Report] | None = None
+    """From what was observed, and the claims by id, to the report."""
+    findings: Callable[[Mapping[str, Run]], Findings] | None = None
+    """In place of these three: what was found, in one."""
     measure: Callable[[Run], Mapping[str, float | str]] = metrics
     """What ``runs.parquet`` says of a run."""
     command: str = ""
@@ -75,8 +120,8 @@ class Study:
     """The study with other options than its own, by name; none if it has no options."""
     measured: Callable[[], Sequence[Measurement]] = tuple
     """What it measures on real hosts; `findings` gets those runs that there are, too, NAME as live/NAME."""
-    live: Callable[[], Study] | None = None
-    """The study with measurements; none if it has none."""
+    live: Live | Callable[[], Study] | None = None
+    """What it can measure, or the study with measurements; none if it measures nothing."""
 
     def with_options(self, options: Mapping[str, str]) -> Study:
         """The study as it is with these options.
@@ -88,14 +133,47 @@ class Study:
         if not options:
             return self
         if LIVE in options:
-            if self.live is None:
-                raise TightlinkError(f"--{LIVE}: study {self.name} measures nothing")
             others = {name: value for name, value in options.items() if name != LIVE}
-            return self.live().with_options(others)
+            return self._measuring().with_options(others)
         if self.adapt is None:
             name, value = next(iter(options.items()))
             raise ScenarioError("nothing here: this study has one size", key=f"--{name}", value=value)
         return self.adapt(options)
+
+    def _measuring(self) -> Study:
+        """The study with its measurements."""
+        if self.live is None:
+            raise TightlinkError(f"--{LIVE}: study {self.name} measures nothing")
+        if not isinstance(self.live, Live):
+            return self.live()
+        return replace(self, measured=self.live.measurements, command=f" --{LIVE}")
+
+    def all_tasks(self) -> list[Task]:
+        """What is simulated, for its measurements too if it makes any."""
+        beside = self.live.tasks() if isinstance(self.live, Live) and self.measured is not tuple else ()
+        return [*self.tasks(), *beside]
+
+    def found(self, runs: Mapping[str, Run]) -> tuple[list[Claim], Report]:
+        """The claims with their verdicts, and the report.
+
+        Raises:
+            TightlinkError: The table of claims is none, or names what is not observed.
+        """
+        if self.findings is not None:
+            found = self.findings(runs)
+            own = Report(found.title, found.lead, found.sections, found.draw, found.tables, found.picture)
+            return list(found.claims), own
+        if self.observe is None or self.report is None or self.claims is None:
+            raise TypeError(f"study {self.name}: observe, claims and report belong together")
+        table = ClaimsTable.read(self.claims)
+        observed = self.observe(runs)
+        claims = table.judged(observed.values)
+        report = self.report(observed, {claim.id: claim for claim in claims})
+        if not isinstance(self.live, Live) or self.measured is tuple:
+            return claims, report
+        measured = self.live.observe(runs)
+        claims += table.judged_live({**observed.values, **measured.values})
+        return claims, report.behind(self.live.report(measured, {claim.id: claim for claim in claims}))
 
 
 def run_study(
@@ -130,7 +208,7 @@ def run_study(
     with occupied(folder, claimed.MARKER, "study") as place:
         store = Store(folder / "runs", place)
         _claim(study, store, place)
-        tasks = list(study.tasks())
+        tasks = study.all_tasks()
         if store.count():
             progress(f"{store.count()} runs are in {store.folder} already")
         runs = execute(tasks, store, jobs=jobs, cluster=cluster, watch=watch)
@@ -141,18 +219,23 @@ def run_study(
         write_results(folder / "runs.parquet", results(scenarios, runs, study.measure))
         real = measure_all(wanted, folder / LIVE, jobs, progress) if wanted else {}
         progress("analysing")
-        found = study.findings({**runs, **{f"{LIVE}/{name}": run for name, run in real.items()}})
+        claims, report = study.found({**runs, **{f"{LIVE}/{name}": run for name, run in real.items()}})
         place.check()
-        _write(study, found, place, progress, [task.scenario.seed for task in tasks])
-    return claimed.exit_code(found.claims)
+        _write(study, claims, report, place, progress, [task.scenario.seed for task in tasks])
+    return claimed.exit_code(claims)
 
 
-def _write(
-    study: Study, found: Findings, place: Workplace, progress: Callable[[str], None], seeds: Sequence[int]
+def _write(  # noqa: PLR0917
+    study: Study,
+    claims: Sequence[Claim],
+    found: Report,
+    place: Workplace,
+    progress: Callable[[str], None],
+    seeds: Sequence[int],
 ) -> None:
     folder = place.folder
-    claimed.save(found.claims, folder / "claims.json")
-    place.mark({"study": study.name, "claims": claimed.checksum_of(found.claims)})
+    claimed.save(claims, folder / "claims.json")
+    place.mark({"study": study.name, "claims": claimed.checksum_of(claims)})
     progress("drawing figures and report")
     figures = found.draw(folder / "figures")
     for name, table in found.tables.items():
@@ -163,7 +246,7 @@ def _write(
         folder / "report.html",
         title=found.title,
         lead=found.lead,
-        claims=found.claims,
+        claims=claims,
         picture=found.shown(),
         sections=found.sections,
         figures=figures,

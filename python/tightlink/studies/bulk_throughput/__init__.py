@@ -130,7 +130,7 @@ STUDY: Final = Study(
     "bulk-throughput",
     "windows and flows on four wide-area paths: what to expect, what to choose (SLAC 2000)",
     tasks,
-    findings,
-    cells.measure,
+    findings=findings,
+    measure=cells.measure,
     live=_with_measurements,
 )

@@ -68,5 +68,8 @@ _LEAD: Final = (
 )
 
 STUDY: Final = Study(
-    "congestion-basics", "phases of a flow, 89 % of a path, and response functions (NIST 2011)", tasks, findings
+    "congestion-basics",
+    "phases of a flow, 89 % of a path, and response functions (NIST 2011)",
+    tasks,
+    findings=findings,
 )

@@ -171,8 +171,8 @@ def _study(names: Sequence[str], size: Size, command: str = "") -> Study:
         "congestion-control",
         "which of twenty parameters govern an Internet-like network, and seven controls in it (NIST 2010)",
         chosen.tasks,
-        chosen.findings,
-        row,
+        findings=chosen.findings,
+        measure=row,
         command=command,
         adapt=_adapted,
     )

@@ -132,7 +132,7 @@ STUDY: Final = Study(
     "link-saturation",
     "UDP of all packet sizes over one link: limited by bits, then by packets (Smith 2009)",
     tasks,
-    findings,
-    _measure,
+    findings=findings,
+    measure=_measure,
     live=_with_measurements,
 )

@@ -76,6 +76,6 @@ STUDY: Final = Study(
     "network-congestion",
     "where congestion begins on graphs of many kinds: critical load, fluctuations, invariants (Smith 2009)",
     tasks,
-    findings,
-    row,
+    findings=findings,
+    measure=row,
 )

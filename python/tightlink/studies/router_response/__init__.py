@@ -128,7 +128,7 @@ STUDY: Final = Study(
     "router-response",
     "a router's load over packet rate, bit rate and packet length (Paredes-Farrera et al. 2006)",
     tasks,
-    findings,
-    measure,
+    findings=findings,
+    measure=measure,
     live=_with_measurements,
 )

@@ -11,110 +11,30 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from tightlink.experiment.claims import Claim, holds_if, within
-from tightlink.experiment.execute import Task
 from tightlink.report import Chart, Section, Table, Text, charts
-from tightlink.studies.one_flow.cases import CASES, Case, tcp
+from tightlink.studies.one_flow.setup.cases import CASES, WINDOW
 from tightlink.studies.words import percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from tightlink.run import Run
-    from tightlink.studies.one_flow.measures import Measured
+    from tightlink.studies.one_flow.observe.cases import Measured
+    from tightlink.studies.one_flow.setup.cases import Case
 
-_HERE: Final = "this study"
-_WINDOW: Final = 20
-_ACK_BITS: Final = 320
 _MS: Final = 1e-3
 _KBIT: Final = 1e3
-#: The cases in which nothing is lost.
-LOSSLESS: Final = tuple(case for case in CASES if case.name != "queue-5")
-#: The two of them whose goodput the window sets.
-WINDOW_LIMITED: Final = ("packet-100", "delay-100ms")
-_MOST: Final = 0.85
+#: The two lossless cases whose goodput the window sets.
+_WINDOW_LIMITED: Final = ("packet-100", "delay-100ms")
 #: The link is full: busy for this share of the time.
 _FULL: Final = 0.99
-_OPEN: Final = "1000 packets"
-
-
-def tasks() -> list[Task]:
-    """Each case for 100 s; with the window opened, for 10 s and for 100 s; and with the old slow-start threshold."""
-    listed = []
-    for case in CASES:
-        opened = tcp(case, window=_OPEN)
-        careful = tcp(case, window=_OPEN, initial_ssthresh=f"{_WINDOW} packets")
-        listed += [
-            Task(f"window-20-100s/{case.name}", tcp(case).set("duration", "100 s")),
-            Task(f"opened/{case.name}", opened),
-            Task(f"opened-100s/{case.name}", opened.set("duration", "100 s")),
-            Task(f"opened-ssthresh-20/{case.name}", careful),
-        ]
-    return listed
-
-
-def round_trip_s(case: Case, window: int = _WINDOW) -> float:
-    """The round trip of a flow that always has a window outstanding.
-
-    >>> from tightlink.studies.one_flow.cases import BASE
-    >>> round(round_trip_s(BASE), 4)
-    0.0832
-    """
-    packet_s = 8 * case.packet_bytes / case.rate_bps
-    empty = packet_s + _ACK_BITS / case.rate_bps + 2 * case.delay_s
-    return max(window * packet_s, empty)
-
-
-def latency_s(case: Case) -> float:
-    """The latency that follows: the round trip less the way of the ACK."""
-    return round_trip_s(case) - case.delay_s - _ACK_BITS / case.rate_bps
-
-
-def claims(measured: Mapping[str, Measured], runs: Mapping[str, Run]) -> Iterator[Claim]:
-    """The finding, as claims of this study."""
-    for case in LOSSLESS:
-        yield within(
-            f"window.latency.{case.name}",
-            f"{case.title}: the window alone gives the latency",
-            f"{_HERE}, RTT = max(W·S/R, path)",
-            round(latency_s(case) / _MS, 6),
-            measured[case.name].latency_s / _MS,
-            tolerance=0.001,
-            unit="ms",
-        )
-    for case in LOSSLESS:
-        column = "limited_by_receiver_window" if case.name in WINDOW_LIMITED else "limited_by_network"
-        words = "the receiver's window" if case.name in WINDOW_LIMITED else "the network: the link is full"
-        share = measured[case.name].flow[column]
-        yield holds_if(
-            f"window.limit.{case.name}", f"{case.title}: limited by {words}", f"{_HERE}, {column}",
-            share, share > _MOST,
-            "Share of the flow's time.",
-        )  # fmt: skip
-    for case in CASES:
-        before, after = (_goodput(runs[f"{window}-100s/{case.name}"]) for window in ("window-20", "opened"))
-        gains = case.name in WINDOW_LIMITED
-        yield holds_if(
-            f"window.opened.{case.name}",
-            f"{case.title}: opening the window {'raises the goodput by half or more' if gains else 'gains nothing'}",
-            f"{_HERE}, windows of 20 and 1000 packets, 100 s",
-            after / before,
-            after / before > 1.5 if gains else after / before < 1.05,
-            f"Goodput {after / _KBIT:.0f} against {before / _KBIT:.0f} kbit/s.",
-        )
-    short, long = (runs[f"opened-100s/{name}"].flows["one_way_delay_mean_s"][0] / _MS for name in ("base", "queue-50"))
-    yield holds_if(
-        "window.queue-matters", "With the window open a longer queue does lengthen the latency",
-        f"{_HERE}, window of 1000 packets, 100 s", long / short, long > 2 * short,
-        f"{long:.0f} ms on average with a queue of 50 packets, {short:.0f} ms with 20.",
-    )  # fmt: skip
 
 
 def section(measured: Mapping[str, Measured], runs: Mapping[str, Run]) -> Section:
     """The part of the report."""
-    two = [measured[name] for name in WINDOW_LIMITED]
+    two = [measured[name] for name in _WINDOW_LIMITED]
     finding = (
-        f"ns-2's default window of {_WINDOW} packets, which the document never mentions, sets queue and latency in "
+        f"ns-2's default window of {WINDOW} packets, which the document never mentions, sets queue and latency in "
         f"all six lossless cases, and the goodput in two: {two[0].case.title} "
         f"({percent(two[0].flow['limited_by_receiver_window'])} of its time) and {two[1].case.title} "
         f"({percent(two[1].flow['limited_by_receiver_window'])})."
@@ -150,7 +70,7 @@ def _sentence(case: Case, own: Measured, runs: Mapping[str, Run]) -> str:
     lost = f"{flow['packets_dropped']} of {flow['packets_sent']} packets"
     if own.dropped:
         return (
-            f"the queue. It overflows before the window reaches {_WINDOW} packets, so opening the window changes "
+            f"the queue. It overflows before the window reaches {WINDOW} packets, so opening the window changes "
             f"nothing; the link stands idle for {percent(1 - link['utilization'], 1)} of the time, after each halving."
         )
     if link["utilization"] > _FULL:
@@ -170,7 +90,7 @@ def _sentence(case: Case, own: Measured, runs: Mapping[str, Run]) -> str:
         text += (
             f". In the first 10 s alone it is worse off, {brief['goodput_bps'] / _KBIT:.0f} kbit/s: ns-2 opens the "
             f"slow-start threshold with the window, slow start overshoots, {brief['packets_dropped']} packets are "
-            f"lost and {brief['timeouts']} timeouts follow; with the threshold left at {_WINDOW} packets it is "
+            f"lost and {brief['timeouts']} timeouts follow; with the threshold left at {WINDOW} packets it is "
             f"{careful['goodput_bps'] / _KBIT:.0f} kbit/s"
         )
     return f"{text}."

@@ -9,8 +9,10 @@ import polars as pl
 from tightlink import plots
 from tightlink.plots.palette import SERIES
 from tightlink.report.thin import thin
-from tightlink.studies.one_flow import case_sections, company_tables, phase, response
-from tightlink.studies.one_flow.cases import CASES, STOP_S
+from tightlink.studies.one_flow.observe import response
+from tightlink.studies.one_flow.observe.company import beside_long
+from tightlink.studies.one_flow.report import cases
+from tightlink.studies.one_flow.setup.cases import CASES, STOP_S
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,16 +20,16 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from tightlink.run import Run
-    from tightlink.studies.one_flow.measures import Measured
+    from tightlink.studies.one_flow.observe import Observed
+    from tightlink.studies.one_flow.observe.cases import Measured
 
 _MOST_POINTS = 400
 
 
-def draw(folder: Path, tcp: Mapping[str, Measured], udp: Mapping[str, Measured], runs: Mapping[str, Run]) -> list[Path]:
+def draw(folder: Path, observed: Observed) -> list[Path]:
     """Draw them all and return where they are."""
-    written = [*_cases(folder, "cases-tcp", tcp), *_cases(folder, "cases-udp", udp)]
-    mean = response.means(response.points(runs)).rename({"packets_per_rtt": "packets per round trip"})
+    written = [*_cases(folder, "cases-tcp", observed.tcp), *_cases(folder, "cases-udp", observed.udp)]
+    mean = observed.response.rename({"packets_per_rtt": "packets per round trip"})
     lines: dict[str, Any] = {
         str(name): (part["loss"].to_list(), part["packets_per_rtt"].to_list())
         for (name,), part in response.curves().group_by("curve", maintain_order=True)
@@ -38,43 +40,43 @@ def draw(folder: Path, tcp: Mapping[str, Measured], udp: Mapping[str, Measured],
             shown, x="loss", y="packets per round trip", by="variant", curves=lines, log=True
         )
         written += _saved(ax, folder, f"response-{forced}")
-    shares = phase.shares(runs).rename({"extra_ms": "longer round trip (ms)", "share": "share of the second flow"})
+    shares = observed.company.phase.rename({"extra_ms": "longer round trip (ms)", "share": "share of the second flow"})
     ax = plots.line(shares, x="longer round trip (ms)", y="share of the second flow", by="kind")
     ax.set_ylim(0, 1)
     written += _saved(ax, folder, "phase")
-    beside = company_tables.beside_long(runs).rename({"offered_percent": "UDP offers (% of the link)"})
+    beside = beside_long(observed.company.beside).rename({"offered_percent": "UDP offers (% of the link)"})
     ax = plots.line(beside, x="UDP offers (% of the link)", y="throughput_bps", by="flow")
     return [*written, *_saved(ax, folder, "beside-udp")]
 
 
-def _cases(folder: Path, name: str, cases: Mapping[str, Measured]) -> list[Path]:
+def _cases(folder: Path, name: str, measured: Mapping[str, Measured]) -> list[Path]:
     """A grid: a row for each case, a column for each metric, the axes of a column the same."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    axes = case_sections.domains(cases)
+    axes = cases.domains(measured)
     with mpl.rc_context(plots.STYLE):
         # Fixed margins: arranging 35 axes by their labels takes longer than drawing them.
         figure = Figure(figsize=(13, 13))
         figure.subplots_adjust(left=0.055, right=0.985, bottom=0.04, top=0.97, wspace=0.25, hspace=0.15)
-        grid = figure.subplots(len(CASES), len(case_sections.METRICS), sharex=True, sharey="col")
+        grid = figure.subplots(len(CASES), len(cases.METRICS), sharex=True, sharey="col")
         for row, case in enumerate(CASES):
-            found = case_sections.curves(cases[case.name])
-            for column, metric in enumerate(case_sections.METRICS):
+            found = cases.curves(measured[case.name])
+            for column, metric in enumerate(cases.METRICS):
                 ax = grid[row, column]
                 for (reading,), part in found[metric].group_by("reading", maintain_order=True):
                     points = thin(part, "time_s", metric, most=_MOST_POINTS)
-                    raw = reading == case_sections.RAW and found[metric]["reading"].n_unique() > 1
+                    raw = reading == cases.RAW and found[metric]["reading"].n_unique() > 1
                     ax.plot(
                         points["time_s"].to_list(),
                         points[metric].to_list(),
-                        color=case_sections.PALE if raw else SERIES[0],
+                        color=cases.PALE if raw else SERIES[0],
                         linewidth=0.6 if raw else 1.1,
                     )
                 ax.set(xlim=(0, STOP_S), ylim=axes[metric])
                 ax.locator_params(nbins=4)
                 if row == 0:
-                    ax.set_title(case_sections.TITLES[metric])
+                    ax.set_title(cases.TITLES[metric])
                 if row == len(CASES) - 1:
                     ax.set_xlabel("time (s)")
                 if column == 0:

@@ -7,23 +7,29 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from tightlink.report import Block, Chart, Format, Row, Section, Table, Text, charts
-from tightlink.studies.one_flow import company_tables
-from tightlink.studies.one_flow.company import COMPANY_X
+from tightlink.studies.one_flow.observe.company import beside_long
+from tightlink.studies.one_flow.setup.company import COMPANY_X
 from tightlink.studies.words import kbit, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tightlink.run import Run
+    from tightlink.studies.one_flow.observe.company import Company
 
 
-def sections(runs: Mapping[str, Run]) -> list[Section]:
+def sections(company: Company, runs: Mapping[str, Run]) -> list[Section]:
     """TCP beside TCP, TCP beside UDP, UDP beside UDP, unequal flows, and peaks against means."""
-    return [_many(runs), _beside(runs), _unresponsive(runs), _unequal(runs), _peaks(runs)]
+    return [
+        _many(company.many),
+        _beside(company.beside),
+        _unresponsive(company.udp),
+        _unequal(company.sizes, company.trips),
+        _peaks(company.curve, runs[COMPANY_X]),
+    ]
 
 
-def _many(runs: Mapping[str, Run]) -> Section:
-    frame = company_tables.many_table(runs)
+def _many(frame: pl.DataFrame) -> Section:
     last, uneven = frame.row(-1, named=True), frame.sort("jain").row(0, named=True)
     busy = min(frame["utilization"].to_list())
     finding = (
@@ -49,15 +55,14 @@ def _many(runs: Mapping[str, Run]) -> Section:
     return Section("Many TCP flows", finding, [Table(table, caption, _formats(table))])
 
 
-def _beside(runs: Mapping[str, Run]) -> Section:
-    frame = company_tables.beside_table(runs)
+def _beside(frame: pl.DataFrame) -> Section:
     at = {row["offered_percent"]: row for row in frame.iter_rows(named=True)}
     finding = (
         f"TCP takes what UDP leaves, {kbit(at[50]['tcp_bps'])} beside UDP at half the link's rate, and nothing from "
         f"100 % on ({kbit(at[150]['tcp_bps'])}), while UDP itself loses {percent(at[150]['udp_loss'])} at 150 %."
     )
     chart = charts.line(
-        company_tables.beside_long(runs),
+        beside_long(frame),
         "offered_percent",
         "throughput_bps",
         by="flow",
@@ -77,8 +82,7 @@ def _beside(runs: Mapping[str, Run]) -> Section:
     return Section("TCP beside UDP", finding, blocks)
 
 
-def _unresponsive(runs: Mapping[str, Run]) -> Section:
-    frame = company_tables.udp_table(runs)
+def _unresponsive(frame: pl.DataFrame) -> Section:
     constant = frame.filter(pl.col("kind") == "constant")
     ten = constant.row(-1, named=True)
     finding = (
@@ -100,8 +104,7 @@ def _unresponsive(runs: Mapping[str, Run]) -> Section:
     return Section("Unresponsive flows", finding, [Table(table, caption, _formats(table))])
 
 
-def _unequal(runs: Mapping[str, Run]) -> Section:
-    small, far = company_tables.sizes_table(runs), company_tables.trips_table(runs)
+def _unequal(small: pl.DataFrame, far: pl.DataFrame) -> Section:
     first, last = small.row(0, named=True), far.row(-1, named=True)
     finding = (
         f"Packets of {first['setting']} B get {percent(first['share'], 1)} beside packets of 1000 B (the response "
@@ -139,8 +142,7 @@ def _formats(frame: pl.DataFrame) -> dict[str, Format]:
     return {name: f".{decimals.get(name[-1], 3)}f" for name, dtype in frame.schema.items() if dtype.is_float()}
 
 
-def _peaks(runs: Mapping[str, Run]) -> Section:
-    curve, run = company_tables.company_x_curve(runs), runs[COMPANY_X]
+def _peaks(curve: pl.DataFrame, run: Run) -> Section:
     mean, busy = float(curve["system_bps"][-1]), float(run.links["utilization"][0])
     finding = (
         "Twenty sources that talk seldom and fast show peaks at 10 Mbit/s beside a system throughput of "

@@ -10,9 +10,8 @@ from tightlink.analysis.trace import smoothed
 from tightlink.plots.palette import SERIES
 from tightlink.reduce import largest, smallest
 from tightlink.report import Row, Section, Table, Text, charts
-from tightlink.studies.one_flow.cases import CASES, STOP_S
-from tightlink.studies.one_flow.counts import PUBLISHED
-from tightlink.studies.one_flow.measures import KEEP
+from tightlink.studies.one_flow.observe.cases import KEEP
+from tightlink.studies.one_flow.setup.cases import CASES, STOP_S
 from tightlink.studies.words import kbit, ms, percent
 
 if TYPE_CHECKING:
@@ -20,7 +19,8 @@ if TYPE_CHECKING:
 
     import altair as alt
 
-    from tightlink.studies.one_flow.measures import Measured
+    from tightlink.experiment.claims import Claim
+    from tightlink.studies.one_flow.observe.cases import Measured
 
 #: The small figures: column, and whether it is drawn raw and smoothed.
 METRICS: Final = ("instant_bps", "system_bps", "latency_s", "jitter_s", "queue_packets")
@@ -37,6 +37,8 @@ PALE: Final = "#9cc4df"
 RAW: Final = "each packet"
 SMOOTHED: Final = "smoothed"
 _MOST_POINTS: Final = 300
+#: Claims on what the document counts of each case.
+COUNTS: Final = ("packets-sent", "packets-dropped", "kilobytes")
 _HEIGHT: Final = 120
 
 Domains = dict[str, tuple[float, float]]
@@ -76,11 +78,11 @@ def domains(cases: Mapping[str, Measured]) -> Domains:
     return found
 
 
-def sections(tcp: Mapping[str, Measured], udp: Mapping[str, Measured]) -> list[Section]:
+def sections(tcp: Mapping[str, Measured], udp: Mapping[str, Measured], claims: Mapping[str, Claim]) -> list[Section]:
     """The table of all cases, then a section for each."""
     axes = {"tcp": domains(tcp), "udp": domains(udp)}
-    texts = _findings(tcp)
-    parts = [_overview(tcp, udp)]
+    texts = _findings(tcp, claims)
+    parts = [_overview(tcp, udp, claims)]
     for case in CASES:
         own, other = tcp[case.name], udp[case.name]
         blocks = [
@@ -128,18 +130,19 @@ def _counted(measured: Measured) -> str:
     )
 
 
-def _overview(tcp: Mapping[str, Measured], udp: Mapping[str, Measured]) -> Section:
+def _overview(tcp: Mapping[str, Measured], udp: Mapping[str, Measured], claims: Mapping[str, Claim]) -> Section:
     rows, others = [], []
     for case in CASES:
-        own, other, printed = tcp[case.name], udp[case.name], PUBLISHED[case.name]
+        own, other = tcp[case.name], udp[case.name]
+        sent, dropped, kilobytes = (claims[f"{case.name}.{count}"].expected for count in COUNTS)
         rows.append(
             {
                 "case": case.title,
-                "sent: document": printed.sent,
+                "sent: document": sent,
                 "sent: here": own.sent,
-                "dropped: document": printed.dropped,
+                "dropped: document": dropped,
                 "dropped: here": own.dropped,
-                "KB: document": printed.kilobytes,
+                "KB: document": kilobytes,
                 "KB: here": own.printed_kilobytes,
                 "goodput kbit/s": round(own.flow["goodput_bps"] / 1e3),
                 "latency ms": round(own.latency_s * 1e3, 2),
@@ -159,10 +162,7 @@ def _overview(tcp: Mapping[str, Measured], udp: Mapping[str, Measured]) -> Secti
             }
         )
     same = [
-        case
-        for case in CASES
-        if PUBLISHED[case.name].sent == tcp[case.name].sent
-        and PUBLISHED[case.name].kilobytes == tcp[case.name].printed_kilobytes
+        case for case in CASES if claims[f"{case.name}.packets-sent"].holds and claims[f"{case.name}.kilobytes"].holds
     ]
     finding = (
         f"{_number(len(same))} of the seven cases come out as published, packet for packet and to the sixth decimal "
@@ -195,13 +195,13 @@ def _number(count: int) -> str:
     return ("None", "One", "Two", "Three", "Four", "Five", "Six", "All")[count]
 
 
-def _findings(tcp: Mapping[str, Measured]) -> dict[str, str]:
+def _findings(tcp: Mapping[str, Measured], claims: Mapping[str, Claim]) -> dict[str, str]:
     """One sentence for each case, with its own numbers."""
     base, small, large = tcp["base"], tcp["packet-100"], tcp["packet-4000"]
     slow, short, long = tcp["bandwidth-1mbit"], tcp["queue-5"], tcp["delay-100ms"]
     idle = {name: 1 - measured.run.links["utilization"][0] for name, measured in tcp.items()}
     waiting = int(base.run.links["queue_max_packets"][0])
-    published = PUBLISHED["queue-5"]
+    sent, dropped, _ = (claims[f"queue-5.{count}"].expected for count in COUNTS)
     trip_s = long.latency_s + long.case.delay_s
     return {
         "base": (
@@ -230,7 +230,7 @@ def _findings(tcp: Mapping[str, Measured]) -> dict[str, str]:
         ),
         "queue-5": (
             f"The only case that loses packets, {short.dropped} of {short.sent} ({percent(short.loss, 1)}), exactly "
-            f"as in ns-2.35; the document's {published.sent} and {published.dropped} come from a version with another "
+            f"as in ns-2.35; the document's {sent} and {dropped} come from a version with another "
             f"timer. Each loss halves the window, and the link is idle for {percent(idle['queue-5'], 1)} of the time."
         ),
         "delay-100ms": (

@@ -1,17 +1,16 @@
-"""What came out with company: tables over the seeds, and the claims that rest on them."""
+"""What came out with company: tables over the seeds."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
 from tightlink.analysis import trace
-from tightlink.experiment.claims import Claim, holds_if
 from tightlink.reduce import jain, largest, mean_of, smallest
-from tightlink.studies.one_flow.cases import DOCUMENT
-from tightlink.studies.one_flow.company import (
+from tightlink.studies.one_flow.setup.company import (
     BACK_S,
     COMPANY_X,
     FLOWS,
@@ -24,9 +23,10 @@ from tightlink.studies.one_flow.company import (
     UDP_PERCENT,
     extra_s,
 )
+from tightlink.studies.one_flow.setup.phase import EXTRA_US, KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from tightlink.run import Run
 
@@ -37,7 +37,28 @@ _KEEP_X: Final = 0.95
 _ABOVE: Final = 110
 
 
-def many_table(runs: Mapping[str, Run]) -> pl.DataFrame:
+@dataclass(frozen=True)
+class Company:
+    """Tables of the flows with company."""
+
+    many: pl.DataFrame
+    beside: pl.DataFrame
+    udp: pl.DataFrame
+    sizes: pl.DataFrame
+    trips: pl.DataFrame
+    curve: pl.DataFrame
+    phase: pl.DataFrame
+
+    @classmethod
+    def of(cls, runs: Mapping[str, Run]) -> Company:
+        """All of them."""
+        return cls(
+            _many_table(runs), _beside_table(runs), _udp_table(runs), _sizes_table(runs), _trips_table(runs),
+            _company_x_curve(runs), _shares(runs),
+        )  # fmt: skip
+
+
+def _many_table(runs: Mapping[str, Run]) -> pl.DataFrame:
     """N TCP flows: fairness, loss, and the mean rate of a flow against its peak in 100 ms."""
     rows = []
     for count in FLOWS:
@@ -59,7 +80,7 @@ def many_table(runs: Mapping[str, Run]) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def beside_table(runs: Mapping[str, Run]) -> pl.DataFrame:
+def _beside_table(runs: Mapping[str, Run]) -> pl.DataFrame:
     """TCP beside UDP: what each gets, by what UDP offers."""
     rows = []
     for part in UDP_PERCENT:
@@ -70,13 +91,13 @@ def beside_table(runs: Mapping[str, Run]) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def beside_long(runs: Mapping[str, Run]) -> pl.DataFrame:
+def beside_long(beside: pl.DataFrame) -> pl.DataFrame:
     """TCP beside UDP in long form: ``offered_percent``, ``flow``, ``throughput_bps``."""
-    wide = beside_table(runs).rename({"tcp_bps": "TCP", "udp_bps": "UDP"})
+    wide = beside.rename({"tcp_bps": "TCP", "udp_bps": "UDP"})
     return wide.unpivot(["TCP", "UDP"], index="offered_percent", variable_name="flow", value_name="throughput_bps")
 
 
-def udp_table(runs: Mapping[str, Run]) -> pl.DataFrame:
+def _udp_table(runs: Mapping[str, Run]) -> pl.DataFrame:
     """Several UDP flows: fairness, loss, and whether the link was used."""
     rows = []
     for kind in UDP_KINDS:
@@ -98,12 +119,12 @@ def udp_table(runs: Mapping[str, Run]) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def sizes_table(runs: Mapping[str, Run]) -> pl.DataFrame:
+def _sizes_table(runs: Mapping[str, Run]) -> pl.DataFrame:
     """Small packets beside large: the share of the small, predicted in proportion to the packet's size."""
     return pl.DataFrame([_pair_row(runs, "sizes", small, small / (small + 1000)) for small in SMALL])
 
 
-def trips_table(runs: Mapping[str, Run]) -> pl.DataFrame:
+def _trips_table(runs: Mapping[str, Run]) -> pl.DataFrame:
     """A near flow beside a far one: the share of the near, predicted in inverse proportion to the round trips."""
     rows = []
     for times in LONG:
@@ -124,49 +145,52 @@ def _pair_row(runs: Mapping[str, Run], part: str, setting: int, predicted: float
     return row | {"predicted": predicted}
 
 
-def company_x_curve(runs: Mapping[str, Run]) -> pl.DataFrame:
+def _company_x_curve(runs: Mapping[str, Run]) -> pl.DataFrame:
     """Smoothed instant and system throughput of the network with seldom and fast sources."""
     trips = trace.journeys(runs[COMPANY_X].packets, to="gateway")
     return trace.throughput(trips, start_s=0, keep=_KEEP_X)
 
 
-def claims(runs: Mapping[str, Run]) -> Iterator[Claim]:
-    """What the document says of flows that compete."""
-    network, response = f"{DOCUMENT}, company X", f"{DOCUMENT}, response function"
-    udp = udp_table(runs)
-    constant = udp.filter(pl.col("kind") == "constant")
-    least = smallest(constant["utilization"])
-    yield holds_if(
-        "company.aggressive", "Many aggressive flows make the system throughput much lower", network,
-        least, least < 0.8,
-        "Least utilization of the link under constant UDP at 150 %: it is full. What suffers is the flows, which lose "
-        f"{_percents(constant['loss'])} of their packets, and TCP beside them.",
-    )  # fmt: skip
-    beside = beside_table(runs)
-    starved = largest(beside.filter(pl.col("offered_percent") > _ABOVE)["tcp_bps"]) / LINK_BPS
-    yield holds_if(
-        "company.tcp-beside-udp", "Flows without congestion control leave TCP no chance", network, starved,
-        starved < 0.05, "TCP's greatest share of the link beside UDP at 120 to 150 %.",
-    )  # fmt: skip
-    small, far = sizes_table(runs)["share"][0], 1 - trips_table(runs)["share"][-1]
-    yield holds_if(
-        "company.small-packets", "Small packets are at a disadvantage beside large ones", response, small, small < 0.25,
-        f"Share of the flow with packets of {SMALL[0]} B beside one with 1000 B.",
-    )  # fmt: skip
-    yield holds_if(
-        "company.long-round-trips", "Connections with longer round trips are at a disadvantage", response,
-        far, far < 0.4,
-        f"Share of the flow whose path is {LONG[-1]} times as long.",
-    )  # fmt: skip
-    curve, load = company_x_curve(runs), runs[COMPANY_X].links["utilization"][0]
-    peak, mean = largest(curve["smoothed_bps"]), float(curve["system_bps"][-1])
-    yield holds_if(
-        "company.peaks", "Peaks near the link's rate beside a system throughput below a tenth mean congestion", network,
-        f"{peak / 1e3:.0f} and {mean / 1e3:.0f} kbit/s", load > 0.5,
-        "Smoothed peak and system throughput. Here 20 sources that talk seldom give the same picture on a link that "
-        f"is busy {load * 100:.1f} % of the time and loses {runs[COMPANY_X].flows['packets_dropped'].sum()} packets: "
-        "the ratio shows idle time.",
-    )  # fmt: skip
+def values(company: Company, runs: Mapping[str, Run]) -> dict[str, object]:
+    """What claims compare, by name."""
+    constant = company.udp.filter(pl.col("kind") == "constant")
+    above = company.beside.filter(pl.col("offered_percent") > _ABOVE)
+    alone, noise = spreads(company.phase)
+    network = runs[COMPANY_X]
+    return {
+        "company.udp_utilization_least": smallest(constant["utilization"]),
+        "company.udp_losses": _percents(constant["loss"]),
+        "company.tcp_share_most": largest(above["tcp_bps"]) / LINK_BPS,
+        "company.small_share": company.sizes["share"][0],
+        "company.far_share": 1 - company.trips["share"][-1],
+        "company-x.peak_bps": largest(company.curve["smoothed_bps"]),
+        "company-x.system_bps": float(company.curve["system_bps"][-1]),
+        "company-x.utilization": network.links["utilization"][0],
+        "company-x.dropped": network.flows["packets_dropped"].sum(),
+        "phase.alone_least": alone[0],
+        "phase.alone_most": alone[1],
+        "phase.noise_least": noise[0],
+        "phase.noise_most": noise[1],
+    }
+
+
+def _shares(runs: Mapping[str, Run]) -> pl.DataFrame:
+    """The second flow's share of what both got through."""
+    rows = []
+    for kind, words in KINDS.items():
+        for extra in EXTRA_US:
+            goodput = runs[f"phase/{kind}/{extra}"].flows["goodput_bps"]
+            rows.append({"kind": words, "extra_ms": 2 * extra / 1e3, "share": goodput[1] / (goodput[0] + goodput[1])})
+    return pl.DataFrame(rows)
+
+
+def spreads(frame: pl.DataFrame) -> tuple[tuple[float, float], ...]:
+    """Least and greatest share of the second flow, alone and beside random traffic."""
+    spreads = []
+    for words in KINDS.values():
+        share = frame.filter(pl.col("kind") == words)["share"]
+        spreads.append((smallest(share), largest(share)))
+    return tuple(spreads)
 
 
 def _percents(shares: pl.Series) -> str:

@@ -2,6 +2,7 @@
 
 Example:
     >>> from tightlink.simulate import simulate
+    >>> from tightlink.studies.one_flow.setup.cases import BASE, tcp
     >>> measured = measure(BASE, simulate(tcp(BASE), trace=True))
     >>> measured.sent, measured.dropped, measured.printed_kilobytes
     (2385, 0, 2421.289062)
@@ -15,27 +16,36 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from tightlink.analysis import trace
-from tightlink.studies.one_flow.cases import (
-    BASE,
+from tightlink.reduce import largest
+from tightlink.studies.one_flow.observe.quality import Quality
+from tightlink.studies.one_flow.setup.cases import (
+    BY_NAME,
+    CASES,
+    OLD_TIMER,
     RECEIVER,
     SENDER,
     START_S,
     STOP_S,
     TCP_HEADER_BYTES,
     Case,
-    tcp,
 )
+from tightlink.studies.words import percent
 
 if TYPE_CHECKING:
-    from tightlink.run import Run
+    from collections.abc import Mapping
 
-__all__ = ["BASE", "KEEP", "STEADY_S", "Measured", "measure", "tcp"]
+    from tightlink.run import Run
 
 #: The document's α, the weight of the past in its moving average.
 KEEP: Final = 0.9
 #: The second half of the run, when all that starts has started.
 STEADY_S: Final = 5.0
 _KIB: Final = 1024
+_MS: Final = 1e-3
+_KBIT: Final = 1e3
+_SENDING_S: Final = STOP_S - START_S
+#: The smoothed instant throughput is steady within this share of its final value.
+_SETTLED: Final = 0.999
 #: Differences of latencies below this are what adding up times leaves.
 _NO_TIME: Final = 1e-9
 
@@ -149,6 +159,64 @@ class Measured:
         level = _number(self.steady(self.throughput)["smoothed_bps"].mean())
         return _number(self.throughput.filter(pl.col("smoothed_bps") >= share * level)["time_s"].min())
 
+    @property
+    def quality(self) -> Quality:
+        """What an application notices of it, in the steady half."""
+        latency = self.steady(self.trips, "arrived_s")["latency_s"]
+        most, nearly = (float(latency.quantile(share, "nearest") or 0.0) for share in (0.999, 0.99))
+        least = min(latency, default=0.0)
+        carried = self.case.payload_share if self.header_bytes else 1.0
+        share = self.flow["goodput_bps"] / (carried * self.case.rate_bps)
+        return Quality(nearly, most - least, self.loss, share)
+
+    def values(self) -> dict[str, object]:
+        """What claims compare, by name."""
+        low, high = (rate / _KBIT for rate in self.smoothed_range_bps)
+        case, flow, quality = self.case, self.flow, self.quality
+        system_bps, payload_bps = (frame["system_bps"][-1] for frame in (self.throughput, self.payload))
+        packet_s = 8 * case.packet_bytes / case.rate_bps
+        lengths = sorted(self.steady(self.queue)["packets"].unique().to_list())
+        return {
+            "rate_bps": case.rate_bps,
+            "delay_s": case.delay_s,
+            "queue_packets": case.queue_packets,
+            "payload_bytes": case.payload_bytes,
+            "packet_bytes": case.packet_bytes,
+            "payload_share": case.payload_share,
+            "sent": self.sent,
+            "dropped": self.dropped,
+            "delivered": flow["packets_delivered"],
+            "loss": self.loss,
+            "accepted_bytes": self.accepted_bytes,
+            "kilobytes": self.kilobytes,
+            "printed_kilobytes": self.printed_kilobytes,
+            "arrived_kbit": 8 * flow["bytes_delivered"] / _SENDING_S / _KBIT,
+            "goodput_bps": flow["goodput_bps"],
+            "payload_rate_kbit": self.payload_rate_bps / _KBIT,
+            "smoothed_low_kbit": low,
+            "smoothed_high_kbit": high,
+            "settles_s": self.reaches(_SETTLED),
+            "system_bps": system_bps,
+            "system_kbit": system_bps / _KBIT,
+            "payload_system_kbit": payload_bps / _KBIT,
+            "latency_s": self.latency_s,
+            "latency_ms": self.latency_s / _MS,
+            "latency_spread_ms": self.latency_spread_s / _MS,
+            "jitter_ms": self.jitter_s / _MS,
+            "jitter_ends_s": self.jitter_ends_s,
+            "queue_max": int(self.run.links["queue_max_packets"][0]),
+            "queue_mean": self.queue_mean,
+            "queues_sum_ms": (self.queue_mean * packet_s + packet_s + case.delay_s) / _MS,
+            "lengths": ", ".join(map(str, lengths)),
+            "held": ", ".join(f"{length}: {percent(share)}" for length, share in self.held.rows()),
+            "longest_share": largest(self.held["share"]),
+            **{f"waiting_{packets}": self.share_of_time(packets) for packets in (0, 14, 15)},
+            **{name: flow[name] for name in flow if name.startswith("limited_by_")},
+            "real_time": quality.real_time(),
+            "interactive": quality.interactive(),
+            "bulk": quality.bulk(repairs=flow["transport"] == "tcp"),
+        }
+
     @staticmethod
     def steady(frame: pl.DataFrame, time: str = "time_s") -> pl.DataFrame:
         """The rows of the steady half."""
@@ -178,3 +246,29 @@ def measure(case: Case, run: Run) -> Measured:
 def _number(value: Any) -> float:
     """What polars gives for a column of numbers; it is typed wider than that."""
     return float(value)
+
+
+def measured_cases(runs: Mapping[str, Run], transport: str) -> dict[str, Measured]:
+    """The seven cases over "tcp" or "udp", by name."""
+    return {case.name: measure(case, runs[f"{transport}/{case.name}"]) for case in CASES}
+
+
+def values(tcp: Mapping[str, Measured], udp: Mapping[str, Measured], runs: Mapping[str, Run]) -> dict[str, object]:
+    """What claims compare of all cases: CASE.…, udp.CASE.…, and old-timer.…, that of the document's day."""
+    named = {
+        **tcp,
+        **{f"udp.{name}": measured for name, measured in udp.items()},
+        "old-timer": measure(BY_NAME["queue-5"], runs[OLD_TIMER]),
+    }
+    found = {f"{name}.{key}": value for name, measured in named.items() for key, value in measured.values().items()}
+    for case in CASES:
+        for kind in ("window-20-100s", "opened-100s"):
+            flow = runs[f"{kind}/{case.name}"].flows.row(0, named=True)
+            found[f"{kind}.{case.name}.goodput_bps"] = flow["goodput_bps"]
+            found[f"{kind}.{case.name}.one_way_delay_ms"] = flow["one_way_delay_mean_s"] / _MS
+    return found | {
+        "queue-50.same_events": tcp["queue-50"].run.packets.equals(tcp["base"].run.packets),
+        "udp.loss_least": min(case.loss for case in udp.values()),
+        "udp.loss_most": max(case.loss for case in udp.values()),
+        "tcp.loss_most": max(case.loss for case in tcp.values()),
+    }

@@ -22,6 +22,9 @@ DOCUMENT: Final = "Balliache 2003, One TCP flow"
 TCP_HEADER_BYTES: Final = 40
 START_S: Final = 0.1
 STOP_S: Final = 10.0
+#: Packets of ns-2's default window, which the document does not mention, and of one that limits nothing.
+WINDOW: Final = 20
+OPEN: Final = "1000 packets"
 SENDER: Final = "sender"
 RECEIVER: Final = "receiver"
 
@@ -111,3 +114,18 @@ def tasks() -> list[Task]:
         *(Task(f"udp/{case.name}", udp(case), trace=True) for case in CASES),
         Task(OLD_TIMER, tcp(BY_NAME["queue-5"], rto={"min": "1 s"}), trace=True),
     ]
+
+
+def opened() -> list[Task]:
+    """Each case for 100 s; with the window opened, for 10 s and for 100 s; and with the old slow-start threshold."""
+    listed = []
+    for case in CASES:
+        opened = tcp(case, window=OPEN)
+        careful = tcp(case, window=OPEN, initial_ssthresh=f"{WINDOW} packets")
+        listed += [
+            Task(f"window-20-100s/{case.name}", tcp(case).set("duration", "100 s")),
+            Task(f"opened/{case.name}", opened),
+            Task(f"opened-100s/{case.name}", opened.set("duration", "100 s")),
+            Task(f"opened-ssthresh-20/{case.name}", careful),
+        ]
+    return listed

@@ -1,0 +1,129 @@
+"""Arithmetic over what a study observed, as its table of claims writes it.
+
+Names may have dots, hyphens and slashes; so operators have a space on each side.
+
+Example:
+    >>> observed = {"base.kilobytes": 2421.0, "queue-5.kilobytes": 2088.0}
+    >>> lost = "1 - queue-5.kilobytes / base.kilobytes"
+    >>> round(evaluate(lost, observed), 3), evaluate("0.1 < " + lost + " < 0.2", observed)
+    (0.138, True)
+    >>> fill("{" + lost + ":percent 1} are lost of {base.kilobytes:.0f} KB", observed).replace("\u00a0", " ")
+    '13.8 % are lost of 2421 KB'
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.errors import TightlinkError, closest
+from tightlink.studies import words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+#: A name, or words in quotes, in which there is none.
+_NAME: Final = re.compile(r"'[^']*'|(?<![\w.])[A-Za-z](?:[\w./-]*\w)?")
+_FIELD: Final = re.compile(r"\{([^{}:]+)(?::([^{}]*))?\}")
+_FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {"abs": abs, "int": int, "max": max, "min": min, "round": round}
+_WORDS: Final = {*_FUNCTIONS, "and", "or", "not", "in", "if", "else"}
+_OPERATORS: Final[dict[type[ast.AST], Callable[[Any, Any], Any]]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.In: lambda part, whole: part in whole,
+}
+#: How a sentence writes a value, beside what `format` knows; with the number of decimals.
+_FORMATS: Final[dict[str, Callable[..., str]]] = {"percent": words.percent, "ms": words.ms, "kbit": words.kbit}
+
+
+class NotObservedError(TightlinkError):
+    """An expression has a name for which there is no value."""
+
+
+def evaluate(text: str, observed: Mapping[str, object]) -> Any:
+    """What an expression comes to.
+
+    Raises:
+        ValueError: It is none.
+        NotObservedError: There is no value for a name in it.
+    """
+    names: list[str] = []
+
+    def numbered(found: re.Match[str]) -> str:
+        if found[0] in _WORDS or found[0].startswith("'"):
+            return found[0]
+        names.append(found[0])
+        return f"_{len(names) - 1}"
+
+    try:
+        tree = ast.parse(_NAME.sub(numbered, text), mode="eval")
+    except SyntaxError:
+        raise ValueError(f'"{text}" is no expression; operators have a space on each side') from None
+    return _Evaluation([_known(name, observed) for name in names], text).of(tree.body)
+
+
+def fill(template: str, observed: Mapping[str, object]) -> str:
+    """A sentence whose expressions in braces are replaced by what they come to.
+
+    ``{EXPRESSION:FORMAT}`` says how: as `format` does, or "percent", "ms" or "kbit", and a number of decimals.
+    """
+
+    def written(found: re.Match[str]) -> str:
+        value, (kind, _, decimals) = evaluate(found[1], observed), (found[2] or "").partition(" ")
+        if kind in _FORMATS:
+            return _FORMATS[kind](value, *([int(decimals)] if decimals else []))
+        return format(value, found[2] or "")
+
+    return _FIELD.sub(written, template)
+
+
+def _known(name: str, observed: Mapping[str, object]) -> object:
+    if name not in observed:
+        like = closest(name, list(observed))
+        raise NotObservedError(f'"{name}" was not observed' + (f'; "{like}" was' if like else ""))
+    return observed[name]
+
+
+class _Evaluation:
+    """Of the tree of one expression: comparisons, arithmetic and a few functions, nothing else of Python."""
+
+    def __init__(self, values: list[object], text: str) -> None:
+        self._values = values
+        self._text = text
+
+    def of(self, node: ast.expr) -> Any:  # noqa: PLR0911  # one for each kind of node
+        match node:
+            case ast.Constant(value=int() | float() | str()):
+                return node.value
+            case ast.Name(id=name) if name.startswith("_"):
+                return self._values[int(name[1:])]
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return not self.of(operand)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return -self.of(operand)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+                return _OPERATORS[type(op)](self.of(left), self.of(right))
+            case ast.BoolOp(op=op, values=parts):
+                return (all if isinstance(op, ast.And) else any)(self.of(part) for part in parts)
+            case ast.IfExp(test=test, body=body, orelse=other):
+                return self.of(body if self.of(test) else other)
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _FUNCTIONS:
+                return _FUNCTIONS[name](*(self.of(arg) for arg in args))
+            case ast.Compare(left=left, ops=ops, comparators=others) if all(type(op) in _OPERATORS for op in ops):
+                values = [self.of(left), *(self.of(other) for other in others)]
+                pairs = zip(ops, values, values[1:], strict=False)
+                return all(bool(_OPERATORS[type(op)](first, second)) for op, first, second in pairs)
+            case _:
+                known = ", ".join(_FUNCTIONS)
+                raise ValueError(f'"{self._text}" has more in it than arithmetic, comparisons and {known}')

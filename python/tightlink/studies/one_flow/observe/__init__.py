@@ -1,0 +1,38 @@
+"""What is observed: named values that claims compare, and the tables that the report shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tightlink.studies.one_flow.observe import cases, company, response
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from tightlink.run import Run
+    from tightlink.studies.one_flow.observe.cases import Measured
+    from tightlink.studies.one_flow.observe.company import Company
+
+
+@dataclass(frozen=True)
+class Observed:
+    """All that was observed."""
+
+    values: Mapping[str, object]
+    tcp: Mapping[str, Measured]
+    udp: Mapping[str, Measured]
+    response: pl.DataFrame
+    """Loss and packets a round trip, means over seeds."""
+    company: Company
+    runs: Mapping[str, Run]
+
+
+def observe(runs: Mapping[str, Run]) -> Observed:
+    """From runs to values and tables."""
+    tcp, udp = (cases.measured_cases(runs, transport) for transport in ("tcp", "udp"))
+    mean, beside = response.means(response.points(runs)), company.Company.of(runs)
+    values = cases.values(tcp, udp, runs) | response.values(mean, runs) | company.values(beside, runs)
+    return Observed(values, tcp, udp, mean, beside, runs)

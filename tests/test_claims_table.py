@@ -1,0 +1,101 @@
+"""Tables of claims: what they may say, what they compute, and what is told of mistakes in them."""
+
+from __future__ import annotations
+
+import pytest
+
+import tightlink as tl
+from tightlink.studies.claims_table import ClaimsTable
+from tightlink.studies.expressions import NotObservedError, evaluate, fill
+
+OBSERVED = {"base.rate-a": 4.0, "tcp/base.sent": 10, "verdict": "bad: loss", "none": None, "equal": True}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("base.rate-a - 1", 3.0),
+        ("tcp/base.sent / base.rate-a", 2.5),
+        ("-base.rate-a ** 2 / 1e3", -0.016),
+        ("max(base.rate-a, 5, tcp/base.sent)", 10),
+        ("1 < base.rate-a <= 4 and not base.rate-a > 4", True),
+        ("1 < base.rate-a < 4 or verdict == 'good'", False),
+        ("'bad: loss' in verdict", True),
+        ("'same' if equal else 'other'", "same"),
+        ("round(tcp/base.sent / 3, 2)", 3.33),
+        ("none", None),
+    ],
+)
+def test_expressions(text: str, value: object) -> None:
+    assert evaluate(text, OBSERVED) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("base.rate-b", '"base.rate-b" was not observed; "base.rate-a" was'),
+        ("base.rate-a -", "is no expression"),
+        ("__import__('os')", "is no expression|more in it|was not observed"),
+        ("[1, 2]", "has more in it than arithmetic"),
+        ("max(1, default=2)", "has more in it|was not observed"),
+        ("(lambda: 1)()", "no expression|more in it|was not observed"),
+    ],
+)
+def test_what_is_no_expression(text: str, message: str) -> None:
+    with pytest.raises((ValueError, NotObservedError), match=message):
+        evaluate(text, OBSERVED)
+
+
+def test_sentences() -> None:
+    text = "{base.rate-a:.1f} Mbit/s, {base.rate-a / 100:percent 1}, {verdict}, {0.0123:ms}, {tcp/base.sent * 1e3:kbit}"
+    written = "4.0 Mbit/s, 4.0 %, bad: loss, 12.3 ms, 10 kbit/s"
+    assert fill(text, OBSERVED).replace("\u00a0", " ") == written
+
+
+CLAIM = """
+[[claims]]
+id = "a"
+statement = "It is four"
+place = "p. 1"
+observed = "base.rate-a"
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("claims = 3 4", "claims.toml: not TOML"),
+        (CLAIM, "claim a: either expected or holds must be given"),
+        (CLAIM + 'expected = 4\nholds = "base.rate-a > 3"', "claim a: either expected or holds must be given"),
+        (CLAIM + "expected = 4\ntolerance = 1", "claim a: tolerance_from must say where the tolerance comes from"),
+        (CLAIM + 'holds = "base.rate-a > 3"\nrelative = 1', "claim a: a figure that is expected has one of tolerance"),
+        (CLAIM + "expected = 4\nexpcted = 4", 'claim a: "expcted" is no key of a claim; did you mean "expected"'),
+        (CLAIM + "expected = 4\nunit = 4", "claim a: unit must be text, not 4"),
+        (CLAIM + 'expected = 4\nsource = "p. 2"', "claim a: either place, in the document, or source must be given"),
+        ('[[claims]]\nid = "a"\nstatement = "b"\nplace = "c"', "claim a: observed is missing, or the reason why"),
+    ],
+)
+def test_mistakes_in_a_table(text: str, message: str) -> None:
+    with pytest.raises(tl.TightlinkError, match=message):
+        ClaimsTable.parsed(text)
+
+
+def test_what_is_not_observed_is_named_with_its_claim() -> None:
+    table = ClaimsTable.parsed(CLAIM + "expected = 4")
+    with pytest.raises(tl.TightlinkError, match=r'claims\.toml: claim a: "base\.rate-a" was not observed'):
+        table.judged({})
+    with pytest.raises(tl.TightlinkError, match="claim a: "):
+        ClaimsTable.parsed(CLAIM + 'holds = "base.rate-a > 3"').judged({"base.rate-a": "text"})
+
+
+def test_a_claim_without_a_verdict_is_open() -> None:
+    table = ClaimsTable.parsed(CLAIM + 'holds = "none"\nreason = "Nobody looked."')
+    assert [claim.verdict for claim in table.judged(OBSERVED)] == ["open"]
+
+
+def test_measured_claims_are_open_where_nothing_was_measured() -> None:
+    table = ClaimsTable.parsed(CLAIM.replace("claims", "live") + "expected = 4.0")
+    assert table.judged({}) == []
+    assert [claim.verdict for claim in table.judged_live(OBSERVED)] == ["holds"]
+    (missing,) = table.judged_live({})
+    assert (missing.verdict, missing.reason) == ("open", "The machine was too busy to measure it.")
