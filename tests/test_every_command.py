@@ -27,7 +27,7 @@ READS: Final = {
         "sweep {scenario} --design {}",
     ],
     "sql": ["sql {} 'select 1'"],
-    "study": ["study {}"],
+    "study": ["study {}", "study {} --claims"],
     "list": ["list {}"],
     "evaluate": ["evaluate {}", "evaluate cubic --controls {}"],
     "maxflow": ["maxflow {}"],

@@ -12,7 +12,6 @@ import pytest
 
 import tightlink as tl
 from programs import CHROMIUM, needs_browser
-from tightlink import studies
 from tightlink.analysis import response as theory
 from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.store import Store
@@ -27,7 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The whole study, once."""
     place = tmp_path_factory.mktemp("study") / "one-flow"
     told: list[str] = []
-    assert studies.run("one-flow", place, jobs=2, progress=told.append) == 3
+    assert tl.study("one-flow", place, jobs=2, progress=told.append).exit_code == 3
     assert told[-1] == "drawing figures and report"
     return place
 
@@ -120,7 +119,7 @@ def test_again_and_alone_gives_the_same_bytes(folder: Path, tmp_path: Path) -> N
     for file in sorted(set(kept) - set(made)):
         (place / "runs" / file.name).write_bytes(file.read_bytes())
     told: list[ExperimentProgress] = []
-    assert studies.run("one-flow", place, jobs=1, watch=told.append) == 3
+    assert tl.study("one-flow", place, watch=told.append).exit_code == 3
     assert told[-1].done - told[-1].found == len(made)
     files = {file.relative_to(folder) for file in folder.rglob("*") if file.is_file()}
     assert files == {file.relative_to(place) for file in place.rglob("*") if file.is_file()}
@@ -140,19 +139,19 @@ def test_the_folder_of_something_else_is_refused(tmp_path: Path, content: dict[s
     for name, text in content.items():
         (tmp_path / name).write_text(text)
     with pytest.raises(tl.TightlinkError, match=message):
-        studies.run("one-flow", tmp_path)
+        tl.study("one-flow", tmp_path)
     assert {file.name for file in tmp_path.iterdir()} == set(content)
 
 
 def test_a_file_in_place_of_the_folder(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(tl.TightlinkError, match="expected a folder"):
-        studies.run("one-flow", tmp_path / "file")
+        tl.study("one-flow", tmp_path / "file")
 
 
 def test_an_unknown_study(tmp_path: Path) -> None:
     with pytest.raises(tl.ScenarioError, match="did you mean one-flow"):
-        studies.run("one-flo", tmp_path)
+        tl.study("one-flo", tmp_path)
 
 
 def test_every_task_has_its_own_name() -> None:

@@ -8,7 +8,7 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,11 +16,10 @@ import pytest
 import tightlink as tl
 from tightlink import cli
 from tightlink.evaluation.running import MARKER as EVALUATION
-from tightlink.experiment.execute import Task
 from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.workplace import occupied
 from tightlink.files import write_text
-from tightlink.studies.study import Findings, Study, run_study
+from tightlink.studies.study import Report, Study, run_study
 
 WINDOW = "traffic.ftp.tcp.window"
 
@@ -107,7 +106,7 @@ def test_a_folder_that_is_removed_meanwhile(then: str, file: Path, tmp_path: Pat
         tl.sweep(tl.load(file), vary, output=out, watch=remove)
     assert [*out.parent.rglob("out/*")] == []
     assert tl.sweep(tl.load(file), vary, output=out).runs.collect().height == 3
-    study = Study("brief", "in brief", lambda: [Task("base", tl.load(file))], lambda _: pytest.fail("it went on"))
+    study = Study("brief", "in brief", lambda: {"base": tl.load(file)}, lambda _: pytest.fail("it went on"), "")
     shutil.rmtree(out)
     with pytest.raises(tl.TightlinkError, match="the folder was removed while a study worked in it"):
         run_study(study, out, 1, lambda _: None, watch=remove)
@@ -122,11 +121,11 @@ def test_what_comes_back_of_a_folder_has_its_marker(file: Path, tmp_path: Path) 
         shutil.rmtree(out)
         return [write_text(folder / "figure.svg", "<svg/>")]
 
-    def findings(runs: Mapping[str, tl.Run]) -> Findings:
-        return Findings("Brief", "In brief.", [], [], drawing[0], {"flows": runs["base"].flows})
+    def report(_observed: object, _claims: object) -> Report:
+        return Report("Brief", "In brief.", draw=drawing[0])
 
     drawing: list[Callable[[Path], list[Path]]] = [draw]
-    study = Study("brief", "in brief", lambda: [Task("base", tl.load(file))], findings)
+    study = Study("brief", "in brief", lambda: {"base": tl.load(file)}, claims="", report=report)
     with pytest.raises(tl.TightlinkError, match="the folder was removed while a study worked in it"):
         run_study(study, out, 1, lambda _: None)
     assert (out / "figures" / "figure.svg").exists()

@@ -81,6 +81,8 @@ if TYPE_CHECKING:
     )
     from tightlink.scenario.load import load, loads
     from tightlink.simulate import simulate
+    from tightlink.studies.result import study
+    from tightlink.studies.study import Study
 
 __all__ = [
     "AbileneFourTier",
@@ -129,6 +131,8 @@ __all__ = [
     "ScenarioError",
     "Spread",
     "Starts",
+    "Study",
+    "Task",
     "Tcp",
     "Think",
     "Threshold",
@@ -143,6 +147,7 @@ __all__ = [
     "loads",
     "open_run",
     "simulate",
+    "study",
     "sweep",
 ]
 
@@ -159,7 +164,10 @@ _PLACES: Final = {
     "compare": "analysis.comparison",
     "evaluate": "evaluation",
     "open_run": "run",
+    "Study": "studies.study",
+    "Task": "experiment.execute",
     "simulate": "simulate",
+    "study": "studies.result",
     "sweep": "experiment",
 }
 #: Modules that need no import of their own.

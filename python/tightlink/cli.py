@@ -38,10 +38,11 @@ from tightlink.commands.packetize import packetize
 from tightlink.commands.pinger import pinger
 from tightlink.commands.predict import predict
 from tightlink.commands.sql import sql
+from tightlink.commands.study import study
 from tightlink.commands.sweep import sweep
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import FAILED, INTERRUPTED, print_json, print_text, print_verbatim, say, warned, watching
-from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
+from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.scenario import PARAMETERS, PROFILES, TOPOLOGIES, Scenario, load, parse_option, understood
 from tightlink.scenario.memory import check_patience, needed
 
@@ -212,6 +213,7 @@ app.command(analyze.app)
 app.command(measure.app)
 for command in (maxflow, packetize, sweep, sql, compare, predict, evaluate, capture, pinger):
     app.command(with_table_options(command))
+app.command(study)
 app.command(emulate)
 app.command(four_tier)
 app.command(lab)
@@ -233,64 +235,6 @@ def list_(
     width = max((len(name) for name, _ in names), default=0)
     for name, text in names:
         print_text(f"{name:{width}}  {text}", indent=width + 2)
-
-
-@app.command
-def study(  # noqa: PLR0913
-    name: str,
-    *,
-    output: Folder = None,
-    jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
-    cluster: str | None = None,
-    scale: str | None = None,
-    duration: str | None = None,
-    experiments: str | None = None,
-    live: Annotated[bool, Parameter(negative="")] = False,
-) -> int:
-    """Redo a study: its runs, its analysis, its claims and its report.
-
-    Parameters
-    ----------
-    name
-        Study, as "tightlink list studies" names it.
-    output
-        Folder for runs, claims, figures and report (default: results/NAME).
-    jobs
-        Runs to execute at a time.
-    cluster
-        Address of a Dask scheduler to execute them instead, such as tcp://10.0.0.1:8786.
-    scale
-        Of study congestion-control: the part of the document's networks to simulate, such as 1/100.
-    duration
-        Of the same: simulated time of each run, such as "25 min".
-    experiments
-        Of the same: which to run, such as sensitivity,1b.
-    live
-        Measure, too: real hosts over a link in real time, beside what is simulated.
-    """
-    from tightlink import studies
-
-    names = [known for known, _ in studies.names()]
-    if name not in names:
-        meant = closest(name, names)
-        raise ScenarioError(one_of(names), key="study", value=name, suggestion=meant)
-    if jobs < 1:
-        raise ScenarioError("a whole number of at least 1", key="--jobs", value=jobs)
-    given = {"scale": scale, "duration": duration, "experiments": experiments}
-    options = {key: value for key, value in given.items() if value is not None} | ({"live": ""} if live else {})
-    folder = output or Path("results") / name
-    try:
-        with watching() as watch:
-            studies.run(name, folder, jobs, say, cluster=cluster, watch=watch, options=options)
-    except KeyboardInterrupt:
-        say("interrupted; what is finished is kept, and the same command goes on from there")
-        return INTERRUPTED
-    from tightlink.experiment import claims
-
-    found = claims.load(folder / "claims.json")
-    claims.print_table(found)
-    print_text(f"\nreport: {folder / 'report.html'}")
-    return claims.exit_code(found)
 
 
 @app.command

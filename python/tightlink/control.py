@@ -29,17 +29,16 @@ Example:
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import inspect
 import math
 import re
-import sys
 import traceback
 import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from tightlink.errors import TightlinkError
+from tightlink.files import run_python
 
 if TYPE_CHECKING:
     import os
@@ -134,18 +133,7 @@ def load(path: str | os.PathLike[str]) -> list[str]:
         TightlinkError: There is no such file, it fails, or it defines none.
     """
     file = Path(path)
-    if not file.is_file():
-        raise TightlinkError(f"{file}: expected a Python file with subclasses of tightlink.CongestionControl")
-    spec = importlib.util.spec_from_file_location(file.stem, file)
-    if spec is None or spec.loader is None:
-        raise TightlinkError(f"{file}: expected a file whose name ends with .py")
-    module = importlib.util.module_from_spec(spec)
-    # Pickling and inspect look classes up there.
-    sys.modules[file.stem] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise TightlinkError(f"{file}: {type(error).__name__}: {error}") from error
+    module = run_python(file, "with subclasses of tightlink.CongestionControl")
     found = [name for name, control in _CONTROLS.items() if control.__module__ == module.__name__]
     if not found:
         raise TightlinkError(f"{file}: defines no subclass of tightlink.CongestionControl")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import importlib.util
 import os
 import platform
 import re
 import secrets
 import sys
+import traceback
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +18,7 @@ from tightlink.errors import TightlinkError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import ModuleType
 
 
 def check_new(file: Path | None) -> None:
@@ -118,6 +121,33 @@ def lock(descriptor: int) -> bool:
     except (BlockingIOError, PermissionError):
         return False
     return True
+
+
+def run_python(file: Path, what: str) -> ModuleType:
+    """Run a Python file of the user's, for what it defines.
+
+    Args:
+        file: To run.
+        what: What it should hold, for the message, such as "with a STUDY".
+
+    Raises:
+        TightlinkError: There is no such file, it is none of Python, or it fails.
+    """
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    if not file.is_file() or spec is None or spec.loader is None:
+        raise TightlinkError(f"{file}: expected a Python file {what}, of which the name ends with .py")
+    module = importlib.util.module_from_spec(spec)
+    # Pickling and inspect look classes up there.
+    sys.modules[file.stem] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        place = [
+            frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == file.absolute()
+        ]
+        line = f", line {place[-1].lineno}" if place else ""
+        raise TightlinkError(f"{file}{line}: {type(error).__name__}: {error}") from error
+    return module
 
 
 def remove_leftovers(folder: Path) -> None:

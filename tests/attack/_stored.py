@@ -8,7 +8,7 @@ import shutil
 import sys
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from attack import contents
 from attack._sweeps import QUEUE, SCENARIO
@@ -149,28 +149,47 @@ def _called(arguments: list[str]) -> int:
     return cli.main(arguments)
 
 
+_CLAIMS: Final = """
+[[claims]]
+id = "sizes"
+statement = "All packets together have this size"
+source = "p. 1"
+observed = "size"
+expected = "{size}"
+
+[[claims]]
+id = "goodput"
+statement = "The flow carries 1.5 Mbit/s"
+source = "p. 2"
+observed = "goodput_bps"
+expected = 1.5e6
+relative = 0.5
+tolerance_from = "any"
+unit = "bit/s"
+"""
+
+
 def _studied(folder: Path) -> int:
     """A study of few and short runs, as the command runs one."""
     import polars as pl
 
     import tightlink as tl
-    from tightlink.experiment import claims
     from tightlink.experiment.execute import Task
-    from tightlink.studies.study import Findings, Study, run_study
+    from tightlink.studies.study import Report, Study, run_study
 
     base = tl.loads(SCENARIO)
     tasks = [Task(f"queue/{size}", base.set(QUEUE, f"{size} packets"), trace=size == 3) for size in (3, 9)]
 
-    def findings(runs: object) -> Findings:
+    def observe(runs: object) -> dict[str, object]:
         assert isinstance(runs, dict)
-        sizes = [run.packets["size_bytes"].sum() for run in runs.values() if "packets" in run.tables]
-        found = [claims.exact("sizes", "All packets together have this size", "p. 1", sizes[0], sizes[0]),
-                 claims.within("goodput", "The flow carries 1.5 Mbit/s", "p. 2", 1.5e6,
-                               runs["queue/9"].flows["goodput_bps"][0], relative=0.5, unit="bit/s")]  # fmt: skip
-        return Findings("Sizes", "Of packets.", found, [], lambda _: [], {"sizes": pl.DataFrame({"size_bytes": sizes})})
+        (size,) = [run.packets["size_bytes"].sum() for run in runs.values() if "packets" in run.tables]
+        return {"size": size, "goodput_bps": runs["queue/9"].flows["goodput_bps"][0]}
+
+    def report(observed: dict[str, object], _: object) -> Report:
+        return Report("Sizes", "Of packets.", tables={"sizes": pl.DataFrame({"size_bytes": [observed["size"]]})})
 
     try:
-        return run_study(Study("sizes", "of packets", lambda: tasks, findings), folder, 1, _told)
+        return run_study(Study("sizes", "of packets", lambda: tasks, observe, _CLAIMS, report), folder, 1, _told)
     except tl.TightlinkError as error:
         _told(str(error))
         return 2

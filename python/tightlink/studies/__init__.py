@@ -8,17 +8,16 @@ Example:
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tightlink.errors import ScenarioError, closest, one_of
+from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
+from tightlink.files import run_python
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Mapping
-
-    from tightlink.experiment.progress import ExperimentProgress
     from tightlink.studies.study import Study
 
 #: Every study: its name, a line of help, and the module that defines it as STUDY.
@@ -56,38 +55,36 @@ def names() -> list[tuple[str, str]]:
     return [(name, text) for name, (text, _) in _STUDIES.items()]
 
 
-def run(  # noqa: PLR0913
-    name: str,
-    out: str | os.PathLike[str],
-    jobs: int = 1,
-    progress: Callable[[str], None] | None = None,
-    *,
-    cluster: str | None = None,
-    watch: Callable[[ExperimentProgress], None] | None = None,
-    options: Mapping[str, str] | None = None,
-) -> int:
-    """Redo a study and leave its results in a folder.
-
-    Args:
-        name: As `names` lists it.
-        out: Folder for runs, table, claims, figures and report; an interrupted study goes on where it was.
-        jobs: Runs to simulate at a time; the results do not depend on it.
-        progress: Told, line by line, what it is doing.
-        cluster: Address of a Dask scheduler to simulate the runs instead.
-        watch: Told after every run how far it is.
-        options: What the study is asked for, by name, such as scale, if it has options.
-
-    Returns:
-        0, or 3 if a claim of the document does not hold.
+def named(what: str | os.PathLike[str] | Study) -> Study:
+    """A study that comes with Tightlink, by its name, or one of your own, by its file or as it is.
 
     Raises:
-        ScenarioError: There is no such study, or it has no such option.
-        TightlinkError: The folder holds something else.
+        ScenarioError: There is no such study.
+        TightlinkError: The file cannot be run, or defines no STUDY.
     """
-    if name not in _STUDIES:
-        raise ScenarioError(one_of(list(_STUDIES)), key="study", value=name, suggestion=closest(name, list(_STUDIES)))
-    from tightlink.studies.study import run_study
+    from tightlink.studies.study import Study
 
-    study: Study = import_module(f"tightlink.studies.{_STUDIES[name][1]}").STUDY
-    study = study.with_options(options or {})
-    return run_study(study, Path(out), jobs, progress or (lambda _: None), cluster=cluster, watch=watch)
+    if isinstance(what, Study):
+        return what
+    name = os.fspath(what)
+    if name in _STUDIES:
+        found: Study = import_module(f"tightlink.studies.{_STUDIES[name][1]}").STUDY
+        return found
+    if name.endswith(".py"):
+        return _of_file(Path(name))
+    if Path(name).exists():
+        raise ScenarioError("the name of a study, or a Python file that defines one", key="study", value=name)
+    known = list(_STUDIES)
+    raise ScenarioError(
+        f"{one_of(known)}, or a Python file that defines one", key="study", value=name, suggestion=closest(name, known)
+    )
+
+
+def _of_file(path: Path) -> Study:
+    """The STUDY that a Python file defines."""
+    from tightlink.studies.study import Study
+
+    found = getattr(run_python(path, "that defines a STUDY"), "STUDY", None)
+    if not isinstance(found, Study):
+        raise TightlinkError(f"{path}: it defines no STUDY, a tightlink.Study")
+    return replace(found, file=str(path))

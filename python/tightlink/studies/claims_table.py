@@ -100,6 +100,24 @@ class Statement:
         if bounds != [None, None] and not self.tolerance_from:
             raise ValueError("tolerance_from must say where the tolerance comes from")
 
+    def __str__(self) -> str:
+        """For reading: name and source, statement, and what is compared with what.
+
+        >>> print(Statement("a", "It takes 2 s", "p. 3", "run.time_s", 2, 0.1, tolerance_from="ours", unit="s"))
+        a (p. 3)
+          It takes 2 s
+          run.time_s = 2 ± 0.1 s (ours)
+        """
+        lines = [f"{self.id} ({self.source})", f"  {self.statement}"]
+        if not self.observed:
+            return "\n".join([*lines, f"  open: {self.reason}"])
+        bound = "" if self.tolerance is None else f" ± {self.tolerance:g}"
+        bound = bound if self.relative is None else f" ± {100 * self.relative:g} %"
+        wanted = str(self.expected).removeprefix("{").removesuffix("}")
+        unit = f" {self.unit}" if self.unit else ""
+        compared = f"holds if {self.holds}" if self.holds else f"{self.observed} = {wanted}{bound}{unit}"
+        return "\n".join([*lines, f"  {compared}" + (f" ({self.tolerance_from})" if self.tolerance_from else "")])
+
     def judged(self, observed: Mapping[str, object]) -> Claim:
         """The claim, with what was observed."""
         head = (self.id, self.statement, self.source)
@@ -130,6 +148,10 @@ class ClaimsTable:
     statements: tuple[Statement, ...]
     live: tuple[Statement, ...] = ()
     """Those on what is measured."""
+
+    def __str__(self) -> str:
+        """For reading."""
+        return "\n".join(str(statement) for statement in (*self.statements, *self.live))
 
     @classmethod
     def read(cls, path: Path) -> ClaimsTable:

@@ -5,33 +5,33 @@ A study says what to simulate and what that means; everything else is here and b
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tightlink.checksums import DamagedError, read_json, write_table
-from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.errors import ScenarioError, TightlinkError, closest
 from tightlink.experiment import claims as claimed
-from tightlink.experiment.execute import execute
+from tightlink.experiment.execute import Task, execute
 from tightlink.experiment.metrics import metrics
 from tightlink.experiment.results import results, write_results
 from tightlink.experiment.store import Store
 from tightlink.experiment.workplace import occupied
-from tightlink.report.blocks import Chart, Row
+from tightlink.report.blocks import Chart, Row, Section, Table
 from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.live import measure_all
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     import polars as pl
 
     from tightlink.experiment.claims import Claim
-    from tightlink.experiment.execute import Task
     from tightlink.experiment.progress import ExperimentProgress
     from tightlink.experiment.workplace import Workplace
-    from tightlink.report import Section
     from tightlink.run import Run
+    from tightlink.scenario import Scenario
     from tightlink.studies.live import Measurement
 
 #: The option that asks for measurements.
@@ -103,21 +103,26 @@ class Study:
 
     name: str
     help: str
-    tasks: Callable[[], Sequence[Task]]
+    tasks: Callable[[], Sequence[Task] | Mapping[str, Scenario]]
+    """What to simulate: scenarios by name, or tasks."""
     observe: Callable[[Mapping[str, Run]], Any] | None = None
-    """From runs, by the names of their tasks, to an `Observed`."""
-    claims: Path | None = None
-    """The table of claims (`tightlink.studies.claims_table`)."""
+    """From runs, by the names of their tasks, to values by name that claims compare, or an `Observed`."""
+    claims: Path | str | None = None
+    """The table of claims (`tightlink.studies.claims_table`): its file, or its text."""
     report: Callable[[Any, Mapping[str, Claim]], Report] | None = None
-    """From what was observed, and the claims by id, to the report."""
+    """From what was observed, and the claims by id, to the report; without it, a table of the values."""
     findings: Callable[[Mapping[str, Run]], Findings] | None = None
     """In place of these three: what was found, in one."""
     measure: Callable[[Run], Mapping[str, float | str]] = metrics
     """What ``runs.parquet`` says of a run."""
     command: str = ""
     """Options with which the study was called, as on a command line."""
+    file: str = ""
+    """The file that defines it, if it does not come with Tightlink."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """What it can be asked for, by name, with a line of help."""
     adapt: Callable[[Mapping[str, str]], Study] | None = None
-    """The study with other options than its own, by name; none if it has no options."""
+    """The study with such options."""
     measured: Callable[[], Sequence[Measurement]] = tuple
     """What it measures on real hosts; `findings` gets those runs that there are, too, NAME as live/NAME."""
     live: Live | Callable[[], Study] | None = None
@@ -135,10 +140,14 @@ class Study:
         if LIVE in options:
             others = {name: value for name, value in options.items() if name != LIVE}
             return self._measuring().with_options(others)
-        if self.adapt is None:
-            name, value = next(iter(options.items()))
-            raise ScenarioError("nothing here: this study has one size", key=f"--{name}", value=value)
-        return self.adapt(options)
+        for name, value in options.items():
+            if name not in self.options or self.adapt is None:
+                known = [*self.options, *([] if self.live is None else [LIVE])]
+                expected = f"no such option: study {self.name} has " + (
+                    ", ".join(f"--{each}" for each in known) if known else "none of its own"
+                )
+                raise ScenarioError(expected, key=f"--{name}", value=value, suggestion=closest(name, known))
+        return self if self.adapt is None else self.adapt(options)
 
     def _measuring(self) -> Study:
         """The study with its measurements."""
@@ -151,7 +160,19 @@ class Study:
     def all_tasks(self) -> list[Task]:
         """What is simulated, for its measurements too if it makes any."""
         beside = self.live.tasks() if isinstance(self.live, Live) and self.measured is not tuple else ()
-        return [*self.tasks(), *beside]
+        own = self.tasks()
+        listed = [Task(name, scenario) for name, scenario in own.items()] if isinstance(own, Mapping) else own
+        return [*listed, *beside]
+
+    def table(self) -> ClaimsTable:
+        """Its claims, before anything was observed.
+
+        Raises:
+            TightlinkError: It has none, or an entry is not a claim.
+        """
+        if self.claims is None:
+            raise TightlinkError(f"study {self.name}: its claims are not in a table")
+        return ClaimsTable.parsed(self.claims) if isinstance(self.claims, str) else ClaimsTable.read(self.claims)
 
     def found(self, runs: Mapping[str, Run]) -> tuple[list[Claim], Report]:
         """The claims with their verdicts, and the report.
@@ -163,17 +184,24 @@ class Study:
             found = self.findings(runs)
             own = Report(found.title, found.lead, found.sections, found.draw, found.tables, found.picture)
             return list(found.claims), own
-        if self.observe is None or self.report is None or self.claims is None:
-            raise TypeError(f"study {self.name}: observe, claims and report belong together")
-        table = ClaimsTable.read(self.claims)
-        observed = self.observe(runs)
-        claims = table.judged(observed.values)
-        report = self.report(observed, {claim.id: claim for claim in claims})
+        table, observed = self.table(), {} if self.observe is None else self.observe(runs)
+        values = observed if isinstance(observed, Mapping) else observed.values
+        claims = table.judged(values)
+        report = (self.report or self._plain_report)(observed, {claim.id: claim for claim in claims})
         if not isinstance(self.live, Live) or self.measured is tuple:
             return claims, report
         measured = self.live.observe(runs)
-        claims += table.judged_live({**observed.values, **measured.values})
+        claims += table.judged_live({**values, **measured.values})
         return claims, report.behind(self.live.report(measured, {claim.id: claim for claim in claims}))
+
+    def _plain_report(self, observed: Any, _: Mapping[str, Claim]) -> Report:
+        """What was observed, as it is."""
+        import polars as pl
+
+        values = observed if isinstance(observed, Mapping) else observed.values
+        shown = pl.DataFrame({"observed": list(values), "value": [claimed.number(value) for value in values.values()]})
+        title = self.help[:1].upper() + self.help[1:]
+        return Report(title, sections=[Section("What was observed", blocks=[Table(shown)])])
 
 
 def run_study(
@@ -251,7 +279,7 @@ def _write(  # noqa: PLR0917
         sections=found.sections,
         figures=figures,
         seeds=seeds,
-        command=f"tightlink study {study.name}{study.command}",
+        command=f"tightlink study {study.file or study.name}{study.command}",
     )
 
 

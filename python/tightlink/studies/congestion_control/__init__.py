@@ -162,6 +162,13 @@ def _names(text: str) -> tuple[str, ...]:
     return names
 
 
+_OPTIONS: Final = {
+    "scale": "the part of the document's networks to simulate, such as 1/100",
+    "duration": 'simulated time of each run, such as "25 min"',
+    "experiments": "which to run, such as sensitivity,1b",
+}
+
+
 def _study(names: Sequence[str], size: Size, command: str = "") -> Study:
     experiments = tuple(experiment(name) for name in NAMES if name in names or (name in OF_ONE and WHOLE in names))
     for each in experiments:
@@ -174,6 +181,7 @@ def _study(names: Sequence[str], size: Size, command: str = "") -> Study:
         findings=chosen.findings,
         measure=row,
         command=command,
+        options=_OPTIONS,
         adapt=_adapted,
     )
 

@@ -1,0 +1,85 @@
+"""The command ``tightlink study``: run a study, print its claims, or begin one of your own."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+from cyclopts import Parameter
+
+from tightlink.console import INTERRUPTED, print_text, print_verbatim, say, watching
+from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.files import check_new, write_text
+
+#: What a study of one's own begins as.
+_NEW: Final = "new_study.py"
+
+
+def study(
+    name: str,
+    *,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
+    cluster: str | None = None,
+    live: Annotated[bool, Parameter(negative="")] = False,
+    claims: Annotated[bool, Parameter(negative="")] = False,
+    new: Annotated[bool, Parameter(negative="")] = False,
+    **options: str,
+) -> int:
+    """Run a study: its simulations, its analysis, its claims and its report.
+
+    Parameters
+    ----------
+    name
+        Study, as "tightlink list studies" names it, or a Python file that defines one.
+    output
+        Folder for runs, claims, figures and report (default: results/NAME).
+    jobs
+        Runs to execute at a time.
+    cluster
+        Address of a Dask scheduler to execute them instead, such as tcp://10.0.0.1:8786.
+    live
+        Measure, too: real hosts over a link in real time, beside what is simulated.
+    claims
+        Print what the study claims, and with what each claim is compared; nothing is run.
+    new
+        Write a Python file of this name with a small study, to begin your own with.
+    options
+        What a study alone has, such as --scale 1/100 of congestion-control; a wrong one names them all.
+    """
+    from tightlink import studies
+
+    if new:
+        return _begin(Path(name if name.endswith(".py") else f"{name}.py"))
+    chosen = studies.named(name)
+    if jobs < 1:
+        raise ScenarioError("a whole number of at least 1", key="--jobs", value=jobs)
+    wanted = options | ({"live": ""} if live else {})
+    if claims:
+        chosen.with_options(wanted)
+        print_text(str(chosen.table()), indent=2)
+        return 0
+    from tightlink.studies.result import study as run_study
+
+    try:
+        with watching() as watch:
+            found = run_study(chosen, output, jobs=jobs, cluster=cluster, options=wanted, progress=say, watch=watch)
+    except KeyboardInterrupt:
+        say("interrupted; what is finished is kept, and the same command goes on from there")
+        return INTERRUPTED
+    from tightlink.experiment.claims import print_table
+
+    print_table(found.claims)
+    print_text(f"\nreport: {found.report}")
+    return found.exit_code
+
+
+def _begin(file: Path) -> int:
+    """Write a small study."""
+    if not file.stem.isidentifier():
+        raise TightlinkError(f"{file}: expected a name that a Python module can have, such as my_study")
+    check_new(file)
+    from importlib.resources import files
+
+    text = (files("tightlink") / "examples" / _NEW).read_text(encoding="utf-8")
+    write_text(file, text.replace(_NEW, file.name).replace('"new-study"', f'"{file.stem.replace("_", "-")}"'))
+    print_verbatim(f"{file}\n")
+    return 0
