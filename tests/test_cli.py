@@ -13,9 +13,8 @@ from types import SimpleNamespace
 import pytest
 
 import tightlink as tl
-from tightlink import cli, console, studies
+from tightlink import cli, console
 from tightlink.commands.run_output import print_summary
-from tightlink.experiment import claims
 from tightlink.measure import machine
 
 
@@ -157,24 +156,34 @@ def test_a_folder_that_cannot_be_written(file: Path, capsys: pytest.CaptureFixtu
 
 
 def test_studies(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    found = [claims.exact("a", "sends", "p. 1", 2385, 2385)]
-
-    def run(name: str, out: Path, jobs: int, progress: object, **others: object) -> None:
-        assert (name, jobs) == ("one-flow", 2)
-        assert callable(progress)
-        assert others == {"cluster": None, "watch": None, "options": {}}
-        out.mkdir()
-        claims.save(found, out / "claims.json")
-
-    monkeypatch.setattr(studies, "names", lambda: [("one-flow", "one TCP flow")])
-    monkeypatch.setattr(studies, "run", run)
-    assert cli.main(["study", "one-flow", "-o", str(tmp_path / "one"), "-j", "2"]) == 0
-    assert capsys.readouterr().out.splitlines()[1].split() == ["sends", "2385", "2385", "holds"]
-    found.append(claims.untestable("b", "rests", "p. 2", "no data"))
-    found.append(claims.exact("c", "drops", "p. 3", 1, 2))
-    assert cli.main(["study", "one-flow", "-o", str(tmp_path / "two"), "-j", "2"]) == 3
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["study", "--new", "my_study"]) == 0
+    assert cli.main(["study", "--new", "my_study"]) == 2
+    assert cli.main(["study", "--new", "my-study"]) == 2
+    capsys.readouterr()
+    assert cli.main(["study", "my_study.py", "--claims"]) == 0
+    assert "holds if window-8.goodput_mbit > 1.9" in capsys.readouterr().out
+    assert [file.name for file in tmp_path.iterdir()] == ["my_study.py"]
+    assert cli.main(["study", "my_study.py", "-j", "2"]) == 0
+    assert capsys.readouterr().out.splitlines()[2].split() == "Eight packets fill the link – 1.912 Mbit/s holds".split()
+    assert (tmp_path / "results" / "my-study" / "report.html").exists()
+    wrong = (tmp_path / "my_study.py").read_text(encoding="utf-8").replace("mbit > 1.9", "mbit > 2.9")
+    (tmp_path / "wrong.py").write_text(wrong, encoding="utf-8")
+    assert cli.main(["study", "wrong.py", "-o", "two"]) == 3
+    assert "theory contradicted" in capsys.readouterr().out
+    for text, said in {
+        "1 / 0": "wrong.py, line 1: ZeroDivisionError: division by zero",
+        "STUDY = 1": "wrong.py: it defines no STUDY",
+        wrong.replace("holds = ", "hold = "): 'claim full-8: "hold" is no key of a claim; did you mean "holds"?',
+        wrong.replace("window-8.goodput_mbit >", "window-9.goodput_mbit >"): '"window-9.goodput_mbit" was not observed',
+    }.items():
+        (tmp_path / "wrong.py").write_text(text, encoding="utf-8")
+        assert cli.main(["study", "wrong.py", "-o", "three"]) in {1, 2}
+        assert said in capsys.readouterr().err
     assert cli.main(["study", "on-flow"]) == 2
     assert "did you mean one-flow?" in capsys.readouterr().err
+    assert cli.main(["study", "one-flow", "--scale", "1"]) == 2
+    assert "no such option: study one-flow has --live" in capsys.readouterr().err
     assert cli.main(["list", "studies"]) == 0
     assert capsys.readouterr().out.startswith("one-flow ")
 

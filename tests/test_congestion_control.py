@@ -210,8 +210,3 @@ def test_options_that_are_wrong(
     assert main(["study", "congestion-control", *options, "-o", str(tmp_path / "out")]) == 2
     assert said in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
-
-
-def test_studies_of_one_size_refuse_a_scale(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["study", "one-flow", "--scale", "1/10", "-o", str(tmp_path / "out")]) == 2
-    assert '--scale = "1/10": expected nothing here: this study has one size' in capsys.readouterr().err
