@@ -47,30 +47,26 @@ def test_six_cases_are_exact(claims: dict[str, dict[str, Any]], case: str) -> No
 
 
 def test_the_seventh_is_that_of_ns2_35(claims: dict[str, dict[str, Any]]) -> None:
-    assert (claims["queue-5.packets-sent"]["observed"], claims["queue-5.packets-dropped"]["observed"]) == (2286, 46)
-    assert claims["queue-5.packets-sent"]["holds"] is False
-    assert "another version" in claims["queue-5.packets-sent"]["reason"]
+    """The document's own version of ns-2 cannot be had: its counts are shown, without a verdict."""
+    counts = ("packets-sent", "packets-dropped")
+    assert [claims[f"queue-5.{count}"]["observed"] for count in counts] == [2094, 42]
+    assert [claims[f"queue-5.{count}"]["holds"] for count in counts] == [None, None]
+    assert "with its own of 0.2 s they send 2286 and drop 46" in claims["queue-5.packets-sent"]["reason"]
     assert claims["ns2.queue-5-minrto-1s.packets-sent"]["observed"] == 2094
+    assert claims["ns2.queue-5.packets-sent"]["observed"] == 2286
     assert all(claim["holds"] for name, claim in claims.items() if name.startswith("ns2."))
 
 
 def test_what_does_not_hold_says_why(claims: dict[str, dict[str, Any]]) -> None:
     failed = {name for name, claim in claims.items() if claim["holds"] is False}
     assert failed == {
-        "queue-5.packets-sent",
-        "queue-5.packets-dropped",
-        "queue-5.kilobytes",
-        "queue-5.loss",
-        "queue-5.below-1700",
-        "queue-5.lost",
-        "packet-100.oscillation-costs",
-        "calculated.difference",
-        "response.p",
-        "company.aggressive",
-        "company.peaks",
-    }
-    assert all(claims[name]["reason"] for name in failed)
-    assert [name for name, claim in claims.items() if claim["holds"] is None] == ["company-x"]
+        "queue-5.lost", "packet-100.oscillation-costs", "calculated.difference", "response.p", "company.peaks",
+    }  # fmt: skip
+    assert {name for name, claim in claims.items() if claim["holds"] is None} == {
+        "queue-5.packets-sent", "queue-5.packets-dropped", "queue-5.kilobytes", "queue-5.loss", "company-x",
+        "company.tables", "company.media-raise-p", "company.traffic-raises-p",
+    }  # fmt: skip
+    assert all(claim["reason"] for claim in claims.values() if not claim["holds"])
     assert all(claim["source"] for claim in claims.values())
 
 

@@ -18,6 +18,9 @@ every row fills, in which ``<key>`` stands for the row's value. Of a claim:
     The reason is a sentence with expressions in braces. A claim of which nothing is observed is open for this reason,
     and so is one whose condition comes to nothing.
 
+``open``
+    Why there is no verdict although something is observed, as a sentence; one without words is none.
+
 Entries of ``live`` are claims on what a study measures.
 
 Example:
@@ -52,7 +55,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tightlink.errors import TightlinkError, closest
@@ -86,6 +89,7 @@ class Statement:
     holds: str = ""
     unit: str = ""
     reason: str = ""
+    open: str = ""
 
     def __post_init__(self) -> None:
         figure, bounds = self.expected is not None, [self.tolerance, self.relative]
@@ -120,6 +124,10 @@ class Statement:
 
     def judged(self, observed: Mapping[str, object]) -> Claim:
         """The claim, with what was observed."""
+        claim = self._compared(observed)
+        return replace(claim, holds=None, reason=fill(self.open, observed)) if self.open else claim
+
+    def _compared(self, observed: Mapping[str, object]) -> Claim:
         head = (self.id, self.statement, self.source)
         reason = fill(self.reason, observed)
         if not self.observed:

@@ -21,7 +21,7 @@ from tightlink.studies.one_flow.observe.quality import Quality
 from tightlink.studies.one_flow.setup.cases import (
     BY_NAME,
     CASES,
-    OLD_TIMER,
+    NEW_TIMER,
     RECEIVER,
     SENDER,
     START_S,
@@ -254,11 +254,11 @@ def measured_cases(runs: Mapping[str, Run], transport: str) -> dict[str, Measure
 
 
 def values(tcp: Mapping[str, Measured], udp: Mapping[str, Measured], runs: Mapping[str, Run]) -> dict[str, object]:
-    """What claims compare of all cases: CASE.…, udp.CASE.…, and old-timer.…, that of the document's day."""
+    """What claims compare of all cases: CASE.…, udp.CASE.…, and new-timer.…, the short queue in ns-2.35."""
     named = {
         **tcp,
         **{f"udp.{name}": measured for name, measured in udp.items()},
-        "old-timer": measure(BY_NAME["queue-5"], runs[OLD_TIMER]),
+        "new-timer": measure(BY_NAME["queue-5"], runs[NEW_TIMER]),
     }
     found = {f"{name}.{key}": value for name, measured in named.items() for key, value in measured.values().items()}
     for case in CASES:

@@ -11,6 +11,8 @@ import polars as pl
 from tightlink.analysis import trace
 from tightlink.reduce import jain, largest, mean_of, smallest
 from tightlink.studies.one_flow.setup.company import (
+    ALONE,
+    AROUND,
     BACK_S,
     COMPANY_X,
     FLOWS,
@@ -161,6 +163,10 @@ def values(company: Company, runs: Mapping[str, Run]) -> dict[str, object]:
         "company.udp_utilization_least": smallest(constant["utilization"]),
         "company.udp_losses": _percents(constant["loss"]),
         "company.tcp_share_most": largest(above["tcp_bps"]) / LINK_BPS,
+        **{f"around.{kind}_bps": fmean(_goodput(runs, f"around/{kind}/{seed}") for seed in SEEDS) for kind in AROUND},
+        **{f"alone.{kind}_s": _whole_s(runs[f"alone/{kind}"]) for kind in ALONE},
+        "company.loss_of_1": company.many["loss"][0],
+        "company.loss_of_20": company.many["loss"][-1],
         "company.small_share": company.sizes["share"][0],
         "company.far_share": 1 - company.trips["share"][-1],
         "company-x.peak_bps": largest(company.curve["smoothed_bps"]),
@@ -196,6 +202,16 @@ def spreads(frame: pl.DataFrame) -> tuple[tuple[float, float], ...]:
 def _percents(shares: pl.Series) -> str:
     least, *_, greatest = sorted(round(_PERCENT * share) for share in shares)
     return f"{least} %" if least == greatest else f"{least} to {greatest} %"
+
+
+def _goodput(runs: Mapping[str, Run], name: str) -> float:
+    return float(runs[name].flows["goodput_bps"].sum())
+
+
+def _whole_s(run: Run) -> float:
+    """When the hundredth packet of a file has come; the packet that opens a connection is none of it."""
+    came = trace.journeys(run.packets, to="client").filter(pl.col("size_bytes") >= 1000)
+    return float(came["arrived_s"][99])
 
 
 def _bottleneck(run: Run) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import random
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.experiment.execute import Task
-from tightlink.scenario import Bulk, Cbr, Dumbbell, Link, Observe, OnOff, Scenario, Tcp, Udp
+from tightlink.scenario import Bulk, Cbr, Dumbbell, Link, Observe, OnOff, Saturate, Scenario, Tcp, Udp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +21,11 @@ UDP_KINDS: Final = ("constant", "on-off")
 SMALL: Final = (100, 250, 500, 1000)
 LONG: Final = (1, 2, 4, 8)
 COMPANY_X: Final = "company-x"
+ALONE: Final = ("tcp", "udp")
+AROUND: Final = ("tcp", *UDP_KINDS)
+#: Routers of the ring, and links that each flow crosses.
+_RING: Final = 9
+_ONWARD: Final = 4
 LINK_BPS: Final = 2e6
 _PERCENT: Final = 100
 #: The way of an ACK over the near path.
@@ -77,14 +82,16 @@ def beside_udp(percent: int, seed: int) -> Scenario:
 
 def unresponsive(count: int, kind: str, seed: int) -> Scenario:
     """UDP flows that offer 150 % of the link together, constant or half of the time twice as much."""
-    rate = 1.5 * LINK_BPS / count / 1e6
+    rate = 1.5 * LINK_BPS / count
     ends: dict[str, Any] = {"from_": "net.left[*]", "to": "net.right[*]", "flows": count, "start": _starts(count, seed)}
-    flows = (
-        Cbr(rate=f"{rate:g} Mbit/s", **ends)
-        if kind == "constant"
-        else OnOff(rate=f"{2 * rate:g} Mbit/s", on="0.5 s", off="0.5 s", **ends)
-    )
-    return _scenario(count, {"udp": flows}, seed)
+    return _scenario(count, {"udp": _offered(kind, rate, ends)}, seed)
+
+
+def _offered(kind: str, rate_bps: float, ends: Mapping[str, Any]) -> Cbr | OnOff:
+    """Datagrams at a constant rate, or at random half of the time at twice the rate."""
+    if kind == "constant":
+        return Cbr(rate=f"{rate_bps / 1e6:g} Mbit/s", **ends)
+    return OnOff(rate=f"{2 * rate_bps / 1e6:g} Mbit/s", on="0.5 s", off="0.5 s", **ends)
 
 
 def sizes(small: int, seed: int) -> Scenario:
@@ -115,13 +122,38 @@ def extra_s(times: int) -> float:
 
 
 def company_x() -> Scenario:
-    """A 10 Mbit/s network with 20 sources that talk seldom and fast: 7 % of it on average."""
+    """A 10 Mbit/s network with 20 sources that talk seldom and fast: 7 % of it, as much as the document's."""
     source = OnOff(
-        flows=20, from_="lan", to="gateway", rate="9 Mbit/s", on="20 ms", off="5.2 s", distribution="pareto",
+        flows=20, from_="lan", to="gateway", rate="9 Mbit/s", on="20 ms", off="6.5 s", distribution="pareto",
         start=[f"{index} ms" for index in range(20)],
     )  # fmt: skip
     wire = Link(ends=("lan", "gateway"), rate="10 Mbit/s", delay="1 ms", queue="1000 packets")
     return Scenario(profile="ns2", duration="247 s", link={"lan": wire}, traffic={"host": source})
+
+
+def around(kind: str, seed: int) -> Scenario:
+    """A ring of nine routers, on which each sends four links onward: what is lost late was carried in vain.
+
+    Floyd and Fall 1999: congestion collapse from undelivered packets.
+    """
+    wire: dict[str, Any] = {"rate": "2 Mbit/s", "delay": "10 ms", "queue": "20 packets"}
+    links = {f"wire{index}": Link(ends=(f"r{index}", f"r{(index + 1) % _RING}"), **wire) for index in range(_RING)}
+    starts = _starts(_RING, seed)
+    traffic: dict[str, Any] = {}
+    for index in range(_RING):
+        ends: dict[str, Any] = {"from_": f"r{index}", "to": f"r{(index + _ONWARD) % _RING}", "start": starts[index]}
+        traffic[f"flow{index}"] = Bulk(**ends) if kind == "tcp" else _offered(kind, 1.5 * LINK_BPS, ends)
+    return Scenario(profile="ns2", duration="60 s", seed=seed, link=links, traffic=traffic)
+
+
+def alone(kind: str) -> Scenario:
+    """A file of 100 packets over an idle network of 10 Mbit/s: by TCP, or as fast as the interface sends."""
+    ends: dict[str, Any] = {"from_": "server", "to": "client"}
+    traffic: dict[str, Any] = {
+        "file": Bulk(bytes="100 kB", **ends) if kind == "tcp" else Saturate(udp=Udp(payload="1000 B"), **ends)
+    }
+    wire = Link(ends=("server", "client"), rate="10 Mbit/s", delay="1 ms", queue="100 packets")
+    return Scenario(profile="ns2", duration="1 s", link={"lan": wire}, traffic=traffic)
 
 
 def tasks() -> list[Task]:
@@ -136,4 +168,6 @@ def tasks() -> list[Task]:
     ]
     listed += [Task(f"sizes/{small}/{seed}", sizes(small, seed)) for small in SMALL for seed in SEEDS]
     listed += [Task(f"round-trips/{times}/{seed}", round_trips(times, seed)) for times in LONG for seed in SEEDS]
+    listed += [Task(f"around/{kind}/{seed}", around(kind, seed)) for kind in AROUND for seed in SEEDS]
+    listed += [Task(f"alone/{kind}", alone(kind), trace=True) for kind in ALONE]
     return [*listed, Task(COMPANY_X, company_x(), trace=True)]
