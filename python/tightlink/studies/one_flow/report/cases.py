@@ -229,9 +229,10 @@ def _findings(tcp: Mapping[str, Measured], claims: Mapping[str, Claim]) -> dict[
             "what lies beyond them in the queue is never used."
         ),
         "queue-5": (
-            f"The only case that loses packets, {short.dropped} of {short.sent} ({percent(short.loss, 1)}), as in ns-2.35 "
-            f"with the timer of 2003; the document's {sent} and {dropped} come from a version that cannot be had. Each "
-            f"loss halves the window, and the link is idle for {percent(idle['queue-5'], 1)} of the time."
+            f"The only case that loses packets, {short.dropped} of {short.sent} ({percent(short.loss, 1)}), as in "
+            f"ns-2.35 with the timer of 2003; the document's {sent} and {dropped} come from a version that cannot be "
+            "had. Each loss halves the window, and the link is idle for "
+            f"{percent(idle['queue-5'], 1)} of the time."
         ),
         "delay-100ms": (
             f"Twenty packets in each round trip of {ms(trip_s, 0)} are "
