@@ -16,7 +16,7 @@ from tightlink.errors import TightlinkError
 from tightlink.experiment import claims
 from tightlink.experiment.claims import Claim
 
-KEYS = ["id", "statement", "source", "expected", "observed", "tolerance", "unit", "holds", "reason"]
+KEYS = ["id", "statement", "source", "origin", "expected", "observed", "tolerance", "unit", "holds", "reason"]
 
 
 def _some() -> list[Claim]:
@@ -100,8 +100,8 @@ def test_the_file_is_that_of_the_contract(tmp_path: Path) -> None:
     listed = json.loads(path.read_text())
     assert [list(claim) for claim in listed] == [KEYS] * 5
     assert listed[1] == {
-        "id": "base.goodput", "statement": "The flow carries 1.9 Mbit/s", "source": "p. 4", "expected": 1.9,
-        "observed": 1.912, "tolerance": 0.038, "unit": "Mbit/s", "holds": True, "reason": "",
+        "id": "base.goodput", "statement": "The flow carries 1.9 Mbit/s", "source": "p. 4", "origin": "document",
+        "expected": 1.9, "observed": 1.912, "tolerance": 0.038, "unit": "Mbit/s", "holds": True, "reason": "",
     }  # fmt: skip
     assert claims.load(path) == _some()
     assert [file.name for file in path.parent.iterdir()] == ["claims.json"]

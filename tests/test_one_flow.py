@@ -79,7 +79,7 @@ def test_the_folder_follows_the_contract(folder: Path, claims: dict[str, dict[st
         "runs.parquet",
         "study.json",
     }
-    keys = ["id", "statement", "source", "expected", "observed", "tolerance", "unit", "holds", "reason"]
+    keys = ["id", "statement", "source", "origin", "expected", "observed", "tolerance", "unit", "holds", "reason"]
     assert all(list(claim) == keys for claim in claims.values())
     table = pl.read_parquet(folder / "runs.parquet")
     assert table.columns[:4] == ["run", "replication", "seed", "status"]

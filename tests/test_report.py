@@ -107,7 +107,14 @@ def test_the_finding_and_its_picture_come_first_and_the_claims_last(tmp_path: Pa
         picture=report.Chart(charts.line(frame, "time_s", "goodput_bps"), "It fills."),
         sections=[report.Section("Evidence", "", [report.Text("x")])],
     ).read_text()  # fmt: skip
-    parts = ["The queue is full.", "7 claims</a>", "It fills.", 'id="evidence"', 'id="claims"']
+    parts = [
+        "The queue is full.",
+        "6 claims of the document</a>",
+        "1 claim of our own</a>",
+        "It fills.",
+        'id="evidence"',
+        'id="claims"',
+    ]
     assert [text.index(part) for part in parts] == sorted(text.index(part) for part in parts)
     # Whether the document or this program is contradicted is said, of all, of a section, and of each.
     assert re.findall(r"<b>(\d+)</b> ([^<]*)", text) == [

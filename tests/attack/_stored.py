@@ -154,6 +154,7 @@ _CLAIMS: Final = """
 id = "sizes"
 statement = "All packets together have this size"
 source = "p. 1"
+origin = "theory"
 observed = "size"
 expected = "{size}"
 
@@ -161,6 +162,7 @@ expected = "{size}"
 id = "goodput"
 statement = "The flow carries 1.5 Mbit/s"
 source = "p. 2"
+origin = "theory"
 observed = "goodput_bps"
 expected = 1.5e6
 relative = 0.5

@@ -71,6 +71,7 @@ def _study(folder: str, queues: Sequence[int], jobs: int) -> None:
         id = "{name}"
         statement = "So many packets are sent"
         source = "p. 1"
+        origin = "theory"
         observed = "{name}"
         expected = "{{{name}}}"
         """

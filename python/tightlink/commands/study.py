@@ -65,10 +65,10 @@ def study(
     except KeyboardInterrupt:
         say("interrupted; what is finished is kept, and the same command goes on from there")
         return INTERRUPTED
-    from tightlink.experiment.claims import print_table
+    from tightlink.experiment.claims import counted, print_table
 
     print_table(found.claims)
-    print_text(f"\nreport: {found.report}")
+    print_text("\n" + "\n".join([*counted(found.claims), f"report: {found.report}"]))
     return found.exit_code
 
 

@@ -23,9 +23,9 @@ import json
 import math
 import re
 import sys
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from tightlink import units
 from tightlink.checksums import DamagedError, of_text, parsed_json, read_json
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 #: What a claim can expect and observe.
 Value: TypeAlias = bool | int | float | str | None
+#: Whose statement a claim is.
+Origin: TypeAlias = Literal["document", "theory", "ours"]
 
 #: The file by which the folder of a study is known; it has the checksum of the claims.
 MARKER: Final = "study.json"
@@ -55,7 +57,12 @@ _ALL_DIGITS: Final = 12
 _CONTRADICTED: Final = {
     "document": "document contradicted", "theory": "theory contradicted", "ours": "our own check fails"
 }  # fmt: skip
-_OURS: Final = "this study"
+#: How sources begin that are not the document.
+_WHOSE: Final = {"document": "the document", "theory": "theory and others", "ours": "our own"}
+_COUNTED: Final = (
+    (True, ("holds", "hold")), (False, ("does not hold", "do not hold")), (None, ("is open", "are open")),
+)  # fmt: skip
+_OURS: Final = ("this study", "measured here")
 _THEORY: Final = "theory"
 
 
@@ -84,19 +91,16 @@ class Claim:
     holds: bool | None
     """None where it cannot be tested, for a reason."""
     reason: str
+    origin: Origin | Literal[""] = ""
+    """Whose statement it is: the document's, that of theory or of others' work, or our own; if empty, by its source."""
 
     def __post_init__(self) -> None:
+        if not self.origin:
+            object.__setattr__(self, "origin", origin_of(self.source))
         if not _ID.fullmatch(self.id):
             raise ValueError(f'claim "{self.id}": an id has letters, digits and . _ / - only')
         if self.holds is None and not self.reason:
             raise ValueError(f"claim {self.id}: without a verdict it needs a reason")
-
-    @property
-    def origin(self) -> str:
-        """Whose statement it is: "document", "theory" or "ours"."""
-        if self.source.startswith(_OURS):
-            return "ours"
-        return "theory" if self.source.startswith(_THEORY) else "document"
 
     @property
     def verdict(self) -> str:
@@ -155,6 +159,11 @@ class Claim:
                 break
             digits += 1
         return number(value, digits)
+
+
+def origin_of(source: str) -> Origin:
+    """Whose statement a claim is, by its source."""
+    return "ours" if source.startswith(_OURS) else "theory" if source.startswith(_THEORY) else "document"
 
 
 def exact(  # noqa: PLR0913
@@ -248,13 +257,19 @@ def save(claims: Sequence[Claim], path: str | os.PathLike[str]) -> Path:
         TightlinkError: Two claims have the same id.
     """
     _refuse_duplicates(claims, str(path))
-    listed = [asdict(claim) for claim in claims]
+    listed = [_written(claim) for claim in claims]
     return write_text(path, json.dumps(listed, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def _written(claim: Claim) -> dict[str, Any]:
+    """A claim as the file has it: whose it is stands behind its source."""
+    whole = asdict(claim)
+    return {name: whole[name] for name in _KEYS}
 
 
 def checksum_of(claims: Iterable[Claim]) -> str:
     """The checksum of claims, for the marker of their study."""
-    return of_text(json.dumps([asdict(claim) for claim in claims]))
+    return of_text(json.dumps([_written(claim) for claim in claims]))
 
 
 def load(path: str | os.PathLike[str]) -> list[Claim]:
@@ -281,6 +296,25 @@ def load(path: str | os.PathLike[str]) -> list[Claim]:
     return claims
 
 
+def counted(claims: Iterable[Claim]) -> list[str]:
+    """How many claims hold, by whose they are.
+
+    >>> counted([exact("a", "It is 2", "p. 1", 2, 2), exact("b", "It is 2", "this study", 2, 3)])
+    ['1 of the document: 1 holds', '1 of our own: 1 does not hold']
+    """
+    found: dict[str, list[bool | None]] = {}
+    for claim in claims:
+        found.setdefault(claim.origin, []).append(claim.holds)
+    said = []
+    for origin in get_args(Origin):
+        own = found.get(origin, [])
+        counts = [(own.count(holds), words) for holds, words in _COUNTED]
+        parts = [f"{count} {one if count == 1 else several}" for count, (one, several) in counts if count]
+        if own:
+            said.append(f"{len(own)} of {_WHOSE[origin]}: {', '.join(parts)}")
+    return said
+
+
 def print_table(claims: Sequence[Claim], out: TextIO | None = None) -> None:
     """The claims on a terminal in colour, or aligned in plain text where the output is piped."""
     out = out or sys.stdout
@@ -293,6 +327,9 @@ def print_table(claims: Sequence[Claim], out: TextIO | None = None) -> None:
     print_plain(_HEADER, cells, out)
 
 
+_KEYS: Final = (
+    "id", "statement", "source", "origin", "expected", "observed", "tolerance", "unit", "holds", "reason",
+)  # fmt: skip
 _HEADER: Final = ("claim", "document", "here", "verdict")
 
 
@@ -344,9 +381,10 @@ def _plain(value: object) -> Value:
 
 
 def _read(entry: Any) -> Claim:
-    names = [field.name for field in fields(Claim)]
-    if not isinstance(entry, dict) or set(entry) != set(names):
-        raise ValueError(f"each claim needs {', '.join(names)}")
+    if not isinstance(entry, dict) or set(entry) != set(_KEYS):
+        raise ValueError(f"each claim needs {', '.join(_KEYS)}")
+    if entry["origin"] not in get_args(Origin):
+        raise ValueError(f"origin must be one of {', '.join(get_args(Origin))}")
     for name in ("id", "statement", "source", "unit", "reason"):
         if not isinstance(entry[name], str):
             raise TypeError(f"{name} must be text")

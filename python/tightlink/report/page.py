@@ -37,6 +37,8 @@ _VERDICTS: Final = {
     "ours": ("of our own fails", "of our own fail"),
     "open": ("is open", "are open"),
 }
+#: Whose claims are counted apart.
+_ORIGINS: Final = {"document": "of the document", "theory": "of theory", "ours": "of our own"}
 #: Claims of one section up to which they are not folded.
 _FEW_CLAIMS: Final = 6
 
@@ -96,6 +98,7 @@ def write(  # noqa: PLR0913
         claims=len(claims),
         claimed=_claimed(claims),
         verdicts=_verdicts(claims),
+        origins=_by_origin(claims),
         picture=shown,
         sections=parts,
         figures=_figures(figures, target.parent),
@@ -228,6 +231,22 @@ def _verdicts(claims: Sequence[Claim]) -> list[dict[str, Any]]:
         {"name": kind, "words": words[kinds.count(kind) != 1], "count": kinds.count(kind)}
         for kind, words in _VERDICTS.items()
         if kind in kinds
+    ]
+
+
+def _by_origin(claims: Sequence[Claim]) -> list[dict[str, Any]]:
+    """The same apart for the document's statements and for others, as nobody would take our own checks for its."""
+    found = {origin: [claim for claim in claims if claim.origin == origin] for origin in _ORIGINS}
+    return [
+        {
+            "count": len(own),
+            "words": f"claim{'' if len(own) == 1 else 's'} {_ORIGINS[origin]}",
+            "verdicts": [
+                each | {"words": each["words"].replace(f"{_ORIGINS[origin]} ", "")} for each in _verdicts(own)
+            ],
+        }
+        for origin, own in found.items()
+        if own
     ]
 
 

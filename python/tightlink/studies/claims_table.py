@@ -6,7 +6,8 @@ every row fills, in which ``<key>`` stands for the row's value. Of a claim:
 ``id``, ``statement``
     Its name, which never changes, and what is claimed.
 ``place`` or ``source``
-    Where the document says so; the document's name comes before it. Another source is named in full.
+    Where the document says so; the document's name comes before it. Another source is named in full, with its
+    ``origin``: "theory" of what theory or others say, "ours" of our own.
 ``observed``
     An expression over what the study observed, or a sentence with such expressions in braces.
 ``expected``, ``tolerance`` or ``relative``, ``tolerance_from``
@@ -59,7 +60,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tightlink.errors import TightlinkError, closest
-from tightlink.experiment.claims import Claim, Value, exact, holds_if, untestable, within
+from tightlink.experiment.claims import Claim, Origin, Value, exact, holds_if, untestable, within
 from tightlink.studies.expressions import NotObservedError, evaluate, fill
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ class Statement:
     unit: str = ""
     reason: str = ""
     open: str = ""
+    origin: Origin = "document"
 
     def __post_init__(self) -> None:
         figure, bounds = self.expected is not None, [self.tolerance, self.relative]
@@ -124,7 +126,7 @@ class Statement:
 
     def judged(self, observed: Mapping[str, object]) -> Claim:
         """The claim, with what was observed."""
-        claim = self._compared(observed)
+        claim = replace(self._compared(observed), origin=self.origin)
         return replace(claim, holds=None, reason=fill(self.open, observed)) if self.open else claim
 
     def _compared(self, observed: Mapping[str, object]) -> Claim:
@@ -202,7 +204,8 @@ class ClaimsTable:
                 claims.append(self._judged(statement, observed))
             except NotObservedError:
                 head = (statement.id, statement.statement, statement.source)
-                claims.append(untestable(*head, "The machine was too busy to measure it."))
+                missing = untestable(*head, "The machine was too busy to measure it.")
+                claims.append(replace(missing, origin=statement.origin))
         return claims
 
     def _judged(self, statement: Statement, observed: Mapping[str, object]) -> Claim:
@@ -247,6 +250,8 @@ def _statement(entry: dict[str, Any], document: str) -> Statement:
             raise TypeError(f"{key} must be text, not {value!r}")
     if ("place" in entry) is ("source" in entry):
         raise ValueError("either place, in the document, or source must be given")
+    if ("source" in entry) is not (entry.get("origin") in {"theory", "ours"}):
+        raise ValueError('origin must be "theory" or "ours" where source is given, and only there')
     if "place" in entry:
         entry = {key: value for key, value in entry.items() if key != "place"} | {
             "source": f"{document}, {entry['place']}" if entry["place"] else document

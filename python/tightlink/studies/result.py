@@ -18,6 +18,7 @@ Example:
     ...         id = "full"
     ...         statement = "Eight packets fill the link"
     ...         source = "arithmetic"
+    ...         origin = "theory"
     ...         observed = "eight.utilization"
     ...         holds = "eight.utilization > 0.95"
     ...     ''',
