@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 import tightlink as tl
-from tightlink.lab import write
+from tightlink.laboratory import write
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests"))

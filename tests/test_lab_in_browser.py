@@ -11,7 +11,7 @@ import pytest
 import tightlink as tl
 from browser import Page, browser
 from programs import lacking_engine_for_browsers, needs_browser
-from tightlink.lab import write
+from tightlink.laboratory import write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,7 @@ def move(chromium: Page, positions: dict[int, int]) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def one(tmp_path_factory: pytest.TempPathFactory, one_flow: str) -> tuple[Path, list[dict[str, Any]]]:
     """A laboratory of one flow, and its sliders."""
-    from tightlink.lab import page
+    from tightlink.laboratory import page
 
     scenario = tl.loads(one_flow)
     folder = tmp_path_factory.mktemp("lab")

@@ -19,7 +19,7 @@ from tightlink.scenario.resolve import relative
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tightlink.lab.sliders import Slider
+    from tightlink.laboratory.sliders import Slider
     from tightlink.scenario import Scenario
 
 #: Combinations of sliders that depend on each other, at most, and of all sliders that are checked beyond pairs.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.experiment.factors import value_at
-from tightlink.lab.sliders import Slider
+from tightlink.laboratory.sliders import Slider
 from tightlink.scenario.network import Network
 from tightlink.scenario.values import UNLIMITED
 

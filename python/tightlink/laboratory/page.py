@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.files import write_text
-from tightlink.lab.changes import Document
-from tightlink.lab.chosen import chosen, prepared
-from tightlink.lab.engine import engine
-from tightlink.lab.sliders import Slider
-from tightlink.lab.text import rendered, settings
+from tightlink.laboratory.changes import Document
+from tightlink.laboratory.chosen import chosen, prepared
+from tightlink.laboratory.engine import engine
+from tightlink.laboratory.sliders import Slider
+from tightlink.laboratory.text import rendered, settings
 from tightlink.scenario import toml
 from tightlink.scenario.overrides import override
 from tightlink.scenario.scatter import Scatter

@@ -14,7 +14,7 @@ def engine() -> bytes:
         TightlinkError: It was not built; the message says how to get it.
     """
     try:
-        return files("tightlink.lab").joinpath("engine.wasm").read_bytes()
+        return files("tightlink.laboratory").joinpath("engine.wasm").read_bytes()
     except FileNotFoundError:
         raise TightlinkError(
             "the engine for browsers is not in this installation: make lab-engine builds it in the sources, and "

@@ -1,5 +1,5 @@
 """Laboratories: one HTML file with the engine itself, a scenario, and sliders that simulate every packet again."""
 
-from tightlink.lab.page import write
+from tightlink.laboratory.page import write
 
 __all__ = ["write"]
