@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import html
 import json
@@ -62,18 +61,30 @@ def write(
     if target.exists() and not (target.is_file() and _GENERATOR in target.read_text("utf-8", "replace")[:2000]):
         raise TightlinkError(f"{target}: something is there that is no laboratory; nothing is overwritten")
     given = data(scenario, sliders=sliders, text=text, title=title)
-    module = engine()
-    return write_text(target, _page(given, module))
+    return write_text(target, _page(given, engine()))
 
 
 def data(scenario: Scenario, *, sliders: Sequence[str] = (), text: str = "", title: str = "") -> dict[str, Any]:
-    """What a laboratory shows and simulates, without its engine: for a page or a notebook."""
+    """What a laboratory shows and simulates, without its engine."""
+    return described(document_of(scenario, sliders, text), text=text, title=title)
+
+
+def document_of(scenario: Scenario, sliders: Sequence[str], text: str) -> Document:
+    """A scenario with its sliders; those of the buttons of a text are among them.
+
+    Raises:
+        ScenarioError: A slider does not fit the scenario, or a browser cannot simulate it.
+    """
     _check(scenario)
-    base, made = _sliders(scenario, sliders, text)
-    document = Document(base, made)
+    return Document(*_sliders(scenario, sliders, text))
+
+
+def described(document: Document, *, text: str, title: str) -> dict[str, Any]:
+    """A scenario with its sliders as the page reads it."""
+    base, made = document.base, document.sliders
     own = base.written()
     return {
-        "title": title or (Path(scenario.file).stem if scenario.file else "scenario"),
+        "title": title or (Path(base.file).stem if base.file else "scenario"),
         "sliders": [_described(number, made, own, document) for number in range(len(made))],
         "template": toml.dump(_template(own, made)),
         "document": document.to_dict(),
@@ -187,21 +198,24 @@ def _version() -> str:
     return f"Tightlink {tightlink.__version__}, engine behaviour {_core.engine_behaviour}"
 
 
-def script() -> str:
-    """The modules of the page as one script: what they import from each other stands in it."""
-    parts = [_IMPORTS.sub("", (_ASSETS / f"{name}.js").read_text(encoding="utf-8")) for name in _MODULES]
-    return "\n".join(parts)
+def script(*more: str) -> str:
+    """The modules of the page, and others of the assets, as one script: what they import stands in it."""
+    return "\n".join(_IMPORTS.sub("", asset(f"{name}.js")) for name in (*_MODULES, *more))
+
+
+def asset(name: str) -> str:
+    """Read a text that the page contains."""
+    return (_ASSETS / name).read_text(encoding="utf-8")
 
 
 def style() -> str:
     """The style sheets of the page."""
-    return (_ASSETS / "uplot.css").read_text(encoding="utf-8") + (_ASSETS / "lab.css").read_text(encoding="utf-8")
+    return asset("uplot.css") + asset("lab.css")
 
 
 def _page(given: dict[str, Any], module: bytes) -> str:
-    packed = base64.b64encode(gzip.compress(module, mtime=0)).decode()
-    library = (_ASSETS / "uplot.js").read_text(encoding="utf-8")
-    code = [library, f"{script()}\nopenPage();\n"]
+    packed = base64.b64encode(module).decode()
+    code = [asset("uplot.js"), f"{script()}\nopenPage();\n"]
     hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(each.encode()).digest()).decode()}'" for each in code)
     policy = (
         f"default-src 'none'; script-src {hashes} 'wasm-unsafe-eval' blob:; worker-src blob:; "
@@ -210,7 +224,6 @@ def _page(given: dict[str, Any], module: bytes) -> str:
     # The engine's own text: JavaScript would round what is in it.
     shown = {key: value for key, value in given.items() if key != "document"}
     scripts = "\n".join(f"<script>{each}</script>" for each in code)
-    worker = (_ASSETS / "worker.js").read_text(encoding="utf-8")
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -221,11 +234,11 @@ def _page(given: dict[str, Any], module: bytes) -> str:
 <title>{html.escape(given["title"])}: laboratory</title>
 <style>{style()}</style>
 </head>
-<body>
+<body class="lab-frame">
 <main id="lab"></main>
-<script type="application/json" id="given">{_json(shown)}</script>
-<script type="application/json" id="document">{_json(given["document"])}</script>
-<script type="text/plain" id="worker">{worker}</script>
+<script type="application/json" id="given">{as_json(shown)}</script>
+<script type="application/json" id="document">{as_json(given["document"])}</script>
+<script type="text/plain" id="worker">{asset("worker.js")}</script>
 <script type="text/plain" id="engine">{packed}</script>
 {scripts}
 </body>
@@ -233,6 +246,6 @@ def _page(given: dict[str, Any], module: bytes) -> str:
 """
 
 
-def _json(value: object) -> str:
+def as_json(value: object) -> str:
     """JSON for the inside of a script element: nothing in it ends that element."""
     return json.dumps(value, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")

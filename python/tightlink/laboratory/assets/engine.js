@@ -55,8 +55,12 @@ export class Engine {
   }
 
   restart() {
-    this.worker?.terminate();
+    this.close();
     this.start();
+  }
+
+  close() {
+    this.worker?.terminate();
   }
 
   /**
@@ -95,12 +99,12 @@ export class Engine {
 }
 
 /**
- * The engine's module from its packed text, or its bytes.
- * @param {string | ArrayBuffer} packed
+ * The engine's module from its packed text, or its packed bytes.
+ * @param {string | BlobPart} packed
  */
 export async function compiled(packed) {
   const bytes = typeof packed === "string" ? Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0)) : packed;
-  const stream = new Blob([/** @type {BlobPart} */ (bytes)]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return WebAssembly.compile(await new Response(stream).arrayBuffer());
 }
 

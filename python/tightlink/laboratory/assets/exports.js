@@ -41,7 +41,7 @@ export function pictureOf(place) {
   const made = element("canvas", { width: Math.max(...canvases.map(({ width }) => width)), height: canvases.reduce((sum, { height }) => sum + height + head, 0) });
   const context = made.getContext("2d");
   const style = getComputedStyle(place);
-  context.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--ground") || "#fff";
+  context.fillStyle = style.getPropertyValue("--ground");
   context.fillRect(0, 0, made.width, made.height);
   context.fillStyle = style.color;
   context.font = `600 ${13 * ratio}px system-ui`;

@@ -25,9 +25,10 @@ const QUIET = 400;
  * @param {HTMLElement} root
  * @param {Given} given
  * @param {string} scenario the scenario and what sliders change in it: text for the engine, as it has numbers that JavaScript rounds
- * @param {string | ArrayBuffer} packed
+ * @param {string | BlobPart} packed
  * @param {string} worker
- * @param {{fragment?: boolean, ran?: (given: Given, result: Result) => void}} [more]
+ * @param {{fragment?: boolean, positions?: number[], ran?: (result: Result) => void}} [more] whether the address carries the
+ *   state; where the sliders begin; who is told of each run
  */
 async function openLab(root, given, scenario, packed, worker, more = {}) {
   root.classList.add("lab");
@@ -49,7 +50,12 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
   shown.append(element("div", { className: "tools" }, status, stop), totals, tools, charts_, packets_, sweep_);
 
   const module = await compiled(packed);
-  const make = () => new Engine(module, scenario, worker);
+  /** @type {Engine[]} */
+  const engines = [];
+  const make = () => {
+    engines.push(new Engine(module, scenario, worker));
+    return engines[engines.length - 1];
+  };
   const engine = make();
   /** @type {Result | null} */
   let now = null;
@@ -62,7 +68,7 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
   const packets = new Packets(packets_, make, () => now);
   const charts = new Charts(charts_, (from, to) => packets.span(from, to));
   const bands = new Bands(charts_, charts);
-  const controls = new Controls(panel, given, (positions) => simulate(positions));
+  const controls = new Controls(panel, given, more.positions, (positions) => simulate(positions));
   new Sweep(sweep_, given, make, () => controls.positions);
 
   const showAll = () => {
@@ -100,7 +106,7 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
       showAll();
       root.dataset.wholeMs = String(performance.now() - begin);
       if (more.fragment) history.replaceState(null, "", `#${controls.fragment}`);
-      more.ran?.(given, found);
+      more.ran?.(found);
     } catch (error) {
       if (!(error instanceof Stopped)) throw error;
       if (error.message === "stopped") controls.say(`stopped at ${quantity("x_s", engine.simulated)} of ${given.duration}: what is shown is the run before`);
@@ -136,24 +142,32 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
     const moves = event.target.closest?.("button.set")?.dataset.moves;
     if (moves) controls.move(JSON.parse(moves));
   });
+  const closed = new AbortController();
+  const { signal } = closed;
   if (more.fragment) {
     controls.follow(location.hash);
     addEventListener("hashchange", () => {
       controls.follow(location.hash);
       simulate([...controls.positions]);
-    });
+    }, { signal });
   }
   let width = charts.width;
-  new ResizeObserver(() => {
+  const resized = new ResizeObserver(() => {
     if (charts.width !== width) {
       width = charts.width;
       requestAnimationFrame(showAll);
     }
-  }).observe(charts_);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showAll);
+  });
+  resized.observe(charts_);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showAll, { signal });
+  const close = () => {
+    closed.abort();
+    resized.disconnect();
+    for (const each of engines) each.close();
+  };
   root.dataset.dark = String(isDark());
   await simulate([...controls.positions]);
-  const lab = { controls, simulate, toml: () => tomlOf(given, controls.positions), engine, charts, make };
+  const lab = { controls, simulate, toml: () => tomlOf(given, controls.positions), engine, charts, make, close };
   /** @type {any} */ (root).laboratory = lab;
   return lab;
 }
