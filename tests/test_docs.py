@@ -179,7 +179,7 @@ def _layout_that_fits(table: TextTable, width: int | None, choice: Choice) -> La
 def _lacking(block: Block) -> str | None:
     """The first program that a block needs and that is not installed, with its package, as a reason to skip."""
     if (
-        re.search(r"\$ tightlink lab |\blab\b = tl\.lab|\blab\.run\b", block.text)
+        re.search(r"\$ tightlink lab |--with-lab|\blab\b = tl\.lab|\blab\.run\b", block.text)
         and (why := lacking_engine_for_browsers()) is not None
     ):
         return why

@@ -246,6 +246,7 @@ def study(  # noqa: PLR0913
     duration: str | None = None,
     experiments: str | None = None,
     live: Annotated[bool, Parameter(negative="")] = False,
+    with_lab: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Redo a study: its runs, its analysis, its claims and its report.
 
@@ -267,6 +268,8 @@ def study(  # noqa: PLR0913
         Of the same: which to run, such as sensitivity,1b.
     live
         Measure, too: real hosts over a link in real time, beside what is simulated.
+    with_lab
+        Put a laboratory into the report, in which every scenario that a browser can simulate has sliders.
     """
     from tightlink import studies
 
@@ -281,7 +284,7 @@ def study(  # noqa: PLR0913
     folder = output or Path("results") / name
     try:
         with watching() as watch:
-            studies.run(name, folder, jobs, say, cluster=cluster, watch=watch, options=options)
+            studies.run(name, folder, jobs, say, cluster=cluster, watch=watch, options=options, with_lab=with_lab)
     except KeyboardInterrupt:
         say("interrupted; what is finished is kept, and the same command goes on from there")
         return INTERRUPTED
@@ -294,7 +297,9 @@ def study(  # noqa: PLR0913
 
 
 @app.command
-def report(folder: Path, *, sequence: str | None = None) -> None:
+def report(
+    folder: Path, *, sequence: str | None = None, with_lab: Annotated[bool, Parameter(negative="")] = False
+) -> None:
     """Write the report of a run, a study or a sweep, one HTML file, and print where it is.
 
     Parameters
@@ -303,10 +308,12 @@ def report(folder: Path, *, sequence: str | None = None) -> None:
         Folder of the run, the study or the sweep.
     sequence
         Flow whose sequence numbers are drawn over time; the run needs its packets (run --trace, capture --packets).
+    with_lab
+        Put a laboratory into the report: the engine, and what was simulated with sliders.
     """
     from tightlink.report import run_report
 
-    print_verbatim(f"{run_report(folder, sequence=sequence)}\n")
+    print_verbatim(f"{run_report(folder, sequence=sequence, with_lab=with_lab)}\n")
 
 
 def _typed(

@@ -42,6 +42,7 @@ class Document:
         self.base = scenario
         self.sliders = list(sliders)
         self._known: dict[tuple[tuple[int, int], ...], dict[str, Any] | str] = {}
+        self._choices: dict[tuple[Positions, Positions], dict[str, Any]] = {}
         own = self._tables({})
         if isinstance(own, str):
             scenario.resolve()
@@ -109,8 +110,11 @@ class Document:
         return tables | {"groups": groups}
 
     def _choice(self, of: Positions, positions: Positions) -> dict[str, Any]:
-        found = self._tables(dict(zip(of, positions, strict=True)))
-        return {"error": found} if isinstance(found, str) else {"changes": self._changes(of, found)}
+        if (of, positions) not in self._choices:
+            found = self._tables(dict(zip(of, positions, strict=True)))
+            made = {"error": found} if isinstance(found, str) else {"changes": self._changes(of, found)}
+            self._choices[of, positions] = made
+        return self._choices[of, positions]
 
     def _changes(self, of: Positions, tables: dict[str, Any]) -> list[Change]:
         changes = list(differences(self._own, tables))

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import gzip
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from tightlink.errors import TightlinkError
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 
 def engine() -> bytes:
@@ -14,10 +18,22 @@ def engine() -> bytes:
     Raises:
         TightlinkError: It was not built; the message says how to get it.
     """
-    try:
-        return gzip.compress(files("tightlink.laboratory").joinpath("engine.wasm").read_bytes(), mtime=0)
-    except FileNotFoundError:
+    check_engine()
+    return gzip.compress(_module().read_bytes(), mtime=0)
+
+
+def check_engine() -> None:
+    """Refuse what needs the engine for browsers before anything else takes its time.
+
+    Raises:
+        TightlinkError: It was not built; the message says how to get it.
+    """
+    if not _module().is_file():
         raise TightlinkError(
             "the engine for browsers is not in this installation: make lab-engine builds it in the sources, and "
             "published wheels of tightlink contain it"
-        ) from None
+        )
+
+
+def _module() -> Traversable:
+    return files("tightlink.laboratory").joinpath("engine.wasm")

@@ -64,19 +64,27 @@ def write(
     return write_text(target, _page(given, engine()))
 
 
-def data(scenario: Scenario, *, sliders: Sequence[str] = (), text: str = "", title: str = "") -> dict[str, Any]:
+def data(
+    scenario: Scenario, *, sliders: Sequence[str | Slider] = (), text: str = "", title: str = "", coarse: bool = False
+) -> dict[str, Any]:
     """What a laboratory shows and simulates, without its engine."""
-    return described(document_of(scenario, sliders, text), text=text, title=title)
+    return described(document_of(scenario, sliders, text, coarse=coarse), text=text, title=title)
 
 
-def document_of(scenario: Scenario, sliders: Sequence[str], text: str) -> Document:
+def document_of(scenario: Scenario, sliders: Sequence[str | Slider], text: str, *, coarse: bool = False) -> Document:
     """A scenario with its sliders; those of the buttons of a text are among them.
+
+    Args:
+        scenario: What it begins with.
+        sliders: Sliders, or ``key=v1,v2,…``; without any, sensible ones are chosen.
+        text: A lesson in Markdown.
+        coarse: Whether sliders that are chosen have a third of their positions.
 
     Raises:
         ScenarioError: A slider does not fit the scenario, or a browser cannot simulate it.
     """
     _check(scenario)
-    return Document(*_sliders(scenario, sliders, text))
+    return Document(*_sliders(scenario, sliders, text, coarse=coarse))
 
 
 def described(document: Document, *, text: str, title: str) -> dict[str, Any]:
@@ -132,10 +140,13 @@ def _check(scenario: Scenario) -> None:
             )
 
 
-def _sliders(scenario: Scenario, given: Sequence[str], text: str) -> tuple[Scenario, list[Slider]]:
+def _sliders(
+    scenario: Scenario, given: Sequence[str | Slider], text: str, *, coarse: bool
+) -> tuple[Scenario, list[Slider]]:
     """The scenario that sliders begin with, and these, with the values that buttons of the text set."""
     base = scenario if given else prepared(scenario)
-    made = [Slider.parse(each, base) for each in given] if given else chosen(base)
+    parsed = [Slider.parse(each, base) if isinstance(each, str) else each for each in given]
+    made = parsed or chosen(base, coarse=coarse)
     for key, value in (entry for button in settings(text) for entry in button):
         number = _slider(made, key, value)
         if number is None:

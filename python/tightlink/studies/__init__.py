@@ -65,6 +65,7 @@ def run(  # noqa: PLR0913
     cluster: str | None = None,
     watch: Callable[[ExperimentProgress], None] | None = None,
     options: Mapping[str, str] | None = None,
+    with_lab: bool = False,
 ) -> int:
     """Redo a study and leave its results in a folder.
 
@@ -76,6 +77,7 @@ def run(  # noqa: PLR0913
         cluster: Address of a Dask scheduler to simulate the runs instead.
         watch: Told after every run how far it is.
         options: What the study is asked for, by name, such as scale, if it has options.
+        with_lab: Whether the report opens the scenarios in the lab, for which it contains the engine.
 
     Returns:
         0, or 3 if a claim of the document does not hold.
@@ -90,4 +92,6 @@ def run(  # noqa: PLR0913
 
     study: Study = import_module(f"tightlink.studies.{_STUDIES[name][1]}").STUDY
     study = study.with_options(options or {})
-    return run_study(study, Path(out), jobs, progress or (lambda _: None), cluster=cluster, watch=watch)
+    return run_study(
+        study, Path(out), jobs, progress or (lambda _: None), cluster=cluster, watch=watch, with_lab=with_lab
+    )

@@ -16,6 +16,8 @@ from tightlink.experiment.metrics import metrics
 from tightlink.experiment.results import results, write_results
 from tightlink.experiment.store import Store
 from tightlink.experiment.workplace import occupied
+from tightlink.laboratory.embedded import Offer
+from tightlink.laboratory.engine import check_engine
 from tightlink.report.blocks import Chart, Row
 from tightlink.studies.live import measure_all
 
@@ -98,7 +100,7 @@ class Study:
         return self.adapt(options)
 
 
-def run_study(
+def run_study(  # noqa: PLR0913
     study: Study,
     folder: Path,
     jobs: int,
@@ -106,6 +108,7 @@ def run_study(
     *,
     cluster: str | None = None,
     watch: Callable[[ExperimentProgress], None] | None = None,
+    with_lab: bool = False,
 ) -> int:
     """Run a study, or finish one that was interrupted: runs that are there are not run again.
 
@@ -116,14 +119,17 @@ def run_study(
         progress: Told, line by line, what it is doing.
         cluster: Address of a Dask scheduler to simulate the runs instead.
         watch: Told after every run how far it is.
+        with_lab: Whether the report opens the scenarios in the lab.
 
     Returns:
         The exit code: 0, or 3 if a claim does not hold.
 
     Raises:
-        TightlinkError: The folder holds something else, another process works in it, or the machine cannot measure
-            what is to be measured.
+        TightlinkError: The folder holds something else, another process works in it, the machine cannot measure
+            what is to be measured, or the engine for browsers is not installed.
     """
+    if with_lab:
+        check_engine()
     wanted = list(study.measured())
     if wanted:
         _can_measure()
@@ -143,12 +149,18 @@ def run_study(
         progress("analysing")
         found = study.findings({**runs, **{f"{LIVE}/{name}": run for name, run in real.items()}})
         place.check()
-        _write(study, found, place, progress, [task.scenario.seed for task in tasks])
+        _write(study, found, place, progress, tasks, with_lab=with_lab)
     return claimed.exit_code(found.claims)
 
 
 def _write(
-    study: Study, found: Findings, place: Workplace, progress: Callable[[str], None], seeds: Sequence[int]
+    study: Study,
+    found: Findings,
+    place: Workplace,
+    progress: Callable[[str], None],
+    tasks: Sequence[Task],
+    *,
+    with_lab: bool,
 ) -> None:
     folder = place.folder
     claimed.save(found.claims, folder / "claims.json")
@@ -167,8 +179,9 @@ def _write(
         picture=found.shown(),
         sections=found.sections,
         figures=figures,
-        seeds=seeds,
+        seeds=[task.scenario.seed for task in tasks],
         command=f"tightlink study {study.name}{study.command}",
+        laboratories=[Offer(task.name, task.scenario) for task in tasks] if with_lab else (),
     )
 
 

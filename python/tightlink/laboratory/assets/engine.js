@@ -99,13 +99,12 @@ export class Engine {
 }
 
 /**
- * The engine's module from its packed text, or its packed bytes.
+ * What was packed by gzip, as bytes or as text.
  * @param {string | BlobPart} packed
  */
-export async function compiled(packed) {
+export function unpacked(packed) {
   const bytes = typeof packed === "string" ? Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0)) : packed;
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return WebAssembly.compile(await new Response(stream).arrayBuffer());
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
 }
 
 /**

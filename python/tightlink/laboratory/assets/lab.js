@@ -1,6 +1,6 @@
 // The page: a scenario, its sliders, and what every packet of it does.
 import { element, quantity, time } from "./format.js";
-import { Engine, Stopped, compiled, result } from "./engine.js";
+import { Engine, Stopped, result, unpacked } from "./engine.js";
 import { Charts, isDark } from "./plots.js";
 import { Bands } from "./bands.js";
 import { showTotals, spoken } from "./totals.js";
@@ -25,7 +25,7 @@ const QUIET = 400;
  * @param {HTMLElement} root
  * @param {Given} given
  * @param {string} scenario the scenario and what sliders change in it: text for the engine, as it has numbers that JavaScript rounds
- * @param {string | BlobPart} packed
+ * @param {string | BlobPart} packed the engine
  * @param {string} worker
  * @param {{fragment?: boolean, positions?: number[], ran?: (result: Result) => void}} [more] whether the address carries the
  *   state; where the sliders begin; who is told of each run
@@ -49,7 +49,7 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
     text, panel, shown, element("footer", {}, given.version));
   shown.append(element("div", { className: "tools" }, status, stop), totals, tools, charts_, packets_, sweep_);
 
-  const module = await compiled(packed);
+  const module = await WebAssembly.compile(await unpacked(packed).arrayBuffer());
   /** @type {Engine[]} */
   const engines = [];
   const make = () => {
