@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -22,6 +23,7 @@ pytestmark = [
 ]
 
 EXAMPLES = sorted(Path(__file__).parent.parent.glob("examples/*.toml"))
+SVG = "{http://www.w3.org/2000/svg}"
 LAB = "document.getElementById('lab')"
 
 
@@ -258,3 +260,22 @@ def test_memory_stays_bounded(one: tuple[Path, Any], chromium: Page) -> None:
     }})()""")
     assert sizes[-1] == sizes[30]
     assert sizes[-1] < 64 * 2**20
+
+
+def test_charts_are_vectors_and_pictures(one: tuple[Path, Any], chromium: Page) -> None:
+    opened(chromium, one[0])
+    root = ET.fromstring(chromium.run(f"{LAB}.laboratory.vectors()"))
+    texts = [each.text for each in root.iter(f"{SVG}text")]
+    for title in ("Congestion window (solid) and packets in flight (dashed)", "Packets waiting at links", "Goodput"):
+        assert title in texts
+    assert "2 Mbit/s" in texts
+    lines = [each.get("d", "") for each in root.iter(f"{SVG}path") if each.get("stroke") == "#0b63a5"]
+    # The window, what is in flight, the queue, goodput and delay, each as samples joined by lines.
+    assert len(lines) == 5
+    assert all(line.count("L") > 300 for line in lines)
+    assert any(each.get("fill") == "#0b63a5" for each in root.iter(f"{SVG}rect"))
+    # What records is gone, and the page draws as before.
+    assert chromium.run("Path2D.name") == "Path2D"
+    assert chromium.run("Object.keys(document.querySelector('#chart-queue canvas').getContext('2d')).length") == 0
+    assert chromium.run(f"{LAB}.laboratory.picture().then((blob) => blob.size)") > 10_000
+    assert chromium.console == []

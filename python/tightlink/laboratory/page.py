@@ -31,7 +31,19 @@ if TYPE_CHECKING:
 
 _ASSETS: Final = Path(__file__).with_name("assets")
 #: Modules in the order in which they need each other.
-_MODULES: Final = ("format", "engine", "plots", "bands", "totals", "packets", "sweep", "exports", "controls", "lab")
+_MODULES: Final = (
+    "format",
+    "engine",
+    "plots",
+    "bands",
+    "totals",
+    "packets",
+    "sweep",
+    "svg",
+    "exports",
+    "controls",
+    "lab",
+)
 _IMPORTS: Final = re.compile(r"^import\b[^;]*;\n|^export\b(?! default)\s*", re.MULTILINE)
 _GENERATOR: Final = '<meta name="generator" content="Tightlink laboratory">'
 
@@ -154,8 +166,14 @@ def _sliders(
             made.append(added)
         elif made[number].place(value) is None:
             made[number] = Slider.of(made[number].key, [*made[number].values, value], base)
-    # A key comes before those in its table.
-    return base, sorted(made, key=lambda slider: any(slider.key.startswith(f"{other.key}.") for other in made))
+    keys = [slider.key for slider in made]
+
+    def place(slider: Slider) -> tuple[int, int]:
+        tables = [number for number, key in enumerate(keys) if slider.key.startswith(f"{key}.")]
+        return min(tables, default=keys.index(slider.key)), slider.key.count(".")
+
+    # A key comes before those in its table, and these right after it.
+    return base, sorted(made, key=place)
 
 
 def _slider(made: Sequence[Slider], key: str, value: object) -> int | None:

@@ -181,8 +181,16 @@ def _write(
         figures=figures,
         seeds=[task.scenario.seed for task in tasks],
         command=f"tightlink study {study.name}{study.command}",
-        laboratories=[Offer(task.name, task.scenario) for task in tasks] if with_lab else (),
+        laboratories=_offers(tasks) if with_lab else (),
     )
+
+
+def _offers(tasks: Sequence[Task]) -> list[Offer]:
+    """The scenarios of a study for its laboratories: of replications, which differ in their seeds, the first."""
+    first: dict[str, Offer] = {}
+    for task in tasks:
+        first.setdefault(repr(task.scenario.written() | {"seed": 0}), Offer(task.name, task.scenario))
+    return list(first.values())
 
 
 def _can_measure() -> None:

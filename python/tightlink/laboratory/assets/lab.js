@@ -6,7 +6,7 @@ import { Bands } from "./bands.js";
 import { showTotals, spoken } from "./totals.js";
 import { Packets } from "./packets.js";
 import { Sweep } from "./sweep.js";
-import { csvOf, pictureOf, save, tomlOf } from "./exports.js";
+import { csvOf, pictureOf, save, tomlOf, vectorsOf } from "./exports.js";
 import { Controls } from "./controls.js";
 
 /**
@@ -129,6 +129,8 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
     showAll();
   });
   const button = (/** @type {string} */ label, /** @type {() => void} */ what) => element("button", { type: "button", onclick: what }, label);
+  const picture = () => pictureOf(charts);
+  const vectors = () => vectorsOf(charts);
   const stem = given.title.replace(/[^A-Za-z0-9_-]+/g, "-") || "scenario";
   tools.append(
     pin,
@@ -136,7 +138,8 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
     button("Whole time", () => charts.zoom(null)),
     button("TOML", () => save(`${stem}.toml`, new Blob([tomlOf(given, controls.positions)], { type: "text/plain" }))),
     button("CSV", () => now && save(`${stem}.csv`, new Blob([csvOf(now)], { type: "text/csv" }))),
-    button("PNG", async () => save(`${stem}.png`, await pictureOf(charts_))),
+    button("PNG", async () => save(`${stem}.png`, await picture())),
+    button("SVG", async () => save(`${stem}.svg`, new Blob([await vectors()], { type: "image/svg+xml" }))),
   );
   text.addEventListener("click", (/** @type {any} */ event) => {
     const moves = event.target.closest?.("button.set")?.dataset.moves;
@@ -167,7 +170,7 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
   };
   root.dataset.dark = String(isDark());
   await simulate([...controls.positions]);
-  const lab = { controls, simulate, toml: () => tomlOf(given, controls.positions), engine, charts, make, close };
+  const lab = { controls, simulate, toml: () => tomlOf(given, controls.positions), picture, vectors, engine, charts, make, close };
   /** @type {any} */ (root).laboratory = lab;
   return lab;
 }

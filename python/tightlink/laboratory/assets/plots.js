@@ -88,7 +88,7 @@ const gaps = (values) => (values.some(Number.isNaN) ? Array.from(values, (value)
 export function options(title, width, height, write) {
   const axis = { stroke: ink(), grid: { stroke: grid(), width: 1 }, ticks: { stroke: grid(), width: 1 }, font: "11px system-ui" };
   return {
-    title, width, height,
+    title, width, height, padding: [8, 14, 0, 0],
     scales: { x: { time: false }, y: { range: (/** @type {any} */ _, /** @type {number} */ __, /** @type {number} */ most) => [0, most > 0 ? most * 1.06 : 1] } },
     axes: [
       { ...axis, size: 30, values: (/** @type {any} */ _, /** @type {number[]} */ values) => values.map((value) => `${Number(value.toPrecision(6))} s`) },
