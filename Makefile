@@ -104,6 +104,7 @@ lint: setup ## Check format, style, types and the direction of imports
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest tightlink._core
 	$(BIN)/lint-imports --no-cache
 	.ci/platforms types
+	.ci/javascript
 
 format: setup ## Format the sources
 	cargo fmt
