@@ -11,7 +11,9 @@ import pytest
 
 import tightlink as tl
 from browser import Page, browser
+from browser_digests import Engines, tasks
 from programs import lacking_engine_for_browsers, needs_browser
+from tightlink import studies
 from tightlink.laboratory import write
 
 if TYPE_CHECKING:
@@ -85,6 +87,30 @@ def test_every_example_has_the_digest_that_it_has_natively(example: Path, chromi
     found = move(chromium, {0: 1})
     assert found["digest"] == tl.simulate(scenario.set("seed", 2**63 - 1)).manifest["digest"]
     assert chromium.console == []
+
+
+def test_sweeps_have_the_same_digests_without_charts(chromium: Page, tmp_path: Path) -> None:
+    engines = Engines(chromium, tmp_path)
+    # One with an interval of its own, whose series are part of its digest, and one without.
+    for example in ("open-window", "one-flow"):
+        scenario = tl.load(f"examples/{example}.toml")
+        assert engines.digest(scenario, samples=False) == tl.simulate(scenario).manifest["digest"]
+
+
+@pytest.mark.parametrize("study", [name for name, _ in studies.names() if name != "network-congestion"])
+def test_scenarios_of_studies_have_the_digests_that_they_have_natively(
+    study: str, chromium: Page, tmp_path: Path
+) -> None:
+    """Some of each; ``make lab-digests`` compares all. Of network-congestion a browser takes none."""
+    engines = Engines(chromium, tmp_path)
+    known = tasks(study)
+    for task in known[:: len(known) // 3]:
+        try:
+            found = engines.digest(task.scenario)
+        except tl.ScenarioError as error:
+            assert "a browser" in str(error)
+            continue
+        assert found == tl.simulate(task.scenario).manifest["digest"], task.name
 
 
 @pytest.mark.parametrize("name", ["chain", "one-flow", "queues"])
