@@ -173,7 +173,7 @@ def test_a_move_a_button_and_a_link(one: tuple[Path, Any], chromium: Page, one_f
     digest = tl.simulate(wanted).manifest["digest"]
     assert shown(chromium)["digest"] == digest
     # The address of the page is a link to this state.
-    fragment = chromium.run("location.hash")
+    fragment = chromium.wait("location.hash.includes('queue') && location.hash")
     assert "rate=4%20Mbit%2Fs" in fragment
     assert opened(chromium, file, fragment=fragment)["digest"] == digest
     assert chromium.run("[...document.querySelectorAll('.totals small')].some((cell) => cell.textContent)") is False

@@ -3,8 +3,8 @@
 /** @typedef {{positions: number[], samples?: number, packets?: {from_s: number, to_s: number}}} Request */
 /** @typedef {{id: number, ok: boolean, text: string, data: Float64Array, ms: number, broken?: boolean}} Answer */
 
-/** A run that somebody waits for longer than this gives way to a newer wish, in milliseconds. */
-const PATIENCE = 300;
+/** A run that somebody waits for longer than this gives way to a newer wish, in milliseconds; shorter ones are all shown. */
+const PATIENCE = 1000;
 
 export class Stopped extends Error {}
 

@@ -19,6 +19,8 @@ import { Controls } from "./controls.js";
 const SAMPLES = 600;
 /** What a run takes before it is worth a word, in milliseconds. */
 const QUIET = 400;
+/** How long sliders rest before the address says where they are: browsers refuse to change it all the time. */
+const REST = 300;
 
 /**
  * Opens a laboratory in an element.
@@ -64,6 +66,8 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
   /** @type {Result | null} */
   let pinned = null;
   let wanted = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let resting;
 
   const packets = new Packets(packets_, make, () => now);
   const charts = new Charts(charts_, (from, to) => packets.span(from, to));
@@ -105,7 +109,8 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
       now = found;
       showAll();
       root.dataset.wholeMs = String(performance.now() - begin);
-      if (more.fragment) history.replaceState(null, "", `#${controls.fragment}`);
+      clearTimeout(resting);
+      if (more.fragment) resting = setTimeout(() => history.replaceState(null, "", `#${controls.fragment}`), REST);
       more.ran?.(found);
     } catch (error) {
       if (!(error instanceof Stopped)) throw error;
