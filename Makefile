@@ -18,7 +18,7 @@ TRIES ?= 300
 .DELETE_ON_ERROR:
 
 .PHONY: help system-packages setup run test compile-tests test-rust test-python test-bare bare wheel check-wheel \
-	check-lowest check-platforms attack lab-engine lab-lessons bench fuzz docs-figures docs-reference lint format clean
+	check-lowest check-platforms attack lab-engine lab-lessons lab-digests bench fuzz docs-figures docs-reference lint format clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -76,6 +76,9 @@ lab-engine: ## Build the engine of laboratories, a WebAssembly module
 lab-lessons: setup lab-engine ## Write the lessons, laboratories with texts, into results/lessons
 	$(BIN)/python docs/lessons/make.py results/lessons
 
+lab-digests: setup lab-engine ## Compare digests of examples and studies natively and in a browser, into results/lab-digests.csv
+	$(BIN)/python benchmarks/lab_digests.py
+
 bench: setup ## Time the same workloads here and in the other simulators that are installed
 	$(BIN)/python benchmarks/bench.py
 
@@ -104,6 +107,7 @@ lint: setup ## Check format, style, types and the direction of imports
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest tightlink._core
 	$(BIN)/lint-imports --no-cache
 	.ci/platforms types
+	.ci/javascript
 
 format: setup ## Format the sources
 	cargo fmt

@@ -39,7 +39,7 @@ def main() -> int:
         venv.create(place / "env", with_pip=True)
         python = place / "env" / "bin" / "python"
         pip = [str(python), "-m", "pip", "install", "--quiet", "--constraint", str(place / "constraints.txt")]
-        subprocess.run([*pip, f"{Path(wheel).resolve()}[cluster]", *_TOOLS], check=True)
+        subprocess.run([*pip, f"{Path(wheel).resolve()}[cluster,notebook]", *_TOOLS], check=True)
         test = [
             str(python),
             "-m",

@@ -58,7 +58,7 @@ def lacking(*names: str) -> str | None:
 
 def lacking_engine_for_browsers() -> str | None:
     """Why there are no laboratories: their engine is not built."""
-    built = files("tightlink.lab").joinpath("engine.wasm").is_file()
+    built = files("tightlink.laboratory").joinpath("engine.wasm").is_file()
     return None if built else "the engine for browsers is not built (make lab-engine)"
 
 

@@ -178,7 +178,10 @@ def _layout_that_fits(table: TextTable, width: int | None, choice: Choice) -> La
 
 def _lacking(block: Block) -> str | None:
     """The first program that a block needs and that is not installed, with its package, as a reason to skip."""
-    if "$ tightlink lab " in block.text and (why := lacking_engine_for_browsers()) is not None:
+    if (
+        re.search(r"\$ tightlink lab |--with-lab|\blab\b = tl\.lab|\blab\.run\b", block.text)
+        and (why := lacking_engine_for_browsers()) is not None
+    ):
         return why
     return lacking(*(name for name, mark in _NEEDS.items() if re.search(mark, f"{block.language}\n{block.text}")))
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import tightlink as tl
-from tightlink.lab import page
-from tightlink.lab.changes import Document, changed, grouped
-from tightlink.lab.chosen import chosen, prepared
-from tightlink.lab.sliders import Slider
+from tightlink.laboratory import page
+from tightlink.laboratory.changes import Document, changed, grouped
+from tightlink.laboratory.chosen import chosen, prepared
+from tightlink.laboratory.sliders import Slider
 from tightlink.scenario.network import Network
 from tightlink.scenario.resolve import filled, relative
 
@@ -182,7 +182,7 @@ def test_controls_in_python_are_refused(one_flow: str) -> None:
 
 
 def test_without_the_engine_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from tightlink.lab import engine
+    from tightlink.laboratory import engine
 
     monkeypatch.setattr(engine, "files", lambda _: tmp_path)
     with pytest.raises(tl.TightlinkError, match="make lab-engine builds it"):

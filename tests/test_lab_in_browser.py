@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
 import tightlink as tl
 from browser import Page, browser
+from browser_digests import Engines, tasks
 from programs import lacking_engine_for_browsers, needs_browser
-from tightlink.lab import write
+from tightlink import studies
+from tightlink.laboratory import write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +25,7 @@ pytestmark = [
 ]
 
 EXAMPLES = sorted(Path(__file__).parent.parent.glob("examples/*.toml"))
+SVG = "{http://www.w3.org/2000/svg}"
 LAB = "document.getElementById('lab')"
 
 
@@ -56,7 +60,7 @@ def move(chromium: Page, positions: dict[int, int]) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def one(tmp_path_factory: pytest.TempPathFactory, one_flow: str) -> tuple[Path, list[dict[str, Any]]]:
     """A laboratory of one flow, and its sliders."""
-    from tightlink.lab import page
+    from tightlink.laboratory import page
 
     scenario = tl.loads(one_flow)
     folder = tmp_path_factory.mktemp("lab")
@@ -83,6 +87,30 @@ def test_every_example_has_the_digest_that_it_has_natively(example: Path, chromi
     found = move(chromium, {0: 1})
     assert found["digest"] == tl.simulate(scenario.set("seed", 2**63 - 1)).manifest["digest"]
     assert chromium.console == []
+
+
+def test_sweeps_have_the_same_digests_without_charts(chromium: Page, tmp_path: Path) -> None:
+    engines = Engines(chromium, tmp_path)
+    # One with an interval of its own, whose series are part of its digest, and one without.
+    for example in ("open-window", "one-flow"):
+        scenario = tl.load(f"examples/{example}.toml")
+        assert engines.digest(scenario, samples=False) == tl.simulate(scenario).manifest["digest"]
+
+
+@pytest.mark.parametrize("study", [name for name, _ in studies.names() if name != "network-congestion"])
+def test_scenarios_of_studies_have_the_digests_that_they_have_natively(
+    study: str, chromium: Page, tmp_path: Path
+) -> None:
+    """Some of each; ``make lab-digests`` compares all. Of network-congestion a browser takes none."""
+    engines = Engines(chromium, tmp_path)
+    known = tasks(study)
+    for task in known[:: len(known) // 3]:
+        try:
+            found = engines.digest(task.scenario)
+        except tl.ScenarioError as error:
+            assert "a browser" in str(error)
+            continue
+        assert found == tl.simulate(task.scenario).manifest["digest"], task.name
 
 
 @pytest.mark.parametrize("name", ["chain", "one-flow", "queues"])
@@ -145,7 +173,7 @@ def test_a_move_a_button_and_a_link(one: tuple[Path, Any], chromium: Page, one_f
     digest = tl.simulate(wanted).manifest["digest"]
     assert shown(chromium)["digest"] == digest
     # The address of the page is a link to this state.
-    fragment = chromium.run("location.hash")
+    fragment = chromium.wait("location.hash.includes('queue') && location.hash")
     assert "rate=4%20Mbit%2Fs" in fragment
     assert opened(chromium, file, fragment=fragment)["digest"] == digest
     assert chromium.run("[...document.querySelectorAll('.totals small')].some((cell) => cell.textContent)") is False
@@ -258,3 +286,22 @@ def test_memory_stays_bounded(one: tuple[Path, Any], chromium: Page) -> None:
     }})()""")
     assert sizes[-1] == sizes[30]
     assert sizes[-1] < 64 * 2**20
+
+
+def test_charts_are_vectors_and_pictures(one: tuple[Path, Any], chromium: Page) -> None:
+    opened(chromium, one[0])
+    root = ET.fromstring(chromium.run(f"{LAB}.laboratory.vectors()"))
+    texts = [each.text for each in root.iter(f"{SVG}text")]
+    for title in ("Congestion window (solid) and packets in flight (dashed)", "Packets waiting at links", "Goodput"):
+        assert title in texts
+    assert "2 Mbit/s" in texts
+    lines = [each.get("d", "") for each in root.iter(f"{SVG}path") if each.get("stroke") == "#0b63a5"]
+    # The window, what is in flight, the queue, goodput and delay, each as samples joined by lines.
+    assert len(lines) == 5
+    assert all(line.count("L") > 300 for line in lines)
+    assert any(each.get("fill") == "#0b63a5" for each in root.iter(f"{SVG}rect"))
+    # What records is gone, and the page draws as before.
+    assert chromium.run("Path2D.name") == "Path2D"
+    assert chromium.run("Object.keys(document.querySelector('#chart-queue canvas').getContext('2d')).length") == 0
+    assert chromium.run(f"{LAB}.laboratory.picture().then((blob) => blob.size)") > 10_000
+    assert chromium.console == []

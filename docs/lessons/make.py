@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 import tightlink as tl
-from tightlink.lab import write
+from tightlink.laboratory import write
 
 HERE: Final = Path(__file__).resolve().parent
 CONTROLS: Final = "reno,cubic,vegas,compound,bbr,bbr3"

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tightlink.errors import ScenarioError, TightlinkError
     from tightlink.evaluation import evaluate
     from tightlink.experiment import sweep
+    from tightlink.laboratory import lab
     from tightlink.run import Run, open_run
     from tightlink.scenario import (
         AbileneFourTier,
@@ -143,6 +144,7 @@ __all__ = [
     "capture",
     "compare",
     "evaluate",
+    "lab",
     "load",
     "loads",
     "open_run",
@@ -163,6 +165,7 @@ _PLACES: Final = {
     "capture": "capture",
     "compare": "analysis.comparison",
     "evaluate": "evaluation",
+    "lab": "laboratory",
     "open_run": "run",
     "Study": "studies.study",
     "Task": "experiment.execute",

@@ -238,7 +238,9 @@ def list_(
 
 
 @app.command
-def report(folder: Path, *, sequence: str | None = None) -> None:
+def report(
+    folder: Path, *, sequence: str | None = None, with_lab: Annotated[bool, Parameter(negative="")] = False
+) -> None:
     """Write the report of a run, a study or a sweep, one HTML file, and print where it is.
 
     Parameters
@@ -247,10 +249,12 @@ def report(folder: Path, *, sequence: str | None = None) -> None:
         Folder of the run, the study or the sweep.
     sequence
         Flow whose sequence numbers are drawn over time; the run needs its packets (run --trace, capture --packets).
+    with_lab
+        Put a laboratory into the report: the engine, and what was simulated with sliders.
     """
     from tightlink.report import run_report
 
-    print_verbatim(f"{run_report(folder, sequence=sequence)}\n")
+    print_verbatim(f"{run_report(folder, sequence=sequence, with_lab=with_lab)}\n")
 
 
 def _typed(

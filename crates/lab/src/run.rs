@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tightlink_run::tables_digest;
 use tightlink_sim::probe::trace::Trace;
-use tightlink_sim::probe::{Probe, Totals};
+use tightlink_sim::probe::{Probe, Sampled, Totals};
 use tightlink_sim::tables::{self, Column, Table};
 use tightlink_sim::{ENGINE_BEHAVIOUR, Scenario, Simulation, warnings};
 
@@ -47,7 +47,7 @@ impl Laboratory {
         }
         let own = scenario.observe.interval_s;
         let Some(samples) = request.samples else {
-            return totals(&scenario, own.is_some(), watch);
+            return if own.is_some() { totals(&scenario, Sampled, watch) } else { totals(&scenario, Totals, watch) };
         };
         if own.is_none() {
             scenario.observe.interval_s = Some(scenario.duration_s / f64::from(samples.max(1)));
@@ -76,10 +76,10 @@ fn run<P: Probe>(simulation: &mut Simulation<'_, P>, mut watch: impl FnMut(f64))
 }
 
 /// Totals alone, as fast as they come; with its series where the scenario asks for them, for the digest.
-fn totals(scenario: &Scenario, series: bool, watch: impl FnMut(f64)) -> Result<Answer, String> {
-    let mut simulation = Simulation::new(scenario, Totals).map_err(|error| error.to_string())?;
+fn totals<P: Probe>(scenario: &Scenario, probe: P, watch: impl FnMut(f64)) -> Result<Answer, String> {
+    let mut simulation = Simulation::new(scenario, probe).map_err(|error| error.to_string())?;
     run(&mut simulation, watch);
-    let series = series.then(|| tables::series(&simulation)).flatten();
+    let series = scenario.observe.interval_s.and_then(|_| tables::series(&simulation));
     Ok(Answer { text: answer(&simulation, series.as_ref()).to_string(), data: Vec::new() })
 }
 

@@ -35,8 +35,8 @@ def lab(
     title
         What stands above it (default: the name of the scenario).
     """
-    from tightlink.lab import write
-    from tightlink.lab.text import read
+    from tightlink.laboratory import write
+    from tightlink.laboratory.text import read
 
     scenario = load(file, set=dict(map(parse_option, set_ or [])))
     lesson = "" if text is None else read(text)

@@ -22,6 +22,7 @@ def study(
     live: Annotated[bool, Parameter(negative="")] = False,
     claims: Annotated[bool, Parameter(negative="")] = False,
     new: Annotated[bool, Parameter(negative="")] = False,
+    with_lab: Annotated[bool, Parameter(negative="")] = False,
     **options: str,
 ) -> int:
     """Run a study: its simulations, its analysis, its claims and its report.
@@ -42,6 +43,8 @@ def study(
         Print what the study claims, and with what each claim is compared; nothing is run.
     new
         Write a Python file of this name with a small study, to begin your own with.
+    with_lab
+        Put a laboratory into the report, in which every scenario that a browser can simulate has sliders.
     options
         What a study alone has, such as --scale 1/100 of congestion-control; a wrong one names them all.
     """
@@ -61,7 +64,9 @@ def study(
 
     try:
         with watching() as watch:
-            found = run_study(chosen, output, jobs=jobs, cluster=cluster, options=wanted, progress=say, watch=watch)
+            found = run_study(
+                chosen, output, jobs=jobs, cluster=cluster, options=wanted, with_lab=with_lab, progress=say, watch=watch
+            )
     except KeyboardInterrupt:
         say("interrupted; what is finished is kept, and the same command goes on from there")
         return INTERRUPTED

@@ -45,6 +45,7 @@ def sweep(
     dry_run: Annotated[bool, Parameter(name=["--dry-run", "-n"], negative="")] = False,
     yes: Annotated[bool, Parameter(negative="")] = False,
     controls: Controls = None,
+    with_lab: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Simulate a scenario at many levels of what is varied, and print what came out.
 
@@ -82,11 +83,16 @@ def sweep(
         Allow more than 100,000 runs.
     controls
         Python file with congestion controls of your own, which it runs; may be repeated.
+    with_lab
+        Put a laboratory into the report, with a slider for each key that is varied.
     """
     from tightlink.experiment.factors import Factor
     from tightlink.experiment.plan import Plan
+    from tightlink.laboratory.engine import check_engine
 
     define(controls)
+    if with_lab:
+        check_engine()
     plan = Plan.load(
         file,
         [Factor.parse(text) for text in vary or []],
@@ -107,7 +113,7 @@ def sweep(
         file, vary=vary, design=design, replications=replications, resolution=resolution, runs=runs,
         design_seed=design_seed, precision=precision, max_replications=max_replications, set=set_, controls=controls,
     )  # fmt: skip
-    return _run(plan, output or Path("results") / file.stem, jobs, cluster, command)
+    return _run(plan, output or Path("results") / file.stem, jobs, cluster, command, with_lab=with_lab)
 
 
 def _command(file: Path, **options: object) -> str:
@@ -119,7 +125,7 @@ def _command(file: Path, **options: object) -> str:
     return shlex.join(words)
 
 
-def _run(plan: Plan, folder: Path, jobs: int, cluster: str | None, command: str) -> int:
+def _run(plan: Plan, folder: Path, jobs: int, cluster: str | None, command: str, *, with_lab: bool) -> int:
     from tightlink.console import say, watching
     from tightlink.experiment.running import run
 
@@ -141,7 +147,7 @@ def _run(plan: Plan, folder: Path, jobs: int, cluster: str | None, command: str)
     if last and last[0].found > last[0].failed:
         say(f"{last[0].found - last[0].failed} of {last[0].total} runs were there already")
     _print_cells(experiment, plan)
-    _report(folder)
+    _report(folder, with_lab=with_lab)
     return _warned(experiment, plan)
 
 
@@ -224,12 +230,12 @@ def _cell(metric: str, value: float | None, half_width: float | None) -> str:
     return units.format_interval(value, half_width, lambda number: quantity(metric, number))
 
 
-def _report(folder: Path) -> None:
+def _report(folder: Path, *, with_lab: bool) -> None:
     from tightlink.experiment import open as open_folder
     from tightlink.report.sweep import Found, write_sweep
 
     print_text(f"\n{Found(open_folder(folder)).sentence}")
-    print_text(f"\nreport: {write_sweep(folder)}")
+    print_text(f"\nreport: {write_sweep(folder, with_lab=with_lab)}")
 
 
 def _warned(experiment: Experiment, plan: Plan) -> int:

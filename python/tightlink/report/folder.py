@@ -10,20 +10,23 @@ from tightlink.checksums import read_parquet
 from tightlink.errors import TightlinkError
 from tightlink.experiment import claims
 from tightlink.experiment.folder import MARKER, RUNS
+from tightlink.laboratory.embedded import Offer
 from tightlink.report.blocks import Block, Section, Table, Text
 from tightlink.report.page import write
 from tightlink.report.runs import lead, sections
 from tightlink.report.sweep import write_sweep
-from tightlink.run import open_run
+from tightlink.run import SIMULATION, open_run
 
 if TYPE_CHECKING:
     import os
+
+    from tightlink.run import Run
 
 _REPORT: Final = "report.html"
 _MOST_ROWS: Final = 500
 
 
-def run_report(folder: str | os.PathLike[str], *, sequence: str | None = None) -> Path:
+def run_report(folder: str | os.PathLike[str], *, sequence: str | None = None, with_lab: bool = False) -> Path:
     """Write ``report.html`` into a folder and return where it is.
 
     A run gets its totals, why each flow was as fast as it was, and its series. A study writes its own
@@ -32,10 +35,11 @@ def run_report(folder: str | os.PathLike[str], *, sequence: str | None = None) -
     Args:
         folder: Of the run, the study or the sweep.
         sequence: Name of a flow whose sequence numbers are drawn over time, of a run with packets.
+        with_lab: Whether the report opens what was simulated in the lab, for which it contains the engine.
 
     Raises:
         TightlinkError: The folder holds neither a run nor a study nor a sweep; or there is no such flow, or it has no
-            packets.
+            packets; or what it holds has no laboratory.
 
     Example:
         >>> run_report("nowhere")
@@ -55,6 +59,7 @@ def run_report(folder: str | os.PathLike[str], *, sequence: str | None = None) -
             sections=sections(run, sequence=sequence),
             seeds=[run.manifest["seed"]] if "seed" in run.manifest else [],
             warnings=run.warnings,
+            laboratories=_laboratories(run, place) if with_lab else (),
         )
     if sequence is not None:
         raise TightlinkError(f"{place}: --sequence is for the folder of a run")
@@ -63,11 +68,19 @@ def run_report(folder: str | os.PathLike[str], *, sequence: str | None = None) -
             f"{place}: expected the folder of a run (it has manifest.json; tightlink run FILE -o DIR writes one) "
             "or of a study or a sweep (it has claims.json or runs.parquet)"
         )
+    if (place / MARKER).exists() and (place / RUNS).exists():
+        return target if target.exists() and not with_lab else write_sweep(place, with_lab=with_lab)
+    if with_lab:
+        raise TightlinkError(f"{place}: the report of a study gets its laboratories by tightlink study … --with-lab")
     if target.exists():
         return target
-    if (place / MARKER).exists() and (place / RUNS).exists():
-        return write_sweep(place)
     return _of_study(place, target)
+
+
+def _laboratories(run: Run, place: Path) -> list[Offer]:
+    if run.source != SIMULATION:
+        raise TightlinkError(f"{place}: --with-lab is for what was simulated, which this run was not")
+    return [Offer(place.resolve().name, run.scenario)]
 
 
 def _of_study(place: Path, target: Path) -> Path:

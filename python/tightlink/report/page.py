@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import TightlinkError
 from tightlink.files import write_text
+from tightlink.laboratory.embedded import embedded
 from tightlink.report import specs, tables
 from tightlink.report.blocks import Block, Chart, Details, Row, Section, Table, Text
 from tightlink.report.library import library
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from tightlink.experiment.claims import Claim
+    from tightlink.laboratory.embedded import Offer
 
 _ASSETS: Final = Path(__file__).with_name("assets")
 _GENERATOR: Final = "Tightlink"
@@ -55,6 +57,7 @@ def write(  # noqa: PLR0913
     seeds: Iterable[int] = (),
     command: str | None = None,
     warnings: Sequence[str] = (),
+    laboratories: Sequence[Offer] = (),
 ) -> Path:
     """Write a report: one HTML file that opens offline.
 
@@ -71,8 +74,10 @@ def write(  # noqa: PLR0913
         seeds: Seeds of the runs.
         command: What made the report; without it, the command line of this process, if it is ours.
         warnings: What must be read before the results are trusted.
+        laboratories: Scenarios to open in the lab, for which the report contains the engine.
 
     Raises:
+        ScenarioError: None of the laboratories can be simulated in a browser.
         TightlinkError: Another file is there, or a chart has too many points.
     """
     import jinja2
@@ -83,6 +88,7 @@ def write(  # noqa: PLR0913
     data = specs.Data()
     shown = None if picture is None else _block(picture, data)
     parts = _sections(sections, picture, data)
+    opened = Markup(embedded(laboratories)) if laboratories else ""  # noqa: S704
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_ASSETS),
         autoescape=True,
@@ -103,6 +109,7 @@ def write(  # noqa: PLR0913
         sections=parts,
         figures=_figures(figures, target.parent),
         facts=_facts(seeds, command),
+        laboratory=opened,
         charts=bool(data.sets),
         data=Markup(specs.script_json(data.sets)),  # noqa: S704
         vega=Markup(library() if data.sets else ""),  # noqa: S704

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.analysis import effects
 from tightlink.analysis.levels import over_levels
+from tightlink.errors import TightlinkError
 from tightlink.experiment import open as open_folder
 from tightlink.experiment.designs import ONE_AT_A_TIME
+from tightlink.experiment.factors import value_at
 from tightlink.experiment.metrics import group_metrics, main_metrics
 from tightlink.experiment.summary import summary, width_of
+from tightlink.laboratory.embedded import Offer
+from tightlink.laboratory.sliders import Slider
 from tightlink.plots.labels import several
 from tightlink.report import sweep_factors
 from tightlink.report.blocks import Details, Section, Table, Text
@@ -94,8 +98,13 @@ class Found:
         return list(dict.fromkeys([*moving, *self.varied]))
 
 
-def write_sweep(folder: str | os.PathLike[str]) -> Path:
-    """Write ``report.html`` of a finished sweep into its folder, in place of an older one."""
+def write_sweep(folder: str | os.PathLike[str], *, with_lab: bool = False) -> Path:
+    """Write ``report.html`` of a finished sweep into its folder, in place of an older one.
+
+    Args:
+        folder: Of the sweep.
+        with_lab: Whether the report opens the scenario in the lab, with a slider for each key that was varied.
+    """
     found = Found(open_folder(folder))
     parts = [*sweep_factors.sections(found), _design(found), _cells(found), _failures(found), _setup(found)]
     place = Path(folder)
@@ -107,7 +116,27 @@ def write_sweep(folder: str | os.PathLike[str]) -> Path:
         seeds=sorted(set(found.runs["seed"].to_list())),
         command=found.description.get("command") or None,
         warnings=_warnings(found),
+        laboratories=_laboratories(found, f"Sweep {place.resolve().name}") if with_lab else (),
     )
+
+
+def _laboratories(found: Found, title: str) -> list[Offer]:
+    """The scenario of the first run, with what the others have as positions of its sliders."""
+    if not found.description.get("scenario"):
+        raise TightlinkError(
+            f"{found.experiment.folder}: --with-lab is for what was simulated, which these runs were not"
+        )
+    # The first replication of each combination: the others differ in their seeds.
+    names = [name for name in found.runs["run"].to_list() if name.endswith("/0")]
+    scenarios = [found.experiment.scenario(name) for name in names]
+    values: dict[str, list[Any]] = {}
+    for key in found.keys:
+        given = [value_at(scenario, key) for scenario in scenarios]
+        if given[0] is not None:
+            # Text, numbers and tables: whatever a level is, it is written in one way.
+            values[key] = list({repr(value): value for value in given if value is not None}.values())
+    made = [Slider.of(key, given, scenarios[0]) for key, given in values.items()]
+    return [Offer(title, scenarios[0], made)]
 
 
 def _without_copies(cells: pl.DataFrame, copies: list[str]) -> pl.DataFrame:

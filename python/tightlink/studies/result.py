@@ -94,6 +94,7 @@ def study(  # noqa: PLR0913
     jobs: int = 1,
     cluster: str | None = None,
     options: Mapping[str, str] | None = None,
+    with_lab: bool = False,
     progress: Callable[[str], None] | None = None,
     watch: Callable[[ExperimentProgress], None] | None = None,
 ) -> StudyResult:
@@ -105,6 +106,7 @@ def study(  # noqa: PLR0913
         jobs: Runs to simulate at a time; the results do not depend on it.
         cluster: Address of a Dask scheduler to simulate the runs instead.
         options: What the study is asked for, by name: "live", or those of `Study.options`.
+        with_lab: Whether the report opens the scenarios in the lab, for which it contains the engine.
         progress: Told, line by line, what it is doing.
         watch: Told after every run how far it is.
 
@@ -115,5 +117,5 @@ def study(  # noqa: PLR0913
     chosen = named(what)
     folder = Path("results") / chosen.name if output is None else Path(output)
     asked = chosen.with_options(options or {})
-    run_study(asked, folder, jobs, progress or (lambda _: None), cluster=cluster, watch=watch)
+    run_study(asked, folder, jobs, progress or (lambda _: None), cluster=cluster, watch=watch, with_lab=with_lab)
     return StudyResult(chosen.name, folder, claimed.load(folder / "claims.json"))

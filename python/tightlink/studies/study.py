@@ -17,6 +17,8 @@ from tightlink.experiment.metrics import metrics
 from tightlink.experiment.results import results, write_results
 from tightlink.experiment.store import Store
 from tightlink.experiment.workplace import occupied
+from tightlink.laboratory.embedded import Offer
+from tightlink.laboratory.engine import check_engine
 from tightlink.report.blocks import Chart, Row, Section, Table
 from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.live import measure_all
@@ -204,7 +206,7 @@ class Study:
         return Report(title, sections=[Section("What was observed", blocks=[Table(shown)])])
 
 
-def run_study(
+def run_study(  # noqa: PLR0913
     study: Study,
     folder: Path,
     jobs: int,
@@ -212,6 +214,7 @@ def run_study(
     *,
     cluster: str | None = None,
     watch: Callable[[ExperimentProgress], None] | None = None,
+    with_lab: bool = False,
 ) -> int:
     """Run a study, or finish one that was interrupted: runs that are there are not run again.
 
@@ -222,14 +225,17 @@ def run_study(
         progress: Told, line by line, what it is doing.
         cluster: Address of a Dask scheduler to simulate the runs instead.
         watch: Told after every run how far it is.
+        with_lab: Whether the report opens the scenarios in the lab.
 
     Returns:
         The exit code: 0, or 3 if a claim does not hold.
 
     Raises:
-        TightlinkError: The folder holds something else, another process works in it, or the machine cannot measure
-            what is to be measured.
+        TightlinkError: The folder holds something else, another process works in it, the machine cannot measure
+            what is to be measured, or the engine for browsers is not installed.
     """
+    if with_lab:
+        check_engine()
     wanted = list(study.measured())
     if wanted:
         _can_measure()
@@ -249,7 +255,7 @@ def run_study(
         progress("analysing")
         claims, report = study.found({**runs, **{f"{LIVE}/{name}": run for name, run in real.items()}})
         place.check()
-        _write(study, claims, report, place, progress, [task.scenario.seed for task in tasks])
+        _write(study, claims, report, place, progress, tasks, with_lab=with_lab)
     return claimed.exit_code(claims)
 
 
@@ -259,7 +265,9 @@ def _write(  # noqa: PLR0917
     found: Report,
     place: Workplace,
     progress: Callable[[str], None],
-    seeds: Sequence[int],
+    tasks: Sequence[Task],
+    *,
+    with_lab: bool,
 ) -> None:
     folder = place.folder
     claimed.save(claims, folder / "claims.json")
@@ -278,9 +286,18 @@ def _write(  # noqa: PLR0917
         picture=found.shown(),
         sections=found.sections,
         figures=figures,
-        seeds=seeds,
+        seeds=[task.scenario.seed for task in tasks],
         command=f"tightlink study {study.file or study.name}{study.command}",
+        laboratories=_offers(tasks) if with_lab else (),
     )
+
+
+def _offers(tasks: Sequence[Task]) -> list[Offer]:
+    """The scenarios of a study for its laboratories: of replications, which differ in their seeds, the first."""
+    first: dict[str, Offer] = {}
+    for task in tasks:
+        first.setdefault(repr(task.scenario.written() | {"seed": 0}), Offer(task.name, task.scenario))
+    return list(first.values())
 
 
 def _can_measure() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.experiment.factors import value_at
-from tightlink.lab.sliders import Slider
+from tightlink.laboratory.sliders import Slider
 from tightlink.scenario.network import Network
 from tightlink.scenario.values import UNLIMITED
 
@@ -22,6 +23,8 @@ _COUNTS: Final = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 1
 _BDPS: Final = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 4, 6, 8)
 _LOSSES: Final = ("0 %", "0.01 %", "0.02 %", "0.05 %", "0.1 %", "0.2 %", "0.5 %", "1 %", "2 %", "5 %", "10 %")
 _KINDS: Final = ("drop-tail", "red", "pie", "codel", "fq-codel")
+#: Every third position.
+_COARSE: Final = 3
 #: Groups of traffic that get sliders.
 _MOST_GROUPS: Final = 2
 
@@ -37,32 +40,38 @@ def prepared(scenario: Scenario) -> Scenario:
     return scenario.set(f"{key}.queue", table) if _is_right(scenario, f"{key}.queue", table) else scenario
 
 
-def chosen(scenario: Scenario) -> list[Slider]:
-    """Sliders for a scenario; of each only values that are right where the others stay."""
+def chosen(scenario: Scenario, *, coarse: bool = False) -> list[Slider]:
+    """Sliders for a scenario; of each only values that are right where the others stay.
+
+    Args:
+        scenario: Whose keys they move.
+        coarse: Whether quantities have a third of their positions.
+    """
     from tightlink import _core
 
+    of = partial(_slider, every=_COARSE if coarse else 1)
     found: list[Slider] = []
     key = bottleneck(scenario)
     if key is not None:
-        found += _of(scenario, f"{key}.rate", _around(units.RATE, units.format_rate))
-        found += _of(scenario, f"{key}.delay", _around(units.TIME, units.format_time))
+        found += of(scenario, f"{key}.rate", _around(units.RATE, units.format_rate))
+        found += of(scenario, f"{key}.delay", _around(units.TIME, units.format_time))
         queue = value_at(scenario, f"{key}.queue")
         if isinstance(queue, dict):
             kinds = [queue if kind == queue["kind"] else {"kind": kind, "limit": queue["limit"]} for kind in _KINDS]
-            found += _of(scenario, f"{key}.queue", lambda _: kinds)
-            found += _of(scenario, f"{key}.queue.limit", _limits)
-        found += _of(scenario, f"{key}.loss", lambda _: [units.fraction(text) for text in _LOSSES])
+            found += of(scenario, f"{key}.queue", lambda _: kinds)
+            found += of(scenario, f"{key}.queue.limit", _limits)
+        found += of(scenario, f"{key}.loss", lambda _: [units.fraction(text) for text in _LOSSES])
     for name in list(scenario.node)[:1]:
-        found += _of(scenario, f"node.{name}.processor.per_packet", _around(units.TIME, units.format_time))
-        found += _of(scenario, f"node.{name}.processor.input_ring", _limits)
+        found += of(scenario, f"node.{name}.processor.per_packet", _around(units.TIME, units.format_time))
+        found += of(scenario, f"node.{name}.processor.input_ring", _limits)
     controls = [name for name, _ in _core.congestion()]
     for name in list(scenario.traffic)[:_MOST_GROUPS]:
         flow = f"traffic.{name}"
-        found += _of(scenario, f"{flow}.flows", _counts)
-        found += _of(scenario, f"{flow}.tcp.congestion", lambda _: controls)
-        found += _of(scenario, f"{flow}.tcp.window", _limits)
-        found += _of(scenario, f"{flow}.rate", _around(units.RATE, units.format_rate))
-        found += _of(scenario, f"{flow}.interval", _around(units.TIME, units.format_time))
+        found += of(scenario, f"{flow}.flows", _counts)
+        found += of(scenario, f"{flow}.tcp.congestion", lambda _: controls)
+        found += of(scenario, f"{flow}.tcp.window", _limits)
+        found += of(scenario, f"{flow}.rate", _around(units.RATE, units.format_rate))
+        found += of(scenario, f"{flow}.interval", _around(units.TIME, units.format_time))
     return found
 
 
@@ -73,7 +82,7 @@ def bottleneck(scenario: Scenario) -> str | None:
     return next((key for key in dict.fromkeys(keys) if isinstance(value_at(scenario, f"{key}.rate"), str)), None)
 
 
-def _of(scenario: Scenario, key: str, values: Callable[[Any], Iterable[Any]]) -> Iterator[Slider]:
+def _slider(scenario: Scenario, key: str, values: Callable[[Any], Iterable[Any]], *, every: int) -> Iterator[Slider]:
     """The slider of a key, unless there is nothing to change."""
     own = value_at(scenario, key)
     if own is None and not key.endswith(".flows"):
@@ -81,6 +90,8 @@ def _of(scenario: Scenario, key: str, values: Callable[[Any], Iterable[Any]]) ->
     try:
         base = scenario if own is not None else scenario.set(key, 1)
         slider = Slider.of(key, list(values(own)), base)
+        if not slider.is_choice:
+            slider = Slider.of(key, slider.values[slider.start % every :: every], base)
     except ScenarioError:
         return
     right = [

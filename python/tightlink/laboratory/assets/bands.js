@@ -23,7 +23,11 @@ export class Bands {
     this.caption = element("figcaption");
     place.append(this.box);
     this.box.append(this.caption);
+    /** @type {any} */
     this.plot = null;
+    this.shape = "";
+    /** What is painted. @type {{result: Result, flows: string[], lines: import("./engine.js").Line[], limits: string[]} | null} */
+    this.shown = null;
   }
 
   /** @param {Result} result */
@@ -32,12 +36,21 @@ export class Bands {
     const of = result.lines.filter((line) => line.metric.startsWith("limited_by_") && flows.includes(line.entity));
     const limits = [...new Set(of.map((line) => line.metric))];
     this.box.hidden = !limits.length;
+    this.shown = { result, flows, lines: of, limits };
+    const shape = JSON.stringify([this.charts.wide, isDark(), flows, limits]);
+    const data = [result.times, Array.from(result.times, () => null)];
+    if (this.plot && this.shape === shape) {
+      this.plot.setData(data, false);
+      this.charts.rescale(this.plot);
+      return;
+    }
+    this.shape = shape;
     this.caption.replaceChildren("Limited by ", ...limits.map((limit) => element("span", { className: "key" }, element("i", { style: `background:${paint(limit, limits)}` }), words(limit))));
     this.plot?.destroy();
     this.charts.plots.delete("limits");
     this.plot = null;
     if (!limits.length) return;
-    const made = options("", this.charts.width, flows.length * HEIGHT + 34, String);
+    const made = options("", this.charts.wide, flows.length * HEIGHT + 34, String);
     made.scales.y = { range: () => [0, flows.length] };
     made.axes[1] = {
       ...made.axes[1], grid: { show: false }, ticks: { show: false }, splits: () => flows.map((_, index) => flows.length - index - 0.5),
@@ -46,25 +59,21 @@ export class Bands {
     made.legend = { show: false };
     made.series.push({ show: true, stroke: "transparent", points: { show: false } });
     made.hooks = {
-      drawAxes: [(/** @type {any} */ plot) => this.paint(plot, result, flows, of, limits)],
+      drawAxes: [(/** @type {any} */ plot) => this.paint(plot)],
       setScale: [(/** @type {any} */ plot, /** @type {string} */ scale) => scale === "x" && this.charts.follow(plot)],
     };
     // @ts-expect-error the library is a script before this one
-    this.plot = new uPlot(made, [result.times, Array.from(result.times, () => null)], this.box);
+    this.plot = new uPlot(made, data, this.box);
     this.plot.root.setAttribute("role", "img");
     this.plot.root.setAttribute("aria-label", "What held each flow back, over time; the table of flows has the shares");
     this.charts.plots.set("limits", this.plot);
     this.charts.rescale(this.plot);
   }
 
-  /**
-   * @param {any} plot
-   * @param {Result} result
-   * @param {string[]} flows
-   * @param {import("./engine.js").Line[]} lines
-   * @param {string[]} limits
-   */
-  paint(plot, result, flows, lines, limits) {
+  /** @param {any} plot */
+  paint(plot) {
+    if (!this.shown) return;
+    const { result, flows, lines, limits } = this.shown;
     const { ctx, bbox } = plot;
     ctx.save();
     ctx.beginPath();
@@ -82,6 +91,7 @@ export class Bands {
         let from = 0;
         for (const line of of) {
           const share = Math.min(1 - from, (line.values[index] || 0) / result.interval);
+          if (share <= 0) continue;
           ctx.fillStyle = paint(line.metric, limits);
           ctx.fillRect(left, top + from * height, right - left + 0.5, share * height);
           from += share;

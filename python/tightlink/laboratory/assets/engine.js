@@ -3,8 +3,8 @@
 /** @typedef {{positions: number[], samples?: number, packets?: {from_s: number, to_s: number}}} Request */
 /** @typedef {{id: number, ok: boolean, text: string, data: Float64Array, ms: number, broken?: boolean}} Answer */
 
-/** A run that somebody waits for longer than this gives way to a newer wish, in milliseconds. */
-const PATIENCE = 300;
+/** A run that somebody waits for longer than this gives way to a newer wish, in milliseconds; shorter ones are all shown. */
+const PATIENCE = 1000;
 
 export class Stopped extends Error {}
 
@@ -55,8 +55,12 @@ export class Engine {
   }
 
   restart() {
-    this.worker?.terminate();
+    this.close();
     this.start();
+  }
+
+  close() {
+    this.worker?.terminate();
   }
 
   /**
@@ -95,13 +99,12 @@ export class Engine {
 }
 
 /**
- * The engine's module from its packed text, or its bytes.
- * @param {string | ArrayBuffer} packed
+ * What was packed by gzip, as bytes or as text.
+ * @param {string | BlobPart} packed
  */
-export async function compiled(packed) {
+export function unpacked(packed) {
   const bytes = typeof packed === "string" ? Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0)) : packed;
-  const stream = new Blob([/** @type {BlobPart} */ (bytes)]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return WebAssembly.compile(await new Response(stream).arrayBuffer());
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
 }
 
 /**

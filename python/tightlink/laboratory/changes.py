@@ -19,7 +19,7 @@ from tightlink.scenario.resolve import relative
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tightlink.lab.sliders import Slider
+    from tightlink.laboratory.sliders import Slider
     from tightlink.scenario import Scenario
 
 #: Combinations of sliders that depend on each other, at most, and of all sliders that are checked beyond pairs.
@@ -39,9 +39,10 @@ class Document:
     """
 
     def __init__(self, scenario: Scenario, sliders: Sequence[Slider]) -> None:
-        self._scenario = scenario
-        self._sliders = list(sliders)
+        self.base = scenario
+        self.sliders = list(sliders)
         self._known: dict[tuple[tuple[int, int], ...], dict[str, Any] | str] = {}
+        self._choices: dict[tuple[Positions, Positions], dict[str, Any]] = {}
         own = self._tables({})
         if isinstance(own, str):
             scenario.resolve()
@@ -49,7 +50,7 @@ class Document:
         self._own = own
         self.tables = self._longest()
         #: The numbers of the sliders that are patched together.
-        self.together: list[Positions] = [(index,) for index in range(len(self._sliders))]
+        self.together: list[Positions] = [(index,) for index in range(len(self.sliders))]
         self._settle()
 
     def to_dict(self) -> dict[str, Any]:
@@ -57,7 +58,7 @@ class Document:
         patches = []
         for of in self.together:
             at = {}
-            for positions in itertools.product(*(range(len(self._sliders[index].values)) for index in of)):
+            for positions in itertools.product(*(range(len(self.sliders[index].values)) for index in of)):
                 at[",".join(map(str, positions))] = self._choice(of, positions)
             patches.append({"of": list(of), "at": at})
         return {"scenario": self.tables, "patches": patches}
@@ -67,22 +68,28 @@ class Document:
         found = self._tables({slider: position})
         return found if isinstance(found, str) else None
 
+    def scenario(self, positions: dict[int, int]) -> Scenario:
+        """The scenario with some sliders moved.
+
+        Raises:
+            ScenarioError: There is none at these positions.
+        """
+        # A slider of a whole table is set before those of keys in it.
+        moved = [(self.sliders[index], place) for index, place in sorted(positions.items())]
+        changes = {slider.key: slider.values[place] for slider, place in moved if place != slider.start}
+        return self.base.set_all(changes) if changes else self.base
+
     def _tables(self, positions: dict[int, int]) -> dict[str, Any] | str:
         """The tables with some sliders moved, or one sentence why there are none."""
-        moved = {index: place for index, place in positions.items() if place != self._sliders[index].start}
+        moved = {index: place for index, place in positions.items() if place != self.sliders[index].start}
         known = tuple(sorted(moved.items()))
         if known not in self._known:
             self._known[known] = self._resolved(moved)
         return self._known[known]
 
     def _resolved(self, moved: dict[int, int]) -> dict[str, Any] | str:
-        # A slider of a whole table is set before those of keys in it.
-        changes = {
-            self._sliders[index].key: self._sliders[index].values[place] for index, place in sorted(moved.items())
-        }
         try:
-            scenario = self._scenario.set_all(changes) if changes else self._scenario
-            explicit = scenario.explicit()
+            explicit = self.scenario(moved).explicit()
             return grouped(relative(explicit, Network(explicit)))
         except ScenarioError as error:
             error.file = None
@@ -92,7 +99,7 @@ class Document:
         """The scenario's tables, each group with as many flows as any slider gives it."""
         tables = dict(self._own)
         groups = [dict(group) for group in tables["groups"]]
-        for index, slider in enumerate(self._sliders):
+        for index, slider in enumerate(self.sliders):
             for place in range(len(slider.values)):
                 found = self._tables({index: place})
                 if isinstance(found, str) or len(found["groups"]) != len(groups):
@@ -103,8 +110,11 @@ class Document:
         return tables | {"groups": groups}
 
     def _choice(self, of: Positions, positions: Positions) -> dict[str, Any]:
-        found = self._tables(dict(zip(of, positions, strict=True)))
-        return {"error": found} if isinstance(found, str) else {"changes": self._changes(of, found)}
+        if (of, positions) not in self._choices:
+            found = self._tables(dict(zip(of, positions, strict=True)))
+            made = {"error": found} if isinstance(found, str) else {"changes": self._changes(of, found)}
+            self._choices[of, positions] = made
+        return self._choices[of, positions]
 
     def _changes(self, of: Positions, tables: dict[str, Any]) -> list[Change]:
         changes = list(differences(self._own, tables))
@@ -117,7 +127,7 @@ class Document:
         """Whether one of the sliders changes how many flows a group has."""
         own = len(self._own["groups"][group]["flows"])
         for index in of:
-            for place in range(len(self._sliders[index].values)):
+            for place in range(len(self.sliders[index].values)):
                 found = self._tables({index: place})
                 if not isinstance(found, str) and len(found["groups"][group]["flows"]) != own:
                     return True
@@ -125,7 +135,7 @@ class Document:
 
     def _settle(self) -> None:
         """Puts sliders together that depend on each other, and checks that nothing else does."""
-        pairs = itertools.combinations(range(len(self._sliders)), 2)
+        pairs = itertools.combinations(range(len(self.sliders)), 2)
         for one, other in pairs:
             ends = (self._ends(one), self._ends(other))
             count = max(map(len, ends)) if all(ends) else 0
@@ -133,14 +143,14 @@ class Document:
                 self._join(one, other)
         choose = random.Random(0)  # noqa: S311
         for _ in range(_CHECKED):
-            positions = {index: choose.randrange(len(slider.values)) for index, slider in enumerate(self._sliders)}
+            positions = {index: choose.randrange(len(slider.values)) for index, slider in enumerate(self.sliders)}
             if self._is_wrong(positions):
-                keys = ", ".join(slider.key for slider in self._sliders)
+                keys = ", ".join(slider.key for slider in self.sliders)
                 raise ScenarioError(f"sliders that depend on each other only in pairs: {keys}", file="--slider")
 
     def _ends(self, index: int) -> list[int]:
         """Positions at which it shows whether sliders depend on each other."""
-        slider = self._sliders[index]
+        slider = self.sliders[index]
         places = range(len(slider.values)) if slider.is_choice else {0, len(slider.values) - 1}
         return [place for place in places if place != slider.start]
 
@@ -149,7 +159,7 @@ class Document:
         wanted = self._tables(positions)
         made: dict[str, Any] | str = self.tables
         for of in self.together:
-            here = tuple(positions.get(index, self._sliders[index].start) for index in of)
+            here = tuple(positions.get(index, self.sliders[index].start) for index in of)
             found = self._choice(of, here)
             if "error" in found:
                 made = str(found["error"])
@@ -165,9 +175,9 @@ class Document:
         joined = tuple(sorted(first + second))
         combinations = 1
         for index in joined:
-            combinations *= len(self._sliders[index].values)
+            combinations *= len(self.sliders[index].values)
         if combinations > _MOST_COMBINATIONS:
-            keys = " and ".join(self._sliders[index].key for index in joined)
+            keys = " and ".join(self.sliders[index].key for index in joined)
             raise ScenarioError(
                 f"at most {_MOST_COMBINATIONS} combinations of {keys}, which depend on each other, not {combinations}",
                 file="--slider",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import html
 import json
@@ -13,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.files import write_text
-from tightlink.lab.changes import Document
-from tightlink.lab.chosen import chosen, prepared
-from tightlink.lab.engine import engine
-from tightlink.lab.sliders import Slider
-from tightlink.lab.text import rendered, settings
+from tightlink.laboratory.changes import Document
+from tightlink.laboratory.chosen import chosen, prepared
+from tightlink.laboratory.engine import engine
+from tightlink.laboratory.sliders import Slider
+from tightlink.laboratory.text import rendered, settings
 from tightlink.scenario import toml
 from tightlink.scenario.overrides import override
 from tightlink.scenario.scatter import Scatter
@@ -32,7 +31,19 @@ if TYPE_CHECKING:
 
 _ASSETS: Final = Path(__file__).with_name("assets")
 #: Modules in the order in which they need each other.
-_MODULES: Final = ("format", "engine", "plots", "bands", "totals", "packets", "sweep", "exports", "controls", "lab")
+_MODULES: Final = (
+    "format",
+    "engine",
+    "plots",
+    "bands",
+    "totals",
+    "packets",
+    "sweep",
+    "svg",
+    "exports",
+    "controls",
+    "lab",
+)
 _IMPORTS: Final = re.compile(r"^import\b[^;]*;\n|^export\b(?! default)\s*", re.MULTILINE)
 _GENERATOR: Final = '<meta name="generator" content="Tightlink laboratory">'
 
@@ -62,18 +73,38 @@ def write(
     if target.exists() and not (target.is_file() and _GENERATOR in target.read_text("utf-8", "replace")[:2000]):
         raise TightlinkError(f"{target}: something is there that is no laboratory; nothing is overwritten")
     given = data(scenario, sliders=sliders, text=text, title=title)
-    module = engine()
-    return write_text(target, _page(given, module))
+    return write_text(target, _page(given, engine()))
 
 
-def data(scenario: Scenario, *, sliders: Sequence[str] = (), text: str = "", title: str = "") -> dict[str, Any]:
-    """What a laboratory shows and simulates, without its engine: for a page or a notebook."""
+def data(
+    scenario: Scenario, *, sliders: Sequence[str | Slider] = (), text: str = "", title: str = "", coarse: bool = False
+) -> dict[str, Any]:
+    """What a laboratory shows and simulates, without its engine."""
+    return described(document_of(scenario, sliders, text, coarse=coarse), text=text, title=title)
+
+
+def document_of(scenario: Scenario, sliders: Sequence[str | Slider], text: str, *, coarse: bool = False) -> Document:
+    """A scenario with its sliders; those of the buttons of a text are among them.
+
+    Args:
+        scenario: What it begins with.
+        sliders: Sliders, or ``key=v1,v2,…``; without any, sensible ones are chosen.
+        text: A lesson in Markdown.
+        coarse: Whether sliders that are chosen have a third of their positions.
+
+    Raises:
+        ScenarioError: A slider does not fit the scenario, or a browser cannot simulate it.
+    """
     _check(scenario)
-    base, made = _sliders(scenario, sliders, text)
-    document = Document(base, made)
+    return Document(*_sliders(scenario, sliders, text, coarse=coarse))
+
+
+def described(document: Document, *, text: str, title: str) -> dict[str, Any]:
+    """A scenario with its sliders as the page reads it."""
+    base, made = document.base, document.sliders
     own = base.written()
     return {
-        "title": title or (Path(scenario.file).stem if scenario.file else "scenario"),
+        "title": title or (Path(base.file).stem if base.file else "scenario"),
         "sliders": [_described(number, made, own, document) for number in range(len(made))],
         "template": toml.dump(_template(own, made)),
         "document": document.to_dict(),
@@ -121,10 +152,13 @@ def _check(scenario: Scenario) -> None:
             )
 
 
-def _sliders(scenario: Scenario, given: Sequence[str], text: str) -> tuple[Scenario, list[Slider]]:
+def _sliders(
+    scenario: Scenario, given: Sequence[str | Slider], text: str, *, coarse: bool
+) -> tuple[Scenario, list[Slider]]:
     """The scenario that sliders begin with, and these, with the values that buttons of the text set."""
     base = scenario if given else prepared(scenario)
-    made = [Slider.parse(each, base) for each in given] if given else chosen(base)
+    parsed = [Slider.parse(each, base) if isinstance(each, str) else each for each in given]
+    made = parsed or chosen(base, coarse=coarse)
     for key, value in (entry for button in settings(text) for entry in button):
         number = _slider(made, key, value)
         if number is None:
@@ -132,8 +166,14 @@ def _sliders(scenario: Scenario, given: Sequence[str], text: str) -> tuple[Scena
             made.append(added)
         elif made[number].place(value) is None:
             made[number] = Slider.of(made[number].key, [*made[number].values, value], base)
-    # A key comes before those in its table.
-    return base, sorted(made, key=lambda slider: any(slider.key.startswith(f"{other.key}.") for other in made))
+    keys = [slider.key for slider in made]
+
+    def place(slider: Slider) -> tuple[int, int]:
+        tables = [number for number, key in enumerate(keys) if slider.key.startswith(f"{key}.")]
+        return min(tables, default=keys.index(slider.key)), slider.key.count(".")
+
+    # A key comes before those in its table, and these right after it.
+    return base, sorted(made, key=place)
 
 
 def _slider(made: Sequence[Slider], key: str, value: object) -> int | None:
@@ -187,21 +227,24 @@ def _version() -> str:
     return f"Tightlink {tightlink.__version__}, engine behaviour {_core.engine_behaviour}"
 
 
-def script() -> str:
-    """The modules of the page as one script: what they import from each other stands in it."""
-    parts = [_IMPORTS.sub("", (_ASSETS / f"{name}.js").read_text(encoding="utf-8")) for name in _MODULES]
-    return "\n".join(parts)
+def script(*more: str) -> str:
+    """The modules of the page, and others of the assets, as one script: what they import stands in it."""
+    return "\n".join(_IMPORTS.sub("", asset(f"{name}.js")) for name in (*_MODULES, *more))
+
+
+def asset(name: str) -> str:
+    """Read a text that the page contains."""
+    return (_ASSETS / name).read_text(encoding="utf-8")
 
 
 def style() -> str:
     """The style sheets of the page."""
-    return (_ASSETS / "uplot.css").read_text(encoding="utf-8") + (_ASSETS / "lab.css").read_text(encoding="utf-8")
+    return asset("uplot.css") + asset("lab.css")
 
 
 def _page(given: dict[str, Any], module: bytes) -> str:
-    packed = base64.b64encode(gzip.compress(module, mtime=0)).decode()
-    library = (_ASSETS / "uplot.js").read_text(encoding="utf-8")
-    code = [library, f"{script()}\nopenPage();\n"]
+    packed = base64.b64encode(module).decode()
+    code = [asset("uplot.js"), f"{script()}\nopenPage();\n"]
     hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(each.encode()).digest()).decode()}'" for each in code)
     policy = (
         f"default-src 'none'; script-src {hashes} 'wasm-unsafe-eval' blob:; worker-src blob:; "
@@ -210,7 +253,6 @@ def _page(given: dict[str, Any], module: bytes) -> str:
     # The engine's own text: JavaScript would round what is in it.
     shown = {key: value for key, value in given.items() if key != "document"}
     scripts = "\n".join(f"<script>{each}</script>" for each in code)
-    worker = (_ASSETS / "worker.js").read_text(encoding="utf-8")
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -221,11 +263,11 @@ def _page(given: dict[str, Any], module: bytes) -> str:
 <title>{html.escape(given["title"])}: laboratory</title>
 <style>{style()}</style>
 </head>
-<body>
+<body class="lab-frame">
 <main id="lab"></main>
-<script type="application/json" id="given">{_json(shown)}</script>
-<script type="application/json" id="document">{_json(given["document"])}</script>
-<script type="text/plain" id="worker">{worker}</script>
+<script type="application/json" id="given">{as_json(shown)}</script>
+<script type="application/json" id="document">{as_json(given["document"])}</script>
+<script type="text/plain" id="worker">{asset("worker.js")}</script>
 <script type="text/plain" id="engine">{packed}</script>
 {scripts}
 </body>
@@ -233,6 +275,6 @@ def _page(given: dict[str, Any], module: bytes) -> str:
 """
 
 
-def _json(value: object) -> str:
+def as_json(value: object) -> str:
     """JSON for the inside of a script element: nothing in it ends that element."""
     return json.dumps(value, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")

@@ -1,11 +1,13 @@
 // Runs the engine in a thread of its own, so that the page never waits for it.
+/** @type {any} */
 let engine = null;
 let told = 0;
 let fault = "";
 
-const text = (at, length) => new TextDecoder().decode(new Uint8Array(engine.memory.buffer, at >>> 0, length >>> 0));
+const text = (/** @type {number} */ at, /** @type {number} */ length) => new TextDecoder().decode(new Uint8Array(engine.memory.buffer, at >>> 0, length >>> 0));
 
 const host = {
+  /** @param {number} simulatedSeconds */
   watch(simulatedSeconds) {
     const now = performance.now();
     if (now - told > 100) {
@@ -13,18 +15,19 @@ const host = {
       postMessage({ simulated: simulatedSeconds });
     }
   },
+  /** @param {number} at @param {number} length */
   fault(at, length) {
     fault = text(at, length);
   },
 };
 
-const give = (words) => {
+const give = (/** @type {string} */ words) => {
   const bytes = new TextEncoder().encode(words);
   const at = engine.tightlink_input(bytes.length);
   new Uint8Array(engine.memory.buffer, at >>> 0, bytes.length).set(bytes);
 };
 
-const answer = (code) => {
+const answer = (/** @type {number} */ code) => {
   const words = text(engine.tightlink_text(), engine.tightlink_text_length());
   const at = engine.tightlink_data() >>> 0;
   const data = code ? new Float64Array(0) : new Float64Array(engine.memory.buffer, at, engine.tightlink_data_length() >>> 0).slice();
@@ -34,7 +37,7 @@ const answer = (code) => {
 // What is asked for before the engine is there waits for it.
 let ready = Promise.resolve();
 
-const open = async (message) => {
+const begin = async (/** @type {{module: WebAssembly.Module, document: string}} */ message) => {
   engine = (await WebAssembly.instantiate(message.module, { host })).exports;
   give(message.document);
   postMessage({ opened: answer(engine.tightlink_open()) });
@@ -43,7 +46,7 @@ const open = async (message) => {
 onmessage = async ({ data: message }) => {
   try {
     if (message.module) {
-      ready = open(message);
+      ready = begin(message);
       await ready;
       return;
     }
@@ -54,10 +57,10 @@ onmessage = async ({ data: message }) => {
       return;
     }
     told = performance.now();
-    const begin = told;
+    const start = told;
     give(JSON.stringify(message.request));
     const found = answer(engine.tightlink_run());
-    postMessage({ id: message.id, ...found, ms: performance.now() - begin }, [found.data.buffer]);
+    postMessage({ id: message.id, ...found, ms: performance.now() - start }, { transfer: [found.data.buffer] });
   } catch (error) {
     postMessage({ id: message.id, ok: false, text: `the engine failed: ${fault || error}`, data: new Float64Array(0), broken: true });
   }

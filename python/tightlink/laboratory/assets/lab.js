@@ -1,12 +1,12 @@
 // The page: a scenario, its sliders, and what every packet of it does.
 import { element, quantity, time } from "./format.js";
-import { Engine, Stopped, compiled, result } from "./engine.js";
+import { Engine, Stopped, result, unpacked } from "./engine.js";
 import { Charts, isDark } from "./plots.js";
 import { Bands } from "./bands.js";
 import { showTotals, spoken } from "./totals.js";
 import { Packets } from "./packets.js";
 import { Sweep } from "./sweep.js";
-import { csvOf, pictureOf, save, tomlOf } from "./exports.js";
+import { csvOf, pictureOf, save, tomlOf, vectorsOf } from "./exports.js";
 import { Controls } from "./controls.js";
 
 /**
@@ -19,15 +19,18 @@ import { Controls } from "./controls.js";
 const SAMPLES = 600;
 /** What a run takes before it is worth a word, in milliseconds. */
 const QUIET = 400;
+/** How long sliders rest before the address says where they are: browsers refuse to change it all the time. */
+const REST = 300;
 
 /**
  * Opens a laboratory in an element.
  * @param {HTMLElement} root
  * @param {Given} given
  * @param {string} scenario the scenario and what sliders change in it: text for the engine, as it has numbers that JavaScript rounds
- * @param {string | ArrayBuffer} packed
+ * @param {string | BlobPart} packed the engine
  * @param {string} worker
- * @param {{fragment?: boolean, ran?: (given: Given, result: Result) => void}} [more]
+ * @param {{fragment?: boolean, positions?: number[], ran?: (result: Result) => void}} [more] whether the address carries the
+ *   state; where the sliders begin; who is told of each run
  */
 async function openLab(root, given, scenario, packed, worker, more = {}) {
   root.classList.add("lab");
@@ -48,8 +51,13 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
     text, panel, shown, element("footer", {}, given.version));
   shown.append(element("div", { className: "tools" }, status, stop), totals, tools, charts_, packets_, sweep_);
 
-  const module = await compiled(packed);
-  const make = () => new Engine(module, scenario, worker);
+  const module = await WebAssembly.compile(await unpacked(packed).arrayBuffer());
+  /** @type {Engine[]} */
+  const engines = [];
+  const make = () => {
+    engines.push(new Engine(module, scenario, worker));
+    return engines[engines.length - 1];
+  };
   const engine = make();
   /** @type {Result | null} */
   let now = null;
@@ -58,11 +66,13 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
   /** @type {Result | null} */
   let pinned = null;
   let wanted = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let resting;
 
   const packets = new Packets(packets_, make, () => now);
   const charts = new Charts(charts_, (from, to) => packets.span(from, to));
   const bands = new Bands(charts_, charts);
-  const controls = new Controls(panel, given, (positions) => simulate(positions));
+  const controls = new Controls(panel, given, more.positions, (positions) => simulate(positions));
   new Sweep(sweep_, given, make, () => controls.positions);
 
   const showAll = () => {
@@ -99,8 +109,9 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
       now = found;
       showAll();
       root.dataset.wholeMs = String(performance.now() - begin);
-      if (more.fragment) history.replaceState(null, "", `#${controls.fragment}`);
-      more.ran?.(given, found);
+      clearTimeout(resting);
+      if (more.fragment) resting = setTimeout(() => history.replaceState(null, "", `#${controls.fragment}`), REST);
+      more.ran?.(found);
     } catch (error) {
       if (!(error instanceof Stopped)) throw error;
       if (error.message === "stopped") controls.say(`stopped at ${quantity("x_s", engine.simulated)} of ${given.duration}: what is shown is the run before`);
@@ -123,6 +134,8 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
     showAll();
   });
   const button = (/** @type {string} */ label, /** @type {() => void} */ what) => element("button", { type: "button", onclick: what }, label);
+  const picture = () => pictureOf(charts);
+  const vectors = () => vectorsOf(charts);
   const stem = given.title.replace(/[^A-Za-z0-9_-]+/g, "-") || "scenario";
   tools.append(
     pin,
@@ -130,30 +143,39 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
     button("Whole time", () => charts.zoom(null)),
     button("TOML", () => save(`${stem}.toml`, new Blob([tomlOf(given, controls.positions)], { type: "text/plain" }))),
     button("CSV", () => now && save(`${stem}.csv`, new Blob([csvOf(now)], { type: "text/csv" }))),
-    button("PNG", async () => save(`${stem}.png`, await pictureOf(charts_))),
+    button("PNG", async () => save(`${stem}.png`, await picture())),
+    button("SVG", async () => save(`${stem}.svg`, new Blob([await vectors()], { type: "image/svg+xml" }))),
   );
   text.addEventListener("click", (/** @type {any} */ event) => {
     const moves = event.target.closest?.("button.set")?.dataset.moves;
     if (moves) controls.move(JSON.parse(moves));
   });
+  const closed = new AbortController();
+  const { signal } = closed;
   if (more.fragment) {
     controls.follow(location.hash);
     addEventListener("hashchange", () => {
       controls.follow(location.hash);
       simulate([...controls.positions]);
-    });
+    }, { signal });
   }
   let width = charts.width;
-  new ResizeObserver(() => {
+  const resized = new ResizeObserver(() => {
     if (charts.width !== width) {
       width = charts.width;
       requestAnimationFrame(showAll);
     }
-  }).observe(charts_);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showAll);
+  });
+  resized.observe(charts_);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showAll, { signal });
+  const close = () => {
+    closed.abort();
+    resized.disconnect();
+    for (const each of engines) each.close();
+  };
   root.dataset.dark = String(isDark());
   await simulate([...controls.positions]);
-  const lab = { controls, simulate, toml: () => tomlOf(given, controls.positions), engine, charts, make };
+  const lab = { controls, simulate, toml: () => tomlOf(given, controls.positions), picture, vectors, engine, charts, make, close };
   /** @type {any} */ (root).laboratory = lab;
   return lab;
 }

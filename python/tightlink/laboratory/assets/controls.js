@@ -17,15 +17,19 @@ export function named(key) {
   return rest.length ? `${name}: ${NAMES[what] ?? what.replaceAll(".", " ").replaceAll("_", " ")}` : key;
 }
 
+/** Sliders that have been made: a notebook has several laboratories in one document. */
+let known = 0;
+
 export class Controls {
   /**
    * @param {HTMLElement} place
    * @param {Given} given
+   * @param {number[] | undefined} positions
    * @param {(positions: number[]) => void} moved
    */
-  constructor(place, given, moved) {
+  constructor(place, given, positions, moved) {
     this.given = given;
-    this.positions = given.sliders.map(({ start }) => start);
+    this.positions = positions ? [...positions] : given.sliders.map(({ start }) => start);
     this.moved = moved;
     this.error = element("p", { className: "error", role: "alert", hidden: true });
     this.parts = given.sliders.map((slider, index) => this.control(slider, index));
@@ -35,7 +39,7 @@ export class Controls {
 
   /** @param {Given["sliders"][number]} slider @param {number} index */
   control(slider, index) {
-    const id = `slider-${index}`;
+    const id = `slider-${(known += 1)}`;
     const output = element("output", { htmlFor: id });
     const input = slider.choice
       ? element("select", { id }, ...slider.texts.map((text, place) => element("option", { value: String(place) }, text)))

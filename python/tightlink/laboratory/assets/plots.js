@@ -13,7 +13,8 @@ const LEFT = 76;
 /** More lines than that are told apart by the key above the charts, not by a legend below each. */
 const LEGEND = 6;
 
-export const isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
+const scheme = matchMedia("(prefers-color-scheme: dark)");
+export const isDark = () => scheme.matches;
 /** @param {number} index */
 export const color = (index) => (isDark() ? DARK : COLORS)[index % COLORS.length];
 const ink = () => (isDark() ? "#a0a8b2" : "#59616b");
@@ -88,7 +89,7 @@ const gaps = (values) => (values.some(Number.isNaN) ? Array.from(values, (value)
 export function options(title, width, height, write) {
   const axis = { stroke: ink(), grid: { stroke: grid(), width: 1 }, ticks: { stroke: grid(), width: 1 }, font: "11px system-ui" };
   return {
-    title, width, height,
+    title, width, height, padding: [8, 14, 0, 0],
     scales: { x: { time: false }, y: { range: (/** @type {any} */ _, /** @type {number} */ __, /** @type {number} */ most) => [0, most > 0 ? most * 1.06 : 1] } },
     axes: [
       { ...axis, size: 30, values: (/** @type {any} */ _, /** @type {number[]} */ values) => values.map((value) => `${Number(value.toPrecision(6))} s`) },
@@ -116,6 +117,8 @@ export class Charts {
     /** @type {[number, number] | null} */
     this.range = null;
     this.busy = false;
+    // Looked up once for each run: every look has the browser lay out what was drawn until then.
+    this.wide = 0;
     this.key = element("p", { className: "flows" });
     place.append(this.key);
     this.boxes = new Map(CHARTS.map(({ id, title }) => {
@@ -138,6 +141,7 @@ export class Charts {
   draw(result, pinned) {
     this.result = result;
     this.pinned = pinned;
+    this.wide = this.width;
     const flows = flowsOf(result);
     const named = flows.slice(0, MOST).map((flow, index) => element("span", { className: "key" }, element("i", { style: `background:${color(index)}` }), flow));
     this.key.replaceChildren(...(flows.length > 1 ? ["Flows", ...named, flows.length > MOST ? ` and ${flows.length - MOST} more` : ""] : []));
@@ -152,7 +156,7 @@ export class Charts {
   show(chart, drawn) {
     const box = /** @type {HTMLElement} */ (this.boxes.get(chart.id));
     box.hidden = drawn.length === 0;
-    const shape = JSON.stringify([this.width, isDark(), drawn.map(({ label, metric, pale }) => [label, metric, pale])]);
+    const shape = JSON.stringify([this.wide, isDark(), drawn.map(({ label, metric, pale }) => [label, metric, pale])]);
     const data = [this.result?.times, ...drawn.map(({ values }) => gaps(values))];
     const known = this.plots.get(chart.id);
     if (known && this.shapes.get(chart.id) === shape) {
@@ -164,7 +168,7 @@ export class Charts {
     this.shapes.set(chart.id, shape);
     if (!drawn.length) return void this.plots.delete(chart.id);
     const write = (/** @type {number} */ value) => quantity(chart.column, value);
-    const made = options("", this.width, 190, write);
+    const made = options("", this.wide, 190, write);
     made.series.push(...drawn.map((line) => ({
       label: line.metric === "in_flight_packets" ? `${line.label} in flight` : line.label, stroke: line.pale ? `${line.color}77` : line.color,
       width: line.pale ? 1 : 1.5, dash: line.pale ? [2, 3] : line.dash, points: { show: false }, spanGaps: true,

@@ -1,5 +1,0 @@
-"""Laboratories: one HTML file with the engine itself, a scenario, and sliders that simulate every packet again."""
-
-from tightlink.lab.page import write
-
-__all__ = ["write"]

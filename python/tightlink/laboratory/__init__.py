@@ -1,0 +1,38 @@
+"""Laboratories: a scenario, sliders and the engine itself, in one HTML file or in a notebook."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tightlink.errors import TightlinkError, not_installed
+from tightlink.laboratory.page import write
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tightlink.laboratory.widget import Widget
+    from tightlink.scenario import Scenario
+
+__all__ = ["lab", "write"]
+
+
+def lab(scenario: Scenario, *, sliders: Sequence[str] = (), text: str = "", title: str = "") -> Widget:
+    """Open a laboratory in a notebook (Jupyter, marimo, VS Code, Colab): sliders simulate every packet again.
+
+    ``run`` of what it returns is what the sliders show, as a `tightlink.Run`.
+
+    Args:
+        scenario: What it begins with.
+        sliders: ``key=v1,v2,…`` or ranges; without any, sensible ones are chosen.
+        text: A lesson in Markdown, in which ``{set: key=value}`` is a button.
+        title: What stands above it (default: the name of the scenario's file).
+
+    Raises:
+        ScenarioError: A slider, or a button of the text, does not fit the scenario.
+        TightlinkError: The scenario cannot be simulated in a browser, or anywidget or the engine is not installed.
+    """
+    try:
+        from tightlink.laboratory.widget import Widget
+    except ModuleNotFoundError as error:
+        raise TightlinkError(not_installed(error)) from None
+    return Widget(scenario, sliders=sliders, text=text, title=title)
