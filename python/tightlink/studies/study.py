@@ -259,7 +259,7 @@ def run_study(  # noqa: PLR0913
     return claimed.exit_code(claims)
 
 
-def _write(  # noqa: PLR0917
+def _write(  # noqa: PLR0913, PLR0917
     study: Study,
     claims: Sequence[Claim],
     found: Report,
