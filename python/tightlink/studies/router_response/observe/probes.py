@@ -1,83 +1,45 @@
-"""The probes of the document, more of them where its grid is coarse, and what came out.
-
-Example:
-    >>> len(grid()), len(onset()), len(fall())
-    (140, 78, 39)
-"""
+"""Probes in numbers: a row for each, of what was offered, carried and lost, and of what the meters said."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from tightlink.experiment.execute import Task
-from tightlink.studies.router_response.document import (
-    DURATION_S,
-    ETHERNET_HEADER,
-    INTERVALS_MS,
-    LENGTHS,
-    ONSETS_PER_S,
-)
-from tightlink.studies.router_response.network import DOCUMENTED, PROBE, ROUTER_A, ROUTER_B
+from tightlink.experiment.metrics import metrics
+from tightlink.studies.router_response.setup import probes, variants
+from tightlink.studies.router_response.setup.document import ETHERNET_HEADER
+from tightlink.studies.router_response.setup.network import DOCUMENTED, PROBE, ROUTER_A, ROUTER_B
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from tightlink.run import Run
 
-#: The lengths whose onset the document prints.
-REFINED: Final = tuple(ONSETS_PER_S)
-_ONSET_PER_S: Final = range(3000, 5501, 100)
-_FALL_PER_S: Final = (*range(5600, 6000, 100), *range(6000, 10_001, 500))
-#: Of probes that are not the document's: what is read is read by then.
-SHORT_S: Final = 80
 _BITS: Final = 8
 _US: Final = 1e-6
 _MS: Final = 1e-3
-#: The first part of the names of the grid's tasks.
-GRID: Final = "probe"
+#: Columns of a probe in the table of runs.
+_MEASURED: Final = (
+    "packet_bytes", "nominal_packets_per_s", "nominal_bps", "offered_packets_per_s", "offered_bps", "packets_per_s",
+    "throughput_bps", "goodput_bps", "load", "load_busy", "load_true", "loss", "lost_input_ring", "lost_output_ring",
+    "forwarded_packets_per_s", "b_packets_per_s", "b_bps", "b_load", "one_way_delay_mean_s",
+)  # fmt: skip
 
 
-def interval(per_s: float) -> str:
-    """The interval of a packet rate.
+def row(run: Run) -> dict[str, float | str]:
+    """A row of the table of runs, which ``tightlink analyze regimes`` takes as it is.
 
-    >>> interval(4100)
-    '243.902439 us'
+    ``router`` names router A in its setting. It is empty for what is no probe of the grid or about the
+    onset: the probes of the fall, the videos, and the meter that was watched.
     """
-    return f"{1 / per_s / _US:.9g} us"
-
-
-def grid() -> list[Task]:
-    """The document's grid: 5 packet lengths, 28 inter-arrival times, 2 minutes."""
-    return [
-        Task(f"{GRID}/{length}/{every:g}ms", DOCUMENTED.probe(length, f"{every:g} ms", DURATION_S))
-        for length in LENGTHS
-        for every in INTERVALS_MS
-    ]
-
-
-def onset() -> list[Task]:
-    """Between the grid's 3,333 and 5,000 packets/s, and around: where the unstable region begins."""
-    return _at("onset", _ONSET_PER_S)
-
-
-def fall() -> list[Task]:
-    """Between the grid's 5,000 and 10,000 packets/s: where the reading falls."""
-    return _at("fall", _FALL_PER_S)
-
-
-def _at(name: str, rates: Iterable[int]) -> list[Task]:
-    return [
-        Task(f"{name}/{length}/{rate}", DOCUMENTED.probe(length, interval(rate), SHORT_S))
-        for length in REFINED
-        for rate in rates
-    ]
-
-
-def tasks() -> list[Task]:
-    """All of these."""
-    return [*grid(), *onset(), *fall()]
+    setting = variants.setting_of(run.scenario)
+    own = metrics(run)
+    if setting is None or run.series["time_s"].n_unique() > 1:
+        return {"router": "", **dict.fromkeys(_MEASURED, math.nan), **own}
+    apart = setting is DOCUMENTED and _is_of_fall(run)
+    return {"router": "" if apart else setting.name, **own, **measured(run)}
 
 
 def measured(run: Run) -> dict[str, float]:
@@ -86,7 +48,7 @@ def measured(run: Run) -> dict[str, float]:
     What is *offered* reaches router A: the sender's 100 Mbit/s may have limited it before. Bit rates
     count whole packet lengths, as the document's do.
     """
-    length, every_s, duration_s = asked(run)
+    length, every_s, duration_s = _asked(run)
     nodes = {row["node"]: row for row in run.nodes.iter_rows(named=True)}
     a, b = nodes[ROUTER_A], nodes[ROUTER_B]
     arrived = a["packets_in"]
@@ -120,7 +82,7 @@ def measured(run: Run) -> dict[str, float]:
     }
 
 
-def asked(run: Run) -> tuple[int, float, float]:
+def _asked(run: Run) -> tuple[int, float, float]:
     """Packet length in the document's count, interval and duration of a probe, as the engine understood them."""
     scenario = run.manifest["scenario"]
     probe: Mapping[str, Any] = scenario["traffic"][PROBE]
@@ -136,10 +98,10 @@ def _seconds(text: str) -> float:
     return float(number) * {"us": _US, "ms": _MS, "s": 1.0}[unit]
 
 
-def is_of_fall(run: Run) -> bool:
-    """Whether a probe is one of `fall`: these show the fall itself, which is no straight line."""
-    _, every_s, duration_s = asked(run)
-    return duration_s == SHORT_S and round(1 / every_s) in _FALL_PER_S
+def _is_of_fall(run: Run) -> bool:
+    """Whether a probe is one of the fall: these show the fall itself, which is no straight line."""
+    _, every_s, duration_s = _asked(run)
+    return duration_s == probes.SHORT_S and round(1 / every_s) in probes.EXTRA_FALL_PER_S
 
 
 def table(runs: Mapping[str, Run], *prefixes: str) -> pl.DataFrame:

@@ -10,12 +10,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-import polars as pl
-
-from tightlink.analysis import regimes
 from tightlink.experiment.execute import Task
-from tightlink.studies.router_response import costs, probes
-from tightlink.studies.router_response.document import (
+from tightlink.studies.router_response.setup import costs, probes
+from tightlink.studies.router_response.setup.document import (
     B_END_PER_S,
     B_READING,
     INPUT_RING,
@@ -27,22 +24,15 @@ from tightlink.studies.router_response.document import (
     datagram_bytes,
     per_s,
 )
-from tightlink.studies.router_response.network import DOCUMENTED, Setting, processor
+from tightlink.studies.router_response.setup.network import DOCUMENTED, Setting, processor
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.analysis.regimes import Regimes
-    from tightlink.run import Run
     from tightlink.scenario import Scenario
 
 _LONGEST: Final = LENGTHS[-1]
-_ENDS: Final = (SHORTEST, _LONGEST)
+#: Variants are probed with the shortest and the longest packets.
+ENDS: Final = (SHORTEST, _LONGEST)
 _US: Final = 1e-6
-#: Packet rates that differ by less are one.
-_SAME: Final = 1e-6
-#: Enough to tell what governs; the analysis of the document's own probes draws more.
-RESAMPLES: Final = 60
 #: A thinner grid than the document's, with probes about the onset and in the fall.
 INTERVALS_MS: Final = (0.1, 0.2, 0.3, 0.4, 0.6, 1.0, 2.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0)
 RATES_PER_S: Final = (3800, 4000, 4200, 4400, 7000)
@@ -107,30 +97,9 @@ def tasks() -> list[Task]:
     return [
         Task(f"{setting.name}/{length}/{interval}", setting.probe(length, interval, probes.SHORT_S))
         for setting in VARIANTS
-        for length in _ENDS
+        for length in ENDS
         for interval in every
     ]
-
-
-def found(runs: Mapping[str, Run]) -> dict[str, Regimes]:
-    """The regions of each variant, by its name."""
-    return {setting.name: find(runs, setting.name) for setting in VARIANTS}
-
-
-def find(runs: Mapping[str, Run], name: str) -> Regimes:
-    """The regions of one variant."""
-    return regimes.find(probes.table(runs, name), resamples=RESAMPLES)
-
-
-def unchanged(every: pl.DataFrame) -> Regimes:
-    """The regions of the routers as they are, seen with the variants' few probes: what to compare these with.
-
-    Args:
-        every: All probes of the routers as they are, the variants' among them.
-    """
-    rates = [1e3 / interval for interval in INTERVALS_MS] + list(RATES_PER_S)
-    near = pl.any_horizontal((pl.col("nominal_packets_per_s") / rate - 1).abs() < _SAME for rate in rates)
-    return regimes.find(every.filter(pl.col("packet_bytes").is_in(_ENDS) & near), resamples=RESAMPLES)
 
 
 def setting_of(scenario: Scenario) -> Setting | None:

@@ -9,21 +9,17 @@ import polars as pl
 from tightlink.plots import palette
 from tightlink.report import charts
 from tightlink.report.charts import Shade
-from tightlink.studies.router_response.document import (
-    B_END_130_PER_S,
-    B_END_BPS,
-    B_READING,
-    FALL_BPS,
-    LEVEL,
-    LEVEL_BPS,
-    ONSETS_BPS,
-    ONSETS_PER_S,
-    SHORTEST,
-    per_s,
-)
+from tightlink.studies.claims_table import figure
+from tightlink.studies.router_response.setup.document import LEVEL_BPS, SHORTEST, per_s
+from tightlink.studies.router_response.setup.probes import REFINED
 
 if TYPE_CHECKING:
-    from tightlink.studies.router_response.evidence import Evidence
+    from collections.abc import Mapping
+
+    from tightlink.experiment.claims import Claim
+    from tightlink.studies.router_response.observe import Observed
+    from tightlink.studies.router_response.observe.regions import Routers
+    from tightlink.studies.router_response.observe.video import Videos
 
 _HEIGHT: Final = 320
 _MOST_PER_S: Final = 10_000
@@ -48,7 +44,7 @@ def _named(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def shades(found: Evidence, factor: float = 1.0, end: float = _MOST_PER_S, ending: str = "") -> list[Shade]:
+def shades(found: Routers, factor: float = 1.0, end: float = _MOST_PER_S, ending: str = "") -> list[Shade]:
     """The regions: the onset as the analysis finds it for the lengths with extra probes, and the fall."""
     onset = found.found.onset
     if onset is None or onset.low is None:
@@ -60,13 +56,15 @@ def shades(found: Evidence, factor: float = 1.0, end: float = _MOST_PER_S, endin
     ]
 
 
-def load_over_rate(found: Evidence) -> Any:
+def load_over_rate(found: Routers, claims: Mapping[str, Claim]) -> Any:
     """Fig. 3a: the load that router A reports, over packet rate."""
+    onsets = {size: figure(claims, f"onset.{size}") for size in REFINED}
     said = [{"rate": rate, "load": None, "document": f"onset at {size} B: {rate:g}/s"}
-            for size, rate in ONSETS_PER_S.items()]  # fmt: skip
+            for size, rate in onsets.items()]  # fmt: skip
+    level, fall_bps = 100 * figure(claims, "load.level"), figure(claims, "load.flat") / _MBIT
     said += [
-        {"rate": per_s(bits, SHORTEST), "load": 100 * LEVEL, "document": f"72 % {words} ({bits * _MBIT:g} Mbit/s)"}
-        for bits, words in ((LEVEL_BPS, "reached"), (FALL_BPS, "left again"))
+        {"rate": per_s(bits, SHORTEST), "load": level, "document": f"72 % {words} ({bits * _MBIT:g} Mbit/s)"}
+        for bits, words in ((LEVEL_BPS, "reached"), (fall_bps, "left again"))
     ]
     return charts.shaded(
         _named(found.every).select("length", "rate", "load", "asked for (%)"), "rate", "load", by="length",
@@ -75,10 +73,11 @@ def load_over_rate(found: Evidence) -> Any:
     )  # fmt: skip
 
 
-def load_over_bits(found: Evidence) -> Any:
+def load_over_bits(found: Routers, claims: Mapping[str, Claim]) -> Any:
     """Fig. 2a: the same over bit rate."""
-    said = [{"bits": bits * _MBIT, "load": None, "document": f"onset at {size} B: {bits * _MBIT:g} Mbit/s"}
-            for size, bits in ONSETS_BPS.items()]  # fmt: skip
+    onsets = {size: figure(claims, f"onset.{size}.bit-rate") for size in REFINED}
+    said = [{"bits": mbit, "load": None, "document": f"onset at {size} B: {mbit:g} Mbit/s"}
+            for size, mbit in onsets.items()]  # fmt: skip
     return charts.shaded(
         _named(found.every).select("length", "bits", "load", "asked for (%)"), "bits", "load", by="length",
         shades=shades(found, 8 * SHORTEST * _MBIT, 8 * SHORTEST * _MOST_PER_S * _MBIT, " (65 B)"),
@@ -87,15 +86,16 @@ def load_over_bits(found: Evidence) -> Any:
     )  # fmt: skip
 
 
-def router_b(found: Evidence) -> list[Any]:
+def router_b(found: Routers, claims: Mapping[str, Claim]) -> list[Any]:
     """Fig. 3b and 2b: router B, over what reaches it."""
     own = _named(found.grid).sort("length", "b rate", maintain_order=True).sort("b rate", maintain_order=True)
     order = [f"{size} B" for size in sorted(set(found.grid["packet_bytes"].to_list()))]
     own = own.sort(pl.col("length").cast(pl.Enum(order)), "b rate")
+    end_mbit, end_load = figure(claims, "b.end.65"), 100 * figure(claims, "b.load")
     ends = pl.DataFrame(
         [
-            {"b rate": per_s(B_END_BPS, SHORTEST), "b load": 100 * B_READING, "document": "65 B: 66 % at 2.2 Mbit/s"},
-            {"b rate": float(B_END_130_PER_S), "b load": None, "document": "130 B: ends at 2,000/s"},
+            {"b rate": per_s(end_mbit / _MBIT, SHORTEST), "b load": end_load, "document": "65 B: 66 % at 2.2 Mbit/s"},
+            {"b rate": float(figure(claims, "b.end.130")), "b load": None, "document": "130 B: ends at 2,000/s"},
         ]
     )
     of_rate = charts.shaded(
@@ -103,7 +103,7 @@ def router_b(found: Evidence) -> list[Any]:
         title="Router B: load over packet rate", x_title="packets/s that reach router B", y_title=_LOAD,
         x_domain=(0, 5000), y_domain=(0, 100),
     )  # fmt: skip
-    marks = ends.head(1).with_columns(pl.lit(B_END_BPS * _MBIT).alias("b bits"))
+    marks = ends.head(1).with_columns(pl.lit(end_mbit).alias("b bits"))
     of_bits = charts.shaded(
         own.select("length", "b bits", "b load"), "b bits", "b load", by="length", marks=marks,
         title="Router B: load over bit rate", x_title="Mbit/s that reach router B", y_title=_LOAD,
@@ -112,7 +112,7 @@ def router_b(found: Evidence) -> list[Any]:
     return [of_rate, of_bits]
 
 
-def loss(found: Evidence) -> list[Any]:
+def loss(found: Routers) -> list[Any]:
     """Fig. 4: loss over bit rate and over packet rate."""
     own = _named(found.every)
     link = pl.DataFrame([{"bits": 2.0, "loss": None, "document": "loss starts at 2 Mbit/s, all lengths"}],
@@ -129,9 +129,10 @@ def loss(found: Evidence) -> list[Any]:
     return [of_bits, of_rate]
 
 
-def true_and_reported(found: Evidence) -> list[Any]:
+def true_and_reported(observed: Observed) -> list[Any]:
     """What was asked of the CPU, what it did, and what it says; and the reading while it builds up."""
-    own = found.of(SHORTEST).sort("offered_packets_per_s")
+    found = observed.routers
+    own = found.probes(SHORTEST).sort("offered_packets_per_s")
     long = pl.concat(
         own.select(rate="offered_packets_per_s", load=100 * pl.col(column), what=pl.lit(words))
         for words, column in (("reported", "load"), ("CPU busy", "load_busy"), ("CPU time asked for", "load_true"))
@@ -140,7 +141,7 @@ def true_and_reported(found: Evidence) -> list[Any]:
         long, "rate", "load", by="what", shades=shades(found), title="Router A, 65 B: asked for, done, reported",
         x_title=_RATE, y_title="load (%)", x_domain=(0, _MOST_PER_S), y_domain=(0, 250),
     )  # fmt: skip
-    watched = found.watched.with_columns(load_reported=100 * pl.col("load_reported"))
+    watched = observed.watched.with_columns(load_reported=100 * pl.col("load_reported"))
     time = charts.line(
         watched, "time_s", "load_reported", by="probe", step=True, title="The reading since the first packet, 65 B",
         x_title="time (s)", y_title=_LOAD, height=300, y_domain=(0, 100),
@@ -148,10 +149,12 @@ def true_and_reported(found: Evidence) -> list[Any]:
     return [three, time]
 
 
-def variants(found: Evidence, names: dict[str, str]) -> Any:
+def variants(found: Routers, names: dict[str, str]) -> Any:
     """The shortest packets in each variant that changes the curve."""
+    tables = {"A": found.every, **found.variant_tables}
     own = pl.concat(
-        (found.of(SHORTEST) if name == "A" else found.variant_tables[name].filter(pl.col("packet_bytes") == SHORTEST))
+        tables[name]
+        .filter(pl.col("packet_bytes") == SHORTEST)
         .sort("offered_packets_per_s")
         .select(rate="offered_packets_per_s", load=100 * pl.col("load"), router=pl.lit(words))
         for name, words in names.items()
@@ -162,11 +165,11 @@ def variants(found: Evidence, names: dict[str, str]) -> Any:
     )  # fmt: skip
 
 
-def film(found: Evidence) -> list[Any]:
+def videos(found: Videos) -> list[Any]:
     """Frames that lose a packet, over the packet rate at router A, a line for each payload."""
     drawn = []
     for sent, words in (("at once", "a frame's packets at once"), ("spread", "a frame's packets spread")):
-        own = found.film.filter(pl.col("frames sent") == sent).select(
+        own = found.lost.filter(pl.col("frames sent") == sent).select(
             pl.format("{} B", "payload_bytes").alias("payload"),
             pl.col("background_per_s").cast(pl.Float64).alias("others"),
             (100 * pl.col("frames_hit")).alias("frames hit"),

@@ -19,21 +19,19 @@ import polars as pl
 
 from tightlink import units
 from tightlink.experiment.execute import Task
+from tightlink.reduce import mean_of, smallest
 from tightlink.scenario import Cbr, Framing, Link, Node, Processor, Scenario, Udp
 from tightlink.studies.live import Firm, Measurement, repeats
-from tightlink.studies.router_response import costs
-from tightlink.studies.router_response.document import (
-    INPUT_RING,
-    OUTPUT_RING,
-    SERIAL_OVERHEAD,
-    datagram_bytes,
-)
-from tightlink.studies.router_response.network import PROBE, RECEIVER, ROUTER_A, SENDER
-from tightlink.studies.router_response.probes import REFINED, interval
+from tightlink.studies.router_response.observe.regions import middle, seen
+from tightlink.studies.router_response.setup import costs
+from tightlink.studies.router_response.setup.document import INPUT_RING, OUTPUT_RING, SERIAL_OVERHEAD, datagram_bytes
+from tightlink.studies.router_response.setup.network import PROBE, RECEIVER, ROUTER_A, SENDER
+from tightlink.studies.router_response.setup.probes import REFINED, interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tightlink.analysis.regimes import Regimes
     from tightlink.run import Run
 
 #: With nothing else to do a router of one cost is full there.
@@ -44,7 +42,9 @@ DURATION_S: Final = 2
 _BITS: Final = 8
 _KIND: Final = "burnt"
 _MEASURED: Final = "measured"
-SIMULATED: Final = "simulated"
+_SIMULATED: Final = "simulated"
+#: Beyond the onset by this share nothing of it is left to doubt.
+_BEYOND: Final = 1.2
 
 
 @dataclass(frozen=True)
@@ -143,11 +143,43 @@ def table(runs: Mapping[str, Run]) -> pl.DataFrame:
             medians = {name: statistics.median(each[name] for each in own) for name in own[0]}
             rows += [
                 {"source": _MEASURED, "times": len(own)} | medians,
-                {"source": SIMULATED, "times": 1} | probe.row(runs[probe.task]),
+                {"source": _SIMULATED, "times": 1} | probe.row(runs[probe.task]),
             ]
     return pl.DataFrame(rows)
 
 
-def of(found: pl.DataFrame, source: str = _MEASURED) -> pl.DataFrame:
+def regions(found: pl.DataFrame) -> Regimes | None:
+    """The regions of what was measured; nothing where too little was."""
+    return None if found.is_empty() else seen(_of(found, _MEASURED))
+
+
+def values(found: pl.DataFrame, regions: Regimes | None) -> dict[str, object]:
+    """What claims compare, by name; without those for which too little was measured."""
+    listed: dict[str, object] = {}
+    if regions is not None:
+        listed |= {"process.governs": regions.governs or "nothing", "process.sure": regions.explained.sure}
+        for length in regions.lengths:
+            size = int(length.packet_bytes)
+            listed |= {f"process.{size}.onset_per_s": middle(length), f"process.{size}.onset": str(length.onset)}
+    onset = None if regions is None else regions.onset
+    if onset is not None and onset.middle is not None:
+        listed["process.onset_per_s"] = onset.middle
+    if onset is not None and onset.high is not None:
+        beyond = _of(found, _MEASURED).filter(pl.col("offered_packets_per_s") > _BEYOND * onset.high)
+        if not beyond.is_empty():
+            listed["process.load_least_beyond"] = smallest(beyond["load"])
+    # A row for each probe measured, and one for its simulation.
+    if found.height >= len(PROBES):
+        listed |= {"process.compared": found.height // 2, "process.probes": len(PROBES)}
+        for name in ("load", "loss"):
+            apart = _of(found, _MEASURED)[name] - _of(found, _SIMULATED)[name]
+            listed |= {
+                f"process.{name}_apart": max(apart.to_list(), key=abs),
+                f"process.{name}_apart_mean": mean_of(apart.abs()),
+            }
+    return listed
+
+
+def _of(found: pl.DataFrame, source: str) -> pl.DataFrame:
     """The rows of one source."""
     return found.filter(pl.col("source") == source)

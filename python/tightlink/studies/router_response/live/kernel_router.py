@@ -16,19 +16,23 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from tightlink.measure.forwarding import slowest
+from tightlink.measure.forwarding import FULL, slowest
 from tightlink.measure.forwarding_sender import IN_TRAINS
 from tightlink.measure.kernel_router import RING
 from tightlink.measure.machine import missing
+from tightlink.reduce import largest, smallest
 from tightlink.scenario import Cbr, Link, Scenario, Udp
 from tightlink.studies.live import Firm, Measurement, repeats
-from tightlink.studies.router_response.document import datagram_bytes
-from tightlink.studies.router_response.network import PROBE, RECEIVER, SENDER
-from tightlink.studies.router_response.probes import REFINED, interval
+from tightlink.studies.router_response.observe.regions import seen
+from tightlink.studies.router_response.setup.document import datagram_bytes
+from tightlink.studies.router_response.setup.network import PROBE, RECEIVER, SENDER
+from tightlink.studies.router_response.setup.probes import REFINED, interval
+from tightlink.studies.words import per_s
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tightlink.analysis.regimes import Regimes
     from tightlink.run import Run
 
 #: From where a kernel is idle to where it is full.
@@ -38,6 +42,11 @@ RATES_PER_S: Final = (
 DURATION_S: Final = 1
 _ROUTER: Final = "router"
 _BITS: Final = 8
+#: Senders that offer less than this share of what they should are no measure of a rate.
+_KEPT: Final = 0.98
+#: Beyond the onset by this share nothing of it is left to doubt.
+_BEYOND: Final = 1.2
+NOT_ENOUGH: Final = "The machine was too busy: not enough probes were measured."
 
 
 @dataclass(frozen=True)
@@ -105,11 +114,6 @@ def measurements() -> list[Measurement]:
     ]
 
 
-def measured(runs: Mapping[str, Run]) -> list[Run]:
-    """All runs of the grid."""
-    return [run for probe in PROBES for run in repeats(runs, f"live/{probe.name}")]
-
-
 def table(runs: Mapping[str, Run]) -> pl.DataFrame:
     """A row for each probe that was measured: medians, and what was slowest."""
     rows: list[dict[str, Any]] = []
@@ -123,6 +127,60 @@ def table(runs: Mapping[str, Run]) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def seconds_per_packet(found: pl.DataFrame) -> pl.Series:
-    """What a packet costs the router where it is not full, by probes."""
-    return found.filter(~pl.col("router_full")).select(pl.col("load") / pl.col("forwarded_packets_per_s")).to_series()
+regions = seen
+
+
+def why_not() -> str:
+    """Why nothing was measured."""
+    return missing("forwarding") or NOT_ENOUGH
+
+
+def values(found: pl.DataFrame, regions: Regimes | None) -> dict[str, object]:
+    """What claims compare, by name, and why what is not among them is not."""
+    if regions is None or found.height < len(PROBES):
+        return {f"kernel.{name}": why_not() for name in ("why_not", "why_no_costs", "why_no_onset")}
+    return {
+        "kernel.why_no_costs": "The router was full at all rates.",
+        "kernel.why_no_onset": "",
+        "kernel.governs": regions.governs or "nothing",
+        "kernel.sure": regions.explained.sure,
+        **_costs(found),
+        **_about_onset(found, regions),
+    }
+
+
+def _costs(found: pl.DataFrame) -> dict[str, object]:
+    """Loads at one rate, and what a packet costs, where the router is not full."""
+    below = found.filter(~pl.col("router_full"))
+    loads = (
+        below.filter(pl.col("offered_packets_per_s") >= _KEPT * pl.col("nominal_packets_per_s"))
+        .group_by("nominal_packets_per_s")
+        .agg(apart=pl.col("load").max() / pl.col("load").min(), lengths=pl.len())
+    )
+    comparable = loads.filter(pl.col("lengths") == len(REFINED)).sort("apart")
+    if comparable.is_empty():
+        return {}
+    worst = comparable.row(-1, named=True)
+    costs = below["load"] / below["forwarded_packets_per_s"]
+    return {
+        "kernel.lengths_apart": worst["apart"],
+        "kernel.lengths_apart_at_per_s": worst["nominal_packets_per_s"],
+        "kernel.rates_compared": comparable.height,
+        "kernel.dearest_s": largest(costs),
+        "kernel.cheapest_s": smallest(costs),
+    }
+
+
+def _about_onset(found: pl.DataFrame, regions: Regimes) -> dict[str, object]:
+    """What is on both sides of the onset."""
+    onset, offered = regions.onset, pl.col("offered_packets_per_s")
+    if onset is None or onset.high is None or onset.low is None:
+        sentence = f"No onset was seen for all lengths, up to {per_s(RATES_PER_S[-1])}: {regions.sentence()}."
+        return {"kernel.why_no_onset": sentence}
+    beyond, below = found.filter(offered > _BEYOND * onset.high), found.filter(offered <= onset.low)
+    listed: dict[str, object] = {"kernel.full_from": FULL}
+    if not beyond.is_empty():
+        listed |= {"kernel.beyond": beyond.height, "kernel.load_least_beyond": smallest(beyond["load"])}
+    if not below.is_empty():
+        listed |= {"kernel.below": below.height, "kernel.loss_most_below": largest(below["loss"])}
+    return listed

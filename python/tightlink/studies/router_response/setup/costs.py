@@ -33,7 +33,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tightlink.studies.router_response.document import (
+from tightlink.studies.router_response.setup.document import (
     B_END_PER_S,
     B_READING,
     FALL_PER_S,

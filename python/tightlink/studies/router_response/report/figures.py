@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from tightlink.studies.router_response.evidence import Evidence
+    from tightlink.studies.router_response.observe.regions import Routers
 
 
-def draw(folder: Path, found: Evidence) -> list[Path]:
+def draw(folder: Path, found: Routers) -> list[Path]:
     """Draw them all and return where they are."""
     own = found.found
     return [
@@ -30,7 +30,7 @@ def draw(folder: Path, found: Evidence) -> list[Path]:
     ]  # fmt: skip
 
 
-def _router_b(found: Evidence, x: str, title: str, factor: float) -> Axes:
+def _router_b(found: Routers, x: str, title: str, factor: float) -> Axes:
     along = pl.col(x) * factor
     frame = found.grid.sort("packet_bytes", x).select(
         along.alias(title), load=pl.col("b_load"), length=pl.format("{} B", "packet_bytes")

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.scenario import Cbr, Framing, Link, Node, Observe, Processor, Scenario, Udp
-from tightlink.studies.router_response import costs
-from tightlink.studies.router_response.document import (
+from tightlink.studies.router_response.setup import costs
+from tightlink.studies.router_response.setup.document import (
     ETHERNET_OVERHEAD,
     INPUT_RING,
     LINUX_QUEUE,

@@ -1,4 +1,4 @@
-"""The report: what the document asks, what answers, and what it gets wrong."""
+"""The parts of the report on the router's response: onset, reading, bit rate, loss, and what governs."""
 
 from __future__ import annotations
 
@@ -8,39 +8,43 @@ import polars as pl
 
 from tightlink.reduce import largest
 from tightlink.report import Chart, Format, Row, Section, Table, Text
-from tightlink.studies.router_response import costs, document, pictures
-from tightlink.studies.router_response.document import DOCUMENT, LENGTHS, ONSETS_BPS, ONSETS_PER_S, SHORTEST
-from tightlink.studies.router_response.words import MBIT, mbit, per_s, percent
+from tightlink.studies.claims_table import figure
+from tightlink.studies.router_response.report import charts
+from tightlink.studies.router_response.setup import costs
+from tightlink.studies.router_response.setup.document import LENGTHS, SHORTEST
+from tightlink.studies.router_response.setup.probes import REFINED
+from tightlink.studies.words import MBIT, mbit, per_s, percent
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tightlink.experiment.claims import Claim
-    from tightlink.studies.router_response.evidence import Evidence
+    from tightlink.studies.router_response.observe import Observed
+    from tightlink.studies.router_response.observe.regions import Routers
 
 _METRICS: Final = {"packets_per_s": "packet rate", "throughput_bps": "bit rate", "packet_bytes": "packet length"}
 
 
-def sections(found: Evidence, claims: list[Claim]) -> list[Section]:
+def sections(observed: Observed, claims: Mapping[str, Claim]) -> list[Section]:
     """All parts, the answer first."""
     return [
-        _onset(found),
-        _reading(found),
-        _over_bits(found),
-        _loss(found),
-        _governs(found),
-        _wrong(found, claims),
-        _costs(),
+        _onset(observed.routers, claims),
+        _reading(observed),
+        _over_bits(observed.routers, claims),
+        _loss(observed.routers),
+        _governs(observed.routers),
     ]
 
 
-def _onset(found: Evidence) -> Section:
+def _onset(found: Routers, claims: Mapping[str, Claim]) -> Section:
     rows = [
         {
             "length": f"{size} B",
-            "document: packets/s": ONSETS_PER_S.get(size),
-            "here: packets/s": found.onset_per_s(size) if size in ONSETS_PER_S else None,
+            "document: packets/s": figure(claims, f"onset.{size}") if size in REFINED else None,
+            "here: packets/s": found.onset_per_s(size) if size in REFINED else None,
             "between": _between(found, size),
-            "document: Mbit/s": ONSETS_BPS[size] / MBIT if size in ONSETS_BPS else None,
-            "here: Mbit/s": found.onset_per_s(size) * 8 * size / MBIT if size in ONSETS_PER_S else None,
+            "document: Mbit/s": figure(claims, f"onset.{size}.bit-rate") if size in REFINED else None,
+            "here: Mbit/s": found.onset_per_s(size) * 8 * size / MBIT if size in REFINED else None,
         }
         for size in LENGTHS
     ]
@@ -60,14 +64,14 @@ def _onset(found: Evidence) -> Section:
     return Section(
         "Where the router gives way",
         finding,
-        [Text(text), Chart(pictures.load_over_rate(found), "Dashed lines and diamonds: figures of the document. "
+        [Text(text), Chart(charts.load_over_rate(found, claims), "Dashed lines and diamonds: figures of the document. "
               "Shaded: regions as found with the extra probes."),
          Table(pl.DataFrame(rows), "Onset of the unstable region of router A", formats)],
     )  # fmt: skip
 
 
-def _reading(found: Evidence) -> Section:
-    short = found.of(SHORTEST)
+def _reading(observed: Observed) -> Section:
+    short = observed.routers.probes(SHORTEST)
     top = largest(short["load"])
     last = short.row(-1, named=True)
     finding = (
@@ -83,11 +87,11 @@ def _reading(found: Evidence) -> Section:
         "if the packet is then dropped, there is ever less left to be guaranteed a share of; once a sample takes "
         "more than 5 s, updates are missed and the reading stays behind."
     )
-    return Section("What the router reports", finding, [Text(text), Row(pictures.true_and_reported(found))])
+    return Section("What the router reports", finding, [Text(text), Row(charts.true_and_reported(observed))])
 
 
-def _over_bits(found: Evidence) -> Section:
-    most = found.of(SHORTEST, grid=True).sort("b_packets_per_s").row(-1, named=True)
+def _over_bits(found: Routers, claims: Mapping[str, Claim]) -> Section:
+    most = found.probes(SHORTEST, grid=True).sort("b_packets_per_s").row(-1, named=True)
     finding = (
         f"Over bit rate each length has a curve of its own. Router B sees only what the serial link lets through: "
         f"with 65 B at most {per_s(most['b_packets_per_s'])}, where it reads {percent(most['b_load'])}."
@@ -100,14 +104,14 @@ def _over_bits(found: Evidence) -> Section:
     return Section(
         "The same over bit rate, and router B",
         finding,
-        [Text(text), Chart(pictures.load_over_bits(found)), Row(pictures.router_b(found))],
+        [Text(text), Chart(charts.load_over_bits(found, claims)), Row(charts.router_b(found, claims))],
     )
 
 
-def _loss(found: Evidence) -> Section:
+def _loss(found: Routers) -> Section:
     rows = []
     for size in LENGTHS:
-        own = found.of(size, grid=True)
+        own = found.probes(size, grid=True)
         fastest = own.row(-1, named=True)
         rows.append(
             {
@@ -132,10 +136,10 @@ def _loss(found: Evidence) -> Section:
         "at equal packet rate long ones do, as the link fits fewer of them. In livelock less than the link's share "
         "arrives: at 10,000 packets/s of 65 B most are dropped after their interrupt was paid for."
     )
-    return Section("Loss", finding, [Text(text), Row(pictures.loss(found)), Table(pl.DataFrame(rows), "", formats)])
+    return Section("Loss", finding, [Text(text), Row(charts.loss(found)), Table(pl.DataFrame(rows), "", formats)])
 
 
-def _governs(found: Evidence) -> Section:
+def _governs(found: Routers) -> Section:
     explained, spreads = found.of_grid.explained, found.of_grid.spreads
     rows: list[dict[str, Any]] = [
         {
@@ -163,64 +167,8 @@ def _governs(found: Evidence) -> Section:
     return Section("What governs the load", finding, [Text(text), Table(pl.DataFrame(rows), "", formats)])
 
 
-def _wrong(found: Evidence, claims: list[Claim]) -> Section:
-    failed = [claim for claim in claims if claim.holds is False and claim.source.startswith(DOCUMENT)]
-    listed = "\n".join(
-        f"- *{claim.statement}* ({claim.source.partition(', ')[2]}). Here: {claim.observed_text}. {claim.reason}"
-        for claim in failed
-    )
-    text = (
-        "None of this touches its main finding. Beside the slips: the unstable and the highly unstable region of each "
-        'curve rest on one probe each; probes go *from the sender*, not "from the receiver"; and the text names '
-        "Fig. 4 (a) and (b) the other way round than the caption."
-    )
-    in_bytes = found.variants["A, rings in bytes"].onset
-    finding = (
-        "What it measured holds; the cause that it supposes does not. With rings that count bytes the onset stays "
-        f"where it is, {in_bytes} packets/s: the CPU's time for each packet governs, not the slot that it takes."
-    )
-    return Section("What the document gets wrong", finding, [Text(listed), Text(text)])
-
-
-def _costs() -> Section:
-    rows = [
-        {
-            "router": name,
-            "interrupt µs": own.interrupt_us,
-            "then per packet µs": own.per_packet_us,
-            "together µs": own.packet_s * 1e6,
-            "from": words,
-        }
-        for name, own, words in (
-            ("A", costs.A, "mean onset 4102/s; the serial link still full at 5,000/s; the fall from 3 Mbit/s on"),
-            ("B", costs.B, "66 % at 2.2 Mbit/s of 65 B; interrupt in the same proportion"),
-        )
-    ]
-    formats: dict[str, Format] = {name: ".1f" for name in rows[0] if "µs" in name}
-    low, high = (1e6 * (1 - costs.LOW_LOAD) / rate for rate in (5000, 1 / 0.3e-3))
-    text = (
-        "The document prints readings, not costs. One set for each router, for all lengths, follows from five of its "
-        "figures by closed formulas (module `costs`); the claims that repeat these figures say so, and everything "
-        f"else is prediction. Low-priority work asks for {percent(costs.LOW_LOAD)}: background of "
-        f"{costs.BACKGROUND_MS} ms every {costs.BACKGROUND_EVERY_MS} ms (chosen) and {costs.METER_MS} ms of the meter "
-        f"every 5 s (from the fall); {percent(costs.GUARANTEED)} of what interrupts leave are guaranteed to it "
-        "(chosen, the usual setting of such routers).\n\n"
-        "How sure? The printed onsets lie between probes at 3,333 and 5,000 packets/s, so a packet costs router A "
-        f"between {low:.0f} and {high:.0f} µs; where between is the authors' interpolation. How much of it is "
-        "interrupt hangs on the chosen background: "
-        f"{1e6 * costs.interrupt_s(7):.0f} µs with 7 % of it, {1e6 * costs.interrupt_s(10):.0f} µs with 10 %. Regions, "
-        "ends and what governs do not."
-    )
-    finding = f"A packet costs router A {costs.A.packet_s * 1e6:.0f} µs and router B {costs.B.packet_s * 1e6:.0f} µs."
-    probes = (
-        f"Probes: lengths {', '.join(map(str, LENGTHS))} B at {len(document.INTERVALS_MS)} inter-arrival times from "
-        "0.1 to 100 ms, 120 s each; extra ones, of 80 s, from 3,000 to 6,000 packets/s by 100 and to 10,000 by 500."
-    )
-    return Section("The two routers", finding, [Text(text), Table(pl.DataFrame(rows), "", formats), Text(probes)])
-
-
-def _between(found: Evidence, size: int) -> str:
-    if size in ONSETS_PER_S:
+def _between(found: Routers, size: int) -> str:
+    if size in REFINED:
         return str(found.length(size).onset).removeprefix("between ")
     own = next(length for length in found.of_grid.lengths if length.packet_bytes == size)
     return f"{str(own.onset).removeprefix('between ')} (grid)"

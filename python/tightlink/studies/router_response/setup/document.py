@@ -1,4 +1,4 @@
-"""What the document prints: its network, its probes, its figures.
+"""What the document prints: its network, its probes, and the figures from which the routers' costs follow.
 
 M. Paredes-Farrera, M. Fleury, M. Ghanbari: Router Response to Traffic at a Bottleneck Link, 2006.
 
@@ -13,15 +13,11 @@ from __future__ import annotations
 
 from typing import Final
 
-#: As claims cite it.
-DOCUMENT: Final = "Paredes-Farrera et al. 2006"
 #: Packet lengths in bytes. They count Ethernet's header.
 LENGTHS: Final = (65, 90, 130, 1200, 1500)
 SHORTEST: Final = LENGTHS[0]
 #: 0.1, 0.2 … 0.9, 1 … 9, 10 … 90, 100 ms: 28, though the document says 30.
 INTERVALS_MS: Final = (*(n / 10 for n in range(1, 10)), *map(float, range(1, 10)), *(10.0 * n for n in range(1, 11)))
-#: How many of them the document says there are.
-INTERVALS_SAID: Final = 30
 DURATION_S: Final = 120
 SERIAL_BPS: Final = 2e6
 ETHERNET_BPS: Final = 1e8
@@ -37,19 +33,14 @@ LINUX_QUEUE: Final = 100
 
 #: Onset of the unstable region of router A, packets/s by packet length (section III-2).
 ONSETS_PER_S: Final = {65: 4290.0, 130: 4092.0, 1500: 3925.0}
-#: The same, in bit/s (section III-1).
-ONSETS_BPS: Final = {65: 2.5e6, 130: 4.2e6, 1500: 4.6e6}
-#: Conclusion: unstable after this packet rate.
-CONCLUSION_PER_S: Final = 4000
 #: The highest reported load of router A.
 LEVEL: Final = 0.72
 #: Where it reaches that level at 65 B, and where the unstable region ends.
 LEVEL_BPS: Final = 2e6
 FALL_BPS: Final = 3e6
-#: Router B's last point at 65 B, and at 130 B.
+#: Router B's last point at 65 B.
 B_END_BPS: Final = 2.2e6
 B_READING: Final = 0.66
-B_END_130_PER_S: Final = 2000
 
 
 def per_s(bits_per_s: float, length: int) -> float:

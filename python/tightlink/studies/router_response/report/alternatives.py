@@ -9,13 +9,18 @@ import polars as pl
 
 from tightlink.reduce import largest, smallest
 from tightlink.report import Chart, Format, Row, Section, Table, Text
-from tightlink.studies.router_response import pictures, video
-from tightlink.studies.router_response.document import LENGTHS, LEVEL_BPS, SHORTEST, per_s
-from tightlink.studies.router_response.variants import VARIANTS
-from tightlink.studies.router_response.words import MBIT, percent
+from tightlink.studies.router_response.observe.load import GRID_PER_S
+from tightlink.studies.router_response.observe.video import clear
+from tightlink.studies.router_response.report import charts
+from tightlink.studies.router_response.setup import video
+from tightlink.studies.router_response.setup.document import LENGTHS, LEVEL_BPS, SHORTEST, per_s
+from tightlink.studies.router_response.setup.variants import VARIANTS
+from tightlink.studies.words import MBIT, percent
 
 if TYPE_CHECKING:
-    from tightlink.studies.router_response.evidence import Evidence
+    from tightlink.studies.router_response.observe import Observed
+    from tightlink.studies.router_response.observe.regions import Routers
+    from tightlink.studies.router_response.observe.video import Videos
 
 _METRICS: Final = {"packets_per_s": "packet rate", "throughput_bps": "bit rate", "packet_bytes": "length", None: "–"}
 #: The variants whose curve differs from router A's.
@@ -27,12 +32,12 @@ _DRAWN: Final = {
 }
 
 
-def sections(found: Evidence) -> list[Section]:
-    """All three."""
-    return [_variants(found), _readings(found), _designer(found)]
+def sections(observed: Observed) -> list[Section]:
+    """All three parts of the report."""
+    return [_variants(observed.routers), _readings(observed.routers), _designer(observed.videos)]
 
 
-def _variants(found: Evidence) -> Section:
+def _variants(found: Routers) -> Section:
     rows = []
     for name, title, own in (
         ("A", "as documented", found.control),
@@ -65,19 +70,19 @@ def _variants(found: Evidence) -> Section:
         finding,
         [
             Table(pl.DataFrame(rows), "Each with 65 and 1500 B; fewer probes, hence wider brackets", formats),
-            Chart(pictures.variants(found, _DRAWN)),
+            Chart(charts.variants(found, _DRAWN)),
         ],
     )
 
 
-def _readings(found: Evidence) -> Section:
+def _readings(found: Routers) -> Section:
     at = per_s(LEVEL_BPS, SHORTEST)
     columns = {}
     for name, title in (("A", "72 % is a level"), ("A, linear", "72 % is the load")):
         own = found.every if name == "A" else found.variant_tables[name]
         short = own.filter(pl.col("packet_bytes") == SHORTEST).sort("offered_packets_per_s")
         rates, loads = short["offered_packets_per_s"].to_numpy(), short["load"].to_numpy()
-        two, grid, five, ten = (float(value) for value in np.interp([at, 10_000 / 3, 5000, 10_000], rates, loads))
+        two, grid, five, ten = (float(value) for value in np.interp([at, *GRID_PER_S, 10_000], rates, loads))
         busy = short.row(-1, named=True)
         columns[title] = [
             percent(two),
@@ -111,12 +116,12 @@ def _readings(found: Evidence) -> Section:
     return Section("Two readings of 72 %", finding, [Text(text), Table(pl.DataFrame(statements | columns))])
 
 
-def _designer(found: Evidence) -> Section:
-    limit = (found.found.onset.low if found.found.onset is not None else None) or 0.0
+def _designer(found: Videos) -> Section:
+    limit = found.limit_per_s
     rows = []
     for others in video.BACKGROUNDS_PER_S:
-        said = video.clear(limit, others)
-        own = found.film.filter((pl.col("background_per_s") == others) & (pl.col("frames sent") == "spread"))
+        said = clear(limit, others)
+        own = found.lost.filter((pl.col("background_per_s") == others) & (pl.col("frames sent") == "spread"))
         lossless = own.filter(pl.col("loss") == 0)["payload_bytes"].to_list()
         rows.append(
             {
@@ -126,9 +131,9 @@ def _designer(found: Evidence) -> Section:
                 "simulated without loss (spread)": ", ".join(f"{size} B" for size in lossless) or "none",
             }
         )
-    alone = found.film.filter((pl.col("background_per_s") == 0) & (pl.col("frames sent") == "at once"))
+    alone = found.lost.filter((pl.col("background_per_s") == 0) & (pl.col("frames sent") == "at once"))
     slots = alone.select("payload_bytes", "loss_run_max_packets", lost_packets="loss").join(
-        found.film_in_bytes.select("payload_bytes", lost_bytes="loss"), on="payload_bytes", maintain_order="left"
+        found.in_bytes.select("payload_bytes", lost_bytes="loss"), on="payload_bytes", maintain_order="left"
     )
     table = slots.select(
         pl.col("payload_bytes").alias("payload B"),
@@ -155,7 +160,7 @@ def _designer(found: Evidence) -> Section:
         finding,
         [
             Text(text),
-            Row(pictures.film(found)),
+            Row(charts.videos(found)),
             Table(
                 pl.DataFrame(rows), f"packetize with a limit of {limit:,.0f} packets/s, and what the simulation says"
             ),
