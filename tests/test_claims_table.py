@@ -114,6 +114,23 @@ expected = "<rate>"
         ClaimsTable.parsed(family.format("a"))
 
 
+def test_rows_without_a_key_have_that_of_the_entry() -> None:
+    text = """
+[[claims]]
+rows = [{ name = "a", rate = 4 }, { name = "b", rate = 3, why = "A slip." }, { name = "c", rate = 2 }]
+why = "{base.rate-a:.0f} is not <rate>."
+[[claims.each]]
+id = "<name>"
+statement = "It is <rate>"
+place = ""
+observed = "base.rate-a"
+expected = "<rate>"
+why_not = "<why>"
+"""
+    claims = ClaimsTable.parsed(text).judged(OBSERVED)
+    assert [claim.reason for claim in claims] == ["", "A slip.", "4 is not 2."]
+
+
 def test_a_claim_without_a_verdict_is_open() -> None:
     table = ClaimsTable.parsed(CLAIM + 'holds = "none"\nreason = "Nobody looked."')
     assert [claim.verdict for claim in table.judged(OBSERVED)] == ["open"]

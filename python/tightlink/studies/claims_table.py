@@ -1,8 +1,8 @@
 """The table of a study's claims, ``claims.toml``: what the document says, and what is held against it.
 
 A study is audited by reading this file. Each entry of ``claims`` is a claim, or has ``rows`` and the ``each`` that
-every row fills, in which ``<key>`` stands for the row's value. Rows of several entries stand in the table ``rows``,
-and the entries have their name. Of a claim:
+every row fills, in which ``<key>`` stands for the row's value; other keys of such an entry are for rows without that
+key. Rows of several entries stand in the table ``rows``, and the entries have their name. Of a claim:
 
 ``id``, ``statement``
     Its name, which never changes, and what is claimed.
@@ -18,6 +18,8 @@ and the entries have their name. Of a claim:
 ``unit``, ``reason``
     The reason is a sentence with expressions in braces. A claim of which nothing is observed is open for this reason,
     and so is one whose condition comes to nothing.
+``why_not``
+    What the reason says beside that where the claim does not hold.
 
 Entries of ``live`` are claims on what a study measures. Where it was not measured, they are open for the reason that
 ``open`` gives.
@@ -54,7 +56,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tightlink.errors import TightlinkError, closest
@@ -69,7 +71,7 @@ Row: TypeAlias = "Mapping[str, Any]"
 
 _MARK: Final = re.compile(r"<([a-z_]+)>")
 _TEXT: Final = frozenset(
-    {"id", "statement", "place", "source", "observed", "holds", "unit", "reason", "open", "tolerance_from"}
+    {"id", "statement", "place", "source", "observed", "holds", "unit", "reason", "why_not", "open", "tolerance_from"}
 )
 
 
@@ -88,6 +90,7 @@ class Statement:
     holds: str = ""
     unit: str = ""
     reason: str = ""
+    why_not: str = ""
     open: str = "The machine was too busy to measure it."
 
     def __post_init__(self) -> None:
@@ -105,6 +108,12 @@ class Statement:
 
     def judged(self, observed: Mapping[str, object]) -> Claim:
         """The claim, with what was observed."""
+        claim = self._compared(observed)
+        if claim.holds is False and self.why_not:
+            claim = replace(claim, reason=f"{claim.reason} {fill(self.why_not, observed)}".lstrip())
+        return claim
+
+    def _compared(self, observed: Mapping[str, object]) -> Claim:
         head = (self.id, self.statement, self.source)
         reason = fill(self.reason, observed)
         if not self.observed:
@@ -207,7 +216,9 @@ def _statements(table: Mapping[str, Any], kind: str, name: str) -> Iterator[Stat
             if rows not in table.get("rows", {}):
                 raise TightlinkError(f'{name}: there are no rows "{rows}"')
             rows = table["rows"][rows]
-        for row in rows:
+        others = {key: value for key, value in entry.items() if "each" in entry and key not in {"rows", "each"}}
+        for own in rows:
+            row = {key: _filled(value, own) for key, value in others.items()} | own
             for claim in entry.get("each", (entry,)):
                 filled = {key: _filled(value, row) for key, value in claim.items()}
                 try:
