@@ -1,4 +1,4 @@
-"""The document, and how a flow of it is written as a scenario.
+"""One link with bulk flows, as the document has them.
 
 K. Mills, J. Filliben, D. Cho, E. Schwartz, D. Genin: Study of Proposed Internet Congestion Control Mechanisms, NIST
 SP 500-282, 2010, as presented in Innovations in Measurement Science, 2011. Its first pages show the phases of a
@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from tightlink.scenario import Bulk, Codel, Link, Observe, Pie, Reverse, Scenario, Tcp
 
-DOCUMENT: Final = "NIST 2011"
 SENDER: Final = "sender"
 RECEIVER: Final = "receiver"
 LINK: Final = "bottleneck"
