@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from tightlink.studies.congestion_basics.setup.network import FLOW
-from tightlink.studies.congestion_basics.setup.phases import DURATION_S, FLOOD_S, NAME, RTT_S, THRESHOLD
+from tightlink.studies.congestion_basics.setup.phases import END_S, FLOOD_S, NAME, RTT_S, THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,7 +37,7 @@ class Phases:
         run = runs[NAME]
         chosen = (pl.col("entity") == FLOW) & (pl.col("metric") == "cwnd_packets")
         window = run.series.filter(chosen).select("time_s", pl.col("value").alias("cwnd_packets"))
-        return cls(window, _phases(window.rows(), run.flows.row(0, named=True)["limited_by_handshake"] * DURATION_S))
+        return cls(window, _phases(window.rows(), run.flows.row(0, named=True)["limited_by_handshake"] * END_S))
 
     def values(self) -> dict[str, object]:
         """What claims compare, by name."""
@@ -76,7 +76,7 @@ def _phases(rows: list[tuple[float, float]], connected: float) -> list[tuple[str
         ("congestion avoidance after a loss", lost, float(FLOOD_S)),
         ("nothing comes back", float(FLOOD_S), expired),
         ("slow start after the timeout", expired, again),
-        ("congestion avoidance after it", again, float(DURATION_S)),
+        ("congestion avoidance after it", again, float(END_S)),
     ]
 
 

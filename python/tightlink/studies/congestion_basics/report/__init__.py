@@ -5,15 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from tightlink.studies.congestion_basics.report import (
-    equilibria,
-    figures,
-    long_path,
-    operating_points,
-    paths,
-    phases,
-    responses,
-)
+from tightlink.studies.congestion_basics.report import figures, operating_points, paths, responses
 from tightlink.studies.study import Report
 
 if TYPE_CHECKING:
@@ -40,12 +32,12 @@ def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
         "The basics of congestion control",
         _LEAD.format(failed=sum(claim.holds is False for claim in claims.values())),
         [
-            phases.section(observed.phases),
-            paths.section(observed.paths),
-            long_path.section(observed.long_path),
+            paths.phases(observed.phases),
+            paths.bottleneck(observed.paths),
+            paths.long_path(observed.long_path),
             responses.section(observed.responses),
-            equilibria.section(observed.waiting),
-            operating_points.section(observed.points),
+            operating_points.measuring_delay(observed.waiting),
+            operating_points.knowing_rates(observed.points),
         ],
         partial(figures.draw, observed=observed),
         picture=paths.TITLE,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -12,20 +12,18 @@ from tightlink.studies.congestion_basics.report.paths import sawtooth
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from matplotlib.axes import Axes
-
     from tightlink.studies.congestion_basics.observe import Observed
 
 
 def draw(folder: Path, observed: Observed) -> list[Path]:
     """Draw them all and return where they are."""
-    written = _saved(plots.line(observed.phases.window, x="time_s", y="cwnd_packets"), folder, "phases")
+    written = plots.save(plots.line(observed.phases.window, x="time_s", y="cwnd_packets"), folder, "phases")
     used = observed.paths.grid.rename({"queue_bdp": "queue (BDP)"}).with_columns(
         of=pl.format("{} flows, {} ms", "flows", pl.col("rtt_ms").cast(pl.Int64))
     )
     curve = {"sawtooth of one flow": sawtooth()}
     ax = plots.scatter_with_curves(used, x="queue (BDP)", y="utilization", by="of", curves=curve)
-    written += _saved(ax, folder, "utilization-252")
+    written += plots.save(ax, folder, "utilization-252")
     mean = observed.responses.mean.rename({"packets_per_rtt": "packets per round trip"})
     laws = {
         f"rules of {name}": (part["loss"].to_list(), part["law"].to_list())
@@ -34,9 +32,4 @@ def draw(folder: Path, observed: Observed) -> list[Path]:
         )
     }
     ax = plots.scatter_with_curves(mean, x="loss", y="packets per round trip", by="control", curves=laws, log=True)
-    return [*written, *_saved(ax, folder, "response-functions")]
-
-
-def _saved(ax: Axes, folder: Path, name: str) -> list[Path]:
-    figure: Any = ax.figure
-    return plots.save(figure, folder, name)
+    return [*written, *plots.save(ax, folder, "response-functions")]

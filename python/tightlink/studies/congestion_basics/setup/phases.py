@@ -10,7 +10,8 @@ from tightlink.studies.congestion_basics.setup.network import RECEIVER, SENDER, 
 
 NAME: Final = "phases"
 RTT_S: Final = 0.1
-DURATION_S: Final = 80
+#: When the run ends.
+END_S: Final = 80
 #: Where slow start ends.
 THRESHOLD: Final = 150
 #: When others flood the path for a second, so that no ACK comes back and the timer expires.
@@ -24,7 +25,7 @@ def tasks() -> list[Task]:
         Task(
             NAME,
             scenario(
-                "50 Mbit/s", RTT_S * 1e3, "0.25 BDP", DURATION_S, interval_s=RTT_S, more={"flood": flood},
+                "50 Mbit/s", RTT_S * 1e3, "0.25 BDP", END_S, interval_s=RTT_S, more={"flood": flood},
                 initial_ssthresh=f"{THRESHOLD} packets", initial_window="1 packets",
             ),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -20,13 +20,13 @@ def draw(folder: Path, found: Routers) -> list[Path]:
     """Draw them all and return where they are."""
     own = found.found
     return [
-        *_saved(plots.load_over(own, "throughput_bps", log=True), folder, "load-over-bit-rate-a"),
-        *_saved(_router_b(found, "b_bps", "bit rate at router B (Mbit/s)", 1e-6), folder, "load-over-bit-rate-b"),
-        *_saved(plots.load_over(own, "packets_per_s"), folder, "load-over-packet-rate-a"),
-        *_saved(_router_b(found, "b_packets_per_s", "packet rate at router B (packets/s)", 1.0), folder,
+        *plots.save(plots.load_over(own, "throughput_bps", log=True), folder, "load-over-bit-rate-a"),
+        *plots.save(_router_b(found, "b_bps", "bit rate at router B (Mbit/s)", 1e-6), folder, "load-over-bit-rate-b"),
+        *plots.save(plots.load_over(own, "packets_per_s"), folder, "load-over-packet-rate-a"),
+        *plots.save(_router_b(found, "b_packets_per_s", "packet rate at router B (packets/s)", 1.0), folder,
                 "load-over-packet-rate-b"),
-        *_saved(plots.loss_over(own, "throughput_bps", log=True), folder, "loss-over-bit-rate"),
-        *_saved(plots.loss_over(own, "packets_per_s"), folder, "loss-over-packet-rate"),
+        *plots.save(plots.loss_over(own, "throughput_bps", log=True), folder, "loss-over-bit-rate"),
+        *plots.save(plots.loss_over(own, "packets_per_s"), folder, "loss-over-packet-rate"),
     ]  # fmt: skip
 
 
@@ -38,8 +38,3 @@ def _router_b(found: Routers, x: str, title: str, factor: float) -> Axes:
     ax = plots.line(frame, x=title, y="load", by="length")
     ax.set_ylim(bottom=0)
     return ax
-
-
-def _saved(ax: Axes, folder: Path, name: str) -> list[Path]:
-    figure: Any = ax.figure
-    return plots.save(figure, folder, name)
