@@ -10,7 +10,8 @@ import pytest
 
 from tightlink.analysis import sawtooth
 from tightlink.analysis.response_laws import Cubic, HighSpeed, HTcp, Law, Reno, Scalable, mean_window
-from tightlink.studies.congestion_basics import STUDY, equilibria, long_path, paths, responses
+from tightlink.studies.congestion_basics import STUDY
+from tightlink.studies.congestion_basics.setup import equilibria, long_path, paths, responses
 from tightlink.studies.study import run_study
 
 if TYPE_CHECKING:
@@ -34,14 +35,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("study") / "congestion-basics"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(responses, "LOSSES", {1e-2: (1, 200), 1e-3: (2, 400), 1e-4: (2, 100), 1e-5: (1, 10)})
-        patch.setattr(responses, "_LAW_LOSSES", dict.fromkeys((1e-2, 1e-3, 1e-4, 1e-5), 500))
+        patch.setattr(responses, "LAW_LOSSES", dict.fromkeys((1e-2, 1e-3, 1e-4, 1e-5), 500))
         patch.setattr(paths, "RTTS_MS", (10,))
         patch.setattr(paths, "CHOSEN_MS", 10)
         patch.setattr(paths, "QUEUES_BDP", (0.1, 0.2, 0.3))
         patch.setattr(long_path, "DURATION_S", 60)
-        patch.setattr(long_path, "_COMPARED_S", 20)
+        patch.setattr(long_path, "COMPARED_S", 20)
         patch.setattr(long_path, "LOSSES", (0.0, 1e-6))
-        patch.setattr(equilibria, "_DURATION_S", 24)
+        patch.setattr(equilibria, "DURATION_S", 24)
         assert run_study(STUDY, place, 2, lambda _: None) == 3
     return place
 

@@ -13,8 +13,11 @@ import tightlink as tl
 from tightlink.analysis import measurements, regimes
 from tightlink.analysis.estimates import Bracket
 from tightlink.report import charts
-from tightlink.studies.router_response import STUDY, costs, document, probes, variants, video
-from tightlink.studies.router_response.network import DOCUMENTED
+from tightlink.studies.claims_table import ClaimsTable
+from tightlink.studies.router_response import STUDY
+from tightlink.studies.router_response.observe.probes import measured
+from tightlink.studies.router_response.setup import costs, document, probes, variants, video
+from tightlink.studies.router_response.setup.network import DOCUMENTED
 from tightlink.studies.study import run_study
 
 #: Every claim of the study, by the first part of its id: these never change.
@@ -38,7 +41,7 @@ FAILING = {
 
 
 def probe(length: int, rate: float, setting: Any = DOCUMENTED) -> dict[str, float]:
-    return probes.measured(tl.simulate(setting.probe(length, probes.interval(rate), probes.SHORT_S)))
+    return measured(tl.simulate(setting.probe(length, probes.interval(rate), probes.SHORT_S)))
 
 
 @pytest.fixture(scope="module")
@@ -49,13 +52,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setattr(probes, "INTERVALS_MS", (0.1, 0.2, 0.3, 0.4, 1.0, 4.0, 6.0, 7.0, 8.0, 10.0))
         patch.setattr(probes, "DURATION_S", 72)
         patch.setattr(probes, "SHORT_S", 71)
-        patch.setattr(probes, "_ONSET_PER_S", (3700, 4000, 4100, 4200, 4500, 5400))
-        patch.setattr(probes, "_FALL_PER_S", (5700, 6000))
+        patch.setattr(probes, "EXTRA_ONSET_PER_S", (3700, 4000, 4100, 4200, 4500, 5400))
+        patch.setattr(probes, "EXTRA_FALL_PER_S", (5700, 6000))
         patch.setattr(variants, "INTERVALS_MS", (0.2, 0.3, 1.0, 4.0, 6.0, 7.0, 8.0, 10.0))
         patch.setattr(variants, "RATES_PER_S", (4000, 4200))
         patch.setattr(video, "PAYLOADS", (90, 1440))
         patch.setattr(video, "BACKGROUNDS_PER_S", (0, 4400))
-        patch.setattr(video, "_DURATION_S", 10)
+        patch.setattr(video, "DURATION_S", 10)
         assert run_study(STUDY, place, 2, lambda _: None) == 3
     return place
 
@@ -79,6 +82,14 @@ def test_the_claims_are_these_and_say_why_they_fail(claims: dict[str, dict[str, 
 def test_what_the_costs_were_fitted_to_is_marked(claims: dict[str, dict[str, Any]]) -> None:
     for name in ("onset.65", "onset.conclusion", "load.level", "load.flat", "b.end.65", "b.load"):
         assert "itted to" in claims[name]["reason"], name
+
+
+def test_the_costs_were_derived_from_the_figures_of_the_claims() -> None:
+    assert STUDY.claims is not None
+    said = {each.id: each.expected for each in ClaimsTable.read(STUDY.claims).statements}
+    assert {length: said[f"onset.{length}"] for length in document.ONSETS_PER_S} == document.ONSETS_PER_S
+    assert (said["load.level"], said["b.load"]) == (document.LEVEL, document.B_READING)
+    assert (said["load.flat"], said["b.end.65"]) == (document.FALL_BPS / 1e6, document.B_END_BPS / 1e6)
 
 
 def test_the_report_has_its_charts(folder: Path) -> None:
@@ -136,7 +147,7 @@ def test_router_b_sees_what_the_serial_link_lets_through() -> None:
     end = probe(65, 5000)
     assert end["b_packets_per_s"] == pytest.approx(document.B_END_PER_S, rel=0.005)
     assert end["b_load"] == pytest.approx(document.B_READING, abs=0.01)
-    assert probe(130, 4000)["b_packets_per_s"] == pytest.approx(document.B_END_130_PER_S, abs=50)
+    assert probe(130, 4000)["b_packets_per_s"] == pytest.approx(2000, abs=50)
 
 
 def test_the_sender_cannot_send_all_of_it() -> None:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tightlink.studies.router_response import STUDY, forwarded, forwarded_claims
-from tightlink.studies.router_response.forwarded import PROBES, Probe
+from tightlink.studies.claims_table import ClaimsTable
+from tightlink.studies.router_response import STUDY, live
+from tightlink.studies.router_response.live import kernel_router
+from tightlink.studies.router_response.live.kernel_router import PROBES, Probe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +48,15 @@ def measured(as_forwarded: Callable[..., Run]) -> Made:
 
 
 def _found(runs: dict[str, Run]) -> dict[str, Claim]:
-    return {claim.id: claim for claim in forwarded_claims.findings(runs)[0]}
+    assert STUDY.claims is not None
+    claims = ClaimsTable.read(STUDY.claims).judged_live(live.observe(runs).values)
+    return {claim.id: claim for claim in claims if claim.id.startswith("live.kernel.")}
+
+
+def _reported(runs: dict[str, Run]) -> tuple[str, int]:
+    """What the report says of the kernel, and how many probes its table has."""
+    report = live.report(live.observe(runs), {})
+    return report.sections[1].finding, report.tables["forwarded"].height
 
 
 def test_a_router_whose_packets_cost_the_same_is_the_documents(measured: Made) -> None:
@@ -55,10 +65,10 @@ def test_a_router_whose_packets_cost_the_same_is_the_documents(measured: Made) -
     assert tuple(found) == (*_VERDICTS, *_OPEN)
     assert all(found[name].holds for name in _VERDICTS)
     assert all(found[name].holds is None for name in _OPEN)
-    _, section, table = forwarded_claims.findings(runs)
-    assert table.height == len(PROBES)
-    assert "the packet rate governs" in section.finding
-    assert "between 700,000 and 1,000,000" in section.finding
+    finding, probes = _reported(runs)
+    assert probes == len(PROBES)
+    assert "the packet rate governs" in finding
+    assert "between 700,000 and 1,000,000" in finding
 
 
 def test_packets_that_are_cheaper_together_are_not_proportional(measured: Made) -> None:
@@ -87,19 +97,27 @@ def test_a_sender_that_was_slow_at_one_length_compares_nothing(
 
 
 def test_without_measurements_nothing_is_said(measured: Made) -> None:
-    claims, section, table = forwarded_claims.findings({})
-    assert all(claim.holds is None for claim in claims)
-    assert table.is_empty()
-    assert section.finding
+    claims, (finding, probes) = _found({}), _reported({})
+    assert tuple(claims) == (*_VERDICTS, *_OPEN)
+    assert all(claim.holds is None for claim in claims.values())
+    assert probes == 0
+    assert {claims[name].reason for name in _VERDICTS} == {finding}
     few = dict(list(measured(lambda _: 1.2e-6).items())[:20])
-    assert all(claim.holds is None for claim in forwarded_claims.findings(few)[0])
+    assert all(claim.holds is None for claim in _found(few).values())
+
+
+def test_a_router_that_is_never_full_has_no_onset(measured: Made) -> None:
+    found = _found(measured(lambda _: 1e-7))
+    assert all(found[name].holds for name in ("live.kernel.lengths", "live.kernel.proportional"))
+    for name in ("live.kernel.full", "live.kernel.loss"):
+        assert found[name].reason.startswith("No onset was seen for all lengths, up to 1,400,000")
 
 
 def test_the_study_measures_it_where_the_machine_can(monkeypatch: pytest.MonkeyPatch) -> None:
     def answered(answer: str | None) -> list[Any]:
-        monkeypatch.setattr(forwarded, "missing", lambda _: answer)
-        live = STUDY.with_options({"live": ""})
-        return [each for each in live.measured() if each.over == "kernel"]
+        monkeypatch.setattr(kernel_router, "missing", lambda _: answer)
+        measuring = STUDY.with_options({"live": ""})
+        return [each for each in measuring.measured() if each.over == "kernel"]
 
     assert answered("no") == []
     wanted = {each.name: each for each in answered(None)}

@@ -13,10 +13,14 @@ from tightlink.measure.machine import missing
 from tightlink.measure.measuring import measure
 from tightlink.measure.relay import SpoiledError
 from tightlink.run import Framed, Run
-from tightlink.studies.router_response import STUDY, burnt, burnt_claims
+from tightlink.studies.claims_table import ClaimsTable
+from tightlink.studies.router_response import STUDY, live
+from tightlink.studies.router_response.live import process_router as router
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tightlink.experiment.claims import Claim
 
     AsMeasured = Callable[[Run], Run]
 
@@ -34,7 +38,7 @@ _VERDICTS = (
 
 @pytest.fixture(scope="module")
 def simulated() -> dict[str, Run]:
-    return {probe.task: tl.simulate(probe.scenario) for probe in burnt.PROBES}
+    return {probe.task: tl.simulate(probe.scenario) for probe in router.PROBES}
 
 
 @pytest.fixture
@@ -43,7 +47,7 @@ def observed(simulated: dict[str, Run], as_measured: AsMeasured) -> Callable[[pl
 
     def made(reported: pl.Expr) -> dict[str, Run]:
         runs = dict(simulated)
-        for probe in burnt.PROBES:
+        for probe in router.PROBES:
             run = simulated[probe.task]
             frames = {"flows": run.flows, "links": run.links, "nodes": run.nodes.with_columns(load_reported=reported)}
             runs[f"live/{probe.name}/0"] = Run(run.scenario, as_measured(run).manifest, Framed(frames))
@@ -52,48 +56,60 @@ def observed(simulated: dict[str, Run], as_measured: AsMeasured) -> Callable[[pl
     return made
 
 
+def _found(runs: dict[str, Run]) -> dict[str, Claim]:
+    assert STUDY.claims is not None
+    claims = ClaimsTable.read(STUDY.claims).judged_live(live.observe(runs).values)
+    return {claim.id: claim for claim in claims if not claim.id.startswith("live.kernel.")}
+
+
+def _reported(runs: dict[str, Run]) -> tuple[str, int]:
+    """What the report says of the router, and how many rows its table has."""
+    report = live.report(live.observe(runs), {})
+    return report.sections[0].finding, report.tables["measured"].height
+
+
 def test_a_simulation_measured_agrees_with_itself(observed: Callable[[pl.Expr], dict[str, Run]]) -> None:
-    claims, section, table = burnt_claims.findings(observed(pl.col("load_true").clip(0, 1)))
-    found = {claim.id: claim for claim in claims}
+    runs = observed(pl.col("load_true").clip(0, 1))
+    found, (finding, rows) = _found(runs), _reported(runs)
     assert tuple(found) == _VERDICTS
-    assert all(claim.holds for claim in claims)
+    assert all(claim.holds for claim in found.values())
     assert found["live.load"].observed == found["live.loss"].observed == 0
     # Between the probes of 4,000 and 4,500 packets/s, where what is spent comes to all the time that there is.
     assert found["live.onset.65"].observed == pytest.approx((4000 * 4500) ** 0.5, abs=0.1)
-    assert table.height == 2 * len(burnt.PROBES)
-    assert "the packet rate governs" in section.finding
+    assert rows == 2 * len(router.PROBES)
+    assert "the packet rate governs" in finding
 
 
 def test_a_load_that_follows_bits_is_found(observed: Callable[[pl.Expr], dict[str, Run]]) -> None:
     """The processor of another router: busy with bytes, and never full."""
     per_bit = 0.9 / (10_000 * 1500)
     runs = observed(pl.col("load_true"))
-    for probe in burnt.PROBES:
+    for probe in router.PROBES:
         run = runs[f"live/{probe.name}/0"]
         nodes = run.nodes.with_columns(load_reported=pl.lit(per_bit * probe.rate_per_s * probe.length))
         frames = {"flows": run.flows, "links": run.links, "nodes": nodes}
         runs[f"live/{probe.name}/0"] = Run(run.scenario, run.manifest, Framed(frames))
-    found = {claim.id: claim for claim in burnt_claims.findings(runs)[0]}
+    found = _found(runs)
     assert found["live.governs"].observed == "throughput_bps"
     assert found["live.governs"].holds is found["live.load"].holds is False
     assert found["live.load.full"].holds is None
 
 
 def test_without_measurements_nothing_is_said(simulated: dict[str, Run]) -> None:
-    claims, section, table = burnt_claims.findings(simulated)
-    assert all(claim.holds is None for claim in claims)
-    assert tuple(claim.id for claim in claims) == _VERDICTS
-    assert table.is_empty()
-    assert "too busy" in section.finding
+    claims, (finding, rows) = _found(simulated), _reported(simulated)
+    assert all(claim.holds is None for claim in claims.values())
+    assert tuple(claims) == _VERDICTS
+    assert rows == 0
+    assert "too busy" in finding
 
 
 def test_the_study_measures_where_it_is_asked_to() -> None:
-    live = STUDY.with_options({"live": ""})
-    measured = [each for each in live.measured() if each.over == "relay"]
-    assert len(measured) == len(burnt.PROBES)
+    measuring = STUDY.with_options({"live": ""})
+    measured = [each for each in measuring.measured() if each.over == "relay"]
+    assert len(measured) == len(router.PROBES)
     # A processor each: nothing beside it.
     assert all(each.burn and each.alone for each in measured)
-    assert {probe.task for probe in burnt.PROBES} <= {task.name for task in live.tasks()}
+    assert {probe.task for probe in router.PROBES} <= {task.name for task in measuring.all_tasks()}
 
 
 def test_a_router_that_waits_for_a_processor_is_no_router() -> None:
@@ -104,7 +120,7 @@ def test_a_router_that_waits_for_a_processor_is_no_router() -> None:
 
 @pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
 def test_a_router_spends_its_time() -> None:
-    probe = burnt.Probe(130, 800)
+    probe = router.Probe(130, 800)
     try:
         # Late packets are not what is looked at.
         run = measure(probe.scenario, burn=True, late_s=1.0)
@@ -112,9 +128,9 @@ def test_a_router_spends_its_time() -> None:
         pytest.skip(str(error))
     row = run.nodes.row(0, named=True)
     # A busy machine lets the router have less time, and then its ring overflows; but no packet is lost track of.
-    assert row["packets_in"] == pytest.approx(800 * burnt.DURATION_S, rel=0.1)
+    assert row["packets_in"] == pytest.approx(800 * router.DURATION_S, rel=0.1)
     found = probe.row(run)
     assert 0 < found["load"] <= 1.05
     if not row["dropped_input_ring"]:
         # What is spent, and what handing packets on costs besides, more where caches are shared.
-        assert 0.9 < found["load"] / (800 * burnt.PER_PACKET_S) < 3
+        assert 0.9 < found["load"] / (800 * router.PER_PACKET_S) < 3

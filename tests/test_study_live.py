@@ -20,7 +20,7 @@ from tightlink.measure import machine as machine_of
 from tightlink.measure.relay import SpoiledError
 from tightlink.run import Framed, Run
 from tightlink.studies.live import Firm, Measurement, kernel, machine, measure_all, repeats
-from tightlink.studies.router_response.forwarded import PROBES
+from tightlink.studies.router_response.live.kernel_router import PROBES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

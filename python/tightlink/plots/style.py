@@ -76,20 +76,23 @@ def axes(ax: Axes | None, size: tuple[float, float] = SIZE) -> Axes:
         return figure.subplots()
 
 
-def save(figure: Figure, folder: str | os.PathLike[str], name: str) -> list[Path]:
+def save(figure: Figure | Axes, folder: str | os.PathLike[str], name: str) -> list[Path]:
     """Write a figure as SVG and as PNG; a figure that was drawn twice gives the same bytes.
 
     Args:
-        figure: What to write.
+        figure: What to write, or axes of it.
         folder: Where; it is made.
         name: Name of the files, without an ending.
 
     Returns:
         The two files.
     """
+    from matplotlib.axes import Axes
+
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
-    return [write(figure, place / f"{name}.{ending}") for ending in ("svg", "png")]
+    drawn: Any = figure.figure if isinstance(figure, Axes) else figure
+    return [write(drawn, place / f"{name}.{ending}") for ending in ("svg", "png")]
 
 
 def write(figure: Figure, path: str | os.PathLike[str]) -> Path:

@@ -6,6 +6,7 @@ from typing import Final
 
 MS: Final = 1e-3
 KBIT: Final = 1e3
+MBIT: Final = 1e6
 #: A space at which no line breaks.
 _TIED: Final = "\u00a0"
 
@@ -35,3 +36,21 @@ def kbit(bits: float) -> str:
     '1912\xa0kbit/s'
     """
     return f"{bits / KBIT:.0f}{_TIED}kbit/s"
+
+
+def mbit(bits: float, digits: int = 2) -> str:
+    r"""A rate in Mbit/s.
+
+    >>> mbit(2_000_000)
+    '2.00\xa0Mbit/s'
+    """
+    return f"{bits / MBIT:.{digits}f}{_TIED}Mbit/s"
+
+
+def per_s(rate: float) -> str:
+    r"""A packet rate.
+
+    >>> per_s(4049.69)
+    '4,050\xa0packets/s'
+    """
+    return f"{rate:,.0f}{_TIED}packets/s"

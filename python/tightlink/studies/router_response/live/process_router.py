@@ -1,0 +1,185 @@
+"""A router of which everything is real but its speed: a process of this machine that spends the time of each packet.
+
+Between two hosts stands a process that forwards, and for each packet works as long as a packet takes a router that is
+full at the document's mean onset. Its input ring is a device of the kernel, and its load is what the kernel's
+scheduler says. The same scenario is simulated beside it.
+
+Example:
+    >>> round(PER_PACKET_S * 1e6, 1), len(PROBES), PROBES[0].name
+    (243.8, 30, '65/500')
+"""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from tightlink import units
+from tightlink.experiment.execute import Task
+from tightlink.reduce import mean_of, smallest
+from tightlink.scenario import Cbr, Framing, Link, Node, Processor, Scenario, Udp
+from tightlink.studies.live import Firm, Measurement, repeats
+from tightlink.studies.router_response.observe.regions import middle, seen
+from tightlink.studies.router_response.setup import costs
+from tightlink.studies.router_response.setup.document import INPUT_RING, OUTPUT_RING, SERIAL_OVERHEAD, datagram_bytes
+from tightlink.studies.router_response.setup.network import PROBE, RECEIVER, ROUTER_A, SENDER
+from tightlink.studies.router_response.setup.probes import REFINED, interval
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tightlink.analysis.regimes import Regimes
+    from tightlink.run import Run
+
+#: With nothing else to do a router of one cost is full there.
+PER_PACKET_S: Final = 1 / costs.ONSET_PER_S
+#: Stable, about the onset, and beyond.
+RATES_PER_S: Final = (500, 1000, 2000, 3000, 3500, 4000, 4500, 5000, 7000, 10_000)
+DURATION_S: Final = 2
+_BITS: Final = 8
+_KIND: Final = "burnt"
+_MEASURED: Final = "measured"
+_SIMULATED: Final = "simulated"
+#: Beyond the onset by this share nothing of it is left to doubt.
+_BEYOND: Final = 1.2
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Packets of one length at one rate."""
+
+    length: int
+    """In the document's count, with Ethernet's header."""
+    rate_per_s: int
+
+    @property
+    def name(self) -> str:
+        """Of its measurement."""
+        return f"{self.length}/{self.rate_per_s}"
+
+    @property
+    def task(self) -> str:
+        """Name of its simulation."""
+        return f"{_KIND}/{self.name}"
+
+    @property
+    def scenario(self) -> Scenario:
+        """Sender, router, serial line, receiver; packets are all that costs the router time."""
+        router = Processor(
+            per_packet=units.format_time(round(PER_PACKET_S, 9)),
+            input_ring=f"{INPUT_RING} packets",
+            output_ring=f"{OUTPUT_RING} packets",
+        )
+        datagrams = Udp(datagram=f"{datagram_bytes(self.length)} B")
+        return Scenario(
+            profile="rfc",
+            duration=f"{DURATION_S} s",
+            link={
+                "lan": Link(ends=(SENDER, ROUTER_A), rate="1 Gbit/s", delay="5 us"),
+                "serial": Link(
+                    ends=(ROUTER_A, RECEIVER),
+                    rate="2 Mbit/s",
+                    delay="1 ms",
+                    framing=Framing(overhead=f"{SERIAL_OVERHEAD} B"),
+                ),
+            },
+            node={ROUTER_A: Node(processor=router)},
+            traffic={
+                PROBE: Cbr(from_=SENDER, to=RECEIVER, interval=interval(self.rate_per_s), udp=datagrams),
+            },
+        )
+
+    def row(self, run: Run) -> dict[str, float]:
+        """A probe in numbers, as `tightlink.analysis.regimes` takes them."""
+        router = run.nodes.row(by_predicate=pl.col("node") == ROUTER_A, named=True)
+        arrived = router["packets_in"]
+        lost = {ring: router[ring] or 0 for ring in ("dropped_input_ring", "dropped_output_ring")}
+        offered = arrived / DURATION_S
+        return {
+            "packet_bytes": self.length,
+            "offered_packets_per_s": offered,
+            "offered_bps": _BITS * self.length * offered,
+            "load": load(run),
+            "loss": sum(lost.values()) / arrived,
+            "lost_input_ring": lost["dropped_input_ring"] / arrived,
+            "lost_output_ring": lost["dropped_output_ring"] / arrived,
+        }
+
+
+PROBES: Final = tuple(Probe(length, rate) for length in REFINED for rate in RATES_PER_S)
+
+
+def load(run: Run) -> float:
+    """The share of the time in which the router's processor was busy; of a real one, by the kernel."""
+    router = run.nodes.row(by_predicate=pl.col("node") == ROUTER_A, named=True)
+    reported = router["load_reported"]
+    # A simulated one is asked for more than it has.
+    return float(min(1.0, router["load_true"]) if reported is None else reported)
+
+
+def tasks() -> list[Task]:
+    """The probes, simulated."""
+    return [Task(probe.task, probe.scenario) for probe in PROBES]
+
+
+def measurements() -> list[Measurement]:
+    """The probes, measured, one after the other: the router has a processor of its own."""
+    firm = Firm(load, fewest=2, most=4)
+    pace_s = INPUT_RING * PER_PACKET_S
+    return [
+        Measurement(probe.name, probe.scenario, burn=True, pace_s=pace_s, alone=True, firm=firm) for probe in PROBES
+    ]
+
+
+def table(runs: Mapping[str, Run]) -> pl.DataFrame:
+    """A row for each probe that was measured, medians; and one for its simulation, told apart by ``source``."""
+    rows: list[dict[str, Any]] = []
+    for probe in PROBES:
+        own = [probe.row(run) for run in repeats(runs, f"live/{probe.name}")]
+        if own:
+            medians = {name: statistics.median(each[name] for each in own) for name in own[0]}
+            rows += [
+                {"source": _MEASURED, "times": len(own)} | medians,
+                {"source": _SIMULATED, "times": 1} | probe.row(runs[probe.task]),
+            ]
+    return pl.DataFrame(rows)
+
+
+def regions(found: pl.DataFrame) -> Regimes | None:
+    """The regions of what was measured; nothing where too little was."""
+    return None if found.is_empty() else seen(_of(found, _MEASURED))
+
+
+def values(found: pl.DataFrame, regions: Regimes | None) -> dict[str, object]:
+    """What claims compare, by name; without those for which too little was measured."""
+    listed: dict[str, object] = {}
+    if regions is not None:
+        listed |= {"process.governs": regions.governs or "nothing", "process.sure": regions.explained.sure}
+        for length in regions.lengths:
+            size = int(length.packet_bytes)
+            listed |= {f"process.{size}.onset_per_s": middle(length), f"process.{size}.onset": str(length.onset)}
+    onset = None if regions is None else regions.onset
+    if onset is not None and onset.middle is not None:
+        listed["process.onset_per_s"] = onset.middle
+    if onset is not None and onset.high is not None:
+        beyond = _of(found, _MEASURED).filter(pl.col("offered_packets_per_s") > _BEYOND * onset.high)
+        if not beyond.is_empty():
+            listed["process.load_least_beyond"] = smallest(beyond["load"])
+    # A row for each probe measured, and one for its simulation.
+    if found.height >= len(PROBES):
+        listed |= {"process.compared": found.height // 2, "process.probes": len(PROBES)}
+        for name in ("load", "loss"):
+            apart = _of(found, _MEASURED)[name] - _of(found, _SIMULATED)[name]
+            listed |= {
+                f"process.{name}_apart": max(apart.to_list(), key=abs),
+                f"process.{name}_apart_mean": mean_of(apart.abs()),
+            }
+    return listed
+
+
+def _of(found: pl.DataFrame, source: str) -> pl.DataFrame:
+    """The rows of one source."""
+    return found.filter(pl.col("source") == source)

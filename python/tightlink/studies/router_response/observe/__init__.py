@@ -1,0 +1,46 @@
+"""What is observed: named values that claims compare, and the tables that the report shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from tightlink.studies.router_response.observe import load, loss
+from tightlink.studies.router_response.observe.regions import Routers
+from tightlink.studies.router_response.observe.video import Videos
+from tightlink.studies.router_response.setup.network import ROUTER_A
+from tightlink.studies.router_response.setup.probes import WATCH, WATCHED_PER_S
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tightlink.run import Run
+
+
+@dataclass(frozen=True)
+class Observed:
+    """All that was observed."""
+
+    values: Mapping[str, object]
+    routers: Routers
+    videos: Videos
+    watched: pl.DataFrame
+    """Reported load of router A over time."""
+
+
+def observe(runs: Mapping[str, Run]) -> Observed:
+    """From runs to values and tables."""
+    routers = Routers.of(runs)
+    videos = Videos.of(runs, routers.limit_per_s)
+    return Observed(load.values(routers) | loss.values(routers) | videos.values(), routers, videos, _watched(runs))
+
+
+def _watched(runs: Mapping[str, Run]) -> pl.DataFrame:
+    parts = []
+    for rate in WATCHED_PER_S:
+        series = runs[f"{WATCH}/{rate}"].series
+        own = series.filter((pl.col("entity") == ROUTER_A) & (pl.col("metric") == "load_reported"))
+        parts.append(own.select("time_s", load_reported="value", probe=pl.lit(f"{rate:,} packets/s")))
+    return pl.concat(parts)

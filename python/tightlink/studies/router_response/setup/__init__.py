@@ -1,0 +1,15 @@
+"""What is simulated: the document's probes, extra ones, other routers and links, and videos."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tightlink.studies.router_response.setup import probes, variants, video
+
+if TYPE_CHECKING:
+    from tightlink.experiment.execute import Task
+
+
+def tasks() -> list[Task]:
+    """Everything that is simulated."""
+    return [*probes.tasks(), *variants.tasks(), *video.tasks()]

@@ -1,0 +1,79 @@
+"""For the streaming designer: a video through router A while other packets keep its CPU busy.
+
+The other packets turn off behind router A into a fast link, so that they load its CPU and not the serial
+link: what the video loses, it loses to packets per second, not to bits per second.
+
+Example:
+    >>> scenario(720, 3000, spread=True).traffic["others"].interval
+    '333.333333 us'
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.experiment.execute import Task
+from tightlink.scenario import Udp, Video
+from tightlink.studies.router_response.setup.document import SHORTEST
+from tightlink.studies.router_response.setup.network import (
+    DOCUMENTED,
+    RECEIVER,
+    ROUTER_A,
+    SENDER,
+    Setting,
+    ethernet,
+    stream,
+)
+from tightlink.studies.router_response.setup.probes import interval
+from tightlink.studies.router_response.setup.variants import BY_NAME
+
+if TYPE_CHECKING:
+    from tightlink.scenario import Scenario
+
+STREAM: Final = "video"
+_OTHERS: Final = "others"
+_NEIGHBOUR: Final = "neighbour"
+IN_BYTES: Final = "video, rings in bytes"
+BITRATE_BPS: Final = 1_000_000
+FRAMES_PER_S: Final = 25
+PAYLOADS: Final = (90, 180, 360, 720, 1440)
+BACKGROUNDS_PER_S: Final = (0, 3000, 3500, 4000, 4400)
+DURATION_S: Final = 40
+
+
+def scenario(payload: int, others_per_s: int, *, spread: bool, setting: Setting = DOCUMENTED) -> Scenario:
+    """A video in packets of one payload beside short packets at a constant rate.
+
+    Args:
+        payload: Of a packet of the video, in bytes.
+        others_per_s: Packets/s of the document's shortest length.
+        spread: Whether the packets of a frame are spread over its interval.
+        setting: The routers.
+    """
+    film = Video(
+        from_=SENDER, to=RECEIVER, rate=f"{BITRATE_BPS / 1e6:g} Mbit/s", frames_per_second=FRAMES_PER_S,
+        spread=spread, udp=Udp(payload=f"{payload} B"),
+    )  # fmt: skip
+    traffic: dict[str, Any] = {STREAM: film}
+    aside = {}
+    if others_per_s:
+        traffic[_OTHERS] = stream(SHORTEST, interval(others_per_s), end=_NEIGHBOUR)
+        aside = {"lan_aside": ethernet(ROUTER_A, _NEIGHBOUR)}
+    return setting.scenario(traffic, DURATION_S, DURATION_S, **aside)
+
+
+def tasks() -> list[Task]:
+    """Every payload with every background, frames sent at once and spread; and with rings that count bytes."""
+    in_bytes = BY_NAME["A, rings in bytes"]
+    listed = [Task(f"{IN_BYTES}/{size}", scenario(size, 0, spread=False, setting=in_bytes)) for size in PAYLOADS]
+    return listed + [
+        Task(f"{sent(spread)}/{payload}/{others}", scenario(payload, others, spread=spread))
+        for spread in (False, True)
+        for payload in PAYLOADS
+        for others in BACKGROUNDS_PER_S
+    ]
+
+
+def sent(spread: bool) -> str:  # noqa: FBT001
+    """The first part of the names of tasks, by how frames are sent."""
+    return "video spread" if spread else "video"
