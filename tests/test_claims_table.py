@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tightlink as tl
-from tightlink.studies.claims_table import ClaimsTable
+from tightlink.studies.claims_table import ClaimsTable, figure
 from tightlink.studies.expressions import NotObservedError, evaluate, fill
 
 OBSERVED = {"base.rate-a": 4.0, "tcp/base.sent": 10, "verdict": "bad: loss", "none": None, "equal": True}
@@ -88,6 +88,32 @@ def test_what_is_not_observed_is_named_with_its_claim() -> None:
         ClaimsTable.parsed(CLAIM + 'holds = "base.rate-a > 3"').judged({"base.rate-a": "text"})
 
 
+def test_a_tolerance_may_be_an_expression() -> None:
+    bound = 'expected = 3\ntolerance = "{base.rate-a / 4}"\ntolerance_from = "ours: a quarter"'
+    (claim,) = ClaimsTable.parsed(CLAIM + bound).judged(OBSERVED)
+    assert (claim.tolerance, claim.holds) == (1.0, True)
+
+
+def test_rows_of_several_entries() -> None:
+    family = """
+[[claims]]
+rows = "rates"
+[[claims.each]]
+id = "{}.<name>"
+statement = "It is <rate>"
+place = ""
+observed = "base.rate-a"
+expected = "<rate>"
+"""
+    text = '[rows]\nrates = [{ name = "four", rate = 4.0 }, { name = "half", rate = 0.5 }]\n'
+    claims = ClaimsTable.parsed(text + family.format("a") + family.format("b")).judged(OBSERVED)
+    assert [claim.id for claim in claims] == ["a.four", "a.half", "b.four", "b.half"]
+    assert [claim.statement for claim in claims[:2]] == ["It is 4", "It is 0.5"]
+    assert figure({claim.id: claim for claim in claims}, "b.half") == 0.5
+    with pytest.raises(tl.TightlinkError, match='claims.toml: there are no rows "rates"'):
+        ClaimsTable.parsed(family.format("a"))
+
+
 def test_a_claim_without_a_verdict_is_open() -> None:
     table = ClaimsTable.parsed(CLAIM + 'holds = "none"\nreason = "Nobody looked."')
     assert [claim.verdict for claim in table.judged(OBSERVED)] == ["open"]
@@ -99,3 +125,6 @@ def test_measured_claims_are_open_where_nothing_was_measured() -> None:
     assert [claim.verdict for claim in table.judged_live(OBSERVED)] == ["holds"]
     (missing,) = table.judged_live({})
     assert (missing.verdict, missing.reason) == ("open", "The machine was too busy to measure it.")
+    other = ClaimsTable.parsed(CLAIM.replace("claims", "live") + 'expected = 4.0\nopen = "{verdict}."')
+    (missing,) = other.judged_live({"verdict": "No kernel"})
+    assert (missing.verdict, missing.reason) == ("open", "No kernel.")

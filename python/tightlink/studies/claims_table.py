@@ -1,7 +1,8 @@
 """The table of a study's claims, ``claims.toml``: what the document says, and what is held against it.
 
 A study is audited by reading this file. Each entry of ``claims`` is a claim, or has ``rows`` and the ``each`` that
-every row fills, in which ``<key>`` stands for the row's value. Of a claim:
+every row fills, in which ``<key>`` stands for the row's value. Rows of several entries stand in the table ``rows``,
+and the entries have their name. Of a claim:
 
 ``id``, ``statement``
     Its name, which never changes, and what is claimed.
@@ -11,14 +12,15 @@ every row fills, in which ``<key>`` stands for the row's value. Of a claim:
     An expression over what the study observed, or a sentence with such expressions in braces.
 ``expected``, ``tolerance`` or ``relative``, ``tolerance_from``
     The document's figure, how far ours may be from it, and where that bound comes from; without one they must be equal.
-    An ``expected`` in braces is an expression.
+    An ``expected`` or a ``tolerance`` in braces is an expression.
 ``holds``
     Instead of a figure, the condition under which the claim holds.
 ``unit``, ``reason``
     The reason is a sentence with expressions in braces. A claim of which nothing is observed is open for this reason,
     and so is one whose condition comes to nothing.
 
-Entries of ``live`` are claims on what a study measures.
+Entries of ``live`` are claims on what a study measures. Where it was not measured, they are open for the reason that
+``open`` gives.
 
 Example:
     >>> table = ClaimsTable.parsed('''
@@ -67,7 +69,7 @@ Row: TypeAlias = "Mapping[str, Any]"
 
 _MARK: Final = re.compile(r"<([a-z_]+)>")
 _TEXT: Final = frozenset(
-    {"id", "statement", "place", "source", "observed", "holds", "unit", "reason", "tolerance_from"}
+    {"id", "statement", "place", "source", "observed", "holds", "unit", "reason", "open", "tolerance_from"}
 )
 
 
@@ -80,12 +82,13 @@ class Statement:
     source: str
     observed: str = ""
     expected: Value = None
-    tolerance: float | None = None
+    tolerance: float | str | None = None
     relative: float | None = None
     tolerance_from: str = ""
     holds: str = ""
     unit: str = ""
     reason: str = ""
+    open: str = "The machine was too busy to measure it."
 
     def __post_init__(self) -> None:
         figure, bounds = self.expected is not None, [self.tolerance, self.relative]
@@ -112,13 +115,11 @@ class Statement:
             if verdict is None:
                 return untestable(*head, reason)
             return holds_if(*head, ours, verdict, reason, unit=self.unit)
-        wanted = self.expected
-        if isinstance(wanted, str) and wanted.startswith("{"):
-            wanted = evaluate(wanted[1:-1], observed)
+        wanted, tolerance = _value(self.expected, observed), _value(self.tolerance, observed)
         if self.tolerance is None and self.relative is None:
             return exact(*head, wanted, ours, unit=self.unit, reason=reason)
-        bound = {"tolerance": self.tolerance, "relative": self.relative}
-        return within(*head, wanted, ours, **bound, unit=self.unit, reason=reason)  # type: ignore[arg-type]  # within asks
+        bound = {"tolerance": tolerance, "relative": self.relative}
+        return within(*head, wanted, ours, **bound, unit=self.unit, reason=reason)
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,7 @@ class ClaimsTable:
                 claims.append(self._judged(statement, observed))
             except NotObservedError:
                 head = (statement.id, statement.statement, statement.source)
-                claims.append(untestable(*head, "The machine was too busy to measure it."))
+                claims.append(untestable(*head, fill(statement.open, observed)))
         return claims
 
     def _judged(self, statement: Statement, observed: Mapping[str, object]) -> Claim:
@@ -184,11 +185,29 @@ class ClaimsTable:
             raise TightlinkError(f"{self.name}: claim {statement.id}: {error}") from None
 
 
+def figure(claims: Mapping[str, Claim], name: str) -> float:
+    """The document's figure in a claim, for tables and charts beside ours."""
+    expected = claims[name].expected
+    if not isinstance(expected, (int, float)):
+        raise TypeError(f"claim {name}: expected must be a number, not {expected!r}")
+    return expected
+
+
+def _value(given: Value, observed: Mapping[str, object]) -> Any:
+    """A value, or what an expression in braces comes to."""
+    return evaluate(given[1:-1], observed) if isinstance(given, str) and given.startswith("{") else given
+
+
 def _statements(table: Mapping[str, Any], kind: str, name: str) -> Iterator[Statement]:
     """Every claim, the rows of families filled in."""
     document = str(table.get("document", ""))
     for number, entry in enumerate(table.get(kind, ()), start=1):
-        for row in entry.get("rows", ({},)):
+        rows = entry.get("rows", ({},))
+        if isinstance(rows, str):
+            if rows not in table.get("rows", {}):
+                raise TightlinkError(f'{name}: there are no rows "{rows}"')
+            rows = table["rows"][rows]
+        for row in rows:
             for claim in entry.get("each", (entry,)):
                 filled = {key: _filled(value, row) for key, value in claim.items()}
                 try:
@@ -198,13 +217,22 @@ def _statements(table: Mapping[str, Any], kind: str, name: str) -> Iterator[Stat
 
 
 def _filled(value: Any, row: Row) -> Any:
-    """A value with those of a row: as it is where it is nothing but one of them, else as text in its place."""
+    """A value with those of a row: as it is where it is nothing but one of them, else as text in its place.
+
+    >>> _filled("from <rate> packets/s", {"rate": 4290.0}), _filled("<rate>", {"rate": 4290.0})
+    ('from 4290 packets/s', 4290.0)
+    """
     if not isinstance(value, str) or not row:
         return value
     whole = _MARK.fullmatch(value)
     if whole and whole[1] in row:
         return row[whole[1]]
-    return _MARK.sub(lambda found: str(row.get(found[1], found[0])), value)
+
+    def written(found: re.Match[str]) -> str:
+        part = row.get(found[1], found[0])
+        return str(part).removesuffix(".0") if isinstance(part, float) else str(part)
+
+    return _MARK.sub(written, value)
 
 
 def _statement(entry: dict[str, Any], document: str) -> Statement:
