@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tightlink.analysis.routes import Critical, Routes
-    from tightlink.studies.network_congestion.graphs import Named
+    from tightlink.studies.network_congestion.setup.graphs import Named
 
 #: Packets/s of a link, and its service time.
 CAPACITY: Final = 1000.0
@@ -183,8 +183,3 @@ def _routes(graph: Named) -> Routes:
     rest = {"duration": "1 s", "traffic": {LABEL: {"kind": "bulk", "from": ends[0], "to": ends[1]}}}
     bare = {"queue": "unlimited", "delay": "1 ms"}
     return routing.routes(_scenario(graph, ["1 Mbit/s"] * (2 * graph.graph.number_of_edges()), rest, bare))
-
-
-def tasks(cases: Sequence[Case]) -> list[Task]:
-    """All runs of some cases."""
-    return [task for case in cases for task in case.tasks()]

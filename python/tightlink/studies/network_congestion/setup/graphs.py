@@ -33,6 +33,11 @@ class Named:
     graph: nx.Graph
 
     @property
+    def slug(self) -> str:
+        """Its family, in claims."""
+        return self.family.lower().replace(" ", "-")
+
+    @property
     def nodes(self) -> int:
         """How many there are."""
         return int(self.graph.number_of_nodes())

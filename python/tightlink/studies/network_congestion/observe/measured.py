@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from tightlink.analysis import transition
-from tightlink.studies.network_congestion.network import FILLED_S
+from tightlink.studies.network_congestion.setup.network import FILLED_S
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tightlink.analysis.estimates import Estimate
     from tightlink.analysis.transition import Onset
     from tightlink.run import Run
-    from tightlink.studies.network_congestion.network import Case
+    from tightlink.studies.network_congestion.setup.network import Case
 
 #: For intervals of critical loads, of which the study has many.
 _RESAMPLES: Final = 299
@@ -89,6 +89,10 @@ class Measured:
         """λc from the order parameter in packets/s from each node, with its interval."""
         found = self.onset.critical.times(self.case.critical.load)
         return found.value, found.low, found.high
+
+    def critical_values(self) -> dict[str, object]:
+        """The same, by name."""
+        return dict(zip(("load_per_s", "low_per_s", "high_per_s"), self.critical, strict=True))
 
 
 def misfit(points: pl.DataFrame) -> float:

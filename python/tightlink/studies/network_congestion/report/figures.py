@@ -9,22 +9,22 @@ import polars as pl
 
 from tightlink import plots
 from tightlink.analysis.backlog import master
-from tightlink.studies.network_congestion import curves, rounding
-from tightlink.studies.network_congestion.network import CAPACITY
+from tightlink.studies.network_congestion.observe.rounding import SHOWN
+from tightlink.studies.network_congestion.report.order_parameter import curves
+from tightlink.studies.network_congestion.setup.network import CAPACITY
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
 
-    from tightlink.studies.network_congestion.fluctuations import Limited
-    from tightlink.studies.network_congestion.measured import Measured
-    from tightlink.studies.network_congestion.rounding import Rounding
+    from tightlink.studies.network_congestion.observe import Observed
 
 
-def draw(folder: Path, found: list[Measured], structure: pl.DataFrame, near: Rounding, limited: Limited) -> list[Path]:
+def draw(folder: Path, observed: Observed) -> list[Path]:
     """Draw them all and return where they are."""
-    points, lines = curves.curves(found)
+    structure, near = observed.invariants, observed.rounding
+    points, lines = curves(observed.graphs)
     order = {"load": "load / λc", "order": "order parameter η"}
     fluid = {
         f"fluid model, {name}": (part["load"].to_list(), part["order"].to_list())
@@ -44,13 +44,13 @@ def draw(folder: Path, found: list[Measured], structure: pl.DataFrame, near: Rou
         curves={"C (n − 1) / B": (law, CAPACITY * 63 / law)}, log=True,
     )  # fmt: skip
     written += _saved(ax, folder, "critical-load-over-betweenness")
-    z = np.linspace(*rounding.SHOWN, 200)
+    z = np.linspace(*SHOWN, 200)
     scaled = {"z": "(λ / λc − 1) √t", "g": "piled up / √t"}
-    for case in rounding.in_time():
+    for case in near.in_time:
         own = near.master_curve(case).rename(scaled)
         ax = plots.scatter_with_curves(own, x=scaled["z"], y=scaled["g"], by="time", curves={"G": (z, master(z))})
         written += _saved(ax, folder, f"scaling-in-time-{case.graph.name}")
-    wandering = limited.wandering.with_columns(queue=pl.format("{} packets", pl.col("size").cast(pl.Int64)))
+    wandering = observed.limited.wandering.with_columns(queue=pl.format("{} packets", pl.col("size").cast(pl.Int64)))
     wandering = wandering.rename({"x": "load / λc", "y": "σ of the queue / limit"})
     ax = plots.line(wandering, x="load / λc", y="σ of the queue / limit", by="queue")
     return [*written, *_saved(ax, folder, "fluctuations-limited-queues")]
