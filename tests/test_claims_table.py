@@ -110,7 +110,7 @@ expected = "<rate>"
     assert [claim.id for claim in claims] == ["a.four", "a.half", "b.four", "b.half"]
     assert [claim.statement for claim in claims[:2]] == ["It is 4", "It is 0.5"]
     assert figure({claim.id: claim for claim in claims}, "b.half") == 0.5
-    with pytest.raises(tl.TightlinkError, match='claims.toml: there are no rows "rates"'):
+    with pytest.raises(tl.TightlinkError, match=r'claims\.toml: there are no rows "rates"'):
         ClaimsTable.parsed(family.format("a"))
 
 

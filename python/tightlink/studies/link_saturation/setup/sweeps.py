@@ -11,11 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-import polars as pl
-
 from tightlink.experiment.execute import Task
-from tightlink.studies.link_saturation.document import LARGEST_BYTES, SMALLEST_BYTES, STEP_BYTES
-from tightlink.studies.link_saturation.interface import (
+from tightlink.studies.link_saturation.setup.document import LARGEST_BYTES, SMALLEST_BYTES, STEP_BYTES
+from tightlink.studies.link_saturation.setup.interface import (
     FAST_ETHERNET,
     NIC,
     PER_BYTE_S,
@@ -25,19 +23,17 @@ from tightlink.studies.link_saturation.interface import (
     tcp,
     udp,
 )
-from tightlink.studies.link_saturation.measures import measure
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.run import Run
     from tightlink.scenario import Processor, Scenario
 
 DOCUMENTED: Final = tuple(range(SMALLEST_BYTES, LARGEST_BYTES + 1, STEP_BYTES))
 #: For what is only compared with it: every second size.
 _COMPARED: Final = (SMALLEST_BYTES, *range(2 * STEP_BYTES, LARGEST_BYTES + 1, 2 * STEP_BYTES))
-#: Beyond the largest datagram that a frame takes, and the two sizes at that edge.
-FRAGMENTED: Final = (1472, 1473, *range(LARGEST_BYTES + STEP_BYTES, 3001, STEP_BYTES))
+#: The largest datagram that a frame takes.
+WHOLE_BYTES: Final = 1472
+#: Beyond it, and the two sizes at that edge.
+FRAGMENTED: Final = (WHOLE_BYTES, WHOLE_BYTES + 1, *range(LARGEST_BYTES + STEP_BYTES, 3001, STEP_BYTES))
 #: As far as an Ethernet of jumbo frames goes.
 JUMBO: Final = (*range(50, 1451, 100), *range(1650, 8950, 400), 8950)
 #: Around 18 B, where the smallest frame is full.
@@ -67,10 +63,6 @@ class Sweep:
         if self.tcp_both_ways is not None:
             return tcp(payload, both_ways=self.tcp_both_ways)
         return udp(payload, wire=self.wire, sender=self.sender, receiver=self.receiver)
-
-    def table(self, runs: Mapping[str, Run]) -> pl.DataFrame:
-        """A row for each payload: what `measure` gives, and the payload as it was set, ``datagram_bytes``."""
-        return pl.DataFrame([{"datagram_bytes": size} | measure(runs[self.key(size)]) for size in self.payloads])
 
 
 MAIN: Final = Sweep("100 Mbit/s", DOCUMENTED)

@@ -1,4 +1,4 @@
-"""Disturbed links: do simulations come back to the branch that the bifurcation calls stable?
+"""Perturbed links: do simulations come back to the branch that the bifurcation calls stable?
 
 Three disturbances for packets on either side of the critical size: a source that starts from nothing, one
 that shares its interface with another until 0.1 s, and a queue that a third host fills at the start. The
@@ -8,21 +8,21 @@ lasts.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
-
-import polars as pl
+from typing import Final
 
 from tightlink import units
-from tightlink.analysis import bifurcation
 from tightlink.experiment.execute import Task
 from tightlink.scenario import Link, Observe, Saturate, Scenario, Udp
-from tightlink.studies.link_saturation.interface import FAST_ETHERNET, NIC, PROBE, RECEIVER, SENDER, Wire, nodes, udp
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.analysis.bifurcation import Return
-    from tightlink.run import Run
+from tightlink.studies.link_saturation.setup.interface import (
+    FAST_ETHERNET,
+    NIC,
+    PROBE,
+    RECEIVER,
+    SENDER,
+    Wire,
+    nodes,
+    udp,
+)
 
 #: Payloads below and above the critical one.
 SIZES: Final = (50, 100, 200, 300, 400, 500, 700, 1000, 1450)
@@ -39,8 +39,6 @@ QUEUE_PACKETS: Final = 1000
 FILLED_S: Final = 0.02
 _FILLER: Final = "filler"
 _SWITCH: Final = "switch"
-#: Above what counting whole packets in 10 ms does to a sample, ± 1 of 82 at least.
-WITHIN: Final = 0.02
 
 
 def key(kind: str, payload: int) -> str:
@@ -73,43 +71,3 @@ def scenario(kind: str, payload: int) -> Scenario:
 def tasks() -> list[Task]:
     """Every disturbance at every size."""
     return [Task(key(kind, size), scenario(kind, size)) for kind in KINDS for size in SIZES]
-
-
-def series(run: Run, kind: str, *, plateau: bool) -> pl.DataFrame:
-    """Goodput over time: of the sender alone, or of the whole link where its queue was filled with small packets."""
-    own = run.series.filter(pl.col("metric") == "goodput_bps")
-    if not (kind == QUEUE and plateau):
-        own = own.filter(pl.col("entity") == PROBE)
-    return own.group_by("time_s").agg(throughput_bps=pl.col("value").sum()).sort("time_s")
-
-
-def outcomes(runs: Mapping[str, Run], branch_bps: Mapping[int, float], critical_bytes: float) -> pl.DataFrame:
-    """What became of each disturbance.
-
-    Args:
-        runs: Of the study.
-        branch_bps: Goodput of the undisturbed link, by payload.
-        critical_bytes: Payload below which the saturated branch is the stable one.
-
-    Returns:
-        disturbance, payload_bytes, branch, start (relative distance from it), returned, end, settled_s.
-    """
-    rows = []
-    for kind in KINDS:
-        for size in SIZES:
-            saturated = size < critical_bytes
-            found: Return = bifurcation.returns_to_branch(
-                series(runs[key(kind, size)], kind, plateau=saturated), branch_bps[size], within=WITHIN
-            )
-            rows.append(
-                {
-                    "disturbance": kind,
-                    "payload_bytes": size,
-                    "branch": "saturated" if saturated else "free flow",
-                    "start": found.start,
-                    "returned": found.returned,
-                    "end": found.end,
-                    "settled_s": found.settled_s,
-                }
-            )
-    return pl.DataFrame(rows)

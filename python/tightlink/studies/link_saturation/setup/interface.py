@@ -18,7 +18,7 @@ from typing import Final
 
 from tightlink import units
 from tightlink.scenario import Bulk, Framing, Link, Node, Processor, Saturate, Scenario, Tcp, Udp
-from tightlink.studies.link_saturation.document import CRITICAL_BYTES, CRITICAL_RATE, LARGEST_RATE, SMALLEST_BYTES
+from tightlink.studies.link_saturation.setup.document import CRITICAL_BYTES, CRITICAL_RATE, LARGEST_RATE, SMALLEST_BYTES
 
 SENDER: Final = "sender"
 RECEIVER: Final = "receiver"

@@ -1,4 +1,4 @@
-"""What the document gets wrong, in short."""
+"""The part of the report on what the document gets wrong, in short."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from tightlink.report import Section, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from tightlink.experiment.claims import Claim
 
 
-def section(claims: Sequence[Claim]) -> Section:
+def section(claims: Mapping[str, Claim]) -> Section:
     """The part of the report: each slip with the document's figure and ours, from the claims."""
-    here = {claim.id: claim.observed_text for claim in claims}
+    here = {claim.id: claim.observed_text for claim in claims.values()}
     text = (
         f"- **Free flow does not begin at 7 thousand packets/s** but at {here['rate.largest-packets']}: 7 thousand "
         "packets of 1450 B are 81 Mbit/s.\n"

@@ -9,8 +9,10 @@ import pytest
 from tightlink.measure import forwarding
 from tightlink.measure.kernel_router import ETHERNET_BYTES
 from tightlink.measure.machine import missing
-from tightlink.studies.link_saturation import STUDY, forwarded, forwarded_claims
-from tightlink.studies.link_saturation.forwarded import LINE, OPEN, PAYLOADS, POINTS, Point
+from tightlink.studies.claims_table import ClaimsTable
+from tightlink.studies.link_saturation import STUDY
+from tightlink.studies.link_saturation.live import hosts, kernel
+from tightlink.studies.link_saturation.live.kernel import LINE, OPEN, PAYLOADS, POINTS, Point
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +56,10 @@ def measured(as_forwarded: Callable[..., Run]) -> Made:
 
 
 def _found(runs: dict[str, Run]) -> dict[str, Claim]:
-    return {claim.id: claim for claim in forwarded_claims.findings(runs)[0]}
+    assert STUDY.claims is not None
+    values = {**hosts.observe({}).values, **kernel.observe(runs).values}
+    judged = ClaimsTable.read(STUDY.claims).judged_live(values)
+    return {claim.id: claim for claim in judged if claim.id in {*_VERDICTS, *_OPEN}}
 
 
 def test_a_router_of_known_costs_is_found(measured: Made) -> None:
@@ -66,7 +71,8 @@ def test_a_router_of_known_costs_is_found(measured: Made) -> None:
     critical = found["live.kernel.critical"]
     assert critical.expected == pytest.approx(0.9e-6 / (8 / _LINE_BPS - 0.05e-9), rel=1e-3)
     assert critical.observed == pytest.approx(critical.expected, rel=0.01)
-    _, section, table = forwarded_claims.findings(runs)
+    observed = kernel.observe(runs)
+    section, table = kernel.section(observed), observed.table
     assert table.height == len(POINTS)
     assert "900 ns for each packet and 0.05 ns for each byte" in section.finding
     assert set(table.filter(table["line"] == OPEN)["limited_by"]) == {"router"}
@@ -90,8 +96,7 @@ def test_a_path_that_pushes_nobody_back_is_found(measured: Made, as_forwarded: C
 
 def test_what_a_slow_sender_gets_through_is_no_capacity(measured: Made) -> None:
     runs = measured(0.9e-6, 0.0, most=5e5)
-    claims, section, _ = forwarded_claims.findings(runs)
-    found = {claim.id: claim for claim in claims}
+    found, section = _found(runs), kernel.section(kernel.observe(runs))
     for name in ("live.kernel.packets", "live.kernel.sizes", "live.kernel.critical"):
         assert found[name].holds is None
         assert "the sender was the slowest: the router was busy for 45" in found[name].reason
@@ -101,15 +106,15 @@ def test_what_a_slow_sender_gets_through_is_no_capacity(measured: Made) -> None:
 
 
 def test_without_measurements_nothing_is_said() -> None:
-    claims, section, table = forwarded_claims.findings({})
-    assert all(claim.holds is None for claim in claims)
-    assert table.is_empty()
-    assert section.finding
+    observed = kernel.observe({})
+    assert all(claim.holds is None for claim in _found({}).values())
+    assert observed.table.is_empty()
+    assert kernel.section(observed).finding
 
 
 def test_the_study_measures_it_where_the_machine_can(monkeypatch: pytest.MonkeyPatch) -> None:
     def answered(answer: str | None) -> list[Any]:
-        monkeypatch.setattr(forwarded, "missing", lambda _: answer)
+        monkeypatch.setattr(kernel, "missing", lambda _: answer)
         live = STUDY.with_options({"live": ""})
         return [each for each in live.measured() if each.over == "kernel"]
 

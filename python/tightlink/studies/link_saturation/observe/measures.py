@@ -5,7 +5,7 @@ padding of the shortest frames is not counted.
 
 Example:
     >>> from tightlink.simulate import simulate
-    >>> from tightlink.studies.link_saturation.interface import udp
+    >>> from tightlink.studies.link_saturation.setup.interface import udp
     >>> found = measure(simulate(udp(1450)))
     >>> found["payload_bytes"], found["frame_bytes"], round(found["packets_per_s"], -2)
     (1450.0, 1496.0, 8200.0)
@@ -14,22 +14,22 @@ Example:
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from tightlink.studies.link_saturation.interface import ETHERNET_BYTES, SENDER
+import polars as pl
+
+from tightlink.studies.link_saturation.setup.interface import ETHERNET_BYTES, SENDER
+from tightlink.studies.link_saturation.setup.sweeps import link_of
 
 if TYPE_CHECKING:
-    import polars as pl
+    from collections.abc import Mapping
 
     from tightlink.run import Run
+    from tightlink.studies.link_saturation.setup.sweeps import Sweep
 
 _BITS: Final = 8
-#: More than the study has: each is asked for several times.
-_MOST_RUNS: Final = 1024
 
 
-@lru_cache(maxsize=_MOST_RUNS)
 def measure(run: Run) -> dict[str, float]:
     """Sizes, rates, loss, jitter and the load of the sender's interface, over all flows of a run.
 
@@ -60,14 +60,14 @@ def measure(run: Run) -> dict[str, float]:
     }
 
 
-def least(values: pl.Series) -> float:
-    """The smallest of some numbers."""
-    return float(min(values.to_list()))
+def table(sweep: Sweep, runs: Mapping[str, Run]) -> pl.DataFrame:
+    """A row for each payload: what `measure` gives, and the payload as it was set, ``datagram_bytes``."""
+    return pl.DataFrame([{"datagram_bytes": size} | measure(runs[sweep.key(size)]) for size in sweep.payloads])
 
 
-def most(values: pl.Series) -> float:
-    """The largest of some numbers."""
-    return float(max(values.to_list()))
+def of_run(run: Run) -> dict[str, float | str]:
+    """What ``runs.parquet`` says of a run."""
+    return {"link": link_of(run.scenario)} | measure(run)
 
 
 def _known(values: pl.Series) -> float:

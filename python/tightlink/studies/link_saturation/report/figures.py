@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from tightlink import plots
-from tightlink.studies.link_saturation import branching, connections
-from tightlink.studies.link_saturation.readings import FRAME, PAYLOAD
+from tightlink.studies.link_saturation.observe.bifurcation import branches
+from tightlink.studies.link_saturation.observe.saturation import FRAME, PAYLOAD
+from tightlink.studies.link_saturation.setup.connections import LARGE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from matplotlib.axes import Axes
 
-    from tightlink.run import Run
-    from tightlink.studies.link_saturation.readings import Found
+    from tightlink.studies.link_saturation.observe import Observed
 
 
-def draw(folder: Path, found: Found, runs: Mapping[str, Run]) -> list[Path]:
+def draw(folder: Path, observed: Observed) -> list[Path]:
     """Draw them all and return where they are."""
+    found = observed.main
     written: list[Path] = []
     for reading in (PAYLOAD, FRAME):
         own = found.by_reading[reading.name]
@@ -30,10 +30,9 @@ def draw(folder: Path, found: Found, runs: Mapping[str, Run]) -> list[Path]:
     written += _saved(plots.rate_over_size(frames), folder, "rate-over-size")
     written += _saved(plots.throughput_over_rate(frames), folder, "throughput-over-rate")
     measured = found.table.select(packet_bytes=pl.col("frame_bytes"), throughput_bps=pl.col("frame_throughput_bps"))
-    branches = branching.branches(found)
     for reduced, name in ((False, "bifurcation"), (True, "bifurcation-reduced")):
-        written += _saved(plots.bifurcation(branches, measured, reduced=reduced), folder, name)
-    return [*written, *_fundamental(folder, connections.table(runs))]
+        written += _saved(plots.bifurcation(branches(found), measured, reduced=reduced), folder, name)
+    return [*written, *_fundamental(folder, observed.density)]
 
 
 def _fundamental(folder: Path, density: pl.DataFrame) -> list[Path]:
@@ -44,7 +43,7 @@ def _fundamental(folder: Path, density: pl.DataFrame) -> list[Path]:
     with mpl.rc_context(plots.STYLE):
         figure = Figure(figsize=(2 * plots.SIZE[0], plots.SIZE[1]), layout="constrained")
         left, right = figure.subplots(1, 2)
-        large = density.filter(pl.col("bottleneck") == connections.LARGE.name)
+        large = density.filter(pl.col("bottleneck") == LARGE.name)
         plots.fundamental_diagram(large, density="connections", flow="packets_per_s", title="TCP connections", ax=left)
         plots.vehicle_traffic(ax=right)
     return plots.save(figure, folder, "fundamental-diagrams")

@@ -1,4 +1,4 @@
-"""A receiver that is slower than the sender: what the document's small loss says of its own."""
+"""The part of the report on slower receivers: what the document's small loss says of its own."""
 
 from __future__ import annotations
 
@@ -6,27 +6,25 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
+from tightlink.reduce import largest
 from tightlink.report import Row, Section, Text, charts
-from tightlink.studies.link_saturation.measures import most
-from tightlink.studies.link_saturation.sweeps import MAIN, PAUSED, SLOW_RECEIVERS, SLOWER
+from tightlink.studies.link_saturation.setup.sweeps import MAIN, PAUSED, SLOW_RECEIVERS, SLOWER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tightlink.run import Run
-
 _PERCENT: Final = 100
 
 
-def section(runs: Mapping[str, Run]) -> Section:
+def section(tables: Mapping[str, pl.DataFrame]) -> Section:
     """The part of the report."""
-    parts = [MAIN.table(runs).with_columns(receiver=pl.lit("never the limit"))]
+    parts = [tables[MAIN.name].with_columns(receiver=pl.lit("never the limit"))]
     for sweep, share in zip(SLOW_RECEIVERS, SLOWER, strict=True):
-        parts.append(sweep.table(runs).with_columns(receiver=pl.lit(f"{_PERCENT * share:.0f} % slower")))
-    parts.append(PAUSED.table(runs).with_columns(receiver=pl.lit(f"{_PERCENT * SLOWER[-1]:.0f} %, flow control")))
+        parts.append(tables[sweep.name].with_columns(receiver=pl.lit(f"{_PERCENT * share:.0f} % slower")))
+    parts.append(tables[PAUSED.name].with_columns(receiver=pl.lit(f"{_PERCENT * SLOWER[-1]:.0f} %, flow control")))
     table = pl.concat(parts).with_columns(lost_percent=_PERCENT * pl.col("loss"))
-    little, much = (most(sweep.table(runs)["loss"]) for sweep in (SLOW_RECEIVERS[0], SLOW_RECEIVERS[-1]))
-    paused = most(PAUSED.table(runs)["loss"])
+    little, much = (largest(tables[sweep.name]["loss"]) for sweep in (SLOW_RECEIVERS[0], SLOW_RECEIVERS[-1]))
+    paused = largest(tables[PAUSED.name]["loss"])
     finding = (
         "Without flow control a receiver that needs 1 % more time for a packet than the sender loses "
         f"{_PERCENT * little:.1f} % of the small ones, and one that needs 25 % more loses {_PERCENT * much:.0f} %: "
