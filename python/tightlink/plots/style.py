@@ -76,11 +76,11 @@ def axes(ax: Axes | None, size: tuple[float, float] = SIZE) -> Axes:
         return figure.subplots()
 
 
-def save(figure: Figure, folder: str | os.PathLike[str], name: str) -> list[Path]:
+def save(figure: Figure | Axes, folder: str | os.PathLike[str], name: str) -> list[Path]:
     """Write a figure as SVG and as PNG; a figure that was drawn twice gives the same bytes.
 
     Args:
-        figure: What to write.
+        figure: What to write; axes stand for the figure that they are in.
         folder: Where; it is made.
         name: Name of the files, without an ending.
 
@@ -89,7 +89,8 @@ def save(figure: Figure, folder: str | os.PathLike[str], name: str) -> list[Path
     """
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
-    return [write(figure, place / f"{name}.{ending}") for ending in ("svg", "png")]
+    whole_figure: Any = figure.figure
+    return [write(whole_figure, place / f"{name}.{ending}") for ending in ("svg", "png")]
 
 
 def write(figure: Figure, path: str | os.PathLike[str]) -> Path:

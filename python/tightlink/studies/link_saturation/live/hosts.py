@@ -24,7 +24,7 @@ from tightlink.experiment.execute import Task
 from tightlink.report import Row, Section, Table, Text, charts
 from tightlink.scenario import Cbr, Link, Node, Scenario, Udp
 from tightlink.studies.link_saturation.observe.measures import measure
-from tightlink.studies.link_saturation.observe.saturation import FRAME
+from tightlink.studies.link_saturation.observe.saturation import FRAME, law_values, slope_values
 from tightlink.studies.link_saturation.setup.document import BANDWIDTH_BPS, SMALLEST_BYTES
 from tightlink.studies.link_saturation.setup.interface import (
     DURATION_S,
@@ -150,26 +150,16 @@ def observe(runs: Mapping[str, Run]) -> Observed:
     both = _table(runs)
     measured = [run for point in POINTS for run in repeats(runs, f"live/{point.name}")]
     if both.is_empty():
-        return Observed({"hosts.why_not": _NOT_ENOUGH, "hosts.few": _NOT_ENOUGH}, both, None, measured)
+        return Observed({"hosts.why_not": _NOT_ENOUGH}, both, None, measured)
     own, same = (both.filter(pl.col("source") == source) for source in (_MEASURED, _SIMULATED))
     line = own.select(packet_bytes=pl.col("frame_bytes") + GAP_BYTES, packets_per_s="packets_per_s")
-    found, simulated, on_line = _in_frames(own), _in_frames(same), _find(line)
-    why_not = _NOT_ENOUGH if found is None else f"{_NO_CHANGE} {found.sentence()}"
-    values: dict[str, object] = {"hosts.why_not": why_not, "hosts.few": _NOT_ENOUGH}
-    for name, saturation in (("measured", found), ("simulated", simulated)):
-        for law in () if saturation is None else saturation.laws:
-            laws = {
-                "critical_bytes": law.critical_bytes.value,
-                "critical_low_bytes": law.critical_bytes.low,
-                "critical_high_bytes": law.critical_bytes.high,
-                "throughput_max_bps": law.throughput_max_bps.value,
-                "packets_per_s_max": law.packets_per_s_max.value,
-                "aicc": law.fit.aicc,
-            }
-            values |= {f"hosts.{name}.{law.name}.{key}": value for key, value in laws.items()}
-    if on_line is not None and on_line.free_flow is not None:
-        slope = on_line.free_flow.slope
-        values |= {"hosts.slope": slope.value, "hosts.slope_low": slope.low, "hosts.slope_high": slope.high}
+    found = _in_frames(own)
+    values = {
+        "hosts.why_not": _NOT_ENOUGH if found is None else f"{_NO_CHANGE} {found.sentence()}",
+        **law_values("hosts.measured", found),
+        **law_values("hosts.simulated", _in_frames(same)),
+        **slope_values("hosts", _find(line)),
+    }
     smallest = own.filter(pl.col("datagram_bytes") == SMALLEST_BYTES)["packets_per_s"].to_list()
     if smallest:
         values["hosts.smallest_per_s"] = smallest[0]

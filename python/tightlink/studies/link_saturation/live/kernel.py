@@ -30,6 +30,7 @@ from tightlink.reduce import largest, smallest
 from tightlink.report import Row, Section, Table, Text, charts
 from tightlink.scenario import Framing, Link, Saturate, Scenario, Udp
 from tightlink.studies.link_saturation.observe.measures import measure
+from tightlink.studies.link_saturation.observe.saturation import law_values, slope_values
 from tightlink.studies.link_saturation.setup.document import LARGEST_RATE
 from tightlink.studies.link_saturation.setup.interface import DURATION_S, PROBE, RECEIVER, SENDER
 from tightlink.studies.live import Firm, Measurement, kernel, repeats
@@ -171,27 +172,20 @@ def _of_line(table: pl.DataFrame, line: Saturation | None, slow: str) -> dict[st
     if line is None or not line.laws:
         why_not = _NOT_ENOUGH if line is None else f"{line.sentence()[0].upper()}{line.sentence()[1:]}."
         return {f"kernel.{part}_why_not": why_not for part in ("critical", "plateau", "slope")}
-    values: dict[str, object] = {}
+    values = law_values("kernel", line)
     if slow:
         values["kernel.critical_why_not"] = slow
     else:
-        critical = next(each for each in line.laws if each.name == "cost").critical_bytes
         per_packet, per_byte = _fitted(table)
         own = _BITS / _LINE_BPS
-        values |= {
-            # Where the line takes as long as the router, by what packets and bytes cost it.
-            "kernel.predicted_bytes": per_packet / (own - per_byte) if own > per_byte else math.inf,
-            "kernel.critical_bytes": critical.value,
-            "kernel.critical_low_bytes": critical.low,
-            "kernel.critical_high_bytes": critical.high,
-        }
+        # Where the line takes as long as the router, by what packets and bytes cost it.
+        values["kernel.predicted_bytes"] = per_packet / (own - per_byte) if own > per_byte else math.inf
     free = line.points.filter(pl.col("regime") == "free flow")["throughput_bps"] / _LINE_BPS
     values["kernel.plateau_off"] = max((value - 1 for value in free.to_list()), key=abs)
     values["kernel.free_sizes"] = free.len()
     if line.free_flow is None:
         return values | {"kernel.slope_why_not": "Fewer than three sizes are in free flow."}
-    slope = line.free_flow.slope
-    return values | {"kernel.slope": slope.value, "kernel.slope_low": slope.low, "kernel.slope_high": slope.high}
+    return values | slope_values("kernel", line)
 
 
 def _table(runs: Mapping[str, Run]) -> pl.DataFrame:

@@ -110,17 +110,11 @@ def read(tables: Mapping[str, pl.DataFrame]) -> Found:
 
 
 def values(found: Found) -> dict[str, object]:
-    """What claims compare, by name: READING.LAW.… of laws, free-flow.… and slope.… of free flow, eq7.…."""
-    each: dict[str, object] = {}
+    """What claims compare, by name: READING.…, free-flow.…, eq7.…, and SWEEP.critical_bytes."""
+    each = slope_values("line", found.line)
     for reading in (PAYLOAD, FRAME):
-        for law in found.by_reading[reading.name].laws:
-            own = {
-                "critical_bytes": law.critical_bytes.value,
-                "throughput_max_bps": law.throughput_max_bps.value,
-                "packets_per_s_max": law.packets_per_s_max.value,
-                "aicc": law.fit.aicc,
-            }
-            each |= {f"{reading.name}.{law.name}.{key}": value for key, value in own.items()}
+        own = found.by_reading[reading.name]
+        each |= law_values(reading.name, own) | slope_values(reading.name, own)
         each[f"free-flow.{reading.name}_least_bps"] = smallest(found.free[reading.throughput])
     for name, sweep in _COMPARED.items():
         if (saturation := found.compared[sweep.name]).laws:
@@ -129,18 +123,36 @@ def values(found: Found) -> dict[str, object]:
     return each | _free_flow(found) | {"eq7.critical_bytes": mean, "eq7.spread_bytes": spread}
 
 
+def law_values(name: str, saturation: Saturation | None) -> dict[str, object]:
+    """The laws as they were fitted, by name: NAME.LAW.…."""
+    each: dict[str, object] = {}
+    for law in () if saturation is None else saturation.laws:
+        own = {
+            "critical_bytes": law.critical_bytes.value,
+            "critical_low_bytes": law.critical_bytes.low,
+            "critical_high_bytes": law.critical_bytes.high,
+            "throughput_max_bps": law.throughput_max_bps.value,
+            "packets_per_s_max": law.packets_per_s_max.value,
+            "aicc": law.fit.aicc,
+        }
+        each |= {f"{name}.{law.name}.{key}": value for key, value in own.items()}
+    return each
+
+
+def slope_values(name: str, saturation: Saturation | None) -> dict[str, object]:
+    """The slope of free flow with its interval, by name: NAME.slope and so on; none where it has none."""
+    if saturation is None or saturation.free_flow is None:
+        return {}
+    slope = saturation.free_flow.slope
+    return {f"{name}.slope": slope.value, f"{name}.slope_low": slope.low, f"{name}.slope_high": slope.high}
+
+
 def _free_flow(found: Found) -> dict[str, object]:
     throughput, frames = (found.free[name] for name in ("frame_throughput_bps", "frame_bytes"))
-    slopes = {reading.name: found.by_reading[reading.name].free_flow for reading in (PAYLOAD, FRAME)}
-    each: dict[str, object] = {
+    return {
         "free-flow.erodes": bool((throughput.diff().drop_nulls() > 0).all()),
         "free-flow.most_bps": largest(throughput),
         "free-flow.first_bps": throughput.to_list()[0],
         "free-flow.last_bps": throughput.to_list()[-1],
         "free-flow.line_misfit": largest((throughput / BANDWIDTH_BPS / (frames / (frames + GAP_BYTES)) - 1).abs()),
     }
-    for name, slope in (slopes | {"line": found.line.free_flow}).items():
-        if slope is not None:
-            own = {"value": slope.slope.value, "low": slope.slope.low, "high": slope.slope.high}
-            each |= {f"slope.{name}.{key}": value for key, value in own.items()}
-    return each

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -14,8 +14,6 @@ from tightlink.studies.link_saturation.setup.connections import LARGE
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from matplotlib.axes import Axes
-
     from tightlink.studies.link_saturation.observe import Observed
 
 
@@ -25,13 +23,13 @@ def draw(folder: Path, observed: Observed) -> list[Path]:
     written: list[Path] = []
     for reading in (PAYLOAD, FRAME):
         own = found.by_reading[reading.name]
-        written += _saved(plots.throughput_over_size(own), folder, f"throughput-over-size-{reading.name}")
+        written += plots.save(plots.throughput_over_size(own), folder, f"throughput-over-size-{reading.name}")
     frames = found.by_reading[FRAME.name]
-    written += _saved(plots.rate_over_size(frames), folder, "rate-over-size")
-    written += _saved(plots.throughput_over_rate(frames), folder, "throughput-over-rate")
+    written += plots.save(plots.rate_over_size(frames), folder, "rate-over-size")
+    written += plots.save(plots.throughput_over_rate(frames), folder, "throughput-over-rate")
     measured = found.table.select(packet_bytes=pl.col("frame_bytes"), throughput_bps=pl.col("frame_throughput_bps"))
     for reduced, name in ((False, "bifurcation"), (True, "bifurcation-reduced")):
-        written += _saved(plots.bifurcation(branches(found), measured, reduced=reduced), folder, name)
+        written += plots.save(plots.bifurcation(branches(found), measured, reduced=reduced), folder, name)
     return [*written, *_fundamental(folder, observed.density)]
 
 
@@ -47,8 +45,3 @@ def _fundamental(folder: Path, density: pl.DataFrame) -> list[Path]:
         plots.fundamental_diagram(large, density="connections", flow="packets_per_s", title="TCP connections", ax=left)
         plots.vehicle_traffic(ax=right)
     return plots.save(figure, folder, "fundamental-diagrams")
-
-
-def _saved(ax: Axes, folder: Path, name: str) -> list[Path]:
-    figure: Any = ax.figure
-    return plots.save(figure, folder, name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -16,8 +16,6 @@ from tightlink.studies.network_congestion.setup.network import CAPACITY
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from matplotlib.axes import Axes
-
     from tightlink.studies.network_congestion.observe import Observed
 
 
@@ -30,7 +28,7 @@ def draw(folder: Path, observed: Observed) -> list[Path]:
         f"fluid model, {name}": (part["load"].to_list(), part["order"].to_list())
         for (name,), part in lines.group_by("model", maintain_order=True)
     }
-    written = _saved(
+    written = plots.save(
         plots.scatter_with_curves(points.rename(order), x=order["load"], y=order["order"], by="graph", curves=fluid),
         folder,
         "order",
@@ -43,19 +41,14 @@ def draw(folder: Path, observed: Observed) -> list[Path]:
         structure.rename(names), x=names["betweenness"], y=names["critical"], by="family",
         curves={"C (n − 1) / B": (law, CAPACITY * 63 / law)}, log=True,
     )  # fmt: skip
-    written += _saved(ax, folder, "critical-load-over-betweenness")
+    written += plots.save(ax, folder, "critical-load-over-betweenness")
     z = np.linspace(*SHOWN, 200)
     scaled = {"z": "(λ / λc − 1) √t", "g": "piled up / √t"}
     for case in near.in_time:
         own = near.master_curve(case).rename(scaled)
         ax = plots.scatter_with_curves(own, x=scaled["z"], y=scaled["g"], by="time", curves={"G": (z, master(z))})
-        written += _saved(ax, folder, f"scaling-in-time-{case.graph.name}")
+        written += plots.save(ax, folder, f"scaling-in-time-{case.graph.name}")
     wandering = observed.limited.wandering.with_columns(queue=pl.format("{} packets", pl.col("size").cast(pl.Int64)))
     wandering = wandering.rename({"x": "load / λc", "y": "σ of the queue / limit"})
     ax = plots.line(wandering, x="load / λc", y="σ of the queue / limit", by="queue")
-    return [*written, *_saved(ax, folder, "fluctuations-limited-queues")]
-
-
-def _saved(ax: Axes, folder: Path, name: str) -> list[Path]:
-    figure: Any = ax.figure
-    return plots.save(figure, folder, name)
+    return [*written, *plots.save(ax, folder, "fluctuations-limited-queues")]

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from matplotlib.axes import Axes
-
     from tightlink.studies.one_flow.observe import Observed
     from tightlink.studies.one_flow.observe.cases import Measured
 
@@ -39,14 +37,14 @@ def draw(folder: Path, observed: Observed) -> list[Path]:
         ax = plots.scatter_with_curves(
             shown, x="loss", y="packets per round trip", by="variant", curves=lines, log=True
         )
-        written += _saved(ax, folder, f"response-{forced}")
+        written += plots.save(ax, folder, f"response-{forced}")
     shares = observed.company.phase.rename({"extra_ms": "longer round trip (ms)", "share": "share of the second flow"})
     ax = plots.line(shares, x="longer round trip (ms)", y="share of the second flow", by="kind")
     ax.set_ylim(0, 1)
-    written += _saved(ax, folder, "phase")
+    written += plots.save(ax, folder, "phase")
     beside = beside_long(observed.company.beside).rename({"offered_percent": "UDP offers (% of the link)"})
     ax = plots.line(beside, x="UDP offers (% of the link)", y="throughput_bps", by="flow")
-    return [*written, *_saved(ax, folder, "beside-udp")]
+    return [*written, *plots.save(ax, folder, "beside-udp")]
 
 
 def _cases(folder: Path, name: str, measured: Mapping[str, Measured]) -> list[Path]:
@@ -81,9 +79,4 @@ def _cases(folder: Path, name: str, measured: Mapping[str, Measured]) -> list[Pa
                     ax.set_xlabel("time (s)")
                 if column == 0:
                     ax.set_ylabel(case.title)
-    return plots.save(figure, folder, name)
-
-
-def _saved(ax: Axes, folder: Path, name: str) -> list[Path]:
-    figure: Any = ax.figure
     return plots.save(figure, folder, name)
