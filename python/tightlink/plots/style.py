@@ -80,17 +80,19 @@ def save(figure: Figure | Axes, folder: str | os.PathLike[str], name: str) -> li
     """Write a figure as SVG and as PNG; a figure that was drawn twice gives the same bytes.
 
     Args:
-        figure: What to write; axes stand for the figure that they are in.
+        figure: What to write, or axes of it.
         folder: Where; it is made.
         name: Name of the files, without an ending.
 
     Returns:
         The two files.
     """
+    from matplotlib.axes import Axes
+
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
-    whole_figure: Any = figure.figure
-    return [write(whole_figure, place / f"{name}.{ending}") for ending in ("svg", "png")]
+    drawn: Any = figure.figure if isinstance(figure, Axes) else figure
+    return [write(drawn, place / f"{name}.{ending}") for ending in ("svg", "png")]
 
 
 def write(figure: Figure, path: str | os.PathLike[str]) -> Path:

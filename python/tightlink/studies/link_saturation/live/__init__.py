@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Observed:
-    """Both sweeps."""
+    """What both sweeps show."""
 
     values: Mapping[str, object]
     hosts: hosts.Observed

@@ -75,7 +75,7 @@ class Point:
 
     @property
     def name(self) -> str:
-        """Of its measurement."""
+        """Name of its measurement."""
         return str(self.payload)
 
     @property
@@ -121,7 +121,7 @@ def rate(run: Run) -> float:
 
 
 def tasks() -> list[Task]:
-    """The sweep, simulated."""
+    """The sweep as it is simulated."""
     return [Task(point.task, point.scenario) for point in POINTS]
 
 

@@ -67,7 +67,7 @@ class Point:
 
     @property
     def name(self) -> str:
-        """Of its measurement."""
+        """Name of its measurement."""
         return f"kernel/{self.line}/{self.payload}"
 
     @property

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
-    """All of it."""
+    """Lead, sections and figures."""
     found = observed.main
     return Report(
         "When a link runs out of packets, not bits",

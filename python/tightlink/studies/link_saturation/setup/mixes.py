@@ -49,5 +49,5 @@ def scenario(mix: Mapping[int, int]) -> Scenario:
 
 
 def tasks() -> list[Task]:
-    """Every mix."""
+    """Every mix of sizes."""
     return [Task(key(mix), scenario(mix)) for mix in MIXES]

@@ -59,7 +59,7 @@ class Sweep:
         return f"{'udp' if self.tcp_both_ways is None else 'tcp'}/{self.name}/{payload}"
 
     def scenario(self, payload: int) -> Scenario:
-        """What is simulated."""
+        """What is simulated of a payload."""
         if self.tcp_both_ways is not None:
             return tcp(payload, both_ways=self.tcp_both_ways)
         return udp(payload, wire=self.wire, sender=self.sender, receiver=self.receiver)

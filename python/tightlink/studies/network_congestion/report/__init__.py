@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
-    """All of it."""
+    """Lead, sections and figures."""
     return Report(
         "Where a network begins to congest",
         _lead(claims),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def section(found: list[Measured], limited: Limited) -> Section:
-    """Fluctuations."""
+    """The susceptibility over the load."""
     points = pl.concat(
         one.susceptibility.with_columns(
             susceptibility=pl.col("susceptibility") / _level(one), graph=pl.lit(one.case.graph.family)

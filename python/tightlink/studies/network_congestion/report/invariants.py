@@ -17,7 +17,7 @@ _SHOWN_FORMATS: Final[dict[str, Any]] = {
 
 
 def section(found: pl.DataFrame, ranked: pl.DataFrame) -> Section:
-    """Structure."""
+    """Critical loads beside what graphs are like."""
     finding = (
         f"Over {found.height} graphs λc is C (n − 1) / B of the busiest link as routed; every other number of a graph "
         "says less, and no global one (clustering, spectral gap, mean degree) comes near."

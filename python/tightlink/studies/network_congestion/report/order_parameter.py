@@ -23,7 +23,7 @@ _FORMATS: Final[dict[str, Any]] = {
 
 
 def section(found: list[Measured]) -> Section:
-    """The order parameter."""
+    """The order parameter over the load."""
     points, lines = curves(found)
     far = max(abs(one.onset.critical.value - 1) for one in found)
     finding = (

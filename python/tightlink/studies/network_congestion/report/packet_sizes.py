@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def section(found: Mapping[str, Measured], claims: Mapping[str, Claim]) -> Section:
-    """Limits and sizes."""
+    """Critical loads and queues by limit and sizes."""
     rows: list[dict[str, Any]] = []
     for name, one in found.items():
         unit, _, kind = name.partition("-")

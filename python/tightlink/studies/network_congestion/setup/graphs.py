@@ -44,7 +44,7 @@ class Named:
 
     @property
     def invariants(self) -> Invariants:
-        """Its numbers."""
+        """What is measured of it."""
         return _measured(self)
 
     def __hash__(self) -> int:
@@ -70,7 +70,7 @@ def ring(nodes: int) -> Named:
 
 @cache
 def lattice(side: int) -> Named:
-    """A square lattice."""
+    """A square lattice with borders."""
     return Named(f"lattice-{side**2}", "lattice", nx.convert_node_labels_to_integers(nx.grid_2d_graph(side, side)))
 
 

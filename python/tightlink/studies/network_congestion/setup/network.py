@@ -48,7 +48,7 @@ class Sizes:
 
     @property
     def mean(self) -> float:
-        """Mean size."""
+        """Mean size in bytes."""
         return sum(size * share for size, share in self.shares.values())
 
     @property
@@ -132,7 +132,7 @@ class Case:
         ]
 
     def scenario(self, relative: float, seed: int) -> Scenario:
-        """What is simulated."""
+        """What is simulated at a load."""
         sizes = {name: {"size": f"{size} B", "share": share} for name, (size, share) in self.sizes.shares.items()}
         rates = [self._rate(value) for value in self.capacity.tolist()]
         return _scenario(
