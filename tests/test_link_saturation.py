@@ -10,15 +10,17 @@ import polars as pl
 import pytest
 
 import tightlink as tl
-from tightlink import report
+from tightlink import report as reports
 from tightlink.analysis import bifurcation
 from tightlink.analysis.saturation import find
 from tightlink.experiment.claims import Claim
 from tightlink.experiment.results import results, write_results
-from tightlink.studies.link_saturation import STUDY, connections, disturbed, interface, readings, sweeps
-from tightlink.studies.link_saturation.document import half_digit
-from tightlink.studies.link_saturation.measures import measure
-from tightlink.studies.study import Findings
+from tightlink.studies.link_saturation import STUDY
+from tightlink.studies.link_saturation.observe import saturation
+from tightlink.studies.link_saturation.observe.bifurcation import series
+from tightlink.studies.link_saturation.observe.measures import measure
+from tightlink.studies.link_saturation.setup import connections, interface, perturbation, sweeps
+from tightlink.studies.study import Report
 
 #: Ids never change: scripts rely on them.
 IDS = {
@@ -44,22 +46,22 @@ def runs() -> dict[str, tl.Run]:
 
 
 @pytest.fixture(scope="module")
-def found(runs: dict[str, tl.Run]) -> Findings:
+def found(runs: dict[str, tl.Run]) -> tuple[list[Claim], Report]:
     """What the study makes of them, with few resamples."""
     with pytest.MonkeyPatch.context() as patch:
         _reduce(patch)
-        patch.setattr(readings, "find", lambda frame, **options: find(frame, **options | {"resamples": 19}))
-        return STUDY.findings(runs)
+        patch.setattr(saturation, "find", lambda frame, **options: find(frame, **options | {"resamples": 19}))
+        return STUDY.found(runs)
 
 
 def _reduce(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(connections, "_DURATION_S", 2.0)
+    patch.setattr(connections, "DURATION_S", 2.0)
     patch.setattr(connections, "DENSITIES", (1, 2, 4, 8, 12, 16, 32, 64))
 
 
 @pytest.fixture(scope="module")
-def claims(found: Findings) -> dict[str, Claim]:
-    return {claim.id: claim for claim in found.claims}
+def claims(found: tuple[list[Claim], Report]) -> dict[str, Claim]:
+    return {claim.id: claim for claim in found[0]}
 
 
 def test_every_claim_is_there_and_says_why_it_fails(claims: dict[str, Claim]) -> None:
@@ -99,19 +101,19 @@ def test_what_was_fitted_says_so(claims: dict[str, Claim]) -> None:
         assert "confirms nothing" in claims[name].reason
 
 
-def test_the_report_has_every_part(found: Findings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _reduce(monkeypatch)
-    sections = {section.title: section for section in found.sections}
+def test_the_report_has_every_part(found: tuple[list[Claim], Report], tmp_path: Path) -> None:
+    claims, report = found
+    sections = {section.title: section for section in report.sections}
     assert list(sections) == [
         "Packets, not bits", "What the document gets wrong", "Where saturation begins", "A transcritical bifurcation",
         "Fragments and jumbo frames", "10 Mbit/s and 1 Gbit/s", "The smallest frame", "A slower receiver", "Mixed sizes",
         "TCP over the same sizes", "The fundamental diagram", "Max-flow, min-cut",
     ]  # fmt: skip
-    page = report.write(
-        tmp_path / "report.html", title=found.title, lead=found.lead, claims=found.claims, sections=found.sections
+    page = reports.write(
+        tmp_path / "report.html", title=report.title, lead=report.lead, claims=claims, sections=report.sections
     ).read_text(encoding="utf-8")
     assert page.count('<div class="chart"') == 22
-    drawn = {file.name for file in found.draw(tmp_path / "figures")}
+    drawn = {file.name for file in report.draw(tmp_path / "figures")}
     assert {"throughput-over-size-payload.svg", "bifurcation.png", "fundamental-diagrams.svg"} <= drawn
 
 
@@ -159,12 +161,12 @@ def test_a_slower_receiver_loses_what_it_cannot_take() -> None:
 
 def test_a_full_queue_puts_small_packets_on_the_unstable_branch() -> None:
     """They fill the line until the queue is empty, which takes its length over the difference of two rates."""
-    run = tl.simulate(disturbed.scenario(disturbed.QUEUE, 200))
-    found = bifurcation.returns_to_branch(disturbed.series(run, disturbed.QUEUE, plateau=True), 44.3536e6)
+    run = tl.simulate(perturbation.scenario(perturbation.QUEUE, 200))
+    found = bifurcation.returns_to_branch(series(run, perturbation.QUEUE, plateau=True), 44.3536e6)
     line, own = 100e6 / 8 / (200 + 66), 27_721
     assert found.returned
     assert found.start == pytest.approx(line / own - 1, rel=0.01)
-    drained = disturbed.FILLED_S + disturbed.QUEUE_PACKETS / (line - own)
+    drained = perturbation.FILLED_S + perturbation.QUEUE_PACKETS / (line - own)
     assert found.settled_s == pytest.approx(drained, abs=0.015)
 
 
@@ -173,9 +175,4 @@ def test_names_are_unique_and_sweeps_are_known() -> None:
     assert len({task.name for task in tasks}) == len(tasks)
     assert sweeps.sweep_of(sweeps.MAIN.scenario(25)) == "100 Mbit/s"
     assert sweeps.link_of(sweeps.FRAGMENTS.scenario(1475)) == ""
-    assert sweeps.sweep_of(disturbed.scenario(disturbed.SILENCE, 50)) == ""
-
-
-def test_a_figure_is_met_within_half_of_its_last_digit() -> None:
-    assert [half_digit(value) for value in (96, 451, 750, 30_000)] == [0.5, 0.5, 5.0, 5_000.0]
-    assert half_digit(30_000, 2) == 500.0
+    assert sweeps.sweep_of(perturbation.scenario(perturbation.SILENCE, 50)) == ""

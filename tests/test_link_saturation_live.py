@@ -12,11 +12,15 @@ from tightlink.measure.machine import missing
 from tightlink.measure.measuring import measure
 from tightlink.measure.relay import SpoiledError
 from tightlink.run import Framed, Run
-from tightlink.studies.link_saturation import STUDY, relayed, relayed_claims
-from tightlink.studies.link_saturation.sweeps import MAIN
+from tightlink.studies.claims_table import ClaimsTable
+from tightlink.studies.link_saturation import STUDY
+from tightlink.studies.link_saturation.live import hosts, kernel
+from tightlink.studies.link_saturation.setup.sweeps import MAIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tightlink.experiment.claims import Claim
 
     AsMeasured = Callable[[Run], Run]
 
@@ -33,43 +37,50 @@ _VERDICTS = (
 
 @pytest.fixture(scope="module")
 def simulated() -> dict[str, Run]:
-    return {point.task: tl.simulate(point.scenario) for point in relayed.POINTS}
+    return {point.task: tl.simulate(point.scenario) for point in hosts.POINTS}
 
 
 @pytest.fixture
 def observed(simulated: dict[str, Run], as_measured: AsMeasured) -> dict[str, Run]:
-    measured = {f"live/{point.name}/0": as_measured(simulated[point.task]) for point in relayed.POINTS}
+    measured = {f"live/{point.name}/0": as_measured(simulated[point.task]) for point in hosts.POINTS}
     return simulated | measured
 
 
+def _claims(observed: hosts.Observed) -> dict[str, Claim]:
+    """Those on real hosts, not on the machine's kernel."""
+    assert STUDY.claims is not None
+    judged = ClaimsTable.read(STUDY.claims).judged_live({**kernel.observe({}).values, **observed.values})
+    return {claim.id: claim for claim in judged if claim.id in _VERDICTS}
+
+
 def test_the_interface_behind_the_host_is_the_one_in_it(simulated: dict[str, Run]) -> None:
-    for point in relayed.POINTS[::3]:
+    for point in hosts.POINTS[::3]:
         inside = tl.simulate(MAIN.scenario(point.payload))
-        assert relayed.rate(simulated[point.task]) == pytest.approx(relayed.rate(inside), rel=1e-3)
+        assert hosts.rate(simulated[point.task]) == pytest.approx(hosts.rate(inside), rel=1e-3)
 
 
 def test_a_simulation_measured_agrees_with_itself(observed: dict[str, Run]) -> None:
-    claims, section, table = relayed_claims.findings(observed)
-    found = {claim.id: claim for claim in claims}
+    seen = hosts.observe(observed)
+    found = _claims(seen)
     assert tuple(found) == _VERDICTS
-    assert all(claim.holds for claim in claims)
+    assert all(claim.holds for claim in found.values())
     assert found["live.critical.frame"].expected == found["live.critical.frame"].observed
     assert found["live.rates"].observed == 0
-    assert table.height == 2 * len(relayed.POINTS)
-    assert section.finding.startswith("Saturated below 476 B")
+    assert seen.table.height == 2 * len(hosts.POINTS)
+    assert hosts.section(seen).finding.startswith("Saturated below 476 B")
 
 
 def test_a_slower_interface_is_found(observed: dict[str, Run]) -> None:
     """Small packets pass at 20 thousand/s, whatever their size: the document's eq. 7, with another interface."""
-    for point in relayed.POINTS:
+    for point in hosts.POINTS:
         run = observed[f"live/{point.name}/0"]
-        slower = min(1.0, 20_000 / relayed.rate(run))
+        slower = min(1.0, 20_000 / hosts.rate(run))
         columns = ("packets_delivered", "goodput_bps", "throughput_bps", "bytes_delivered")
         types = run.flows.schema
         flows = run.flows.with_columns((pl.col(name) * slower).round().cast(types[name]) for name in columns)
         observed[f"live/{point.name}/0"] = Run(run.scenario, run.manifest, Framed({"flows": flows, "links": run.links,
                                                                                    "nodes": run.nodes}))  # fmt: skip
-    found = {claim.id: claim for claim in relayed_claims.findings(observed)[0]}
+    found = _claims(hosts.observe(observed))
     assert {name for name, claim in found.items() if not claim.holds} == set(_VERDICTS) - {
         "live.slope.line",
         "live.law.better",
@@ -78,16 +89,17 @@ def test_a_slower_interface_is_found(observed: dict[str, Run]) -> None:
 
 
 def test_without_measurements_nothing_is_said(simulated: dict[str, Run]) -> None:
-    claims, section, table = relayed_claims.findings(simulated)
-    assert tuple(claim.id for claim in claims) == _VERDICTS
-    assert all(claim.holds is None for claim in claims)
-    assert table.is_empty()
-    assert "too busy" in section.finding
+    seen = hosts.observe(simulated)
+    found = _claims(seen)
+    assert tuple(found) == _VERDICTS
+    assert all(claim.holds is None for claim in found.values())
+    assert seen.table.is_empty()
+    assert "too busy" in hosts.section(seen).finding
 
 
 def test_a_few_sizes_are_too_few(observed: dict[str, Run]) -> None:
     few = {name: run for name, run in observed.items() if name not in {f"live/{size}/0" for size in range(26, 1500)}}
-    found = {claim.id: claim for claim in relayed_claims.findings(few)[0]}
+    found = _claims(hosts.observe(few))
     assert found["live.rate.smallest-packets"].holds
     assert found["live.critical.frame"].holds is found["live.slope.line"].holds is None
 
@@ -95,15 +107,15 @@ def test_a_few_sizes_are_too_few(observed: dict[str, Run]) -> None:
 def test_the_study_measures_where_it_is_asked_to() -> None:
     live = STUDY.with_options({"live": ""})
     assert all(each.alone for each in live.measured())
-    assert {point.task for point in relayed.POINTS} <= {task.name for task in live.tasks()}
+    assert {point.task for point in hosts.POINTS} <= {task.name for task in live.all_tasks()}
 
 
 @pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
 def test_large_datagrams_live(simulated: dict[str, Run]) -> None:
-    point = relayed.POINTS[-1]
+    point = hosts.POINTS[-1]
     try:
         run = measure(point.scenario, late_s=0.05, tries=2)
     except SpoiledError as error:
         pytest.skip(str(error))
     # The line never carries more, and a busy machine less.
-    assert 0.5 < relayed.rate(run) / relayed.rate(simulated[point.task]) < 1.01
+    assert 0.5 < hosts.rate(run) / hosts.rate(simulated[point.task]) < 1.01

@@ -8,29 +8,23 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import tightlink as tl
-from tightlink import report
 from tightlink.experiment.execute import execute
 from tightlink.experiment.results import results
 from tightlink.experiment.store import Store
-from tightlink.studies.network_congestion import (
-    STUDY,
-    balanced,
-    curves,
-    fluctuations,
-    graphs,
-    invariants,
-    limits,
-    rounding,
-)
-from tightlink.studies.network_congestion.measured import Measured, row
-from tightlink.studies.network_congestion.network import CAPACITY, Case, Sizes
+from tightlink.report import write
+from tightlink.studies.claims_table import ClaimsTable
+from tightlink.studies.network_congestion import STUDY
+from tightlink.studies.network_congestion.observe import Observed, observe
+from tightlink.studies.network_congestion.observe.measured import Measured, row
+from tightlink.studies.network_congestion.report import report
+from tightlink.studies.network_congestion.setup import cases, graphs
+from tightlink.studies.network_congestion.setup.network import CAPACITY, Case, Sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from tightlink.experiment.claims import Claim
-    from tightlink.studies.study import Findings
 
 #: Ids never change: scripts rely on them.
 FAMILIES = {
@@ -47,50 +41,50 @@ IDS = {
 
 
 #: As the study has them, before the fixture below puts others in their place.
-_FULL = curves.cases()
+_FULL = cases.order_parameter()
 
 
 def test_the_families_of_the_study() -> None:
     assert {case.graph.family.lower().replace(" ", "-") for case in _FULL} == FAMILIES
 
 
-def _small() -> dict[tuple[object, str], tuple[Case, ...]]:
+def _small() -> dict[str, tuple[Case, ...]]:
     """The cases of each part, on small graphs and with few runs."""
     small = (graphs.one_link(), graphs.ring(9), graphs.scale_free(16))
     chosen = (
         graphs.ring(9), graphs.lattice(4), graphs.tree(3), graphs.random(16), graphs.scale_free(16),
         graphs.scale_free(16, 2),
     )  # fmt: skip
-    first = rounding.in_time()[0]
+    first = cases.in_time()[0]
     short: dict[str, Any] = {"duration_s": 12.0}
     return {
-        (curves, "cases"): tuple(Case(f"curves/{graph.name}", graph, curves.LOADS) for graph in small),
-        (rounding, "in_time"): tuple(
+        "order_parameter": tuple(Case(f"curves/{graph.name}", graph, cases.LOADS) for graph in small),
+        "in_time": tuple(
             replace(first, name=f"time/{graph.name}", graph=graph, loads=first.loads[::2], seeds=4, **short)
             for graph in (small[0], small[2], small[1])
         ),
-        (rounding, "in_size"): tuple(
-            replace(rounding.in_size()[0], name=f"size/{nodes}", graph=graphs.ring(nodes), seeds=1, **short)
+        "in_size": tuple(
+            replace(cases.in_size()[0], name=f"size/{nodes}", graph=graphs.ring(nodes), seeds=1, **short)
             for nodes in (5, 9, 17)
         ),
-        (fluctuations, "cases"): tuple(
-            replace(case, loads=case.loads[::2], **short) for case in fluctuations.cases()
+        "limited_queues": tuple(replace(case, loads=case.loads[::2], **short) for case in cases.limited_queues()),
+        "invariants": tuple(
+            replace(cases.invariants()[0], name=f"invariants/{graph.name}", graph=graph, **short) for graph in chosen
         ),
-        (invariants, "cases"): tuple(
-            replace(invariants.cases()[0], name=f"invariants/{graph.name}", graph=graph, **short) for graph in chosen
+        "packet_sizes": tuple(
+            replace(case, graph=graphs.random(16), seeds=1, **short) for case in cases.packet_sizes()
         ),
-        (limits, "cases"): tuple(replace(case, graph=graphs.random(16), seeds=1, **short) for case in limits.cases()),
-        (balanced, "cases"): tuple(
-            replace(case, graph=graph, **short) for case, graph in zip(balanced.cases(), chosen[1:3], strict=False)
+        "balanced": tuple(
+            replace(case, graph=graph, **short) for case, graph in zip(cases.balanced(), chosen[1:3], strict=False)
         ),
-    }  # fmt: skip
+    }
 
 
 @pytest.fixture(scope="module")
 def _reduced() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        for (module, name), cases in _small().items():
-            patch.setattr(module, name, lambda cases=cases: cases)
+        for name, small in _small().items():
+            patch.setattr(cases, name, lambda small=small: small)
         yield
 
 
@@ -101,14 +95,22 @@ def runs(_reduced: None, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
 
 
 @pytest.fixture(scope="module")
-def found(_reduced: None, runs: dict[str, tl.Run]) -> Findings:
-    """What it makes of them."""
-    return STUDY.findings(runs)
+def observed(_reduced: None, runs: dict[str, tl.Run]) -> Observed:
+    """What is observed of them."""
+    return observe(runs)
 
 
 @pytest.fixture(scope="module")
-def claims(found: Findings) -> dict[str, Claim]:
-    return {claim.id: claim for claim in found.claims}
+def claims(observed: Observed) -> dict[str, Claim]:
+    """All claims, but of critical loads only those of graphs that are simulated here."""
+    assert STUDY.claims is not None
+    table = ClaimsTable.read(STUDY.claims)
+    listed = [
+        each
+        for each in table.statements
+        if not each.id.startswith("critical.") or f"{each.id}.load_per_s" in observed.values
+    ]
+    return {claim.id: claim for claim in replace(table, statements=tuple(listed)).judged(observed.values)}
 
 
 def test_every_claim_is_there_and_says_why_it_fails(claims: dict[str, Claim]) -> None:
@@ -131,9 +133,8 @@ def test_what_holds(claims: dict[str, Claim], name: str) -> None:
     assert claims[name].holds is True, claims[name]
 
 
-@pytest.mark.usefixtures("_reduced")
-def test_the_critical_load_of_every_graph_is_that_of_its_busiest_link(runs: dict[str, tl.Run]) -> None:
-    for graph in invariants.table(runs).iter_rows(named=True):
+def test_the_critical_load_of_every_graph_is_that_of_its_busiest_link(observed: Observed) -> None:
+    for graph in observed.invariants.iter_rows(named=True):
         reach = max(0.03 * graph["theory"], (graph["high"] - graph["low"]) / 2)
         assert graph["critical"] == pytest.approx(graph["theory"], abs=reach), graph
         assert graph["high"] - graph["low"] < 0.2 * graph["theory"]
@@ -144,10 +145,11 @@ def test_what_does_not_hold(claims: dict[str, Claim], name: str) -> None:
     assert claims[name].holds is False, claims[name]
 
 
-def test_the_report_has_its_charts(found: Findings, tmp_path: Path) -> None:
+def test_the_report_has_its_charts(observed: Observed, claims: dict[str, Claim], tmp_path: Path) -> None:
+    found = report(observed, claims)
     figures = found.draw(tmp_path / "figures")
-    path = report.write(
-        tmp_path / "report.html", title=found.title, lead=found.lead, claims=found.claims, sections=found.sections,
+    path = write(
+        tmp_path / "report.html", title=found.title, lead=found.lead, claims=list(claims.values()), sections=found.sections,
         figures=figures,
     )  # fmt: skip
     assert path.read_text().count("<section") == 1 + len(found.sections)
@@ -158,7 +160,7 @@ def test_the_report_has_its_charts(found: Findings, tmp_path: Path) -> None:
 
 
 def test_the_table_of_runs_says_what_a_network_was(runs: dict[str, tl.Run]) -> None:
-    case = curves.cases()[1]
+    case = cases.order_parameter()[1]
     tasks = {task.name: task.scenario for task in case.tasks()}
     table = results(tasks, runs, row)
     assert table["traffic.calls.rate"][0] == f"{case.load(0.7)!r} packets/s"
@@ -181,8 +183,8 @@ def test_limited_queues_lose_what_unlimited_ones_keep() -> None:
 
 
 def test_sizes_of_packets() -> None:
-    assert limits.MIXED.mean == 539
-    assert limits.ALIKE.variability == 1
+    assert cases.MIXED.mean == 539
+    assert cases.ALIKE.variability == 1
     assert Sizes({"a": (100, 0.5), "b": (300, 0.5)}).variability == pytest.approx(5e4 / 4e4)
 
 

@@ -1,0 +1,227 @@
+"""The sweep between two real hosts: the interface and the line are a link in real time, all else is Linux.
+
+A host's own interface cannot be given a cost, so the document's stands behind it, as a router with the same costs per
+packet and byte in front of the same line. Datagrams come a tenth faster than the slower of the two takes them, so one
+or the other is always full. The same scenarios are simulated beside it.
+
+Example:
+    >>> POINTS[0].name, round(POINTS[0].interval_s * 1e6, 2), round(POINTS[-1].interval_s * 1e6, 2)
+    ('25', 30.3, 110.25)
+"""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from tightlink import units
+from tightlink.analysis.measurements import MeasurementError
+from tightlink.analysis.saturation import find
+from tightlink.experiment.execute import Task
+from tightlink.report import Row, Section, Table, Text, charts
+from tightlink.scenario import Cbr, Link, Node, Scenario, Udp
+from tightlink.studies.link_saturation.observe.measures import measure
+from tightlink.studies.link_saturation.observe.saturation import FRAME, law_values, slope_values
+from tightlink.studies.link_saturation.setup.document import BANDWIDTH_BPS, SMALLEST_BYTES
+from tightlink.studies.link_saturation.setup.interface import (
+    DURATION_S,
+    FAST_ETHERNET,
+    GAP_BYTES,
+    HEADER_BYTES,
+    NIC,
+    PER_BYTE_S,
+    PER_PACKET_S,
+    PROBE,
+    RECEIVER,
+    RING,
+    SENDER,
+    UDP_IP_BYTES,
+)
+from tightlink.studies.live import Firm, Measurement, machine, repeats
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tightlink.analysis.saturation import Saturation
+    from tightlink.run import Run
+
+#: Of the document's sizes every other one below its critical size, each about it, and some above.
+PAYLOADS: Final = (25, 50, 100, 150, 200, 250, 300, 350, 400, 425, 450, 475, 500, 600, 800, 1000, 1200, 1450)
+_INTERFACE: Final = "interface"
+_KIND: Final = "relayed"
+#: How much more is offered than passes.
+_MORE: Final = 1.1
+_BITS: Final = 8
+_MEASURED: Final = "measured"
+_SIMULATED: Final = "simulated"
+_RESAMPLES: Final = 199
+_NOT_ENOUGH: Final = "The machine was too busy: not enough sizes were measured."
+_NO_CHANGE: Final = "No change from free flow to saturation was seen."
+#: Of what is measured of a run, what real hosts know.
+_KNOWN: Final = (
+    "payload_bytes", "packet_bytes", "frame_bytes", "packets_per_s", "goodput_bps", "throughput_bps",
+    "frame_throughput_bps", "loss", "utilization",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Point:
+    """Datagrams of one size."""
+
+    payload: int
+
+    @property
+    def name(self) -> str:
+        """Name of its measurement."""
+        return str(self.payload)
+
+    @property
+    def task(self) -> str:
+        """Name of its simulation."""
+        return f"{_KIND}/{self.payload}"
+
+    @property
+    def interval_s(self) -> float:
+        """From datagram to datagram."""
+        interface = PER_PACKET_S + PER_BYTE_S * (self.payload + UDP_IP_BYTES)
+        line = _BITS * (self.payload + HEADER_BYTES + GAP_BYTES) / BANDWIDTH_BPS
+        return max(interface, line) / _MORE
+
+    @property
+    def scenario(self) -> Scenario:
+        """Sender, interface, line, receiver."""
+        return Scenario(
+            profile="rfc",
+            duration=units.format_time(DURATION_S),
+            link={
+                "own": Link(ends=(SENDER, _INTERFACE), rate="10 Gbit/s", delay="1 us"),
+                "wire": FAST_ETHERNET.link((_INTERFACE, RECEIVER)),
+            },
+            node={_INTERFACE: Node(processor=NIC)},
+            traffic={
+                PROBE: Cbr(
+                    from_=SENDER,
+                    to=RECEIVER,
+                    interval=units.format_time(round(self.interval_s, 9)),
+                    udp=Udp(payload=f"{self.payload} B"),
+                ),
+            },
+        )
+
+
+POINTS: Final = tuple(map(Point, PAYLOADS))
+
+
+def rate(run: Run) -> float:
+    """Packets that arrive per second."""
+    return measure(run)["packets_per_s"]
+
+
+def tasks() -> list[Task]:
+    """The sweep as it is simulated."""
+    return [Task(point.task, point.scenario) for point in POINTS]
+
+
+def measurements() -> list[Measurement]:
+    """The sweep, measured, one size after the other: 30,000 packets/s take whole processors."""
+    firm = Firm(rate, share=0.005, fewest=2, most=4)
+    return [
+        Measurement(point.name, point.scenario, pace_s=units.packets(RING) * PER_PACKET_S, alone=True, firm=firm)
+        for point in POINTS
+    ]
+
+
+@dataclass(frozen=True)
+class Observed:
+    """The sweep, measured and simulated, and what is found in both."""
+
+    values: Mapping[str, object]
+    table: pl.DataFrame
+    """A row for each size that was measured, medians; and one for its simulation, told apart by ``source``."""
+    measured: Saturation | None
+    runs: list[Run]
+
+
+def observe(runs: Mapping[str, Run]) -> Observed:
+    """From runs to the sweep, and values named hosts.…: as many as what was measured gives."""
+    both = _table(runs)
+    measured = [run for point in POINTS for run in repeats(runs, f"live/{point.name}")]
+    if both.is_empty():
+        return Observed({"hosts.why_not": _NOT_ENOUGH}, both, None, measured)
+    own, same = (both.filter(pl.col("source") == source) for source in (_MEASURED, _SIMULATED))
+    line = own.select(packet_bytes=pl.col("frame_bytes") + GAP_BYTES, packets_per_s="packets_per_s")
+    found = _in_frames(own)
+    values = {
+        "hosts.why_not": _NOT_ENOUGH if found is None else f"{_NO_CHANGE} {found.sentence()}",
+        **law_values("hosts.measured", found),
+        **law_values("hosts.simulated", _in_frames(same)),
+        **slope_values("hosts", _find(line)),
+    }
+    smallest = own.filter(pl.col("datagram_bytes") == SMALLEST_BYTES)["packets_per_s"].to_list()
+    if smallest:
+        values["hosts.smallest_per_s"] = smallest[0]
+    # A row for each size measured, and one for its simulation.
+    if both.height >= len(POINTS):
+        apart = own["packets_per_s"] / same["packets_per_s"] - 1
+        values |= {"hosts.rates_apart": max(apart.to_list(), key=abs), "hosts.sizes": apart.len()}
+    return Observed(values, both, found, measured)
+
+
+def _table(runs: Mapping[str, Run]) -> pl.DataFrame:
+    rows: list[dict[str, Any]] = []
+    for point in POINTS:
+        own = [_row(run) for run in repeats(runs, f"live/{point.name}")]
+        if own:
+            medians = {name: statistics.median(each[name] for each in own) for name in own[0]}
+            size = {"datagram_bytes": point.payload}
+            rows += [
+                {"source": _MEASURED, "times": len(own)} | size | medians,
+                {"source": _SIMULATED, "times": 1} | size | _row(runs[point.task]),
+            ]
+    return pl.DataFrame(rows)
+
+
+def _row(run: Run) -> dict[str, float]:
+    found = measure(run)
+    return {name: found[name] for name in _KNOWN}
+
+
+def _in_frames(sweep: pl.DataFrame) -> Saturation | None:
+    return _find(sweep, size=FRAME.size, throughput=FRAME.throughput)
+
+
+def _find(sweep: pl.DataFrame, **columns: str) -> Saturation | None:
+    """Its regimes; nothing where there are too few sizes."""
+    try:
+        return find(sweep, resamples=_RESAMPLES, **columns)  # type: ignore[arg-type]  # names of columns
+    except MeasurementError:
+        return None
+
+
+def section(observed: Observed) -> Section:
+    """The part of the report."""
+    title = "Between two real hosts"
+    if observed.table.is_empty():
+        return Section(title, _NOT_ENOUGH, [])
+    finding = _NOT_ENOUGH if observed.measured is None else f"{observed.measured.sentence()}."
+    text = (
+        "Linux sends datagrams to Linux over a link in real time, which is the document's line, behind an interface "
+        "with the document's costs per packet and byte: a host's own interface cannot be slowed down, so it stands "
+        "behind the host as a router. A tenth more is offered than passes, and each size is sent for a second. "
+        f"{machine(observed.runs)}"
+    )
+    drawn = observed.table.sort("source", "frame_bytes")
+    over = [
+        charts.line(drawn.select("frame_bytes", column, "source"), "frame_bytes", column, by="source", height=280,
+                    x_title="frame (B)", title=name)
+        for column, name in (("packets_per_s", "Packet rate"), ("frame_throughput_bps", "Throughput"))
+    ]  # fmt: skip
+    shown = observed.table.select(
+        "datagram_bytes", "source", "times", "packets_per_s", "goodput_bps", "frame_throughput_bps",
+        (pl.col("loss") * 100).alias("lost %"),
+    )  # fmt: skip
+    formats = {"lost %": ".1f", "packets_per_s": ",.0f"}
+    return Section(title, finding[0].upper() + finding[1:], [Text(text), Row(over), Table(shown, "", formats)])

@@ -1,0 +1,281 @@
+"""The sweep through this machine's own kernel, which forwards: nothing of it is slowed down or emulated.
+
+A host sends datagrams of each size as fast as it can through a router that is the kernel, once with a line behind it
+that no packet waits for, once with a line of 2 Gbit/s. The first says what a packet and a byte cost the kernel; from
+that follows at which size the second is full.
+
+Example:
+    >>> [point.name for point in POINTS][:2], len(POINTS)
+    (['kernel/open/25', 'kernel/open/50'], 28)
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from tightlink import units
+from tightlink.analysis.measurements import MeasurementError
+from tightlink.analysis.packet_cost import fit_line
+from tightlink.analysis.saturation import find
+from tightlink.measure.forwarding import slowest
+from tightlink.measure.kernel_router import ETHERNET_BYTES
+from tightlink.measure.machine import missing
+from tightlink.reduce import largest, smallest
+from tightlink.report import Row, Section, Table, Text, charts
+from tightlink.scenario import Framing, Link, Saturate, Scenario, Udp
+from tightlink.studies.link_saturation.observe.measures import measure
+from tightlink.studies.link_saturation.observe.saturation import law_values, slope_values
+from tightlink.studies.link_saturation.setup.document import LARGEST_RATE
+from tightlink.studies.link_saturation.setup.interface import DURATION_S, PROBE, RECEIVER, SENDER
+from tightlink.studies.live import Firm, Measurement, kernel, repeats
+from tightlink.studies.words import percent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tightlink.analysis.saturation import Saturation
+    from tightlink.run import Run
+
+PAYLOADS: Final = (25, 50, 100, 150, 200, 250, 300, 400, 500, 600, 800, 1000, 1200, 1450)
+#: Behind the router: a line that is never full, and one that large packets fill.
+OPEN: Final = "open"
+LINE: Final = "line"
+RATES: Final = {OPEN: "20 Gbit/s", LINE: "2 Gbit/s"}
+_ROUTER: Final = "router"
+#: Of the line: more than a moment in which the router waits empties.
+_QUEUE: Final = "100 packets"
+_BITS: Final = 8
+_LINE_BPS: Final = units.rate(RATES[LINE])
+_RESAMPLES: Final = 199
+#: What values say of it, and may not: of each there is, or why there is not.
+_PARTS: Final = ("loss", "costs", "critical", "plateau", "slope")
+_NOT_ENOUGH: Final = "The machine was too busy: not enough sizes were measured."
+
+
+@dataclass(frozen=True)
+class Point:
+    """Datagrams of one size, with one of the lines behind the router."""
+
+    line: str
+    payload: int
+
+    @property
+    def name(self) -> str:
+        """Name of its measurement."""
+        return f"kernel/{self.line}/{self.payload}"
+
+    @property
+    def scenario(self) -> Scenario:
+        """Sender, the machine's kernel, line, receiver."""
+        return Scenario(
+            profile="rfc",
+            duration=units.format_time(DURATION_S),
+            link={
+                "own": Link(ends=(SENDER, _ROUTER), rate="100 Gbit/s", delay="1 us"),
+                "line": Link(
+                    ends=(_ROUTER, RECEIVER),
+                    rate=RATES[self.line],
+                    delay="1 us",
+                    queue=_QUEUE,
+                    framing=Framing(overhead=f"{ETHERNET_BYTES} B"),
+                ),
+            },
+            traffic={PROBE: Saturate(from_=SENDER, to=RECEIVER, udp=Udp(payload=f"{self.payload} B"))},
+        )
+
+
+POINTS: Final = tuple(Point(line, payload) for line in RATES for payload in PAYLOADS)
+
+
+def rate(run: Run) -> float:
+    """Packets that get through per second."""
+    return measure(run)["packets_per_s"]
+
+
+def measurements() -> list[Measurement]:
+    """The sweep, one size after the other, where the machine's kernel can be a router."""
+    if missing("forwarding"):
+        return []
+    firm = Firm(rate, fewest=2, most=3)
+    return [Measurement(point.name, point.scenario, over="kernel", alone=True, firm=firm) for point in POINTS]
+
+
+@dataclass(frozen=True)
+class Observed:
+    """The sweep, and what is found in it."""
+
+    values: Mapping[str, object]
+    table: pl.DataFrame
+    """A row for each size that was measured, medians, and what limited; lines are told apart by ``line``."""
+    line: Saturation | None
+    why_not: str
+    """Why it says nothing of the router: it is incomplete, or it was the sender that limited; nothing if it does."""
+    runs: list[Run]
+
+
+def observe(runs: Mapping[str, Run]) -> Observed:
+    """From runs to the sweep, and values named kernel.…: those that it allows, and why the others are missing."""
+    table = _table(runs)
+    measured = [run for point in POINTS for run in repeats(runs, f"live/{point.name}")]
+    line = _find(_of(table, LINE))
+    if table.height < len(POINTS):
+        why_not = missing("forwarding") or _NOT_ENOUGH
+        return Observed({f"kernel.{part}_why_not": why_not for part in _PARTS}, table, line, why_not, measured)
+    slow = _slow_sender(table)
+    loss = {"kernel.loss_most": largest(_of(table, OPEN)["loss"])}
+    return Observed(loss | _of_costs(table, slow) | _of_line(table, line, slow), table, line, slow, measured)
+
+
+def _slow_sender(table: pl.DataFrame) -> str:
+    """Where it was the sender that limited, in a sentence; nothing if it never was."""
+    slow = table.filter(pl.col("limited_by") == "sender")
+    if slow.is_empty():
+        return ""
+    return (
+        f"At {slow.height} of {table.height} points the sender was the slowest: the router was busy for "
+        f"{percent(smallest(slow['load']))} of the time and more there, so what got through is not its capacity."
+    )
+
+
+def _fitted(table: pl.DataFrame) -> tuple[float, float]:
+    """What a packet and each byte on the line cost the router, in seconds, with the open line."""
+    own = _of(table, OPEN)
+    rates = np.log(own["packets_per_s"].to_numpy())
+    per_packet, per_byte = fit_line(own["line_bytes"].to_numpy(), rates[None, :])
+    return float(per_packet[0]), float(per_byte[0])
+
+
+def _of_costs(table: pl.DataFrame, slow: str) -> dict[str, object]:
+    """Of the line that is never full, unless it was the sender that limited there."""
+    own = _of(table, OPEN)
+    if "sender" in own["limited_by"].to_list():
+        return {"kernel.costs_why_not": slow}
+    found, times, (per_packet, per_byte) = _find(own), 1 / own["packets_per_s"], _fitted(table)
+    return {
+        "kernel.sizes": own.height,
+        "kernel.router_sizes": own.filter(pl.col("limited_by") == "router").height,
+        "kernel.regime": "too few sizes" if found is None else found.regime,
+        "kernel.time_ratio": largest(times) / smallest(times),
+        "kernel.per_packet_s": per_packet,
+        "kernel.per_byte_s": per_byte,
+    }
+
+
+def _of_line(table: pl.DataFrame, line: Saturation | None, slow: str) -> dict[str, object]:
+    """Of the line that large packets fill: where, how full, and the slope there."""
+    if line is None or not line.laws:
+        why_not = _NOT_ENOUGH if line is None else f"{line.sentence()[0].upper()}{line.sentence()[1:]}."
+        return {f"kernel.{part}_why_not": why_not for part in ("critical", "plateau", "slope")}
+    values = law_values("kernel", line)
+    if slow:
+        values["kernel.critical_why_not"] = slow
+    else:
+        per_packet, per_byte = _fitted(table)
+        own = _BITS / _LINE_BPS
+        # Where the line takes as long as the router, by what packets and bytes cost it.
+        values["kernel.predicted_bytes"] = per_packet / (own - per_byte) if own > per_byte else math.inf
+    free = line.points.filter(pl.col("regime") == "free flow")["throughput_bps"] / _LINE_BPS
+    values["kernel.plateau_off"] = max((value - 1 for value in free.to_list()), key=abs)
+    values["kernel.free_sizes"] = free.len()
+    if line.free_flow is None:
+        return values | {"kernel.slope_why_not": "Fewer than three sizes are in free flow."}
+    return values | slope_values("kernel", line)
+
+
+def _table(runs: Mapping[str, Run]) -> pl.DataFrame:
+    rows: list[dict[str, Any]] = []
+    for point in POINTS:
+        own = repeats(runs, f"live/{point.name}")
+        if own:
+            found = [_row(run) for run in own]
+            medians = {name: statistics.median(each[name] for each in found) for name in found[0]}
+            limits = statistics.mode(slowest(run) for run in own)
+            named = {"line": point.line, "datagram_bytes": point.payload, "times": len(own), "limited_by": limits}
+            rows.append(named | medians)
+    return pl.DataFrame(rows)
+
+
+def _of(found: pl.DataFrame, line: str) -> pl.DataFrame:
+    """The rows of one line."""
+    return found if found.is_empty() else found.filter(pl.col("line") == line)
+
+
+def _row(run: Run) -> dict[str, float]:
+    found = measure(run)
+    node = run.nodes.row(0, named=True)
+    time_s = float(run.flows["stop_s"][0] - run.flows["start_s"][0])
+    return {
+        "packet_bytes": found["packet_bytes"],
+        # As the line counts them.
+        "line_bytes": found["packet_bytes"] + ETHERNET_BYTES,
+        "offered_packets_per_s": float(run.flows["packets_sent"][0]) / time_s,
+        "packets_per_s": found["packets_per_s"],
+        "goodput_bps": found["goodput_bps"],
+        "line_bps": found["throughput_bps"] + 8 * ETHERNET_BYTES * found["packets_per_s"],
+        "loss": found["loss"],
+        "load": min(1.0, float(node["load_reported"])),
+        "utilization": found["utilization"],
+    }
+
+
+def _find(sweep: pl.DataFrame) -> Saturation | None:
+    """Its regimes, in bytes as the line counts them, all of them; nothing where there are too few sizes."""
+    if sweep.is_empty():
+        return None
+    counted = sweep.select("packets_per_s", packet_bytes="line_bytes")
+    try:
+        return find(counted, overhead_bytes=0.0, resamples=_RESAMPLES)
+    except MeasurementError:
+        return None
+
+
+def section(observed: Observed) -> Section:
+    """The part of the report."""
+    title = "Through this machine's own kernel"
+    if observed.table.is_empty():
+        return Section(title, observed.why_not, [])
+    text = (
+        "Three hosts in a row, of which that in the middle is a router: the Linux kernel of this machine, whose "
+        "forwarding is slowed down by nothing. What arrives waits in a ring of 256 packets for a thread of the kernel, "
+        "which has a processor of its own; the sender has another and sends as fast as it can; the receiver counts. "
+        f"Behind the router is the kernel's own token bucket, of {RATES[OPEN]}, which is never full, and of "
+        f"{RATES[LINE]}. The thread's share of time, by the kernel's scheduler, says whether the router was what "
+        f"limited. {kernel(observed.runs)}"
+    )
+    drawn = observed.table.sort("line", "line_bytes").with_columns(pl.col("line").replace(RATES))
+    over = [
+        charts.line(drawn.select("line_bytes", column, "line"), "line_bytes", column, by="line", height=280,
+                    x_title="packet with Ethernet's header (B)", title=name)
+        for column, name in (("packets_per_s", "Packet rate"), ("line_bps", "Throughput"))
+    ]  # fmt: skip
+    shown = observed.table.select(
+        "line", "datagram_bytes", "times", "limited_by", "offered_packets_per_s", "packets_per_s", "goodput_bps",
+        (pl.col("loss") * 100).alias("lost %"), (pl.col("load") * 100).alias("router busy %"),
+        (pl.col("utilization") * 100).alias("line full %"),
+    )  # fmt: skip
+    formats = {
+        "lost %": ".2f",
+        "router busy %": ".1f",
+        "line full %": ".1f",
+        "packets_per_s": ",.0f",
+        "offered_packets_per_s": ",.0f",
+    }
+    return Section(title, _finding(observed), [Text(text), Row(over), Table(shown, "", formats)])
+
+
+def _finding(observed: Observed) -> str:
+    if observed.why_not:
+        return observed.why_not
+    per_packet, per_byte = _fitted(observed.table)
+    most = largest(_of(observed.table, OPEN)["packets_per_s"])
+    line = "" if observed.line is None else f" Behind it a line of {RATES[LINE]} is {observed.line.sentence()}."
+    return (
+        f"The kernel forwards up to {most:,.0f} packets/s, {most / LARGEST_RATE:.0f} times the document's interface: "
+        f"{per_packet * 1e9:.0f} ns for each packet and {per_byte * 1e9:.2f} ns for each byte.{line}"
+    )

@@ -1,0 +1,64 @@
+"""What is observed: named values that claims compare, and the tables that the report shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tightlink.studies.link_saturation.observe import (
+    bifurcation,
+    connections,
+    max_flow,
+    measures,
+    mixes,
+    other_links,
+    saturation,
+    sweep,
+)
+from tightlink.studies.link_saturation.setup.sweeps import MAIN, SWEEPS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from tightlink.run import Run
+    from tightlink.studies.link_saturation.observe.saturation import Found
+
+
+@dataclass(frozen=True)
+class Observed:
+    """All that was observed."""
+
+    values: Mapping[str, object]
+    tables: Mapping[str, pl.DataFrame]
+    """Of sweeps, by their names: a row for each payload."""
+    main: Found
+    """Where the main sweep saturates, and others."""
+    perturbed: pl.DataFrame
+    """A row for each link that was perturbed."""
+    mixes: pl.DataFrame
+    """A row for each mix of sizes."""
+    density: pl.DataFrame
+    """Flow over the number of TCP connections."""
+    flows: pl.DataFrame
+    """The maximum flow for each payload."""
+    runs: Mapping[str, Run]
+
+
+def observe(runs: Mapping[str, Run]) -> Observed:
+    """From runs to values and tables."""
+    tables = {each.name: measures.table(each, runs) for each in SWEEPS}
+    main = saturation.read(tables)
+    perturbed, mixed = bifurcation.outcomes(main, runs), mixes.table(runs, main.table)
+    density, flows = connections.table(runs), max_flow.table(tables[MAIN.name])
+    values = {
+        **saturation.values(main),
+        **sweep.values(main, tables),
+        **other_links.values(tables),
+        **bifurcation.values(main, perturbed, tables),
+        **mixes.values(mixed),
+        **connections.values(density, tables),
+        **max_flow.values(flows),
+    }
+    return Observed(values, tables, main, perturbed, mixed, density, flows, runs)

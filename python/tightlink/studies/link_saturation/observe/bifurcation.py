@@ -1,0 +1,131 @@
+"""The bifurcation: both branches, which of them the link is on, and whether it comes back to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from tightlink.analysis import bifurcation
+from tightlink.reduce import largest
+from tightlink.studies.link_saturation.observe.saturation import FRAME
+from tightlink.studies.link_saturation.setup.document import BANDWIDTH_BPS
+from tightlink.studies.link_saturation.setup.interface import GAP_BYTES, HEADER_BYTES, PROBE
+from tightlink.studies.link_saturation.setup.perturbation import FILLED_S, KINDS, QUEUE, QUEUE_PACKETS, SIZES, key
+from tightlink.studies.link_saturation.setup.sweeps import NO_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tightlink.analysis.bifurcation import Return
+    from tightlink.run import Run
+    from tightlink.studies.link_saturation.observe.saturation import Found
+
+#: Counting whole packets for a second.
+_COUNTED: Final = 1e-3
+#: Above what counting whole packets in 10 ms does to a sample, ± 1 of 82 at least.
+_WITHIN: Final = 0.02
+#: Sizes of frames at which branches are drawn.
+_SIZES: Final = range(20, 1521, 20)
+
+
+def branches(found: Found) -> pl.DataFrame:
+    """The bifurcation diagram of the main sweep, in frames."""
+    law = found.law(FRAME, "cost")
+    critical = law.critical_bytes.value
+    return bifurcation.branches(law.throughput_max_bps.value, critical, sorted([*_SIZES, critical]))
+
+
+def critical_payload(found: Found) -> float:
+    """Payload in bytes below which the saturated branch is the stable one."""
+    return found.law(FRAME, "cost").critical_bytes.value - HEADER_BYTES
+
+
+def series(run: Run, kind: str, *, plateau: bool) -> pl.DataFrame:
+    """Goodput over time: of the sender alone, or of the whole link where its queue was filled with small packets."""
+    own = run.series.filter(pl.col("metric") == "goodput_bps")
+    if not (kind == QUEUE and plateau):
+        own = own.filter(pl.col("entity") == PROBE)
+    return own.group_by("time_s").agg(throughput_bps=pl.col("value").sum()).sort("time_s")
+
+
+def outcomes(found: Found, runs: Mapping[str, Run]) -> pl.DataFrame:
+    """What became of each disturbance.
+
+    Returns:
+        disturbance, payload_bytes, branch, start (relative distance from it), returned, end, settled_s, and drained_s,
+        the time in which a queue that was filled should be empty.
+    """
+    goodput = dict(found.table.select("datagram_bytes", "goodput_bps").iter_rows())
+    rates = dict(found.table.select("datagram_bytes", "packets_per_s").iter_rows())
+    rows = []
+    for kind in KINDS:
+        for size in SIZES:
+            saturated = size < critical_payload(found)
+            after: Return = bifurcation.returns_to_branch(
+                series(runs[key(kind, size)], kind, plateau=saturated), goodput[size], within=_WITHIN
+            )
+            line = BANDWIDTH_BPS / 8 / (size + HEADER_BYTES + GAP_BYTES)
+            drained = FILLED_S + QUEUE_PACKETS / (line - rates[size]) if kind == QUEUE and saturated else None
+            rows.append(
+                {
+                    "disturbance": kind,
+                    "payload_bytes": size,
+                    "branch": "saturated" if saturated else "free flow",
+                    "start": after.start,
+                    "returned": after.returned,
+                    "end": after.end,
+                    "settled_s": after.settled_s,
+                    "drained_s": drained,
+                }
+            )
+    return pl.DataFrame(rows, schema_overrides={"drained_s": pl.Float64})
+
+
+def values(found: Found, perturbed: pl.DataFrame, tables: Mapping[str, pl.DataFrame]) -> dict[str, object]:
+    """What claims compare, by name."""
+    nearest = _nearest(found)
+    left = perturbed.filter((pl.col("disturbance") == QUEUE) & (pl.col("branch") == "saturated"))
+    return {
+        "branches.sizes": nearest.height,
+        "branches.stable": int((nearest["nearest"] == nearest["stable"]).sum()),
+        "perturbed.links": perturbed.height,
+        "perturbed.returned": int(perturbed["returned"].sum()),
+        "perturbed.filled": left.height,
+        "perturbed.filled_left": int((left["returned"] & (left["start"] > _WITHIN)).sum()),
+        "perturbed.filled_start_most": largest(left["start"]),
+        "normal-form.misfit": _misfit(found.table),
+        "normal-form.misfit_no_bytes": _misfit(tables[NO_BYTES.name]),
+    }
+
+
+def _misfit(table: pl.DataFrame) -> float:
+    """The largest relative error of T_max · min(1, p / p_c) in line bytes, T_max the line's rate.
+
+    p_c is where the packet rate of the largest saturated size fills the line: nothing is fitted.
+    """
+    table = table.with_columns(size=pl.col("frame_bytes") + GAP_BYTES)
+    low = table.filter(pl.col("utilization") < 1 - _COUNTED).filter(pl.col("datagram_bytes") < 1000)
+    fastest = float(low.sort("size")["packets_per_s"].to_list()[-1])
+    critical = BANDWIDTH_BPS / 8 / fastest
+    errors: list[float] = []
+    for size, rate in table.select("size", "packets_per_s").iter_rows():
+        model = bifurcation.stable_throughput_bps(BANDWIDTH_BPS, critical, size)
+        errors.append(abs(model / (8 * size * rate) - 1))
+    return max(errors)
+
+
+def _nearest(found: Found) -> pl.DataFrame:
+    """For each measured size the branch that its throughput is nearer to, and the one that should be stable."""
+    law = found.law(FRAME, "cost")
+    critical, top = law.critical_bytes.value, law.throughput_max_bps.value
+    rows = []
+    for size, bits in found.table.select("frame_bytes", "frame_throughput_bps").iter_rows():
+        saturated = top * size / critical
+        rows.append(
+            {
+                "nearest": "free flow" if abs(bits - top) < abs(bits - saturated) else "saturated",
+                "stable": "free flow" if bifurcation.reduced(size, critical) < 0 else "saturated",
+            }
+        )
+    return pl.DataFrame(rows)

@@ -1,0 +1,43 @@
+"""The part of the report on what the document gets wrong, in short."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tightlink.report import Section, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tightlink.experiment.claims import Claim
+
+
+def section(claims: Mapping[str, Claim]) -> Section:
+    """The part of the report: each slip with the document's figure and ours, from the claims."""
+    here = {claim.id: claim.observed_text for claim in claims.values()}
+    text = (
+        f"- **Free flow does not begin at 7 thousand packets/s** but at {here['rate.largest-packets']}: 7 thousand "
+        "packets of 1450 B are 81 Mbit/s.\n"
+        f"- **6 % of the bandwidth at 25 B is goodput** ({here['share.payload']}); with the headers that the "
+        f"document says it counts it is {here['share.frame']}.\n"
+        "- **96 Mbit/s, 451 B and 25 thousand packets/s contradict each other**: the first two give 26.6 thousand. "
+        f"The regimes meet at a frame of {here['critical.frame-cost']}, a payload of "
+        f"{here['critical.payload-cost']}; 451 B is a mean of what eq. 7 gives at rates from 25 to 30 thousand "
+        f"({here['critical.document']} here).\n"
+        "- **The rising packet rate is no contradiction.** Bytes cost the interface time, too; without that cost "
+        "the rate is constant, and eq. 7 exact.\n"
+        "- **Free flow erodes for no imperfection.** The line is busy all the time; preamble and gap, 20 B a frame, "
+        f"are not counted. Counted, d ln f / d ln p is {here['slope.line']} instead of {here['slope.frame']}.\n"
+        f"- **The second fragment of 1475 B** carries {here['fragments.second']}, not 3, as it has an IP header of "
+        "its own.\n"
+        f"- **Jumbo frames help 100 Mbit/s by their headers, not by sparing the processor** ({here['jumbo.cause']}); "
+        "at 1 Gbit/s the document's reason holds.\n"
+        "- **Flow does not fall with the number of TCP connections**: that branch of the vehicles' diagram is "
+        "missing.\n"
+        "- **Packets are no flows**: the document's thousands of flows per second are packets.\n"
+    )
+    finding = (
+        "Its measurements and its main conclusion stand: packets limit, not bits. What does not hold are slips, "
+        "readings, and a law with one parameter too few."
+    )
+    return Section("What the document gets wrong", finding, [Text(text)])

@@ -1,0 +1,15 @@
+"""What is simulated: sweeps over packet sizes, perturbed links, mixed sizes, and TCP connections."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tightlink.studies.link_saturation.setup import connections, mixes, perturbation, sweeps
+
+if TYPE_CHECKING:
+    from tightlink.experiment.execute import Task
+
+
+def tasks() -> list[Task]:
+    """Everything that is simulated."""
+    return [*sweeps.tasks(), *perturbation.tasks(), *mixes.tasks(), *connections.tasks()]

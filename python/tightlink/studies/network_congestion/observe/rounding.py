@@ -1,0 +1,158 @@
+"""Is it a phase transition: what rounds the onset of congestion, and what sharpens it?
+
+Near a phase transition the size of the system rounds it: its width shrinks as n^(−1/ν). At a bifurcation nothing of
+the kind happens; a queue's onset is rounded by the time that it was given, as t^(−½).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import polars as pl
+
+from tightlink.analysis import scaling
+from tightlink.analysis.backlog import stationary_queue
+from tightlink.studies.network_congestion.observe.measured import Measured
+from tightlink.studies.network_congestion.setup import cases
+from tightlink.studies.network_congestion.setup.network import CAPACITY, SAMPLE_S, Case
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tightlink.analysis.scaling import Collapse
+    from tightlink.run import Run
+
+#: Times since the start, as shares of the duration.
+_TIMES: Final = (1 / 16, 1 / 4, 1.0)
+_HALF: Final = 0.5
+#: Ends of the scaled axis.
+SHOWN: Final = (-6.0, 10.0)
+#: Of a family, for an exponent.
+_FEWEST_SIZES: Final = 3
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """What came out of them."""
+
+    runs: Mapping[str, Run]
+
+    @cached_property
+    def in_time(self) -> dict[Case, Collapse]:
+        """The exponents in time."""
+        return {case: scaling.collapse(self.piled(case), 1.0) for case in cases.in_time()}
+
+    def piled(self, case: Case) -> pl.DataFrame:
+        """Packets that piled up by some times, per packet sent: ``size`` (services of a link), ``x``, ``y``, ``error``.
+
+        What is on its way where nothing waits, and a packet in service for each that is served, is not counted.
+        """
+        rows = []
+        for load in case.loads:
+            tables = Measured(case, self.runs).tables(load)
+            for share in _TIMES:
+                place = round(share * case.duration_s / SAMPLE_S)
+                found = [
+                    (float(table["packets_in_network"].to_list()[place - 1]) - case.moving(load))
+                    / float(table["packets_sent"].head(place).sum())
+                    for table in tables
+                ]
+                error = float(np.std(found, ddof=1)) / np.sqrt(len(found))
+                rows.append((share * case.duration_s * CAPACITY, load, float(np.mean(found)), error))
+        return pl.DataFrame(rows, schema=["size", "x", "y", "error"], orient="row")
+
+    def master_curve(self, case: Case) -> pl.DataFrame:
+        """Points scaled with exponents ½ and ½, and by the slope of η in the fluid model: ``z``, ``g`` and ``time``."""
+        points = scaling.scaled(self.piled(case), 1.0, _HALF, _HALF)
+        return points.select(
+            z="scaled_x",
+            g=pl.col("scaled_y") * pl.col("x") / case.onset_slope,
+            time=pl.format("{} s", pl.col("size") / CAPACITY),
+        ).filter(pl.col("z").is_between(*SHOWN))
+
+    @cached_property
+    def in_size(self) -> pl.DataFrame:
+        """A row for each family and size: critical load, by theory and found, and how wide the onset is.
+
+        ``width`` is η at λc over the slope with which it leaves zero: the relative load by which the onset is rounded.
+        """
+        rows = []
+        for case in cases.in_size():
+            one = Measured(case, self.runs)
+            value, low, high = one.critical
+            at = float(one.mean.filter(pl.col("load") == 1.0)["order"].to_list()[0])
+            width = at / case.onset_slope
+            rows.append(
+                (case.graph.family, case.graph.nodes, case.critical.load, value, low, high, width, case.onset_slope)
+            )
+        names = ["family", "nodes", "theory", "critical", "low", "high", "width", "slope"]
+        return pl.DataFrame(rows, schema=names, orient="row")
+
+
+def exponent(table: pl.DataFrame, column: str) -> tuple[float, float]:
+    """The exponent of a power law of the number of nodes, with half of its 95 % interval."""
+    from scipy import stats
+
+    found = stats.linregress(np.log(table["nodes"].to_numpy()), np.log(table[column].to_numpy()))
+    return float(found.slope), float(found.stderr * stats.t.ppf(0.975, table.height - 2))
+
+
+def values(found: Rounding) -> dict[str, object]:
+    """What claims compare, by name: time.FAMILY.…, size.… and independent.…."""
+    ratios = [one.height.value / one.width.value for one in found.in_time.values()]
+    return {
+        **{
+            f"time.{case.graph.slug}.{key}": value
+            for case, one in found.in_time.items()
+            for key, value in _exponents(one).items()
+        },
+        "time.exponent": max(ratios, key=lambda ratio: abs(ratio - 1)),
+        "time.exponents": ", ".join(f"{ratio:.2f}" for ratio in ratios),
+        **_sizes(found.in_size),
+        **_interaction(found),
+    }
+
+
+def _exponents(one: Collapse) -> dict[str, object]:
+    return {
+        "width": one.width.value,
+        "width_low": one.width.low,
+        "width_high": one.width.high,
+        "width_interval": f"{one.width:.2f}",
+        "height_interval": f"{one.height:.2f}",
+        "misfit": one.misfit,
+        "misfit_unscaled": one.misfit_unscaled,
+    }
+
+
+def _sizes(table: pl.DataFrame) -> dict[str, object]:
+    ring = table.filter(pl.col("family") == "ring")
+    slope, error = exponent(ring.with_columns(pl.col("nodes") + 1), "critical")
+    families = table.filter(pl.col("width") > 0).group_by("family", maintain_order=True)
+    found = {str(family): exponent(part, "width") for (family,), part in families if part.height >= _FEWEST_SIZES}
+    return {
+        "size.off": float((table["critical"] / table["theory"] - 1).abs().to_numpy().max()),
+        "size.widest": float(((table["high"] - table["low"]) / 2 / table["theory"]).to_numpy().max()),
+        "size.ring_exponent": slope,
+        "size.ring_exponent_error": error,
+        "size.families": len(found),
+        "size.sharpened_families": sum(slope + error < 0 for slope, error in found.values()),
+        "size.width_exponents": ", ".join(
+            f"{family} {slope:+.2f} ± {error:.2f}" for family, (slope, error) in found.items()
+        ),
+    }
+
+
+def _interaction(found: Rounding) -> dict[str, object]:
+    """Packets that wait on a ring below λc, and that would wait if its links knew nothing of each other."""
+    case = cases.in_time()[-1]
+    load = case.loads[0]
+    return {
+        "independent.nodes": case.graph.nodes,
+        "independent.load": load,
+        "independent.waiting_packets": Measured(case, found.runs).waiting(load),
+        "independent.alone_packets": float(stationary_queue(case.routes.offered(case.load(load)) / CAPACITY).sum()),
+    }
