@@ -319,7 +319,8 @@ def _typed(
     words += [] if replay is None else [f"--replay {shlex.quote(str(replay))}"]
     words += [f"--controls {shlex.quote(str(path))}" for path in controls or []]
     words += [option(key, value) for key, value in changes.items()]
-    return " ".join(words if seed is None else [*words, f"--seed {seed}"])
+    # As a change of the scenario it is understood by a sweep, too.
+    return " ".join(words if seed is None else [*words, option("seed", seed)])
 
 
 def _replayed(folder: Path, name: str) -> Scenario:
