@@ -426,6 +426,38 @@ def test_dragging_over_the_strip_zooms_every_panel(over_time: Path, tmp_path: Pa
     assert all(time < 1.1 for time in times[1:])
 
 
+@pytest.mark.parametrize("window", ["1300,900", "800,900", "400,900"])
+def test_no_name_in_the_plane_of_delay_and_throughput_covers_another(window: str, tmp_path: Path) -> None:
+    """As in a sweep over the buffer: throughputs are nearly equal, in half of the page's width."""
+    lengths = [42, 84, 168, 336, 671, 1000]
+    swept = pl.DataFrame(
+        {
+            "label": [f"{length} packets" for length in lengths],
+            "throughput_bps": [95.2e6 + length for length in lengths],
+            "queueing_delay_p95_s": [length * 1.17e-4 for length in lengths],
+        }
+    )
+    plane = charts.delay_throughput(swept, height=300)
+    section = report.Section("Plane", "", [report.Row([plane, plane])])
+    page = report.write(tmp_path / "report.html", title="Plane", lead="", sections=[section])
+    script = """
+    const said = [...document.querySelectorAll(".chart")].map((box) => [...box.querySelectorAll(".mark-text.role-mark text")].map((text) => {
+      const { left, right, top, bottom } = text.getBoundingClientRect(); return [text.textContent, left, right, top, bottom]; }));
+    document.documentElement.dataset.said = JSON.stringify(said);
+    """
+    dom, console = _opened(_with_script(page, tmp_path, script), tmp_path, f"--window-size={window}")
+    assert console == []
+    found = re.search(r'data-said="([^"]*)"', dom)
+    assert found is not None
+    for texts in json.loads(html.unescape(found[1])):
+        assert len(texts) == len(lengths) + 1
+        for place, (one, left, right, top, bottom) in enumerate(texts):
+            for other, left_, right_, top_, bottom_ in texts[:place]:
+                # A line of text has room to spare above and below.
+                apart = right <= left_ or right_ <= left or bottom - 2 <= top_ or bottom_ - 2 <= top
+                assert apart, (one, other)
+
+
 def _wide() -> pl.DataFrame:
     return pl.DataFrame(
         {

@@ -63,11 +63,9 @@ def run_report(folder: str | os.PathLike[str], *, sequence: str | None = None) -
             f"{place}: expected the folder of a run (it has manifest.json; tightlink run FILE -o DIR writes one) "
             "or of a study or a sweep (it has claims.json or runs.parquet)"
         )
-    if target.exists():
-        return target
     if (place / MARKER).exists() and (place / RUNS).exists():
         return write_sweep(place)
-    return _of_study(place, target)
+    return target if target.exists() else _of_study(place, target)
 
 
 def _of_study(place: Path, target: Path) -> Path:

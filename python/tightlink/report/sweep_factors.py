@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from tightlink.report.sweep import Found
 
 _TWO: Final = 2
-#: Levels up to which each has its name in the plane of delay and throughput.
-_MOST_NAMED: Final = 12
 #: Traffic groups up to which each has its line.
 _MOST_LINES: Final = 8
 #: Traffic groups up to which each has a column beside the metrics of all.
@@ -87,12 +85,7 @@ def _large(found: Found, levels: pl.DataFrame, factor: str) -> list[alt.LayerCha
         return [first]
     name = labels.shortest([factor])[factor]
     points = levels.select(pl.Series(name, map(in_words, levels[factor].to_list())), "throughput_bps", delay)
-    plane = charts.delay_throughput(points, delay=delay, by=name, height=_TALL)
-    if levels.height <= _MOST_NAMED:
-        # Names stand at the points, and a legend of half the width has no room for them.
-        for layer in plane.layer:
-            layer.encoding.color.legend = None
-    return [first, plane]
+    return [first, charts.delay_throughput(points, delay=delay, by=name, height=_TALL)]
 
 
 def _drawn(found: Found, levels: pl.DataFrame, factor: str, metric: str, height: int) -> alt.LayerChart:
