@@ -219,6 +219,8 @@ def quantity(column: str, value: float | None) -> str:
 
     >>> quantity("goodput_bps", 1.2345e6), quantity("packets_sent", 20.0), quantity("utilization", 0.5)
     ('1.234 Mbit/s', '20', '50 %')
+    >>> quantity("loss", 0.0313483)
+    '3.13 %'
     """
     if value is not None and abs(value) < _NOTHING:
         value = 0.0
@@ -227,11 +229,8 @@ def quantity(column: str, value: float | None) -> str:
     if column.endswith("_s"):
         return rounded(value, units.format_time)
     if column.startswith(_SHARES):
-        return rounded(value, _percent)
+        # Rounded once: 3.1348 % is not 3.135 % first.
+        return "-" if value is None or not math.isfinite(value) else units.format_fraction(round(value, _DIGITS))
     if value is not None and value.is_integer():
         return str(int(value))
     return rounded(value, lambda number: f"{number:g}")
-
-
-def _percent(value: float) -> str:
-    return units.format_fraction(round(value, _DIGITS))
