@@ -294,7 +294,13 @@ def study(  # noqa: PLR0913
 
 
 @app.command
-def report(folder: Path, *, sequence: str | None = None) -> None:
+def report(
+    folder: Path,
+    *,
+    sequence: str | None = None,
+    from_: Annotated[str | None, Parameter(name="--from")] = None,
+    to: str | None = None,
+) -> None:
     """Write the report of a run, a study or a sweep, one HTML file, and print where it is.
 
     Parameters
@@ -303,10 +309,20 @@ def report(folder: Path, *, sequence: str | None = None) -> None:
         Folder of the run, the study or the sweep.
     sequence
         Flow whose sequence numbers are drawn over time; the run needs its packets (run --trace, capture --packets).
+    from_
+        When they begin, such as "3 s": of a short part every packet is drawn (default: the beginning of the run).
+    to
+        When they end (default: the end of the run).
     """
+    from tightlink import units
+    from tightlink.commands.options import option
     from tightlink.report import run_report
 
-    print_verbatim(f"{run_report(folder, sequence=sequence)}\n")
+    if sequence is None and (from_ is not None or to is not None):
+        raise TightlinkError("--from and --to are times of the chart that --sequence FLOW draws")
+    begin_s = None if from_ is None else float(option("--from", from_, units.TIME, zero=True))
+    end_s = None if to is None else float(option("--to", to, units.TIME))
+    print_verbatim(f"{run_report(folder, sequence=sequence, between_s=(begin_s, end_s))}\n")
 
 
 def _typed(

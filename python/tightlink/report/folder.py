@@ -19,11 +19,15 @@ from tightlink.run import open_run
 if TYPE_CHECKING:
     import os
 
+    from tightlink.report.sequence import Between
+
 _REPORT: Final = "report.html"
 _MOST_ROWS: Final = 500
 
 
-def run_report(folder: str | os.PathLike[str], *, sequence: str | None = None) -> Path:
+def run_report(
+    folder: str | os.PathLike[str], *, sequence: str | None = None, between_s: Between = (None, None)
+) -> Path:
     """Write ``report.html`` into a folder and return where it is.
 
     A run gets its totals, why each flow was as fast as it was, and its series. A study writes its own
@@ -32,6 +36,7 @@ def run_report(folder: str | os.PathLike[str], *, sequence: str | None = None) -
     Args:
         folder: Of the run, the study or the sweep.
         sequence: Name of a flow whose sequence numbers are drawn over time, of a run with packets.
+        between_s: When these begin and end, in seconds; without it, with the run.
 
     Raises:
         TightlinkError: The folder holds neither a run nor a study nor a sweep; or there is no such flow, or it has no
@@ -52,7 +57,7 @@ def run_report(folder: str | os.PathLike[str], *, sequence: str | None = None) -
             target,
             title=f"Run {place.resolve().name}",
             lead=lead(run),
-            sections=sections(run, sequence=sequence),
+            sections=sections(run, sequence=sequence, between_s=between_s),
             seeds=[run.manifest["seed"]] if "seed" in run.manifest else [],
             warnings=run.warnings,
         )
