@@ -381,8 +381,8 @@ LINKED = """
 """
 
 
-def _said(page: Path, folder: Path, script: str) -> dict[str, Any]:
-    dom, console = _opened(_with_script(page, folder, LINKED + script), folder)
+def _said(page: Path, folder: Path, script: str, *options: str) -> dict[str, Any]:
+    dom, console = _opened(_with_script(page, folder, LINKED + script), folder, *options)
     assert console == []
     _drawn(dom)
     found = re.search(r'data-said="([^"]*)"', dom)
@@ -456,6 +456,17 @@ def test_no_name_in_the_plane_of_delay_and_throughput_covers_another(window: str
                 # A line of text has room to spare above and below.
                 apart = right <= left_ or right_ <= left or bottom - 2 <= top_ or bottom_ - 2 <= top
                 assert apart, (one, other)
+
+
+def test_charts_have_room_on_a_narrow_screen(over_time: Path, tmp_path: Path) -> None:
+    script = """
+    said.charts = [...document.querySelectorAll(".chart")].map((one) => [
+      one.querySelector("svg").viewBox.baseVal.width, one.clientWidth]);
+    told();
+    """
+    for wide, room in _said(over_time, tmp_path, script, "--window-size=400,900")["charts"]:
+        # Otherwise all of it would be drawn smaller.
+        assert wide <= room
 
 
 def _wide() -> pl.DataFrame:

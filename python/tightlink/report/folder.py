@@ -14,7 +14,7 @@ from tightlink.report.blocks import Block, Section, Table, Text
 from tightlink.report.page import write
 from tightlink.report.runs import lead, sections
 from tightlink.report.sweep import write_sweep
-from tightlink.run import open_run
+from tightlink.run import SIMULATION, open_run
 
 if TYPE_CHECKING:
     import os
@@ -55,7 +55,7 @@ def run_report(
         run = open_run(place)
         return write(
             target,
-            title=f"Run {place.resolve().name}",
+            title=f"{'Run' if run.source == SIMULATION else run.source.capitalize()} {place.resolve().name}",
             lead=lead(run),
             sections=sections(run, sequence=sequence, between_s=between_s),
             seeds=[run.manifest["seed"]] if "seed" in run.manifest else [],
