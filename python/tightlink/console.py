@@ -37,7 +37,9 @@ CAUTION: Final = 3
 INTERRUPTED: Final = 130
 
 _DIGITS: Final = 4
+#: Rows of a table on a terminal; a few more are printed rather than counted.
 _MOST_ROWS: Final = 20
+_FEW_MORE: Final = 1.25
 #: Of a terminal that does not say its width.
 _WIDTH: Final = 80
 #: Columns of shares of a whole.
@@ -92,7 +94,8 @@ def print_table(
     width = terminal_width(out)
     asked = _ASKED.get() or _Asked()
     asked.names |= dict.fromkeys(TextTable(header, ()).names)
-    shown = layout(TextTable(header, rows if width is None else rows[:_MOST_ROWS], words, drop), width, asked.choice)
+    most = len(rows) if width is None or len(rows) <= _FEW_MORE * _MOST_ROWS else _MOST_ROWS
+    shown = layout(TextTable(header, rows[:most], words, drop), width, asked.choice)
     if width is None:
         print(*shown.head, *shown.lines, sep="\n", file=out)
         return
@@ -101,8 +104,8 @@ def print_table(
 
     console = Console(file=out)
     notes = [f"not shown: {', '.join(shown.hidden)} (--wide shows all, --columns some)"] if shown.hidden else []
-    if len(rows) > _MOST_ROWS:
-        notes.append(f"{_MOST_ROWS} of {len(rows)} rows; where the output is piped, all of them")
+    if len(rows) > most:
+        notes.append(f"{most} of {len(rows)} rows; where the output is piped, all of them")
     console.print(Text("\n".join(shown.head)), style="bold", soft_wrap=True)
     console.print(Text("\n".join(shown.lines)), soft_wrap=True)
     for note in notes:
