@@ -172,7 +172,7 @@ def test_what_is_a_choice_is_swept(
 
 @pytest.mark.parametrize("case", [case for case in _of("measured") if "tries" in case.values[0]])
 def test_what_was_measured_is_measured_again(case: dict[str, Any]) -> None:
-    """As it was, with what a link in real time can carry; what it cannot is simulated, and says so."""
+    """As it was, with what an emulated link can carry; what it cannot is simulated, and says so."""
     run = tl.simulate(tl.loads(case["scenario"], file="a case.toml").set("duration", "5 s"))
     manifest = {"source": "measurement", "sender": {"name": "iperf3"}, "link": {"name": "wire", "device": "packet"}}
     measured = Run(run.scenario, manifest, Framed({"flows": run.flows, "links": run.links}))

@@ -1,6 +1,6 @@
 """Commands that test a change of a run's scenario: the file of the scenario, what was changed already, and the change.
 
-A run that was measured is measured again, where a link in real time can carry the change.
+A run that was measured is measured again, where an emulated link can carry the change.
 
 Example:
     >>> import tightlink as tl
