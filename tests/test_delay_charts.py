@@ -54,12 +54,17 @@ def test_no_name_of_the_plane_covers_another() -> None:
     close = pl.DataFrame({"label": list("abcdefgh"), "throughput_bps": [1e6] * 8, "queueing_delay_p95_s": delays})
     far = pl.DataFrame({"label": ["far"], "throughput_bps": [2e6], "queueing_delay_p95_s": [0.02]})
     spec = charts.delay_throughput(pl.concat([close, far])).to_dict()
-    texts = [
-        layer for layer in spec["layer"] if layer["mark"]["type"] == "text" and "field" in layer["encoding"]["text"]
-    ]
-    named = [[row["label"] for row in spec["datasets"][layer["data"]["name"]]] for layer in texts]
-    # Right, left, above and below; of the point at the end of the axis only left.
-    assert named == [["a"], ["b", "far"], ["c"], ["d"]]
+    named = {
+        row["label"]
+        for layer in spec["layer"] if layer["mark"]["type"] == "text" and "field" in layer["encoding"]["text"]
+        for row in spec["datasets"][layer["data"]["name"]]
+    }  # fmt: skip
+    assert named == {*"abcdefgh", "far"}
+    # No legend where all have room; with one that has none there is one.
+    assert spec["layer"][0]["encoding"]["color"]["legend"] is None
+    long = close.with_columns(label=pl.lit("a name that is longer than a narrow chart is wide: ") + pl.col("label"))
+    spec = charts.delay_throughput(long).to_dict()
+    assert spec["layer"][0]["encoding"]["color"]["legend"] is not None
 
 
 def test_a_distribution_climbs_from_nothing_to_all() -> None:

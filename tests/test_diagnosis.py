@@ -18,7 +18,7 @@ from tightlink.diagnosis import CAUSES, Why, why
 from tightlink.diagnosis.captured import of_captured
 from tightlink.diagnosis.kernel import disagreement
 from tightlink.measure.machine import missing
-from tightlink.measure.measuring import measure
+from tightlink.measure.measuring import check, measure
 from tightlink.measure.relay import SpoiledError
 from tightlink.run import Framed, Run
 
@@ -100,7 +100,7 @@ def test_measured(case: dict[str, Any]) -> None:
 def test_suggested_commands_do_what_they_should(
     case: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Every command can be typed; the first one raises the rate, or lowers the delay and keeps the rate."""
+    """Every command works as it is; the first one raises the rate, or lowers the delay and keeps the rate."""
     monkeypatch.chdir(tmp_path)
     Path("case.toml").write_text(case["scenario"], encoding="utf-8")
     run = tl.simulate(tl.load("case.toml"))
@@ -108,6 +108,10 @@ def test_suggested_commands_do_what_they_should(
     assert diagnosis.delay is not None
     flows = []
     for suggestion in diagnosis.suggestions:
+        if suggestion.vary:
+            assert suggestion is diagnosis.suggestions[-1]
+            assert cli.main([*shlex.split(suggestion.command)[1:], "--dry-run"]) == 0
+            continue
         assert cli.main([*shlex.split(suggestion.command)[1:], "--json"]) == 0
         found = {flow["label"]: flow for flow in json.loads(capsys.readouterr().out)["flows"]}
         flows.append(found[case["flow"]]["throughput_bps"])
@@ -139,6 +143,58 @@ def test_a_scenario_of_python_gets_python() -> None:
     command = run.why().suggestions[0].command
     better = eval(command, {"tl": tl, "run": run})  # what is suggested
     assert better.delay.mean_s < LEFT * run.why().delay.mean_s  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("one Reno flow that overfills", "link.wire.queue"),
+        ("a game behind an upload", "link.uplink.queue.kind"),
+        ("random loss on the wire", "traffic.ftp.tcp.congestion"),
+    ],
+)
+def test_what_is_a_choice_is_swept(
+    name: str, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("case.toml").write_text(_named(name), encoding="utf-8")
+    suggestion = tl.simulate(tl.load("case.toml")).why().suggestions[-1]
+    ((varied, levels),) = suggestion.vary.items()
+    assert (varied, suggestion.changes) == (key, {})
+    assert cli.main(shlex.split(suggestion.command)[1:]) == 0
+    assert levels[0] in capsys.readouterr().out
+    assert (tmp_path / "results" / "case" / "report.html").exists()
+    # What only Python has, Python sweeps.
+    run = tl.simulate(tl.loads(_named(name)))
+    found = eval(run.why().suggestions[-1].command, {"tl": tl, "run": run})  # what is suggested
+    assert found.runs.collect().height == len(levels)
+
+
+@pytest.mark.parametrize("case", [case for case in _of("measured") if "tries" in case.values[0]])
+def test_what_was_measured_is_measured_again(case: dict[str, Any]) -> None:
+    """As it was, with what an emulated link can carry; what it cannot is simulated, and says so."""
+    run = tl.simulate(tl.loads(case["scenario"], file="a case.toml").set("duration", "5 s"))
+    manifest = {"source": "measurement", "sender": {"name": "iperf3"}, "link": {"name": "wire", "device": "packet"}}
+    measured = Run(run.scenario, manifest, Framed({"flows": run.flows, "links": run.links}))
+    commands = {each.text: each for each in measured.why().suggestions}
+    again = [each for each in commands.values() if each.command.startswith("tightlink measure ")]
+    assert [list(each.changes) for each in again] == [case["tries"]]
+    for each in again:
+        assert " --sender iperf3 --device packet --set " in each.command
+        check(run.scenario.set_all(each.changes))
+    for text, each in commands.items():
+        assert (each in again) == (not text.endswith(" in a simulation"))
+        words = shlex.split(each.command)
+        assert words[2] == "a case.toml"
+        cli.app.parse_args(words[1:], exit_on_error=False)
+    # Of several links, that which was emulated; without a file, in Python.
+    several = 'link.other = { ends = ["b", "c"], rate = "1 Gbit/s" }'
+    for text, file, begin in (
+        (case["scenario"] + several, "it.toml", "tightlink measure it.toml --sender iperf3 --device packet --link wire "),
+        (case["scenario"], None, "measure(run.scenario.set_all({'link.wire.queue'"),
+    ):  # fmt: skip
+        measured = Run(tl.loads(text, file=file), manifest, Framed({"flows": run.flows, "links": run.links}))
+        assert measured.why().suggestions[0].command.startswith(begin)
 
 
 def test_what_was_changed_already_is_in_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

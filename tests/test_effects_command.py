@@ -164,6 +164,26 @@ def test_a_sweep_s_folder(one_flow: str, tmp_path: Path, capsys: pytest.CaptureF
     assert "4 runs of all 4 combinations: orthogonal." in page
 
 
+def test_metrics_of_a_traffic_group_are_responses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scenario = tl.loads("""
+        duration = "2 s"
+        link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms", queue = "10 packets" }
+        traffic.upload = { kind = "bulk", from = "a", to = "b" }
+        traffic.call = { kind = "cbr", from = "a", to = "b", rate = "500 kbit/s", udp.payload = "500 B" }
+    """)
+    keys = {"link.wire.rate": ["2 Mbit/s", "4 Mbit/s"], "link.wire.delay": ["10 ms", "20 ms"]}
+    tl.sweep(scenario, keys, output=tmp_path / "sweep")
+    named = ["upload.goodput_bps", "call.queueing_delay_p95_s"]
+    command = ["analyze", "effects", str(tmp_path / "sweep")]
+    assert cli.main([*command, "--responses", ",".join(named), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["effects"]
+    assert {row["response"] for row in found} == set(named)
+    (rate,) = (row for row in found if row["response"] == named[0] and row["factor"] == "link.wire.rate")
+    assert rate["effect"] == pytest.approx(2e6, rel=0.2)
+    assert cli.main([*command, "--responses", "upload.goodput"]) == 2
+    assert "did you mean upload.goodput_bps?" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -271,7 +271,8 @@ def test_the_report_of_a_run(one_flow: str, tmp_path: Path, capsys: pytest.Captu
     assert (out, err) == (f"{folder / 'report.html'}\n", "")
     text = (folder / "report.html").read_text()
     assert "<strong>ftp</strong>: link bottleneck is saturated (99 % busy), and a window of 20 packets is more" in text
-    assert "--set traffic.ftp.tcp.window=" in text
+    # A command breaks anywhere but within the name of an option.
+    assert '<span class="option">--set</span> traffic.ftp.tcp.window=' in text
     assert "Run base &lt;1&gt;" in text
     assert "<dt>seed</dt><dd>1</dd>" in text
     (over_time,) = (spec for spec in _specs(text) if "vconcat" in spec)

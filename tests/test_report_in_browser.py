@@ -381,8 +381,8 @@ LINKED = """
 """
 
 
-def _said(page: Path, folder: Path, script: str) -> dict[str, Any]:
-    dom, console = _opened(_with_script(page, folder, LINKED + script), folder)
+def _said(page: Path, folder: Path, script: str, *options: str) -> dict[str, Any]:
+    dom, console = _opened(_with_script(page, folder, LINKED + script), folder, *options)
     assert console == []
     _drawn(dom)
     found = re.search(r'data-said="([^"]*)"', dom)
@@ -424,6 +424,49 @@ def test_dragging_over_the_strip_zooms_every_panel(over_time: Path, tmp_path: Pa
     times = [float(re.findall(r"time \(s\)\s+([0-9.]+)", tip)[0]) for tip in [said["before"], *said["after"]]]
     assert times[0] > 3
     assert all(time < 1.1 for time in times[1:])
+
+
+@pytest.mark.parametrize("window", ["1300,900", "800,900", "400,900"])
+def test_no_name_in_the_plane_of_delay_and_throughput_covers_another(window: str, tmp_path: Path) -> None:
+    """As in a sweep over the buffer: throughputs are nearly equal, in half of the page's width."""
+    lengths = [42, 84, 168, 336, 671, 1000]
+    swept = pl.DataFrame(
+        {
+            "label": [f"{length} packets" for length in lengths],
+            "throughput_bps": [95.2e6 + length for length in lengths],
+            "queueing_delay_p95_s": [length * 1.17e-4 for length in lengths],
+        }
+    )
+    plane = charts.delay_throughput(swept, height=300)
+    section = report.Section("Plane", "", [report.Row([plane, plane])])
+    page = report.write(tmp_path / "report.html", title="Plane", lead="", sections=[section])
+    script = """
+    const said = [...document.querySelectorAll(".chart")].map((box) => [...box.querySelectorAll(".mark-text.role-mark text")].map((text) => {
+      const { left, right, top, bottom } = text.getBoundingClientRect(); return [text.textContent, left, right, top, bottom]; }));
+    document.documentElement.dataset.said = JSON.stringify(said);
+    """
+    dom, console = _opened(_with_script(page, tmp_path, script), tmp_path, f"--window-size={window}")
+    assert console == []
+    found = re.search(r'data-said="([^"]*)"', dom)
+    assert found is not None
+    for texts in json.loads(html.unescape(found[1])):
+        assert len(texts) == len(lengths) + 1
+        for place, (one, left, right, top, bottom) in enumerate(texts):
+            for other, left_, right_, top_, bottom_ in texts[:place]:
+                # A line of text has room to spare above and below.
+                apart = right <= left_ or right_ <= left or bottom - 2 <= top_ or bottom_ - 2 <= top
+                assert apart, (one, other)
+
+
+def test_charts_have_room_on_a_narrow_screen(over_time: Path, tmp_path: Path) -> None:
+    script = """
+    said.charts = [...document.querySelectorAll(".chart")].map((one) => [
+      one.querySelector("svg").viewBox.baseVal.width, one.clientWidth]);
+    told();
+    """
+    for wide, room in _said(over_time, tmp_path, script, "--window-size=400,900")["charts"]:
+        # Otherwise all of it would be drawn smaller.
+        assert wide <= room
 
 
 def _wide() -> pl.DataFrame:
@@ -468,18 +511,44 @@ def test_no_table_is_cut_at_the_right(window: str, tmp_path: Path) -> None:
         assert max(said["hidden"]) > 0
 
 
-def test_paper_hides_nothing(tmp_path: Path) -> None:
+def _printed(page: Path, folder: Path) -> list[str]:
+    """The text of each page of a report on paper."""
     need("pdftotext")
-    page, pdf = _with_wide_table(tmp_path), tmp_path / "report.pdf"
+    pdf = folder / "report.pdf"
     subprocess.run(
-        [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}",
+        [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}",
          "--virtual-time-budget=30000", "--no-pdf-header-footer", f"--print-to-pdf={pdf}", page.as_uri()],
         capture_output=True, check=True, timeout=180,
     )  # fmt: skip
     text = subprocess.run(["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True, check=True).stdout
+    return text.removesuffix("\f").split("\f")
+
+
+def test_paper_hides_nothing(tmp_path: Path) -> None:
+    text = "\n".join(_printed(_with_wide_table(tmp_path), tmp_path))
     assert "what is folded away" in text
     # The last row of a table in a scroll box, its last column, and claims that are folded on the screen.
     assert "flow 89" in text
     assert "column 23" in " ".join(text.split())
     assert all(f"Case {place}:" in text for place in range(15))
     assert "another" in text
+
+
+def test_pages_hold_together_what_belongs_together(over_time: Path, tmp_path: Path) -> None:
+    pages = _printed(over_time, tmp_path)
+    assert all(page.strip() for page in pages)
+    # The panels over time are on one page, with their heading and their caption.
+    (whole,) = (page for page in pages if "congestion window (packets)" in page)
+    assert "Over time" in whole
+    assert "queue (packets)" in whole
+    assert "Throughput is what arrives" in whole
+    # Sections of any length: no page ends with a heading, a finding or the heads of a table.
+    short = pl.DataFrame({"first": ["cell"] * 6})
+    sections = [
+        report.Section(f"Heading {place}", f"Finding {place}.", [report.Text("Evidence.\n\n" * place), report.Table(short)])
+        for place in range(1, 16)
+    ]  # fmt: skip
+    page = report.write(tmp_path / "report.html", title="Sections", lead="", sections=sections)
+    ends = [text.rstrip().rpartition("\n")[2].strip() for text in _printed(page, tmp_path)]
+    assert len(ends) > 3
+    assert not [end for end in ends if end.startswith(("Heading", "Finding", "first"))]

@@ -74,6 +74,31 @@ def test_a_run_without_packets_says_how_to_get_them(tmp_path: Path, capsys: pyte
     assert "capture it again with --packets" in capsys.readouterr().err
 
 
+def test_of_a_part_every_packet_is_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scenario = tl.loads("""
+        duration = "3 s"
+        link.wire = { ends = ["a", "b"], rate = "40 Mbit/s", delay = "10 ms", queue = "100 packets" }
+        traffic.ftp = { kind = "bulk", from = "a", to = "b" }
+    """)
+    run = tl.simulate(scenario, trace=True)
+    folder = run.save(tmp_path / "run")
+    command = ["report", str(folder), "--sequence", "ftp"]
+    assert main(command) == 0
+    assert '--from "3 s" --to "4 s" beside --sequence' in (folder / "report.html").read_text().replace("&#34;", '"')
+    assert main([*command, "--from", "1 s", "--to", "1.2 s"]) == 0
+    assert "beside --sequence" not in (folder / "report.html").read_text()
+    points = _points(sequence.section(run, "ftp", (1.0, 1.2))).filter(pl.col("kind") == "sent")
+    sent = (pl.col("event") == "+") & (pl.col("from") == "a") & (pl.col("size_bytes") == 1500)
+    assert points.height == run.packets.filter(sent & pl.col("time_s").is_between(1.0, 1.2)).height > 600
+    capsys.readouterr()
+    assert main([*command, "--from", "7 s"]) == 2
+    assert "none of its packets is in the table packets between --from and --to" in capsys.readouterr().err
+    assert main(["report", str(folder), "--from", "1 s"]) == 2
+    assert "--from and --to are times of the chart that --sequence FLOW draws" in capsys.readouterr().err
+    assert main([*command, "--to", "3"]) == 2
+    assert '--to = "3": expected a unit' in capsys.readouterr().err
+
+
 def test_the_report_begins_with_it(traced: tl.Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = traced.save(tmp_path / "run")
     assert main(["report", str(folder), "--sequence", "up[0]"]) == 0

@@ -37,7 +37,9 @@ CAUTION: Final = 3
 INTERRUPTED: Final = 130
 
 _DIGITS: Final = 4
+#: Rows of a table on a terminal; a few more are printed rather than counted.
 _MOST_ROWS: Final = 20
+_FEW_MORE: Final = 1.25
 #: Of a terminal that does not say its width.
 _WIDTH: Final = 80
 #: Columns of shares of a whole.
@@ -92,7 +94,8 @@ def print_table(
     width = terminal_width(out)
     asked = _ASKED.get() or _Asked()
     asked.names |= dict.fromkeys(TextTable(header, ()).names)
-    shown = layout(TextTable(header, rows if width is None else rows[:_MOST_ROWS], words, drop), width, asked.choice)
+    most = len(rows) if width is None or len(rows) <= _FEW_MORE * _MOST_ROWS else _MOST_ROWS
+    shown = layout(TextTable(header, rows[:most], words, drop), width, asked.choice)
     if width is None:
         print(*shown.head, *shown.lines, sep="\n", file=out)
         return
@@ -101,8 +104,8 @@ def print_table(
 
     console = Console(file=out)
     notes = [f"not shown: {', '.join(shown.hidden)} (--wide shows all, --columns some)"] if shown.hidden else []
-    if len(rows) > _MOST_ROWS:
-        notes.append(f"{_MOST_ROWS} of {len(rows)} rows; where the output is piped, all of them")
+    if len(rows) > most:
+        notes.append(f"{most} of {len(rows)} rows; where the output is piped, all of them")
     console.print(Text("\n".join(shown.head)), style="bold", soft_wrap=True)
     console.print(Text("\n".join(shown.lines)), soft_wrap=True)
     for note in notes:
@@ -219,6 +222,8 @@ def quantity(column: str, value: float | None) -> str:
 
     >>> quantity("goodput_bps", 1.2345e6), quantity("packets_sent", 20.0), quantity("utilization", 0.5)
     ('1.234 Mbit/s', '20', '50 %')
+    >>> quantity("loss", 0.0313483)
+    '3.13 %'
     """
     if value is not None and abs(value) < _NOTHING:
         value = 0.0
@@ -227,11 +232,8 @@ def quantity(column: str, value: float | None) -> str:
     if column.endswith("_s"):
         return rounded(value, units.format_time)
     if column.startswith(_SHARES):
-        return rounded(value, _percent)
+        # Rounded once: 3.1348 % is not 3.135 % first.
+        return "-" if value is None or not math.isfinite(value) else units.format_fraction(round(value, _DIGITS))
     if value is not None and value.is_integer():
         return str(int(value))
     return rounded(value, lambda number: f"{number:g}")
-
-
-def _percent(value: float) -> str:
-    return units.format_fraction(round(value, _DIGITS))

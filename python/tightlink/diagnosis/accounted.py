@@ -13,7 +13,7 @@ from tightlink.diagnosis.kernel import Kernel, disagreement
 from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.queueing import delay, together
 from tightlink.diagnosis.suggestions import suggestions
-from tightlink.diagnosis.words import family, named, percent
+from tightlink.diagnosis.words import family, listed, named, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ _ALWAYS: Final = 0.97
 #: From so many saturated links of one family on, one sentence is about all of them.
 _MANY_LINKS: Final = 4
 #: Suggestions that the sentence names.
-_TRIED: Final = 2
+_TRIED: Final = 3
 _LOSSES: Final = "losses keep the window small"
 _SHORT: Final = {
     "saturated_link": "the path is full",
@@ -58,7 +58,7 @@ class Accounted:
 
     def __init__(self, run: Run, command: str | None = None) -> None:
         self._paths = Paths(run)
-        self._changed = Changed(run.scenario, command, small=self._paths.small)
+        self._changed = Changed(run, command, small=self._paths.small)
         self._kernel = Kernel(run)
 
     def of(self, rows: Sequence[Mapping[str, Any]]) -> list[Diagnosis]:
@@ -158,7 +158,7 @@ def _answer(found: Sequence[Cause], queues: Delay, help_: Sequence[Suggestion], 
     words = [text, *([other] if other else []), _sentence(queues.text)]
     if help_:
         # The others are in `suggestions`.
-        words.append(f"Try {' or '.join(each.text for each in help_[:_TRIED])}")
+        words.append(f"Try {listed([each.text for each in help_[:_TRIED]], 'or')}")
     return ". ".join(words) + "."
 
 

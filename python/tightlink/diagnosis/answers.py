@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import html
 import textwrap
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from tightlink.diagnosis.words import named
@@ -78,6 +78,8 @@ class Suggestion:
     """What to type; Python where the scenario is not in a file, empty where nothing can test it."""
     changes: dict[str, Any]
     """The keys of the scenario that it changes, with their values."""
+    vary: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The key that a sweep varies, with its levels."""
 
     def to_dict(self) -> dict[str, Any]:
         """The suggestion as JSON has it."""
@@ -171,7 +173,7 @@ class Why:
     @property
     def suggestions(self) -> tuple[Suggestion, ...]:
         """What would help, each change once."""
-        found = {str(each.changes) + each.text: each for said in self.diagnoses for each in said.suggestions}
+        found = {f"{each.changes}{each.vary}{each.text}": each for said in self.diagnoses for each in said.suggestions}
         return tuple(found.values())
 
     def __str__(self) -> str:

@@ -1,10 +1,15 @@
 """Commands that test a change of a run's scenario: the file of the scenario, what was changed already, and the change.
 
+A run that was measured is measured again, where an emulated link can carry the change.
+
 Example:
     >>> import tightlink as tl
-    >>> scenario = tl.load("examples/one-flow.toml", set={"duration": "5 s"})
-    >>> print(Changed(scenario).command({"link.bottleneck.queue": {"kind": "fq-codel"}}))
+    >>> run = tl.simulate(tl.load("examples/one-flow.toml", set={"duration": "5 s"}))
+    >>> changed = Changed(run)
+    >>> print(changed.command({"link.bottleneck.queue": {"kind": "fq-codel"}}))
     tightlink run examples/one-flow.toml --set duration="5 s" --set link.bottleneck.queue="{ kind = 'fq-codel' }"
+    >>> print(changed.sweep("traffic.ftp.tcp.congestion", ["reno", "cubic"]))
+    tightlink sweep examples/one-flow.toml --set duration="5 s" --vary traffic.ftp.tcp.congestion="reno,cubic"
 """
 
 from __future__ import annotations
@@ -16,48 +21,104 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink.errors import ScenarioError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from tightlink.scenario import Scenario
+    from tightlink.run import Run
 
 #: What a shell takes as it is between double quotes.
 _PLAIN: Final = re.compile(r"[^\"\\$`!\n]*")
 #: How files of stored runs end, which hold more than a scenario.
 _STORED: Final = ".parquet"
+_RUN: Final = "tightlink run"
+_MEASURED: Final = "measurement"
+#: Options of `tightlink measure`: where the manifest has what was given, and what is meant without the option.
+_MEASURED_BY: Final = (("--sender", "sender", "name", "probe"), ("--device", "link", "device", "tun"))
+#: Links of a scenario whose only wire is the one that is emulated.
+_ONE_WIRE: Final = 2
 
 
 class Changed:
-    """The changes of a scenario that can be suggested.
+    """The changes of a run's scenario that can be suggested.
 
     Args:
-        scenario: That of the run.
-        typed: What was typed to make the run, to which the changes are added; without it the scenario's file and what
+        run: A run of a scenario.
+        typed: What was typed to simulate it, to which the changes are added; without it the scenario's file and what
             was changed of it are named.
         small: Whether resolving it takes no time to speak of: then every suggestion is tried as far as that.
     """
 
-    def __init__(self, scenario: Scenario, typed: str | None = None, *, small: bool = True) -> None:
-        self._scenario = scenario
+    def __init__(self, run: Run, typed: str | None = None, *, small: bool = True) -> None:
+        self._run = run
+        self._scenario = run.scenario
         self._typed = typed
         self._small = small
 
+    @property
+    def simulated(self) -> bool:
+        """Whether the run was simulated, as sweeps are."""
+        return self._run.source != _MEASURED
+
+    def repeats(self, changes: Mapping[str, object]) -> bool:
+        """Whether the command makes a run of the same source: only plain queues can be measured."""
+        return self.simulated or not any(isinstance(value, dict) for value in changes.values())
+
     def command(self, changes: Mapping[str, object]) -> str:
         """What to type to run the scenario with keys changed; empty if the scenario does not allow the change."""
+        if not self._allowed(changes):
+            return ""
+        again = not self.simulated and self.repeats(changes)
+        if not self._in_file():
+            written = ", ".join(f"{key!r}: {value!r}" for key, value in changes.items())
+            return f"{'measure' if again else 'tl.simulate'}(run.scenario.set_all({{{written}}})).why()"
+        options = [option(key, value) for key, value in changes.items()]
+        return " ".join([self._measure(changes) if again else self._begin(changes), *options])
+
+    def sweep(self, key: str, levels: Sequence[str]) -> str:
+        """What to type to simulate the scenario at levels of a key; empty if it does not allow one of them."""
+        if not self._small or not all(self._allowed({key: level}) for level in levels):
+            return ""
+        if not self._in_file():
+            return f"tl.sweep(run.scenario, {{{key!r}: {list(levels)!r}}})"
+        begin = self._begin({key: None})
+        if not begin.startswith(f"{_RUN} {shlex.quote(self._scenario.file or '')}"):
+            # A run that was typed by its name in a sweep's folder has no file that could be swept.
+            return ""
+        return f"{begin.replace(' run ', ' sweep ', 1)} {option(key, ','.join(levels), by='--vary')}"
+
+    def _allowed(self, changes: Mapping[str, object]) -> bool:
         try:
             changed = self._scenario.set_all(changes)
             if self._small:
                 changed.resolve()
         except ScenarioError:
-            return ""
-        options = [option(key, value) for key, value in changes.items()]
-        if self._typed is not None:
-            return " ".join([self._typed, *options])
-        if self._scenario.file is None or self._scenario.file.endswith(_STORED):
-            written = ", ".join(f"{key!r}: {value!r}" for key, value in changes.items())
-            return f"tl.simulate(run.scenario.set_all({{{written}}})).why()"
+            return False
+        return True
+
+    def _in_file(self) -> bool:
+        file = self._scenario.file
+        return self._typed is not None or (file is not None and not file.endswith(_STORED))
+
+    def _begin(self, changes: Mapping[str, object]) -> str:
+        """What simulates the scenario as it is, but for keys that change."""
+        return self._typed if self._typed is not None else " ".join([_RUN, *self._known(changes)])
+
+    def _measure(self, changes: Mapping[str, object]) -> str:
+        """What measures the scenario once more, as it was measured."""
+        made = [
+            f"{name} {shlex.quote(given)}"
+            for name, table, key, usual in _MEASURED_BY
+            if (given := self._run.manifest.get(table, {}).get(key, usual)) != usual
+        ]
+        link = self._run.manifest.get("link", {}).get("name")
+        if link is not None and len(self._scenario.resolve()["links"]) > _ONE_WIRE:
+            made.append(f"--link {shlex.quote(link)}")
+        return " ".join(["tightlink measure", *self._known(changes), *made])
+
+    def _known(self, changes: Mapping[str, object]) -> list[str]:
+        """The scenario's file, and what was changed of it already."""
         before = {key: self._value(key) for key in self._scenario.changed if key not in changes}
         known = [option(key, value) for key, value in before.items() if value is not None]
-        return " ".join(["tightlink run", shlex.quote(self._scenario.file), *known, *options])
+        return [shlex.quote(self._scenario.file or ""), *known]
 
     def _value(self, key: str) -> object:
         """The value of a key that was changed when the scenario was loaded; nothing where it was removed."""
@@ -75,7 +136,7 @@ class Changed:
         return value
 
 
-def option(key: str, value: object) -> str:
+def option(key: str, value: object, *, by: str = "--set") -> str:
     """An option that changes a key of a scenario, as it is typed.
 
     >>> option("duration", "5 s"), option("link[*].loss", 0.1)
@@ -84,9 +145,9 @@ def option(key: str, value: object) -> str:
     text = value if isinstance(value, str) else _toml(value)
     if _PLAIN.fullmatch(text):
         if "[" in key:
-            return f'--set "{key}={text}"'
-        return f"--set {key}=" + (f'"{text}"' if re.search(r"[^\w.+-]", text) else text)
-    return f"--set {shlex.quote(f'{key}={text}')}"
+            return f'{by} "{key}={text}"'
+        return f"{by} {key}=" + (f'"{text}"' if re.search(r"[^\w.+-]", text) else text)
+    return f"{by} {shlex.quote(f'{key}={text}')}"
 
 
 def _toml(value: object) -> str:

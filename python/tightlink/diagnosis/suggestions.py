@@ -11,7 +11,7 @@ from tightlink.diagnosis.queueing import bdp_packets
 from tightlink.diagnosis.words import amount
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from tightlink.diagnosis.answers import Cause, Delay
     from tightlink.diagnosis.commands import Changed
@@ -30,6 +30,12 @@ _INITIAL: Final = (32, 100)
 _SHORTEST: Final = 4
 #: In a link less busy than that no queue stands: what waits there comes in bursts.
 _BUSY: Final = 0.8
+#: What a sweep tries: lengths of a queue in bandwidth-delay products, kinds of queues, congestion controls.
+_LENGTHS: Final = (0.25, 0.5, 1, 2, 4)
+_KINDS: Final = ("drop-tail", "codel", "pie", "fq-codel")
+_CONTROLS: Final = ("reno", "cubic", "bbr")
+#: Said of what cannot be measured, where the run was.
+_SIMULATED: Final = " in a simulation"
 _MANAGED: Final = ("codel", "fq-codel", "pie", "red", "rem")
 #: Bytes of headers that a datagram of 1500 B leaves for payload.
 _LARGEST_PAYLOAD: Final = "1472 B"
@@ -57,7 +63,11 @@ def suggestions(
     for text, changes in [*for_delay, *for_rate] if acks else [*for_rate, *for_delay]:
         command = changed.command(changes)
         if command:
-            made.append(Suggestion(text, command, changes))
+            made.append(Suggestion(text if changed.repeats(changes) else f"{text}{_SIMULATED}", command, changes))
+    swept = _swept(path, made)
+    if swept is not None and (command := changed.sweep(*swept[1:])):
+        text, key, levels = swept
+        made.append(Suggestion(text if changed.simulated else f"{text}{_SIMULATED}", command, {}, {key: levels}))
     return tuple(made)
 
 
@@ -154,6 +164,28 @@ def _for_delay(row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], del
     elif path.tcp is not None and bdp >= _SHORTEST:
         yield f"a queue of one BDP ({_packets(link, path)})", {f"{link.key}.queue": _packets(link, path)}
     yield "CoDel", {f"{link.key}.queue": codel}
+
+
+def _swept(path: Path, made: Sequence[Suggestion]) -> tuple[str, str, tuple[str, ...]] | None:
+    """What a sweep would show of the first suggestion that chooses a queue or a control: text, key, levels."""
+    for key, value in [item for each in made for item in each.changes.items()]:
+        if key.endswith(".tcp.congestion"):
+            return "a sweep over controls", key, tuple(dict.fromkeys((path.congestion, *_CONTROLS)))
+        if key.endswith(".queue") and not isinstance(value, str):
+            return "a sweep over kinds of queues", f"{key}.kind", _KINDS
+        if key.endswith(".queue"):
+            link = next(each for each in (*path.forward, *path.reverse) if key == f"{each.key}.queue")
+            lengths = _lengths(link, path)
+            levels = tuple(f"{each} packets" for each in lengths)
+            return f"a sweep from {lengths[0]} to {lengths[-1]} packets", key, levels
+    return None
+
+
+def _lengths(link: Link, path: Path) -> list[int]:
+    """Lengths of a queue around one BDP, in packets, with that which it has."""
+    limit, bdp = link.limit_packets(path.packet_bytes), bdp_packets(link, path)
+    found = {math.ceil(times * bdp) for times in _LENGTHS} | ({math.floor(limit)} if limit is not None else set())
+    return sorted(each for each in found if each >= _SHORTEST)
 
 
 def _window(path: Path) -> tuple[str, str]:

@@ -83,13 +83,13 @@ def times(number: float) -> str:
     return f"{number:.0f}" if number >= 9.5 else f"{number:.1g}" if number < 1 else f"{number:.2g}"  # noqa: PLR2004
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], word: str = "and") -> str:
     """Names in a sentence.
 
-    >>> listed(["a"]), listed(["a", "b", "c"])
-    ('a', 'a, b and c')
+    >>> listed(["a"]), listed(["a", "b", "c"], "or")
+    ('a', 'a, b or c')
     """
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
 
 
 def named(labels: Iterable[str]) -> str:

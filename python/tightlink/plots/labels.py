@@ -31,7 +31,7 @@ _UNITS: Final[dict[str, tuple[tuple[str, float], ...]]] = {
     "_bytes": (("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12)),
     "_s": (("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)),
 }
-_COUNTS: Final = {"_packets": "packets", "_pps": "packets/s"}
+_COUNTS: Final = {"_packets": "packets", "_pps": "packets/s", "_bdp": "BDP"}
 _SHARES: Final = ("limited_by_", "utilization", "loss", "load")
 _SHARES_OF_GROUPS: Final = ("share", "loss")
 #: Columns with a title of their own; sizes of packets stay in bytes.

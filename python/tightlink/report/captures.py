@@ -45,7 +45,8 @@ def lead(run: Run) -> str:
     ends = (interfaces["start_s"] + interfaces["duration_s"]).drop_nulls()
     lasts = float(ends.to_list()[0]) if ends.len() == 1 else max(ends.to_list(), default=0.0)
     rate = rounded(size * 8 / lasts if lasts > 0 else None, units.format_rate)
-    began = run.manifest["began"] or "never"
+    # To the second; the section of the file has all digits.
+    began = f"{run.manifest['began'][:19].replace('T', ' ')} UTC" if run.manifest["began"] else "never"
     passed = f"{several(packets, 'packet')} in {rounded(lasts, units.format_time)}, {rate} on average"
     found = f"{several(run.manifest['connections'], 'connection')}, {several(run.flows.height, 'flow')}"
     return f"{passed}, captured from {began} on: {found}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from tightlink.report.blocks import Text
@@ -37,6 +38,14 @@ def _item(diagnosis: Diagnosis, told: set[str]) -> Markup:
 
     commands = [each.command for each in diagnosis.suggestions if each.command not in told]
     told.update(commands)
-    # Commands may break where a page is narrow: they are copied as one line.
-    code = Markup().join(map(Markup("<br><code>{}</code>").format, commands))
+    code = Markup().join(Markup("<br><code>{}</code>").format(_breaking(command)) for command in commands)
     return Markup("<li><strong>{}</strong>: {}{}</li>\n").format(diagnosis.subject, diagnosis.answer, code)
+
+
+def _breaking(command: str) -> Markup:
+    """A command that may break where a page is narrow, but not within an option's name; it is copied as one line."""
+    from markupsafe import Markup
+
+    parts = re.split(r"(--[a-z]+)", command)
+    whole = Markup('<span class="option">{}</span>')
+    return Markup().join(whole.format(part) if part.startswith("--") else part for part in parts)

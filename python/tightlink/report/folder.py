@@ -20,13 +20,20 @@ from tightlink.run import SIMULATION, open_run
 if TYPE_CHECKING:
     import os
 
+    from tightlink.report.sequence import Between
     from tightlink.run import Run
 
 _REPORT: Final = "report.html"
 _MOST_ROWS: Final = 500
 
 
-def run_report(folder: str | os.PathLike[str], *, sequence: str | None = None, with_lab: bool = False) -> Path:
+def run_report(
+    folder: str | os.PathLike[str],
+    *,
+    sequence: str | None = None,
+    between_s: Between = (None, None),
+    with_lab: bool = False,
+) -> Path:
     """Write ``report.html`` into a folder and return where it is.
 
     A run gets its totals, why each flow was as fast as it was, and its series. A study writes its own
@@ -35,6 +42,7 @@ def run_report(folder: str | os.PathLike[str], *, sequence: str | None = None, w
     Args:
         folder: Of the run, the study or the sweep.
         sequence: Name of a flow whose sequence numbers are drawn over time, of a run with packets.
+        between_s: When these begin and end, in seconds; without it, with the run.
         with_lab: Whether the report opens what was simulated in the lab, for which it contains the engine.
 
     Raises:
@@ -54,9 +62,9 @@ def run_report(folder: str | os.PathLike[str], *, sequence: str | None = None, w
         run = open_run(place)
         return write(
             target,
-            title=f"Run {place.resolve().name}",
+            title=f"{'Run' if run.source == SIMULATION else run.source.capitalize()} {place.resolve().name}",
             lead=lead(run),
-            sections=sections(run, sequence=sequence),
+            sections=sections(run, sequence=sequence, between_s=between_s),
             seeds=[run.manifest["seed"]] if "seed" in run.manifest else [],
             warnings=run.warnings,
             laboratories=_laboratories(run, place) if with_lab else (),
@@ -69,12 +77,10 @@ def run_report(folder: str | os.PathLike[str], *, sequence: str | None = None, w
             "or of a study or a sweep (it has claims.json or runs.parquet)"
         )
     if (place / MARKER).exists() and (place / RUNS).exists():
-        return target if target.exists() and not with_lab else write_sweep(place, with_lab=with_lab)
+        return write_sweep(place, with_lab=with_lab)
     if with_lab:
         raise TightlinkError(f"{place}: the report of a study gets its laboratories by tightlink study … --with-lab")
-    if target.exists():
-        return target
-    return _of_study(place, target)
+    return target if target.exists() else _of_study(place, target)
 
 
 def _laboratories(run: Run, place: Path) -> list[Offer]:

@@ -16,6 +16,7 @@ from tightlink.run import CAPTURE, SIMULATION, TRACE
 if TYPE_CHECKING:
     import polars as pl
 
+    from tightlink.report.sequence import Between
     from tightlink.run import Run
 
 _MOST_BARS: Final = 24
@@ -28,14 +29,15 @@ _FLOWS: Final = (
 )
 
 
-def sections(run: Run, *, sequence: str | None = None) -> list[Section]:
+def sections(run: Run, *, sequence: str | None = None, between_s: Between = (None, None)) -> list[Section]:
     """All that there is to say of a run, in order.
 
     Args:
         run: Simulated, measured, captured or traced.
         sequence: Name of a flow whose sequence numbers are drawn over time.
+        between_s: When these begin and end, in seconds; without it, with the run.
     """
-    drawn = [] if sequence is None else [of_sequence.section(run, sequence)]
+    drawn = [] if sequence is None else [of_sequence.section(run, sequence, between_s)]
     if run.source == CAPTURE:
         from tightlink.report import captures
 

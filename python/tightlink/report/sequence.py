@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from tightlink.errors import TightlinkError, closest, one_of
 from tightlink.plots.labels import grouped
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from tightlink.run import Run
 
+#: When a part of a run begins and ends, in seconds; nothing where it does with the run.
+Between: TypeAlias = tuple[float | None, float | None]
+
 _SENT: Final = "sent"
 _AGAIN: Final = "retransmitted"
 _ACKED: Final = "acknowledged"
@@ -25,12 +28,13 @@ _FINDINGS: Final = ("retransmission", "fast retransmission", "spurious retransmi
 _MOST_NAMED: Final = 20
 
 
-def section(run: Run, flow: str) -> Section:
+def section(run: Run, flow: str, between_s: Between = (None, None)) -> Section:
     """Sequence numbers of a flow over time.
 
     Args:
         run: With the packets of the flow (``--trace``; of a capture ``--packets``).
         flow: Its name.
+        between_s: When they begin and end, in seconds; without it, with the run.
 
     Raises:
         TightlinkError: There is no such flow, or the run has no packets.
@@ -42,14 +46,22 @@ def section(run: Run, flow: str) -> Section:
     import polars as pl
 
     found = (_captured if run.source == CAPTURE else _traced)(run, number)
+    begin_s, end_s = between_s
+    if begin_s is not None:
+        found = found.filter(pl.col("time_s") >= begin_s)
+    if end_s is not None:
+        found = found.filter(pl.col("time_s") <= end_s)
     if found.is_empty():
-        raise TightlinkError(f"--sequence {flow}: none of its packets is in the table packets")
+        when = "" if between_s == (None, None) else " between --from and --to"
+        raise TightlinkError(f"--sequence {flow}: none of its packets is in the table packets{when}")
     counts = {kind: found.filter(pl.col("kind") == kind).height for kind in (_SENT, _AGAIN, _LOST)}
     said = [f"{grouped(counts[_SENT])} packets sent for the first time, {grouped(counts[_AGAIN])} retransmitted"]
     if run.source != CAPTURE:
         said.append(f"{grouped(counts[_LOST])} lost")
     unit = "bytes from the beginning of the connection" if run.source == CAPTURE else "packets"
-    caption = f"{', '.join(said)}. Sequence numbers in {unit}; drag over the strip to zoom in."
+    caption = f"{', '.join(said)}. Sequence numbers in {unit}."
+    if found["kind"].value_counts()["count"].max() > charts.MOST_IN_SEQUENCE:  # type: ignore[operator]
+        caption += ' To see every packet of a part, draw only that: --from "3 s" --to "4 s" beside --sequence.'
     return Section(f"Sequence numbers of {flow}", "", [Chart(charts.sequence(found), caption)])
 
 

@@ -12,7 +12,7 @@ from tightlink.analysis.residuals import NEAR
 from tightlink.console import quantity
 from tightlink.plots import labels
 from tightlink.report import charts
-from tightlink.report.blocks import Chart, Row, Section, Table, Text
+from tightlink.report.blocks import Row, Section, Table, Text
 from tightlink.report.page import write
 
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 _MOST_ROWS: Final = 500
 _MOST_CHARTS: Final = 12
+#: Charts of series beside each other, and how high they are, in pixels.
+_BESIDE: Final = 2
+_HIGH: Final = 190
 _WORDS: Final = {"flows": "Flows", "links": "Links", "nodes": "Nodes", "series": "Series", RUNS_TABLE: "Runs"}
 
 
@@ -127,10 +130,13 @@ def _series(found: Comparison) -> Section | None:
     blocks: list[Block] = []
     sides = dict(zip(SIDES, found.titles, strict=True))
     moving = means.filter(pl.any_horizontal(pl.col(side) != 0 for side in SIDES))
+    drawn = []
     for entity, metric in moving.select("entity", "metric").head(_MOST_CHARTS).iter_rows():
         rows = found.series.filter((pl.col("entity") == entity) & (pl.col("metric") == metric))
         shown = rows.select(pl.col("side").replace(sides), "time_s", pl.col("value").alias(metric))
-        blocks.append(Chart(charts.line(shown, "time_s", metric, by="side", title=f"{entity}: {labels.plain(metric)}")))
+        title = f"{entity}: {labels.plain(metric)}"
+        drawn.append(charts.line(shown, "time_s", metric, by="side", title=title, height=_HIGH))
+    blocks += [Row(drawn[place : place + _BESIDE]) for place in range(0, len(drawn), _BESIDE)]
     rest = f" The first {_MOST_CHARTS} of {moving.height} have a picture." if moving.height > _MOST_CHARTS else ""
     blocks.append(Table(_titled(found, written(means.head(_MOST_ROWS))), "Means over the time that both have."))
     return Section("Series", f"Samples of both, over the same time.{rest}", blocks)

@@ -179,7 +179,8 @@ def _cells(found: Found) -> Section:
         copied = pl.when(pl.col("cell").is_in(found.copies)).then(pl.lit(" copies")).otherwise(pl.lit(""))
         shown = shown.with_columns(runs=pl.col("runs").cast(pl.String) + copied)
     caption = f"The first {_MOST_ROWS} of {found.cells.height}." if found.cells.height > _MOST_ROWS else ""
-    finding = "Means over replications ± half their 95 % confidence intervals." if several_runs else ""
+    known = any(shown[name].is_not_null().any() for name in widths.values())
+    finding = "Means over replications ± half their 95 % confidence intervals." if known else ""
     return Section("Combinations", finding, [Table(shown, caption, widths=widths)])
 
 

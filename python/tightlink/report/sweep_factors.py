@@ -13,7 +13,7 @@ from tightlink.plots import labels
 from tightlink.reduce import largest, smallest
 from tightlink.report import charts
 from tightlink.report.blocks import Chart, Row, Section, Table, Text
-from tightlink.report.changes import is_delay
+from tightlink.report.changes import changes, is_delay
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from tightlink.report.sweep import Found
 
 _TWO: Final = 2
-#: Levels up to which each has its name in the plane of delay and throughput.
-_MOST_NAMED: Final = 12
 #: Traffic groups up to which each has its line.
 _MOST_LINES: Final = 8
 #: Traffic groups up to which each has a column beside the metrics of all.
@@ -55,8 +53,9 @@ def _effect(found: Found, factor: str) -> Section:
         "the other factors as in the first combination" if found.one_at_a_time
         else "means over all combinations that have the level" if len(found.varied) > 1 else ""
     )  # fmt: skip
-    blocks: list[Block] = [Row(_large(found, levels, factor))]
-    moved = [name for name in found.metrics[1:] if _moves(levels[name])]
+    main = _main(found, factor)
+    blocks: list[Block] = [Row(_large(found, factor, main))]
+    moved = [name for name in found.metrics if name != main and _moves(levels[name])]
     if moved:
         blocks.append(Row([_drawn(found, levels, factor, name, _SMALL) for name in moved]))
     still = [name for name in found.metrics if not _moves(levels[name])]
@@ -65,6 +64,9 @@ def _effect(found: Found, factor: str) -> Section:
     replicated = any(levels[width_of(name)].is_not_null().any() for name in found.metrics)
     if replicated:
         blocks.append(Text("Bars, and what stands behind ±, are 95 % confidence intervals over replications."))
+    if len(found.varied) == 1:
+        # Its levels are the combinations, which have a table of their own.
+        return Section(f"Effect of {' & '.join(together)}", "", blocks)
     # Of groups only where the page has room: "Combinations" has them all.
     goodputs = list(found.groups.get("goodput_bps", {}).values())
     first = goodputs if len(goodputs) <= _MOST_COLUMNS and not replicated else []
@@ -77,22 +79,26 @@ def _effect(found: Found, factor: str) -> Section:
     return Section(f"Effect of {' & '.join(together)}", finding, blocks)
 
 
-def _large(found: Found, levels: pl.DataFrame, factor: str) -> list[alt.LayerChart]:
-    """The first metric, of each traffic group by itself, beside the plane of delay and throughput."""
+def _main(found: Found, factor: str) -> str:
+    """The first metric where it or that of a traffic group moves; otherwise what changes most."""
+    first, levels = found.metrics[0], found.levels[factor]
+    if any(_moves(levels[name]) for name in (first, *found.groups.get(first, {}).values())):
+        return first
+    return next((change.response for change in changes({factor: levels}, found.metrics)), first)
+
+
+def _large(found: Found, factor: str, main: str) -> list[alt.LayerChart]:
+    """A metric, of each traffic group by itself, beside the plane of delay and throughput."""
     import polars as pl
 
-    first = _drawn(found, levels, factor, found.metrics[0], _TALL)
+    levels = found.levels[factor]
+    first = _drawn(found, levels, factor, main, _TALL)
     delay = next((name for name in found.metrics if is_delay(name)), None)
     if delay is None or "throughput_bps" not in levels.columns:
         return [first]
     name = labels.shortest([factor])[factor]
     points = levels.select(pl.Series(name, map(in_words, levels[factor].to_list())), "throughput_bps", delay)
-    plane = charts.delay_throughput(points, delay=delay, by=name, height=_TALL)
-    if levels.height <= _MOST_NAMED:
-        # Names stand at the points, and a legend of half the width has no room for them.
-        for layer in plane.layer:
-            layer.encoding.color.legend = None
-    return [first, plane]
+    return [first, charts.delay_throughput(points, delay=delay, by=name, height=_TALL)]
 
 
 def _drawn(found: Found, levels: pl.DataFrame, factor: str, metric: str, height: int) -> alt.LayerChart:

@@ -25,10 +25,11 @@ from tightlink.report.charts.lines import line, shared_domains, small_multiples
 from tightlink.report.charts.linked import linked
 from tightlink.report.charts.marks import bars_stacked, points
 from tightlink.report.charts.regions import Shade, shaded
-from tightlink.report.charts.sequence import sequence
+from tightlink.report.charts.sequence import MOST_IN_SEQUENCE, sequence
 from tightlink.report.thin import thin
 
 __all__ = [
+    "MOST_IN_SEQUENCE",
     "Shade",
     "bars_stacked",
     "beside_standard",

@@ -11,6 +11,7 @@ Example:
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from tightlink.report.charts.lines import line
@@ -30,18 +31,23 @@ _Align: TypeAlias = Literal["left", "right", "center"]
 _MOST_STEPS: Final = 800
 #: Names up to so many stand at their points.
 _MOST_NAMED: Final = 12
-#: About how large a chart and a letter are, in pixels, to keep names apart.
-_WIDE: Final = 900
+#: Widths between which a chart may turn out, and about how large a letter and a point are, in pixels.
+_NARROWEST: Final = 280.0
+_WIDEST: Final = 1100.0
 _LETTER: Final = (6.5, 13.0)
+_POINT: Final = 6.0
+#: Room of the words in the corner, in pixels.
+_CORNER: Final = (60.0, 16.0)
 _DOT: Final = 46
 _MEAN: Final = 130
 _PALE: Final = 0.3
-#: Where a name may stand, the first that is free: how the text is aligned, and how far from the point it begins.
+_ALIGNED: Final[tuple[tuple[_Align, float], ...]] = (("center", 0.0), ("left", 4.0), ("right", -4.0))
+#: Where a name may stand, the first that is free: beside its point, else in one of four lines below or above it. How
+#: the text is aligned, and how far from the point it begins.
 _SIDES: Final[tuple[tuple[_Align, float, float], ...]] = (
     ("left", 8.0, 0.0),
     ("right", -8.0, 0.0),
-    ("center", 0.0, -13.0),
-    ("center", 0.0, 13.0),
+    *((align, dx, line * sign) for line in (15.0, 29.0, 43.0, 57.0) for sign in (1, -1) for align, dx in _ALIGNED),
 )
 #: By the end of a column's name: the share of all values that are at most so large.
 _SHARES: Final = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "max": 1.0}
@@ -57,7 +63,6 @@ def delay_throughput(  # noqa: PLR0913
     title: str = "",
     height: int = 320,
     width: Width = "container",
-    x_scale: Kind = "linear",
 ) -> alt.LayerChart:
     """The plane of delay and throughput: up and to the left is better, more throughput with less delay.
 
@@ -73,14 +78,11 @@ def delay_throughput(  # noqa: PLR0913
         title: Above the chart.
         height: In pixels.
         width: In pixels, or as wide as there is room.
-        x_scale: Kind of the axis along.
     """
     import altair as alt
     import polars as pl
 
     found = frame.drop_nulls([delay, rate, by])
-    if x_scale == "log":
-        found = found.filter(pl.col(delay) > 0)
     axes = {delay: axis_of(found, delay, None), rate: axis_of(found, rate, None)}
     # From zero on: a difference that is small looks small.
     ends = {column: (0.0, round_above(largest(found, column) or 1.0)) for column in axes}
@@ -88,12 +90,19 @@ def delay_throughput(  # noqa: PLR0913
     means = shown.group_by(by, maintain_order=True).agg(pl.col(delay, rate).mean(), pl.len().alias("rows"))
     repeated = means.filter(pl.col("rows") > 1)
     encoding: dict[str, Any] = {
-        "x": channel(alt.X, shown, delay, axes[delay], kind=x_scale, domain=None if x_scale == "log" else ends[delay]),
+        "x": channel(alt.X, shown, delay, axes[delay], domain=ends[delay]),
         "y": channel(alt.Y, shown, rate, axes[rate], domain=ends[rate]),
         "color": color(shown, by, among),
     }
     if repeated.height and means.height > 1:
         encoding["color"].legend.symbolOpacity = 1
+    along, up = ((means[column] / axes[column].factor / ends[column][1]).to_list() for column in (delay, rate))
+    points = [(share, height * (1 - part)) for share, part in zip(along, up, strict=True)]
+    few = means.height <= _MOST_NAMED
+    sides = _free_sides(means[by].to_list(), points, height) if few else [None] * means.height
+    if None not in sides:
+        # All names stand at their points.
+        encoding["color"].legend = None
     names = {column: axis.title for column, axis in axes.items()}
     pale = _PALE if repeated.height else 0.9
     size = _DOT if repeated.height else _MEAN
@@ -106,60 +115,74 @@ def delay_throughput(  # noqa: PLR0913
         told = names | {"rows": "mean of so many rows"}
         dots = alt.Chart(means).mark_point(filled=True, size=_MEAN, opacity=1.0)
         layers.append(dots.encode(**encoding, tooltip=tooltip(means, told)))
-    if means.height <= _MOST_NAMED:
-        layers += _names(means, (delay, rate, by), height, encoding)
-    corner = alt.Chart(shown.head(1)).mark_text(align="left", fontSize=11, opacity=0.7, color="currentColor")
-    layers.append(corner.encode(x=alt.value(8), y=alt.value(8), text=alt.value("↖ better"), tooltip=alt.value(None)))
+    layers += _names(means.with_columns(pl.Series("side", sides, dtype=pl.Int64)), by, encoding)
+    # Where delay is long and throughput small, fewest points are.
+    corner = alt.Chart(shown.head(1)).mark_text(align="right", fontSize=11, opacity=0.7, color="currentColor")
+    at = {"x": alt.value(alt.ExprRef("width - 6")), "y": alt.value(height - 9)}
+    layers.append(corner.encode(**at, text=alt.value("↖ better"), tooltip=alt.value(None)))
     return finished(alt.LayerChart(layer=layers), title, height, width, {})
 
 
-def _names(
-    means: pl.DataFrame, columns: tuple[str, str, str], height: int, encoding: dict[str, Any]
-) -> list[alt.Chart]:
-    """The names at their points, on a side where nothing else stands; those without room only show on hovering."""
+def _names(means: pl.DataFrame, by: str, encoding: dict[str, Any]) -> list[alt.Chart]:
+    """The names that have room at their points."""
     import altair as alt
     import polars as pl
 
-    across, up, by = columns
-    x, y = (_pixels(means, column, size) for column, size in ((across, _WIDE), (up, height)))
-    points = [(right, -high) for right, high in zip(x, y, strict=True)]
-    placed = means.with_columns(pl.Series("side", _free_sides(means[by].to_list(), points), dtype=pl.Int64))
     layers = []
     for side, (align, dx, dy) in enumerate(_SIDES):
-        part = placed.filter(pl.col("side") == side)
+        part = means.filter(pl.col("side") == side)
         if part.height:
             text = alt.Chart(part).mark_text(align=align, dx=dx, dy=dy, fontSize=11.5)
             layers.append(text.encode(**encoding, text=alt.Text(by, type="nominal"), tooltip=alt.value(None)))
     return layers
 
 
-def _pixels(means: pl.DataFrame, column: str, size: int) -> list[float]:
-    """About where values stand on an axis that begins at zero."""
-    values = means[column].to_list()
-    end = round_above(max(values, default=0.0) or 1.0)
-    return [value / end * size for value in values]
+@dataclass(frozen=True)
+class _Box:
+    """A rectangle whose place depends on how wide the chart is: pixels from a share of its width."""
+
+    share: float
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+    def within(self, height: float) -> bool:
+        """Whether it is inside of the chart, however wide that is."""
+        inside = self.share * _NARROWEST + self.left >= 0 and self.right <= (1 - self.share) * _NARROWEST
+        return inside and self.top >= 0 and self.bottom <= height
+
+    def meets(self, other: _Box) -> bool:
+        """Whether it covers another one at some width of the chart."""
+        if self.bottom <= other.top or other.bottom <= self.top:
+            return False
+        apart = [(self.share - other.share) * width for width in (_NARROWEST, _WIDEST)]
+        return min(apart) < other.right - self.left and other.left - self.right < max(apart)
 
 
-def _free_sides(names: list[str], points: list[tuple[float, float]]) -> list[int | None]:
-    """The first side of each point on which its name covers no other name and no point, if there is one."""
-    taken = [(x - 6, x + 6, y - 6, y + 6) for x, y in points]
+def _free_sides(names: list[str], points: list[tuple[float, float]], height: float) -> list[int | None]:
+    """The first side of each point on which its name covers no other name and no point, if there is one.
+
+    Args:
+        names: Those of the points.
+        points: Where they are: across as a share of the width, and in pixels from the top.
+        height: That of the chart, in pixels.
+    """
+    taken = [_Box(share, -_POINT, _POINT, y - _POINT, y + _POINT) for share, y in points]
+    taken.append(_Box(1.0, -_CORNER[0], 0.0, height - _CORNER[1], height))
     sides: list[int | None] = []
-    for name, (x, y) in zip(names, points, strict=True):
+    for name, (share, y) in zip(names, points, strict=True):
         long, high = len(name) * _LETTER[0], _LETTER[1] / 2
         chosen = None
         for side, (align, dx, dy) in enumerate(_SIDES):
-            left = x + dx - {"left": 0.0, "right": long, "center": long / 2}[align]
-            box = (left, left + long, y + dy - high, y + dy + high)
-            if left + long <= _WIDE and not any(_overlap(box, other) for other in taken):
+            left = dx - {"left": 0.0, "right": long, "center": long / 2}[align]
+            box = _Box(share, left, left + long, y + dy - high, y + dy + high)
+            if box.within(height) and not any(box.meets(other) for other in taken):
                 chosen = side
                 taken.append(box)
                 break
         sides.append(chosen)
     return sides
-
-
-def _overlap(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
-    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
 
 
 def distribution(  # noqa: PLR0913

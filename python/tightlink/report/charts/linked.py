@@ -32,8 +32,9 @@ _EXTENT: Final = 44
 #: In notebooks; a page makes them as wide as it is.
 _WIDTH: Final = 900
 _FADED: Final = 0.1
-_HOW: Final = "drag over this strip to zoom in, double-click it for all"
-_PICK: Final = "; click a name in the legend to pick it out"
+#: Lines that are short enough for narrow screens.
+_HOW: Final = ("drag over this strip to zoom in, double-click it for all",)
+_PICK: Final = ("click a name in the legend to pick it out",)
 #: Names of the parts, by which the page finds them.
 _PANELS: Final = "panels"
 _CHOSEN: Final = "chosen"
@@ -87,7 +88,7 @@ def linked(
         found.append(
             {"name": f"panel_{place}", "x": x, "y": y, "by": by, "x_title": along.title, "fading": fading[place]}
         )
-    strip = strip_of(drawn[0], _HOW + (_PICK if len(set(names)) > 1 else ""))
+    strip = strip_of(drawn[0], _HOW + (_PICK if len(set(names)) > 1 else ()))
     drawn[0] = drawn[0].add_params(chosen)
     above = alt.vconcat(*drawn, spacing=12, name=_PANELS).resolve_scale(x="shared")
     meta = {"panels": found, "note": next((note for note in notes if note), "")}
@@ -119,14 +120,14 @@ def across(x: str, title: str | None) -> alt.X:
     return alt.X(x, type="quantitative", title=title, axis=axis, scale=scale)
 
 
-def strip_of(first: Any, title: str = _HOW) -> Any:
+def strip_of(first: Any, title: Sequence[str] = _HOW) -> Any:
     """All lines of a chart in small, over which one drags."""
     import altair as alt
 
     axis = alt.Axis(labels=False, ticks=False, grid=False, minExtent=_EXTENT, maxExtent=_EXTENT)
     encoding = first.encoding
     lines = alt.Chart(first.data, name="strip").mark_line(strokeWidth=0.7, opacity=0.7).encode(
-        x=alt.X(encoding.x.shorthand, type="quantitative", title=title, scale=alt.Scale(nice=False, zero=False),
+        x=alt.X(encoding.x.shorthand, type="quantitative", title=list(title), scale=alt.Scale(nice=False, zero=False),
                 axis=alt.Axis(labels=False, ticks=False, titleOpacity=0.6)),
         y=alt.Y(encoding.y.shorthand, type="quantitative", title=None, axis=axis),
         color=encoding.color,

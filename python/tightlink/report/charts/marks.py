@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.plots import labels, palette
-from tightlink.report.encoding import axis_of, channel, color, finished, largest, outside, scaled, tooltip
+from tightlink.report.encoding import (
+    axis_of,
+    channel,
+    color,
+    finished,
+    largest,
+    legend_columns,
+    outside,
+    scaled,
+    tooltip,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,6 +144,7 @@ def bars_stacked(  # noqa: PLR0913
         ]
     ).filter(pl.col("share") > 0)
     names = alt.Scale(domain=[name for _, name, _ in drawn], range=[shade for _, _, shade in drawn])
+    beside = legend_columns([name for _, name, _ in drawn])
     what = "part" if columns is not None else "limited by"
     chart: alt.Chart = (
         alt.Chart(long)
@@ -154,7 +165,7 @@ def bars_stacked(  # noqa: PLR0913
                 axis=alt.Axis(labelExpr=_PERCENT, tickCount=5),
                 scale=alt.Scale(domain=[0, 1]),
             ),
-            color=alt.Color("part", type="nominal", scale=names, legend=alt.Legend(title=None)),
+            color=alt.Color("part", type="nominal", scale=names, legend=alt.Legend(title=None, columns=beside)),
             order=alt.Order("order", type="quantitative"),
             tooltip=[
                 alt.Tooltip(label, type="nominal", title=labels.words(label)),

@@ -20,7 +20,8 @@ _KINDS: Final = {
     "retransmitted": (palette.SERIES[4], "square", 26),
     "lost": (palette.SERIES[1], "cross", 40),
 }
-_MOST: Final = 4000
+#: Points of a kind beyond which some are left out.
+MOST_IN_SEQUENCE: Final = 4000
 _HEIGHT: Final = 380
 _WIDTH: Final = 900
 
@@ -40,7 +41,7 @@ def sequence(frame: pl.DataFrame) -> alt.VConcatChart:
     import polars as pl
 
     shown = [kind for kind in _KINDS if (frame["kind"] == kind).any()]
-    kept = thin(frame, "time_s", "sequence", by="kind", most=_MOST)
+    kept = thin(frame, "time_s", "sequence", by="kind", most=MOST_IN_SEQUENCE)
     color = alt.Color(
         "kind", type="nominal", scale=alt.Scale(domain=shown, range=[_KINDS[kind][0] for kind in shown]),
         legend=alt.Legend(title=None, orient="top", symbolType="circle"),
