@@ -137,12 +137,18 @@ def test_a_claim_without_a_verdict_is_open() -> None:
     assert [claim.verdict for claim in table.judged(OBSERVED)] == ["open"]
 
 
+def test_what_is_observed_may_have_no_verdict() -> None:
+    table = ClaimsTable.parsed(CLAIM + 'expected = 5\nopen = "Another version: {base.rate-a:.0f} here."')
+    (claim,) = table.judged(OBSERVED)
+    assert (claim.expected, claim.observed, claim.holds, claim.reason) == (5, 4.0, None, "Another version: 4 here.")
+
+
 def test_measured_claims_are_open_where_nothing_was_measured() -> None:
     table = ClaimsTable.parsed(CLAIM.replace("claims", "live") + "expected = 4.0")
     assert table.judged({}) == []
     assert [claim.verdict for claim in table.judged_live(OBSERVED)] == ["holds"]
     (missing,) = table.judged_live({})
     assert (missing.verdict, missing.reason) == ("open", "The machine was too busy to measure it.")
-    other = ClaimsTable.parsed(CLAIM.replace("claims", "live") + 'expected = 4.0\nopen = "{verdict}."')
+    other = ClaimsTable.parsed(CLAIM.replace("claims", "live") + 'expected = 4.0\nunmeasured = "{verdict}."')
     (missing,) = other.judged_live({"verdict": "No kernel"})
     assert (missing.verdict, missing.reason) == ("open", "No kernel.")
