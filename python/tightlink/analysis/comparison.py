@@ -227,7 +227,8 @@ def _differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> pl.Data
 
 def _flat(thing: Any, path: str = "") -> Iterable[tuple[str, str]]:
     if not isinstance(thing, dict):
-        yield path, str(thing)
+        # As a scenario writes it.
+        yield path, str(thing).lower() if isinstance(thing, bool) else str(thing)
         return
     for key, value in thing.items():
         yield from _flat(value, f"{path}.{key}" if path else str(key))

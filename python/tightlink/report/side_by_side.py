@@ -53,25 +53,30 @@ def write_comparison(found: Comparison, folder: str | os.PathLike[str], names: t
         counted += f"; {percent(near, 0)} of the {second} ones are within ±{percent(NEAR, 0)} of the {first} ones"
     # Sides that are called as their folders need no word of it.
     called = "".join(f"{title}: `{name}`. " for title, name in zip(found.titles, names, strict=True) if title != name)
+    signed = f"A change is ({second} − {first}) / {first}: −16 % means that the second has less."
     return write(
         place / "report.html",
         title=f"{second} against {first}",
-        lead=f"{called}{counted}. A change is ({second} − {first}) / {first}: −16 % means that the second has less.",
+        lead=f"{_better(found)}{called}{counted}. {signed}",
         sections=[part for part in parts if part is not None],
         figures=place / "figures" if (place / "figures").is_dir() else (),
         warnings=found.warnings,
     )
 
 
-def _summary(found: Comparison) -> Section | None:
+def _better(found: Comparison) -> str:
+    """What got better and what worse, a paragraph; nothing where nothing is judged."""
     if found.summary.is_empty():
-        return None
+        return ""
     better, worse = (
         [f"{row['summary']} {row['change']}" for row in summarized(found).filter(verdict=verdict).to_dicts()]
         for verdict in ("better", "worse")
     )
-    finding = f"Better: {'; '.join(better) or 'nothing'}. Worse: {'; '.join(worse) or 'nothing'}."
-    return Section("Better and worse", finding, [Table(summarized(found))])
+    return f"Better: {'; '.join(better) or 'nothing'}. Worse: {'; '.join(worse) or 'nothing'}.\n\n"
+
+
+def _summary(found: Comparison) -> Section | None:
+    return None if found.summary.is_empty() else Section("Better and worse", "", [Table(summarized(found))])
 
 
 def _scenarios(found: Comparison) -> Section | None:

@@ -96,10 +96,13 @@ def delay_throughput(  # noqa: PLR0913
     }
     if repeated.height and means.height > 1:
         encoding["color"].legend.symbolOpacity = 1
-    along, up = ((means[column] / axes[column].factor / ends[column][1]).to_list() for column in (delay, rate))
-    points = [(share, height * (1 - part)) for share, part in zip(along, up, strict=True)]
+    points, singles = (
+        [(row[delay] / axes[delay].factor / ends[delay][1],
+          height * (1 - row[rate] / axes[rate].factor / ends[rate][1])) for row in part.iter_rows(named=True)]
+        for part in (means, shown)
+    )  # fmt: skip
     few = means.height <= _MOST_NAMED
-    sides = _free_sides(means[by].to_list(), points, height) if few else [None] * means.height
+    sides = _free_sides(means[by].to_list(), points, singles, height) if few else [None] * means.height
     if None not in sides:
         # All names stand at their points.
         encoding["color"].legend = None
@@ -160,15 +163,18 @@ class _Box:
         return min(apart) < other.right - self.left and other.left - self.right < max(apart)
 
 
-def _free_sides(names: list[str], points: list[tuple[float, float]], height: float) -> list[int | None]:
+def _free_sides(
+    names: list[str], points: list[tuple[float, float]], singles: list[tuple[float, float]], height: float
+) -> list[int | None]:
     """The first side of each point on which its name covers no other name and no point, if there is one.
 
     Args:
         names: Those of the points.
         points: Where they are: across as a share of the width, and in pixels from the top.
+        singles: Where single rows are, of which a point is the mean.
         height: That of the chart, in pixels.
     """
-    taken = [_Box(share, -_POINT, _POINT, y - _POINT, y + _POINT) for share, y in points]
+    taken = [_Box(share, -_POINT, _POINT, y - _POINT, y + _POINT) for share, y in (*points, *singles)]
     taken.append(_Box(1.0, -_CORNER[0], 0.0, height - _CORNER[1], height))
     sides: list[int | None] = []
     for name, (share, y) in zip(names, points, strict=True):
