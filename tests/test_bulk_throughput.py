@@ -45,7 +45,7 @@ class Runs(dict[str, tl.Run]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._tasks = {task.name: task for task in STUDY.tasks()}
+        self._tasks = {task.name: task for task in STUDY.all_tasks()}
 
     def __missing__(self, name: str) -> tl.Run:
         self[name] = tl.simulate(self._tasks[name].scenario)
@@ -63,7 +63,7 @@ def grid(runs: Mapping[str, Run]) -> pl.DataFrame:
 
 
 def test_every_task_has_its_own_name() -> None:
-    names = [task.name for task in STUDY.tasks()]
+    names = [task.name for task in STUDY.all_tasks()]
     assert len(set(names)) == len(names)
     assert sum(len(place.cells) for place in paths.PATHS) == 760
 

@@ -42,7 +42,7 @@ def runs() -> dict[str, tl.Run]:
     """Every run of the study, but for most numbers of connections."""
     with pytest.MonkeyPatch.context() as patch:
         _reduce(patch)
-        return {task.name: tl.simulate(task.scenario) for task in STUDY.tasks()}
+        return {task.name: tl.simulate(task.scenario) for task in STUDY.all_tasks()}
 
 
 @pytest.fixture(scope="module")
@@ -171,7 +171,7 @@ def test_a_full_queue_puts_small_packets_on_the_unstable_branch() -> None:
 
 
 def test_names_are_unique_and_sweeps_are_known() -> None:
-    tasks = STUDY.tasks()
+    tasks = STUDY.all_tasks()
     assert len({task.name for task in tasks}) == len(tasks)
     assert sweeps.sweep_of(sweeps.MAIN.scenario(25)) == "100 Mbit/s"
     assert sweeps.link_of(sweeps.FRAGMENTS.scenario(1475)) == ""

@@ -9,7 +9,6 @@ import pytest
 from tightlink.measure import forwarding
 from tightlink.measure.kernel_router import ETHERNET_BYTES
 from tightlink.measure.machine import missing
-from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.link_saturation import STUDY
 from tightlink.studies.link_saturation.live import hosts, kernel
 from tightlink.studies.link_saturation.live.kernel import LINE, OPEN, PAYLOADS, POINTS, Point
@@ -56,9 +55,8 @@ def measured(as_forwarded: Callable[..., Run]) -> Made:
 
 
 def _found(runs: dict[str, Run]) -> dict[str, Claim]:
-    assert STUDY.claims is not None
     values = {**hosts.observe({}).values, **kernel.observe(runs).values}
-    judged = ClaimsTable.read(STUDY.claims).judged_live(values)
+    judged = STUDY.table().judged_live(values)
     return {claim.id: claim for claim in judged if claim.id in {*_VERDICTS, *_OPEN}}
 
 

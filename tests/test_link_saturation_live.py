@@ -12,7 +12,6 @@ from tightlink.measure.machine import missing
 from tightlink.measure.measuring import measure
 from tightlink.measure.relay import SpoiledError
 from tightlink.run import Framed, Run
-from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.link_saturation import STUDY
 from tightlink.studies.link_saturation.live import hosts, kernel
 from tightlink.studies.link_saturation.setup.sweeps import MAIN
@@ -48,8 +47,7 @@ def observed(simulated: dict[str, Run], as_measured: AsMeasured) -> dict[str, Ru
 
 def _claims(observed: hosts.Observed) -> dict[str, Claim]:
     """Those on real hosts, not on the machine's kernel."""
-    assert STUDY.claims is not None
-    judged = ClaimsTable.read(STUDY.claims).judged_live({**kernel.observe({}).values, **observed.values})
+    judged = STUDY.table().judged_live({**kernel.observe({}).values, **observed.values})
     return {claim.id: claim for claim in judged if claim.id in _VERDICTS}
 
 

@@ -12,7 +12,6 @@ from tightlink.experiment.execute import execute
 from tightlink.experiment.results import results
 from tightlink.experiment.store import Store
 from tightlink.report import write
-from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.network_congestion import STUDY
 from tightlink.studies.network_congestion.observe import Observed, observe
 from tightlink.studies.network_congestion.observe.measured import Measured, row
@@ -91,7 +90,7 @@ def _reduced() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def runs(_reduced: None, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tl.Run]:
     """The runs of the reduced study."""
-    return execute(STUDY.tasks(), Store(tmp_path_factory.mktemp("runs")), jobs=2)
+    return execute(STUDY.all_tasks(), Store(tmp_path_factory.mktemp("runs")), jobs=2)
 
 
 @pytest.fixture(scope="module")
@@ -103,8 +102,7 @@ def observed(_reduced: None, runs: dict[str, tl.Run]) -> Observed:
 @pytest.fixture(scope="module")
 def claims(observed: Observed) -> dict[str, Claim]:
     """All claims, but of critical loads only those of graphs that are simulated here."""
-    assert STUDY.claims is not None
-    table = ClaimsTable.read(STUDY.claims)
+    table = STUDY.table()
     listed = [
         each
         for each in table.statements

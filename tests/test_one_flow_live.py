@@ -10,7 +10,6 @@ import tightlink as tl
 from tightlink.experiment.claims import exact
 from tightlink.measure.machine import missing
 from tightlink.run import Framed, Run
-from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.live import measure_all
 from tightlink.studies.one_flow import STUDY, live
 from tightlink.studies.one_flow.setup.cases import CASES
@@ -41,8 +40,7 @@ def _like_measured(run: Run) -> Run:
 
 def _found(runs: Mapping[str, Run]) -> tuple[list[Claim], Report]:
     """Claims and report of what was measured."""
-    assert STUDY.claims is not None
-    table, observed = ClaimsTable.read(STUDY.claims), live.observe(runs)
+    table, observed = STUDY.table(), live.observe(runs)
     published = {each.id: exact(each.id, each.statement, each.source, each.expected, None) for each in table.statements}
     return table.judged_live(observed.values), live.report(observed, published)
 

@@ -13,7 +13,6 @@ import tightlink as tl
 from tightlink.analysis import measurements, regimes
 from tightlink.analysis.estimates import Bracket
 from tightlink.report import charts
-from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.router_response import STUDY
 from tightlink.studies.router_response.observe.probes import measured
 from tightlink.studies.router_response.setup import costs, document, probes, variants, video
@@ -85,8 +84,7 @@ def test_what_the_costs_were_fitted_to_is_marked(claims: dict[str, dict[str, Any
 
 
 def test_the_costs_were_derived_from_the_figures_of_the_claims() -> None:
-    assert STUDY.claims is not None
-    said = {each.id: each.expected for each in ClaimsTable.read(STUDY.claims).statements}
+    said = {each.id: each.expected for each in STUDY.table().statements}
     assert {length: said[f"onset.{length}"] for length in document.ONSETS_PER_S} == document.ONSETS_PER_S
     assert (said["load.level"], said["b.load"]) == (document.LEVEL, document.B_READING)
     assert (said["load.flat"], said["b.end.65"]) == (document.FALL_BPS / 1e6, document.B_END_BPS / 1e6)
@@ -175,7 +173,7 @@ def test_without_interrupts_nothing_falls() -> None:
 
 
 def test_the_study_names_its_probes() -> None:
-    tasks = STUDY.tasks()
+    tasks = STUDY.all_tasks()
     assert len({task.name for task in tasks}) == len(tasks)
     assert sum(task.name.startswith("probe/") for task in tasks) == 5 * 28
     named = {task.name: variants.setting_of(task.scenario) for task in tasks}

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.router_response import STUDY, live
 from tightlink.studies.router_response.live import kernel_router
 from tightlink.studies.router_response.live.kernel_router import PROBES, Probe
@@ -48,8 +47,7 @@ def measured(as_forwarded: Callable[..., Run]) -> Made:
 
 
 def _found(runs: dict[str, Run]) -> dict[str, Claim]:
-    assert STUDY.claims is not None
-    claims = ClaimsTable.read(STUDY.claims).judged_live(live.observe(runs).values)
+    claims = STUDY.table().judged_live(live.observe(runs).values)
     return {claim.id: claim for claim in claims if claim.id.startswith("live.kernel.")}
 
 

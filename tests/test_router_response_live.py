@@ -13,7 +13,6 @@ from tightlink.measure.machine import missing
 from tightlink.measure.measuring import measure
 from tightlink.measure.relay import SpoiledError
 from tightlink.run import Framed, Run
-from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.router_response import STUDY, live
 from tightlink.studies.router_response.live import process_router as router
 
@@ -57,8 +56,7 @@ def observed(simulated: dict[str, Run], as_measured: AsMeasured) -> Callable[[pl
 
 
 def _found(runs: dict[str, Run]) -> dict[str, Claim]:
-    assert STUDY.claims is not None
-    claims = ClaimsTable.read(STUDY.claims).judged_live(live.observe(runs).values)
+    claims = STUDY.table().judged_live(live.observe(runs).values)
     return {claim.id: claim for claim in claims if not claim.id.startswith("live.kernel.")}
 
 
