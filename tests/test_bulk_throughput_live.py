@@ -132,7 +132,7 @@ def test_without_measurements_nothing_is_said(simulated: dict[str, Run], tmp_pat
 
 def test_the_study_measures_where_it_is_asked_to() -> None:
     live = STUDY.with_options({"live": ""})
-    assert {each.task for each in live_cells.cells()} <= {task.name for task in live.tasks()}
+    assert {each.task for each in live_cells.cells()} <= {task.name for task in live.all_tasks()}
     assert live.command == " --live"
     assert not list(STUDY.measured())
     if missing("tun") is None:
