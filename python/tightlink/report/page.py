@@ -40,7 +40,9 @@ _VERDICTS: Final = {
     "open": ("is open", "are open"),
 }
 #: Whose claims are counted apart.
-_ORIGINS: Final = {"document": "of the document", "theory": "of theory", "ours": "of our own"}
+_ORIGINS: Final = {"document": "of the document", "theory": "of theory and others", "ours": "of our own"}
+#: What verdicts say of whose claims they are, where that is said already.
+_WHOSE: Final = re.compile(r"of theory |of our own ")
 #: Claims of one section up to which they are not folded.
 _FEW_CLAIMS: Final = 6
 
