@@ -11,7 +11,7 @@ import pytest
 from tightlink.analysis import sawtooth
 from tightlink.analysis.response_laws import Cubic, HighSpeed, HTcp, Law, Reno, Scalable, mean_window
 from tightlink.studies.congestion_basics import STUDY
-from tightlink.studies.congestion_basics.setup import equilibria, long_path, paths, responses
+from tightlink.studies.congestion_basics.setup import long_path, operating_points, paths, responses
 from tightlink.studies.study import run_study
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setattr(long_path, "DURATION_S", 60)
         patch.setattr(long_path, "COMPARED_S", 20)
         patch.setattr(long_path, "LOSSES", (0.0, 1e-6))
-        patch.setattr(equilibria, "DURATION_S", 24)
+        patch.setattr(operating_points, "DELAY_DURATION_S", 24)
         assert run_study(STUDY, place, 2, lambda _: None) == 3
     return place
 

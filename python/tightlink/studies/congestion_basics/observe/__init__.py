@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tightlink.studies.congestion_basics.observe import equilibria
 from tightlink.studies.congestion_basics.observe.long_path import LongPath
 from tightlink.studies.congestion_basics.observe.operating_points import OperatingPoints
 from tightlink.studies.congestion_basics.observe.paths import Paths
@@ -14,8 +13,6 @@ from tightlink.studies.congestion_basics.observe.responses import Responses
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import polars as pl
 
     from tightlink.run import Run
 
@@ -29,15 +26,12 @@ class Observed:
     paths: Paths
     long_path: LongPath
     responses: Responses
-    waiting: pl.DataFrame
-    """Packets of each flow that wait, of controls that measure delay."""
     points: OperatingPoints
 
 
 def observe(runs: Mapping[str, Run]) -> Observed:
     """From runs to values and tables."""
     phases, paths, long_path, responses = Phases.of(runs), Paths.of(runs), LongPath.of(runs), Responses.of(runs)
-    waiting, points = equilibria.waiting(runs), OperatingPoints.of(runs)
-    values = phases.values() | paths.values() | long_path.values() | responses.values()
-    values |= equilibria.values(waiting) | points.values()
-    return Observed(values, phases, paths, long_path, responses, waiting, points)
+    points = OperatingPoints.of(runs)
+    values = phases.values() | paths.values() | long_path.values() | responses.values() | points.values()
+    return Observed(values, phases, paths, long_path, responses, points)

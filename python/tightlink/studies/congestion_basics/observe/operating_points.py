@@ -1,4 +1,4 @@
-"""Where controls that know the path's rate operate, and what queues that manage themselves hold: BBR, CoDel, PIE."""
+"""Where controls come to rest that measure delay or know the path's rate, and what managed queues hold."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ from tightlink.studies.congestion_basics.setup.operating_points import (
     BBRS,
     BUFFERS_BDP,
     CODEL,
+    DELAY_FLOWS,
+    MEASURING_DELAY,
     PIE_FLOWS,
     RATE,
     RTT_MS,
+    equilibrium,
     pie,
     single,
 )
@@ -29,12 +32,15 @@ if TYPE_CHECKING:
     from tightlink.run import Run
 
 _SETTLED_S: Final = 10
+_DELAY_SETTLED_S: Final = 20
 
 
 @dataclass(frozen=True)
 class OperatingPoints:
-    """What was found of BBR, of CoDel and of PIE."""
+    """What was found of FAST and Vegas, of BBR, of CoDel and of PIE."""
 
+    delay: pl.DataFrame
+    """For FAST and Vegas and numbers of flows: packets of each flow that wait or are in transmission."""
     bbr: pl.DataFrame
     """For each control and buffer: bandwidth-delay products in flight, utilization, and time in the queue."""
     pie: pl.DataFrame
@@ -46,6 +52,11 @@ class OperatingPoints:
     @classmethod
     def of(cls, runs: Mapping[str, Run]) -> OperatingPoints:
         """All of it from the runs."""
+        delay = [
+            (control, flows, (_mean(runs[equilibrium(control, flows)], "queue_packets", _DELAY_SETTLED_S) + 1) / flows)
+            for control in MEASURING_DELAY
+            for flows in DELAY_FLOWS
+        ]
         bbr = [
             (control, buffer, _in_flight_bdp(run), _mean(run, "utilization"), _waiting_s(run))
             for control in BBRS
@@ -56,6 +67,7 @@ class OperatingPoints:
             (flows, _waiting_s(run), _mean(run, "utilization")) for flows in PIE_FLOWS for run in (runs[pie(flows)],)
         ]
         return cls(
+            pl.DataFrame(delay, ["control", "flows", "per_flow_packets"], orient="row"),
             pl.DataFrame(bbr, ["control", "buffer_bdp", "in_flight_bdp", "utilization", "waiting_s"], orient="row"),
             pl.DataFrame(several, ["flows", "waiting_s", "utilization"], orient="row"),
             *_law(runs[CODEL]),
@@ -63,7 +75,23 @@ class OperatingPoints:
 
     def values(self) -> dict[str, object]:
         """What claims compare, by name."""
-        listed: dict[str, object] = {"bbr.buffers_bdp": ", ".join(map(str, BUFFERS_BDP))}
+        several = pl.col("flows") > 1
+        listed: dict[str, object] = {
+            "delay.flows": ", ".join(map(str, DELAY_FLOWS)),
+            "delay.flows_most": max(DELAY_FLOWS),
+            "bbr.buffers_bdp": ", ".join(map(str, BUFFERS_BDP)),
+        }
+        for control in MEASURING_DELAY:
+            own = self.delay.filter(pl.col("control") == control)
+            if control == "vegas":
+                listed["vegas.alone_packets"] = own.filter(~several)["per_flow_packets"][0]
+                own = own.filter(several)
+            packets = own["per_flow_packets"].to_list()
+            listed |= {
+                f"{control}.packets": fmean(packets),
+                f"{control}.least_packets": min(packets),
+                f"{control}.most_packets": max(packets),
+            }
         for control in BBRS:
             own = self.bbr.filter(pl.col("control") == control)
             held = own["in_flight_bdp"].to_list()
@@ -88,9 +116,9 @@ def _waiting_s(run: Run) -> float:
     return _mean(run, "queue_packets") * 8 * PACKET_BYTES / units.rate(RATE)
 
 
-def _mean(run: Run, metric: str) -> float:
+def _mean(run: Run, metric: str, settled_s: float = _SETTLED_S) -> float:
     """Of the link, after the beginning."""
-    chosen = (pl.col("entity") == LINK) & (pl.col("metric") == metric) & (pl.col("time_s") > _SETTLED_S)
+    chosen = (pl.col("entity") == LINK) & (pl.col("metric") == metric) & (pl.col("time_s") > settled_s)
     return mean_of(run.series.filter(chosen)["value"])
 
 

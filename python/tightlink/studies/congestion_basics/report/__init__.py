@@ -36,7 +36,7 @@ def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
             paths.bottleneck(observed.paths),
             paths.long_path(observed.long_path),
             responses.section(observed.responses),
-            operating_points.measuring_delay(observed.waiting),
+            operating_points.measuring_delay(observed.points.delay),
             operating_points.knowing_rates(observed.points),
         ],
         partial(figures.draw, observed=observed),

@@ -1,9 +1,9 @@
-"""Controls that know the path's rate, and queues that manage themselves: BBR, CoDel, PIE."""
+"""Controls that measure delay (FAST, Vegas) or the path's rate (BBR), and managed queues (CoDel, PIE)."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.experiment.execute import Task
@@ -13,12 +13,22 @@ from tightlink.studies.congestion_basics.setup.network import FLOW, PACKET_BYTES
 if TYPE_CHECKING:
     from tightlink.scenario import Scenario
 
+RTT_MS: Final = 40
+#: Of the path of FAST and Vegas.
+DELAY_RATE: Final = "100 Mbit/s"
+DELAY_DURATION_S: Final = 40
+DELAY_FLOWS: Final = (1, 2, 4, 8)
+ALPHAS: Final = (20, 50)
+#: FAST and Vegas by the names that tasks have.
+MEASURING_DELAY: Final[dict[str, Any]] = {
+    **{f"fast-{alpha}": {"kind": "fast", "alpha": f"{alpha} packets"} for alpha in ALPHAS},
+    "vegas": "vegas",
+}
 BBRS: Final = ("bbr", "bbr3")
 #: Of the buffers in front of BBR, in bandwidth-delay products.
 BUFFERS_BDP: Final = (1, 2, 8)
 PIE_FLOWS: Final = (4, 10, 20)
 RATE: Final = "50 Mbit/s"
-RTT_MS: Final = 40
 #: What is offered to CoDel over what its line carries.
 OVERLOAD: Final = 1.2
 CODEL: Final = "point/codel"
@@ -28,7 +38,10 @@ _BDP_PACKETS: Final = units.rate(RATE) * RTT_MS / 1e3 / (8 * PACKET_BYTES)
 
 
 def tasks() -> list[Task]:
-    """Single flows of BBR, a constant overload of CoDel, and PIE with several flows of standard TCP."""
+    """Single flows of BBR, PIE with several flows, a constant overload of CoDel, then FAST and Vegas.
+
+    Flows of these start together, as a late one would take the others' queue for a part of the path.
+    """
     bbr = [
         Task(
             single(control, buffer),
@@ -49,7 +62,22 @@ def tasks() -> list[Task]:
         )
         for flows in PIE_FLOWS
     ]
-    return [*bbr, *several, Task(CODEL, _overload(), trace=True)]
+    delay = [
+        Task(
+            equilibrium(control, flows),
+            scenario(
+                DELAY_RATE, RTT_MS, "unlimited", DELAY_DURATION_S, flows=flows, interval_s=0.1, congestion=congestion
+            ),
+        )
+        for control, congestion in MEASURING_DELAY.items()
+        for flows in DELAY_FLOWS
+    ]
+    return [*bbr, *several, Task(CODEL, _overload(), trace=True), *delay]
+
+
+def equilibrium(control: str, flows: int) -> str:
+    """Name of the task of some flows of a control that measures delay."""
+    return f"equilibrium/{control}/{flows}"
 
 
 def single(control: str, buffer: float) -> str:

@@ -20,7 +20,6 @@ SHORTEST: Final = LENGTHS[0]
 INTERVALS_MS: Final = (*(n / 10 for n in range(1, 10)), *map(float, range(1, 10)), *(10.0 * n for n in range(1, 11)))
 DURATION_S: Final = 120
 SERIAL_BPS: Final = 2e6
-ETHERNET_BPS: Final = 1e8
 #: Ethernet's header, which a packet length counts.
 ETHERNET_HEADER: Final = 14
 #: A frame on the serial line has about these instead: 4,231/s at 65 B and 2,000/s at 130 B fill 2 Mbit/s.
