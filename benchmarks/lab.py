@@ -2,8 +2,8 @@
 
     python benchmarks/lab.py [--drag SECONDS] [--markdown]
 
-Simulation in the worker, drawing, and all of it, each the fastest of some moves, which other programs disturb least; and
-the engine natively, with the same samples, in turns. Their ratio depends on the machine less than the times do.
+Simulation in the worker, drawing, and all of it, each the fastest of some moves, which other programs disturb least;
+and the engine natively, with the same samples, in turns. Their ratio depends on the machine less than the times do.
 """
 
 from __future__ import annotations
@@ -129,8 +129,8 @@ def drag(page: Page, folder: Path, seconds: float) -> str:
     first, last = used[0], used[-1]
     return (
         f"Dragging a slider of the ten flows for {seconds:g} s: {sum(drawn) / 10:.1f} redraws a second, in the best "
-        f"tenth {max(drawn):.1f}. Memory after a tenth {first[0]:.1f} MiB of the page and {first[1]:.1f} MiB of the engine, at the end {last[0]:.1f} "
-        f"and {last[1]:.1f} MiB."
+        f"tenth {max(drawn):.1f}. Memory after a tenth {first[0]:.1f} MiB of the page and {first[1]:.1f} MiB of the "
+        f"engine, at the end {last[0]:.1f} and {last[1]:.1f} MiB."
     )
 
 
