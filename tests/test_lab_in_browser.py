@@ -296,8 +296,8 @@ def test_charts_are_vectors_and_pictures(one: tuple[Path, Any], chromium: Page) 
         assert title in texts
     assert "2 Mbit/s" in texts
     lines = [each.get("d", "") for each in root.iter(f"{SVG}path") if each.get("stroke") == "#0b63a5"]
-    # The window, what is in flight, the queue, goodput and delay, each as samples joined by lines.
-    assert len(lines) == 5
+    # The window, what is in flight, the queue, goodput, utilization and delay, each as samples joined by lines.
+    assert len(lines) == 6
     assert all(line.count("L") > 300 for line in lines)
     assert any(each.get("fill") == "#0b63a5" for each in root.iter(f"{SVG}rect"))
     # What records is gone, and the page draws as before.

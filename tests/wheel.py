@@ -36,6 +36,7 @@ COMMANDS: Final = """
     run examples/queues.toml --show-config
     compare one other -o compared
     report one
+    ?report one --with-lab
     ?lab examples/one-flow.toml -o lab.html
     sweep examples/one-flow.toml --vary link.bottleneck.queue="5 packets,10 packets" -j 2 -o swept
     sql swept "select count(*) as runs from runs"

@@ -44,7 +44,7 @@ LESSONS: Final = {
     ]),
     "phase-effects": ("A millisecond decides: phase effects", [
         "link.far.delay=4 ms,5 ms,6 ms,7 ms,8 ms,9 ms,10 ms,11 ms,12 ms,13 ms,14 ms,15 ms",
-        "link.bottleneck.loss=0.0,0.0001,0.001,0.01",
+        "link.bottleneck.loss=0.0,0.0001,0.001,0.01", "link.bottleneck.queue.kind=drop-tail,red,pie,codel",
     ]),
     "slow-start-overshoot": ("Slow start overshoots", [
         "traffic.file.tcp.slow_start=standard,byte-counting,hystart,hystart++,limited",

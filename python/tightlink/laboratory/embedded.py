@@ -57,7 +57,7 @@ def embedded(offers: Sequence[Offer]) -> str:
     return f"""<section id="laboratory">
 <h2>Laboratory</h2>
 <p class="finding">{finding}</p>
-<p><select id="laboratory-choice" aria-label="scenario">{options}</select> \
+<p><select id="laboratory-choice" aria-label="scenario" style="font: inherit; max-width: 100%">{options}</select> \
 <button type="button" id="laboratory-open">Open in the lab</button></p>
 <div id="laboratory-place"></div>
 <script type="text/plain" id="laboratory-scenarios">{_packed(as_json(packed).encode())}</script>

@@ -84,19 +84,30 @@ export class Bands {
       const of = limits.flatMap((limit) => lines.filter((line) => line.entity === flow && line.metric === limit));
       const top = plot.valToPos(flows.length - row - 0.12, "y", true);
       const height = plot.valToPos(flows.length - row - 0.88, "y", true) - top;
+      /** Rectangles that may go on. @type {{left: number, right: number, from: number, share: number, color: string}[]} */
+      const open = of.map(({ metric }) => ({ left: 0, right: 0, from: 0, share: 0, color: paint(metric, limits) }));
+      const fill = (/** @type {typeof open[number]} */ { left, right, from, share, color }) => {
+        ctx.fillStyle = color;
+        if (share > 0) ctx.fillRect(left, top + from * height, right - left, share * height);
+      };
       result.times.forEach((time, index) => {
-        const left = plot.valToPos(time - result.interval, "x", true);
-        const right = plot.valToPos(time, "x", true);
+        // Whole pixels: nothing shows between two rectangles.
+        const left = Math.round(plot.valToPos(time - result.interval, "x", true));
+        const right = Math.round(plot.valToPos(time, "x", true));
         if (right < bbox.left || left > bbox.left + bbox.width) return;
         let from = 0;
-        for (const line of of) {
+        of.forEach((line, place) => {
           const share = Math.min(1 - from, (line.values[index] || 0) / result.interval);
-          if (share <= 0) continue;
-          ctx.fillStyle = paint(line.metric, limits);
-          ctx.fillRect(left, top + from * height, right - left + 0.5, share * height);
+          const before = open[place];
+          if (before.right === left && Math.abs(before.from - from) < 1e-6 && Math.abs(before.share - share) < 1e-6) before.right = right;
+          else {
+            fill(before);
+            open[place] = { ...before, left, right, from, share };
+          }
           from += share;
-        }
+        });
       });
+      open.forEach(fill);
     });
     ctx.restore();
   }

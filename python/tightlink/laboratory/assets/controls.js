@@ -62,6 +62,7 @@ export class Controls {
     this.parts.forEach(({ box, input, output, reset }, index) => {
       const { texts, start } = this.given.sliders[index];
       const text = texts[this.positions[index]];
+      if (output.textContent === text) return;
       input.value = String(this.positions[index]);
       input.setAttribute("aria-valuetext", text);
       output.textContent = text;

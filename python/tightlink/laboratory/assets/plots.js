@@ -63,8 +63,21 @@ export const CHARTS = [
   },
   { id: "queue", title: "Packets waiting at links", column: "packets", of: (result) => lines(result, "queue_packets", linksOf(result)) },
   { id: "rate", title: "Goodput", column: "goodput_bps", of: (result) => [...lines(result, "goodput_bps", flowsOf(result)), ...sum(result)] },
+  { id: "load", title: "Utilization of links", column: "utilization", of: (result) => lines(result, "utilization", linksOf(result)) },
   { id: "delay", title: "One-way delay", column: "one_way_delay_s", of: (result) => lines(result, "one_way_delay_s", flowsOf(result)) },
 ];
+
+/**
+ * Where an axis ends. Peaks that are rare and would hide all else are cut off: goodput comes all at once when what was
+ * missing arrives.
+ * @param {Drawn[]} drawn
+ */
+function ceiling(drawn) {
+  const sorted = drawn.map(({ values }) => Float64Array.from(values.filter((value) => value > 0)).sort());
+  const typical = Math.max(0, ...sorted.map((values) => values[Math.floor(values.length * 0.98)] ?? 0));
+  const most = Math.max(0, ...sorted.map((values) => values[values.length - 1] ?? 0));
+  return most > 3 * typical ? { end: 1.5 * typical, cut: true } : { end: 1.06 * most || 1, cut: false };
+}
 
 /** Losses at links, or marks of flows: when there were any. @param {Result} result @param {string} metric */
 export function ticks(result, metric) {
@@ -114,6 +127,8 @@ export class Charts {
     this.plots = new Map();
     /** @type {Map<string, string>} */
     this.shapes = new Map();
+    /** @type {Map<string, number>} */
+    this.ends = new Map();
     /** @type {[number, number] | null} */
     this.range = null;
     this.busy = false;
@@ -156,6 +171,9 @@ export class Charts {
   show(chart, drawn) {
     const box = /** @type {HTMLElement} */ (this.boxes.get(chart.id));
     box.hidden = drawn.length === 0;
+    const { end, cut } = ceiling(drawn);
+    this.ends.set(chart.id, end);
+    /** @type {HTMLElement} */ (box.firstElementChild).textContent = cut ? `${chart.title} (peaks cut off)` : chart.title;
     const shape = JSON.stringify([this.wide, isDark(), drawn.map(({ label, metric, pale }) => [label, metric, pale])]);
     const data = [this.result?.times, ...drawn.map(({ values }) => gaps(values))];
     const known = this.plots.get(chart.id);
@@ -169,6 +187,7 @@ export class Charts {
     if (!drawn.length) return void this.plots.delete(chart.id);
     const write = (/** @type {number} */ value) => quantity(chart.column, value);
     const made = options("", this.wide, 190, write);
+    made.scales.y.range = () => [0, this.ends.get(chart.id)];
     made.series.push(...drawn.map((line) => ({
       label: line.metric === "in_flight_packets" ? `${line.label} in flight` : line.label, stroke: line.pale ? `${line.color}77` : line.color,
       width: line.pale ? 1 : 1.5, dash: line.pale ? [2, 3] : line.dash, points: { show: false }, spanGaps: true,

@@ -47,8 +47,6 @@ export class Recorder {
     this.path = new Remembered();
     /** @type {{clip: string, x: number, y: number, turn: number}[]} */
     this.states = [{ clip: "", x: 0, y: 0, turn: 0 }];
-    /** @type {{y: number, height: number, x: number, right: number, paint: string} | null} */
-    this.bar = null;
     /** @type {Record<string, (...given: any[]) => void>} */
     const methods = {
       save: () => this.states.push({ ...this.state }),
@@ -71,7 +69,6 @@ export class Recorder {
     for (const [name, remember] of Object.entries(methods)) {
       const own = /** @type {any} */ (context)[name];
       /** @type {any} */ (context)[name] = (/** @type {any[]} */ ...given) => {
-        if (name !== "fillRect") this.flush();
         remember(...given);
         return own.apply(context, given);
       };
@@ -80,7 +77,6 @@ export class Recorder {
 
   /** Ends the recording. @returns {string} */
   end() {
-    this.flush();
     for (const name of this.names) delete (/** @type {any} */ (this.context)[name]);
     return this.parts.join("");
   }
@@ -113,22 +109,9 @@ export class Recorder {
     if (path.text && strokeStyle !== "rgba(0, 0, 0, 0)") this.add("path", `d="${path.text}" fill="none" stroke="${strokeStyle}" stroke-width="${written(lineWidth)}"${dash.length ? ` stroke-dasharray="${written(...dash)}"` : ""}`);
   }
 
-  /** Rectangles of one paint beside each other are one. @param {number} x @param {number} y @param {number} width @param {number} height */
+  /** @param {number} x @param {number} y @param {number} width @param {number} height */
   fillRect(x, y, width, height) {
-    if (!(width > 0 && height > 0)) return;
-    const paint = String(this.context.fillStyle);
-    const { bar } = this;
-    if (bar && bar.paint === paint && Math.abs(bar.y - y) < 0.01 && Math.abs(bar.height - height) < 0.01 && x <= bar.right) bar.right = x + width;
-    else {
-      this.flush();
-      this.bar = { x, y, height, right: x + width, paint };
-    }
-  }
-
-  flush() {
-    const { bar } = this;
-    this.bar = null;
-    if (bar) this.add("rect", `x="${written(bar.x)}" y="${written(bar.y)}" width="${written(bar.right - bar.x)}" height="${written(bar.height)}" fill="${bar.paint}"`);
+    this.add("rect", `x="${written(x)}" y="${written(y)}" width="${written(width)}" height="${written(height)}" fill="${this.context.fillStyle}"`);
   }
 
   /** @param {string} text @param {number} x @param {number} y */

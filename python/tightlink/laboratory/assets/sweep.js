@@ -74,6 +74,8 @@ export class Sweep {
     const [name, column, value] = METRICS[Number(this.metric.value)];
     const write = (/** @type {number} */ number) => quantity(column, number);
     const made = options(`${name} over ${key}`, Math.max(280, this.box.clientWidth), 230, write);
+    // The last position's words stand around the end of the axis.
+    made.padding = [8, 48, 0, 0];
     made.cursor = { drag: { x: false, y: false } };
     made.axes[0] = { ...made.axes[0], values: (/** @type {any} */ _, /** @type {number[]} */ values) => values.map((place) => (Number.isInteger(place) ? texts[place] ?? "" : "")) };
     made.series[0] = { label: key, value: (/** @type {any} */ _, /** @type {number | null} */ place) => (place == null ? "–" : texts[place]) };
