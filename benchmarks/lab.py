@@ -20,7 +20,7 @@ import polars as pl
 import tightlink as tl
 from tightlink.laboratory import write
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
 from browser import browser  # noqa: E402

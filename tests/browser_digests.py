@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import tightlink as tl
@@ -12,8 +13,6 @@ from tightlink.laboratory import write
 from tightlink.laboratory.page import data
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from browser import Page
     from tightlink.experiment.execute import Task
 
@@ -36,7 +35,7 @@ class Engines:
 
     def __init__(self, page: Page, folder: Path) -> None:
         self._page = page
-        scenario = tl.load("examples/one-flow.toml")
+        scenario = tl.load(Path(__file__).resolve().parent.parent / "examples" / "one-flow.toml")
         page.open(write(folder / "engine.html", scenario, sliders=["seed=1,2"]).as_uri())
         page.wait("Boolean(document.getElementById('lab')?.laboratory)")
 

@@ -188,9 +188,10 @@ export class Charts {
     const write = (/** @type {number} */ value) => quantity(chart.column, value);
     const made = options("", this.wide, 190, write);
     made.scales.y.range = () => [0, this.ends.get(chart.id)];
+    // Lines of one pixel: wider ones take a browser without a graphics processor several times as long.
     made.series.push(...drawn.map((line) => ({
       label: line.metric === "in_flight_packets" ? `${line.label} in flight` : line.label, stroke: line.pale ? `${line.color}77` : line.color,
-      width: line.pale ? 1 : 1.5, dash: line.pale ? [2, 3] : line.dash, points: { show: false }, spanGaps: true,
+      width: 1, dash: line.pale ? [2, 3] : line.dash, points: { show: false }, spanGaps: true,
       value: (/** @type {any} */ _, /** @type {number | null} */ value) => (value == null ? "–" : write(value)),
     })));
     if (drawn.length > LEGEND) made.legend = { show: false };
