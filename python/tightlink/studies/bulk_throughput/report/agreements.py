@@ -7,27 +7,18 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from tightlink.report import Format, charts
+from tightlink.studies.bulk_throughput.setup.paths import DOCUMENT_R2
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import altair as alt
 
     from tightlink.analysis.estimates import Estimate
     from tightlink.analysis.residuals import Agreement
-    from tightlink.studies.bulk_throughput.paths import Place
+    from tightlink.studies.bulk_throughput.setup.paths import Place
 
-#: R² of the document's own predictions and measurements, from its summary.
-DOCUMENT_R2: Final = {"daresbury": 0.885, "in2p3-factor-2": 0.85, "caltech": 0.785, "lbnl": 0.2}
 FORMATS: Final[dict[str, Format]] = {"(o − s) / o, median %": "+.1f", "largest %": ".0f"}
-
-
-def site(place: Place) -> str:
-    """The name of a path's far end.
-
-    >>> from tightlink.studies.bulk_throughput.paths import CALTECH
-    >>> site(CALTECH)
-    'Caltech'
-    """
-    return place.title.partition(",")[0]
 
 
 def row(place: Place, part: dict[str, str], value: Agreement) -> dict[str, Any]:
@@ -50,6 +41,15 @@ def row(place: Place, part: dict[str, str], value: Agreement) -> dict[str, Any]:
     }
 
 
+def explained(found: Mapping[Place, Agreement], digits: int) -> str:
+    """R² of each path beside the document's, in a sentence; without those that have none."""
+    return ", ".join(
+        f"{value.origin.value:.{digits}f} at {place.site} (the document: {DOCUMENT_R2[place.name]:g})"
+        for place, value in found.items()
+        if value.origin is not None
+    )
+
+
 def scatter(place: Place, frame: pl.DataFrame, *, by: str = "flows") -> alt.LayerChart:
     """Observed over predicted goodput, and the line of equality."""
     top = place.path.bandwidth_bps
@@ -57,7 +57,7 @@ def scatter(place: Place, frame: pl.DataFrame, *, by: str = "flows") -> alt.Laye
     named = frame.with_columns(line=pl.col(by).cast(pl.String))
     return charts.points(
         named, "predicted_bps", "observed_bps", by="line", curves=equality, curve="line", x_scale="linear",
-        title=site(place),
+        title=place.site,
     )  # fmt: skip
 
 
@@ -65,7 +65,7 @@ def residuals(place: Place, frame: pl.DataFrame, *, by: str = "flows") -> alt.Ch
     """Residuals over the window."""
     named = frame.with_columns(pl.col("residual") * 100, line=pl.col(by).cast(pl.String))
     return charts.line(
-        named.sort(by, "window_packets"), "window_packets", "residual", by="line", title=site(place),
+        named.sort(by, "window_packets"), "window_packets", "residual", by="line", title=place.site,
         x_title="window (packets)", y_title="(o − s) / o (%)", x_scale="log", height=180,
     )  # fmt: skip
 
