@@ -17,13 +17,11 @@ from tightlink.analysis.bulk_cells import cell, table
 from tightlink.analysis.bulk_path import BulkPath
 from tightlink.reduce import mean_of
 from tightlink.studies.bulk_throughput import STUDY
-from tightlink.studies.bulk_throughput.observe import cells, cross_traffic, daresbury, measurements, reference, sites
+from tightlink.studies.bulk_throughput.observe import cells, cross_traffic, daresbury, reference, sites
 from tightlink.studies.bulk_throughput.observe.lines import best_windows
-from tightlink.studies.bulk_throughput.report import grids
-from tightlink.studies.bulk_throughput.report.measurements import section as residuals_section
-from tightlink.studies.bulk_throughput.setup import cross_traffic as competing
-from tightlink.studies.bulk_throughput.setup import measurements as observed
-from tightlink.studies.bulk_throughput.setup import one_property, paths, pings, variants
+from tightlink.studies.bulk_throughput.report import grids, residuals
+from tightlink.studies.bulk_throughput.setup import paths
+from tightlink.studies.bulk_throughput.setup.cross_traffic import observations
 from tightlink.studies.expressions import NotObservedError
 
 if TYPE_CHECKING:
@@ -190,11 +188,8 @@ def test_measures_name_the_path_and_what_analyses_want(runs: Mapping[str, Run]) 
     assert json.dumps(found)
 
 
-@pytest.mark.parametrize("module", [variants, pings, one_property, competing])
-def test_names_of_tasks_say_what_they_belong_to(module: object) -> None:
-    names = [task.name for task in module.tasks()]  # type: ignore[attr-defined]
-    assert names
-    assert all("/" in name for name in names)
+def test_names_of_tasks_say_what_they_belong_to() -> None:
+    assert all("/" in task.name for task in STUDY.all_tasks())
 
 
 def test_the_report_of_a_grid(grid: pl.DataFrame) -> None:
@@ -206,20 +201,20 @@ def test_the_report_of_a_grid(grid: pl.DataFrame) -> None:
 
 
 def test_unknown_traffic_costs_a_prediction_its_accuracy(runs: Mapping[str, Run]) -> None:
-    found = measurements.points(paths.LBNL, runs)
+    found = cross_traffic.points(paths.LBNL, runs)
     assert found.height == 32
     # Nobody gains by the company of others but by chance, and whoever fills the path loses their share.
     assert (found["residual"] < 0.05).all()
     full = found.filter(pl.col("window_packets") >= 88)
     assert mean_of(full["residual_bps"]) < -0.1 * paths.LBNL.path.bandwidth_bps
     # Hours and windows are in no step: small windows meet busy hours, too.
-    moments = [each.path.cross for each in observed.observations(paths.LBNL) if each.window <= 22]
+    moments = [each.path.cross for each in observations(paths.LBNL) if each.window <= 22]
     assert max(moments) > 0.3
     assert min(moments) < 0.1
 
 
 def test_the_residuals_in_the_report(runs: Mapping[str, Run]) -> None:
-    section = residuals_section({place.name: measurements.points(place, runs) for place in paths.SITES})
+    section = residuals.section({place.name: cross_traffic.points(place, runs) for place in paths.SITES})
     assert section.finding.count("(the document:") == 4
     (table,) = (block for block in section.blocks if isinstance(block, tl.report.Table))
     assert table.frame["points"].to_list() == [32, 8, 8, 8, 8] * 4

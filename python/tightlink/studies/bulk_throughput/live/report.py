@@ -11,7 +11,7 @@ from tightlink import plots
 from tightlink.analysis.residuals import agreement, share_within
 from tightlink.report import Row, Section, Table, Text
 from tightlink.studies.bulk_throughput.live.observe import WITHIN, outside
-from tightlink.studies.bulk_throughput.report import agreements
+from tightlink.studies.bulk_throughput.report import residuals
 from tightlink.studies.bulk_throughput.report.figures import panels
 from tightlink.studies.bulk_throughput.setup.paths import KILOBYTES, SITES
 from tightlink.studies.live import machine
@@ -45,12 +45,12 @@ def section(observed: Observed) -> Section:
     whole = {place: agreement(part) for place, part in parts.items()}
     rows = []
     for place, part in parts.items():
-        rows.append(agreements.row(place, {"control": "both"}, whole[place]))
+        rows.append(residuals.row(place, {"control": "both"}, whole[place]))
         for (control,), own in part.group_by("congestion", maintain_order=True):
-            rows.append(agreements.row(place, {"control": str(control)}, agreement(own)))
+            rows.append(residuals.row(place, {"control": str(control)}, agreement(own)))
     finding = (
         f"Of {found.height} cells {percent(share_within(found, WITHIN))} are predicted within ± {percent(WITHIN)}; R² "
-        f"of simulation and measurement is {agreements.explained(whole, 3)}."
+        f"of simulation and measurement is {residuals.explained(whole, 3)}."
     )
     text = (
         "The document compares its predictions with what iperf measured from SLAC. Here two hosts of today, Linux with "
@@ -66,14 +66,14 @@ def section(observed: Observed) -> Section:
         [
             Text(text),
             Row(
-                [agreements.scatter(place, part, by="kind") for place, part in parts.items()],
+                [residuals.scatter(place, part, by="kind") for place, part in parts.items()],
                 "Each point is a cell under one control; colours tell what its flows do to the path.",
             ),
             Row(
-                [agreements.residuals(place, part, by="series") for place, part in _series(parts)],
+                [residuals.over_windows(place, part, by="series") for place, part in _series(parts)],
                 "Residuals over the window, for each control and number of flows.",
             ),
-            Table(pl.DataFrame(rows), "", agreements.FORMATS),
+            Table(pl.DataFrame(rows), "", residuals.FORMATS),
             *_misses(found),
         ],
     )

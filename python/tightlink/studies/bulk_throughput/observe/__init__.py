@@ -9,8 +9,6 @@ from tightlink.studies.bulk_throughput.observe import (
     cells,
     cross_traffic,
     daresbury,
-    measurements,
-    one_property,
     pings,
     reference,
     sites,
@@ -52,7 +50,7 @@ def observe(runs: Mapping[str, Run]) -> Observed:
     """From runs to values and tables."""
     grids = {place.name: cells.cells(runs, place.name, place.cells, place.path) for place in PATHS}
     long = cells.cells(runs, LONG, DARESBURY.cells, LONG_PATH)
-    recoveries, losses = variants.tables(runs), pings.tables(runs)
+    recoveries, losses = variants.recoveries(runs), pings.tables(runs)
     cross = cross_traffic.goodputs(runs)
     intervals = cross_traffic.intervals(cross)
     counts = reference.tables(runs)
@@ -64,5 +62,5 @@ def observe(runs: Mapping[str, Run]) -> Observed:
         **cross_traffic.values(intervals),
         **reference.values(counts),
     }
-    points = {place.name: measurements.points(place, runs) for place in SITES}
-    return Observed(values, grids, recoveries, losses, one_property.table(runs), cross, intervals, counts, points)
+    points = {place.name: cross_traffic.points(place, runs) for place in SITES}
+    return Observed(values, grids, recoveries, losses, variants.properties(runs), cross, intervals, counts, points)

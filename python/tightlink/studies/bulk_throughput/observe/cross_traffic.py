@@ -1,4 +1,4 @@
-"""How cross traffic widens the interval of the goodput that one measurement finds."""
+"""How cross traffic widens the interval of one measurement; observed goodputs against predicted ones."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ import polars as pl
 
 from tightlink.analysis.bulk_cells import cell
 from tightlink.analysis.cross_traffic import MOMENTS, spread
-from tightlink.studies.bulk_throughput.setup.cross_traffic import SEEDS, SETTINGS, SHARES, name
+from tightlink.analysis.residuals import with_residuals
+from tightlink.studies.bulk_throughput.setup.cross_traffic import SEEDS, SETTINGS, SHARES, name, observations
 from tightlink.studies.bulk_throughput.setup.paths import DARESBURY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tightlink.run import Run
+    from tightlink.studies.bulk_throughput.setup.paths import Place
 
 
 def goodputs(runs: Mapping[str, Run]) -> pl.DataFrame:
@@ -56,3 +58,16 @@ def values(found: pl.DataFrame) -> dict[str, object]:
         "cross.least_growth": min(width[-1] - width[0] for width in widths),
         "cross.always_wider": all(width[0] < min(width[1:]) for width in widths),
     }
+
+
+def points(place: Place, runs: Mapping[str, Run]) -> pl.DataFrame:
+    """A row for each measurement: what was observed, what the quiet path predicts, and the residuals."""
+    return with_residuals(pl.DataFrame([
+        {
+            "window_packets": each.window,
+            "flows": each.flows,
+            "observed_bps": cell(runs[each.name], each.path)["goodput_bps"],
+            "predicted_bps": cell(runs[each.prediction], place.path)["goodput_bps"],
+        }
+        for each in observations(place)
+    ]))  # fmt: skip

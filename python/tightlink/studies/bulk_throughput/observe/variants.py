@@ -1,4 +1,4 @@
-"""Where Tahoe, NewReno and SACK differ, and where nothing shows: cells to the packet."""
+"""Goodput over one property at a time; and where Tahoe, NewReno and SACK differ, cell by cell to the packet."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
+from tightlink.analysis.bulk_cells import cell
 from tightlink.reduce import largest, mean_of
 from tightlink.studies.bulk_throughput.observe.cells import cells
-from tightlink.studies.bulk_throughput.setup.variants import COMPARED
+from tightlink.studies.bulk_throughput.setup.variants import COMPARED, variations
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,6 +18,22 @@ if TYPE_CHECKING:
     from tightlink.studies.bulk_throughput.setup.variants import Comparison
 
 _COUNTS: Final = ("packets_sent", "packets_dropped", "goodput_bps")
+
+
+def properties(runs: Mapping[str, Run]) -> pl.DataFrame:
+    """A row for each variation: base, property, value, goodput and loss."""
+    rows = []
+    for name, (base, place) in variations().items():
+        found = cell(runs[name], place.path)
+        rows.append({
+            "base": base,
+            "property": place.factor,
+            "value": float(place.value),
+            "goodput_bps": found["goodput_bps"],
+            "goodput_share": found["goodput_share"],
+            "loss": found["loss"],
+        })  # fmt: skip
+    return pl.DataFrame(rows)
 
 
 def compared(each: Comparison, runs: Mapping[str, Run]) -> pl.DataFrame:
@@ -31,7 +48,7 @@ def compared(each: Comparison, runs: Mapping[str, Run]) -> pl.DataFrame:
     )
 
 
-def tables(runs: Mapping[str, Run]) -> dict[str, pl.DataFrame]:
+def recoveries(runs: Mapping[str, Run]) -> dict[str, pl.DataFrame]:
     """The cells of each comparison, by its name."""
     return {each.name: compared(each, runs) for each in COMPARED}
 

@@ -10,10 +10,9 @@ from tightlink.studies.bulk_throughput.report import (
     cross_traffic,
     figures,
     grids,
-    measurements,
-    one_property,
     pings,
     reference,
+    residuals,
     variants,
 )
 from tightlink.studies.bulk_throughput.setup.paths import DARESBURY
@@ -35,11 +34,11 @@ def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
         [
             grids.choices(observed.grids),
             *grids.sections(observed.grids),
-            one_property.section(observed.one_property),
-            variants.section(observed.variants),
+            variants.property_section(observed.one_property),
+            variants.recovery_section(observed.variants),
             pings.section(observed.pings),
             cross_traffic.section(observed.cross, observed.intervals),
-            measurements.section(observed.points),
+            residuals.section(observed.points),
             reference.section(observed.reference, observed.values),
         ],
         partial(figures.draw, observed=observed),

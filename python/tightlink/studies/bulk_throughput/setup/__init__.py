@@ -1,10 +1,10 @@
-"""What is simulated: the grids of the document's paths, then variants, pings, properties and other traffic."""
+"""What is simulated: the grids of the document's paths, then recoveries, pings, properties and other traffic."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tightlink.studies.bulk_throughput.setup import cross_traffic, measurements, one_property, paths, pings, variants
+from tightlink.studies.bulk_throughput.setup import cross_traffic, paths, pings, variants
 
 if TYPE_CHECKING:
     from tightlink.experiment.execute import Task
@@ -14,9 +14,8 @@ def tasks() -> list[Task]:
     """Everything that is simulated; the grids of the document come first."""
     return [
         *paths.tasks(),
-        *variants.tasks(),
+        *variants.recovery_tasks(),
         *pings.tasks(),
-        *one_property.tasks(),
+        *variants.property_tasks(),
         *cross_traffic.tasks(),
-        *measurements.tasks(),
     ]

@@ -1,4 +1,6 @@
-"""Recoveries that the document compared, which it doubts that its ns-2 did: Tahoe, NewReno and SACK.
+"""One property of a path at a time, as in the document's example figures, and the recoveries that it compared.
+
+It does not give the figures' values, and doubts that its ns-2 compared Tahoe, NewReno and SACK at all.
 
 Example:
     >>> [each.name for each in COMPARED]
@@ -8,11 +10,17 @@ Example:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from tightlink.analysis.bulk_vary import one_at_a_time
 from tightlink.experiment.execute import Task
 from tightlink.studies.bulk_throughput.setup.paths import DARESBURY, IN2P3, LBNL, Place
 
+if TYPE_CHECKING:
+    from tightlink.analysis.bulk_vary import Variation
+
+#: The path of Daresbury with windows that overflow its queue, and with ones that do not.
+_BASES: Final = {"1 × 128 kB": (88, 1), "4 × 64 kB": (44, 4), "10 × 128 kB": (88, 10)}
 #: The recovery of the main grids.
 _NEWRENO: Final = "newreno"
 _TITLES: Final = {"tahoe": "Tahoe", "sack": "SACK", _NEWRENO: "NewReno"}
@@ -48,7 +56,7 @@ COMPARED: Final = (
 )
 
 
-def tasks() -> list[Task]:
+def recovery_tasks() -> list[Task]:
     """The grids with the recoveries that are not in the main ones."""
     return [
         Task(
@@ -60,3 +68,17 @@ def tasks() -> list[Task]:
         if recovery != _NEWRENO
         for window, flows in each.place.cells
     ]
+
+
+def variations() -> dict[str, tuple[str, Variation]]:
+    """By the name of their task: which base, and what is changed."""
+    return {
+        f"one-property/{window}/{flows}/{place.factor}/{place.value:g}": (base, place)
+        for base, (window, flows) in _BASES.items()
+        for place in one_at_a_time(DARESBURY.path, window, flows)
+    }
+
+
+def property_tasks() -> list[Task]:
+    """A task for each variation."""
+    return [Task(name, place.path.scenario(place.window, place.flows)) for name, (_, place) in variations().items()]
