@@ -69,7 +69,12 @@ class Report:
         return next(drawn, None)
 
     def behind(self, first: Report) -> Report:
-        """This report behind the sections of another one, with its figures and tables, too."""
+        """This report behind the sections of another one, with its figures and tables, too.
+
+        >>> own, first = (Report(draw=lambda folder, name=name: [f"{folder}/{name}"]) for name in ("own", "first"))
+        >>> own.behind(first).draw("figures")
+        ['figures/own', 'figures/first']
+        """
         return replace(
             self,
             sections=[*first.sections, *self.sections],
