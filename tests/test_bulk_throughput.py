@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,26 +16,18 @@ from programs import need
 from tightlink.analysis.bulk_cells import cell, table
 from tightlink.analysis.bulk_path import BulkPath
 from tightlink.reduce import mean_of
-from tightlink.studies.bulk_throughput import (
-    STUDY,
-    cells,
-    company,
-    daresbury,
-    grids,
-    observed,
-    one_property,
-    paths,
-    pings,
-    reference,
-    sites,
-    unpublished,
-    variants,
-)
-from tightlink.studies.bulk_throughput.lines import best_windows
+from tightlink.studies.bulk_throughput import STUDY
+from tightlink.studies.bulk_throughput.observe import cells, cross_traffic, daresbury, reference, sites
+from tightlink.studies.bulk_throughput.observe.lines import best_windows
+from tightlink.studies.bulk_throughput.report import grids, residuals
+from tightlink.studies.bulk_throughput.setup import paths
+from tightlink.studies.bulk_throughput.setup.cross_traffic import observations
+from tightlink.studies.expressions import NotObservedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tightlink.experiment.claims import Claim
     from tightlink.run import Run
 
 BULK_TCL = Path(__file__).parent / "data" / "ns2" / "bulk.tcl"
@@ -103,11 +96,19 @@ def test_the_stored_counts_are_those_of_ns2(name: str) -> None:
     assert done.stdout.strip() == ",".join(str(value) for value in stored.select(columns).row(0))
 
 
+def judged(values: Mapping[str, object]) -> dict[str, Claim]:
+    """Those claims that need no other values."""
+    found = {}
+    for statement in STUDY.table().statements:
+        with suppress(NotObservedError):
+            found[statement.id] = statement.judged(values)
+    return {name: claim for name, claim in found.items() if claim.observed is not None}
+
+
 def test_daresburys_claims(grid: pl.DataFrame) -> None:
-    parts = (daresbury._seventy, daresbury._ninety, daresbury._maxima, daresbury._windows)
-    plotted = grid.filter(pl.col("flows").is_in(daresbury._PLOTTED))
-    found = {claim.id: claim for part in parts[:3] for claim in part(plotted)}
-    found |= {claim.id: claim for claim in parts[3](grid)}
+    own = daresbury.values(grid, grid)
+    # Of the run time the same grid says nothing.
+    found = {name: claim for name, claim in judged(own).items() if name != "daresbury.run-time"}
     assert {name: claim.holds for name, claim in found.items()} == {
         "daresbury.seventy-without-loss": False,
         "daresbury.four-needed": False,
@@ -121,6 +122,7 @@ def test_daresburys_claims(grid: pl.DataFrame) -> None:
         "daresbury.smaller-windows": False,
     }
     assert all(claim.reason for claim in found.values() if not claim.holds)
+    assert found["daresbury.smaller-windows"].reason.startswith("Best windows in kB, from 4 flows on. With 6 flows")
     # What ns-2.35 has for one flow and 175 packets: 86 %, against the document's 70 % at most.
     assert found["daresbury.seventy-at-most"].observed == pytest.approx(89.8, abs=0.1)
     # The largest window of 4 flows or fewer that fills the path: the BDP of 139 packets, shared.
@@ -155,18 +157,18 @@ def test_cross_traffic_takes_its_share_and_widens_the_interval() -> None:
     rows = pl.DataFrame({
         "setting": ["a"] * 6, "share": [0.0] * 3 + [0.4] * 3, "goodput_bps": [5e6] * 3 + [2e6, 3e6, 5e6], "weight": [5, 2, 5] * 2,
     })  # fmt: skip
-    assert company.intervals(rows)["width"].to_list() == pytest.approx([0, 3 / 3.4167], rel=1e-3)
+    assert cross_traffic.intervals(rows)["width"].to_list() == pytest.approx([0, 3 / 3.4167], rel=1e-3)
 
 
 def test_what_was_measured_and_never_published_stays_open() -> None:
-    found = list(unpublished.claims())
+    found = [each.judged({}) for each in STUDY.table().statements if not each.observed]
     assert len(found) >= 16
     assert all(claim.holds is None and claim.reason for claim in found)
 
 
 def test_lbnls_claims(runs: Mapping[str, Run]) -> None:
     lbnl = cells.cells(runs, "lbnl", [(w, n) for w in (6, 11, 175) for n in (1, 4)], paths.LBNL.path)
-    found = {claim.id: claim.holds for claim in sites._lbnl(lbnl)}
+    found = {name: claim.holds for name, claim in judged(sites.lbnl(lbnl)).items()}
     assert found == {"lbnl.window": False, "lbnl.window-above-bdp": True}
 
 
@@ -186,11 +188,8 @@ def test_measures_name_the_path_and_what_analyses_want(runs: Mapping[str, Run]) 
     assert json.dumps(found)
 
 
-@pytest.mark.parametrize("module", [variants, pings, one_property, company])
-def test_names_of_tasks_say_what_they_belong_to(module: object) -> None:
-    names = [task.name for task in module.tasks()]  # type: ignore[attr-defined]
-    assert names
-    assert all("/" in name for name in names)
+def test_names_of_tasks_say_what_they_belong_to() -> None:
+    assert all("/" in task.name for task in STUDY.all_tasks())
 
 
 def test_the_report_of_a_grid(grid: pl.DataFrame) -> None:
@@ -202,20 +201,20 @@ def test_the_report_of_a_grid(grid: pl.DataFrame) -> None:
 
 
 def test_unknown_traffic_costs_a_prediction_its_accuracy(runs: Mapping[str, Run]) -> None:
-    found = observed.points(paths.LBNL, runs)
+    found = cross_traffic.points(paths.LBNL, runs)
     assert found.height == 32
     # Nobody gains by the company of others but by chance, and whoever fills the path loses their share.
     assert (found["residual"] < 0.05).all()
     full = found.filter(pl.col("window_packets") >= 88)
     assert mean_of(full["residual_bps"]) < -0.1 * paths.LBNL.path.bandwidth_bps
     # Hours and windows are in no step: small windows meet busy hours, too.
-    moments = [path.cross for _, window, _, path in observed._measurements(paths.LBNL) if window <= 22]
+    moments = [each.path.cross for each in observations(paths.LBNL) if each.window <= 22]
     assert max(moments) > 0.3
     assert min(moments) < 0.1
 
 
 def test_the_residuals_in_the_report(runs: Mapping[str, Run]) -> None:
-    section = observed.section(runs)
+    section = residuals.section({place.name: cross_traffic.points(place, runs) for place in paths.SITES})
     assert section.finding.count("(the document:") == 4
     (table,) = (block for block in section.blocks if isinstance(block, tl.report.Table))
     assert table.frame["points"].to_list() == [32, 8, 8, 8, 8] * 4

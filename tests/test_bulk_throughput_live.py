@@ -12,8 +12,12 @@ from tightlink.analysis.bulk_cells import cell
 from tightlink.analysis.bulk_path import BulkPath
 from tightlink.measure.machine import missing
 from tightlink.run import Framed, Run
-from tightlink.studies.bulk_throughput import STUDY, figures, live_cells, measured
-from tightlink.studies.bulk_throughput.paths import LBNL, SITES
+from tightlink.studies.bulk_throughput import STUDY
+from tightlink.studies.bulk_throughput.live import observe
+from tightlink.studies.bulk_throughput.live.observe import points, values
+from tightlink.studies.bulk_throughput.live.report import report
+from tightlink.studies.bulk_throughput.live.setup import CONTROLS, FLOWS, cells, path_of
+from tightlink.studies.bulk_throughput.setup.paths import LBNL, SITES
 from tightlink.studies.live import Measurement, measure_all
 
 if TYPE_CHECKING:
@@ -26,7 +30,7 @@ if TYPE_CHECKING:
     Observe = Callable[[Mapping[str, list[float]]], dict[str, Run]]
 
 #: Of one path, under one control.
-CELLS = [each for each in live_cells.cells() if each.place is LBNL and each.congestion == "reno"]
+CELLS = [each for each in cells() if each.place is LBNL and each.congestion == "reno"]
 
 
 @pytest.fixture(scope="module")
@@ -53,17 +57,17 @@ def observed(simulated: dict[str, Run], as_measured: AsMeasured) -> Observe:
 
 
 def claims(found: pl.DataFrame) -> dict[str, Claim]:
-    return {claim.id: claim for claim in measured.claims(found, len(CELLS))}
+    return {claim.id: claim for claim in STUDY.table().judged_live(values(found, CELLS))}
 
 
 def test_cells_of_all_kinds_are_measured_on_every_path() -> None:
-    cells = live_cells.cells()
-    assert len({each.name for each in cells}) == len(cells)
+    wanted = cells()
+    assert len({each.name for each in wanted}) == len(wanted)
     for place in SITES:
-        own = [each for each in cells if each.place is place]
+        own = [each for each in wanted if each.place is place]
         assert {each.kind for each in own} == {"window-limited", "filling", "overflowing"}
-        assert {each.flows for each in own} == set(live_cells.FLOWS)
-        assert {each.congestion for each in own} == {"reno", "cubic"}
+        assert {each.flows for each in own} == set(FLOWS)
+        assert {each.congestion for each in own} == set(CONTROLS)
 
 
 def test_kinds_are_what_flows_do(simulated: dict[str, Run]) -> None:
@@ -84,7 +88,7 @@ def test_two_hosts_are_a_path_that_a_run_tells() -> None:
 
 def test_a_simulation_measured_agrees_with_itself(observed: Observe, tmp_path: Path) -> None:
     runs = observed({each.name: [0.5, 1.0, 1.1] for each in CELLS[:3]})
-    found = measured.points(runs, CELLS)
+    found = points(runs, CELLS)
     # The median counts.
     assert found["residual"].abs().max() == 0
     assert found["times"].to_list()[:4] == [3, 3, 3, 1]
@@ -94,15 +98,16 @@ def test_a_simulation_measured_agrees_with_itself(observed: Observe, tmp_path: P
     assert verdicts["live.residuals"].observed == 100
     # Of the other paths nothing was measured, and nothing by iperf3.
     assert verdicts["live.r2-daresbury"].holds is verdicts["live.witness"].holds is None
-    section = measured.section(runs, found)
-    assert "100\u00a0% are predicted within ±\u00a010\u00a0%" in section.finding.replace("± ", "±\u00a0")
-    assert [path.suffix for path in figures.measured(tmp_path, found)] == [".svg", ".png"]
+    drawn = report(observe(runs), verdicts)
+    finding = drawn.sections[0].finding
+    assert "100\u00a0% are predicted within ±\u00a010\u00a0%" in finding.replace("± ", "±\u00a0")
+    assert [path.suffix for path in drawn.draw(tmp_path)] == [".svg", ".png"]
 
 
 def test_what_misses_is_said(observed: Observe) -> None:
     (first, second, *_) = CELLS
     runs = observed({first.name: [0.5], second.name: [0.95]})
-    found = measured.points(runs, CELLS)
+    found = points(runs, CELLS)
     residuals = claims(found)["live.residuals"]
     assert residuals.observed == pytest.approx(100 * (len(CELLS) - 1) / len(CELLS), abs=0.05)
     assert residuals.holds is False
@@ -116,7 +121,7 @@ def test_what_misses_is_said(observed: Observe) -> None:
 def test_less_than_half_is_no_verdict(observed: Observe) -> None:
     runs = observed({})
     kept = {f"live/{each.name}/0" for each in CELLS[: len(CELLS) // 2 - 1]}
-    found = measured.points({name: run for name, run in runs.items() if name in kept or "live" not in name}, CELLS)
+    found = points({name: run for name, run in runs.items() if name in kept or "live" not in name}, CELLS)
     assert found.height == len(kept)
     verdicts = claims(found)
     assert verdicts["live.residuals"].holds is verdicts["live.r2-lbnl"].holds is None
@@ -124,25 +129,27 @@ def test_less_than_half_is_no_verdict(observed: Observe) -> None:
 
 
 def test_without_measurements_nothing_is_said(simulated: dict[str, Run], tmp_path: Path) -> None:
-    found = measured.points(simulated, CELLS)
-    assert all(claim.holds is None for claim in claims(found).values())
-    assert "too busy" in measured.section(simulated, found).finding
-    assert figures.measured(tmp_path, found) == []
+    found = observe(simulated)
+    verdicts = claims(found.points)
+    assert all(claim.holds is None for claim in verdicts.values())
+    drawn = report(found, verdicts)
+    assert "too busy" in drawn.sections[0].finding
+    assert list(drawn.draw(tmp_path)) == []
 
 
 def test_the_study_measures_where_it_is_asked_to() -> None:
     live = STUDY.with_options({"live": ""})
-    assert {each.task for each in live_cells.cells()} <= {task.name for task in live.all_tasks()}
+    assert {each.task for each in cells()} <= {task.name for task in live.all_tasks()}
     assert live.command == " --live"
     assert not list(STUDY.measured())
     if missing("tun") is None:
-        assert len(list(live.measured())) >= len(live_cells.cells())
+        assert len(list(live.measured())) >= len(cells())
 
 
 @pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
 def test_two_cells_live(tmp_path: Path) -> None:
     """Below what the path holds the goodput follows from window and round trip, whatever the machine does besides."""
-    path = live_cells.path_of(LBNL, "reno").changed(bandwidth_bps=10e6, rtt_s=0.04, duration_s=1.5)
+    path = path_of(LBNL, "reno").changed(bandwidth_bps=10e6, rtt_s=0.04, duration_s=1.5)
     scenarios = {f"{window}/{flows}": path.scenario(window, flows) for window, flows in ((6, 1), (4, 3))}
     wanted = [Measurement(name, scenario, echo_s=0.1) for name, scenario in scenarios.items()]
     found = measure_all(wanted, tmp_path, 2, lambda _: None)

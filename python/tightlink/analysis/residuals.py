@@ -65,15 +65,25 @@ def beside(observed: pl.DataFrame, path: BulkPath, *, jobs: int = 1) -> pl.DataF
         path: What is predicted.
         jobs: Runs to simulate at a time.
     """
-    import polars as pl
-
     cells = list(dict.fromkeys(observed.select("window_packets", "flows").rows()))
     found = simulate_cells(path, cells, jobs=jobs).select("window_packets", "flows", predicted_bps="goodput_bps")
     joined = observed.rename({"goodput_bps": "observed_bps"}).join(
         found, on=["window_packets", "flows"], how="left", maintain_order="left"
     )
+    return with_residuals(joined)
+
+
+def with_residuals(frame: pl.DataFrame) -> pl.DataFrame:
+    """A frame of ``observed_bps`` and ``predicted_bps`` with ``residual_bps``, o − s, and ``residual``, (o − s) / o.
+
+    >>> import polars as pl
+    >>> with_residuals(pl.DataFrame({"observed_bps": [10.0], "predicted_bps": [8.0]})).row(0)
+    (10.0, 8.0, 2.0, 0.2)
+    """
+    import polars as pl
+
     difference = pl.col("observed_bps") - pl.col("predicted_bps")
-    return joined.with_columns(residual_bps=difference, residual=difference / pl.col("observed_bps"))
+    return frame.with_columns(residual_bps=difference, residual=difference / pl.col("observed_bps"))
 
 
 def agreement(frame: pl.DataFrame, columns: tuple[str, str] = ("observed_bps", "predicted_bps")) -> Agreement:

@@ -69,8 +69,18 @@ class Report:
         return next(drawn, None)
 
     def behind(self, first: Report) -> Report:
-        """This report behind the sections of another one, with its tables, too."""
-        return replace(self, sections=[*first.sections, *self.sections], tables={**self.tables, **first.tables})
+        """This report behind the sections of another one, with its figures and tables, too.
+
+        >>> own, first = (Report(draw=lambda folder, name=name: [f"{folder}/{name}"]) for name in ("own", "first"))
+        >>> own.behind(first).draw("figures")
+        ['figures/own', 'figures/first']
+        """
+        return replace(
+            self,
+            sections=[*first.sections, *self.sections],
+            draw=lambda folder: [*self.draw(folder), *first.draw(folder)],
+            tables={**self.tables, **first.tables},
+        )
 
 
 @dataclass(frozen=True)

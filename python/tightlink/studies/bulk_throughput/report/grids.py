@@ -8,8 +8,8 @@ import polars as pl
 
 from tightlink.analysis.choice import LITTLE, NEARLY, choose
 from tightlink.report import Format, Row, Section, Table, Text, charts
-from tightlink.studies.bulk_throughput.lines import best, lines, nearest_window
-from tightlink.studies.bulk_throughput.paths import CALTECH_10MS, DARESBURY, IN2P3, KILOBYTES, PATHS, SITES, Place
+from tightlink.studies.bulk_throughput.observe.lines import best, lines, nearest_window
+from tightlink.studies.bulk_throughput.setup.paths import CALTECH_10MS, DARESBURY, IN2P3, KILOBYTES, PATHS, SITES, Place
 from tightlink.studies.words import percent
 
 if TYPE_CHECKING:

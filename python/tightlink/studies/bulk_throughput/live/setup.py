@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.bulk_cells import cell
 from tightlink.experiment.execute import Task
-from tightlink.studies.bulk_throughput.paths import DARESBURY, SITES, WINDOWS
+from tightlink.studies.bulk_throughput.setup.paths import DARESBURY, SITES, WINDOWS
 from tightlink.studies.live import Firm, Measurement
 
 if TYPE_CHECKING:
     from tightlink.analysis.bulk_path import BulkPath
     from tightlink.run import Run
     from tightlink.scenario import Scenario
-    from tightlink.studies.bulk_throughput.paths import Place
+    from tightlink.studies.bulk_throughput.setup.paths import Place
 
 #: One, few and many.
 FLOWS: Final = (1, 4, 20)

@@ -16,8 +16,6 @@ from tightlink.experiment.execute import Task
 if TYPE_CHECKING:
     from tightlink.scenario import Scenario
 
-#: The document, as claims cite it.
-DOCUMENT: Final = "SLAC 2000, Bulk throughput simulation"
 #: Windows in packets of 1460 B, which stand for 8, 16, … 1024 kB.
 WINDOWS: Final = (6, 11, 22, 44, 88, 175, 350, 700)
 #: What the document calls them, in kB.
@@ -36,6 +34,15 @@ class Place:
     title: str
     path: BulkPath
     flows: tuple[int, ...]
+
+    @property
+    def site(self) -> str:
+        """The name of its far end.
+
+        >>> CALTECH.site
+        'Caltech'
+        """
+        return self.title.partition(",")[0]
 
     @property
     def cells(self) -> list[tuple[int, int]]:
@@ -59,12 +66,20 @@ LBNL: Final = Place("lbnl", "LBNL, 30 Mbit/s, 3.4 ms", BulkPath(30e6, 0.0034), _
 PATHS: Final = (DARESBURY, *IN2P3, CALTECH, CALTECH_10MS, LBNL)
 #: The factor that the document shows, for each site, and the round trip of its text.
 SITES: Final = (DARESBURY, IN2P3[1], CALTECH, LBNL)
+#: R² of the document's own predictions and measurements at these, from its summary.
+DOCUMENT_R2: Final = {"daresbury": 0.885, "in2p3-factor-2": 0.85, "caltech": 0.785, "lbnl": 0.2}
+#: The path of Daresbury, used five times as long, and the prefix of its tasks.
+LONG_PATH: Final = DARESBURY.path.changed(duration_s=50.0)
+LONG: Final = "daresbury-50s"
 
 
 def tasks() -> list[Task]:
-    """The grids."""
+    """The grids, and that of Daresbury five times as long."""
     return [
-        Task(f"{place.name}/{window}/{flows}", place.scenario(window, flows))
-        for place in PATHS
-        for window, flows in place.cells
+        *(
+            Task(f"{place.name}/{window}/{flows}", place.scenario(window, flows))
+            for place in PATHS
+            for window, flows in place.cells
+        ),
+        *(Task(f"{LONG}/{window}/{flows}", LONG_PATH.scenario(window, flows)) for window, flows in DARESBURY.cells),
     ]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from tightlink.studies.bulk_throughput.paths import WINDOWS
+from tightlink.studies.bulk_throughput.setup.paths import WINDOWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,10 +49,14 @@ def nearest_window(packets: float) -> int:
     return min(WINDOWS, key=lambda window: abs(window - packets))
 
 
-def rank_correlation(part: pl.DataFrame, x: str, y: str) -> float | None:
-    """Spearman's, or nothing where one of the two never changes."""
+def mean_rank_correlation(grid: pl.DataFrame, x: str, y: str, *, line: str) -> tuple[float, int]:
+    """Spearman's, the mean over the lines on which neither of the two is constant; and how many these are."""
     from scipy import stats
 
-    if part[x].n_unique() == 1 or part[y].n_unique() == 1:
-        return None
-    return float(stats.spearmanr(part[x].to_numpy(), part[y].to_numpy()).statistic)
+    parts = [part for _, part in grid.sort(x).group_by(line, maintain_order=True)]
+    found = [
+        float(stats.spearmanr(part[x].to_numpy(), part[y].to_numpy()).statistic)
+        for part in parts
+        if part[x].n_unique() > 1 and part[y].n_unique() > 1
+    ]
+    return fmean(found), len(found)

@@ -1,0 +1,73 @@
+"""How cross traffic widens the interval of one measurement; observed goodputs against predicted ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from tightlink.analysis.bulk_cells import cell
+from tightlink.analysis.cross_traffic import MOMENTS, spread
+from tightlink.analysis.residuals import with_residuals
+from tightlink.studies.bulk_throughput.setup.cross_traffic import SEEDS, SETTINGS, SHARES, name, observations
+from tightlink.studies.bulk_throughput.setup.paths import DARESBURY
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tightlink.run import Run
+    from tightlink.studies.bulk_throughput.setup.paths import Place
+
+
+def goodputs(runs: Mapping[str, Run]) -> pl.DataFrame:
+    """A row for each run: what is transferred, mean share, hour, weekend, its weight, goodput."""
+    rows = []
+    for setting, (window, flows) in SETTINGS.items():
+        calm = cell(runs[f"{DARESBURY.name}/{window}/{flows}"], DARESBURY.path)["goodput_bps"]
+        for share in SHARES:
+            for place, moment in enumerate(MOMENTS):
+                then = moment.path(DARESBURY.path.changed(cross=share))
+                rows += [
+                    {
+                        "setting": setting, "share": share, "hour": moment.hour, "weekend": moment.weekend,
+                        "weight": moment.weight,
+                        "goodput_bps": cell(runs[name(share, window, flows, place, seed)], then)["goodput_bps"]
+                        if share else calm,
+                    }
+                    for seed in SEEDS
+                ]  # fmt: skip
+    return pl.DataFrame(rows)
+
+
+def intervals(found: pl.DataFrame) -> pl.DataFrame:
+    """Mean and 95 % interval of one measurement, for each setting and share."""
+    rows = []
+    for (setting, share), part in found.group_by("setting", "share", maintain_order=True):
+        estimate = spread(part["goodput_bps"].to_list(), part["weight"].to_list())
+        rows.append({
+            "setting": setting, "share": share, "mean_bps": estimate.value, "low_bps": estimate.low,
+            "high_bps": estimate.high, "width": (estimate.high - estimate.low) / estimate.value,
+        })  # fmt: skip
+    return pl.DataFrame(rows)
+
+
+def values(found: pl.DataFrame) -> dict[str, object]:
+    """What claims compare, by name: widths of intervals over their means."""
+    widths = [part["width"].to_list() for _, part in found.group_by("setting", maintain_order=True)]
+    return {
+        "cross.least_growth": min(width[-1] - width[0] for width in widths),
+        "cross.always_wider": all(width[0] < min(width[1:]) for width in widths),
+    }
+
+
+def points(place: Place, runs: Mapping[str, Run]) -> pl.DataFrame:
+    """A row for each measurement: what was observed, what the quiet path predicts, and the residuals."""
+    return with_residuals(pl.DataFrame([
+        {
+            "window_packets": each.window,
+            "flows": each.flows,
+            "observed_bps": cell(runs[each.name], each.path)["goodput_bps"],
+            "predicted_bps": cell(runs[each.prediction], place.path)["goodput_bps"],
+        }
+        for each in observations(place)
+    ]))  # fmt: skip

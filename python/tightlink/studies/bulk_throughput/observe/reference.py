@@ -1,0 +1,102 @@
+"""The grids beside those of ns-2.35: exact where nothing is lost, equally distributed where something is.
+
+``ns2_35.csv`` was made with ns-2.35 (Debian package ns2, 2.35+dfsg-5) by ``tests/data/ns2/bulk.tcl``: one
+row a cell of document's windows and flows, with Agent/TCP/Newreno. ns-2 counts what is acknowledged at the
+sender, not what arrived at the receiver; both are compared as ns-2 counts.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from tightlink.reduce import mean_of
+from tightlink.studies.bulk_throughput.observe.cells import acked_packets
+from tightlink.studies.bulk_throughput.setup.paths import PATHS, Place
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tightlink.run import Run
+
+#: Our counts, and the same of ns-2.
+_COUNTS: Final = {
+    "sent": "packets_sent", "arrivals": "bottleneck_arrivals", "drops": "bottleneck_drops", "acked": "packets_acked",
+}  # fmt: skip
+
+
+def grid(place: Place) -> pl.DataFrame:
+    """What ns-2.35 makes of a path's grid; no rows where it was not run."""
+    return pl.read_csv(Path(__file__).parents[1] / "ns2_35.csv").filter(pl.col("path") == place.name)
+
+
+COMPARED: Final = tuple(place for place in PATHS if not grid(place).is_empty())
+
+
+def beside(place: Place, runs: Mapping[str, Run]) -> pl.DataFrame:
+    """Its rows with ours: ``sent``, ``arrivals``, ``drops``, ``acked`` here, and both goodputs."""
+    theirs = grid(place)
+    rows = []
+    for row in theirs.iter_rows(named=True):
+        run = runs[f"{place.name}/{row['window_packets']}/{row['flows']}"]
+        link = run.links.row(0, named=True)
+        rows.append({
+            "sent": int(run.flows["packets_sent"].sum()),
+            "arrivals": int(link["packets_in"]),
+            "drops": int(link["packets_dropped"]),
+            "acked": acked_packets(run, place.path),
+        })  # fmt: skip
+    rate = 8 * place.path.payload_bytes / place.path.duration_s
+    return pl.concat([theirs, pl.DataFrame(rows)], how="horizontal").with_columns(
+        here_bps=pl.col("acked") * rate, ns2_bps=pl.col("packets_acked") * rate
+    )
+
+
+def tables(runs: Mapping[str, Run]) -> dict[str, pl.DataFrame]:
+    """The rows of each path that is compared, by its name."""
+    return {place.name: beside(place, runs) for place in COMPARED}
+
+
+def parted(both: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rows in which ns-2 loses nothing, and the others."""
+    lossy = pl.col("bottleneck_drops") > 0
+    return both.filter(~lossy), both.filter(lossy)
+
+
+def p_value(lossy: pl.DataFrame) -> float:
+    """Wilcoxon's signed-rank test of the paired relative differences; 1 where there is none.
+
+    Windows that never limit give equal runs in ns-2: such cells are one pair, not several.
+    """
+    from scipy import stats
+
+    pairs = lossy.unique(["flows", "packets_sent", "packets_acked", "bottleneck_drops"], maintain_order=True)
+    differences = (pairs["here_bps"] / pairs["ns2_bps"] - 1).to_numpy()
+    differences = differences[differences != 0]
+    return float(stats.wilcoxon(differences).pvalue) if len(differences) else 1.0
+
+
+def values(found: Mapping[str, pl.DataFrame]) -> dict[str, object]:
+    """What claims compare, by name: ns2.PATH.…; p and the difference where something is lost."""
+    each: dict[str, object] = {}
+    for name, both in found.items():
+        clean, lossy = parted(both)
+        equal = pl.all_horizontal(pl.col(ours) == pl.col(theirs) for ours, theirs in _COUNTS.items())
+        each |= {
+            f"ns2.{name}.lossless_cells": clean.height,
+            f"ns2.{name}.lossless_equal": clean.filter(equal).height,
+            f"ns2.{name}.lossless_r2": _r2(clean),
+            f"ns2.{name}.lossy_cells": lossy.height,
+        }
+        if lossy.height:
+            each[f"ns2.{name}.p"] = p_value(lossy)
+            each[f"ns2.{name}.mean_difference"] = mean_of(lossy["here_bps"] / lossy["ns2_bps"] - 1)
+    return each
+
+
+def _r2(rows: pl.DataFrame) -> float:
+    """R² about the line of equality."""
+    here, theirs = (rows[name].to_numpy() for name in ("here_bps", "ns2_bps"))
+    return 1 - float(((here - theirs) ** 2).sum() / ((theirs - theirs.mean()) ** 2).sum())
