@@ -65,7 +65,7 @@ def test_a_simulation_measured_agrees_with_itself(observed: dict[str, Run]) -> N
     assert found["live.critical.frame"].expected == found["live.critical.frame"].observed
     assert found["live.rates"].observed == 0
     assert seen.table.height == 2 * len(hosts.POINTS)
-    assert hosts.section(seen).finding.startswith("Saturated below 476 B")
+    assert hosts.section(seen).finding.startswith("Saturated below 487 B")
 
 
 def test_a_slower_interface_is_found(observed: dict[str, Run]) -> None:

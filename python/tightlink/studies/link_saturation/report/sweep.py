@@ -11,6 +11,7 @@ from tightlink.report import Chart, Section, Table, Text, charts
 from tightlink.studies.claims_table import figure
 from tightlink.studies.link_saturation.observe.saturation import FRAME, PAYLOAD
 from tightlink.studies.link_saturation.setup.document import (
+    BALANCED_BYTES,
     BANDWIDTH_BPS,
     CRITICAL_BYTES,
     LARGEST_BYTES,
@@ -89,10 +90,10 @@ def _model(found: Found, last: Mapping[str, float]) -> str:
         "(Iperf told to send 100 Mbit/s does that: payload at that rate is more than the line carries at any size). "
         f"A frame is payload + {HEADER_BYTES} B (UDP 8, IP 20, Ethernet 18) and takes 20 B more of line time for "
         f"preamble and gap. The interface spends **{PER_PACKET_S * 1e6:.2f} µs on each packet and "
-        f"{PER_BYTE_S * 1e9:.2f} ns on each byte of it**. That is all that is fitted, from the two rates that the "
-        "document prints for saturation, 30 thousand/s at 25 B and 25 thousand/s at 451 B: the difference of the "
-        "two times over the difference of the two sizes is the cost per byte, the rest the cost per packet. All "
-        "else follows.\n\n"
+        f"{PER_BYTE_S * 1e9:.2f} ns on each byte of it**. That is all that is fitted: 30 thousand/s at 25 B, and "
+        f"an interface that is as fast as the line at a payload of {BALANCED_BYTES} B, the middle of what about 451 B "
+        "and around 25 thousand/s allow together. The difference of the two times over the difference of the two "
+        "sizes is the cost per byte, the rest the cost per packet. All else follows.\n\n"
         f"At 1450 B the interface is busy for {_PERCENT * last['load']:.0f} % of the time and the line always; at 25 "
         f"B it is the other way round, {_PERCENT * found.table['utilization'].to_list()[0]:.0f} % for the line."
     )

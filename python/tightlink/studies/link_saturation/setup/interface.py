@@ -1,12 +1,13 @@
 """The link and the interface of the document as a scenario: one wire, and what a packet costs the sender.
 
-The document prints two packet rates of its saturated interface, 30,000/s at 25 B and 25,000/s at 451 B of
-payload. A cost per packet and byte has two unknowns, so it follows: per byte the difference of the two
-times over the difference of the two sizes, per packet the rest. That is all that is fitted in the study.
+A cost per packet and byte has two unknowns. The document prints 30,000 packets/s at 25 B of payload, and a
+critical size of about 451 B at around 25,000/s, where interface and line are equally fast: with headers
+on the line as in its set-up, a payload of 441 B. Per byte it is the difference of the two times over the
+difference of the two sizes, per packet the rest. That is all that is fitted in the study.
 
 Example:
     >>> NIC.per_packet, NIC.per_byte
-    ('32.504 us', '15.65 ns')
+    ('32.413 us', '17.37 ns')
     >>> udp(1450).traffic["probe"].udp.payload
     '1450 B'
 """
@@ -18,7 +19,7 @@ from typing import Final
 
 from tightlink import units
 from tightlink.scenario import Bulk, Framing, Link, Node, Processor, Saturate, Scenario, Tcp, Udp
-from tightlink.studies.link_saturation.setup.document import CRITICAL_BYTES, CRITICAL_RATE, LARGEST_RATE, SMALLEST_BYTES
+from tightlink.studies.link_saturation.setup.document import BALANCED_BYTES, BANDWIDTH_BPS, LARGEST_RATE, SMALLEST_BYTES
 
 SENDER: Final = "sender"
 RECEIVER: Final = "receiver"
@@ -32,8 +33,10 @@ HEADER_BYTES: Final = UDP_IP_BYTES + ETHERNET_BYTES
 SMALLEST_FRAME_BYTES: Final = 64
 #: Rings of an interface hold some dozens of packets; a source that is pushed back makes the number irrelevant.
 RING: Final = "64 packets"
-#: To 10 ps a byte and 1 ns a packet, far below what two rates of two digits can say.
-PER_BYTE_S: Final = round((1 / CRITICAL_RATE - 1 / LARGEST_RATE) / (CRITICAL_BYTES - SMALLEST_BYTES), 11)
+#: Of a packet at which interface and line are equally fast, on the line.
+_BALANCED_S: Final = 8 * (BALANCED_BYTES + HEADER_BYTES + GAP_BYTES) / BANDWIDTH_BPS
+#: To 10 ps a byte and 1 ns a packet, far below what figures of two digits can say.
+PER_BYTE_S: Final = round((_BALANCED_S - 1 / LARGEST_RATE) / (BALANCED_BYTES - SMALLEST_BYTES), 11)
 PER_PACKET_S: Final = round(1 / LARGEST_RATE - PER_BYTE_S * (SMALLEST_BYTES + UDP_IP_BYTES), 9)
 
 
@@ -72,7 +75,7 @@ def interface(packet_s: float = PER_PACKET_S, byte_s: float = PER_BYTE_S, *, rec
     )
 
 
-#: The one that the document's two packet rates give.
+#: The one that the document's figures give.
 NIC: Final = interface()
 FAST_ETHERNET: Final = Wire()
 
