@@ -222,8 +222,8 @@ def quantity(column: str, value: float | None) -> str:
 
     >>> quantity("goodput_bps", 1.2345e6), quantity("packets_sent", 20.0), quantity("utilization", 0.5)
     ('1.234 Mbit/s', '20', '50 %')
-    >>> quantity("loss", 0.0313483)
-    '3.13 %'
+    >>> quantity("loss", 0.0313483), quantity("load", 1.24768)
+    ('3.13 %', '124.8 %')
     """
     if value is not None and abs(value) < _NOTHING:
         value = 0.0
@@ -232,8 +232,11 @@ def quantity(column: str, value: float | None) -> str:
     if column.endswith("_s"):
         return rounded(value, units.format_time)
     if column.startswith(_SHARES):
-        # Rounded once: 3.1348 % is not 3.135 % first.
-        return "-" if value is None or not math.isfinite(value) else units.format_fraction(round(value, _DIGITS))
+        if value is None or not math.isfinite(value):
+            return "-"
+        # Rounded once: 3.1348 % is not 3.135 % first. Loads may be above 100 %.
+        whole = len(str(int(abs(value)))) if abs(value) >= 1 else 0
+        return units.format_fraction(round(value, _DIGITS - whole))
     if value is not None and value.is_integer():
         return str(int(value))
     return rounded(value, lambda number: f"{number:g}")
