@@ -17,8 +17,6 @@ from tightlink.experiment.metrics import metrics
 from tightlink.experiment.results import results, write_results
 from tightlink.experiment.store import Store
 from tightlink.experiment.workplace import occupied
-from tightlink.laboratory.embedded import Offer
-from tightlink.laboratory.engine import check_engine
 from tightlink.report.blocks import Chart, Row, Section, Table
 from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.live import measure_all
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
     from tightlink.experiment.claims import Claim
     from tightlink.experiment.progress import ExperimentProgress
     from tightlink.experiment.workplace import Workplace
+    from tightlink.laboratory.embedded import Offer
     from tightlink.run import Run
     from tightlink.scenario import Scenario
     from tightlink.studies.live import Measurement
@@ -135,10 +134,10 @@ class Study:
     """What it can be asked for, by name, with a line of help."""
     adapt: Callable[[Mapping[str, str]], Study] | None = None
     """The study with such options."""
-    measured: Callable[[], Sequence[Measurement]] = tuple
-    """What it measures on real hosts; `findings` gets those runs that there are, too, NAME as live/NAME."""
-    live: Live | Callable[[], Study] | None = None
-    """What it can measure, or the study with measurements; none if it measures nothing."""
+    live: Live | None = None
+    """What it can measure on real hosts; none if it measures nothing."""
+    measuring: bool = False
+    """Whether it measures that now."""
 
     def with_options(self, options: Mapping[str, str]) -> Study:
         """The study as it is with these options.
@@ -165,13 +164,15 @@ class Study:
         """The study with its measurements."""
         if self.live is None:
             raise TightlinkError(f"--{LIVE}: study {self.name} measures nothing")
-        if not isinstance(self.live, Live):
-            return self.live()
-        return replace(self, measured=self.live.measurements, command=f" --{LIVE}")
+        return replace(self, measuring=True, command=f" --{LIVE}")
+
+    def measured(self) -> Sequence[Measurement]:
+        """What it measures; nothing if it is not asked to."""
+        return self.live.measurements() if self.live is not None and self.measuring else ()
 
     def all_tasks(self) -> list[Task]:
         """What is simulated, for its measurements too if it makes any."""
-        beside = self.live.tasks() if isinstance(self.live, Live) and self.measured is not tuple else ()
+        beside = self.live.tasks() if self.live is not None and self.measuring else ()
         own = self.tasks()
         listed = [Task(name, scenario) for name, scenario in own.items()] if isinstance(own, Mapping) else own
         return [*listed, *beside]
@@ -197,10 +198,10 @@ class Study:
             own = Report(found.title, found.lead, found.sections, found.draw, found.tables, found.picture)
             return list(found.claims), own
         table, observed = self.table(), {} if self.observe is None else self.observe(runs)
-        values = observed if isinstance(observed, Mapping) else observed.values
+        values = _values(observed)
         claims = table.judged(values)
         report = (self.report or self._plain_report)(observed, {claim.id: claim for claim in claims})
-        if not isinstance(self.live, Live) or self.measured is tuple:
+        if self.live is None or not self.measuring:
             return claims, report
         measured = self.live.observe(runs)
         claims += table.judged_live({**values, **measured.values})
@@ -210,10 +211,16 @@ class Study:
         """What was observed, as it is."""
         import polars as pl
 
-        values = observed if isinstance(observed, Mapping) else observed.values
+        values = _values(observed)
         shown = pl.DataFrame({"observed": list(values), "value": [claimed.number(value) for value in values.values()]})
         title = self.help[:1].upper() + self.help[1:]
         return Report(title, sections=[Section("What was observed", blocks=[Table(shown)])])
+
+
+def _values(observed: Any) -> Mapping[str, Any]:
+    """What claims compare, by name."""
+    values: Mapping[str, Any] = observed if isinstance(observed, Mapping) else observed.values
+    return values
 
 
 def run_study(  # noqa: PLR0913
@@ -245,6 +252,8 @@ def run_study(  # noqa: PLR0913
             what is to be measured, or the engine for browsers is not installed.
     """
     if with_lab:
+        from tightlink.laboratory.engine import check_engine
+
         check_engine()
     wanted = list(study.measured())
     if wanted:
@@ -304,6 +313,8 @@ def _write(  # noqa: PLR0913, PLR0917
 
 def _offers(tasks: Sequence[Task]) -> list[Offer]:
     """The scenarios of a study for its laboratories: of replications, which differ in their seeds, the first."""
+    from tightlink.laboratory.embedded import Offer
+
     first: dict[str, Offer] = {}
     for task in tasks:
         first.setdefault(repr(task.scenario.written() | {"seed": 0}), Offer(task.name, task.scenario))
