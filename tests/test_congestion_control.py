@@ -19,7 +19,7 @@ from tightlink.scenario import PARAMETERS
 from tightlink.studies.congestion_control import STUDY, Chosen, boundary, document, newcomers, sensitivity
 from tightlink.studies.congestion_control.evidence import gather
 from tightlink.studies.congestion_control.experiment import ALL, NAMES, Experiment, Size, experiment
-from tightlink.studies.study import run_study
+from tightlink.studies.running import study
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -124,7 +124,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[Findings, Path]:
         made.append(chosen.findings(runs))  # type: ignore[arg-type]
         return made[0]
 
-    run_study(replace(STUDY, tasks=chosen.tasks, findings=findings), folder / "out", 2, lambda _: None)
+    study(replace(STUDY, tasks=chosen.tasks, findings=findings), folder / "out", jobs=2)
     patch.undo()
     return made[0], folder / "out"
 
