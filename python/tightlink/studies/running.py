@@ -27,8 +27,8 @@ Example:
     ...     found = tl.study(window, folder)
     >>> found.claims[0].verdict, found.exit_code
     ('holds', 0)
-    >>> found.observed
-    {'eight.utilization': 0.9901}
+    >>> round(found.observed["eight.utilization"], 2)
+    0.99
 """
 
 from __future__ import annotations
