@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from programs import commands
 from terminal import WIDTH, check_fits, typed
 from tightlink import cli, console
 from tightlink.text_table import Choice, TextTable, layout
@@ -123,14 +124,27 @@ def test_commands_of_the_documentation_fit_a_terminal(
 
 def test_commands_fit_a_terminal_of_80_columns(one_flow: Path, tmp_path: Path) -> None:
     uploads = ["--set", "traffic.ftp.flows=4", "--set", "traffic.ftp.tcp.congestion=cubic"]
-    commands = [
+    several = [
         ["run", str(one_flow), "-o", "before"],
         ["run", str(one_flow), *uploads, "-o", "after"],
         ["compare", "before", "after"],
         ["sweep", str(one_flow), "--vary", "link.bottleneck.queue=5 packets,20 packets", "--replications", "2"],
     ]
-    for words in commands:
+    for words in several:
         code, lines = typed(words, tmp_path)
         assert code == 0, lines
         assert max(map(len, lines)) <= WIDTH, lines
         assert not any("…" in line for line in lines), lines
+
+
+@pytest.mark.parametrize("command", commands())
+def test_help_fits_and_says_a_default_once(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for width in (WIDTH, 1000):
+        monkeypatch.setenv("COLUMNS", str(width))
+        assert cli.main([*command.split(), "--help"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert max(map(len, lines)) <= width
+        assert [line for line in lines if "(default:" in line and "[default:" in line] == []
+        assert not any(f"[default: {off}]" in line for line in lines for off in (None, False))

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import _core, units
 from tightlink.analysis.responses import RESPONSES
-from tightlink.cli import app
+from tightlink.cli import app, default_text
 from tightlink.scenario import PARAMETERS, PROFILES, Scenario
 from tightlink.scenario.congestion import Option, options
 from tightlink.studies import names as studies
@@ -305,9 +305,8 @@ def command(name: str) -> str:
     for argument in own.assemble_argument_collection(parse_docstring=True):
         positional = argument.field_info.kind is Parameter.POSITIONAL_OR_KEYWORD
         shown = argument.names[0].removeprefix("--").upper() if positional else ", ".join(argument.names)
-        default = argument.field_info.default
-        written = str(default) if isinstance(default, int) and not isinstance(default, bool) else ""
-        rows.append([code(shown), _plain(argument.parameter.help or ""), "needed" if argument.required else written])
+        written = "needed" if argument.required else default_text(argument.field_info.default) or ""
+        rows.append([code(shown), _plain(argument.parameter.help or ""), written])
     # A command that has others below it says of all of them what they are for.
     text = inspect.getdoc(own.default_command) if own.default_command else own.help
     return f"{str(text).partition('Parameters')[0].strip()}\n\n" + table(["argument", "meaning", "default"], rows)

@@ -58,12 +58,20 @@ def _version() -> str:
     return str(tightlink.__version__)
 
 
+def default_text(default: object) -> str | None:
+    """A default for the help: none of options that are off or not given."""
+    if default in {None, False, ""}:
+        return None
+    return f"{default:g}" if isinstance(default, float) else str(default)
+
+
 app = App(
     name="tightlink",
     help="A laboratory for traffic at the bottleneck: what a network does when a link, a router or a "
     "window limits it, and what governs that.",
     version=_version,
     help_format="plaintext",
+    default_parameter=Parameter(show_default=default_text),
     suppress_keyboard_interrupt=False,
     result_action="return_value",
 )

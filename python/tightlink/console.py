@@ -217,6 +217,11 @@ def rounded(value: float | None, write: Callable[[float], str]) -> str:
     return write(float(f"{value:.{_DIGITS}g}"))
 
 
+def is_share(column: str) -> bool:
+    """Whether values of a column are shares, which people read in per cent."""
+    return column.startswith(_SHARES)
+
+
 def quantity(column: str, value: float | None) -> str:
     """A value of a column, rounded for reading, in the unit that the column's name says.
 
@@ -231,7 +236,7 @@ def quantity(column: str, value: float | None) -> str:
         return rounded(value, units.format_rate)
     if column.endswith("_s"):
         return rounded(value, units.format_time)
-    if column.startswith(_SHARES):
+    if is_share(column):
         if value is None or not math.isfinite(value):
             return "-"
         # Rounded once: 3.1348 % is not 3.135 % first. Loads may be above 100 %.

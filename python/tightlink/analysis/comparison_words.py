@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.comparison_pairs import SIDES
-from tightlink.console import quantity
+from tightlink.console import is_share, quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -75,9 +75,20 @@ def _values(rows: pl.DataFrame) -> list[pl.Series]:
     import polars as pl
 
     sides = [[quantity(metric, value) for metric, value in rows.select("metric", side).iter_rows()] for side in SIDES]
-    changes = [percent(change, 1, signed=True) for change in rows["change"].to_list()]
+    changes = [_change(*row) for row in rows.select("metric", *SIDES, "change").iter_rows()]
     texts = dict(zip((*SIDES, "change"), (*sides, changes), strict=True))
     return [pl.Series(name, column, dtype=pl.String) for name, column in texts.items()]
+
+
+def _change(metric: str, first: float | None, second: float | None, change: float | None) -> str:
+    """A change in per cent; of shares, which are in per cent themselves, in points.
+
+    >>> _change("goodput_bps", 2e6, 1e6, -0.5), _change("utilization", 0.8, 0.9, 0.125)
+    ('−50.0 %', '+10.0 points')
+    """
+    if not is_share(metric) or first is None or second is None:
+        return percent(change, 1, signed=True)
+    return f"{100 * (second - first):+.1f} points".replace("-", "−")
 
 
 def in_order(rows: pl.DataFrame) -> pl.DataFrame:

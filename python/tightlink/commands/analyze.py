@@ -54,9 +54,9 @@ def saturation(
         Measurements: packet_bytes, and packets_per_s or throughput_bps; a column "link" tells several links
         apart.
     size
-        Column of the packet size (default: packet_bytes).
+        Column of the packet size.
     throughput
-        Column of the bit rate that counts the same bytes (default: throughput_bps).
+        Column of the bit rate that counts the same bytes.
     largest
         Packet size in bytes above which rows are left out, as they are sent in fragments.
     overhead
@@ -97,7 +97,7 @@ def regimes(table: Table, *, load: str = "load", json_: Json = False, output: Fi
         Measurements: packet_bytes, packets_per_s or throughput_bps, load; if measured, loss; a column
         "router" tells several routers apart.
     load
-        Column of the load, such as load_reported (default: load).
+        Column of the load, such as load_reported.
     json_
         Print everything that was found as JSON.
     output

@@ -50,7 +50,7 @@ def clusters(
         Columns to compare by, separated by commas; without them, all responses.
     spread
         What differences are divided by: each condition's standard deviation over its algorithms, or that over all
-        conditions, which makes distances comparable (default: condition).
+        conditions, which makes distances comparable.
     json_
         Print everything that was found as JSON.
     output
@@ -96,7 +96,7 @@ def outliers(
     responses
         Columns to look at, separated by commas; without them, all responses.
     level
-        Probability of finding an outlier in a cell that has none (default: 0.05).
+        Probability of finding an outlier in a cell that has none.
     json_
         Print everything that was found as JSON.
     output
@@ -145,7 +145,7 @@ def ranks(
     responses
         Columns to rank by, separated by commas, such as throughputs; without them, all responses.
     best
-        Whether the largest value or the smallest has rank 1 (default: largest).
+        Whether the largest value or the smallest has rank 1.
     json_
         Print everything that was found as JSON.
     output

@@ -37,7 +37,7 @@ def explore(
     responses
         Columns of responses; without them, all other columns of numbers.
     output
-        File to write (default: explore.html).
+        File to write.
     """
     from tightlink import report
     from tightlink.analysis import designed, measurements

@@ -48,7 +48,7 @@ def oscillation(
         Column, or metric of a table of series; may be repeated (default: of a run, windows, and losses or
         what is retransmitted).
     begin
-        Time before which nothing is looked at, such as the start of flows (default: 0 s).
+        Time before which nothing is looked at, such as the start of flows.
     end
         Time after which nothing is looked at (default: none).
     json_

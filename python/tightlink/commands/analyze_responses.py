@@ -42,7 +42,7 @@ def correlation(
     factors
         Columns that are no responses; without them, what the sweep varied, otherwise columns of two values.
     threshold
-        |r| above which a pair is kept, or "gap": the middle of the widest gap between moderate |r| (default: 0.65).
+        |r| above which a pair is kept, or "gap": the middle of the widest gap between moderate |r|.
     json_
         Print everything that was found as JSON.
     output

@@ -57,11 +57,11 @@ def traffic(
     column
         Column, or metric of a table of series; may be repeated (default: the throughput, or packets, or bytes).
     begin
-        Time before which nothing is looked at (default: 0 s).
+        Time before which nothing is looked at.
     end
         Time after which nothing is looked at (default: none).
     interval
-        Of the series of a capture file (default: 10 ms).
+        Of the series of a capture file.
     json_
         Print what was found as JSON.
     output
@@ -114,9 +114,9 @@ def arrivals(
     table
         Folder of a run, or a table with a row for each arrival.
     column
-        Column of the time, in seconds (default: time_s).
+        Column of the time, in seconds.
     of
-        Table of a run (default: packets, which --trace records: their arrivals at each link; flows has start_s).
+        Table of a run: packets, which --trace records, has their arrivals at each link; flows has start_s.
     json_
         Print what was found as JSON.
     output
@@ -152,7 +152,7 @@ def sizes(table: Table, *, column: str = "bytes_delivered", json_: Json = False,
     table
         Folder of a run with flows, or a table with a row for each flow.
     column
-        Column of the size (default: bytes_delivered).
+        Column of the size.
     json_
         Print what was found as JSON.
     output

@@ -66,7 +66,7 @@ def scenario(
     repeat
         How many times to measure.
     echo
-        Interval of echoes (ICMP) beside the traffic, or off (default: 200 ms).
+        Interval of echoes (ICMP) beside the traffic, or off.
     late
         How late the link may hand on a packet without it being late (default: 1 % of what a full queue takes).
     json_

@@ -62,7 +62,7 @@ def tcp(
     port
         Port of the iperf3 server.
     time
-        How long each transfer takes (default: 10 s).
+        How long each transfer takes.
     congestion
         Congestion control of this kernel, such as reno (default: the kernel's).
     repeat
@@ -138,7 +138,7 @@ def udp_sweep(
     port
         Port of the iperf3 server.
     time
-        How long each test takes (default: 10 s).
+        How long each test takes.
     repeat
         Measurements of each combination, at least.
     precision

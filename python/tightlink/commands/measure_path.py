@@ -67,7 +67,7 @@ def path(
     port
         Port at which it listens.
     payload
-        Of the datagrams of trains and overload; no larger than the path takes whole (default: 1400 B).
+        Of the datagrams of trains and overload; no larger than the path takes whole.
     trains
         Trains that are sent.
     train_packets

@@ -36,9 +36,9 @@ def packetize(
     background_pps
         Packets per second of all other traffic through it.
     headers
-        Headers of each packet down to IP: 28 B for UDP, 40 B for RTP (default: 28 B).
+        Headers of each packet down to IP: 28 B for UDP, 40 B for RTP.
     mtu
-        Largest IP packet (default: 1500 B).
+        Largest IP packet.
     link
         Rate of the link that the stream must fit, such as "2 Mbit/s"; without it any rate fits.
     max_delay

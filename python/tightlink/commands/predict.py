@@ -61,7 +61,7 @@ def predict(
     path
         Scenario of one link to take these three from where they are not given, such as "tightlink measure path" writes.
     factor
-        What the senders' access links carry together, over the bandwidth (default: 2).
+        What the senders' access links carry together, over the bandwidth.
     flows
         Numbers of parallel flows to choose from, such as "1,2,4,8".
     leave
@@ -69,17 +69,17 @@ def predict(
     max_window
         Largest window that the hosts allow, such as "64 KiB".
     default_window
-        Window of the single flow that all is compared with (default: 64 KiB).
+        Window of the single flow that all is compared with.
     loss
-        Largest loss that counts as little (default: 0.1 %).
+        Largest loss that counts as little.
     bytes_
         How much to transfer, such as "1 TB", to learn how long it takes.
     cross
         Share of the bandwidth that other traffic takes over the week, such as "20 %".
     duration
-        How long to simulate (default: 10 s).
+        How long to simulate.
     recovery
-        Loss recovery of the hosts' TCP (default: newreno).
+        Loss recovery of the hosts' TCP.
     observed
         Measurements to compare with: CSV, iperf3's JSON, or the folder of a run or a study.
     fit

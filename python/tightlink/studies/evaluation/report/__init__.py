@@ -58,7 +58,14 @@ def _finding(evaluation: Evaluation) -> str:
         return ""
     least, most = (choose(known, key=lambda label: known[label].value or 0.0) for choose in (min, max))
     low, high = (told(_DELAY, known[label]) for label in (least, most))
+    if not _apart(known[least], known[most]):
+        return f"No two differ in their p95 queueing delay behind {DROP_TAIL} by more than their intervals.\n\n"
     return f"The p95 queueing delay goes from {low} with {least} to {high} with {most}, behind {DROP_TAIL}.\n\n"
+
+
+def _apart(least: Mean, most: Mean) -> bool:
+    """Whether the intervals of two means, as far as they are known, have nothing in common."""
+    return (most.value or 0.0) - (least.value or 0.0) > (most.half_width or 0.0) + (least.half_width or 0.0)
 
 
 def _overview(evaluation: Evaluation) -> Section:

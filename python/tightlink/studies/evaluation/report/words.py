@@ -33,7 +33,7 @@ _TITLES: Final = {
     "standard_goodput_bps": "goodput of a flow of standard TCP",
     "long_over_short": "goodput of the longer path over that of the shorter",
     "loss_at_first": "loss in the first 2 s without half of the link",
-    "kept_of_half": "use of the half that is left",
+    "kept_of_half": "use of the half that the stream leaves",
     "refill_s": "time to fill the link again",
     "queueing_mean_s": "mean queueing delay",
     "queueing_p95_s": "p95 queueing delay",

@@ -67,12 +67,13 @@ TEST: Final = Test(
     "Sudden changes",
     f"One flow over {PATH.label}; from {COMES_S} to {GOES_S} s a constant stream takes half of the link (links of the "
     "engine keep their rates, so this stands for a rate that halves and doubles): the loss of all packets in the first "
-    f"{_AT_FIRST_S} s of it, the throughput of the flow over the half that is left, and how long the link takes to be "
+    f"{_AT_FIRST_S} s of it, the throughput of the flow over the half that is left (above "
+    "100 % where the stream loses packets to it), and how long the link takes to be "
     f"{100 * _FULL:.0f} % full again, over a second, once the stream has gone (RFC 5166 §2.2).",
     _cases,
     [
         Headline("loss as half of the link goes", "loss_at_first"),
-        Headline("use of the half that is left", "kept_of_half"),
+        Headline("use of the half that the stream leaves", "kept_of_half"),
         Headline("time to fill the link again", "refill_s", never=f"> {DURATION_S - GOES_S} s"),
     ],
 )
