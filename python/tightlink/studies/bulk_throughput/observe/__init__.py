@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tightlink.studies.bulk_throughput.observe import (
+    alternatives,
     cells,
     cross_traffic,
     daresbury,
     pings,
     reference,
-    sites,
     variants,
 )
-from tightlink.studies.bulk_throughput.setup.paths import DARESBURY, LONG, LONG_PATH, PATHS, SITES
+from tightlink.studies.bulk_throughput.setup.alternatives import CHOSEN
+from tightlink.studies.bulk_throughput.setup.paths import DARESBURY, LONG, LONG_PATH, SITES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tightlink.run import Run
+    from tightlink.studies.bulk_throughput.observe.alternatives import Weighed
 
 
 @dataclass(frozen=True)
@@ -44,23 +46,36 @@ class Observed:
     """The cells of each path beside those of ns-2.35."""
     points: Mapping[str, pl.DataFrame]
     """Observed goodputs beside predicted ones, for each site."""
+    alternatives: Mapping[str, Weighed]
+    """Readings of what the document leaves to ns-2, by name."""
 
 
 def observe(runs: Mapping[str, Run]) -> Observed:
     """From runs to values and tables."""
-    grids = {place.name: cells.cells(runs, place.name, place.cells, place.path) for place in PATHS}
+    weighed = alternatives.weighed(runs)
+    chosen = weighed[CHOSEN.name]
     long = cells.cells(runs, LONG, DARESBURY.cells, LONG_PATH)
-    recoveries, losses = variants.recoveries(runs), pings.tables(runs)
+    losses = pings.tables(runs)
     cross = cross_traffic.goodputs(runs)
     intervals = cross_traffic.intervals(cross)
     counts = reference.tables(runs)
     values = {
-        **daresbury.values(grids[DARESBURY.name], long),
-        **sites.values(grids),
-        **variants.values(recoveries),
+        **chosen.values,
+        **daresbury.run_time(chosen.grids[DARESBURY.name], long),
+        **alternatives.values(weighed),
         **pings.values(losses),
         **cross_traffic.values(intervals),
         **reference.values(counts),
     }
-    points = {place.name: cross_traffic.points(place, runs) for place in SITES}
-    return Observed(values, grids, recoveries, losses, variants.properties(runs), cross, intervals, counts, points)
+    return Observed(
+        values,
+        chosen.grids,
+        chosen.recoveries,
+        losses,
+        variants.properties(runs),
+        cross,
+        intervals,
+        counts,
+        {place.name: cross_traffic.points(place, runs) for place in SITES},
+        weighed,
+    )

@@ -1,8 +1,8 @@
 """The grids beside those of ns-2.35: exact where nothing is lost, equally distributed where something is.
 
 ``ns2_35.csv`` was made with ns-2.35 (Debian package ns2, 2.35+dfsg-5) by ``tests/data/ns2/bulk.tcl``: one
-row a cell of document's windows and flows, with Agent/TCP/Newreno. ns-2 counts what is acknowledged at the
-sender, not what arrived at the receiver; both are compared as ns-2 counts.
+row a cell of the document's windows and flows, with Agent/TCP/Newreno and its defaults. ns-2 counts what is
+acknowledged at the sender, not what arrived at the receiver; both are compared as ns-2 counts.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import polars as pl
 
 from tightlink.reduce import mean_of
 from tightlink.studies.bulk_throughput.observe.cells import acked_packets
+from tightlink.studies.bulk_throughput.setup.alternatives import DEFAULTS
 from tightlink.studies.bulk_throughput.setup.paths import PATHS, Place
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def beside(place: Place, runs: Mapping[str, Run]) -> pl.DataFrame:
     theirs = grid(place)
     rows = []
     for row in theirs.iter_rows(named=True):
-        run = runs[f"{place.name}/{row['window_packets']}/{row['flows']}"]
+        run = runs[DEFAULTS.task(f"{place.name}/{row['window_packets']}/{row['flows']}")]
         link = run.links.row(0, named=True)
         rows.append({
             "sent": int(run.flows["packets_sent"].sum()),

@@ -10,15 +10,17 @@ import polars as pl
 from tightlink.reduce import largest, mean_of, smallest
 from tightlink.studies.bulk_throughput.observe.lines import (
     best,
-    best_windows,
+    is_best,
     lines,
     mean_rank_correlation,
     nearest_window,
 )
-from tightlink.studies.bulk_throughput.setup.paths import CALTECH, DARESBURY, IN2P3, LBNL, PATHS, SITES, WINDOWS
+from tightlink.studies.bulk_throughput.setup.paths import CALTECH, DARESBURY, IN2P3, LBNL, SITES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from tightlink.studies.bulk_throughput.setup.paths import Place
 
 
 def values(grids: Mapping[str, pl.DataFrame]) -> dict[str, object]:
@@ -27,19 +29,17 @@ def values(grids: Mapping[str, pl.DataFrame]) -> dict[str, object]:
     Args:
         grids: The cells of each path, by its name.
     """
-    each: dict[str, object] = {"windows": len(WINDOWS)}
-    for place in PATHS:
-        each |= {f"{place.name}.rtt_s": place.path.rtt_s, f"{place.name}.bdp_kb": place.path.bdp_bytes / 1e3}
-    for low, high in pairwise(IN2P3):
-        own = _factor(grids[low.name], grids[high.name])
+    each: dict[str, object] = {}
+    for low, high in pairwise(place for place in IN2P3 if place.name in grids):
+        own = factor(grids[low.name], grids[high.name])
         name = f"in2p3.factor-{low.path.factor:g}-{high.path.factor:g}"
         each |= {f"{name}.{key}": value for key, value in own.items()}
     for place in (CALTECH, LBNL, DARESBURY):
-        each |= {f"{place.name}.{key}": value for key, value in _loss(grids[place.name]).items()}
+        each |= loss(place, grids[place.name])
     return each | lbnl(grids[LBNL.name]) | _summary(grids)
 
 
-def _factor(low: pl.DataFrame, high: pl.DataFrame) -> dict[str, object]:
+def factor(low: pl.DataFrame, high: pl.DataFrame) -> dict[str, float]:
     """How the goodput changes from one bottleneck factor to another."""
     joined = low.join(high, on=["window_packets", "flows"], suffix="_other")
     calm = joined.filter(pl.col("packets_dropped_other") == 0)
@@ -53,19 +53,19 @@ def _factor(low: pl.DataFrame, high: pl.DataFrame) -> dict[str, object]:
     }
 
 
-def _loss(grid: pl.DataFrame) -> dict[str, object]:
-    """Rank correlations of the loss, means over lines."""
+def loss(place: Place, grid: pl.DataFrame) -> dict[str, object]:
+    """Rank correlations of the loss, means over lines, by name: PATH.…."""
     over_windows, flows = mean_rank_correlation(grid, "window_packets", "loss", line="flows")
     over_flows, windows = mean_rank_correlation(grid, "flows", "loss", line="window_packets")
     return {
-        "loss_over_windows": over_windows,
-        "loss_over_windows_lines": flows,
-        "loss_over_flows": over_flows,
-        "loss_over_flows_lines": windows,
+        f"{place.name}.loss_over_windows": over_windows,
+        f"{place.name}.loss_over_windows_lines": flows,
+        f"{place.name}.loss_over_flows": over_flows,
+        f"{place.name}.loss_over_flows_lines": windows,
     }
 
 
-def lbnl(grid: pl.DataFrame) -> dict[str, object]:
+def lbnl(grid: pl.DataFrame) -> dict[str, float]:
     """How much of the highest goodput the window takes, at most."""
     effects = _effects(grid)
     large = grid.filter(pl.col("window_packets") * LBNL.path.payload_bytes >= LBNL.path.bdp_bytes)
@@ -92,10 +92,9 @@ def _summary(grids: Mapping[str, pl.DataFrame]) -> dict[str, object]:
             f"{place.name}.maximum_flows": top["flows"],
             f"{place.name}.flows_within_5_percent": min(near["flows"].to_list()),
         }
-        packets = place.path.bdp_bytes / place.path.payload_bytes
-        few = {flows: window for flows, window in best_windows(grid).items() if flows <= 4}
-        hits += [window == nearest_window(packets) for window in few.values()]
-        shared += [window == nearest_window(packets / flows) for flows, window in few.items()]
+        few = [(flows, part) for flows, part in lines(grid) if flows <= 4]
+        hits += [is_best(part, nearest_window(place.bdp_packets)) for _, part in few]
+        shared += [is_best(part, nearest_window(place.bdp_packets / flows)) for flows, part in few]
     return each | {
         "summary.few_lines": len(hits),
         "summary.best_at_bdp": sum(hits),

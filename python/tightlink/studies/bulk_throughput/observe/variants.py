@@ -9,12 +9,14 @@ import polars as pl
 from tightlink.analysis.bulk_cells import cell
 from tightlink.reduce import largest, mean_of
 from tightlink.studies.bulk_throughput.observe.cells import cells
+from tightlink.studies.bulk_throughput.setup.alternatives import CHOSEN
 from tightlink.studies.bulk_throughput.setup.variants import COMPARED, variations
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tightlink.run import Run
+    from tightlink.studies.bulk_throughput.setup.alternatives import Alternative
     from tightlink.studies.bulk_throughput.setup.variants import Comparison
 
 _COUNTS: Final = ("packets_sent", "packets_dropped", "goodput_bps")
@@ -36,10 +38,10 @@ def properties(runs: Mapping[str, Run]) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def compared(each: Comparison, runs: Mapping[str, Run]) -> pl.DataFrame:
+def compared(each: Comparison, runs: Mapping[str, Run], under: Alternative = CHOSEN) -> pl.DataFrame:
     """The cells of a path under both: whether they are ``equal`` to the packet, and ``difference`` in goodput."""
     place = each.place
-    first, second = (cells(runs, each.prefix(recovery), place.cells, place.path) for recovery in each.recoveries)
+    first, second = (cells(runs, each.prefix(recovery, under), place.cells, place.path) for recovery in each.recoveries)
     equal = pl.all_horizontal(pl.col(name) == pl.col(f"{name}_other") for name in _COUNTS)
     return first.join(second, on=["window_packets", "flows"], suffix="_other").with_columns(
         equal=equal,
@@ -48,9 +50,9 @@ def compared(each: Comparison, runs: Mapping[str, Run]) -> pl.DataFrame:
     )
 
 
-def recoveries(runs: Mapping[str, Run]) -> dict[str, pl.DataFrame]:
+def recoveries(runs: Mapping[str, Run], under: Alternative = CHOSEN) -> dict[str, pl.DataFrame]:
     """The cells of each comparison, by its name."""
-    return {each.name: compared(each, runs) for each in COMPARED}
+    return {each.name: compared(each, runs, under) for each in COMPARED}
 
 
 def values(found: Mapping[str, pl.DataFrame]) -> dict[str, object]:

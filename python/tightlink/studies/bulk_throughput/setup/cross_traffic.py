@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.cross_traffic import MOMENTS
 from tightlink.experiment.execute import Task
+from tightlink.studies.bulk_throughput.setup.alternatives import CHOSEN
 from tightlink.studies.bulk_throughput.setup.paths import DARESBURY, SITES, WINDOWS
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def tasks() -> list[Task]:
     shares = [
         Task(
             name(share, window, flows, place, seed),
-            moment.path(DARESBURY.path.changed(cross=share)).scenario(window, flows, seed=seed),
+            CHOSEN.of(moment.path(DARESBURY.path.changed(cross=share)).scenario(window, flows, seed=seed)),
         )
         for window, flows in SETTINGS.values()
         for share in SHARES[1:]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.bulk_vary import one_at_a_time
 from tightlink.experiment.execute import Task
+from tightlink.studies.bulk_throughput.setup.alternatives import ALTERNATIVES, CHOSEN, Alternative
 from tightlink.studies.bulk_throughput.setup.paths import DARESBURY, IN2P3, LBNL, Place
 
 if TYPE_CHECKING:
@@ -43,9 +44,9 @@ class Comparison:
         """Both recoveries, for people."""
         return " with ".join(_TITLES[recovery] for recovery in self.recoveries)
 
-    def prefix(self, recovery: str) -> str:
+    def prefix(self, recovery: str, under: Alternative = CHOSEN) -> str:
         """What the tasks of the grid with one of the recoveries begin with."""
-        return self.place.name if recovery == _NEWRENO else f"{recovery}/{self.place.name}"
+        return under.task(self.place.name if recovery == _NEWRENO else f"{recovery}/{self.place.name}")
 
 
 #: What the document compared, and where.
@@ -57,12 +58,13 @@ COMPARED: Final = (
 
 
 def recovery_tasks() -> list[Task]:
-    """The grids with the recoveries that are not in the main ones."""
+    """The grids with the recoveries that are not in the main ones, under each alternative."""
     return [
         Task(
-            f"{each.prefix(recovery)}/{window}/{flows}",
-            each.place.path.changed(recovery=recovery).scenario(window, flows),
+            f"{each.prefix(recovery, under)}/{window}/{flows}",
+            under.of(each.place.path.changed(recovery=recovery).scenario(window, flows)),
         )
+        for under in ALTERNATIVES
         for each in COMPARED
         for recovery in each.recoveries
         if recovery != _NEWRENO
@@ -81,4 +83,7 @@ def variations() -> dict[str, tuple[str, Variation]]:
 
 def property_tasks() -> list[Task]:
     """A task for each variation."""
-    return [Task(name, place.path.scenario(place.window, place.flows)) for name, (_, place) in variations().items()]
+    return [
+        Task(name, CHOSEN.of(place.path.scenario(place.window, place.flows)))
+        for name, (_, place) in variations().items()
+    ]
