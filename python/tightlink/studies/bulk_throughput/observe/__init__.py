@@ -10,20 +10,24 @@ from tightlink.studies.bulk_throughput.observe import (
     cells,
     cross_traffic,
     daresbury,
+    linux,
     pings,
     reference,
+    residuals,
+    unknown,
     variants,
 )
 from tightlink.studies.bulk_throughput.setup.alternatives import CHOSEN
 from tightlink.studies.bulk_throughput.setup.paths import DARESBURY, LONG, LONG_PATH, SITES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
     from tightlink.run import Run
     from tightlink.studies.bulk_throughput.observe.alternatives import Weighed
+    from tightlink.studies.bulk_throughput.observe.unknown import Explained
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,12 @@ class Observed:
     """Observed goodputs beside predicted ones, for each site."""
     alternatives: Mapping[str, Weighed]
     """Readings of what the document leaves to ns-2, by name."""
+    explained: Sequence[Explained]
+    """What the prediction for Caltech may not know, the best first."""
+    measured: pl.DataFrame
+    """The cells that Linux carried, as they are stored, beside profile ``linux``."""
+    measured_ns2: Mapping[str, pl.DataFrame]
+    """Those under Reno beside the document's simulator, for each site."""
 
 
 def observe(runs: Mapping[str, Run]) -> Observed:
@@ -59,6 +69,11 @@ def observe(runs: Mapping[str, Run]) -> Observed:
     cross = cross_traffic.goodputs(runs)
     intervals = cross_traffic.intervals(cross)
     counts = reference.tables(runs)
+    properties = variants.properties(runs)
+    points = {place.name: cross_traffic.points(place, runs) for place in SITES}
+    explained = unknown.explained(runs)
+    measured = linux.beside(linux.stored(), runs)
+    measured_ns2 = linux.beside_ns2(linux.stored(), chosen.grids)
     values = {
         **chosen.values,
         **daresbury.run_time(chosen.grids[DARESBURY.name], long),
@@ -66,16 +81,24 @@ def observe(runs: Mapping[str, Run]) -> Observed:
         **pings.values(losses),
         **cross_traffic.values(intervals),
         **reference.values(counts),
+        **variants.sweeps(properties),
+        **residuals.values("synthetic", points),
+        **unknown.values(explained),
+        **residuals.values("measured", measured_ns2),
+        **linux.values(measured, measured_ns2),
     }
     return Observed(
         values,
         chosen.grids,
         chosen.recoveries,
         losses,
-        variants.properties(runs),
+        properties,
         cross,
         intervals,
         counts,
-        {place.name: cross_traffic.points(place, runs) for place in SITES},
+        points,
         weighed,
+        explained,
+        measured,
+        measured_ns2,
     )

@@ -43,7 +43,6 @@ def without_losses(grid: pl.DataFrame) -> dict[str, object]:
     clean = {flows: _most(without_loss(part)) for flows, part in lines(grid)}
     enough = {flows: share for flows, share in clean.items() if flows >= FEW}
     corner = grid.filter((pl.col("flows") == max(enough)) & (pl.col("window_packets") == 6)).row(0, named=True)
-    overshot = grid.filter((pl.col("flows") == 1) & (pl.col("packets_dropped") > 0))
     return {
         "lossless_share_of_1": clean[1],
         "lossless_share_of_2": clean[2],
@@ -55,14 +54,8 @@ def without_losses(grid: pl.DataFrame) -> dict[str, object]:
         "most_flows_smallest_window_loss": corner["loss"],
         "most_flows_smallest_window_share": corner["goodput_share"],
         "share_most_to_4": largest(grid.filter(pl.col("flows") <= FEW)["goodput_share"]),
-        **({} if overshot.is_empty() else _overshoot(overshot)),
+        "share_most_below_4": largest(grid.filter(pl.col("flows") < FEW)["goodput_share"]),
     }
-
-
-def _overshoot(lossy: pl.DataFrame) -> dict[str, object]:
-    """The cell of one flow that loses most of its goodput by its losses."""
-    worst = lossy.sort("goodput_share").row(0, named=True)
-    return {"overshoot_share": worst["goodput_share"], "overshoot_loss": worst["loss"]}
 
 
 def optimum(grid: pl.DataFrame) -> dict[str, object]:

@@ -10,7 +10,7 @@ from tightlink.analysis.bulk_cells import cell
 from tightlink.reduce import largest, mean_of
 from tightlink.studies.bulk_throughput.observe.cells import cells
 from tightlink.studies.bulk_throughput.setup.alternatives import CHOSEN
-from tightlink.studies.bulk_throughput.setup.variants import COMPARED, variations
+from tightlink.studies.bulk_throughput.setup.variants import BASES, COMPARED, variations
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,6 +36,24 @@ def properties(runs: Mapping[str, Run]) -> pl.DataFrame:
             "loss": found["loss"],
         })  # fmt: skip
     return pl.DataFrame(rows)
+
+
+def sweeps(found: pl.DataFrame) -> dict[str, object]:
+    """What claims compare of one property at a time, by name: sweep.…; the worst of the three settings."""
+    from scipy import stats
+
+    def ranks(name: str, base: str, column: str = "goodput_bps") -> float:
+        part = found.filter((pl.col("property") == name) & (pl.col("base") == base))
+        return float(stats.spearmanr(part["value"].to_numpy(), part[column].to_numpy()).statistic)
+
+    factor = found.filter(pl.col("property") == "factor").group_by("base").agg(pl.col("goodput_bps"))
+    return {
+        "sweep.factor_change": max(1 - min(goodputs) / max(goodputs) for goodputs in factor["goodput_bps"]),
+        "sweep.rtt_ranks": max(ranks("rtt_s", base) for base in BASES),
+        "sweep.duration_ranks": min(ranks("duration_s", base) for base in BASES),
+        # That of the settings that overflows the queue.
+        "sweep.queue_loss_ranks": ranks("queue_packets", [*BASES][-1], "loss"),
+    }
 
 
 def compared(each: Comparison, runs: Mapping[str, Run], under: Alternative = CHOSEN) -> pl.DataFrame:

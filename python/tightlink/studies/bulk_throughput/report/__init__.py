@@ -6,13 +6,18 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tightlink.analysis.choice import choose
+from tightlink.studies.bulk_throughput.observe.linux import where
 from tightlink.studies.bulk_throughput.report import (
+    alternatives,
     cross_traffic,
     figures,
     grids,
+    linux,
+    notes,
     pings,
     reference,
     residuals,
+    unknown,
     variants,
 )
 from tightlink.studies.bulk_throughput.setup.paths import DARESBURY
@@ -32,6 +37,7 @@ def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
         "Bulk throughput: windows, flows and what to choose",
         _lead(observed, claims),
         [
+            alternatives.section(observed.alternatives),
             grids.choices(observed.grids),
             *grids.sections(observed.grids),
             variants.property_section(observed.one_property),
@@ -39,7 +45,10 @@ def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
             pings.section(observed.pings),
             cross_traffic.section(observed.cross, observed.intervals),
             residuals.section(observed.points),
+            unknown.section(observed.explained),
+            linux.section("Linux, measured", observed.measured, f"Measured and stored: {' '.join(where())}"),
             reference.section(observed.reference, observed.values),
+            notes.section(),
         ],
         partial(figures.draw, observed=observed),
     )

@@ -1,4 +1,4 @@
-"""What was measured, beside the same cells simulated: observed over predicted, residuals, R² for each path."""
+"""Linux, measured, beside the same cells simulated: observed over predicted, residuals, R² for each path."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ import polars as pl
 from tightlink import plots
 from tightlink.analysis.residuals import agreement, share_within
 from tightlink.report import Row, Section, Table, Text
-from tightlink.studies.bulk_throughput.live.observe import WITHIN, outside
+from tightlink.studies.bulk_throughput.observe.linux import WITHIN, outside
 from tightlink.studies.bulk_throughput.report import residuals
 from tightlink.studies.bulk_throughput.report.figures import panels
 from tightlink.studies.bulk_throughput.setup.paths import KILOBYTES, SITES
-from tightlink.studies.live import machine
-from tightlink.studies.study import Report
 from tightlink.studies.words import percent
 
 if TYPE_CHECKING:
@@ -24,20 +22,17 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from tightlink.experiment.claims import Claim
-    from tightlink.studies.bulk_throughput.live.observe import Observed
     from tightlink.studies.bulk_throughput.setup.paths import Place
 
 
-def report(observed: Observed, _: Mapping[str, Claim]) -> Report:
-    """A section, a figure and the table of cells."""
-    points = observed.points
-    return Report(sections=[section(observed)], draw=partial(draw, points=points), tables={"measured": points})
+def section(title: str, found: pl.DataFrame, where: str) -> Section:
+    """The part of the report.
 
-
-def section(observed: Observed) -> Section:
-    """The part of the report."""
-    title, found = "Linux measured, beside the simulation", observed.points
+    Args:
+        title: Of it.
+        found: Cells measured and predicted.
+        where: On what machine, and when, in a sentence.
+    """
     if found.is_empty():
         return Section(title, "Nothing was measured: the machine was too busy.", [])
     parts = {place: found.filter(pl.col("path") == place.name) for place in SITES}
@@ -58,7 +53,7 @@ def section(observed: Observed) -> Section:
         "`linux`: no fitting, no other network, 10 s each. Windows are the document's; for 1, 4 and 20 flows they are "
         "the smallest, those just below and just above what the path holds, the one just above what path and queue "
         "hold, and the largest. Senders keep windows to the byte; each cell is measured three to five times, and its "
-        f"median counts. {machine(observed.measured)}"
+        f"median counts. {where}"
     )
     return Section(
         title,

@@ -20,8 +20,8 @@ from tightlink.studies.bulk_throughput.setup.paths import DARESBURY, IN2P3, LBNL
 if TYPE_CHECKING:
     from tightlink.analysis.bulk_vary import Variation
 
-#: The path of Daresbury with windows that overflow its queue, and with ones that do not.
-_BASES: Final = {"1 × 128 kB": (88, 1), "4 × 64 kB": (44, 4), "10 × 128 kB": (88, 10)}
+#: Flows and window: the path of Daresbury with windows that overflow its queue, and with ones that do not.
+BASES: Final = {"1 × 128 kB": (88, 1), "4 × 64 kB": (44, 4), "10 × 128 kB": (88, 10)}
 #: The recovery of the main grids.
 _NEWRENO: Final = "newreno"
 _TITLES: Final = {"tahoe": "Tahoe", "sack": "SACK", _NEWRENO: "NewReno"}
@@ -76,7 +76,7 @@ def variations() -> dict[str, tuple[str, Variation]]:
     """By the name of their task: which base, and what is changed."""
     return {
         f"one-property/{window}/{flows}/{place.factor}/{place.value:g}": (base, place)
-        for base, (window, flows) in _BASES.items()
+        for base, (window, flows) in BASES.items()
         for place in one_at_a_time(DARESBURY.path, window, flows)
     }
 
