@@ -77,7 +77,7 @@ def observe(runs: Mapping[str, Run]) -> Observed:
     values = {
         **chosen.values,
         **daresbury.run_time(chosen.grids[DARESBURY.name], long),
-        **alternatives.values(weighed),
+        **alternatives.values(weighed, runs),
         **pings.values(losses),
         **cross_traffic.values(intervals),
         **reference.values(counts),

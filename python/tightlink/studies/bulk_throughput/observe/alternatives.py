@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
-from tightlink.studies.bulk_throughput.observe import cells, daresbury, sites, variants
+from tightlink.studies.bulk_throughput.observe import cells, daresbury, linux, residuals, sites, variants
 from tightlink.studies.bulk_throughput.observe.criterion import aic, misses
+from tightlink.studies.bulk_throughput.observe.cross_traffic import points
 from tightlink.studies.bulk_throughput.setup.alternatives import ALTERNATIVES, CHOSEN, DEFAULTS, Alternative
-from tightlink.studies.bulk_throughput.setup.paths import DARESBURY, PATHS, WEIGHED
+from tightlink.studies.bulk_throughput.setup.paths import DARESBURY, PATHS, SITES, WEIGHED
 from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.expressions import NotObservedError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import polars as pl
 
@@ -75,7 +76,8 @@ def judged(values: Mapping[str, object]) -> dict[str, Claim]:
     for statement in ClaimsTable.read(_CLAIMS).statements:
         with suppress(NotObservedError):
             if statement.origin == "document" and statement.observed:
-                found[statement.id] = statement.judged(values)
+                # Reasons name what the others come to.
+                found[statement.id] = replace(statement, reason="", why_not="").judged(values)
     return found
 
 
@@ -90,10 +92,17 @@ def conclusions(newreno: pl.DataFrame, tahoe: pl.DataFrame) -> dict[str, object]
     }
 
 
-def values(found: Mapping[str, Weighed]) -> dict[str, object]:
-    """What claims compare, by name: alternatives.…."""
+def values(found: Mapping[str, Weighed], runs: Mapping[str, Run]) -> dict[str, object]:
+    """What claims compare, by name: alternatives.…; defaults.ID is what ns-2's defaults make of a statement."""
     ranked = sorted(found.values(), key=lambda each: each.aic)
     return {
+        **{f"defaults.{name}": claim.observed_text for name, claim in found[DEFAULTS.name].verdicts.items()},
+        **{
+            f"defaults.{key}": value
+            for key, value in found[DEFAULTS.name].values.items()
+            if key.endswith(".largest_difference")
+        },
+        **{f"alternatives.{name}.{key}": value for name, each in found.items() for key, value in _r2(each, runs)},
         "alternatives.best": ranked[0].alternative.name,
         "alternatives.chosen": CHOSEN.name,
         "alternatives.lead": ranked[1].aic - ranked[0].aic,
@@ -102,3 +111,15 @@ def values(found: Mapping[str, Weighed]) -> dict[str, object]:
         "alternatives.mean_miss": found[CHOSEN.name].mean_miss,
         "alternatives.mean_miss_defaults": found[DEFAULTS.name].mean_miss,
     }
+
+
+def _r2(found: Weighed, runs: Mapping[str, Run]) -> Iterator[tuple[str, object]]:
+    """R² of what it predicts, by what stands for the document's measurements and site."""
+    stands = {
+        "measured": linux.beside_ns2(linux.stored(), found.grids),
+        "synthetic": {place.name: points(place, runs, under=found.alternative) for place in SITES},
+    }
+    for kind, frames in stands.items():
+        for key, value in residuals.values(kind, frames).items():
+            if key.endswith((".r2", ".free")):
+                yield key, value

@@ -41,7 +41,6 @@ _SEVENTY: Final = 0.7
 _NINETY: Final = 0.9
 _MANY: Final = 25
 _MODEST_KB: Final = 64
-_SEVEN: Final = 7
 _LITTLE: Final = 0.1
 
 
@@ -60,9 +59,7 @@ def misses(grids: Mapping[str, pl.DataFrame], recoveries: Mapping[str, pl.DataFr
     for place in SITES:
         grid = grids[place.name]
         found[f"{place.site}: few flows, window of the BDP (l. 83, 260)"] = _short_at_bdp(place.bdp_packets, grid)
-        few, many = grid.filter(pl.col("flows") < _SEVEN), grid.filter(pl.col("flows") >= _SEVEN)
-        ahead = largest(few["goodput_bps"]) / largest(many["goodput_bps"]) - 1
-        found[f"{place.site}: the maximum with 7 flows or more (l. 262)"] = ahead
+        found[f"{place.site}: the maximum with 7 flows or more (l. 262)"] = sites.fewer_ahead(grid)
     return {figure: max(0.0, miss) for figure, miss in found.items()}
 
 

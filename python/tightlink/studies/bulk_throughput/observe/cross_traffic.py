@@ -10,6 +10,7 @@ from tightlink.analysis.bulk_cells import cell
 from tightlink.analysis.cross_traffic import MOMENTS, spread
 from tightlink.analysis.residuals import with_residuals
 from tightlink.reduce import smallest
+from tightlink.studies.bulk_throughput.setup.alternatives import CHOSEN
 from tightlink.studies.bulk_throughput.setup.cross_traffic import SEEDS, SETTINGS, SHARES, name, observations
 from tightlink.studies.bulk_throughput.setup.paths import DARESBURY
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tightlink.run import Run
+    from tightlink.studies.bulk_throughput.setup.alternatives import Alternative
     from tightlink.studies.bulk_throughput.setup.cross_traffic import Observation
     from tightlink.studies.bulk_throughput.setup.paths import Place
 
@@ -59,19 +61,26 @@ def values(found: pl.DataFrame) -> dict[str, object]:
     return {"cross.least_width": smallest(found.filter(pl.col("share") == least)["width"])}
 
 
-def points(place: Place, runs: Mapping[str, Run]) -> pl.DataFrame:
-    """A row for each measurement on a path, as `points_of` has it."""
-    return points_of(place, observations(place), runs)
+def points(
+    place: Place,
+    runs: Mapping[str, Run],
+    observed: Sequence[Observation] | None = None,
+    under: Alternative = CHOSEN,
+) -> pl.DataFrame:
+    """A row for each measurement: what was observed, what the quiet path predicts, and the residuals.
 
-
-def points_of(place: Place, observed: Sequence[Observation], runs: Mapping[str, Run]) -> pl.DataFrame:
-    """A row for each measurement: what was observed, what the quiet path predicts, and the residuals."""
+    Args:
+        place: The path.
+        runs: By name.
+        observed: The measurements; without them, those with the study's traffic.
+        under: The alternative that predicts.
+    """
     return with_residuals(pl.DataFrame([
         {
             "window_packets": each.window,
             "flows": each.flows,
             "observed_bps": cell(runs[each.name], each.path)["goodput_bps"],
-            "predicted_bps": cell(runs[each.prediction], place.path)["goodput_bps"],
+            "predicted_bps": cell(runs[under.task(each.prediction)], place.path)["goodput_bps"],
         }
-        for each in observed
+        for each in (observations(place) if observed is None else observed)
     ]))  # fmt: skip

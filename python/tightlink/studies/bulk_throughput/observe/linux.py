@@ -95,6 +95,7 @@ def values(points: pl.DataFrame, ns2: Mapping[str, pl.DataFrame]) -> dict[str, o
     daresbury = points.filter(pl.col("path") == DARESBURY.name)
     return each | {
         "linux.ping_loss": pings,
+        "linux.pings_lost": int(caltech["pings_lost"].sum()),
         "linux.pings": int(caltech["pings"].sum()),
         "linux.simulated_loss": mean_of(caltech["predicted_loss"]),
         "linux.measured_loss": mean_of(caltech["loss"]),

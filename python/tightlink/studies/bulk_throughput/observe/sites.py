@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tightlink.studies.bulk_throughput.setup.paths import Place
+
+#: From so many flows on the document has its maxima (l. 262).
+SEVEN: Final = 7
 
 
 def values(grids: Mapping[str, pl.DataFrame]) -> dict[str, object]:
@@ -76,6 +79,12 @@ def lbnl(grid: pl.DataFrame) -> dict[str, float]:
     }
 
 
+def fewer_ahead(grid: pl.DataFrame) -> float:
+    """How much more the best of fewer than 7 flows carry than the best of 7 and more, over these."""
+    few, many = grid.filter(pl.col("flows") < SEVEN), grid.filter(pl.col("flows") >= SEVEN)
+    return largest(few["goodput_bps"]) / largest(many["goodput_bps"]) - 1
+
+
 def _effects(grid: pl.DataFrame) -> dict[int, float]:
     return {flows: 1 - smallest(part["goodput_bps"]) / largest(part["goodput_bps"]) for flows, part in lines(grid)}
 
@@ -90,6 +99,7 @@ def _summary(grids: Mapping[str, pl.DataFrame]) -> dict[str, object]:
         each |= {
             f"{place.name}.maximum_share": top["goodput_share"],
             f"{place.name}.maximum_flows": top["flows"],
+            f"{place.name}.fewer_ahead": fewer_ahead(grid),
             f"{place.name}.flows_within_5_percent": min(near["flows"].to_list()),
         }
         few = [(flows, part) for flows, part in lines(grid) if flows <= 4]

@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.residuals import agreement
-from tightlink.studies.bulk_throughput.observe.cross_traffic import points_of
+from tightlink.studies.bulk_throughput.observe.cross_traffic import points
 from tightlink.studies.bulk_throughput.observe.residuals import by_flows
 from tightlink.studies.bulk_throughput.setup.cross_traffic import CROSS
 from tightlink.studies.bulk_throughput.setup.paths import CALTECH
@@ -57,8 +57,8 @@ def explained(runs: Mapping[str, Run]) -> list[Explained]:
 
 
 def _explained(unknown: Unknown, runs: Mapping[str, Run]) -> Explained:
-    points = points_of(CALTECH, unknown.observations(), runs)
-    found, flows = agreement(points), by_flows(CALTECH.name, points)
+    rows = points(CALTECH, runs, unknown.observations())
+    found, flows = agreement(rows), by_flows(CALTECH.name, rows)
     if found.origin is None or found.free is None:
         raise ValueError("all cells are alike")
     figures = {"r2": found.origin.value, "r2_free": found.free.value, **flows}
@@ -69,7 +69,7 @@ def _explained(unknown: Unknown, runs: Mapping[str, Run]) -> Explained:
         "fewer with less": max(0.0, flows["few_agree"] - flows["more_agree"]),
         "underestimated with many": max(0.0, -flows["most_flows_median"]),
     }
-    return Explained(unknown, points, figures, misses)
+    return Explained(unknown, rows, figures, misses)
 
 
 def values(found: Sequence[Explained]) -> dict[str, object]:
@@ -77,6 +77,8 @@ def values(found: Sequence[Explained]) -> dict[str, object]:
     best = found[0]
     traffic = next(each for each in found if (each.unknown.cross, each.unknown.bandwidth) == (CROSS, 1))
     known = next(each for each in found if each.unknown.bandwidth == 1)
+    beside = next(each for each in found if each.unknown.cross == CROSS)
+    nearest = min(found, key=lambda each: each.mean_miss)
     return {
         "unknown.bandwidth_mbit": best.unknown.bandwidth_bps / 1e6,
         "unknown.tried": len(found),
@@ -85,6 +87,13 @@ def values(found: Sequence[Explained]) -> dict[str, object]:
         "unknown.misses": "; ".join(f"{name}: {miss:.2f}" for name, miss in best.misses.items()),
         "unknown.traffic_alone_miss": traffic.mean_miss,
         "unknown.traffic_alone_misses": "; ".join(f"{name}: {miss:.2f}" for name, miss in traffic.misses.items()),
+        "unknown.traffic_alone_median": traffic.figures["most_flows_median"],
+        # Given that traffic, the best bandwidth; and the pair that misses least, whatever it leaves unknown.
+        "unknown.beside_traffic_mbit": beside.unknown.bandwidth_bps / 1e6,
+        "unknown.beside_traffic_miss": beside.mean_miss,
+        "unknown.nearest_mbit": nearest.unknown.bandwidth_bps / 1e6,
+        "unknown.nearest_cross": nearest.unknown.cross,
+        "unknown.nearest_miss": nearest.mean_miss,
         # How much better than the best with the document's bandwidth.
         "unknown.lead": known.aic - best.aic,
         **{f"unknown.{name}": value for name, value in best.figures.items()},

@@ -8,6 +8,7 @@ import polars as pl
 
 from tightlink.report import Section, Table, Text
 from tightlink.studies.bulk_throughput.setup.alternatives import CHOSEN, DEFAULTS
+from tightlink.studies.bulk_throughput.setup.paths import DOCUMENT_R2, SITES
 from tightlink.studies.words import percent
 
 if TYPE_CHECKING:
@@ -16,11 +17,17 @@ if TYPE_CHECKING:
     from tightlink.experiment.claims import Claim
     from tightlink.studies.bulk_throughput.observe.alternatives import Weighed
 
+_STANDS: Final = {"measured": "Linux, measured", "synthetic": "beside unknown traffic"}
 _VERDICTS: Final = {True: "holds", False: "does not", None: "open"}
 
 
-def section(found: Mapping[str, Weighed]) -> Section:
-    """The part of the report."""
+def section(found: Mapping[str, Weighed], values: Mapping[str, object]) -> Section:
+    """The part of the report.
+
+    Args:
+        found: The alternatives, by name.
+        values: What was observed.
+    """
     chosen, plain = found[CHOSEN.name], found[DEFAULTS.name]
     held = {name: sum(claim.holds is True for claim in _common(found, name).values()) for name in found}
     finding = (
@@ -52,6 +59,22 @@ def section(found: Mapping[str, Weighed]) -> Section:
         each.alternative.title: [_shown(claim) for claim in _common(found, name).values()]
         for name, each in found.items()
     })  # fmt: skip
+    explained = pl.DataFrame(
+        [
+            {"alternative": each.alternative.title, "observed": words}
+            | {place.site: values[f"alternatives.{name}.{kind}.{place.name}.r2"] for place in SITES}
+            for kind, words in _STANDS.items()
+            for name, each in found.items()
+        ]
+        + [{"alternative": "the document's ns-2", "observed": "iperf, 2000"}
+           | {place.site: DOCUMENT_R2[place.name] for place in SITES}]
+    )  # fmt: skip
+    against = (
+        "What the document says of its measurements is not weighed, as these were never published. Its R² on the two "
+        "long paths speak for a slow start that goes on: real hosts and ns-2's defaults have one, a threshold of 20 "
+        "packets ends it. No alternative has both."
+    )
+    thousandths = dict.fromkeys((place.site for place in SITES), ".3f")
     tenths = {each.alternative.title: ".1f" for each in found.values()}
     return Section(
         "What the document leaves to ns-2",
@@ -61,6 +84,8 @@ def section(found: Mapping[str, Weighed]) -> Section:
             Table(weights, "The alternatives, the best first.", dict.fromkeys(weights.columns[2:5], ".1f")),
             Table(misses, "How far each figure is missed, in %; 0 where it is met.", tenths),
             Table(statements, "The document's statements under each alternative.", {}),
+            Text(against),
+            Table(explained, "R² of the line through the origin, of observed and simulated goodput.", thousandths),
         ],
     )  # fmt: skip
 
