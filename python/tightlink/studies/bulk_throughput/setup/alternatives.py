@@ -16,12 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from tightlink.analysis.bulk_path import GROUP
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from tightlink.scenario import Scenario
 
 
 @dataclass(frozen=True)
@@ -37,11 +33,6 @@ class Alternative:
     def changed(self) -> int:
         """How many settings differ from ns-2's defaults: what a criterion charges it for."""
         return len(self.tcp)
-
-    def of(self, scenario: Scenario) -> Scenario:
-        """A scenario under it."""
-        changes = {f"traffic.{GROUP}.tcp.{key}": value for key, value in self.tcp.items()}
-        return scenario.set_all(changes) if changes else scenario
 
     def task(self, name: str) -> str:
         """Name of a task under it; that of the chosen one has no prefix."""

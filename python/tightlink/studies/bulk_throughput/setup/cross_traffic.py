@@ -89,7 +89,7 @@ def tasks() -> list[Task]:
     shares = [
         Task(
             name(share, window, flows, place, seed),
-            CHOSEN.of(moment.path(DARESBURY.path.changed(cross=share)).scenario(window, flows, seed=seed)),
+            moment.path(DARESBURY.path.changed(cross=share)).scenario(window, flows, seed=seed, tcp=CHOSEN.tcp),
         )
         for window, flows in SETTINGS.values()
         for share in SHARES[1:]

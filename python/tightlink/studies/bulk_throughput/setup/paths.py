@@ -57,7 +57,8 @@ class Place:
 
     def scenario(self, window: int, flows: int, under: Alternative = CHOSEN) -> Scenario:
         """A cell; ``series`` has one sample, of what is acknowledged at the sender when the run ends."""
-        return under.of(self.path.scenario(window, flows, sample_s=self.path.duration_s - self.path.ack_way_s(flows)))
+        sample_s = self.path.duration_s - self.path.ack_way_s(flows)
+        return self.path.scenario(window, flows, sample_s=sample_s, tcp=under.tcp)
 
     def tasks(self, under: Alternative = CHOSEN) -> list[Task]:
         """All cells."""
@@ -91,7 +92,7 @@ def tasks() -> list[Task]:
     return [
         *(task for place in PATHS for task in place.tasks()),
         *(
-            Task(f"{LONG}/{window}/{flows}", CHOSEN.of(LONG_PATH.scenario(window, flows)))
+            Task(f"{LONG}/{window}/{flows}", LONG_PATH.scenario(window, flows, tcp=CHOSEN.tcp))
             for window, flows in DARESBURY.cells
         ),
         *(task for under in ALTERNATIVES if under is not CHOSEN for place in WEIGHED for task in place.tasks(under)),

@@ -36,7 +36,7 @@ def scenario(window: int, flows: int) -> Scenario:
         udp=Udp(datagram="100 B"),
         **company(flows),
     )
-    return CHOSEN.of(CALTECH.path.scenario(window, flows, traffic={PING: ping}))
+    return CALTECH.path.scenario(window, flows, traffic={PING: ping}, tcp=CHOSEN.tcp)
 
 
 def tasks() -> list[Task]:

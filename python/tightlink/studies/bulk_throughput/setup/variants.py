@@ -62,7 +62,7 @@ def recovery_tasks() -> list[Task]:
     return [
         Task(
             f"{each.prefix(recovery, under)}/{window}/{flows}",
-            under.of(each.place.path.changed(recovery=recovery).scenario(window, flows)),
+            each.place.path.changed(recovery=recovery).scenario(window, flows, tcp=under.tcp),
         )
         for under in ALTERNATIVES
         for each in COMPARED
@@ -84,6 +84,6 @@ def variations() -> dict[str, tuple[str, Variation]]:
 def property_tasks() -> list[Task]:
     """A task for each variation."""
     return [
-        Task(name, CHOSEN.of(place.path.scenario(place.window, place.flows)))
+        Task(name, place.path.scenario(place.window, place.flows, tcp=CHOSEN.tcp))
         for name, (_, place) in variations().items()
     ]
