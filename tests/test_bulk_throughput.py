@@ -183,7 +183,8 @@ def test_the_window_of_the_bdp_may_be_as_good_as_smaller_ones() -> None:
 def test_tahoe_and_sack_differ_where_something_is_lost_and_only_there(runs: Mapping[str, Run]) -> None:
     place = paths.IN2P3[1]
     for window, flows, lost in ((44, 4, False), (11, 20, False), (175, 4, True), (88, 10, True)):
-        both = [cell(runs[f"{recovery}/{place.name}/{window}/{flows}"], place.path) for recovery in ("tahoe", "sack")]
+        names = [DEFAULTS.task(f"{recovery}/{place.name}/{window}/{flows}") for recovery in ("tahoe", "sack")]
+        both = [cell(runs[name], place.path) for name in names]
         assert (both[0]["packets_dropped"] > 0) is lost
         assert (both[0]["goodput_bps"] == both[1]["goodput_bps"]) is not lost
 
@@ -195,7 +196,7 @@ def test_a_ping_sees_the_queue_otherwise_than_tcp(runs: Mapping[str, Run]) -> No
         sent = run.flows.filter(pl.col("label").str.starts_with("ping"))
         assert sent["packets_sent"].sum() == 200
         lost[queue] = int(sent["packets_dropped"].sum()) / 200, cell(run, paths.CALTECH.path)["loss"]
-    assert lost["ping"][0] > lost["ping"][1] > 0.05
+    assert lost["ping"][0] > lost["ping"][1] > 0.03
     assert lost["ping-bytes"][0] == 0
     assert lost["ping-bytes"][1] == pytest.approx(lost["ping"][1], rel=0.1)
 
