@@ -31,8 +31,8 @@ def section(found: Sequence[Explained]) -> Section:
         "The document finds its simulator low with many flows and suspects the bandwidth of 45 Mbit/s; it also says "
         "that nobody else's traffic is in it. Here both are varied in the transfers that stand for its measurements, "
         "while the prediction stays as it was. The figures are both R², agreement within ± 20 % with more than 3 "
-        "flows, a poorer one with fewer, and an underestimation with many; the criterion charges for each of the two that "
-        "differs."
+        "flows, a poorer one with fewer, and an underestimation with many; the criterion charges for each of the two "
+        "that differs."
     )
     rows = [
         {
