@@ -34,7 +34,7 @@ IDS = {
     "time.scale-free", "time.ring", "kind.exponent", "size.critical", "size.ring", "kind.phase-transition",
     "kind.independent", "fluctuations.rise", "fluctuations.peak", "fluctuations.limited", "fluctuations.size",
     "fluctuations.lost", "invariants.betweenness", "invariants.even", "tolerant.scale-free", "tolerant.random",
-    "limits.packets-critical", "limits.bits-critical", "limits.bits-queues", "limits.packets-queues",
+    "limits.bits-critical", "limits.bits-queues",
     "balanced.independent", "balanced.gain",
 }  # fmt: skip
 
@@ -123,7 +123,7 @@ def test_every_claim_is_there_and_says_why_it_fails(claims: dict[str, Claim]) ->
     "name",
     [
         "critical.one-link", "critical.ring", "critical.scale-free", "fluid.order", "kind.critical", "kind.continuous",
-        "kind.busiest", "routing.betweenness", "size.ring", "limits.packets-queues", "limits.packets-critical",
+        "kind.busiest", "routing.betweenness", "size.ring",
         "limits.bits-critical", "balanced.gain", "balanced.independent", "fluctuations.lost",
     ],
 )  # fmt: skip

@@ -155,7 +155,7 @@ class BulkPath:
         """The same path but for what is given."""
         return replace(self, **changes)
 
-    def scenario(
+    def scenario(  # noqa: PLR0913
         self,
         window: int,
         flows: int,
@@ -164,6 +164,7 @@ class BulkPath:
         bytes_each: int | None = None,
         traffic: Mapping[str, Any] | None = None,
         sample_s: float | None = None,
+        tcp: Mapping[str, Any] | None = None,
     ) -> Scenario:
         """A transfer over it.
 
@@ -174,15 +175,17 @@ class BulkPath:
             bytes_each: What each flow sends; without it, data never end.
             traffic: More traffic, by name, between the hosts of its own that `company` names.
             sample_s: Interval of the table ``series``.
+            tcp: Keys of the transport beyond those of the path, such as ``initial_ssthresh``.
 
         Raises:
             ValueError: More traffic between two hosts.
         """
-        tcp = Tcp(
+        transport = Tcp(
             congestion=self.congestion,
             recovery=self.recovery,
             payload=f"{self.payload_bytes} B",
             window=units.format_packets(window),
+            **(tcp or {}),
         )
         data: dict[str, Any] = {} if bytes_each is None else {"bytes": f"{bytes_each} B"}
         common: dict[str, Any] = {
@@ -194,7 +197,7 @@ class BulkPath:
         if self.two_hosts:
             if traffic:
                 raise ValueError("between two hosts there is no other traffic")
-            bulk = Bulk(flows=flows, from_="sender", to="receiver", tcp=tcp, **data)
+            bulk = Bulk(flows=flows, from_="sender", to="receiver", tcp=transport, **data)
             return Scenario(**common, link={BETWEEN_TWO: self._between_two()}, traffic={GROUP: bulk})
         own = _ACCESS_S if self.rtt_s > _ACCESS_S * _PARTS else self.rtt_s / _PARTS
         wire: dict[str, Any] = {
@@ -213,7 +216,8 @@ class BulkPath:
             "access_left": {"rate": [slow] * flows + [fast] if others else slow},
             "access_right": {"rate": fast},
         })  # fmt: skip
-        transfers: dict[str, Any] = {GROUP: Bulk(flows=flows, from_="net.left[*]", to="net.right[*]", tcp=tcp, **data)}
+        bulk = Bulk(flows=flows, from_="net.left[*]", to="net.right[*]", tcp=transport, **data)
+        transfers: dict[str, Any] = {GROUP: bulk}
         return Scenario(
             **common, topology={"net": net}, traffic=transfers | self._crossing(flows) | dict(traffic or {})
         )

@@ -1,5 +1,8 @@
-# One cell of studies/bulk_throughput/ns2_35.csv: ns bulk.tcl BANDWIDTH_MBIT RTT_MS FACTOR WINDOW FLOWS
-lassign $argv bandwidth rtt factor window flows
+# One cell of studies/bulk_throughput/ns2_35.csv: ns bulk.tcl BANDWIDTH_MBIT RTT_MS FACTOR WINDOW FLOWS [THRESHOLD] [SINK]
+# THRESHOLD is "window" (the default) or "20": what ns-2 starts with if windows are set when its agents are reset, as a
+# run begins, or by an event at time 0. SINK is Agent/TCPSink (the default) or Agent/TCPSink/DelAck.
+lassign $argv bandwidth rtt factor window flows threshold sink_class
+if {$sink_class eq ""} {set sink_class Agent/TCPSink}
 set ns [new Simulator]
 set left [$ns node]
 set right [$ns node]
@@ -14,8 +17,12 @@ for {set i 0} {$i < $flows} {incr i} {
     $ns queue-limit $right $receiver 100000
     set source($i) [new Agent/TCP/Newreno]
     $source($i) set packetSize_ 1460
-    $source($i) set window_ $window
-    set sink [new Agent/TCPSink]
+    if {$threshold eq "20"} {
+        $ns at 0.0 "$source($i) set window_ $window"
+    } else {
+        $source($i) set window_ $window
+    }
+    set sink [new $sink_class]
     $ns attach-agent $sender $source($i)
     $ns attach-agent $receiver $sink
     $ns connect $source($i) $sink

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tightlink.studies.bulk_throughput.live.measurements import measurements
 from tightlink.studies.bulk_throughput.live.observe import observe
 from tightlink.studies.bulk_throughput.live.report import report
-from tightlink.studies.bulk_throughput.live.setup import measurements, tasks
 
-__all__ = ["measurements", "observe", "report", "tasks"]
+__all__ = ["measurements", "observe", "report"]

@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from tightlink.analysis.bulk_cells import cell
-from tightlink.analysis.residuals import agreement, share_within, with_residuals
-from tightlink.studies.bulk_throughput.live.setup import IPERF3, cells
+from tightlink.analysis.residuals import agreement, share_within
+from tightlink.reduce import largest, mean_of, smallest
+from tightlink.studies.bulk_throughput.live.measurements import IPERF3
+from tightlink.studies.bulk_throughput.observe.linux import MEASURED, WITHIN, beside, outside
+from tightlink.studies.bulk_throughput.setup.linux import ECHO_S, cells
 from tightlink.studies.bulk_throughput.setup.paths import SITES
 from tightlink.studies.live import repeats
 
@@ -22,17 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tightlink.run import Run
-    from tightlink.studies.bulk_throughput.live.setup import Cell
+    from tightlink.studies.bulk_throughput.setup.linux import Cell
 
-#: A residual that is small, over what was observed.
-WITHIN: Final = 0.10
 _ECHO: Final = "echo"
-_SCHEMA: Final = {
-    "path": pl.String, "congestion": pl.String, "window_packets": pl.Int64, "flows": pl.Int64, "kind": pl.String,
-    "times": pl.Int64, "observed_bps": pl.Float64, "lowest_bps": pl.Float64, "highest_bps": pl.Float64,
-    "predicted_bps": pl.Float64, "loss": pl.Float64, "predicted_loss": pl.Float64, "rtt_loaded_s": pl.Float64,
-    "predicted_rtt_loaded_s": pl.Float64, "iperf3_bps": pl.Float64,
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -48,8 +43,8 @@ def observe(runs: Mapping[str, Run]) -> Observed:
     """From runs to points, and to values named live.…."""
     wanted = cells()
     found = points(runs, wanted)
-    measured = [run for name, run in runs.items() if name.startswith("live/")]
-    return Observed(values(found, wanted), found, measured)
+    own = [run for name, run in runs.items() if name.startswith("live/")]
+    return Observed(values(found, wanted), found, own)
 
 
 def points(runs: Mapping[str, Run], cells: Sequence[Cell]) -> pl.DataFrame:
@@ -58,8 +53,13 @@ def points(runs: Mapping[str, Run], cells: Sequence[Cell]) -> pl.DataFrame:
     ``observed_bps``, ``lowest_bps`` and ``highest_bps`` are goodputs, ``rtt_loaded_s`` is the mean round trip of the
     echoes, ``iperf3_bps`` what iperf3 got where it was asked, too.
     """
-    rows = [_point(runs, each, own) for each in cells if (own := repeats(runs, f"live/{each.name}"))]
-    return with_residuals(pl.DataFrame(rows, _SCHEMA))
+    return beside(measured(runs, cells), runs)
+
+
+def measured(runs: Mapping[str, Run], cells: Sequence[Cell]) -> pl.DataFrame:
+    """A row for each cell that was measured: what ``linux.csv`` stores."""
+    rows = [_measured(runs, each, own) for each in cells if (own := repeats(runs, f"live/{each.name}"))]
+    return pl.DataFrame(rows, MEASURED)
 
 
 def values(found: pl.DataFrame, wanted: Sequence[Cell]) -> dict[str, object]:
@@ -88,11 +88,6 @@ def values(found: pl.DataFrame, wanted: Sequence[Cell]) -> dict[str, object]:
     return each
 
 
-def outside(found: pl.DataFrame) -> pl.DataFrame:
-    """The points whose residuals are beyond the goal."""
-    return found.filter(pl.col("residual_bps").abs() > WITHIN * pl.col("observed_bps"))
-
-
 def _enough(found: pl.DataFrame, wanted: int) -> bool:
     return not found.is_empty() and 2 * found.height >= wanted
 
@@ -106,11 +101,12 @@ def _beyond(found: pl.DataFrame) -> str:
     return "Beyond: " + ", ".join(f"{count} {kind} at {path}" for path, kind, count in counted) + "."
 
 
-def _point(runs: Mapping[str, Run], each: Cell, own: Sequence[Run]) -> dict[str, Any]:
+def _measured(runs: Mapping[str, Run], each: Cell, own: Sequence[Run]) -> dict[str, Any]:
     observed = [cell(run, each.path) for run in own]
-    predicted = cell(runs[each.task], each.path)
     goodputs = [one["goodput_bps"] for one in observed]
     witness = runs.get(f"live/{IPERF3}/{each.name}")
+    echoes = [run.series.filter(pl.col("entity") == _ECHO) for run in own if "series" in run.tables]
+    trips = [mean_of(table["value"]) for table in echoes if not table.is_empty()]
     return {
         "path": each.place.name,
         "congestion": each.congestion,
@@ -121,20 +117,16 @@ def _point(runs: Mapping[str, Run], each: Cell, own: Sequence[Run]) -> dict[str,
         "observed_bps": statistics.median(goodputs),
         "lowest_bps": min(goodputs),
         "highest_bps": max(goodputs),
-        "predicted_bps": predicted["goodput_bps"],
         "loss": statistics.median(one["loss"] for one in observed),
-        "predicted_loss": predicted["loss"],
-        "rtt_loaded_s": _round_trip(own),
-        "predicted_rtt_loaded_s": predicted["rtt_loaded_s"],
+        "rtt_loaded_s": statistics.median(trips) if trips else None,
+        "pings": sum(_sent(table) for table in echoes),
+        "pings_lost": sum(_sent(table) - table.height for table in echoes),
         "iperf3_bps": None if witness is None else each.goodput_bps(witness),
     }
 
 
-def _round_trip(own: Sequence[Run]) -> float | None:
-    """The mean of the echoes, the median of the runs; nothing where none came back."""
-    means = []
-    for run in own:
-        trips = run.series.filter(pl.col("entity") == _ECHO)["value"].to_list() if "series" in run.tables else []
-        if trips:
-            means.append(statistics.fmean(trips))
-    return statistics.median(means) if means else None
+def _sent(echoes: pl.DataFrame) -> int:
+    """How many echoes were sent from the first to the last that came back: one every `ECHO_S`."""
+    if echoes.is_empty():
+        return 0
+    return round((largest(echoes["time_s"]) - smallest(echoes["time_s"])) / ECHO_S) + 1

@@ -6,22 +6,28 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tightlink.studies.bulk_throughput.observe import (
+    alternatives,
     cells,
     cross_traffic,
     daresbury,
+    linux,
     pings,
     reference,
-    sites,
+    residuals,
+    unknown,
     variants,
 )
-from tightlink.studies.bulk_throughput.setup.paths import DARESBURY, LONG, LONG_PATH, PATHS, SITES
+from tightlink.studies.bulk_throughput.setup.alternatives import CHOSEN
+from tightlink.studies.bulk_throughput.setup.paths import DARESBURY, LONG, LONG_PATH, SITES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
     from tightlink.run import Run
+    from tightlink.studies.bulk_throughput.observe.alternatives import Weighed
+    from tightlink.studies.bulk_throughput.observe.unknown import Explained
 
 
 @dataclass(frozen=True)
@@ -44,23 +50,55 @@ class Observed:
     """The cells of each path beside those of ns-2.35."""
     points: Mapping[str, pl.DataFrame]
     """Observed goodputs beside predicted ones, for each site."""
+    alternatives: Mapping[str, Weighed]
+    """Readings of what the document leaves to ns-2, by name."""
+    explained: Sequence[Explained]
+    """What the prediction for Caltech may not know, the best first."""
+    measured: pl.DataFrame
+    """The cells that Linux carried, as they are stored, beside profile ``linux``."""
+    measured_ns2: Mapping[str, pl.DataFrame]
+    """Those under Reno beside the document's simulator, for each site."""
 
 
 def observe(runs: Mapping[str, Run]) -> Observed:
     """From runs to values and tables."""
-    grids = {place.name: cells.cells(runs, place.name, place.cells, place.path) for place in PATHS}
+    weighed = alternatives.weighed(runs)
+    chosen = weighed[CHOSEN.name]
     long = cells.cells(runs, LONG, DARESBURY.cells, LONG_PATH)
-    recoveries, losses = variants.recoveries(runs), pings.tables(runs)
+    losses = pings.tables(runs)
     cross = cross_traffic.goodputs(runs)
     intervals = cross_traffic.intervals(cross)
     counts = reference.tables(runs)
+    properties = variants.properties(runs)
+    points = {place.name: cross_traffic.points(place, runs) for place in SITES}
+    explained = unknown.explained(runs)
+    measured = linux.beside(linux.stored(), runs)
+    measured_ns2 = linux.beside_ns2(linux.stored(), chosen.grids)
     values = {
-        **daresbury.values(grids[DARESBURY.name], long),
-        **sites.values(grids),
-        **variants.values(recoveries),
+        **chosen.values,
+        **daresbury.run_time(chosen.grids[DARESBURY.name], long),
+        **alternatives.values(weighed, runs),
         **pings.values(losses),
         **cross_traffic.values(intervals),
         **reference.values(counts),
+        **variants.sweeps(properties),
+        **residuals.values("synthetic", points),
+        **unknown.values(explained),
+        **residuals.values("measured", measured_ns2),
+        **linux.values(measured, measured_ns2),
     }
-    points = {place.name: cross_traffic.points(place, runs) for place in SITES}
-    return Observed(values, grids, recoveries, losses, variants.properties(runs), cross, intervals, counts, points)
+    return Observed(
+        values,
+        chosen.grids,
+        chosen.recoveries,
+        losses,
+        properties,
+        cross,
+        intervals,
+        counts,
+        points,
+        weighed,
+        explained,
+        measured,
+        measured_ns2,
+    )

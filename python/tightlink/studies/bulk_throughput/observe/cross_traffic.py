@@ -9,13 +9,17 @@ import polars as pl
 from tightlink.analysis.bulk_cells import cell
 from tightlink.analysis.cross_traffic import MOMENTS, spread
 from tightlink.analysis.residuals import with_residuals
+from tightlink.reduce import smallest
+from tightlink.studies.bulk_throughput.setup.alternatives import CHOSEN
 from tightlink.studies.bulk_throughput.setup.cross_traffic import SEEDS, SETTINGS, SHARES, name, observations
 from tightlink.studies.bulk_throughput.setup.paths import DARESBURY
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from tightlink.run import Run
+    from tightlink.studies.bulk_throughput.setup.alternatives import Alternative
+    from tightlink.studies.bulk_throughput.setup.cross_traffic import Observation
     from tightlink.studies.bulk_throughput.setup.paths import Place
 
 
@@ -53,21 +57,30 @@ def intervals(found: pl.DataFrame) -> pl.DataFrame:
 
 def values(found: pl.DataFrame) -> dict[str, object]:
     """What claims compare, by name: widths of intervals over their means."""
-    widths = [part["width"].to_list() for _, part in found.group_by("setting", maintain_order=True)]
-    return {
-        "cross.least_growth": min(width[-1] - width[0] for width in widths),
-        "cross.always_wider": all(width[0] < min(width[1:]) for width in widths),
-    }
+    least = min(share for share in SHARES if share)
+    return {"cross.least_width": smallest(found.filter(pl.col("share") == least)["width"])}
 
 
-def points(place: Place, runs: Mapping[str, Run]) -> pl.DataFrame:
-    """A row for each measurement: what was observed, what the quiet path predicts, and the residuals."""
+def points(
+    place: Place,
+    runs: Mapping[str, Run],
+    observed: Sequence[Observation] | None = None,
+    under: Alternative = CHOSEN,
+) -> pl.DataFrame:
+    """A row for each measurement: what was observed, what the quiet path predicts, and the residuals.
+
+    Args:
+        place: The path.
+        runs: By name.
+        observed: The measurements; without them, those with the study's traffic.
+        under: The alternative that predicts.
+    """
     return with_residuals(pl.DataFrame([
         {
             "window_packets": each.window,
             "flows": each.flows,
             "observed_bps": cell(runs[each.name], each.path)["goodput_bps"],
-            "predicted_bps": cell(runs[each.prediction], place.path)["goodput_bps"],
+            "predicted_bps": cell(runs[under.task(each.prediction)], place.path)["goodput_bps"],
         }
-        for each in observations(place)
+        for each in (observations(place) if observed is None else observed)
     ]))  # fmt: skip

@@ -14,8 +14,10 @@ from tightlink.studies.bulk_throughput.observe.lines import (
     best,
     best_windows,
     beyond_best,
+    is_best,
     lines,
     nearest_window,
+    short_of_best,
     without_loss,
 )
 from tightlink.studies.bulk_throughput.setup.paths import DARESBURY, KILOBYTES
@@ -24,48 +26,35 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 #: The document's few flows are those up to this.
-_FEW: Final = 4
+FEW: Final = 4
 #: The flows of the document's plot of utilization over loss.
-_PLOTTED: Final = (1, 2, 4, 7, 10, 15, 20, 25, 30, 40)
+PLOTTED: Final = (1, 2, 4, 7, 10, 15, 20, 25, 30, 40)
 
 
-def values(grid: pl.DataFrame, long: pl.DataFrame) -> dict[str, object]:
-    """What claims compare, by name: daresbury.….
-
-    Args:
-        grid: The cells of 10 s.
-        long: Those of 50 s.
-    """
-    plotted = grid.filter(pl.col("flows").is_in(_PLOTTED))
-    own = {
-        **without_losses(plotted),
-        **optimum(plotted),
-        **beyond_maxima(plotted),
-        **windows(grid),
-        **_run_time(grid, long),
-    }
+def values(grid: pl.DataFrame) -> dict[str, object]:
+    """What claims compare, by name: daresbury.…."""
+    plotted = grid.filter(pl.col("flows").is_in(PLOTTED))
+    own = {**without_losses(plotted), **optimum(plotted), **beyond_maxima(plotted), **windows(grid)}
     return {f"daresbury.{name}": value for name, value in own.items()}
 
 
 def without_losses(grid: pl.DataFrame) -> dict[str, object]:
     """The highest utilization without loss, for few flows and for more; and of few flows with loss."""
     clean = {flows: _most(without_loss(part)) for flows, part in lines(grid)}
-    enough = {flows: share for flows, share in clean.items() if flows >= _FEW}
+    enough = {flows: share for flows, share in clean.items() if flows >= FEW}
     corner = grid.filter((pl.col("flows") == max(enough)) & (pl.col("window_packets") == 6)).row(0, named=True)
-    overshot = beyond_best(grid.filter(pl.col("flows") == 1)).sort("goodput_share").row(0, named=True)
     return {
         "lossless_share_of_1": clean[1],
         "lossless_share_of_2": clean[2],
-        "lossless_share_most_below_4": max(share for flows, share in clean.items() if flows < _FEW),
+        "lossless_share_most_below_4": max(share for flows, share in clean.items() if flows < FEW),
         "lossless_share_least_from_4": min(enough.values()),
         "lossless_share_least": min(share for share in enough.values() if share),
         "lossless_flows_most": max(flows for flows, share in enough.items() if share),
         "never_lossless_flows": _and([flows for flows, share in enough.items() if share == 0]),
         "most_flows_smallest_window_loss": corner["loss"],
         "most_flows_smallest_window_share": corner["goodput_share"],
-        "share_most_to_4": largest(grid.filter(pl.col("flows") <= _FEW)["goodput_share"]),
-        "overshoot_share": overshot["goodput_share"],
-        "overshoot_loss": overshot["loss"],
+        "share_most_to_4": largest(grid.filter(pl.col("flows") <= FEW)["goodput_share"]),
+        "share_most_below_4": largest(grid.filter(pl.col("flows") < FEW)["goodput_share"]),
     }
 
 
@@ -77,7 +66,7 @@ def optimum(grid: pl.DataFrame) -> dict[str, object]:
         "optimum_share": top["goodput_share"],
         "optimum_flows": top["flows"],
         "optimum_kb": KILOBYTES[top["window_packets"]],
-        "flows_over_90_percent": min(clean.filter(pl.col("goodput_share") > 0.9)["flows"].to_list()),
+        "flows_over_90_percent": min(clean.filter(pl.col("goodput_share") > 0.9)["flows"].to_list(), default="no"),
     }
 
 
@@ -91,24 +80,26 @@ def beyond_maxima(grid: pl.DataFrame) -> dict[str, object]:
         "lines_losing_more": sum(top["loss"] < smallest(rest["loss"]) for _, top, rest in after),
         "decrease_most": max(decreases.values()),
         "decrease_over_10_percent_flows": _and([flows for flows, drop in decreases.items() if drop > 0.1]),
-        "decrease_most_above_4": max(drop for flows, drop in decreases.items() if flows > _FEW),
+        "decrease_most_above_4": max(drop for flows, drop in decreases.items() if flows > FEW),
     }
 
 
 def windows(grid: pl.DataFrame) -> dict[str, object]:
     """The best windows in kB and those nearest to BDP and BDP / flows; and where the best one grows with flows."""
     found = best_windows(grid)
-    few = {flows: window for flows, window in found.items() if flows <= _FEW}
-    more = {flows: window for flows, window in found.items() if flows >= _FEW}
-    packets = DARESBURY.path.bdp_bytes / DARESBURY.path.payload_bytes
+    few = {flows: part for flows, part in lines(grid) if flows <= FEW}
+    more = {flows: window for flows, window in found.items() if flows >= FEW}
+    packets = DARESBURY.bdp_packets
     rising = [
         flows for flows, before, after in zip([*more][1:], more.values(), [*more.values()][1:], strict=False)
         if after > before
     ]  # fmt: skip
     return {
-        "best_windows_to_4_kb": ", ".join(_kilobytes(few.values())),
-        "bdp_windows_to_4_kb": ", ".join(_kilobytes(nearest_window(packets) for _ in few)),
-        "shared_bdp_windows_to_4_kb": ", ".join(_kilobytes(nearest_window(packets / flows) for flows in few)),
+        "few_lines": len(few),
+        "best_windows_to_4_kb": ", ".join(_kilobytes(best(part)["window_packets"] for part in few.values())),
+        "best_at_bdp": sum(is_best(part, nearest_window(packets)) for part in few.values()),
+        "best_at_shared_bdp": sum(is_best(part, nearest_window(packets / flows)) for flows, part in few.items()),
+        "short_at_bdp": max(short_of_best(part, nearest_window(packets)) for part in few.values()),
         "best_windows_from_4_kb": " ".join(_kilobytes(more.values())),
         "best_windows_shrink": not rising,
         **(_first_rise(grid, rising[0]) if rising else {}),
@@ -130,16 +121,18 @@ def _first_rise(grid: pl.DataFrame, flows: int) -> dict[str, Any]:
     }
 
 
-def _run_time(grid: pl.DataFrame, long: pl.DataFrame) -> dict[str, object]:
+def run_time(grid: pl.DataFrame, long: pl.DataFrame) -> dict[str, object]:
+    """The cells of 10 s beside those of 50 s, by name: daresbury.…."""
     joined = grid.join(long, on=["window_packets", "flows"], suffix="_long")
     off = (joined["goodput_bps"] / joined["goodput_bps_long"] - 1).abs()
-    return {
+    own = {
         "most_bps": largest(grid["goodput_bps"]),
         "most_in_50_s_bps": largest(long["goodput_bps"]),
         "run_time_cells": joined.height,
         "run_time_median_difference": median_of(off),
         "run_time_cells_within_1_percent": int((off <= 0.01).sum()),
     }
+    return {f"daresbury.{name}": value for name, value in own.items()}
 
 
 def _most(part: pl.DataFrame) -> float:

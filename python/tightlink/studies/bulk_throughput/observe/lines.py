@@ -31,8 +31,19 @@ def best_windows(grid: pl.DataFrame) -> dict[int, int]:
 
 
 def beyond_best(part: pl.DataFrame) -> pl.DataFrame:
-    """The rows of a line with larger windows than its best."""
-    return part.filter(pl.col("window_packets") > best(part)["window_packets"])
+    """The rows of a line with larger windows than its best, without those that are one point with it.
+
+    Where a window never limits, larger ones change nothing.
+    """
+    top = best(part)
+    same = pl.all_horizontal(pl.col(name) == top[name] for name in ("packets_sent", "packets_dropped", "goodput_bps"))
+    return part.filter((pl.col("window_packets") > top["window_packets"]) & ~same)
+
+
+def short_of_best(part: pl.DataFrame, window: int) -> float:
+    """How much more the best window of a line carries than this one, over this one."""
+    own = part.filter(pl.col("window_packets") == window).row(0, named=True)
+    return float(best(part)["goodput_bps"] / own["goodput_bps"] - 1)
 
 
 def without_loss(grid: pl.DataFrame) -> pl.DataFrame:
@@ -47,6 +58,15 @@ def nearest_window(packets: float) -> int:
     (175, 44)
     """
     return min(WINDOWS, key=lambda window: abs(window - packets))
+
+
+def is_best(part: pl.DataFrame, window: int) -> bool:
+    """Whether no window of a line carries more than this one, to the bit per second.
+
+    A window that never limits carries what larger ones do: all of them are the best.
+    """
+    own = part.filter(pl.col("window_packets") == window)["goodput_bps"]
+    return bool(round(float(own[0])) == round(best(part)["goodput_bps"]))
 
 
 def mean_rank_correlation(grid: pl.DataFrame, x: str, y: str, *, line: str) -> tuple[float, int]:

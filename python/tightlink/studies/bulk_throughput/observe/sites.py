@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
 from tightlink.reduce import largest, mean_of, smallest
 from tightlink.studies.bulk_throughput.observe.lines import (
     best,
-    best_windows,
+    is_best,
     lines,
     mean_rank_correlation,
     nearest_window,
 )
-from tightlink.studies.bulk_throughput.setup.paths import CALTECH, DARESBURY, IN2P3, LBNL, PATHS, SITES, WINDOWS
+from tightlink.studies.bulk_throughput.setup.paths import CALTECH, DARESBURY, IN2P3, LBNL, SITES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from tightlink.studies.bulk_throughput.setup.paths import Place
+
+#: From so many flows on the document has its maxima (l. 262).
+SEVEN: Final = 7
 
 
 def values(grids: Mapping[str, pl.DataFrame]) -> dict[str, object]:
@@ -27,19 +32,17 @@ def values(grids: Mapping[str, pl.DataFrame]) -> dict[str, object]:
     Args:
         grids: The cells of each path, by its name.
     """
-    each: dict[str, object] = {"windows": len(WINDOWS)}
-    for place in PATHS:
-        each |= {f"{place.name}.rtt_s": place.path.rtt_s, f"{place.name}.bdp_kb": place.path.bdp_bytes / 1e3}
-    for low, high in pairwise(IN2P3):
-        own = _factor(grids[low.name], grids[high.name])
+    each: dict[str, object] = {}
+    for low, high in pairwise(place for place in IN2P3 if place.name in grids):
+        own = factor(grids[low.name], grids[high.name])
         name = f"in2p3.factor-{low.path.factor:g}-{high.path.factor:g}"
         each |= {f"{name}.{key}": value for key, value in own.items()}
     for place in (CALTECH, LBNL, DARESBURY):
-        each |= {f"{place.name}.{key}": value for key, value in _loss(grids[place.name]).items()}
+        each |= loss(place, grids[place.name])
     return each | lbnl(grids[LBNL.name]) | _summary(grids)
 
 
-def _factor(low: pl.DataFrame, high: pl.DataFrame) -> dict[str, object]:
+def factor(low: pl.DataFrame, high: pl.DataFrame) -> dict[str, float]:
     """How the goodput changes from one bottleneck factor to another."""
     joined = low.join(high, on=["window_packets", "flows"], suffix="_other")
     calm = joined.filter(pl.col("packets_dropped_other") == 0)
@@ -53,19 +56,19 @@ def _factor(low: pl.DataFrame, high: pl.DataFrame) -> dict[str, object]:
     }
 
 
-def _loss(grid: pl.DataFrame) -> dict[str, object]:
-    """Rank correlations of the loss, means over lines."""
+def loss(place: Place, grid: pl.DataFrame) -> dict[str, object]:
+    """Rank correlations of the loss, means over lines, by name: PATH.…."""
     over_windows, flows = mean_rank_correlation(grid, "window_packets", "loss", line="flows")
     over_flows, windows = mean_rank_correlation(grid, "flows", "loss", line="window_packets")
     return {
-        "loss_over_windows": over_windows,
-        "loss_over_windows_lines": flows,
-        "loss_over_flows": over_flows,
-        "loss_over_flows_lines": windows,
+        f"{place.name}.loss_over_windows": over_windows,
+        f"{place.name}.loss_over_windows_lines": flows,
+        f"{place.name}.loss_over_flows": over_flows,
+        f"{place.name}.loss_over_flows_lines": windows,
     }
 
 
-def lbnl(grid: pl.DataFrame) -> dict[str, object]:
+def lbnl(grid: pl.DataFrame) -> dict[str, float]:
     """How much of the highest goodput the window takes, at most."""
     effects = _effects(grid)
     large = grid.filter(pl.col("window_packets") * LBNL.path.payload_bytes >= LBNL.path.bdp_bytes)
@@ -74,6 +77,12 @@ def lbnl(grid: pl.DataFrame) -> dict[str, object]:
         "lbnl.window_effect_from_2": max(effect for flows, effect in effects.items() if flows > 1),
         "lbnl.window_effect_above_bdp": max(_effects(large).values()),
     }
+
+
+def fewer_ahead(grid: pl.DataFrame) -> float:
+    """How much more the best of fewer than 7 flows carry than the best of 7 and more, over these."""
+    few, many = grid.filter(pl.col("flows") < SEVEN), grid.filter(pl.col("flows") >= SEVEN)
+    return largest(few["goodput_bps"]) / largest(many["goodput_bps"]) - 1
 
 
 def _effects(grid: pl.DataFrame) -> dict[int, float]:
@@ -90,12 +99,12 @@ def _summary(grids: Mapping[str, pl.DataFrame]) -> dict[str, object]:
         each |= {
             f"{place.name}.maximum_share": top["goodput_share"],
             f"{place.name}.maximum_flows": top["flows"],
+            f"{place.name}.fewer_ahead": fewer_ahead(grid),
             f"{place.name}.flows_within_5_percent": min(near["flows"].to_list()),
         }
-        packets = place.path.bdp_bytes / place.path.payload_bytes
-        few = {flows: window for flows, window in best_windows(grid).items() if flows <= 4}
-        hits += [window == nearest_window(packets) for window in few.values()]
-        shared += [window == nearest_window(packets / flows) for flows, window in few.items()]
+        few = [(flows, part) for flows, part in lines(grid) if flows <= 4]
+        hits += [is_best(part, nearest_window(place.bdp_packets)) for _, part in few]
+        shared += [is_best(part, nearest_window(place.bdp_packets / flows)) for flows, part in few]
     return each | {
         "summary.few_lines": len(hits),
         "summary.best_at_bdp": sum(hits),

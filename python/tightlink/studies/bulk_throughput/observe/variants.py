@@ -9,12 +9,14 @@ import polars as pl
 from tightlink.analysis.bulk_cells import cell
 from tightlink.reduce import largest, mean_of
 from tightlink.studies.bulk_throughput.observe.cells import cells
-from tightlink.studies.bulk_throughput.setup.variants import COMPARED, variations
+from tightlink.studies.bulk_throughput.setup.alternatives import CHOSEN
+from tightlink.studies.bulk_throughput.setup.variants import BASES, COMPARED, variations
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tightlink.run import Run
+    from tightlink.studies.bulk_throughput.setup.alternatives import Alternative
     from tightlink.studies.bulk_throughput.setup.variants import Comparison
 
 _COUNTS: Final = ("packets_sent", "packets_dropped", "goodput_bps")
@@ -36,10 +38,28 @@ def properties(runs: Mapping[str, Run]) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def compared(each: Comparison, runs: Mapping[str, Run]) -> pl.DataFrame:
+def sweeps(found: pl.DataFrame) -> dict[str, object]:
+    """What claims compare of one property at a time, by name: sweep.…; the worst of the three settings."""
+    from scipy import stats
+
+    def ranks(name: str, base: str, column: str = "goodput_bps") -> float:
+        part = found.filter((pl.col("property") == name) & (pl.col("base") == base))
+        return float(stats.spearmanr(part["value"].to_numpy(), part[column].to_numpy()).statistic)
+
+    factor = found.filter(pl.col("property") == "factor").group_by("base").agg(pl.col("goodput_bps"))
+    return {
+        "sweep.factor_change": max(1 - min(goodputs) / max(goodputs) for goodputs in factor["goodput_bps"]),
+        "sweep.rtt_ranks": max(ranks("rtt_s", base) for base in BASES),
+        "sweep.duration_ranks": min(ranks("duration_s", base) for base in BASES),
+        # That of the settings that overflows the queue.
+        "sweep.queue_loss_ranks": ranks("queue_packets", [*BASES][-1], "loss"),
+    }
+
+
+def compared(each: Comparison, runs: Mapping[str, Run], under: Alternative = CHOSEN) -> pl.DataFrame:
     """The cells of a path under both: whether they are ``equal`` to the packet, and ``difference`` in goodput."""
     place = each.place
-    first, second = (cells(runs, each.prefix(recovery), place.cells, place.path) for recovery in each.recoveries)
+    first, second = (cells(runs, each.prefix(recovery, under), place.cells, place.path) for recovery in each.recoveries)
     equal = pl.all_horizontal(pl.col(name) == pl.col(f"{name}_other") for name in _COUNTS)
     return first.join(second, on=["window_packets", "flows"], suffix="_other").with_columns(
         equal=equal,
@@ -48,9 +68,9 @@ def compared(each: Comparison, runs: Mapping[str, Run]) -> pl.DataFrame:
     )
 
 
-def recoveries(runs: Mapping[str, Run]) -> dict[str, pl.DataFrame]:
+def recoveries(runs: Mapping[str, Run], under: Alternative = CHOSEN) -> dict[str, pl.DataFrame]:
     """The cells of each comparison, by its name."""
-    return {each.name: compared(each, runs) for each in COMPARED}
+    return {each.name: compared(each, runs, under) for each in COMPARED}
 
 
 def values(found: Mapping[str, pl.DataFrame]) -> dict[str, object]:

@@ -27,9 +27,9 @@ def property_section(found: pl.DataFrame) -> Section:
     at = {row["value"]: row["goodput_share"] for row in small.iter_rows(named=True)}
     doubled = 2 * DARESBURY.path.rtt_s
     finding = (
-        f"Where the window limits, goodput follows window × flows / round trip, and nothing else matters: at twice the "
-        f"round trip four flows of 64 kB fall from {percent(at[DARESBURY.path.rtt_s])} to {percent(at[doubled])} of "
-        "the bandwidth. Where the queue overflows, its length and the run time matter."
+        f"Goodput follows windows over round trip until the link is full: at twice the round trip four flows of 64 kB "
+        f"fall from {percent(at[DARESBURY.path.rtt_s])} to {percent(at[doubled])} of the bandwidth. Where the queue "
+        "overflows, its length and the run time matter."
     )
     drawn = [
         charts.line(

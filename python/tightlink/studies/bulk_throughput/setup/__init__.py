@@ -1,10 +1,10 @@
-"""What is simulated: the grids of the document's paths, then recoveries, pings, properties and other traffic."""
+"""What is simulated: the grids of the document's paths, then recoveries, pings, properties, other traffic, Linux."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tightlink.studies.bulk_throughput.setup import cross_traffic, paths, pings, variants
+from tightlink.studies.bulk_throughput.setup import cross_traffic, linux, paths, pings, unknown, variants
 
 if TYPE_CHECKING:
     from tightlink.experiment.execute import Task
@@ -18,4 +18,6 @@ def tasks() -> list[Task]:
         *pings.tasks(),
         *variants.property_tasks(),
         *cross_traffic.tasks(),
+        *unknown.tasks(),
+        *linux.tasks(),
     ]

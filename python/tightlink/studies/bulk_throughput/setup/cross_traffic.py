@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.cross_traffic import MOMENTS
 from tightlink.experiment.execute import Task
+from tightlink.studies.bulk_throughput.setup.alternatives import CHOSEN
 from tightlink.studies.bulk_throughput.setup.paths import DARESBURY, SITES, WINDOWS
 
 if TYPE_CHECKING:
@@ -47,11 +48,18 @@ class Observation:
     seed: int
     path: BulkPath
     """The path as it is then."""
+    on: str = ""
+    """What the path is beyond what the prediction knows, in the names of tasks."""
 
     @property
     def name(self) -> str:
         """Name of its task."""
-        return f"observed/{self.prediction}"
+        return f"observed{self.on}/{self.prediction}"
+
+    @property
+    def task(self) -> Task:
+        """What is simulated in place of the measurement."""
+        return Task(self.name, self.path.scenario(self.window, self.flows, seed=self.seed))
 
     @property
     def prediction(self) -> str:
@@ -59,12 +67,19 @@ class Observation:
         return f"{self.place.name}/{self.window}/{self.flows}"
 
 
-def observations(place: Place) -> list[Observation]:
-    """One of each cell: hours come as often as in a week, and in no step with windows."""
+def observations(place: Place, cross: float = CROSS, bandwidth: float = 1.0) -> list[Observation]:
+    """One of each cell: hours come as often as in a week, and in no step with windows.
+
+    Args:
+        place: The path.
+        cross: Share of the bottleneck that others take over the week.
+        bandwidth: Of the bottleneck, over the document's.
+    """
     hours = [moment for moment in MOMENTS for _ in range(moment.weight)]
-    busy = place.path.changed(cross=CROSS, recovery="sack")
+    busy = place.path.changed(bandwidth_bps=bandwidth * place.path.bandwidth_bps, cross=cross, recovery="sack")
+    on = "" if (cross, bandwidth) == (CROSS, 1) else f"/{cross:g}/{bandwidth:g}"
     return [
-        Observation(place, window, flows, seed, hours[seed * _STRIDE % len(hours)].path(busy))
+        Observation(place, window, flows, seed, hours[seed * _STRIDE % len(hours)].path(busy), on)
         for seed, (window, flows) in enumerate(product(WINDOWS, _FLOWS), start=1)
     ]
 
@@ -74,15 +89,11 @@ def tasks() -> list[Task]:
     shares = [
         Task(
             name(share, window, flows, place, seed),
-            moment.path(DARESBURY.path.changed(cross=share)).scenario(window, flows, seed=seed),
+            moment.path(DARESBURY.path.changed(cross=share)).scenario(window, flows, seed=seed, tcp=CHOSEN.tcp),
         )
         for window, flows in SETTINGS.values()
         for share in SHARES[1:]
         for place, moment in enumerate(MOMENTS)
         for seed in SEEDS
     ]
-    return shares + [
-        Task(each.name, each.path.scenario(each.window, each.flows, seed=each.seed))
-        for place in SITES
-        for each in observations(place)
-    ]
+    return shares + [each.task for place in SITES for each in observations(place)]

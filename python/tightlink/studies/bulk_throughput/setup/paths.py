@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.bulk_path import BulkPath
 from tightlink.experiment.execute import Task
+from tightlink.studies.bulk_throughput.setup.alternatives import ALTERNATIVES, CHOSEN, Alternative
 
 if TYPE_CHECKING:
     from tightlink.scenario import Scenario
@@ -45,13 +46,24 @@ class Place:
         return self.title.partition(",")[0]
 
     @property
+    def bdp_packets(self) -> float:
+        """Bandwidth times round trip in packets of 1460 B, not rounded."""
+        return self.path.bdp_bytes / self.path.payload_bytes
+
+    @property
     def cells(self) -> list[tuple[int, int]]:
         """Every window with every number of flows."""
         return [(window, flows) for window in WINDOWS for flows in self.flows]
 
-    def scenario(self, window: int, flows: int) -> Scenario:
+    def scenario(self, window: int, flows: int, under: Alternative = CHOSEN) -> Scenario:
         """A cell; ``series`` has one sample, of what is acknowledged at the sender when the run ends."""
-        return self.path.scenario(window, flows, sample_s=self.path.duration_s - self.path.ack_way_s(flows))
+        sample_s = self.path.duration_s - self.path.ack_way_s(flows)
+        return self.path.scenario(window, flows, sample_s=sample_s, tcp=under.tcp)
+
+    def tasks(self, under: Alternative = CHOSEN) -> list[Task]:
+        """All cells."""
+        named = {under.task(f"{self.name}/{window}/{flows}"): (window, flows) for window, flows in self.cells}
+        return [Task(name, self.scenario(*cell, under)) for name, cell in named.items()]
 
 
 DARESBURY: Final = Place("daresbury", "Daresbury, 10 Mbit/s, 162 ms", BulkPath(10e6, 0.162), _DARESBURY)
@@ -66,6 +78,8 @@ LBNL: Final = Place("lbnl", "LBNL, 30 Mbit/s, 3.4 ms", BulkPath(30e6, 0.0034), _
 PATHS: Final = (DARESBURY, *IN2P3, CALTECH, CALTECH_10MS, LBNL)
 #: The factor that the document shows, for each site, and the round trip of its text.
 SITES: Final = (DARESBURY, IN2P3[1], CALTECH, LBNL)
+#: Grids that the alternatives are chosen by: those of the document's statements.
+WEIGHED: Final = (DARESBURY, *IN2P3[:2], CALTECH, LBNL)
 #: R² of the document's own predictions and measurements at these, from its summary.
 DOCUMENT_R2: Final = {"daresbury": 0.885, "in2p3-factor-2": 0.85, "caltech": 0.785, "lbnl": 0.2}
 #: The path of Daresbury, used five times as long, and the prefix of its tasks.
@@ -74,12 +88,12 @@ LONG: Final = "daresbury-50s"
 
 
 def tasks() -> list[Task]:
-    """The grids, and that of Daresbury five times as long."""
+    """The grids, that of Daresbury five times as long, and those that the alternatives are chosen by under each."""
     return [
+        *(task for place in PATHS for task in place.tasks()),
         *(
-            Task(f"{place.name}/{window}/{flows}", place.scenario(window, flows))
-            for place in PATHS
-            for window, flows in place.cells
+            Task(f"{LONG}/{window}/{flows}", LONG_PATH.scenario(window, flows, tcp=CHOSEN.tcp))
+            for window, flows in DARESBURY.cells
         ),
-        *(Task(f"{LONG}/{window}/{flows}", LONG_PATH.scenario(window, flows)) for window, flows in DARESBURY.cells),
+        *(task for under in ALTERNATIVES if under is not CHOSEN for place in WEIGHED for task in place.tasks(under)),
     ]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from tightlink.analysis.bulk_path import BOTTLENECK, company
 from tightlink.experiment.execute import Task
 from tightlink.scenario import Cbr, Udp
+from tightlink.studies.bulk_throughput.setup.alternatives import CHOSEN
 from tightlink.studies.bulk_throughput.setup.paths import CALTECH
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def scenario(window: int, flows: int) -> Scenario:
         udp=Udp(datagram="100 B"),
         **company(flows),
     )
-    return CALTECH.path.scenario(window, flows, traffic={PING: ping})
+    return CALTECH.path.scenario(window, flows, traffic={PING: ping}, tcp=CHOSEN.tcp)
 
 
 def tasks() -> list[Task]:

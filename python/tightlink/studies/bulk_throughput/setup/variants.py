@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.bulk_vary import one_at_a_time
 from tightlink.experiment.execute import Task
+from tightlink.studies.bulk_throughput.setup.alternatives import ALTERNATIVES, CHOSEN, Alternative
 from tightlink.studies.bulk_throughput.setup.paths import DARESBURY, IN2P3, LBNL, Place
 
 if TYPE_CHECKING:
     from tightlink.analysis.bulk_vary import Variation
 
-#: The path of Daresbury with windows that overflow its queue, and with ones that do not.
-_BASES: Final = {"1 × 128 kB": (88, 1), "4 × 64 kB": (44, 4), "10 × 128 kB": (88, 10)}
+#: Flows and window: the path of Daresbury with windows that overflow its queue, and with ones that do not.
+BASES: Final = {"1 × 128 kB": (88, 1), "4 × 64 kB": (44, 4), "10 × 128 kB": (88, 10)}
 #: The recovery of the main grids.
 _NEWRENO: Final = "newreno"
 _TITLES: Final = {"tahoe": "Tahoe", "sack": "SACK", _NEWRENO: "NewReno"}
@@ -43,9 +44,9 @@ class Comparison:
         """Both recoveries, for people."""
         return " with ".join(_TITLES[recovery] for recovery in self.recoveries)
 
-    def prefix(self, recovery: str) -> str:
+    def prefix(self, recovery: str, under: Alternative = CHOSEN) -> str:
         """What the tasks of the grid with one of the recoveries begin with."""
-        return self.place.name if recovery == _NEWRENO else f"{recovery}/{self.place.name}"
+        return under.task(self.place.name if recovery == _NEWRENO else f"{recovery}/{self.place.name}")
 
 
 #: What the document compared, and where.
@@ -57,12 +58,13 @@ COMPARED: Final = (
 
 
 def recovery_tasks() -> list[Task]:
-    """The grids with the recoveries that are not in the main ones."""
+    """The grids with the recoveries that are not in the main ones, under each alternative."""
     return [
         Task(
-            f"{each.prefix(recovery)}/{window}/{flows}",
-            each.place.path.changed(recovery=recovery).scenario(window, flows),
+            f"{each.prefix(recovery, under)}/{window}/{flows}",
+            each.place.path.changed(recovery=recovery).scenario(window, flows, tcp=under.tcp),
         )
+        for under in ALTERNATIVES
         for each in COMPARED
         for recovery in each.recoveries
         if recovery != _NEWRENO
@@ -74,11 +76,14 @@ def variations() -> dict[str, tuple[str, Variation]]:
     """By the name of their task: which base, and what is changed."""
     return {
         f"one-property/{window}/{flows}/{place.factor}/{place.value:g}": (base, place)
-        for base, (window, flows) in _BASES.items()
+        for base, (window, flows) in BASES.items()
         for place in one_at_a_time(DARESBURY.path, window, flows)
     }
 
 
 def property_tasks() -> list[Task]:
     """A task for each variation."""
-    return [Task(name, place.path.scenario(place.window, place.flows)) for name, (_, place) in variations().items()]
+    return [
+        Task(name, place.path.scenario(place.window, place.flows, tcp=CHOSEN.tcp))
+        for name, (_, place) in variations().items()
+    ]

@@ -36,13 +36,13 @@ def section(found: Mapping[str, Measured], claims: Mapping[str, Claim]) -> Secti
     )
     finding = (
         "A mix of packet sizes moves the critical load no more than its mean size does; what it lengthens are the "
-        f"queues below, {claims['limits.bits-queues'].observed:.1f} where links are limited in bit/s, not at all where "
-        "they are limited in packets/s."
+        f"queues below, {claims['limits.bits-queues'].observed:.1f} times where links are limited in bit/s."
     )
     text = (
         "A scale-free graph of 32 nodes. Half of the packets have 40 B, a quarter 576 B, a quarter 1500 B: the three "
         f"modes of the Internet, {MIXED.mean:.0f} B in the mean. Links carry {CAPACITY:.0f} packets/s, or the bits of "
-        "as many packets of the mean size."
+        "as many packets of the mean size. Where they are limited in packets/s, a packet takes as long whatever its "
+        "size: nothing changes, by construction, so that this is a note and no claim."
     )
     formats: dict[str, Any] = {"λc theory": ".1f", f"waiting at {BELOW:g} λc": ".1f"}
     return Section(

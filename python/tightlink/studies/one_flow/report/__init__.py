@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tightlink.studies.one_flow.report import cases, company, figures, quality, response, window
+from tightlink.studies.one_flow.report import cases, company, figures, notes, quality, response, window
 from tightlink.studies.study import Report
 from tightlink.studies.words import ms, percent
 
@@ -29,6 +29,7 @@ def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
             response.section(observed.response),
             *company.sections(observed.company, runs),
             response.phase_section(observed.company.phase),
+            notes.section(),
         ],
         partial(figures.draw, observed=observed),
         picture="What the document missed: the window",

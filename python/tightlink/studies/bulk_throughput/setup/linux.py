@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Final
 from tightlink.analysis.bulk_cells import cell
 from tightlink.experiment.execute import Task
 from tightlink.studies.bulk_throughput.setup.paths import DARESBURY, SITES, WINDOWS
-from tightlink.studies.live import Firm, Measurement
 
 if TYPE_CHECKING:
     from tightlink.analysis.bulk_path import BulkPath
@@ -33,8 +32,8 @@ CONTROLS: Final = ("reno", "cubic")
 LIMITED, FILLING, OVERFLOWING = "window-limited", "filling", "overflowing"
 #: With timestamps packets of 1500 B carry less than the document's 1460 B.
 _PAYLOAD: Final = 1448
-_ECHO_S: Final = 0.2
-IPERF3: Final = "iperf3"
+#: From one echo beside a measurement to the next.
+ECHO_S: Final = 0.2
 
 
 def chosen(place: Place, flows: int) -> dict[int, str]:
@@ -118,17 +117,3 @@ def cells() -> list[Cell]:
 def tasks() -> list[Task]:
     """The cells, simulated."""
     return [Task(each.task, each.scenario) for each in cells()]
-
-
-def measurements() -> list[Measurement]:
-    """The cells, measured: by the probe, whose windows are exact, until their medians are firm; some by iperf3."""
-    from tightlink.measure.machine import missing
-
-    own = [Measurement(each.name, each.scenario, echo_s=_ECHO_S, firm=Firm(each.goodput_bps)) for each in cells()]
-    if missing(IPERF3) is not None:
-        return own
-    return own + [
-        Measurement(f"{IPERF3}/{each.name}", each.scenario, sender=IPERF3, echo_s=_ECHO_S)
-        for each in cells()
-        if each.witnessed
-    ]
