@@ -11,7 +11,7 @@ from tightlink.analysis import regimes
 from tightlink.analysis.estimates import Bracket
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.studies.router_response.observe.probes import table
-from tightlink.studies.router_response.setup import probes, variants
+from tightlink.studies.router_response.setup import laws, probes, variants
 from tightlink.studies.router_response.setup.document import SHORTEST
 
 if TYPE_CHECKING:
@@ -46,6 +46,11 @@ class Routers:
     """As `found`, with no more probes than the variants have."""
     variants: Mapping[str, Regimes]
     variant_tables: Mapping[str, pl.DataFrame]
+    by_law: Mapping[str, Regimes]
+    """With a packet's cost by its length, by the names of laws."""
+    repeated: tuple[Regimes, ...]
+    """With probes that begin at other phases of the meters' clock."""
+    repeated_tables: tuple[pl.DataFrame, ...]
 
     @classmethod
     def of(cls, runs: Mapping[str, Run]) -> Routers:
@@ -56,6 +61,7 @@ class Routers:
         )
         about = table(runs, probes.GRID, "onset").filter(pl.col("packet_bytes").is_in(probes.REFINED))
         tables = {setting.name: table(runs, setting.name) for setting in variants.VARIANTS}
+        again = tuple(table(runs, f"{probes.REPEAT} {start:g} s") for start in probes.REPEATED_S)
         return cls(
             grid,
             every,
@@ -64,6 +70,9 @@ class Routers:
             control=regimes.find(_thinned(every), resamples=_FEW_RESAMPLES),
             variants={name: regimes.find(own, resamples=_FEW_RESAMPLES) for name, own in tables.items()},
             variant_tables=tables,
+            by_law={law.name: regimes.find(table(runs, law.name), resamples=_RESAMPLES) for law in laws.SIMULATED},
+            repeated=tuple(regimes.find(own, resamples=_FEW_RESAMPLES) for own in again),
+            repeated_tables=again,
         )
 
     @property
