@@ -22,6 +22,7 @@ def values(found: Routers) -> dict[str, object]:
         each |= {f"{law.name}.bic": law.fit(laws.IN_PACKETS).bic, f"{law.name}.aicc": law.fit(laws.ALL).aicc}
     for name, own in found.by_law.items():
         each |= {f"{name}.governs": own.governs or "nothing", f"{name}.governs_sure": own.explained.sure}
+        each |= {f"{name}.variation.{metric}": spread.variation for metric, spread in own.spreads.items()}
         for size, length in zip(REFINED, own.lengths, strict=True):
             each |= {f"{name}.{size}.per_s": middle(length), f"{name}.{size}.between": str(length.onset)}
     for size in REFINED:

@@ -120,10 +120,10 @@ def _repeated(found: Routers) -> dict[str, object]:
         again.join(own, on=["packet_bytes", "nominal_packets_per_s"]).select((pl.col("load") - pl.col("usual")).abs())
         for again in found.repeated_tables
     ]
-    onsets = [middle(length) for again in (found.control, *found.repeated) for length in again.lengths]
+    onsets = [middle(length) for each in found.repeated for length in each.lengths]
     return {
-        "repeated.times": len(found.repeated),
-        "repeated.governs": sum(again.governs == found.of_grid.governs for again in found.repeated),
+        "repeated.times": len(found.repeated_tables),
+        "repeated.governs": sum(each.governs == found.of_grid.governs for each in found.repeated[1:]),
         "repeated.onset_apart_per_s": max(onsets) - min(onsets),
         "repeated.load_apart": max(largest(frame["load"]) for frame in apart),
     }

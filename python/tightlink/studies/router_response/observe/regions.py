@@ -15,7 +15,7 @@ from tightlink.studies.router_response.setup import laws, probes, variants
 from tightlink.studies.router_response.setup.document import SHORTEST
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from tightlink.analysis.regimes import Length, Regimes
     from tightlink.run import Run
@@ -49,7 +49,7 @@ class Routers:
     by_law: Mapping[str, Regimes]
     """With a packet's cost by its length, by the names of laws."""
     repeated: tuple[Regimes, ...]
-    """With probes that begin at other phases of the meters' clock."""
+    """Of equal rates: as usual, then with probes that begin at other phases of the meters' clock."""
     repeated_tables: tuple[pl.DataFrame, ...]
 
     @classmethod
@@ -70,8 +70,10 @@ class Routers:
             control=regimes.find(_thinned(every), resamples=_FEW_RESAMPLES),
             variants={name: regimes.find(own, resamples=_FEW_RESAMPLES) for name, own in tables.items()},
             variant_tables=tables,
-            by_law={law.name: regimes.find(table(runs, law.name), resamples=_RESAMPLES) for law in laws.SIMULATED},
-            repeated=tuple(regimes.find(own, resamples=_FEW_RESAMPLES) for own in again),
+            by_law={law.name: regimes.find(table(runs, law.name), resamples=_FEW_RESAMPLES) for law in laws.SIMULATED},
+            repeated=tuple(
+                regimes.find(own, resamples=_FEW_RESAMPLES) for own in (_at(every, probes.REPEATED_PER_S), *again)
+            ),
             repeated_tables=again,
         )
 
@@ -122,6 +124,10 @@ def middle(length: Length) -> float:
 
 def _thinned(every: pl.DataFrame) -> pl.DataFrame:
     """Those probes of the routers as they are that the variants have, too."""
-    rates = [1e3 / interval for interval in variants.INTERVALS_MS] + list(variants.RATES_PER_S)
+    return _at(every, [1e3 / interval for interval in variants.INTERVALS_MS] + list(variants.RATES_PER_S))
+
+
+def _at(every: pl.DataFrame, rates: Sequence[float]) -> pl.DataFrame:
+    """The probes of the shortest and the longest packets at some rates."""
     near = pl.any_horizontal((pl.col("nominal_packets_per_s") / rate - 1).abs() < _SAME for rate in rates)
     return every.filter(pl.col("packet_bytes").is_in(variants.ENDS) & near)

@@ -28,12 +28,12 @@ def section(claims: Mapping[str, Claim]) -> Section:
     twice = ONSETS_MBIT[SHORTEST] * MBIT / _BITS / SHORTEST / ONSETS_PER_S[SHORTEST] - 1
     notes = (
         f"Notes, which need no run. The document prints its onsets twice (table): those of {SHORTEST} B are "
-        f"{percent(twice)} apart, and what it has as 4.6 Mbit/s of 1500 B is read as 46. The inter-arrival times that it "
-        f"lists, 0.1 to 100 ms, are {len(INTERVALS_MS)}, not 30. For constant inter-arrival time the packet rate is the "
-        "same for small packets and large ones, not higher; it is higher at constant bit rate. The unstable and the "
-        "highly unstable region of each curve rest on one probe each; probes go *from the sender*, not from the "
-        "receiver; and the text names Fig. 4 (a) and (b) the other way round than the caption. None of this touches its "
-        "main finding."
+        f"{percent(twice)} apart, and what it has as 4.6 Mbit/s of 1500 B is read as 46. The inter-arrival times that "
+        f"it lists, 0.1 to 100 ms, are {len(INTERVALS_MS)}, not 30. For constant inter-arrival time the packet rate is "
+        "the same for small packets and large ones, not higher; it is higher at constant bit rate. The unstable and "
+        "the highly unstable region of each curve rest on one probe each; probes go *from the sender*, not from the "
+        "receiver; and the text names Fig. 4 (a) and (b) the other way round than the caption. None of this touches "
+        "its main finding."
     )
     rows = [
         {
