@@ -29,20 +29,30 @@ def table(runs: Mapping[str, Run]) -> pl.DataFrame:
     """A row for each load: the integrated correlation time of the packets in the network, and their mean delay."""
     rows = []
     for load in phases.LOADS:
-        scatter = runs[phases.key(load)].table("scatter")
-        inside = scatter["packets_in_network"].to_numpy()[int(_FILLING * scatter.height) :].astype(float)
-        step = phases.relaxation_s(load) / phases.SAMPLES
-        delivered = scatter["packets_delivered"].to_numpy().astype(float)
-        delay = scatter["one_way_delay_mean_s"].fill_null(0.0).to_numpy()
+        tables = [runs[key].table("scatter") for key in phases.keys(load)]
+        steps = [_inside(scatter) for scatter in tables]
+        delivered, waited = (sum(values) for values in zip(*map(_delays, tables), strict=True))
         rows.append(
             {
                 "load": load,
-                "correlation_s": correlation_steps(inside) * step,
-                "one_way_delay_s": float((delay * delivered).sum() / delivered.sum()),
-                "speed": float(delivered.sum() / (delay * delivered).sum()) / phases.CAPACITY_PER_S,
+                "correlation_s": float(np.mean([correlation_steps(inside) for inside in steps]))
+                * phases.relaxation_s(load) / phases.SAMPLES,
+                "one_way_delay_s": waited / delivered,
+                "speed": delivered / waited / phases.CAPACITY_PER_S,
             }
-        )
+        )  # fmt: skip
     return pl.DataFrame(rows)
+
+
+def _inside(scatter: pl.DataFrame) -> Array:
+    """Packets in the network at each sample, once the queue is what it is in the long run."""
+    return scatter["packets_in_network"].to_numpy()[int(_FILLING * scatter.height) :].astype(float)
+
+
+def _delays(scatter: pl.DataFrame) -> tuple[float, float]:
+    """Packets delivered, and the sum of their delays."""
+    delivered = scatter["packets_delivered"].to_numpy().astype(float)
+    return float(delivered.sum()), float((scatter["one_way_delay_mean_s"].fill_null(0.0).to_numpy() * delivered).sum())
 
 
 def correlation_steps(series: Array) -> float:

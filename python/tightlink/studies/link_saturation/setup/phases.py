@@ -21,6 +21,8 @@ from tightlink.studies.link_saturation.setup.interface import RECEIVER, SENDER
 
 CAPACITY_PER_S: Final = 1000
 LOADS: Final = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95)
+#: Of each load, with random numbers of their own, and so of each other load: one long queue would be seen in all.
+SEEDS: Final = 4
 #: Relaxation times that a run lasts, and samples in one of them.
 RELAXATIONS: Final = 1000
 SAMPLES: Final = 10
@@ -31,17 +33,18 @@ def relaxation_s(load: float) -> float:
     return 2 / (CAPACITY_PER_S * (1 - load) ** 2)
 
 
-def key(load: float) -> str:
-    """The name of a run."""
-    return f"phases/{load:g}"
+def keys(load: float) -> list[str]:
+    """The names of the runs of a load."""
+    return [f"phases/{load:g}/{seed}" for seed in range(1, SEEDS + 1)]
 
 
-def scenario(load: float) -> Scenario:
+def scenario(load: float, seed: int) -> Scenario:
     """Both hosts send at random times to each other, at a share of what either direction carries."""
     relaxation = relaxation_s(load)
     rate = f"{CAPACITY_PER_S} packets/s"
     return Scenario.from_dict(
         {
+            "seed": seed,
             "duration": f"{RELAXATIONS * relaxation:g} s",
             "link": {"wire": {"ends": [SENDER, RECEIVER], "rate": rate, "delay": "1 us", "queue": "unlimited"}},
             "traffic": {
@@ -53,5 +56,9 @@ def scenario(load: float) -> Scenario:
 
 
 def tasks() -> list[Task]:
-    """Every load."""
-    return [Task(key(load), scenario(load)) for load in LOADS]
+    """Every load and seed."""
+    return [
+        Task(key, scenario(load, SEEDS * place + seed))
+        for place, load in enumerate(LOADS)
+        for seed, key in enumerate(keys(load), start=1)
+    ]

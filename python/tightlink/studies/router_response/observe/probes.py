@@ -106,7 +106,7 @@ def _is_of_fall(run: Run) -> bool:
 
 def _is_repeated(run: Run) -> bool:
     """Whether a probe begins later than the meters' clock: these are read at another phase of it."""
-    return "start" in run.manifest["scenario"]["traffic"][PROBE]
+    return _seconds(run.manifest["scenario"]["traffic"][PROBE].get("start", "0 s")) > 0
 
 
 def table(runs: Mapping[str, Run], *prefixes: str) -> pl.DataFrame:
