@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tightlink.studies.router_response.observe.regions import middle
+import polars as pl
+
+from tightlink.studies.router_response.observe.regions import full
 from tightlink.studies.router_response.setup import laws
 from tightlink.studies.router_response.setup.probes import REFINED
 
@@ -23,8 +25,9 @@ def values(found: Routers) -> dict[str, object]:
     for name, own in found.by_law.items():
         each |= {f"{name}.governs": own.governs or "nothing", f"{name}.governs_sure": own.explained.sure}
         each |= {f"{name}.variation.{metric}": spread.variation for metric, spread in own.spreads.items()}
-        for size, length in zip(REFINED, own.lengths, strict=True):
-            each |= {f"{name}.{size}.per_s": middle(length), f"{name}.{size}.between": str(length.onset)}
+        for size in REFINED:
+            # Not by the reading, which samples that are missed make uneven just there.
+            each[f"{name}.{size}.per_s"] = full(found.law_tables[name].filter(pl.col("packet_bytes") == size))
     for size in REFINED:
         each[f"pools.{size}.packet_us"] = laws.POOLS.packet_s(size) * 1e6
     return each

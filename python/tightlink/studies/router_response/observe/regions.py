@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
 import polars as pl
 
 from tightlink.analysis import regimes
@@ -48,6 +49,7 @@ class Routers:
     variant_tables: Mapping[str, pl.DataFrame]
     by_law: Mapping[str, Regimes]
     """With a packet's cost by its length, by the names of laws."""
+    law_tables: Mapping[str, pl.DataFrame]
     repeated: tuple[Regimes, ...]
     """Of equal rates: as usual, then with probes that begin at other phases of the meters' clock."""
     repeated_tables: tuple[pl.DataFrame, ...]
@@ -61,6 +63,7 @@ class Routers:
         )
         about = table(runs, probes.GRID, "onset").filter(pl.col("packet_bytes").is_in(probes.REFINED))
         tables = {setting.name: table(runs, setting.name) for setting in variants.VARIANTS}
+        by_law = {law.name: table(runs, law.name) for law in laws.SIMULATED}
         again = tuple(table(runs, f"{probes.REPEAT} {start:g} s") for start in probes.REPEATED_S)
         return cls(
             grid,
@@ -70,7 +73,8 @@ class Routers:
             control=regimes.find(_thinned(every), resamples=_FEW_RESAMPLES),
             variants={name: regimes.find(own, resamples=_FEW_RESAMPLES) for name, own in tables.items()},
             variant_tables=tables,
-            by_law={law.name: regimes.find(table(runs, law.name), resamples=_FEW_RESAMPLES) for law in laws.SIMULATED},
+            by_law={name: regimes.find(own, resamples=_FEW_RESAMPLES) for name, own in by_law.items()},
+            law_tables=by_law,
             repeated=tuple(
                 regimes.find(own, resamples=_FEW_RESAMPLES) for own in (_at(every, probes.REPEATED_PER_S), *again)
             ),
@@ -120,6 +124,12 @@ def seen(table: pl.DataFrame) -> Regimes | None:
 def middle(length: Length) -> float:
     """The middle of the probes between which a length becomes unstable; zero where it does not."""
     return (length.onset.middle if length.onset is not None else None) or 0.0
+
+
+def full(probes: pl.DataFrame) -> float:
+    """The packet rate from which the processor is asked for more than it has, along the probes of one length."""
+    ordered = probes.sort("offered_packets_per_s")
+    return float(np.interp(1.0, ordered["load_true"].to_numpy(), ordered["offered_packets_per_s"].to_numpy()))
 
 
 def _thinned(every: pl.DataFrame) -> pl.DataFrame:

@@ -39,7 +39,7 @@ def section(found: Routers, values: Mapping[str, object]) -> Section:
     best, all_of = (min(criteria, key=criteria.__getitem__) for criteria in (of_three, of_six))
     titles = {law.name: law.title for law in laws.LAWS}
     simulated = "; ".join(
-        f"{titles[name]}: " + ", ".join(f"{size} B {values[f'{name}.{size}.between']}" for size in ONSETS_PER_S)
+        f"{titles[name]}: " + ", ".join(f"{size} B {values[f'{name}.{size}.per_s']:,.0f}" for size in ONSETS_PER_S)
         for name in found.by_law
     )
     finding = (
@@ -55,8 +55,8 @@ def section(found: Routers, values: Mapping[str, object]) -> Section:
         "1500 B follows. But they are interpolations, two of the document's figures for 65 B are further apart than "
         "those of 65 and 1500 B, and IOS's pools hold packets that are process-switched, which the document does not "
         "say of its own.\n\n"
-        f"Simulated, with probes every 100 packets/s: {simulated} packets/s; with one cost {found.found.onset} for "
-        "all.\n\n"
+        f"Simulated, the processor is asked for more than it has from so many packets/s on: {simulated}; with one cost "
+        f"from {found.found.onset} for all.\n\n"
         "What would decide: the document measured 90 and 1200 B, too, and prints no onset of them. By pool 90 B begin "
         "where 65 B do and 1200 B where 1500 B do; lengths on both sides of 104 and of 600 B would show a step."
     )
