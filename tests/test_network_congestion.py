@@ -89,7 +89,7 @@ def _reduced() -> Iterator[None]:
             patch.setattr(cases, name, lambda small=small: small)
         patch.setattr(growth, "starts", lambda: (graphs.random(16), graphs.scale_free(16)))
         patch.setattr(growth, "STEPS", 3)
-        patch.setattr(growth, "cases", growth.cases.__wrapped__)
+        patch.setattr(growth, "networks", growth.networks.__wrapped__)
         yield
 
 

@@ -35,7 +35,14 @@ def _row(start: Named, rule: str, case: Case, runs: Mapping[str, Run]) -> dict[s
     value, low, high = Measured(case, runs).critical
     # With as much capacity in all, shared as links carry.
     even = case.capacity.sum() * (case.graph.nodes - 1) / case.routes.hops.sum()
-    found: dict[str, float | str] = {"graph": start.name, "rule": rule, "critical": value, "low": low, "high": high}
+    found: dict[str, float | str] = {
+        "graph": start.name,
+        "family": start.slug,
+        "rule": rule,
+        "critical": value,
+        "low": low,
+        "high": high,
+    }
     own = {"theory": case.critical.load, "of_even": value / even, "betweenness": float(case.routes.betweenness.max())}
     return found | own | case.graph.invariants.row()
 
@@ -59,15 +66,15 @@ def values(found: pl.DataFrame) -> dict[str, object]:
     each: dict[str, object] = {
         "growth.networks": found.height,
         "growth.graphs": len(growth.starts()),
-        "growth.off": off.max(),
-        "growth.widest": width.max(),
+        "growth.off": float(off.max()),
+        "growth.widest": float(width.max()),
         "growth.steps": growth.STEPS,
         "growth.wired": wired.height,
         **{f"growth.{name}": value for name, value in told.items()},
     }
     names = {"gain": "gain", "degree_ratio": "ratio", "path_length_mean": "path", "of_even": "of_even"}
     by_rule = {
-        rule: found.filter(pl.col("rule") == rule).select("graph", **{new: old for old, new in names.items()})
+        rule: found.filter(pl.col("rule") == rule).select("graph", "family", **{new: old for old, new in names.items()})
         for rule in (BEFORE, *growth.RULES)
     }
     for rule in growth.RULES:
@@ -75,6 +82,10 @@ def values(found: pl.DataFrame) -> dict[str, object]:
         own = own.join(by_rule["anywhere"], on="graph", suffix="_anywhere", maintain_order="left")
         each |= {
             f"growth.{rule}.gain": _mean(own["gain"]),
+            **{
+                f"growth.{rule}.gain_{family}": _mean(own.filter(pl.col("family") == family)["gain"])
+                for family in own["family"].unique(maintain_order=True)
+            },
             f"growth.{rule}.gain_least": float(own["gain"].to_numpy().min()),
             f"growth.{rule}.better": int((own["gain"] > own["gain_anywhere"]).sum()),
             f"growth.{rule}.more_uneven": int((own["ratio"] > own["ratio_before"]).sum()),

@@ -14,6 +14,6 @@ def tasks() -> list[Task]:
     """Everything that is simulated."""
     listed = [
         *cases.order_parameter(), *cases.in_time(), *cases.in_size(), *cases.limited_queues(), *cases.invariants(),
-        *cases.packet_sizes(), *cases.balanced(), *growth.cases(),
+        *cases.packet_sizes(), *cases.balanced(), *growth.networks(),
     ]  # fmt: skip
     return [task for case in listed for task in case.tasks()]

@@ -24,7 +24,7 @@ from zlib import crc32
 import networkx as nx
 import numpy as np
 
-from tightlink.studies.network_congestion.setup import graphs
+from tightlink.studies.network_congestion.setup import cases, graphs
 from tightlink.studies.network_congestion.setup.graphs import Named
 from tightlink.studies.network_congestion.setup.network import CAPACITY, Case
 
@@ -43,7 +43,8 @@ NODES: Final = 24
 SEEDS: Final = (1, 2, 3)
 #: Wires that are added, or as much capacity: a quarter of what is there.
 STEPS: Final = 12
-LOADS: Final = (0.92, 0.98, 1.02, 1.06, 1.1)
+#: As other graphs have: with wider steps, and as few packets as 24 nodes send, intervals of λc are too narrow.
+LOADS: Final = cases.INVARIANT_LOADS
 #: What is moved at a time, in packets/s of either direction: four times in a step.
 _MOVED: Final = CAPACITY / 4
 #: Rules that add wires, in words, and those that leave the graph as it is.
@@ -104,7 +105,7 @@ def before(start: Named) -> Case:
 
 
 @cache
-def cases() -> tuple[Case, ...]:
+def networks() -> tuple[Case, ...]:
     """Every graph as it was, and as each rule made it."""
     return (*map(before, starts()), *(grown(start, rule).case for start in starts() for rule in RULES))
 
