@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -16,7 +17,7 @@ from tightlink.analysis.saturation import find
 from tightlink.experiment.claims import Claim
 from tightlink.experiment.results import results, write_results
 from tightlink.studies.link_saturation import STUDY
-from tightlink.studies.link_saturation.observe import saturation
+from tightlink.studies.link_saturation.observe import phases, saturation
 from tightlink.studies.link_saturation.observe.bifurcation import series
 from tightlink.studies.link_saturation.observe.measures import measure
 from tightlink.studies.link_saturation.setup import connections, interface, perturbation, sweeps
@@ -33,7 +34,9 @@ IDS = {
     "fragments.step", "jumbo.higher", "jumbo.cause", "jumbo.cause-gigabit", "bandwidth.any",
     "bifurcation.branches", "bifurcation.stable", "bifurcation.unstable", "bifurcation.normal-form",
     "bifurcation.no-phase-transition", "mixed.mean-size", "tcp.lower", "tcp.acks", "density.free-flow",
-    "density.congested", "maxflow.wrong",
+    "density.congested", "density.livelock", "maxflow.wrong", "flow-control.prevents", "flow-control.determines",
+    "flow-control.delivered", "size-density.free-flow", "size-density.critical", "size-density.maximum",
+    "size-density.congested", "phases.prelude", "phases.synchronised",
 }  # fmt: skip
 
 
@@ -78,6 +81,8 @@ def test_every_claim_is_there_and_says_why_it_fails(claims: dict[str, Claim]) ->
         "rate.keeps-rising", "share.payload", "throughput.falls", "cause", "loss", "fragments.limit",
         "fragments.step", "jumbo.higher", "jumbo.cause-gigabit", "bifurcation.branches", "bifurcation.stable",
         "bifurcation.unstable", "mixed.mean-size", "tcp.lower", "tcp.acks", "maxflow.wrong",
+        "flow-control.prevents", "flow-control.determines", "flow-control.delivered", "size-density.free-flow",
+        "size-density.critical", "size-density.maximum", "phases.prelude", "density.livelock", "density.congested",
     ],
 )  # fmt: skip
 def test_what_holds(claims: dict[str, Claim], name: str) -> None:
@@ -88,7 +93,7 @@ def test_what_holds(claims: dict[str, Claim], name: str) -> None:
     "name",
     [
         "critical.payload-ideal", "critical.frame-cost", "rate.largest-packets", "share.frame", "fragments.second",
-        "fragments.mean", "free-flow.flat-payload", "jumbo.cause", "law.better", "slope.frame", "density.congested",
+        "fragments.mean", "free-flow.flat-payload", "jumbo.cause", "law.better", "slope.frame", "size-density.congested",
         "bifurcation.normal-form",
     ],
 )  # fmt: skip
@@ -109,12 +114,13 @@ def test_the_report_has_every_part(found: tuple[list[Claim], Report], tmp_path: 
     assert list(sections) == [
         "Packets, not bits", "What the document gets wrong", "Where saturation begins", "A transcritical bifurcation",
         "Fragments and jumbo frames", "10 Mbit/s and 1 Gbit/s", "The smallest frame", "A slower receiver", "Mixed sizes",
-        "TCP over the same sizes", "The fundamental diagram", "Max-flow, min-cut",
+        "TCP over the same sizes", "The fundamental diagram", "Packet size as density", "A third phase?",
+        "Max-flow, min-cut",
     ]  # fmt: skip
     page = reports.write(
         tmp_path / "report.html", title=report.title, lead=report.lead, claims=claims, sections=report.sections
     ).read_text(encoding="utf-8")
-    assert page.count('<div class="chart"') == 22
+    assert page.count('<div class="chart"') == 25
     drawn = {file.name for file in report.draw(tmp_path / "figures")}
     assert {"throughput-over-size-payload.svg", "bifurcation.png", "fundamental-diagrams.svg"} <= drawn
 
@@ -180,3 +186,21 @@ def test_names_are_unique_and_sweeps_are_known() -> None:
     assert sweeps.sweep_of(sweeps.MAIN.scenario(25)) == "100 Mbit/s"
     assert sweeps.link_of(sweeps.FRAGMENTS.scenario(1475)) == ""
     assert sweeps.sweep_of(perturbation.scenario(perturbation.SILENCE, 50)) == ""
+
+
+def test_streams_stop_a_router_that_arrivals_interrupt_and_tcp_does_not() -> None:
+    """A packet takes 200 µs of it, 100 of them on arrival: 20 streams of 250/s fill it, 40 leave it no time."""
+    for streams, rate in ((10, 2500), (20, 5000), (30, 2500), (40, 0)):
+        run = tl.simulate(connections.STREAMS.scenario(streams))
+        assert run.flows["packets_delivered"].sum() / connections.DURATION_S == pytest.approx(rate, abs=60)
+    flows = tl.simulate(connections.LIVELOCK.scenario(40)).flows
+    assert flows["packets_delivered"].sum() / connections.DURATION_S > 2000
+
+
+def test_the_correlation_time_of_a_series_is_known() -> None:
+    """Of xₜ = a xₜ₋₁ + noise it is (1 + a) / (1 − a) / 2 steps."""
+    draw = np.random.default_rng(7).normal(size=200_000)
+    series = np.zeros_like(draw)
+    for step in range(1, len(draw)):
+        series[step] = 0.9 * series[step - 1] + draw[step]
+    assert phases.correlation_steps(series) == pytest.approx(9.5, rel=0.1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import networkx as nx
 import pytest
 
 import tightlink as tl
@@ -16,7 +17,8 @@ from tightlink.studies.network_congestion import STUDY
 from tightlink.studies.network_congestion.observe import Observed, observe
 from tightlink.studies.network_congestion.observe.measured import Measured, row
 from tightlink.studies.network_congestion.report import report
-from tightlink.studies.network_congestion.setup import cases, graphs
+from tightlink.studies.network_congestion.setup import cases, graphs, growth
+from tightlink.studies.network_congestion.setup.graphs import Named
 from tightlink.studies.network_congestion.setup.network import CAPACITY, Case, Sizes
 
 if TYPE_CHECKING:
@@ -35,7 +37,8 @@ IDS = {
     "kind.independent", "fluctuations.rise", "fluctuations.peak", "fluctuations.limited", "fluctuations.size",
     "fluctuations.lost", "invariants.betweenness", "invariants.even", "tolerant.scale-free", "tolerant.random",
     "limits.bits-critical", "limits.bits-queues",
-    "balanced.independent", "balanced.gain",
+    "balanced.independent", "balanced.gain", "growth.critical", "growth.congested", "growth.betweenness",
+    "growth.preferential", "growth.never-lower", "growth.wider", "growth.moved", "growth.invariants", "growth.evenness",
 }  # fmt: skip
 
 
@@ -84,6 +87,9 @@ def _reduced() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name, small in _small().items():
             patch.setattr(cases, name, lambda small=small: small)
+        patch.setattr(growth, "starts", lambda: (graphs.random(16), graphs.scale_free(16)))
+        patch.setattr(growth, "STEPS", 3)
+        patch.setattr(growth, "networks", growth.networks.__wrapped__)
         yield
 
 
@@ -192,3 +198,26 @@ def test_a_case_is_the_same_every_time() -> None:
     assert len({task.scenario.seed for task in case.tasks()}) == 4
     graphs.scale_free.cache_clear()
     assert graphs.scale_free(16).graph.edges == case.graph.graph.edges
+
+
+def test_a_rule_puts_a_wire_where_it_says() -> None:
+    """Two triangles with one wire between: the busiest link is that one, and hubs are its ends."""
+    barbell = Named("barbell-6", "barbell", nx.barbell_graph(3, 0))
+    past, hubs = (growth.grown(barbell, rule).graph.edges for rule in ("congested", "betweenness"))
+    old = {frozenset(edge) for edge in barbell.graph.edges}
+    for edges in (past, hubs):
+        assert len(edges) == len(old) + growth.STEPS
+        assert old < {frozenset(edge) for edge in edges}
+    first = growth.grown(barbell, "congested").critical
+    assert first[0] == pytest.approx(CAPACITY * 5 / 9)
+    assert first[1] > first[0]
+
+
+def test_capacity_is_added_or_moved() -> None:
+    start = graphs.scale_free(16)
+    wider, moved = (growth.grown(start, rule) for rule in ("wider", "moved"))
+    links = 2 * start.graph.number_of_edges()
+    assert wider.capacity.sum() == pytest.approx((links + 2 * growth.STEPS) * CAPACITY)
+    assert moved.capacity.sum() == pytest.approx(links * CAPACITY)
+    assert wider.critical[-1] > wider.critical[0]
+    assert moved.critical[-1] > moved.critical[0]

@@ -12,7 +12,9 @@ from tightlink.studies.link_saturation.observe import (
     measures,
     mixes,
     other_links,
+    phases,
     saturation,
+    size_density,
     sweep,
 )
 from tightlink.studies.link_saturation.setup.sweeps import MAIN, SWEEPS
@@ -41,6 +43,8 @@ class Observed:
     """A row for each mix of sizes."""
     density: pl.DataFrame
     """Flow over the number of TCP connections."""
+    phases: pl.DataFrame
+    """A row for each load of random arrivals."""
     flows: pl.DataFrame
     """The maximum flow for each payload."""
     runs: Mapping[str, Run]
@@ -51,7 +55,7 @@ def observe(runs: Mapping[str, Run]) -> Observed:
     tables = {each.name: measures.table(each, runs) for each in SWEEPS}
     main = saturation.read(tables)
     perturbed, mixed = bifurcation.outcomes(main, runs), mixes.table(runs, main.table)
-    density, flows = connections.table(runs), max_flow.table(tables[MAIN.name])
+    density, random, flows = connections.table(runs), phases.table(runs), max_flow.table(tables[MAIN.name])
     values = {
         **saturation.values(main),
         **sweep.values(main, tables),
@@ -59,6 +63,8 @@ def observe(runs: Mapping[str, Run]) -> Observed:
         **bifurcation.values(main, perturbed, tables),
         **mixes.values(mixed),
         **connections.values(density, tables),
+        **size_density.values(main),
+        **phases.values(random),
         **max_flow.values(flows),
     }
-    return Observed(values, tables, main, perturbed, mixed, density, flows, runs)
+    return Observed(values, tables, main, perturbed, mixed, density, random, flows, runs)

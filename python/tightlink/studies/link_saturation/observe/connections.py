@@ -8,7 +8,7 @@ import polars as pl
 
 from tightlink.reduce import largest, smallest
 from tightlink.studies.link_saturation.setup import connections
-from tightlink.studies.link_saturation.setup.connections import LARGE, SMALL
+from tightlink.studies.link_saturation.setup.connections import LARGE, LIVELOCK, SMALL, STREAMS
 from tightlink.studies.link_saturation.setup.sweeps import MAIN, TCP_OUT
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _NEAR: Final = 0.05
 
 
 def table(runs: Mapping[str, Run]) -> pl.DataFrame:
-    """Flow over density: packets/s, goodput, and how many packets were dropped."""
+    """Flow over density: packets/s, goodput, and the share of packets that was dropped."""
     rows = []
     for kind in connections.KINDS:
         for flows in connections.DENSITIES:
@@ -34,7 +34,7 @@ def table(runs: Mapping[str, Run]) -> pl.DataFrame:
                     "packets_per_s": packets,
                     "each_packets_per_s": packets / flows,
                     "goodput_bps": float(own["goodput_bps"].sum()),
-                    "dropped": int(own["packets_dropped"].sum()),
+                    "dropped_share": float(own["packets_dropped"].sum()) / float(own["packets_sent"].sum()),
                 }
             )
     return pl.DataFrame(rows)
@@ -50,7 +50,7 @@ def values(density: pl.DataFrame, tables: Mapping[str, pl.DataFrame]) -> dict[st
         "tcp.most_of_udp": largest(share),
         "density.most_connections": largest(density["connections"]),
     }
-    for name, kind in (("link", LARGE), ("interface", SMALL)):
+    for name, kind in (("link", LARGE), ("interface", SMALL), ("interrupted", LIVELOCK), ("streams", STREAMS)):
         own = density.filter(pl.col("bottleneck") == kind.name)
         flow, alone = own["packets_per_s"], own["each_packets_per_s"].to_list()[0]
         free = own.filter(pl.col("each_packets_per_s") >= (1 - _NEAR) * alone)
@@ -58,5 +58,6 @@ def values(density: pl.DataFrame, tables: Mapping[str, pl.DataFrame]) -> dict[st
             f"density.{name}.free_points": free.height,
             f"density.{name}.free_connections": int(free["connections"].to_list()[-1]),
             f"density.{name}.left": float(flow.to_list()[-1]) / largest(flow),
+            f"density.{name}.dropped": float(own["dropped_share"].to_list()[-1]),
         }
     return each

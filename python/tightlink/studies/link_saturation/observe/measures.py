@@ -66,7 +66,9 @@ def table(sweep: Sweep, runs: Mapping[str, Run]) -> pl.DataFrame:
 
 
 def of_run(run: Run) -> dict[str, float | str]:
-    """What ``runs.parquet`` says of a run."""
+    """What ``runs.parquet`` says of a run; of datagrams at random, which are no flows, nothing but the line's share."""
+    if "flows" not in run.tables:
+        return {"link": "", "utilization": float(run.links["utilization"].to_list()[0])}
     return {"link": link_of(run.scenario)} | measure(run)
 
 

@@ -10,7 +10,7 @@ from tightlink.reduce import largest, smallest
 from tightlink.studies.link_saturation.observe.saturation import FRAME, PAYLOAD
 from tightlink.studies.link_saturation.setup.document import CRITICAL_BYTES, PLATEAU_MBIT
 from tightlink.studies.link_saturation.setup.interface import PER_BYTE_S, PER_PACKET_S
-from tightlink.studies.link_saturation.setup.sweeps import NO_BYTES, SLOW_RECEIVERS, SLOWER
+from tightlink.studies.link_saturation.setup.sweeps import NO_BYTES, PAUSED, SLOW_RECEIVERS, SLOWER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,6 +49,7 @@ def values(found: Found, tables: Mapping[str, pl.DataFrame]) -> dict[str, object
         "no-bytes.smallest_per_s": flat[0],
         "no-bytes.largest_per_s": flat[-1],
     }
+    each |= _flow_control(tables)
     for share, sweep in zip(SLOWER, SLOW_RECEIVERS, strict=True):
         each[f"receiver.loss_most_{_PERCENT * share:.0f}"] = largest(tables[sweep.name]["loss"])
     for reading in both:
@@ -61,3 +62,16 @@ def values(found: Found, tables: Mapping[str, pl.DataFrame]) -> dict[str, object
             f"eq7.{reading.name}.off_most_bps": largest((law - own[reading.throughput]).abs()),
         }
     return each
+
+
+def _flow_control(tables: Mapping[str, pl.DataFrame]) -> dict[str, object]:
+    """The slowest receiver, with Ethernet flow control over without it: what is sent, what arrives, what is lost."""
+    off, on = tables[SLOW_RECEIVERS[-1].name], tables[PAUSED.name]
+    sent_off, sent_on = (table["packets_per_s"] / (1 - table["loss"]) for table in (off, on))
+    return {
+        "flow-control.slower": SLOWER[-1],
+        "flow-control.sent_least": smallest(sent_on / sent_off),
+        "flow-control.arrives_off_most": largest((on["packets_per_s"] / off["packets_per_s"] - 1).abs()),
+        "flow-control.lost_off_most": largest(off["loss"]),
+        "flow-control.lost_on_most": largest(on["loss"]),
+    }

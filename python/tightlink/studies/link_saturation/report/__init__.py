@@ -9,6 +9,7 @@ from tightlink.studies.link_saturation.observe.saturation import FRAME
 from tightlink.studies.link_saturation.report import (
     bifurcation,
     connections,
+    density,
     errata,
     figures,
     max_flow,
@@ -44,6 +45,7 @@ def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
             receiver.section(observed.tables),
             mixes.section(observed.mixes, found.table),
             *connections.sections(observed),
+            *density.sections(observed),
             max_flow.section(observed.flows),
         ],
         partial(figures.draw, observed=observed),

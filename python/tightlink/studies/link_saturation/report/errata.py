@@ -32,8 +32,9 @@ def section(claims: Mapping[str, Claim]) -> Section:
         "its own.\n"
         f"- **Jumbo frames help 100 Mbit/s by their headers, not by sparing the processor** ({here['jumbo.cause']}); "
         "at 1 Gbit/s the document's reason holds.\n"
-        "- **Flow does not fall with the number of TCP connections**: that branch of the vehicles' diagram is "
-        "missing.\n"
+        f"- **Flow does not fall beyond the critical size** ({here['size-density.congested']}): over packet size the "
+        "vehicles' diagram has no congested branch. Over connections it has one where work is lost with load "
+        f"({here['density.congested']}), and none where a link or an interface is full.\n"
         "- **Packets are no flows**: the document's thousands of flows per second are packets.\n"
     )
     finding = (

@@ -1,10 +1,10 @@
-"""What is simulated: sweeps over packet sizes, perturbed links, mixed sizes, and TCP connections."""
+"""What is simulated: sweeps over packet sizes, perturbed links, mixed sizes, connections, random arrivals."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tightlink.studies.link_saturation.setup import connections, mixes, perturbation, sweeps
+from tightlink.studies.link_saturation.setup import connections, mixes, perturbation, phases, sweeps
 
 if TYPE_CHECKING:
     from tightlink.experiment.execute import Task
@@ -12,4 +12,4 @@ if TYPE_CHECKING:
 
 def tasks() -> list[Task]:
     """Everything that is simulated."""
-    return [*sweeps.tasks(), *perturbation.tasks(), *mixes.tasks(), *connections.tasks()]
+    return [*sweeps.tasks(), *perturbation.tasks(), *mixes.tasks(), *connections.tasks(), *phases.tasks()]

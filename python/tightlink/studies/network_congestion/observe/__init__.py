@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tightlink.studies.network_congestion.observe import (
     balanced,
     fluctuations,
+    growth,
     invariants,
     order_parameter,
     packet_sizes,
@@ -42,12 +43,15 @@ class Observed:
     packet_sizes: Mapping[str, Measured]
     balanced: pl.DataFrame
     """A row for each graph whose links have capacity by betweenness."""
+    growth: pl.DataFrame
+    """A row for each graph that grew, by each rule."""
 
 
 def observe(runs: Mapping[str, Run]) -> Observed:
     """From runs to values and tables."""
     graphs, near, limited = order_parameter.read(runs), rounding.Rounding(runs), fluctuations.Limited(runs)
     structure, sizes, shared = invariants.table(runs), packet_sizes.read(runs), balanced.table(runs)
+    evolved = growth.table(runs)
     ranked = invariants.correlations(structure)
     values = {
         **order_parameter.values(graphs),
@@ -56,5 +60,6 @@ def observe(runs: Mapping[str, Run]) -> Observed:
         **invariants.values(structure, ranked),
         **packet_sizes.values(sizes),
         **balanced.values(shared),
+        **growth.values(evolved),
     }
-    return Observed(values, graphs, near, limited, structure, ranked, sizes, shared)
+    return Observed(values, graphs, near, limited, structure, ranked, sizes, shared, evolved)

@@ -62,19 +62,26 @@ def correlations(found: pl.DataFrame) -> pl.DataFrame:
 def values(found: pl.DataFrame, ranked: pl.DataFrame) -> dict[str, object]:
     """What claims compare, by name: invariants.… of all graphs, invariants.FAMILY.… of those of a family."""
     off = (found["critical"] / found["theory"] - 1).abs().to_numpy()
-    explained = dict(ranked.select("invariant", _R2).iter_rows())
-    best = FACTORS["betweenness"]
-    others = {name: share for name, share in explained.items() if name != best}
-    second = max(others, key=lambda name: others[name])
     return {
         "invariants.graphs": found.height,
         "invariants.off": off.max(),
-        "invariants.r2": explained[best],
-        "invariants.exponent": float(ranked.filter(pl.col("invariant") == best)["its exponent"].to_list()[0]),
-        "invariants.second": second,
-        "invariants.r2_second": others[second],
-        "invariants.r2_even": explained[FACTORS["link_betweenness_max"]],
+        **{f"invariants.{name}": value for name, value in explained(ranked).items()},
         **_families(found),
+    }
+
+
+def explained(ranked: pl.DataFrame) -> dict[str, object]:
+    """What a power law of the busiest link's betweenness explains, and of the invariant that comes next."""
+    shares = dict(ranked.select("invariant", _R2).iter_rows())
+    best = FACTORS["betweenness"]
+    others = {name: share for name, share in shares.items() if name != best}
+    second = max(others, key=lambda name: others[name])
+    return {
+        "r2": shares[best],
+        "exponent": float(ranked.filter(pl.col("invariant") == best)["its exponent"].to_list()[0]),
+        "second": second,
+        "r2_second": others[second],
+        "r2_even": shares[FACTORS["link_betweenness_max"]],
     }
 
 

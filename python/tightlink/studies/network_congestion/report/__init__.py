@@ -9,6 +9,7 @@ from tightlink.studies.network_congestion.report import (
     balanced,
     figures,
     fluctuations,
+    growth,
     invariants,
     order_parameter,
     packet_sizes,
@@ -35,6 +36,7 @@ def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
             invariants.section(observed.invariants, observed.correlations),
             packet_sizes.section(observed.packet_sizes, claims),
             balanced.section(observed.balanced),
+            growth.section(observed.growth, observed.values),
         ],
         partial(figures.draw, observed=observed),
     )
@@ -43,13 +45,14 @@ def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
 def _lead(claims: Mapping[str, Claim]) -> str:
     failed = sum(claim.holds is False for claim in claims.values())
     return (
-        "R. Smith's study of one link (2009) ends with a question: *on a network, where many nodes interact, is "
-        "congestion a phase transition, and how do topological invariants affect it?* Here graphs of many kinds carry "
-        "packets from every node to every other: small worlds, scale-free and random ones, lattices, trees, "
-        "autonomous systems, Abilene.\n\n**One number decides where congestion begins: the betweenness of the busiest "
-        "link, along the paths that are really taken.** λc = C (n − 1) / B, on every graph; and with paths that do "
-        "not change and senders that do not listen, congestion there is what it is on one link, a bifurcation, one "
-        "for each link at its own load. Time rounds it as it rounds one queue; more nodes do not sharpen it. "
-        f"Fluctuations show the same point, and peak there only if queues are limited.\n\nOur runs contradict {failed} "
-        "claims; each says why."
+        "R. Smith's study of one link (2009) ends with questions: *on a network, where many nodes interact, is "
+        "congestion a phase transition, how do topological invariants affect it, and how does it affect them?* Here "
+        "graphs of many kinds carry packets from every node to every other: small worlds, scale-free and random ones, "
+        "lattices, trees, autonomous systems, Abilene.\n\n"
+        "**One number decides where congestion begins: the betweenness of the busiest link, along the paths that are "
+        "really taken.** λc = C (n − 1) / B, on every graph; and with paths that do not change and senders that do "
+        "not listen, congestion there is what it is on one link, a bifurcation, one for each link at its own load. "
+        "Time rounds it as it rounds one queue; more nodes do not sharpen it. Fluctuations show the same point, and "
+        "peak there only if queues are limited.\n\n"
+        f"Our runs contradict {failed} claims; each says why."
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from tightlink.studies.router_response.observe import load, loss
+from tightlink.studies.router_response.observe import laws, load, loss
 from tightlink.studies.router_response.observe.regions import Routers
 from tightlink.studies.router_response.observe.video import Videos
 from tightlink.studies.router_response.setup.network import ROUTER_A
@@ -34,7 +34,8 @@ def observe(runs: Mapping[str, Run]) -> Observed:
     """From runs to values and tables."""
     routers = Routers.of(runs)
     videos = Videos.of(runs, routers.limit_per_s)
-    return Observed(load.values(routers) | loss.values(routers) | videos.values(), routers, videos, _watched(runs))
+    values = load.values(routers) | loss.values(routers) | laws.values(routers) | videos.values()
+    return Observed(values, routers, videos, _watched(runs))
 
 
 def _watched(runs: Mapping[str, Run]) -> pl.DataFrame:

@@ -8,6 +8,8 @@ import numpy as np
 import polars as pl
 
 from tightlink.reduce import largest, smallest
+from tightlink.studies.router_response.observe.regions import middle
+from tightlink.studies.router_response.setup.costs import ONSET_PER_S
 from tightlink.studies.router_response.setup.document import LENGTHS, LEVEL_BPS, SHORTEST
 from tightlink.studies.router_response.setup.probes import REFINED
 
@@ -25,12 +27,16 @@ _BEYOND: Final = 1.2
 
 
 def values(found: Routers) -> dict[str, object]:
-    """What claims compare, by name: onset.…, a.… and b.… of the two routers, governs.…, probes.…."""
-    return _onsets(found) | _router_a(found) | _router_b(found) | _governing(found) | _probes(found)
+    """What claims compare, by name: onset.…, a.… and b.… of the two routers, governs.…, probes.…, repeated.…."""
+    parts = (_onsets, _router_a, _router_b, _governing, _probes, _repeated)
+    return {name: value for part in parts for name, value in part(found).items()}
 
 
 def _onsets(found: Routers) -> dict[str, object]:
-    listed: dict[str, object] = {"onset.per_s": found.onset}
+    shown = [length for length in found.of_grid.lengths if length.onset is not None and length.decline is not None]
+    listed: dict[str, object] = {
+        "onset.per_s": found.onset, "onset.fitted_per_s": ONSET_PER_S, "regions.lengths": len(shown),
+    }  # fmt: skip
     on_grid = {length.packet_bytes: length.onset for length in found.of_grid.lengths}
     for size in REFINED:
         bracket = on_grid[size]
@@ -74,7 +80,13 @@ def _router_b(found: Routers) -> dict[str, object]:
     """Router B, behind the serial link."""
     most = found.probes(SHORTEST, grid=True).sort("b_packets_per_s").row(-1, named=True)
     rates, loads = found.grid["b_packets_per_s"].to_numpy(), found.grid["b_load"].to_numpy()
+    # Over what is sent, as Fig. 2 has router A's: up to the link's rate, at its level, and beyond.
+    sent = found.probes(SHORTEST).sort("offered_bps")
+    filled = sent.filter(pl.col("b_load") > largest(sent["b_load"]) - _LEFT)["offered_bps"]
     return {
+        f"b.{SHORTEST}.level_begins_bps": smallest(filled),
+        f"b.{SHORTEST}.fastest_load": float(sent["b_load"][-1]),
+        "b.falling_lengths": sum(_falls(found.probes(size), "b_load") for size in LENGTHS),
         f"b.{SHORTEST}.end_bps": most["b_bps"],
         f"b.{SHORTEST}.end_load": most["b_load"],
         "b.130.end_per_s": largest(found.probes(130, grid=True)["b_packets_per_s"]),
@@ -96,12 +108,31 @@ def _governing(found: Routers) -> dict[str, object]:
 
 def _probes(found: Routers) -> dict[str, object]:
     """The grid itself."""
-    rates = found.grid.filter((pl.col("nominal_packets_per_s") - 1000).abs() < 1)["offered_packets_per_s"]
     return {
-        "probes.rates_at_1_ms_most_over_least": largest(rates) / smallest(rates),
-        "probes.intervals": found.probes(SHORTEST, grid=True).height,
         "probes.fastest_offered_per_s": found.probes(LENGTHS[-1], grid=True)["offered_packets_per_s"][-1],
     }
+
+
+def _repeated(found: Routers) -> dict[str, object]:
+    """The same probes at other phases of the meters' clock."""
+    own = found.every.select("packet_bytes", "nominal_packets_per_s", usual="load")
+    apart = [
+        again.join(own, on=["packet_bytes", "nominal_packets_per_s"]).select((pl.col("load") - pl.col("usual")).abs())
+        for again in found.repeated_tables
+    ]
+    onsets = [middle(length) for each in found.repeated for length in each.lengths]
+    return {
+        "repeated.times": len(found.repeated_tables),
+        "repeated.governs": sum(each.governs == found.of_grid.governs for each in found.repeated[1:]),
+        "repeated.onset_apart_per_s": max(onsets) - min(onsets),
+        "repeated.load_apart": max(largest(frame["load"]) for frame in apart),
+    }
+
+
+def _falls(probes: pl.DataFrame, column: str) -> bool:
+    """Whether a reading is lower at the fastest probe than at its most."""
+    loads = probes.sort("offered_packets_per_s")[column]
+    return float(loads[-1]) < largest(loads) - _LEFT
 
 
 def at(found: Routers, size: int, bits_per_s: float, column: str) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -28,8 +29,27 @@ _TINY: Final = 1e-3
 
 def values(found: Routers) -> dict[str, object]:
     """What claims compare, by name: loss.LENGTH.…, and those of each variant, as t1.…."""
-    listed = {f"loss.{size}.at_5_mbit": at(found, size, _EQUAL_BPS, "loss") for size in (SHORTEST, _LONGEST)}
-    return listed | _loss(found) | dict(_variants(found)) | _linear(found)
+    listed: dict[str, object] = {
+        f"loss.{size}.at_5_mbit": at(found, size, _EQUAL_BPS, "loss") for size in (SHORTEST, _LONGEST)
+    }
+    return listed | _numbers(found) | _loss(found) | dict(_variants(found)) | _linear(found)
+
+
+def _numbers(found: Routers) -> dict[str, object]:
+    """Packets that are lost in a second: of each length at one bit rate, and at one inter-arrival time."""
+    at_bits = [at(found, size, _EQUAL_BPS, "loss") * per_s(_EQUAL_BPS, size) for size in LENGTHS]
+    frame = found.grid.filter((pl.col("nominal_packets_per_s") - GRID_PER_S[1]).abs() < 1).sort("packet_bytes")
+    at_rate = (frame["loss"] * frame["offered_packets_per_s"]).to_list()
+    return {
+        **{f"loss.{size}.number_at_5_mbit": number for size, number in zip(LENGTHS, at_bits, strict=True)},
+        **{f"loss.{size}.number_at_0.2_ms": number for size, number in zip(LENGTHS, at_rate, strict=True)},
+        "loss.number_falls_with_length": _falling(at_bits),
+        "loss.number_at_rate_falls_with_length": _falling(at_rate),
+    }
+
+
+def _falling(numbers: list[float]) -> bool:
+    return all(later < earlier for earlier, later in pairwise(numbers))
 
 
 def _loss(found: Routers) -> dict[str, object]:

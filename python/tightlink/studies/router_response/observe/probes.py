@@ -32,13 +32,13 @@ def row(run: Run) -> dict[str, float | str]:
     """A row of the table of runs, which ``tightlink analyze regimes`` takes as it is.
 
     ``router`` names router A in its setting. It is empty for what is no probe of the grid or about the
-    onset: the probes of the fall, the videos, and the meter that was watched.
+    onset: the probes of the fall, those that are repeated, the videos, and the meter that was watched.
     """
     setting = variants.setting_of(run.scenario)
     own = metrics(run)
     if setting is None or run.series["time_s"].n_unique() > 1:
         return {"router": "", **dict.fromkeys(_MEASURED, math.nan), **own}
-    apart = setting is DOCUMENTED and _is_of_fall(run)
+    apart = setting is DOCUMENTED and (_is_of_fall(run) or _is_repeated(run))
     return {"router": "" if apart else setting.name, **own, **measured(run)}
 
 
@@ -83,13 +83,13 @@ def measured(run: Run) -> dict[str, float]:
 
 
 def _asked(run: Run) -> tuple[int, float, float]:
-    """Packet length in the document's count, interval and duration of a probe, as the engine understood them."""
+    """Packet length in the document's count, interval of a probe and how long it sent, as the engine understood it."""
     scenario = run.manifest["scenario"]
     probe: Mapping[str, Any] = scenario["traffic"][PROBE]
     return (
         int(probe["udp"]["datagram"].split()[0]) + ETHERNET_HEADER,
         _seconds(probe["interval"]),
-        _seconds(scenario["duration"]),
+        _seconds(probe["stop"]) - _seconds(probe.get("start", "0 s")),
     )
 
 
@@ -102,6 +102,11 @@ def _is_of_fall(run: Run) -> bool:
     """Whether a probe is one of the fall: these show the fall itself, which is no straight line."""
     _, every_s, duration_s = _asked(run)
     return duration_s == probes.SHORT_S and round(1 / every_s) in probes.EXTRA_FALL_PER_S
+
+
+def _is_repeated(run: Run) -> bool:
+    """Whether a probe begins later than the meters' clock: these are read at another phase of it."""
+    return _seconds(run.manifest["scenario"]["traffic"][PROBE].get("start", "0 s")) > 0
 
 
 def table(runs: Mapping[str, Run], *prefixes: str) -> pl.DataFrame:

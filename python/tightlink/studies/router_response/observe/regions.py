@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
 import polars as pl
 
 from tightlink.analysis import regimes
 from tightlink.analysis.estimates import Bracket
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.studies.router_response.observe.probes import table
-from tightlink.studies.router_response.setup import probes, variants
+from tightlink.studies.router_response.setup import laws, probes, variants
 from tightlink.studies.router_response.setup.document import SHORTEST
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from tightlink.analysis.regimes import Length, Regimes
     from tightlink.run import Run
@@ -46,6 +47,12 @@ class Routers:
     """As `found`, with no more probes than the variants have."""
     variants: Mapping[str, Regimes]
     variant_tables: Mapping[str, pl.DataFrame]
+    by_law: Mapping[str, Regimes]
+    """With a packet's cost by its length, by the names of laws."""
+    law_tables: Mapping[str, pl.DataFrame]
+    repeated: tuple[Regimes, ...]
+    """Of equal rates: as usual, then with probes that begin at other phases of the meters' clock."""
+    repeated_tables: tuple[pl.DataFrame, ...]
 
     @classmethod
     def of(cls, runs: Mapping[str, Run]) -> Routers:
@@ -56,6 +63,8 @@ class Routers:
         )
         about = table(runs, probes.GRID, "onset").filter(pl.col("packet_bytes").is_in(probes.REFINED))
         tables = {setting.name: table(runs, setting.name) for setting in variants.VARIANTS}
+        by_law = {law.name: table(runs, law.name) for law in laws.SIMULATED}
+        again = tuple(table(runs, f"{probes.REPEAT} {start:g} s") for start in probes.REPEATED_S)
         return cls(
             grid,
             every,
@@ -64,6 +73,12 @@ class Routers:
             control=regimes.find(_thinned(every), resamples=_FEW_RESAMPLES),
             variants={name: regimes.find(own, resamples=_FEW_RESAMPLES) for name, own in tables.items()},
             variant_tables=tables,
+            by_law={name: regimes.find(own, resamples=_FEW_RESAMPLES) for name, own in by_law.items()},
+            law_tables=by_law,
+            repeated=tuple(
+                regimes.find(own, resamples=_FEW_RESAMPLES) for own in (_at(every, probes.REPEATED_PER_S), *again)
+            ),
+            repeated_tables=again,
         )
 
     @property
@@ -111,8 +126,18 @@ def middle(length: Length) -> float:
     return (length.onset.middle if length.onset is not None else None) or 0.0
 
 
+def full(probes: pl.DataFrame) -> float:
+    """The packet rate from which the processor is asked for more than it has, along the probes of one length."""
+    ordered = probes.sort("offered_packets_per_s")
+    return float(np.interp(1.0, ordered["load_true"].to_numpy(), ordered["offered_packets_per_s"].to_numpy()))
+
+
 def _thinned(every: pl.DataFrame) -> pl.DataFrame:
     """Those probes of the routers as they are that the variants have, too."""
-    rates = [1e3 / interval for interval in variants.INTERVALS_MS] + list(variants.RATES_PER_S)
+    return _at(every, [1e3 / interval for interval in variants.INTERVALS_MS] + list(variants.RATES_PER_S))
+
+
+def _at(every: pl.DataFrame, rates: Sequence[float]) -> pl.DataFrame:
+    """The probes of the shortest and the longest packets at some rates."""
     near = pl.any_horizontal((pl.col("nominal_packets_per_s") / rate - 1).abs() < _SAME for rate in rates)
     return every.filter(pl.col("packet_bytes").is_in(variants.ENDS) & near)

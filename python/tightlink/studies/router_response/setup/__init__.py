@@ -1,10 +1,10 @@
-"""What is simulated: the document's probes, extra ones, other routers and links, and videos."""
+"""What is simulated: the document's probes, extra ones, other routers and links, costs by length, and videos."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tightlink.studies.router_response.setup import probes, variants, video
+from tightlink.studies.router_response.setup import laws, probes, variants, video
 
 if TYPE_CHECKING:
     from tightlink.experiment.execute import Task
@@ -12,4 +12,4 @@ if TYPE_CHECKING:
 
 def tasks() -> list[Task]:
     """Everything that is simulated."""
-    return [*probes.tasks(), *variants.tasks(), *video.tasks()]
+    return [*probes.tasks(), *variants.tasks(), *laws.tasks(), *video.tasks()]

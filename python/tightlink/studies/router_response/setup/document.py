@@ -32,6 +32,8 @@ LINUX_QUEUE: Final = 100
 
 #: Onset of the unstable region of router A, packets/s by packet length (section III-2).
 ONSETS_PER_S: Final = {65: 4290.0, 130: 4092.0, 1500: 3925.0}
+#: The same in Mbit/s (section III-1), where it prints 4.6 for 1500 B: 3925 packets/s are 47.
+ONSETS_MBIT: Final = {65: 2.5, 130: 4.2, 1500: 46.0}
 #: The highest reported load of router A.
 LEVEL: Final = 0.72
 #: Where it reaches that level at 65 B, and where the unstable region ends.

@@ -92,25 +92,37 @@ class Setting:
         """The routers, by name."""
         return {ROUTER_A: Node(processor=self.router_a), ROUTER_B: Node(processor=self.router_b)}
 
-    def scenario(self, traffic: Mapping[str, Any], duration_s: int, observe_s: int, **links: Link) -> Scenario:
+    def scenario(self, traffic: Mapping[str, Any], duration_s: float, observe_s: float, **links: Link) -> Scenario:
         """This network with some traffic, and perhaps more links; rfc's headers."""
         return Scenario(
             profile="rfc",
-            duration=f"{duration_s} s",
+            duration=f"{duration_s:g} s",
             link=self.links() | links,
             node=self.nodes(),
             traffic=dict(traffic),
-            observe=Observe(interval=f"{observe_s} s"),
+            observe=Observe(interval=f"{observe_s:g} s"),
         )
 
-    def probe(self, length: int, interval: str, duration_s: int, observe_s: int | None = None) -> Scenario:
-        """A probe of packets of one length at one interval; the meters are read once, or every so often."""
-        return self.scenario({PROBE: stream(length, interval)}, duration_s, observe_s or self.read_s)
+    def probe(
+        self, length: int, interval: str, duration_s: float, observe_s: float | None = None, start_s: float = 0.0
+    ) -> Scenario:
+        """A probe of packets of one length at one interval; the meters are read once, or every so often.
+
+        Args:
+            length: Of the packets, as the document counts.
+            interval: From packet to packet.
+            duration_s: For which the probe sends.
+            observe_s: From reading to reading; without it, one at the study's time after the first packet.
+            start_s: When it begins, for the meters' own clock does not know of the probe.
+        """
+        traffic = {PROBE: stream(length, interval, start_s=start_s)}
+        return self.scenario(traffic, start_s + duration_s, observe_s or start_s + self.read_s)
 
 
-def stream(length: int, interval: str, begin: str = SENDER, end: str = RECEIVER) -> Cbr:
+def stream(length: int, interval: str, begin: str = SENDER, end: str = RECEIVER, start_s: float = 0.0) -> Cbr:
     """Packets of the document's length at a constant interval."""
-    return Cbr(from_=begin, to=end, interval=interval, udp=Udp(datagram=f"{datagram_bytes(length)} B"))
+    start = f"{start_s:g} s" if start_s else None
+    return Cbr(from_=begin, to=end, interval=interval, start=start, udp=Udp(datagram=f"{datagram_bytes(length)} B"))
 
 
 #: The network as the document has it, with the costs that follow from it.

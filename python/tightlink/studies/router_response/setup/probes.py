@@ -31,9 +31,14 @@ EXTRA_FALL_PER_S: Final = (*range(5600, 6000, 100), *range(6000, 10_001, 500))
 SHORT_S: Final = 80
 #: Packet rates whose meters are watched second by second: stable, unstable, highly unstable.
 WATCHED_PER_S: Final = (2000, 5000, 8000)
-#: The first part of the names of tasks: of the grid, and of probes whose meters are watched.
+#: Probes that are repeated begin at other phases of the meters' 5 s: what the document's probes could not know.
+REPEATED_S: Final = (1.25, 2.5, 3.75)
+REPEATED_PER_S: Final = (1000, 2000, 3000, 3500, *range(3900, 4401, 100), 5000)
+#: The first part of the names of tasks: of the grid, of probes whose meters are watched, and of
+#: probes that are repeated.
 GRID: Final = "probe"
 WATCH: Final = "meter"
+REPEAT: Final = "repeat"
 _US: Final = 1e-6
 
 
@@ -81,6 +86,19 @@ def watched() -> list[Task]:
     ]
 
 
+def repeated() -> list[Task]:
+    """Probes of the shortest and the longest packets that begin later, against the meters' clock."""
+    return [
+        Task(
+            f"{REPEAT} {start:g} s/{length}/{rate}",
+            DOCUMENTED.probe(length, interval(rate), SHORT_S, start_s=start),
+        )
+        for start in REPEATED_S
+        for length in (SHORTEST, LENGTHS[-1])
+        for rate in REPEATED_PER_S
+    ]
+
+
 def tasks() -> list[Task]:
     """All probes of the document's network."""
-    return [*grid(), *onset(), *fall(), *watched()]
+    return [*grid(), *onset(), *fall(), *watched(), *repeated()]

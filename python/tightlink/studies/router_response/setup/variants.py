@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from tightlink.experiment.execute import Task
-from tightlink.studies.router_response.setup import costs, probes
+from tightlink.studies.router_response.setup import costs, laws, probes
 from tightlink.studies.router_response.setup.document import (
     B_END_PER_S,
     B_READING,
@@ -106,9 +106,10 @@ def setting_of(scenario: Scenario) -> Setting | None:
     """Which of the settings a probe was made in; none where it is no probe."""
     if set(scenario.traffic) != {"probe"}:
         return None
-    return next((BY_NAME[name] for name, tables in _tables().items() if tables == (scenario.link, scenario.node)), None)
+    return next((setting for setting, tables in _tables() if tables == (scenario.link, scenario.node)), None)
 
 
 @lru_cache(maxsize=1)
-def _tables() -> dict[str, tuple[object, object]]:
-    return {name: (setting.links(), setting.nodes()) for name, setting in BY_NAME.items()}
+def _tables() -> list[tuple[Setting, tuple[object, object]]]:
+    by_length = [laws.setting(law, length) for law in laws.SIMULATED for length in probes.REFINED]
+    return [(setting, (setting.links(), setting.nodes())) for setting in (*BY_NAME.values(), *by_length)]
