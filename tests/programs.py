@@ -74,4 +74,7 @@ def needs(*names: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(why is not None, reason=str(why))
 
 
+needs_engine_for_browsers: Final = pytest.mark.skipif(
+    lacking_engine_for_browsers() is not None, reason=str(lacking_engine_for_browsers())
+)
 needs_browser: Final = pytest.mark.skipif(CHROMIUM is None, reason=str(lacking("chromium")))

@@ -19,13 +19,13 @@ from tightlink.experiment.claims import load
 from tightlink.experiment.execute import execute
 from tightlink.experiment.store import Store
 from tightlink.scenario import PARAMETERS
+from tightlink.studies import congestion_control
 from tightlink.studies.claims_table import ClaimsTable
-from tightlink.studies.congestion_control import study
 from tightlink.studies.congestion_control.observe import sensitivity
 from tightlink.studies.congestion_control.observe.evidence import gather
 from tightlink.studies.congestion_control.setup import Chosen, boundary, document, newcomers
 from tightlink.studies.congestion_control.setup.experiment import ALL, NAMES, Experiment, Size, experiment
-from tightlink.studies.study import run_study
+from tightlink.studies.running import study
 
 if TYPE_CHECKING:
     from tightlink.experiment.claims import Claim
@@ -121,7 +121,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         SMALL,
         on_one_link=(boundary.NAME, newcomers.NAME),
     )
-    run_study(study(chosen), folder, 2, lambda _: None)
+    study(congestion_control.study(chosen), folder, jobs=2)
     patch.undo()
     return folder
 

@@ -12,17 +12,14 @@ import pytest
 import tightlink as tl
 from browser import Page, browser
 from browser_digests import Engines, tasks
-from programs import lacking_engine_for_browsers, needs_browser
+from programs import needs_browser, needs_engine_for_browsers
 from tightlink import studies
 from tightlink.laboratory import write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = [
-    needs_browser,
-    pytest.mark.skipif(lacking_engine_for_browsers() is not None, reason=str(lacking_engine_for_browsers())),
-]
+pytestmark = [needs_browser, needs_engine_for_browsers]
 
 EXAMPLES = sorted(Path(__file__).parent.parent.glob("examples/*.toml"))
 SVG = "{http://www.w3.org/2000/svg}"

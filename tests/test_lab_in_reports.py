@@ -8,7 +8,7 @@ import pytest
 
 import tightlink as tl
 from browser import Page, browser
-from programs import lacking_engine_for_browsers, needs_browser
+from programs import needs_browser, needs_engine_for_browsers
 from tightlink import report
 from tightlink.laboratory.embedded import Offer
 from tightlink.report import run_report
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-needs_engine = pytest.mark.skipif(lacking_engine_for_browsers() is not None, reason=str(lacking_engine_for_browsers()))
 LAB = "document.getElementById('laboratory-place').shadowRoot.querySelector('.lab')"
 
 
@@ -41,7 +40,7 @@ def opened(chromium: Page, file: Path, place: int = 0) -> str:
 
 
 @needs_browser
-@needs_engine
+@needs_engine_for_browsers
 def test_a_run_opens_in_the_lab(chromium: Page, one_flow: str, tmp_path: Path) -> None:
     run = tl.simulate(tl.loads(one_flow))
     run.save(tmp_path / "run")
@@ -55,7 +54,7 @@ def test_a_run_opens_in_the_lab(chromium: Page, one_flow: str, tmp_path: Path) -
 
 
 @needs_browser
-@needs_engine
+@needs_engine_for_browsers
 def test_a_sweep_has_a_slider_for_each_key(chromium: Page, one_flow: str, tmp_path: Path) -> None:
     key = "link.bottleneck.queue"
     found = tl.sweep(tl.loads(one_flow), {key: ["5 packets", "40 packets"]}, output=tmp_path / "sweep")
@@ -70,7 +69,7 @@ def test_a_sweep_has_a_slider_for_each_key(chromium: Page, one_flow: str, tmp_pa
 
 
 @needs_browser
-@needs_engine
+@needs_engine_for_browsers
 def test_one_of_several_opens_at_a_time(chromium: Page, one_flow: str, small_users: str, tmp_path: Path) -> None:
     names = [f"</script><b>case {number}" for number in range(14)]
     scenarios = [tl.loads(one_flow).set("duration", f"{number + 1} s") for number in range(14)]
@@ -85,7 +84,7 @@ def test_one_of_several_opens_at_a_time(chromium: Page, one_flow: str, small_use
     assert chromium.console == []
 
 
-@needs_engine
+@needs_engine_for_browsers
 def test_what_has_no_laboratory_is_one_sentence(
     small_users: str, said: Callable[..., tuple[int, str, str]], tmp_path: Path
 ) -> None:

@@ -12,7 +12,7 @@ import traitlets
 
 import tightlink as tl
 from browser import browser
-from programs import lacking_engine_for_browsers, needs_browser
+from programs import needs_browser, needs_engine_for_browsers
 from tightlink.laboratory import widget
 from tightlink.laboratory.page import as_json
 
@@ -80,7 +80,7 @@ window.close_ = await made.render({ model, el: document.getElementById("cell") }
 
 
 @needs_browser
-@pytest.mark.skipif(lacking_engine_for_browsers() is not None, reason=str(lacking_engine_for_browsers()))
+@needs_engine_for_browsers
 def test_a_notebook_shows_it_and_hears_of_its_sliders(one_flow: str, tmp_path: Path) -> None:
     made = tl.lab(tl.loads(one_flow), sliders=RATES, title="a </script> b")
     state: dict[str, Any] = {name: getattr(made, name) for name in ("_given", "_document", "_worker", "positions")}

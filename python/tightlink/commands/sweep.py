@@ -88,10 +88,11 @@ def sweep(
     """
     from tightlink.experiment.factors import Factor
     from tightlink.experiment.plan import Plan
-    from tightlink.laboratory.engine import check_engine
 
     define(controls)
     if with_lab:
+        from tightlink.laboratory.engine import check_engine
+
         check_engine()
     plan = Plan.load(
         file,

@@ -6,12 +6,12 @@ import os
 import re
 import shlex
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import TightlinkError
 from tightlink.files import write_text
-from tightlink.laboratory.embedded import embedded
 from tightlink.report import specs, tables
 from tightlink.report.blocks import Block, Chart, Details, Row, Section, Table, Text
 from tightlink.report.library import library
@@ -31,18 +31,16 @@ _MOST_COLUMNS: Final = 5
 #: What axes and a title need around a chart, in pixels.
 _MARGIN: Final = 48
 _HEIGHT: Final = 200
-#: Kinds of verdicts: what is said of one claim, and of several. The page marks each by its kind.
+#: Kinds of verdicts: whose claims are meant, what is said of one, and of several. The page marks each by its kind.
 _VERDICTS: Final = {
-    "holds": ("holds", "hold"),
-    "document": ("is contradicted by our runs", "are contradicted by our runs"),
-    "theory": ("of theory is contradicted by our runs", "of theory are contradicted by our runs"),
-    "ours": ("of our own fails", "of our own fail"),
-    "open": ("is open", "are open"),
+    "holds": ("", "holds", "hold"),
+    "document": ("", "is contradicted by our runs", "are contradicted by our runs"),
+    "theory": ("of theory ", "is contradicted by our runs", "are contradicted by our runs"),
+    "ours": ("of our own ", "fails", "fail"),
+    "open": ("", "is open", "are open"),
 }
 #: Whose claims are counted apart.
 _ORIGINS: Final = {"document": "of the document", "theory": "of theory and others", "ours": "of our own"}
-#: What verdicts say of whose claims they are, where that is said already.
-_WHOSE: Final = re.compile(r"of theory |of our own ")
 #: Claims of one section up to which they are not folded.
 _FEW_CLAIMS: Final = 6
 
@@ -90,7 +88,7 @@ def write(  # noqa: PLR0913
     data = specs.Data()
     shown = None if picture is None else _block(picture, data)
     parts = _sections(sections, picture, data)
-    opened = Markup(embedded(laboratories)) if laboratories else ""  # noqa: S704
+    opened = _opened(laboratories) if laboratories else ""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_ASSETS),
         autoescape=True,
@@ -233,13 +231,13 @@ def _claimed(claims: Sequence[Claim]) -> list[dict[str, Any]]:
     ]
 
 
-def _verdicts(claims: Sequence[Claim]) -> list[dict[str, Any]]:
+def _verdicts(claims: Sequence[Claim], *, whose: bool = True) -> list[dict[str, Any]]:
     """How many claims there are of each kind of verdict, without kinds of which there is none."""
-    kinds = [_kind(claim) for claim in claims]
+    found = Counter(_kind(claim) for claim in claims)
     return [
-        {"name": kind, "words": words[kinds.count(kind) != 1], "count": kinds.count(kind)}
-        for kind, words in _VERDICTS.items()
-        if kind in kinds
+        {"name": kind, "words": f"{of if whose else ''}{one if found[kind] == 1 else several}", "count": found[kind]}
+        for kind, (of, one, several) in _VERDICTS.items()
+        if found[kind]
     ]
 
 
@@ -250,13 +248,19 @@ def _by_origin(claims: Sequence[Claim]) -> list[dict[str, Any]]:
         {
             "count": len(own),
             "words": f"claim{'' if len(own) == 1 else 's'} {_ORIGINS[origin]}",
-            "verdicts": [
-                each | {"words": each["words"].replace(f"{_ORIGINS[origin]} ", "")} for each in _verdicts(own)
-            ],
+            "verdicts": _verdicts(own, whose=False),
         }
         for origin, own in found.items()
         if own
     ]
+
+
+def _opened(laboratories: Sequence[Offer]) -> Markup:
+    from markupsafe import Markup
+
+    from tightlink.laboratory.embedded import embedded
+
+    return Markup(embedded(laboratories))  # noqa: S704
 
 
 def _figures(figures: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], folder: Path) -> list[str]:

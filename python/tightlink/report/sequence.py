@@ -54,13 +54,13 @@ def section(run: Run, flow: str, between_s: Between = (None, None)) -> Section:
     if found.is_empty():
         when = "" if between_s == (None, None) else " between --from and --to"
         raise TightlinkError(f"--sequence {flow}: none of its packets is in the table packets{when}")
-    counts = {kind: found.filter(pl.col("kind") == kind).height for kind in (_SENT, _AGAIN, _LOST)}
+    counts = {kind: found.filter(pl.col("kind") == kind).height for kind in (_SENT, _AGAIN, _LOST, _ACKED)}
     said = [f"{grouped(counts[_SENT])} packets sent for the first time, {grouped(counts[_AGAIN])} retransmitted"]
     if run.source != CAPTURE:
         said.append(f"{grouped(counts[_LOST])} lost")
     unit = "bytes from the beginning of the connection" if run.source == CAPTURE else "packets"
     caption = f"{', '.join(said)}. Sequence numbers in {unit}."
-    if found["kind"].value_counts()["count"].max() > charts.MOST_IN_SEQUENCE:  # type: ignore[operator]
+    if max(counts.values()) > charts.MOST_IN_SEQUENCE:
         caption += ' To see every packet of a part, draw only that: --from "3 s" --to "4 s" beside --sequence.'
     return Section(f"Sequence numbers of {flow}", "", [Chart(charts.sequence(found), caption)])
 

@@ -77,22 +77,6 @@ if TYPE_CHECKING:
 Row: TypeAlias = "Mapping[str, Any]"
 
 _MARK: Final = re.compile(r"<([a-z_]+)>")
-_TEXT: Final = frozenset(
-    {
-        "id",
-        "statement",
-        "place",
-        "source",
-        "observed",
-        "holds",
-        "unit",
-        "reason",
-        "why_not",
-        "open",
-        "unmeasured",
-        "tolerance_from",
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -317,11 +301,15 @@ def _filled(value: Any, row: Row) -> Any:
     return _MARK.sub(written, value)
 
 
+#: What an entry may have; what has the type of text in `Statement` must be text.
+_KEYS: Final = sorted({field.name for field in fields(Statement)} | {"place"})
+_TEXT: Final = frozenset(field.name for field in fields(Statement) if field.type == "str") | {"place"}
+
+
 def _statement(entry: dict[str, Any], document: str) -> Statement:
-    known = {field.name for field in fields(Statement)} | {"place"}
     for key, value in entry.items():
-        if key not in known:
-            like = closest(key, sorted(known))
+        if key not in _KEYS:
+            like = closest(key, _KEYS)
             raise ValueError(f'"{key}" is no key of a claim' + (f'; did you mean "{like}"?' if like else ""))
         if key in _TEXT and not isinstance(value, str):
             raise TypeError(f"{key} must be text, not {value!r}")

@@ -6,17 +6,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from tightlink.errors import ScenarioError
-from tightlink.evaluation.pack import SEEDS, Case, Headline, Test
-from tightlink.evaluation.path import BOTTLENECK, Path
-from tightlink.evaluation.samples import mean_after, series
 from tightlink.reduce import jain
 from tightlink.scenario.congestion import control_name, reads_marks
+from tightlink.studies.evaluation.setup.pack import SEEDS, Case, Headline, Test
+from tightlink.studies.evaluation.setup.path import BOTTLENECK, Path
+from tightlink.studies.evaluation.setup.samples import mean_after, series
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from tightlink.evaluation.controls import Control
     from tightlink.run import Run
+    from tightlink.studies.evaluation.setup.controls import Control
 
 PATH: Final = Path(rate_mbit=20, rtt_ms=40, buffer_bdp=2)
 FLOWS: Final = 4

@@ -15,7 +15,7 @@ from tightlink import units
 from tightlink.console import rounded
 
 if TYPE_CHECKING:
-    from tightlink.evaluation.found import Mean
+    from tightlink.studies.evaluation.observe import Mean
 
 _DIGITS: Final = 3
 #: Widths below this share of the value are not worth ink.
@@ -75,7 +75,7 @@ def with_width(measure: str, value: float, half_width: float | None) -> str:
 def told(measure: str, mean: Mean, never: str = "never") -> str:
     """A mean with its interval, or what stands there if something did not happen; and with how many seeds not.
 
-    >>> from tightlink.evaluation.found import Mean
+    >>> from tightlink.studies.evaluation.observe import Mean
     >>> told("ramp_up_s", Mean(46.1, 62.0)), told("ramp_up_s", Mean(113.0, None, 3, 1)), told("ramp_up_s", Mean(None))
     ('46 ± 62 s', '113 s (1 of 3 never)', 'never')
     """

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tightlink.evaluation.controls import Control
     from tightlink.run import Run
     from tightlink.scenario import Scenario
+    from tightlink.studies.evaluation.setup.controls import Control
 
 #: Seeds of the tests in which something is random.
 SEEDS: Final = (1, 2, 3)
@@ -65,7 +65,7 @@ class Test:
 
 def tests() -> list[Test]:
     """All tests, in the order of the report."""
-    from tightlink.evaluation import alone, changes, company, queues, short_flows
+    from tightlink.studies.evaluation.setup import alone, changes, company, queues, short_flows
 
     return [*alone.TESTS, *company.TESTS, changes.TEST, queues.TEST, short_flows.TEST]
 

@@ -6,20 +6,22 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from tightlink import report
-from tightlink.evaluation import charts, queues
-from tightlink.evaluation.found import Mean
-from tightlink.evaluation.pack import SEEDS
-from tightlink.evaluation.queues import DROP_TAIL
-from tightlink.evaluation.words import titled, told
+from tightlink.report.blocks import Chart, Row, Section, Table, Text
 from tightlink.report.charts import delay_throughput
+from tightlink.studies.evaluation.observe import Mean
+from tightlink.studies.evaluation.report import charts
+from tightlink.studies.evaluation.report.words import titled, told
+from tightlink.studies.evaluation.setup import queues
+from tightlink.studies.evaluation.setup.pack import SEEDS
+from tightlink.studies.evaluation.setup.queues import DROP_TAIL
+from tightlink.studies.study import Report
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping
 
-    from tightlink.evaluation.found import Evaluation
-    from tightlink.evaluation.pack import Headline, Test
+    from tightlink.experiment.claims import Claim
+    from tightlink.studies.evaluation.observe import Evaluation
+    from tightlink.studies.evaluation.setup.pack import Headline, Test
 
 _DELAY: Final = "queueing_p95_s"
 _SEVERAL: Final = 2
@@ -27,22 +29,15 @@ _SEVERAL: Final = 2
 _ALONE: Final = ("utilization", "ramp-up", "changes", "queues")
 
 
-def write(evaluation: Evaluation, command: str | None = None) -> Path:
-    """Write the report into the folder of an evaluation.
-
-    Args:
-        evaluation: What was found.
-        command: What made it; without it, the command line of this process.
-    """
+def report(evaluation: Evaluation, _: Mapping[str, Claim]) -> Report:
+    """The report of an evaluation, which begins with the plane of delay and throughput."""
     names = ", ".join(control.label for control in evaluation.controls)
-    return report.write(
-        evaluation.folder / "report.html",
-        title="Congestion controls, evaluated" if len(evaluation.controls) > 1 else f"{names}, evaluated",
-        lead=_finding(evaluation) + _LEAD.format(names=names, seeds=len(SEEDS)),
-        picture=_plane(evaluation, DROP_TAIL),
-        sections=[_overview(evaluation), *_rows(evaluation), *_tests(evaluation)],
-        seeds=SEEDS,
-        command=command,
+    return Report(
+        "Congestion controls, evaluated" if len(evaluation.controls) > 1 else f"{names}, evaluated",
+        _finding(evaluation) + _LEAD.format(names=names, seeds=len(SEEDS)),
+        [_overview(evaluation), *_rows(evaluation), *_tests(evaluation)],
+        tables={"measures": evaluation.measures, "summary": evaluation.summary},
+        picture=queues.TEST.title,
     )
 
 
@@ -66,7 +61,7 @@ def _finding(evaluation: Evaluation) -> str:
     return f"The p95 queueing delay goes from {low} with {least} to {high} with {most}, behind {DROP_TAIL}.\n\n"
 
 
-def _overview(evaluation: Evaluation) -> report.Section:
+def _overview(evaluation: Evaluation) -> Section:
     listed = list(evaluation.headlines())
     parts = (
         (
@@ -79,39 +74,37 @@ def _overview(evaluation: Evaluation) -> report.Section:
         ),
     )
     blocks = [_headlines(evaluation, caption, columns) for caption, columns in parts if columns]
-    return report.Section("What was measured, control by control", "", blocks)
+    return Section("What was measured, control by control", "", blocks)
 
 
-def _headlines(
-    evaluation: Evaluation, caption: str, columns: list[tuple[Test, Headline, dict[str, Mean]]]
-) -> report.Table:
+def _headlines(evaluation: Evaluation, caption: str, columns: list[tuple[Test, Headline, dict[str, Mean]]]) -> Table:
     frame = pl.DataFrame({"control": [control.label for control in evaluation.controls]})
     for _, headline, means in columns:
         texts = [told(headline.measure, means[label], headline.never) for label in frame["control"]]
         frame = frame.with_columns(pl.Series(headline.title, texts))
-    return report.Table(frame, caption)
+    return Table(frame, caption)
 
 
-def _rows(evaluation: Evaluation) -> Iterator[report.Section]:
+def _rows(evaluation: Evaluation) -> Iterator[Section]:
     captions = charts.captions(evaluation)
     if captions:
-        about = report.Text(f"From the left: {'; '.join(captions)}.")
-        rows = [report.Row(charts.row(evaluation, control.label), control.label) for control in evaluation.controls]
-        yield report.Section("Side by side", "A row for each control, with the same axes in all.", [about, *rows])
+        about = Text(f"From the left: {'; '.join(captions)}.")
+        rows = [Row(charts.row(evaluation, control.label), control.label) for control in evaluation.controls]
+        yield Section("Side by side", "A row for each control, with the same axes in all.", [about, *rows])
 
 
-def _tests(evaluation: Evaluation) -> Iterator[report.Section]:
+def _tests(evaluation: Evaluation) -> Iterator[Section]:
     summary = evaluation.summary
     for test in evaluation.tests:
         own = summary.filter(pl.col("test") == test.name)
-        blocks: list[report.Block] = [report.Text(test.about), report.Table(_table(own))]
+        blocks: list[Chart | Table | Text] = [Text(test.about), Table(_table(own))]
         if test.name == queues.TEST.name:
             planes = [_plane(evaluation, kind) for kind in own["setting"].unique(maintain_order=True)]
             blocks[1:1] = [plane for plane in planes if plane is not None]
-        yield report.Section(test.title, "", blocks)
+        yield Section(test.title, "", blocks)
 
 
-def _plane(evaluation: Evaluation, queue: str) -> report.Chart | None:
+def _plane(evaluation: Evaluation, queue: str) -> Chart | None:
     """What the controls do to a queue, and what they get for it: each seed, and their means."""
     test = queues.TEST.name
     rows = evaluation.measures.filter((pl.col("test") == test) & (pl.col("setting") == queue))
@@ -120,7 +113,7 @@ def _plane(evaluation: Evaluation, queue: str) -> report.Chart | None:
     wide = rows.pivot("measure", index=["control", "seed"], values="value")
     named = wide.select("control", "seed", "throughput_bps", queueing_delay_p95_s="queueing_p95_s")
     about = f"{queues.FLOWS} flows of a control over {queues.PATH.label}, queue {queue}; small points are single seeds."
-    return report.Chart(delay_throughput(named, by="control"), about)
+    return Chart(delay_throughput(named, by="control"), about)
 
 
 def _table(own: pl.DataFrame) -> pl.DataFrame:

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from tightlink.evaluation.pack import SEEDS, Case, Headline, Test
-from tightlink.evaluation.path import Path
 from tightlink.reduce import median_of
+from tightlink.studies.evaluation.setup.pack import SEEDS, Case, Headline, Test
+from tightlink.studies.evaluation.setup.path import Path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from tightlink.evaluation.controls import Control
     from tightlink.run import Run
+    from tightlink.studies.evaluation.setup.controls import Control
 
 PATH: Final = Path(rate_mbit=20, rtt_ms=40)
 BYTES: Final = 100_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -13,11 +14,11 @@ from tightlink.experiment.precision import half_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
-    from tightlink.checksums import DamagedError
-    from tightlink.evaluation.controls import Control
-    from tightlink.evaluation.pack import Headline, Test
+    from tightlink.run import Run
+    from tightlink.studies.evaluation.setup.controls import Control
+    from tightlink.studies.evaluation.setup.pack import Headline, Test
+    from tightlink.studies.evaluation.setup.trials import Trial
 
 _MEASURES: Any = {
     "control": pl.String, "test": pl.String, "setting": pl.String, "seed": pl.Int64, "measure": pl.String,
@@ -51,10 +52,14 @@ class Evaluation:
     """A row for each value of each run; the value is missing where something never happened."""
     curves: Mapping[tuple[str, str, str], pl.DataFrame]
     """What the report draws over time, by control, test and setting, with the first seed."""
-    folder: Path
-    """With the runs."""
-    damaged: Sequence[DamagedError] = ()
-    """Files of runs that were found to be damaged, and were made again."""
+    folder: Path = Path()
+    """With runs, tables and report."""
+
+    @property
+    def values(self) -> dict[str, float | None]:
+        """The summary by name, for claims: ``CONTROL.TEST.SETTING.MEASURE``."""
+        keys = ("control", "test", "setting", "measure")
+        return {".".join(row[key] for key in keys): row["value"] for row in self.summary.iter_rows(named=True)}
 
     @property
     def summary(self) -> pl.DataFrame:
@@ -69,7 +74,7 @@ class Evaluation:
         return pl.DataFrame(rows, schema=_SUMMARY, orient="row")
 
     def described(self) -> dict[str, Any]:
-        """Controls, tests and summary, as ``evaluation.json`` has them."""
+        """Controls, tests and summary, as ``--json`` prints them."""
         return {
             "controls": {control.label: control.value for control in self.controls},
             "tests": {test.name: test.about for test in self.tests},
@@ -88,9 +93,21 @@ class Evaluation:
                 yield test, headline, {label: _mean(found) for label, found in own.items()}
 
 
-def measures(rows: Sequence[tuple[Any, ...]]) -> pl.DataFrame:
-    """The table of measures from its rows."""
-    return pl.DataFrame(rows, schema=_MEASURES, orient="row")
+def observe(
+    controls: Sequence[Control], tests: Sequence[Test], planned: Sequence[Trial], runs: Mapping[str, Run]
+) -> Evaluation:
+    """What the runs of trials say of the controls."""
+    rows: list[tuple[Any, ...]] = []
+    curves: dict[tuple[str, str, str], pl.DataFrame] = {}
+    for trial in planned:
+        control, test, case = trial
+        # So that the tables of all runs do not fill the memory.
+        own = {name: runs[task.name].unread() for name, task in trial.tasks().items()}
+        place = (control.label, test.name, case.setting)
+        rows += [(*place, case.seed, name, value) for name, value in case.measure(own).items()]
+        if case.curve is not None and place not in curves:
+            curves[place] = case.curve(own)
+    return Evaluation(controls, tests, pl.DataFrame(rows, schema=_MEASURES, orient="row"), curves)
 
 
 def _summarised(values: list[float | None]) -> tuple[float | None, float | None, int, int]:

@@ -51,6 +51,21 @@ def controls(given: Iterable[Given]) -> list[Control]:
     return found
 
 
+def listed(text: str) -> list[str]:
+    """The controls in a list; what comes behind a comma and is an option belongs to the one before.
+
+    >>> listed("reno, fast:alpha=20 packets,gamma=0.5, cubic")
+    ['reno', 'fast:alpha=20 packets,gamma=0.5', 'cubic']
+    """
+    found: list[str] = []
+    for part in split(text):
+        if found and "=" in part and ":" not in part.partition("=")[0]:
+            found[-1] += f",{part.strip()}"
+        else:
+            found.append(part.strip())
+    return found
+
+
 def control(given: Given) -> Control:
     """A congestion control from its name, from NAME:option=value,…, from its class, or from a scenario's table.
 

@@ -1,9 +1,9 @@
 """How long an evaluation will take: packets that its bottlenecks can carry, at the speed of a short trial.
 
 Example:
-    >>> from tightlink.evaluation.controls import control
-    >>> from tightlink.evaluation.pack import chosen
-    >>> from tightlink.evaluation.running import trials
+    >>> from tightlink.studies.evaluation.setup.controls import control
+    >>> from tightlink.studies.evaluation.setup.pack import chosen
+    >>> from tightlink.studies.evaluation.setup.trials import trials
     >>> 0 < seconds(trials([control("reno")], chosen(["ramp-up"])), places=2) < 60
     True
 """
@@ -14,14 +14,14 @@ import json
 from typing import TYPE_CHECKING
 
 from tightlink import units
-from tightlink.evaluation.path import BOTTLENECK, PACKET_BITS
 from tightlink.experiment.estimate import of_run
+from tightlink.studies.evaluation.setup.path import BOTTLENECK, PACKET_BITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tightlink.evaluation.running import Trial
     from tightlink.scenario import Scenario
+    from tightlink.studies.evaluation.setup.trials import Trial
 
 #: What reading a run's tables takes beside simulating it.
 _BESIDE_S = 0.02

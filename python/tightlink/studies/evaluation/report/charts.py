@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from tightlink.evaluation import alone, changes, company
-from tightlink.evaluation.path import Path
 from tightlink.report import charts
+from tightlink.studies.evaluation.setup import alone, changes, company
+from tightlink.studies.evaluation.setup.path import Path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import altair as alt
 
-    from tightlink.evaluation.found import Evaluation
+    from tightlink.studies.evaluation.observe import Evaluation
 
 #: The buffer that tells controls apart.
 _BUFFER_BDP: Final = min(alone.BUFFERS_BDP)
