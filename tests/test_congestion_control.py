@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import re
 from dataclasses import replace
 from fractions import Fraction
@@ -23,6 +24,7 @@ from tightlink.studies import congestion_control
 from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.congestion_control.observe import sensitivity
 from tightlink.studies.congestion_control.observe.evidence import gather
+from tightlink.studies.congestion_control.observe.readings import Readings
 from tightlink.studies.congestion_control.setup import Chosen, boundary, document, newcomers
 from tightlink.studies.congestion_control.setup.experiment import ALL, NAMES, Experiment, Size, experiment
 from tightlink.studies.running import study
@@ -80,6 +82,9 @@ def test_controls_of_a_condition_have_the_same_random_numbers() -> None:
     found = experiment("1b")
     one, other = (found.scenario(3, name, SMALL) for name in ("reno", "fast"))
     assert one.seed == other.seed == 4
+    # Effects of factors are compared between conditions: these have the same numbers there.
+    design = experiment("sensitivity")
+    assert [design.scenario(condition, "", SMALL, replication=2).seed for condition in (0, 3)] == [2, 2]
     assert one.set("traffic.users.tcp.congestion", "fast").written() == other.written()
 
 
@@ -149,10 +154,44 @@ def test_claims_of_every_experiment(claims: dict[str, Claim]) -> None:
 
 def test_claims_have_every_effect_of_the_document() -> None:
     table = ClaimsTable.read(Path(sensitivity.__file__).parents[1] / "claims.toml").of(["sensitivity"])
-    claimed = {each.id.partition(".")[2]: each.expected for each in table.statements}
-    for number in document.READINGS:
-        for parameter, (sign, strong) in document.effects()[number].items():
-            assert claimed.get(f"{number}.{parameter}") == (sign if strong else None)
+    claimed = {each.id.partition(".")[2]: each.holds for each in table.statements}
+    for number, marks in document.effects().items():
+        for parameter, (sign, strong) in marks.items():
+            assert (f".sign == '{sign}'" in claimed.get(f"{number}.{parameter}", "")) is strong
+
+
+def _effects(signs: dict[str, dict[str, str]], first: dict[str, str]) -> pl.DataFrame:
+    """Effects that stand out: of each response by parameter, and of some by their sign alone."""
+    names = document.NAME_OF
+    return pl.DataFrame([
+        {"factor": names[parameter], "response": response, "sign": sign, "mark": "**", "p_joint": 0.001}
+        for response, row in {**signs, **{name: {"X4": sign} for name, sign in first.items()}}.items()
+        for parameter, sign in row.items()
+    ])  # fmt: skip
+
+
+def test_an_effect_is_not_tested_by_a_reading_that_it_helped_to_find() -> None:
+    """Y9 is one of two delays; a wrong sign of X2 must not make it the other one, whose sign would be right."""
+    of_rtt = {"X1": "−", "X2": "−", "X3": "+"}
+    of_queueing = {"X1": "+", "X2": "+", "X3": "−"}
+    readings = Readings(_effects({"rtt_mean_s": of_rtt, "queueing_delay_mean_s": of_queueing}, {}))
+    assert readings.response("Y9", "X2") == ("rtt_mean_s", pytest.approx(2 / math.sqrt(2 * 2.5)))
+    assert readings.sign("Y9", "X2") == "−"
+    assert readings.effect("X5", "rtt_mean_s") is None
+
+
+def test_the_level_of_a_parameter_is_told_by_the_other_responses() -> None:
+    marks = document.effects()
+    ours = {"packets_leaving": {name: sign for name, (sign, _) in marks["Y12"].items() if name not in document.UNKNOWN}}
+    turned = {"+": "−", "−": "+"}
+    same = {"first_pps": "+", "second_pps": "+", "third_pps": "+"}
+    for level, long_lived in ((1, same), (-1, {name: turned[sign] for name, sign in same.items()})):
+        readings = Readings(_effects(ours, long_lived))
+        # Y13 and Y14 have + of X4: what they say here is not asked of themselves.
+        assert readings.orientation("X4", "Y12") == level
+        assert readings.sign("Y14", "X4") == "+"
+    one = Readings(_effects(ours, {}))
+    assert (one.orientation("X4", "Y14"), one.sign("Y14", "X4")) == (0, "")
 
 
 def test_the_report_and_the_tables(folder: Path) -> None:
@@ -170,7 +209,9 @@ def test_the_report_and_the_tables(folder: Path) -> None:
         "2b-beside-standard.svg",
     } <= figures
     table = pl.read_parquet(folder / "responses.parquet")
-    assert table.columns == ["experiment", "condition", "algorithm", "control", "period", "response", "value"]
+    assert table.columns == [
+        "experiment", "condition", "algorithm", "replication", "control", "period", "response", "value",
+    ]  # fmt: skip
     keys = table.columns[:-1]
     assert not table.select(keys).is_duplicated().any()
     opened = open_folder(folder)

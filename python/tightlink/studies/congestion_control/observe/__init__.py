@@ -11,6 +11,7 @@ from tightlink.studies.congestion_control.observe import (
     boundary,
     costs,
     homogeneous,
+    influences,
     mixed,
     mixture,
     newcomers,
@@ -62,7 +63,7 @@ def observe(chosen: Chosen, runs: Mapping[str, Run]) -> Observed:
             continue
         if name in {WHOLE, LARGE}:
             found[name] = sensitivity.Sensitivity(each, alone if name == WHOLE else {})
-            values |= sensitivity.values(found[name])
+            values |= influences.values(found[name])
             continue
         read, said = _BY_NAME.get(name, _BY_MIXING[each.experiment.mixing])
         found[name] = read(each)

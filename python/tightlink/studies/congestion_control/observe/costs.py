@@ -44,7 +44,7 @@ def _rows(found: Evidence) -> Iterator[dict[str, object]]:
         yield {
             "experiment": own.name,
             "size": str(size),
-            "runs": own.conditions.height * len(own.compared),
+            "runs": own.conditions.height * len(own.compared) * own.replications,
             "sources": own.sources(size),
             "packet_hops": packet_hops,
             "core_hours": packet_hops * SECONDS_PER_PACKET_HOP / _HOUR_S,

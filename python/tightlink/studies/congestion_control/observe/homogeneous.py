@@ -62,7 +62,7 @@ class Homogeneous:
     def dendrograms(self) -> list[Dendrogram]:
         """One for each condition, over all responses."""
         factors = set(self.found.experiment.factors)
-        names = [name for name in self.table.columns if name not in {"condition", "algorithm"} | factors]
+        names = [name for name in self.table.columns if name not in {"condition", "algorithm", "replication"} | factors]
         kept = self.table.select("condition", "algorithm", *names)
         return list(clusters(kept, condition="condition", algorithm="algorithm", responses=names))
 
@@ -108,7 +108,7 @@ class Homogeneous:
 
     def life(self, control: str) -> pl.DataFrame:
         """Which transitions of a source's life bring completions down, in the condition with the most loss."""
-        run = self.found.runs[f"{self.by_congestion[-1]:02}/{control}"]
+        run = self.found.runs[f"{self.by_congestion[-1]:02}/{control}/1"]
         found = ranked(from_users(run), "thinking", "completed")
         return found.select("transition", "probability", "elasticity", "remaining", "cut")
 
