@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 FEWEST: Final = 3
 #: Ends of intervals that are this near to those of a period are the same.
 _NEAR_S: Final = 1e-3
+#: What the document speaks of beside its 22 responses: sources that connect, and how windows swing.
+BESIDE: Final = ("sources_connecting", "cwnd_swing")
 #: The period that the document's summaries are of.
 CONGESTION: Final = "congestion"
 
@@ -81,7 +83,7 @@ def _rows(experiment: str, name: str, run: Run) -> pl.DataFrame:
 
 
 def _beside(run: Run) -> pl.DataFrame:
-    """What the document speaks of beside its 22 responses: sources that connect, and how windows swing.
+    """The responses of `BESIDE`, by period.
 
     ``cwnd_swing`` is how far the mean window changes from one interval to the next, over its mean.
     """

@@ -16,6 +16,7 @@ from tightlink.analysis.designed import Designed, designed
 from tightlink.analysis.markov import from_users, ranked
 from tightlink.analysis.outliers import outliers
 from tightlink.analysis.responses import RESPONSES
+from tightlink.studies.congestion_control.observe.evidence import BESIDE, CONGESTION
 from tightlink.studies.congestion_control.setup.experiment import STANDARD
 
 if TYPE_CHECKING:
@@ -28,7 +29,9 @@ FAST: Final = ("fast", "fast-at")
 #: Responses of the whole network, which every run has.
 NETWORK: Final = tuple(each.name for each in RESPONSES if not each.name.endswith("_pps"))
 #: What the document says of FAST under congestion with short buffers concerns these.
-PATHOLOGY: Final = ("loss", "retransmission_rate", "connections_failed", "transfers_completed")
+PATHOLOGY: Final = ("loss", "retransmission_rate", "sources_connecting", "transfers_completed", "cwnd_swing")
+#: Of the interval of a median.
+_CONFIDENCE: Final = 0.95
 #: What is shown of all runs.
 _EXPLORED: Final = (
     "sources_transmitting", "transfers_completed", "loss", "retransmission_rate", "cwnd_mean_packets", "timeouts",
@@ -60,11 +63,11 @@ class Homogeneous:
 
     @cached_property
     def dendrograms(self) -> list[Dendrogram]:
-        """One for each condition, over all responses."""
-        factors = set(self.found.experiment.factors)
-        names = [name for name in self.table.columns if name not in {"condition", "algorithm", "replication"} | factors]
-        kept = self.table.select("condition", "algorithm", *names)
-        return list(clusters(kept, condition="condition", algorithm="algorithm", responses=names))
+        """One for each condition, over the responses of the network and the throughputs of all groups of transfers."""
+        table = self.found.table
+        own = table.filter(pl.col("period") == CONGESTION, ~pl.col("response").is_in(BESIDE))
+        return list(clusters(own.select("condition", "algorithm", "response", "value"), condition="condition",
+                             algorithm="algorithm"))  # fmt: skip
 
     @cached_property
     def heights(self) -> dict[int, float]:
@@ -92,10 +95,11 @@ class Homogeneous:
         return components(self.table, NETWORK)
 
     def ratios(
-        self, control: str, response: str, conditions: Sequence[int]
+        self, control: str, response: str, conditions: Sequence[int], period: str = CONGESTION
     ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         """A control's response over standard TCP's, condition by condition."""
-        wide = self.table.filter(pl.col("condition").is_in(list(conditions)))
+        table = self.table if period == CONGESTION else self.found.responses(period)
+        wide = table.filter(pl.col("condition").is_in(list(conditions)))
         wide = wide.pivot("algorithm", index="condition", values=response).filter(pl.col(STANDARD) > 0)
         return (wide[control] / wide[STANDARD]).to_numpy()
 
@@ -133,15 +137,27 @@ def values(one: Homogeneous) -> dict[str, object]:
         for response in PATHOLOGY:
             found |= _median(f"{control}.{response}", one.ratios(control, response, one.heavy_and_short))
     for control in set(algorithms).difference(FAST, [STANDARD]):
-        ratios = one.ratios(control, "sources_transmitting", one.by_congestion)
-        found |= _median(f"{control}.sources_transmitting", ratios)
+        for period in (CONGESTION, "after"):
+            ratios = one.ratios(control, "sources_transmitting", one.by_congestion, period)
+            found |= _median(f"{control}.{period}", ratios)
     return {f"experiment-{one.name}.{name}": value for name, value in found.items()}
 
 
 def _median(name: str, ratios: np.ndarray[tuple[int], np.dtype[np.float64]]) -> dict[str, object]:
-    """Of a control's ratios to standard TCP; there are none where standard TCP has none of a response."""
+    """Of a control's ratios to standard TCP: their median and its interval, of 95 % by the sign test.
+
+    There are none where standard TCP has none of a response, and no interval of fewer than six.
+    """
+    from scipy import stats
+
+    # Between the k-th smallest and the k-th largest lies the median, unless fewer than k are on one side of it.
+    ordered = np.sort(ratios)
+    outside = int(stats.binom.ppf((1 - _CONFIDENCE) / 2, ratios.size, 0.5)) if ratios.size else 0
+    low, high = (ordered[outside - 1], ordered[-outside]) if outside else (0.0, math.inf)
     return {
         f"{name}.ratio": float(np.median(ratios)) if ratios.size else math.nan,
+        f"{name}.low": float(low),
+        f"{name}.high": float(high),
         f"{name}.conditions": int(ratios.size),
         f"{name}.none": "" if ratios.size else "Standard TCP has none at this size.",
     }

@@ -57,8 +57,9 @@ def _signs(readings: Readings) -> Iterator[tuple[str, object]]:
                 level = {1: "our high", -1: "our low", 0: "unknown"}[turned]
                 oriented = f" By the other responses its high level is {level} one."
             fitted = own or {"relative_effect": math.nan, "p_joint": math.nan, "p": math.nan}
+            shown = "" if absent else f"{sign} {abs(fitted['relative_effect']):.0%}"
             named = {
-                "sign": sign, "shown": "" if absent else f"{sign} {abs(fitted['relative_effect']):.0%}", "response": response, "match": match,
+                "sign": sign, "shown": shown, "response": response, "match": match,
                 "p": fitted["p_joint"], "p_lenth": fitted["p"], "power": _power(own), "absent": absent,
                 "unread": unread, "weak": weak, "oriented": oriented,
             }  # fmt: skip
