@@ -11,6 +11,7 @@ from tightlink.studies.congestion_control.observe import (
     boundary,
     costs,
     homogeneous,
+    increase,
     influences,
     mixed,
     mixture,
@@ -22,6 +23,7 @@ from tightlink.studies.congestion_control.observe import (
 from tightlink.studies.congestion_control.observe.evidence import gather, together
 from tightlink.studies.congestion_control.setup import WHOLE
 from tightlink.studies.congestion_control.setup import boundary as oscillation
+from tightlink.studies.congestion_control.setup import increase as increases
 from tightlink.studies.congestion_control.setup import newcomers as arrivals
 from tightlink.studies.congestion_control.setup.experiment import LARGE, OF_ONE
 from tightlink.tables import counted, measured
@@ -93,6 +95,7 @@ _BY_NAME: Final[dict[str, Any]] = {
     prices.NAME: (homogeneous.Homogeneous, prices.values),
     oscillation.NAME: (boundary.read, boundary.values),
     arrivals.NAME: (newcomers.read, newcomers.values),
+    increases.NAME: (increase.read, increase.values),
 }
 
 

@@ -9,6 +9,7 @@ from tightlink.studies.congestion_control.report import (
     costs,
     figures,
     homogeneous,
+    increase,
     mixed,
     mixture,
     newcomers,
@@ -17,6 +18,7 @@ from tightlink.studies.congestion_control.report import (
     window,
 )
 from tightlink.studies.congestion_control.setup import boundary as oscillation
+from tightlink.studies.congestion_control.setup import increase as increases
 from tightlink.studies.congestion_control.setup import newcomers as arrivals
 from tightlink.studies.study import Report
 
@@ -38,6 +40,7 @@ _SECTIONS: Final[dict[str, Any]] = {
     "prices": prices.section,
     oscillation.NAME: boundary.section,
     arrivals.NAME: newcomers.section,
+    increases.NAME: increase.section,
 }
 _FIGURES: Final[dict[str, Any]] = {"alone": figures.homogeneous, "half": figures.mixed}
 

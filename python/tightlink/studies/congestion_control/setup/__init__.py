@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from tightlink.studies.congestion_control.setup import boundary, newcomers
+from tightlink.studies.congestion_control.setup import boundary, increase, newcomers
 from tightlink.studies.congestion_control.setup.experiment import NAMES, OF_ONE, Experiment, Size, experiment
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tightlink.experiment.execute import Task
 
 WHOLE: Final = "sensitivity"
-ON_ONE_LINK: Final = {boundary.NAME: boundary, newcomers.NAME: newcomers}
+ON_ONE_LINK: Final = {boundary.NAME: boundary, newcomers.NAME: newcomers, increase.NAME: increase}
 #: That can be chosen: the sensitivity analysis is one with its designs of one control.
 KNOWN: Final = (*(name for name in NAMES if name not in OF_ONE), *ON_ONE_LINK)
 #: What runs in about ten minutes on two cores, with these experiments.
