@@ -22,7 +22,7 @@ from tightlink.experiment.store import Store
 from tightlink.scenario import PARAMETERS
 from tightlink.studies import congestion_control
 from tightlink.studies.claims_table import ClaimsTable
-from tightlink.studies.congestion_control.observe import sensitivity
+from tightlink.studies.congestion_control.observe import costs, homogeneous, sensitivity
 from tightlink.studies.congestion_control.observe.evidence import gather
 from tightlink.studies.congestion_control.observe.readings import Readings
 from tightlink.studies.congestion_control.setup import Chosen, boundary, document, newcomers
@@ -219,15 +219,42 @@ def test_the_report_and_the_tables(folder: Path) -> None:
     assert opened.table("responses").collect().equals(table)
     counted = opened.connect().sql("select experiment, count(*) from responses group by all order by all").fetchall()
     assert dict(counted) == dict(table.group_by("experiment").len().rows())
-    costs = pl.read_parquet(folder / "costs.parquet")
-    measured, whole = (costs.filter(pl.col("experiment") == "1b")[place] for place in (0, -1))
-    at_this_size = costs.filter(pl.col("from") == "counted")["stored_bytes"].sum()
+    spent = pl.read_parquet(folder / "costs.parquet")
+    measured, whole = (spent.filter(pl.col("experiment") == "1b")[place] for place in (0, -1))
+    at_this_size = spent.filter(pl.col("from") == "counted")["stored_bytes"].sum()
     files = [run.stat().st_size for run in (folder / "runs").iterdir()]
     assert 0 < at_this_size < sum(files)
     assert whole["stored_bytes"].item() == pytest.approx(50 * measured["stored_bytes"].item(), abs=1)
     # A hundred times the sources for fifty times as long.
     assert whole["packet_hops"].item() / measured["packet_hops"].item() == pytest.approx(100 * 50)
     assert whole["sources"].item() > 50 * measured["sources"].item()
+
+
+def test_costs_are_those_of_the_benchmarks() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    table = page.partition("<!-- users: begin -->")[2].partition("<!-- users: end -->")[0]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.strip().splitlines()]
+    columns = {name: place for place, name in enumerate(rows[0])}
+    one_thread = [row for row in rows[2:] if row[columns["threads"]] == "1"]
+    assert {int(row[columns["sources"]]): int(row[columns["ns/hop"]]) for row in one_thread} == costs.NANOSECONDS
+
+
+def test_a_cluster_is_not_faster_than_the_longest_run() -> None:
+    of_run = {"experiment": "1b", "runs": 4, "memory_bytes": 2_000_000_000}
+    table = pl.DataFrame(
+        [of_run | {"core_hours": 2.0, "longest_hours": 1.0}, of_run | {"core_hours": 80.0, "longest_hours": 2.0}]
+    )
+    found = costs.on_cluster(table, (16, 64)).row(0, named=True)
+    assert (found["hours on 16 cores"], found["hours on 64 cores"], found["gigabytes_a_worker"]) == (5.0, 2.0, 2.0)
+
+
+def test_medians_have_an_interval_by_the_sign_test() -> None:
+    found = homogeneous.of_ratios("loss", np.array([1.2, 0.9, 1.4, 1.1, 1.3, 1.6]))
+    # Six of six on one side happen in 2 of 64 cases.
+    assert (found["loss.low"], found["loss.high"], found["loss.ratio"]) == (0.9, 1.6, pytest.approx(1.25))
+    few = homogeneous.of_ratios("loss", np.array([1.2, 1.4, 1.1, 1.3, 1.6]))
+    assert (few["loss.low"], few["loss.high"]) == (0.0, np.inf)
+    assert homogeneous.of_ratios("loss", np.array([]))["loss.none"]
 
 
 def test_counts_are_rates_where_intervals_differ(tmp_path: Path) -> None:

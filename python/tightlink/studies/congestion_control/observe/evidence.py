@@ -47,6 +47,11 @@ class Evidence:
         return sum(int(run.manifest["packet_hops"]) for run in self.runs.values())
 
     @property
+    def largest_share(self) -> float:
+        """The packet-hops of the run with most, as a share of all."""
+        return max(int(run.manifest["packet_hops"]) for run in self.runs.values()) / self.packet_hops
+
+    @property
     def stored_bytes(self) -> int:
         """Of all runs, added."""
         return sum(run.stored_bytes for run in self.runs.values())

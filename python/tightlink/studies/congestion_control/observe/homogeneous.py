@@ -135,15 +135,15 @@ def values(one: Homogeneous) -> dict[str, object]:
     }
     for control in set(FAST).intersection(algorithms):
         for response in PATHOLOGY:
-            found |= _median(f"{control}.{response}", one.ratios(control, response, one.heavy_and_short))
+            found |= of_ratios(f"{control}.{response}", one.ratios(control, response, one.heavy_and_short))
     for control in set(algorithms).difference(FAST, [STANDARD]):
         for period in (CONGESTION, "after"):
             ratios = one.ratios(control, "sources_transmitting", one.by_congestion, period)
-            found |= _median(f"{control}.{period}", ratios)
+            found |= of_ratios(f"{control}.{period}", ratios)
     return {f"experiment-{one.name}.{name}": value for name, value in found.items()}
 
 
-def _median(name: str, ratios: np.ndarray[tuple[int], np.dtype[np.float64]]) -> dict[str, object]:
+def of_ratios(name: str, ratios: np.ndarray[tuple[int], np.dtype[np.float64]]) -> dict[str, object]:
     """Of a control's ratios to standard TCP: their median and its interval, of 95 % by the sign test.
 
     There are none where standard TCP has none of a response, and no interval of fewer than six.

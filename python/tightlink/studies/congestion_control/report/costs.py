@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tightlink.report import Section, Table, Text
-from tightlink.studies.congestion_control.observe.costs import SECONDS_PER_PACKET_HOP
+from tightlink.studies.congestion_control.observe.costs import NANOSECONDS, on_cluster
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,9 +19,15 @@ def section(costs: pl.DataFrame) -> Section:
         f"At the document's size, these experiments are {whole:,.0f} core-hours.",
         [
             Text(
-                "Runs are independent of each other: `--cluster` spreads them. Core-hours are packet-hops at "
-                f"{SECONDS_PER_PACKET_HOP * 1e9:.0f} ns of one core each."
+                f"Core-hours are packet-hops at {min(NANOSECONDS.values())} to {max(NANOSECONDS.values())} ns of one "
+                "core, by the number of sources, measured with nothing else running: a busy machine takes longer."
             ),
-            Table(costs, formats={"packet_hops": ".2e", "core_hours": ".1f"}),
+            Table(costs, formats={"packet_hops": ".2e", "core_hours": ".1f", "longest_hours": ".2f"}),
+            Text(
+                "Runs are independent of each other: with `--cluster tcp://SCHEDULER:8786` a Dask scheduler spreads "
+                "them over its workers, on each machine `dask worker tcp://SCHEDULER:8786 --nthreads N` with a thread "
+                "for each core. More cores than runs do not help, and nothing is done sooner than its longest run."
+            ),
+            Table(on_cluster(costs), "At the document's size, a run on each core at a time."),
         ],
     )
