@@ -22,8 +22,9 @@ from tightlink.experiment.store import Store
 from tightlink.scenario import PARAMETERS
 from tightlink.studies import congestion_control
 from tightlink.studies.claims_table import ClaimsTable
-from tightlink.studies.congestion_control.observe import costs, homogeneous, sensitivity
+from tightlink.studies.congestion_control.observe import costs, sensitivity
 from tightlink.studies.congestion_control.observe.evidence import gather
+from tightlink.studies.congestion_control.observe.ratios import of_ratios
 from tightlink.studies.congestion_control.observe.readings import Readings
 from tightlink.studies.congestion_control.setup import Chosen, boundary, document, newcomers
 from tightlink.studies.congestion_control.setup.experiment import ALL, NAMES, Experiment, Size, experiment
@@ -249,12 +250,12 @@ def test_a_cluster_is_not_faster_than_the_longest_run() -> None:
 
 
 def test_medians_have_an_interval_by_the_sign_test() -> None:
-    found = homogeneous.of_ratios("loss", np.array([1.2, 0.9, 1.4, 1.1, 1.3, 1.6]))
+    found = of_ratios("loss", np.array([1.2, 0.9, 1.4, 1.1, 1.3, 1.6]))
     # Six of six on one side happen in 2 of 64 cases.
     assert (found["loss.low"], found["loss.high"], found["loss.ratio"]) == (0.9, 1.6, pytest.approx(1.25))
-    few = homogeneous.of_ratios("loss", np.array([1.2, 1.4, 1.1, 1.3, 1.6]))
+    few = of_ratios("loss", np.array([1.2, 1.4, 1.1, 1.3, 1.6]))
     assert (few["loss.low"], few["loss.high"]) == (0.0, np.inf)
-    assert homogeneous.of_ratios("loss", np.array([]))["loss.none"]
+    assert of_ratios("loss", np.array([]))["loss.none"]
 
 
 def test_counts_are_rates_where_intervals_differ(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -17,6 +16,7 @@ from tightlink.analysis.markov import from_users, ranked
 from tightlink.analysis.outliers import outliers
 from tightlink.analysis.responses import RESPONSES
 from tightlink.studies.congestion_control.observe.evidence import BESIDE, CONGESTION
+from tightlink.studies.congestion_control.observe.ratios import of_ratios
 from tightlink.studies.congestion_control.setup.experiment import STANDARD
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ FAST: Final = ("fast", "fast-at")
 NETWORK: Final = tuple(each.name for each in RESPONSES if not each.name.endswith("_pps"))
 #: What the document says of FAST under congestion with short buffers concerns these.
 PATHOLOGY: Final = ("loss", "retransmission_rate", "sources_connecting", "transfers_completed", "cwnd_swing")
-#: Of the interval of a median.
-_CONFIDENCE: Final = 0.95
 #: What is shown of all runs.
 _EXPLORED: Final = (
     "sources_transmitting", "transfers_completed", "loss", "retransmission_rate", "cwnd_mean_packets", "timeouts",
@@ -141,26 +139,6 @@ def values(one: Homogeneous) -> dict[str, object]:
             ratios = one.ratios(control, "sources_transmitting", one.by_congestion, period)
             found |= of_ratios(f"{control}.{period}", ratios)
     return {f"experiment-{one.name}.{name}": value for name, value in found.items()}
-
-
-def of_ratios(name: str, ratios: np.ndarray[tuple[int], np.dtype[np.float64]]) -> dict[str, object]:
-    """Of a control's ratios to standard TCP: their median and its interval, of 95 % by the sign test.
-
-    There are none where standard TCP has none of a response, and no interval of fewer than six.
-    """
-    from scipy import stats
-
-    # Between the k-th smallest and the k-th largest lies the median, unless fewer than k are on one side of it.
-    ordered = np.sort(ratios)
-    outside = int(stats.binom.ppf((1 - _CONFIDENCE) / 2, ratios.size, 0.5)) if ratios.size else 0
-    low, high = (ordered[outside - 1], ordered[-outside]) if outside else (0.0, math.inf)
-    return {
-        f"{name}.ratio": float(np.median(ratios)) if ratios.size else math.nan,
-        f"{name}.low": float(low),
-        f"{name}.high": float(high),
-        f"{name}.conditions": int(ratios.size),
-        f"{name}.none": "" if ratios.size else "Standard TCP has none at this size.",
-    }
 
 
 def explained(scores: pl.DataFrame, key: str) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from tightlink import units
-from tightlink.studies.congestion_control.observe.homogeneous import of_ratios
+from tightlink.studies.congestion_control.observe.ratios import of_ratios
 from tightlink.studies.congestion_control.setup.increase import FLOW, INTERVAL_S, NAME, RATE, WATCHED_S, runs
 
 if TYPE_CHECKING:
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tightlink.run import Run
-    from tightlink.studies.congestion_control.observe.homogeneous import of_ratios
-from tightlink.studies.congestion_control.setup.increase import Setting
+    from tightlink.studies.congestion_control.setup.increase import Setting
 
 #: A window is that of the link from this share of what the path holds on.
 _FULL: Final = 0.95
