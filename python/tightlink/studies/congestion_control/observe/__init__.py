@@ -18,10 +18,11 @@ from tightlink.studies.congestion_control.observe import (
     newcomers,
     prices,
     sensitivity,
+    thresholds,
     window,
 )
 from tightlink.studies.congestion_control.observe.evidence import gather, together
-from tightlink.studies.congestion_control.setup import WHOLE
+from tightlink.studies.congestion_control.setup import MIXED, THRESHOLDS, WHOLE
 from tightlink.studies.congestion_control.setup import boundary as oscillation
 from tightlink.studies.congestion_control.setup import increase as increases
 from tightlink.studies.congestion_control.setup import newcomers as arrivals
@@ -70,6 +71,9 @@ def observe(chosen: Chosen, runs: Mapping[str, Run]) -> Observed:
         read, said = _BY_NAME.get(name, _BY_MIXING[each.experiment.mixing])
         found[name] = read(each)
         values |= said(found[name])
+    if THRESHOLDS in chosen.names:
+        found[THRESHOLDS] = thresholds.Thresholds(*(found[name] for name in MIXED))
+        values |= thresholds.values(found[THRESHOLDS])
     for name in chosen.on_one_link:
         read, said = _BY_NAME[name]
         found[name] = read(runs)

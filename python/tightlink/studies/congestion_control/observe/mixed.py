@@ -11,6 +11,7 @@ import polars as pl
 
 from tightlink.analysis.ranks import Ranks, ranks
 from tightlink.analysis.shares import beside, fairness, shares
+from tightlink.studies.congestion_control.observe.ratios import of_ratios
 from tightlink.studies.congestion_control.setup.experiment import STANDARD
 
 if TYPE_CHECKING:
@@ -53,6 +54,18 @@ class Mixed:
         """A row for each condition and control: means over paths and interfaces."""
         own = self.table.filter(pl.col("file") == file)
         return own.group_by("condition", "algorithm", maintain_order=True).agg(pl.col("own", "standard").mean())
+
+    def gains(self, file: str) -> pl.DataFrame:
+        """Own over standard throughput, ``gain``, of each condition and control in which both are above zero."""
+        own = self.of_file(file).filter(pl.col("own") > 0, pl.col("standard") > 0)
+        return own.select("condition", "algorithm", gain=pl.col("own") / pl.col("standard"))
+
+    @cached_property
+    def halves(self) -> tuple[list[int], list[int]]:
+        """The conditions of the half with less loss, and those of the half with more, over all controls."""
+        losses = self.found.responses().group_by("condition", maintain_order=True).agg(pl.col("loss").mean())
+        ordered = losses.sort("loss")["condition"].to_list()
+        return ordered[: len(ordered) // 2], ordered[len(ordered) // 2 :]
 
     def points(self, file: str) -> pl.DataFrame:
         """For biplots: own over standard, condition by condition."""
@@ -100,9 +113,8 @@ class Mixed:
 
     def gain(self, file: str) -> tuple[float, int]:
         """The geometric mean over controls and conditions of own / standard, and how many there are."""
-        own = self.of_file(file)
-        own = own.filter((pl.col("own") > 0) & (pl.col("standard") > 0))
-        return float(np.exp((own["own"] / own["standard"]).log().to_numpy().mean())) if own.height else 1.0, own.height
+        gains = self.gains(file)["gain"].log().to_numpy()
+        return (float(np.exp(gains.mean())) if gains.size else 1.0), gains.size
 
 
 def values(one: Mixed) -> dict[str, object]:
@@ -120,6 +132,14 @@ def values(one: Mixed) -> dict[str, object]:
         few = f"{many} conditions and controls had three such transfers of both kinds: run it longer, or larger."
         found[f"gain.{file}"] = gain
         found[f"gain.{file}.few"] = few if many < _FEWEST else ""
+    calm, congested = (
+        one.gains(FILES[0]).filter(pl.col("algorithm") == "highspeed", pl.col("condition").is_in(half))
+        for half in one.halves
+    )
+    found |= of_ratios("highspeed.calm", calm["gain"].to_numpy())
+    found |= of_ratios("highspeed.congested", congested["gain"].to_numpy())
+    large = one.gains(FILES[2]).filter(pl.col("condition").is_in(one.halves[0]))
+    found |= of_ratios("large.calm", large["gain"].to_numpy())
     ranked, many = one.leading(FILES[-1], "fast")
     few = f"{many} groups of three such movies of both kinds were completed: run it longer, or larger."
     found |= {"movies.groups": many, "movies.order": ", ".join(ranked), "movies.few": few if many < _FEWEST else ""}

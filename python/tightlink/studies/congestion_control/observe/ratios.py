@@ -17,7 +17,7 @@ _CONFIDENCE: Final = 0.95
 def of_ratios(name: str, ratios: NDArray[np.float64]) -> dict[str, object]:
     """The median of ratios and its interval, of 95 % by the sign test.
 
-    There are none where standard TCP has none of a response, and no interval of fewer than six.
+    There are none where the response compared with is zero, and no interval of fewer than six.
     """
     from scipy import stats
 
@@ -30,5 +30,5 @@ def of_ratios(name: str, ratios: NDArray[np.float64]) -> dict[str, object]:
         f"{name}.low": float(low),
         f"{name}.high": float(high),
         f"{name}.conditions": int(ratios.size),
-        f"{name}.none": "" if ratios.size else "Standard TCP has none at this size.",
+        f"{name}.none": "" if ratios.size else "There is none to compare at this size.",
     }

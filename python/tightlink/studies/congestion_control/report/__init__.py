@@ -15,8 +15,10 @@ from tightlink.studies.congestion_control.report import (
     newcomers,
     prices,
     sensitivity,
+    thresholds,
     window,
 )
+from tightlink.studies.congestion_control.setup import THRESHOLDS
 from tightlink.studies.congestion_control.setup import boundary as oscillation
 from tightlink.studies.congestion_control.setup import increase as increases
 from tightlink.studies.congestion_control.setup import newcomers as arrivals
@@ -38,6 +40,7 @@ _SECTIONS: Final[dict[str, Any]] = {
     "all": mixture.section,
     "window": window.section,
     "prices": prices.section,
+    THRESHOLDS: thresholds.section,
     oscillation.NAME: boundary.section,
     arrivals.NAME: newcomers.section,
     increases.NAME: increase.section,

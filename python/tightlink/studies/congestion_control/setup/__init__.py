@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from tightlink.experiment.execute import Task
 
 WHOLE: Final = "sensitivity"
+#: The same conditions with a high and a low initial threshold, and what is claimed of both beside each other.
+MIXED: Final = ("2a", "2b")
+THRESHOLDS: Final = "thresholds"
 ON_ONE_LINK: Final = {boundary.NAME: boundary, newcomers.NAME: newcomers, increase.NAME: increase}
 #: That can be chosen: the sensitivity analysis is one with its designs of one control.
 KNOWN: Final = (*(name for name in NAMES if name not in OF_ONE), *ON_ONE_LINK)
@@ -33,8 +36,9 @@ class Chosen:
 
     @property
     def names(self) -> list[str]:
-        """The names of all of them."""
-        return [*(each.name for each in self.experiments), *self.on_one_link]
+        """The names of all of them, and of what two show together."""
+        own = [each.name for each in self.experiments]
+        return [*own, *([THRESHOLDS] if set(MIXED) <= set(own) else []), *self.on_one_link]
 
     def tasks(self) -> list[Task]:
         """Everything that is simulated."""

@@ -46,7 +46,7 @@ class Setting:
         if self.threshold != "unlimited":
             transport["initial_ssthresh"] = self.threshold
         flow = {"kind": "bulk", "from": "sender", "to": "receiver"}
-        traffic = {FLOW: {**flow, "tcp": transport, "start": f"{self.arrives_s} s"}}
+        traffic: dict[str, Any] = {FLOW: {**flow, "tcp": transport, "start": f"{self.arrives_s} s"}}
         if self.load == "congested":
             standard = {"congestion": "reno", "window": "100000 packets"}
             start = {"first": "0 s", "every": "0.1 s"}
