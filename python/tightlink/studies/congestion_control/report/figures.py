@@ -9,7 +9,6 @@ import polars as pl
 from tightlink import plots
 from tightlink.scenario import PARAMETERS
 from tightlink.studies.congestion_control.observe.evidence import CONGESTION
-from tightlink.studies.congestion_control.observe.mixed import FILES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,11 +57,11 @@ def homogeneous(folder: Path, one: Homogeneous) -> list[Path]:
 def mixed(folder: Path, one: Mixed) -> list[Path]:
     """Ranks of a control's own throughput and of standard TCP's, these beside each other, shares of what is there."""
     drawn = {
-        "shares": plots.share_bars(one.shares),
+        "shares": plots.share_bars(one.shares[1]),
         "ranks": plots.rank_scatter(one.own_ranks),
         "ranks-standard": plots.rank_scatter(one.standard_ranks),
     }
-    points = plots.beside_standard(one.points(FILES[0]))
+    points = plots.beside_standard(one.very_fast[1])
     return [*_saved(drawn, folder, one.name), *plots.save(points, folder, f"{one.name}-beside-standard")]
 
 

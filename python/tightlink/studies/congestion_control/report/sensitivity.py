@@ -56,7 +56,7 @@ def section(found: Sensitivity, claims: Mapping[str, Claim]) -> Section:
             ),
             Table(_influence(found), "Influence Ψ: weighted over periods and controls, by Lenth's test; in the second "
                   "period by the joint model; the document's weighted.",
-                  {name: ".2f" for name in ("ours", "joint model", "document")}),
+                  dict.fromkeys(("ours", "joint model", "document"), ".2f")),
             Chart(
                 charts.correlation_matrix(found.correlation), "Correlations of responses; red from 0.8, blue from 0.3."
             ),
