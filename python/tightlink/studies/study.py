@@ -14,7 +14,7 @@ from tightlink.report.blocks import Chart, Row, Section, Table
 from tightlink.studies.claims_table import ClaimsTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -71,19 +71,6 @@ class Report:
         )
 
 
-@dataclass(frozen=True)
-class Findings:
-    """Claims and report in one, of a study that has no table of claims yet."""
-
-    title: str
-    lead: str
-    claims: Sequence[Claim]
-    sections: Sequence[Section]
-    draw: Callable[[Path], Sequence[Path]]
-    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
-    picture: str = ""
-
-
 class Found(NamedTuple):
     """What the runs of a study come to."""
 
@@ -121,8 +108,8 @@ class Study:
     """The table of claims (`tightlink.studies.claims_table`): its file, or its text."""
     report: Callable[[Any, Mapping[str, Claim]], Report] | None = None
     """From what was observed, and the claims by id, to the report; without it, a table of the values."""
-    findings: Callable[[Mapping[str, Run]], Findings] | None = None
-    """In place of these three: what was found, in one."""
+    parts: Collection[str] | None = None
+    """Which of its parts are run, by what the ids of their claims begin with; without it, all are."""
     measure: Callable[[Run], Mapping[str, float | str]] = metrics
     """What ``runs.parquet`` says of a run."""
     command: str = ""
@@ -177,14 +164,15 @@ class Study:
         return [*listed, *beside]
 
     def table(self) -> ClaimsTable:
-        """Its claims, before anything was observed; none where it has no table of them.
+        """The claims of what is run, before anything was observed; none where it has no table of them.
 
         Raises:
             TightlinkError: An entry is not a claim.
         """
         if self.claims is None:
             return ClaimsTable("", ())
-        return ClaimsTable.parsed(self.claims) if isinstance(self.claims, str) else ClaimsTable.read(self.claims)
+        whole = ClaimsTable.parsed(self.claims) if isinstance(self.claims, str) else ClaimsTable.read(self.claims)
+        return whole if self.parts is None else whole.of(self.parts)
 
     def found(self, runs: Mapping[str, Run]) -> Found:
         """What the runs come to.
@@ -192,10 +180,6 @@ class Study:
         Raises:
             TightlinkError: The table of claims is none, or names what is not observed.
         """
-        if self.findings is not None:
-            found = self.findings(runs)
-            own = Report(found.title, found.lead, found.sections, found.draw, found.tables, found.picture)
-            return Found(list(found.claims), own, {})
         table, observed = self.table(), {} if self.observe is None else self.observe(runs)
         claims = table.judged(_values(observed)) if table.statements else []
         report = (self.report or self._plain_report)(observed, {claim.id: claim for claim in claims})

@@ -1,12 +1,11 @@
-"""What the document says: tables of effects and of influence, and where its conclusions stand.
+"""What the document prints: its tables of effects and of influence.
 
 K. Mills, J. Filliben, D. Cho, E. Schwartz, D. Genin: Study of Proposed Internet Congestion Control Mechanisms, NIST
 Special Publication 500-282, 2010, in the slides of 30 June 2011.
 
 Cells of the slide's table of effects have moved: with Y15's last mark under X14, and those of Y16 and Y17 on the right
 each one column to the left, its rows add up to the printed influence of all twenty parameters. It calls its responses
-Y1 to Y18 without naming them. `READINGS` has what they are read as here, by their classes, which it does name, and by
-what moves them; five are not read.
+Y1 to Y18 and names only their classes: what they are is read from the effects themselves (``observe/readings.py``).
 """
 
 from __future__ import annotations
@@ -15,17 +14,6 @@ import re
 from typing import Final
 
 from tightlink.scenario import PARAMETERS
-
-DOCUMENT: Final = "Mills et al. 2010, slides"
-EFFECTS: Final = f"{DOCUMENT}, 1 (b) summary of main effects"
-ONE_RESPONSE: Final = f"{DOCUMENT}, 1 (a) main effects on one response"
-INFLUENCE: Final = f"{DOCUMENT}, 1 (c) influence"
-CORRELATIONS: Final = f"{DOCUMENT}, response correlations"
-DENDROGRAMS: Final = f"{DOCUMENT}, 2 (b) dendrograms"
-INCREASE: Final = f"{DOCUMENT}, increase rate"
-FAIRNESS: Final = f"{DOCUMENT}, TCP fairness"
-UTILITY: Final = f"{DOCUMENT}, utility bounds"
-SAFETY: Final = f"{DOCUMENT}, safety"
 
 #: The effects of the second period: + or − for the level that raises the response, "o" where p is below 0.05 only.
 _EFFECTS: Final = """
@@ -49,28 +37,38 @@ Y17 +X1 -X2 +X4o +X7 +X9 -X12 +X13 -X14 +X16 -X18o
 Y18 +X1 -X2 -X4 +X7 -X12 -X13 +X17
 """
 
-#: What the document's responses are read as, and why.
-READINGS: Final = {
-    "Y2": ("sources_transmitting", "its six parameters are those of the slide on sources transmitting"),
-    "Y6": ("loss", "of class congestion; falls with speed, delay and buffers, rises with files and sources"),
-    "Y8": ("retransmission_rate", "of class congestion, like Y6"),
-    "Y9": ("rtt_mean_s", "of class delay; rises with the propagation delay"),
-    "Y10": ("queueing_delay_mean_s", "of class delay; the other one"),
-    "Y11": ("transfers_completed", "of class aggregate throughput; fewer of larger files: counts flows"),
-    "Y12": ("packets_leaving", "of class aggregate throughput; more of larger files: counts segments"),
-    "Y13": ("first_pps", "of class long-lived flows, the first of three"),
-    "Y14": ("second_pps", "the second of three"),
-    "Y15": ("third_pps", "the third of three"),
-    "Y16": ("direct-direct_pps", "of class other flows; does not see where sources are: direct routers keep theirs"),
-    "Y17": ("fast-fast_pps", "of class other flows; gains where sources leave the fast routers"),
-    "Y18": ("normal-normal_pps", "of class other flows; loses where sources come to the normal routers"),
+#: The level of its marks of the first kind.
+STRONG: Final = 0.01
+
+#: The class of each response, which it does name.
+CLASS_OF: Final = {
+    **dict.fromkeys(("Y1", "Y2", "Y3", "Y4", "Y5"), "flows"),
+    **dict.fromkeys(("Y6", "Y7", "Y8"), "congestion"),
+    **dict.fromkeys(("Y9", "Y10"), "delay"),
+    **dict.fromkeys(("Y11", "Y12"), "aggregate throughput"),
+    **dict.fromkeys(("Y13", "Y14", "Y15"), "long-lived flows"),
+    **dict.fromkeys(("Y16", "Y17", "Y18"), "other flows"),
+}
+#: What responses of a class can be: those of the slide on responses, and rates of these for each source.
+CANDIDATES: Final = {
+    "flows": (
+        "sources_transmitting", "share_transmitting", "sources_connecting", "completion_rate", "connections_failed",
+        "failure_rate", "cwnd_mean_packets", "window_increases", "increases_per_source",
+    ),
+    "congestion": (
+        "loss", "retransmission_rate", "duplicate_acks", "timeouts", "connections_failed", "failure_rate",
+    ),
+    "delay": ("rtt_mean_s", "queueing_delay_mean_s"),
+    "aggregate throughput": ("packets_entering", "packets_leaving", "transfers_completed"),
+    "long-lived flows": ("first_pps", "second_pps", "third_pps"),
+    "other flows": (
+        "direct-direct_pps", "direct-fast_pps", "direct-normal_pps", "fast-fast_pps", "fast-normal_pps",
+        "normal-normal_pps",
+    ),
 }  # fmt: skip
 
-#: Parameters of which its high level is what is the low one here: crowds take long-lived flows' throughput, and it has
-#: − where there would be none; so + is the level without.
-REVERSED: Final = ("X9", "X10")
-#: Of which it is not known which level is which.
-UNKNOWN: Final = "X4"
+#: Of which it is not known which level is which: of two topologies, of a crowd, and of long-lived flows.
+UNKNOWN: Final = ("X4", "X9", "X10")
 
 #: The index Ψ in percent, of X1 to X20.
 _INFLUENCE: Final = {
@@ -86,7 +84,6 @@ LEADING: Final = ("X1", "X13", "X2", "X7", "X3", "X5", "X12")
 WITHOUT_EFFECT: Final = ("X6", "X8", "X11", "X19", "X20")
 #: That move the number of sources transmitting.
 SIX: Final = ("X1", "X4", "X5", "X7", "X12", "X13")
-DIMENSIONS: Final = 7
 #: Above this |r| it keeps a pair of responses.
 THRESHOLD: Final = 0.65
 

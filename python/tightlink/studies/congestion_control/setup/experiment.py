@@ -95,6 +95,10 @@ class Experiment:
     """Keys of the scenario with which all runs are repeated, by name."""
     settings: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Keys of the scenario that go with a control, by its name."""
+    replications: int = 1
+    """Runs of each condition and control, which differ in their seed."""
+    same_seed: bool = False
+    """Whether all conditions have the same random numbers, so that what these do cancels in effects of factors."""
     generators: str = ""
     """Of which of the first factors each is the product; without them the smallest design of the resolution."""
 
@@ -124,8 +128,11 @@ class Experiment:
         names = self.algorithms or ("",)
         return [f"{name}, {variant}" for variant in self.variants for name in names] if self.variants else list(names)
 
-    def scenario(self, condition: int, compared: str, size: Size) -> Scenario:
-        """What is simulated for one condition and control. All controls of a condition have the same random numbers."""
+    def scenario(self, condition: int, compared: str, size: Size, replication: int = 1) -> Scenario:
+        """What is simulated for one condition and control. All controls of a condition have the same random numbers.
+
+        Where controls are compared, conditions differ in their seeds, so that a mean over conditions is one over seeds.
+        """
         algorithm, _, variant = compared.partition(", ")
         row = self.conditions.row(condition, named=True)
         chosen = {name: pair[row[name] > 0] for name, pair in self.factors.items()}
@@ -139,7 +146,9 @@ class Experiment:
         parameters = self.base | chosen | {"duration": units.format_time(float(seconds))}
         network = FourTier.model_validate(parameters | {"scale": float(self.scale * size.scale)})
         return network.scenario().set_all(
-            {"seed": condition + 1} | self.settings.get(algorithm, {}) | self.variants.get(variant, {})
+            {"seed": replication if self.same_seed else condition + replication}
+            | self.settings.get(algorithm, {})
+            | self.variants.get(variant, {})
         )
 
     def tasks(self, size: Size) -> list[Task]:
@@ -150,9 +159,13 @@ class Experiment:
         """
         self.check(size)
         return [
-            Task(f"{self.name}/{condition:02}/{compared}", self.scenario(condition, compared, size))
+            Task(
+                f"{self.name}/{condition:02}/{compared}/{replication}",
+                self.scenario(condition, compared, size, replication),
+            )
             for condition in range(self.conditions.height)
             for compared in self.compared
+            for replication in range(1, self.replications + 1)
         ]  # fmt: skip
 
     def check(self, size: Size) -> None:
@@ -181,10 +194,12 @@ def experiment(name: str) -> Experiment:
     if not algorithm:
         return replace(found, algorithms=())
     if name == LARGE:
-        return replace(found, name=name, title=f"{found.title}, 256 runs", algorithms=(), generators=_GENERATORS)
+        # As many runs leave effects of three parameters and more, whose size is an error.
+        title = f"{found.title}, 256 runs"
+        return replace(found, name=name, title=title, algorithms=(), generators=_GENERATORS, replications=1)
     factors = {key: pair for key, pair in found.factors.items() if key != _FACTOR_OF_ALGORITHM}
     title = f"{found.title}, {algorithm} alone"
-    return replace(found, name=name, title=title, algorithms=(algorithm,), factors=factors)
+    return replace(found, name=name, title=title, algorithms=(algorithm,), factors=factors, replications=1)
 
 
 def _read(name: str) -> Experiment:
