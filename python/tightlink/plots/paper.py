@@ -36,9 +36,11 @@ _LINE: Final = 15
 
 @dataclass(frozen=True)
 class Page:
-    """Charts that are drawn: SVG, from which the other formats are made."""
+    """Charts that are drawn: parts of an SVG, from which the other formats are made, and its size in pixels."""
 
-    svg: str
+    parts: str
+    width: int
+    height: int
 
     def content(self, ending: str, dots_per_inch: int) -> bytes:
         """The file of one format: "svg", "png" or "pdf"."""
@@ -46,10 +48,18 @@ class Page:
 
         _fonts()
         if ending == "svg":
-            return self.svg.encode()
+            return self._svg().encode()
         if ending == "pdf":
-            return bytes(vl_convert.svg_to_pdf(self.svg, scale=_POINTS_PER_INCH / _PER_INCH))
-        return bytes(vl_convert.svg_to_png(self.svg, scale=dots_per_inch / _PER_INCH))
+            # Of pixels it makes points.
+            return bytes(vl_convert.svg_to_pdf(self._svg(_POINTS_PER_INCH / _PER_INCH)))
+        return bytes(vl_convert.svg_to_png(self._svg(), scale=dots_per_inch / _PER_INCH))
+
+    def _svg(self, scale: float = 1) -> str:
+        return (
+            '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+            f'width="{scale * self.width:g}" height="{scale * self.height:g}" viewBox="0 0 {self.width} {self.height}">'
+            f'<rect width="{self.width}" height="{self.height}" fill="#ffffff"/>\n{self.parts}\n</svg>\n'
+        )
 
 
 def page(charts: Any) -> Page:
@@ -79,11 +89,7 @@ def page(charts: Any) -> Page:
             f'<text x="4" y="{down}" font-family="{_FONT}" font-size="{_SIZE}" fill="{_INK}">{escape(line)}</text>'
         )
         down += _LINE
-    return Page(_numbered(
-        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="{width}" '
-        f'height="{down}" viewBox="0 0 {width} {down}"><rect width="{width}" height="{down}" fill="#ffffff"/>\n'
-        + "\n".join(parts) + "\n</svg>\n"
-    ))  # fmt: skip
+    return Page(_numbered("\n".join(parts)), width, down)
 
 
 def spec_of(chart: Any) -> dict[str, Any]:
@@ -107,7 +113,8 @@ def _drawn(spec: dict[str, Any], *, alone: bool) -> tuple[str, int, int]:
         config = config | {part: config[part] | own for part, own in more.items()}
     # On the screen, letters have the colour of the page.
     text = json.dumps(spec | {"config": config}).replace('"currentColor"', f'"{_INK}"')
-    version = alt.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]
+    written = alt.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]
+    version = written if written in vl_convert.get_vegalite_versions() else None
     svg = vl_convert.vegalite_to_svg(text, vl_version=version, format_locale=LOOK["formatLocale"])
     head, _, body = svg.partition(">")
     width, height = (round(float(size)) for size in re.findall(r' (?:width|height)="([\d.]+)"', head))

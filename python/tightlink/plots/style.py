@@ -102,6 +102,8 @@ def save(figure: Drawing, folder: str | os.PathLike[str], name: str) -> list[Pat
 def write(figure: Drawing, path: str | os.PathLike[str]) -> Path:
     """Write a figure, or charts as `save` takes them, into one file, in the format of its ending.
 
+    The parts of a PDF of charts stand in another order each time; SVG and PNG are the same, byte by byte.
+
     Raises:
         TightlinkError: The ending is none of those that a figure can have.
     """
