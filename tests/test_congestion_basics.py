@@ -12,7 +12,7 @@ from tightlink.analysis import sawtooth
 from tightlink.analysis.response_laws import Cubic, HighSpeed, HTcp, Law, Reno, Scalable, mean_window
 from tightlink.studies.congestion_basics import STUDY
 from tightlink.studies.congestion_basics.setup import long_path, operating_points, paths, responses
-from tightlink.studies.study import run_study
+from tightlink.studies.running import study
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setattr(long_path, "COMPARED_S", 20)
         patch.setattr(long_path, "LOSSES", (0.0, 1e-6))
         patch.setattr(operating_points, "DELAY_DURATION_S", 24)
-        assert run_study(STUDY, place, 2, lambda _: None) == 3
+        assert study(STUDY, place, jobs=2).exit_code == 3
     return place
 
 

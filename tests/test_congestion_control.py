@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import html
+import math
+import re
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,18 +16,22 @@ import pytest
 
 from tightlink.cli import main
 from tightlink.experiment import open as open_folder
+from tightlink.experiment.claims import load
 from tightlink.experiment.execute import execute
 from tightlink.experiment.store import Store
 from tightlink.scenario import PARAMETERS
-from tightlink.studies.congestion_control import STUDY, Chosen, boundary, document, newcomers, sensitivity
-from tightlink.studies.congestion_control.evidence import gather
-from tightlink.studies.congestion_control.experiment import ALL, NAMES, Experiment, Size, experiment
-from tightlink.studies.study import run_study
+from tightlink.studies import congestion_control
+from tightlink.studies.claims_table import ClaimsTable
+from tightlink.studies.congestion_control.observe import costs, sensitivity
+from tightlink.studies.congestion_control.observe.evidence import gather
+from tightlink.studies.congestion_control.observe.ratios import of_ratios
+from tightlink.studies.congestion_control.observe.readings import Readings
+from tightlink.studies.congestion_control.setup import Chosen, boundary, document, newcomers
+from tightlink.studies.congestion_control.setup.experiment import ALL, NAMES, Experiment, Size, experiment
+from tightlink.studies.running import study
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tightlink.studies.study import Findings
+    from tightlink.experiment.claims import Claim
 
 WHOLE = Fraction(1)
 SMALL = Size(Fraction(1, 100), "30 s")
@@ -76,6 +83,9 @@ def test_controls_of_a_condition_have_the_same_random_numbers() -> None:
     found = experiment("1b")
     one, other = (found.scenario(3, name, SMALL) for name in ("reno", "fast"))
     assert one.seed == other.seed == 4
+    # Effects of factors are compared between conditions: these have the same numbers there.
+    design = experiment("sensitivity")
+    assert [design.scenario(condition, "", SMALL, replication=2).seed for condition in (0, 3)] == [2, 2]
     assert one.set("traffic.users.tcp.congestion", "fast").written() == other.written()
 
 
@@ -88,16 +98,15 @@ def test_mixing() -> None:
     assert window.written()["traffic"]["users"]["tcp"]["window"] == "64 KiB"
 
 
-def _fewer(name: str, factors: tuple[str, ...], algorithms: tuple[str, ...]) -> Experiment:
+def _fewer(name: str, factors: tuple[str, ...]) -> Experiment:
     whole = experiment(name)
-    kept = {factor: whole.factors[factor] for factor in factors}
-    return replace(whole, factors=kept, algorithms=algorithms, resolution=3)
+    return replace(whole, factors={factor: whole.factors[factor] for factor in factors}, resolution=3)
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[Findings, Path]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Four or eight conditions of each kind of experiment, and three of each setting of FAST."""
-    folder = tmp_path_factory.mktemp("study")
+    folder = tmp_path_factory.mktemp("study") / "out"
     patch = pytest.MonkeyPatch()
     patch.setattr(boundary, "ALPHAS", (8, 100))
     patch.setattr(boundary, "FLOWS", (1, 4))
@@ -108,48 +117,91 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[Findings, Path]:
     factors = ("network_speed", "buffers", "think_time", "sources", "measurement_interval", "congestion")
     chosen = Chosen(
         (
-            _fewer("sensitivity", factors, ()),
-            _fewer("sensitivity-reno", factors[:-1], ("reno",)),
-            _fewer("1b", ("network_speed", "buffers", "sources"), ("compound", "fast", "reno")),
-            _fewer("2b", ("network_speed", "buffers", "sources"), ("compound", "fast", "scalable")),
-            _fewer("mixture", ("network_speed", "buffers", "sources"), ("compound", "fast", "reno")),
+            _fewer("sensitivity", factors),
+            _fewer("sensitivity-reno", factors[:-1]),
+            _fewer("1b", ("network_speed", "buffers", "sources")),
+            _fewer("2b", ("network_speed", "buffers", "sources")),
+            _fewer("mixture", ("network_speed", "buffers", "sources")),
             replace(experiment("window"), algorithms=("scalable",)),
         ),
         SMALL,
         on_one_link=(boundary.NAME, newcomers.NAME),
     )
-    made: list[Findings] = []
-
-    def findings(runs: object) -> Findings:
-        made.append(chosen.findings(runs))  # type: ignore[arg-type]
-        return made[0]
-
-    run_study(replace(STUDY, tasks=chosen.tasks, findings=findings), folder / "out", 2, lambda _: None)
+    study(congestion_control.study(chosen), folder, jobs=2)
     patch.undo()
-    return made[0], folder / "out"
+    return folder
 
 
-def test_claims_of_every_experiment(found: tuple[Findings, Path]) -> None:
-    ids = {claim.id for claim in found[0].claims}
+@pytest.fixture(scope="module")
+def claims(folder: Path) -> dict[str, Claim]:
+    return {claim.id: claim for claim in load(folder / "claims.json")}
+
+
+def test_claims_of_every_experiment(claims: dict[str, Claim]) -> None:
     assert {"sensitivity.Y2.X1", "sensitivity.Y9.X2", "sensitivity.order", "sensitivity.without-effect.X6",
             "sensitivity.dimensions", "1b.fast.loss", "1b.compound.little-change", "1b.conditions-separate",
             "1b.fast-apart", "2b.fair.compound", "2b.unfair.scalable", "2b.gain.movie", "mixture.standard-loses",
             "window.no-gain", "oscillation.boundary", "oscillation.fast-at",
-            "newcomers.scalable"} <= ids  # fmt: skip
-    verdicts = {claim.id: claim.holds for claim in found[0].claims}
+            "newcomers.scalable"} <= claims.keys()  # fmt: skip
+    assert not [name for name in claims if name.startswith(("1a.", "2a.", "prices."))]
     # Buffers of 50 packets hold those of one flow with alpha 8, and not of others; of 800 those of all.
-    assert verdicts["oscillation.boundary"]
-    assert verdicts["newcomers.scalable"]
+    assert claims["oscillation.boundary"].holds
+    assert claims["newcomers.scalable"].holds
     # What is not varied, or known to be another way, is open.
-    assert verdicts["sensitivity.Y9.X2"] is None
-    assert verdicts["sensitivity.Y2.X4"] is None
+    assert claims["sensitivity.Y9.X2"].holds is None
+    assert claims["sensitivity.Y2.X4"].holds is None
+    assert claims["mixture.standard-loses"].origin == "ours"
 
 
-def test_the_report_and_the_tables(found: tuple[Findings, Path]) -> None:
-    findings, folder = found
-    text = (folder / "report.html").read_text(encoding="utf-8")
-    for section in findings.sections:
-        assert section.title in html.unescape(text)
+def test_claims_have_every_effect_of_the_document() -> None:
+    table = ClaimsTable.read(Path(sensitivity.__file__).parents[1] / "claims.toml").of(["sensitivity"])
+    claimed = {each.id.partition(".")[2]: each.holds for each in table.statements}
+    for number, marks in document.effects().items():
+        for parameter, (sign, strong) in marks.items():
+            assert (f".sign == '{sign}'" in claimed.get(f"{number}.{parameter}", "")) is strong
+
+
+def _effects(signs: dict[str, dict[str, str]], first: dict[str, str]) -> pl.DataFrame:
+    """Effects that stand out: of each response by parameter, and of some by their sign alone."""
+    names = document.NAME_OF
+    return pl.DataFrame([
+        {"factor": names[parameter], "response": response, "sign": sign, "mark": "**", "p_joint": 0.001}
+        for response, row in {**signs, **{name: {"X4": sign} for name, sign in first.items()}}.items()
+        for parameter, sign in row.items()
+    ])  # fmt: skip
+
+
+def test_an_effect_is_not_tested_by_a_reading_that_it_helped_to_find() -> None:
+    """Y9 is one of two delays; a wrong sign of X2 must not make it the other one, whose sign would be right."""
+    of_rtt = {"X1": "−", "X2": "−", "X3": "+"}
+    of_queueing = {"X1": "+", "X2": "+", "X3": "−"}
+    readings = Readings(_effects({"rtt_mean_s": of_rtt, "queueing_delay_mean_s": of_queueing}, {}))
+    assert readings.response("Y9", "X2") == ("rtt_mean_s", pytest.approx(2 / math.sqrt(2 * 2.5)))
+    assert readings.sign("Y9", "X2") == "−"
+    assert readings.effect("X5", "rtt_mean_s") is None
+
+
+def test_the_level_of_a_parameter_is_told_by_the_other_responses() -> None:
+    marks = document.effects()
+    ours = {"packets_leaving": {name: sign for name, (sign, _) in marks["Y12"].items() if name not in document.UNKNOWN}}
+    turned = {"+": "−", "−": "+"}
+    same = {"first_pps": "+", "second_pps": "+", "third_pps": "+"}
+    for level, long_lived in ((1, same), (-1, {name: turned[sign] for name, sign in same.items()})):
+        readings = Readings(_effects(ours, long_lived))
+        # Y13 and Y14 have + of X4: what they say here is not asked of themselves.
+        assert readings.orientation("X4", "Y12") == level
+        assert readings.sign("Y14", "X4") == "+"
+    one = Readings(_effects(ours, {}))
+    assert (one.orientation("X4", "Y14"), one.sign("Y14", "X4")) == (0, "")
+
+
+def test_the_report_and_the_tables(folder: Path) -> None:
+    text = html.unescape((folder / "report.html").read_text(encoding="utf-8"))
+    for name in ("sensitivity", "1b", "2b", "mixture", "window"):
+        assert experiment(name).title in text
+    assert {"Where FAST oscillates", "What newcomers get", "What it costs"} <= set(
+        re.findall(r"<h2[^>]*>([^<]*)<", text)
+    )
     figures = {file.name for file in (folder / "figures").iterdir()}
     assert {
         "sensitivity-main-effects.svg",
@@ -158,7 +210,9 @@ def test_the_report_and_the_tables(found: tuple[Findings, Path]) -> None:
         "2b-beside-standard.svg",
     } <= figures
     table = pl.read_parquet(folder / "responses.parquet")
-    assert table.columns == ["experiment", "condition", "algorithm", "control", "period", "response", "value"]
+    assert table.columns == [
+        "experiment", "condition", "algorithm", "replication", "control", "period", "response", "value",
+    ]  # fmt: skip
     keys = table.columns[:-1]
     assert not table.select(keys).is_duplicated().any()
     opened = open_folder(folder)
@@ -166,15 +220,42 @@ def test_the_report_and_the_tables(found: tuple[Findings, Path]) -> None:
     assert opened.table("responses").collect().equals(table)
     counted = opened.connect().sql("select experiment, count(*) from responses group by all order by all").fetchall()
     assert dict(counted) == dict(table.group_by("experiment").len().rows())
-    costs = pl.read_parquet(folder / "costs.parquet")
-    measured, whole = (costs.filter(pl.col("experiment") == "1b")[place] for place in (0, -1))
-    at_this_size = costs.filter(pl.col("from") == "counted")["stored_bytes"].sum()
+    spent = pl.read_parquet(folder / "costs.parquet")
+    measured, whole = (spent.filter(pl.col("experiment") == "1b")[place] for place in (0, -1))
+    at_this_size = spent.filter(pl.col("from") == "counted")["stored_bytes"].sum()
     files = [run.stat().st_size for run in (folder / "runs").iterdir()]
     assert 0 < at_this_size < sum(files)
     assert whole["stored_bytes"].item() == pytest.approx(50 * measured["stored_bytes"].item(), abs=1)
     # A hundred times the sources for fifty times as long.
     assert whole["packet_hops"].item() / measured["packet_hops"].item() == pytest.approx(100 * 50)
     assert whole["sources"].item() > 50 * measured["sources"].item()
+
+
+def test_costs_are_those_of_the_benchmarks() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    table = page.partition("<!-- users: begin -->")[2].partition("<!-- users: end -->")[0]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.strip().splitlines()]
+    columns = {name: place for place, name in enumerate(rows[0])}
+    one_thread = [row for row in rows[2:] if row[columns["threads"]] == "1"]
+    assert {int(row[columns["sources"]]): int(row[columns["ns/hop"]]) for row in one_thread} == costs.NANOSECONDS
+
+
+def test_a_cluster_is_not_faster_than_the_longest_run() -> None:
+    of_run = {"experiment": "1b", "runs": 4, "memory_bytes": 2_000_000_000}
+    table = pl.DataFrame(
+        [of_run | {"core_hours": 2.0, "longest_hours": 1.0}, of_run | {"core_hours": 80.0, "longest_hours": 2.0}]
+    )
+    found = costs.on_cluster(table, (16, 64)).row(0, named=True)
+    assert (found["hours on 16 cores"], found["hours on 64 cores"], found["gigabytes_a_worker"]) == (5.0, 2.0, 2.0)
+
+
+def test_medians_have_an_interval_by_the_sign_test() -> None:
+    found = of_ratios("loss", np.array([1.2, 0.9, 1.4, 1.1, 1.3, 1.6]))
+    # Six of six on one side happen in 2 of 64 cases.
+    assert (found["loss.low"], found["loss.high"], found["loss.ratio"]) == (0.9, 1.6, pytest.approx(1.25))
+    few = of_ratios("loss", np.array([1.2, 1.4, 1.1, 1.3, 1.6]))
+    assert (few["loss.low"], few["loss.high"]) == (0.0, np.inf)
+    assert of_ratios("loss", np.array([]))["loss.none"]
 
 
 def test_counts_are_rates_where_intervals_differ(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -13,17 +15,16 @@ import tightlink as tl
 from tightlink import _core
 from tightlink.analysis import sawtooth
 from tightlink.cli import main
-from tightlink.evaluation import alone, changes, company, pack, queues, samples, short_flows
-from tightlink.evaluation.controls import control, controls
-from tightlink.evaluation.path import Path as Bottleneck
-from tightlink.evaluation.running import trials
 from tightlink.experiment.store import Store
+from tightlink.studies.evaluation.setup import alone, changes, company, pack, queues, samples, short_flows
+from tightlink.studies.evaluation.setup.controls import control, controls
+from tightlink.studies.evaluation.setup.path import Path as Bottleneck
+from tightlink.studies.evaluation.setup.trials import trials
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
-    from tightlink.evaluation.found import Evaluation
+    from tightlink.studies.evaluation.observe import Evaluation
 
 SEEDS = (1, 2)
 
@@ -116,24 +117,22 @@ def test_what_never_happens_is_missing_and_counted(found: Evaluation) -> None:
     assert row["replications"] == len(SEEDS)
 
 
-def test_the_folder_has_tables_and_an_evaluation_goes_on_in_it(found: Evaluation) -> None:
-    described = json.loads((found.folder / "evaluation.json").read_text(encoding="utf-8"))
-    assert described["controls"]["vegas:beta=6 packets"] == {"kind": "vegas", "beta": "6 packets"}
-    assert described["summary"] == found.summary.to_dicts()
+def test_the_folder_has_tables_and_an_evaluation_goes_on_in_it(found: Evaluation, tmp_path: Path) -> None:
+    assert found.described()["controls"]["vegas:beta=6 packets"] == {"kind": "vegas", "beta": "6 packets"}
+    assert pl.read_parquet(found.folder / "summary.parquet").equals(found.summary)
     table = pl.read_parquet(found.folder / "measures.parquet")
     assert table.height == found.measures.height
     runs = pl.read_parquet(found.folder / "runs.parquet")
     assert runs["status"].unique().to_list() == ["done"]
-    before = {file.name: file.stat().st_mtime_ns for file in Store(found.folder / "runs").files()}
-    again = tl.evaluate(["reno", "cubic"], tests=["ramp-up", "changes"], output=found.folder)
-    assert {file.name: file.stat().st_mtime_ns for file in Store(found.folder / "runs").files()} == before
+    folder = Path(shutil.copytree(found.folder, tmp_path / "again"))
+    before = {file.name: file.stat().st_mtime_ns for file in Store(folder / "runs").files()}
+    again = tl.evaluate(["reno", "cubic"], tests=["ramp-up", "changes"], output=folder)
+    assert {file.name: file.stat().st_mtime_ns for file in Store(folder / "runs").files()} == before
     assert [test.name for test in again.tests] == ["ramp-up", "changes"]
 
 
 def test_the_report_has_a_row_of_charts_for_each_control(found: Evaluation) -> None:
-    from tightlink.evaluation import report
-
-    page = report.write(found, command="tightlink evaluate reno cubic").read_text(encoding="utf-8")
+    page = (found.folder / "report.html").read_text(encoding="utf-8")
     for text in (
         "vegas:beta=6 packets",
         "standard TCP keeps",
@@ -147,7 +146,7 @@ def test_the_report_has_a_row_of_charts_for_each_control(found: Evaluation) -> N
 
 
 def test_intervals_stand_wherever_there_are_seeds(found: Evaluation) -> None:
-    from tightlink.evaluation.words import told
+    from tightlink.studies.evaluation.report.words import told
 
     rows = {(row["test"], row["setting"], row["measure"], row["control"]): row for row in found.summary.to_dicts()}
     seen = 0
@@ -214,7 +213,7 @@ def test_bad_input_is_one_sentence(
 def test_another_folder_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     assert main(["evaluate", "reno", "-o", str(tmp_path)]) == 2
-    assert "holds no evaluation" in capsys.readouterr().err
+    assert "holds no study" in capsys.readouterr().err
 
 
 def test_evenness_is_jains_index_of_smoothed_goodput() -> None:

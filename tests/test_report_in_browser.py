@@ -171,11 +171,9 @@ def test_a_run(mixed: str, tmp_path: Path) -> None:
 
 
 def test_the_charts_of_an_evaluation_draw(tmp_path: Path) -> None:
-    from tightlink.evaluation import report as evaluated
-
     tests = ["ramp-up", "changes", "convergence"]
     found = tl.evaluate(["cubic", "vegas"], tests=tests, output=tmp_path / "evaluation", jobs=2)
-    dom, console = _opened(evaluated.write(found, command="tightlink evaluate cubic vegas"), tmp_path)
+    dom, console = _opened(found.folder / "report.html", tmp_path)
     assert console == []
     assert len(_drawn(dom)) == len(tests) * 2
 

@@ -17,7 +17,7 @@ from tightlink.studies.router_response import STUDY
 from tightlink.studies.router_response.observe.probes import measured
 from tightlink.studies.router_response.setup import costs, document, probes, variants, video
 from tightlink.studies.router_response.setup.network import DOCUMENTED
-from tightlink.studies.study import run_study
+from tightlink.studies.running import study
 
 #: Every claim of the study, by the first part of its id: these never change.
 CLAIMS = {
@@ -58,7 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setattr(video, "PAYLOADS", (90, 1440))
         patch.setattr(video, "BACKGROUNDS_PER_S", (0, 4400))
         patch.setattr(video, "DURATION_S", 10)
-        assert run_study(STUDY, place, 2, lambda _: None) == 3
+        assert study(STUDY, place, jobs=2).exit_code == 3
     return place
 
 

@@ -15,11 +15,10 @@ import pytest
 
 import tightlink as tl
 from tightlink import cli
-from tightlink.evaluation.running import MARKER as EVALUATION
 from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.workplace import occupied
 from tightlink.files import write_text
-from tightlink.studies.study import Report, Study, run_study
+from tightlink.studies.study import Report, Study
 
 WINDOW = "traffic.ftp.tcp.window"
 
@@ -48,7 +47,7 @@ def _contents(folder: Path) -> dict[str, bytes]:
     [
         (["sweep"], "sweep.json"),
         (["study", "one-flow"], "study.json"),
-        (["evaluate", "reno", "--test", "ramp-up"], EVALUATION),
+        (["evaluate", "reno", "--test", "ramp-up"], "study.json"),
     ],
 )
 def test_another_process_is_named(
@@ -109,7 +108,7 @@ def test_a_folder_that_is_removed_meanwhile(then: str, file: Path, tmp_path: Pat
     study = Study("brief", "in brief", lambda: {"base": tl.load(file)}, lambda _: pytest.fail("it went on"), "")
     shutil.rmtree(out)
     with pytest.raises(tl.TightlinkError, match="the folder was removed while a study worked in it"):
-        run_study(study, out, 1, lambda _: None, watch=remove)
+        tl.study(study, out, watch=remove)
     assert [*out.parent.rglob("out/*")] == []
 
 
@@ -127,10 +126,10 @@ def test_what_comes_back_of_a_folder_has_its_marker(file: Path, tmp_path: Path) 
     drawing: list[Callable[[Path], list[Path]]] = [draw]
     study = Study("brief", "in brief", lambda: {"base": tl.load(file)}, claims="", report=report)
     with pytest.raises(tl.TightlinkError, match="the folder was removed while a study worked in it"):
-        run_study(study, out, 1, lambda _: None)
+        tl.study(study, out)
     assert (out / "figures" / "figure.svg").exists()
     drawing[0] = lambda _: []
-    assert run_study(study, out, 1, lambda _: None) == 0
+    assert tl.study(study, out).exit_code == 0
 
 
 _LIMITED = """

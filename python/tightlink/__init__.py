@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from tightlink.capture import capture
     from tightlink.control import CongestionControl
     from tightlink.errors import ScenarioError, TightlinkError
-    from tightlink.evaluation import evaluate
     from tightlink.experiment import sweep
     from tightlink.laboratory import lab
     from tightlink.run import Run, open_run
@@ -82,7 +81,8 @@ if TYPE_CHECKING:
     )
     from tightlink.scenario.load import load, loads
     from tightlink.simulate import simulate
-    from tightlink.studies.result import study
+    from tightlink.studies.evaluation import evaluate
+    from tightlink.studies.running import study
     from tightlink.studies.study import Study
 
 __all__ = [
@@ -164,13 +164,13 @@ _PLACES: Final = {
     "TightlinkError": "errors",
     "capture": "capture",
     "compare": "analysis.comparison",
-    "evaluate": "evaluation",
+    "evaluate": "studies.evaluation",
     "lab": "laboratory",
     "open_run": "run",
     "Study": "studies.study",
     "Task": "experiment.execute",
     "simulate": "simulate",
-    "study": "studies.result",
+    "study": "studies.running",
     "sweep": "experiment",
 }
 #: Modules that need no import of their own.

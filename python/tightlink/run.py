@@ -116,6 +116,10 @@ class Run:
             self._frames[name] = self._source.read(name)
         return self._frames[name]
 
+    def unread(self) -> Run:
+        """The same run with none of its tables in memory: what is read of it goes with it."""
+        return Run(self._scenario, self.manifest, self._source)
+
     def _how_to_get(self, table: str) -> str:
         """What to do for a table that is not there."""
         if self.source in {CAPTURE, TRACE} and table not in CAPTURED[self.source]:

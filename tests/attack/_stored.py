@@ -177,7 +177,7 @@ def _studied(folder: Path) -> int:
 
     import tightlink as tl
     from tightlink.experiment.execute import Task
-    from tightlink.studies.study import Report, Study, run_study
+    from tightlink.studies.study import Report, Study
 
     base = tl.loads(SCENARIO)
     tasks = [Task(f"queue/{size}", base.set(QUEUE, f"{size} packets"), trace=size == 3) for size in (3, 9)]
@@ -191,7 +191,8 @@ def _studied(folder: Path) -> int:
         return Report("Sizes", "Of packets.", tables={"sizes": pl.DataFrame({"size_bytes": [observed["size"]]})})
 
     try:
-        return run_study(Study("sizes", "of packets", lambda: tasks, observe, _CLAIMS, report), folder, 1, _told)
+        sizes = Study("sizes", "of packets", lambda: tasks, observe, _CLAIMS, report)
+        return tl.study(sizes, folder, progress=_told).exit_code
     except tl.TightlinkError as error:
         _told(str(error))
         return 2

@@ -62,7 +62,7 @@ def work(kind: str, folder: str, queues: Sequence[int], jobs: int) -> None:
 
 def _study(folder: str, queues: Sequence[int], jobs: int) -> None:
     import tightlink as tl
-    from tightlink.studies.study import Study, run_study
+    from tightlink.studies.study import Study
 
     scenarios = {f"queue/{size}": tl.loads(SCENARIO).set(QUEUE, f"{size} packets") for size in queues}
     claims = "".join(
@@ -81,7 +81,7 @@ def _study(folder: str, queues: Sequence[int], jobs: int) -> None:
     def observe(runs: Mapping[str, tl.Run]) -> dict[str, object]:
         return {name: int(run.flows["packets_sent"].sum()) for name, run in runs.items()}
 
-    run_study(Study("packets", "counted", lambda: scenarios, observe, claims), Path(folder), jobs, lambda _: None)
+    tl.study(Study("packets", "counted", lambda: scenarios, observe, claims), folder, jobs=jobs)
 
 
 def worked(kind: str, folder: Path, queues: Sequence[int]) -> None:

@@ -13,8 +13,7 @@ from tightlink.console import print_json, print_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tightlink.evaluation.found import Evaluation
-    from tightlink.evaluation.running import Trial
+    from tightlink.studies.evaluation.observe import Evaluation
 
 
 def evaluate(
@@ -25,6 +24,7 @@ def evaluate(
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
     controls: Controls = None,
+    with_lab: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Put congestion controls through one pack of tests, and print them side by side.
 
@@ -44,54 +44,66 @@ def evaluate(
         Print what was found as JSON.
     controls
         Python file with congestion controls of your own, which it runs; may be repeated.
+    with_lab
+        Put a laboratory into the report, in which every scenario that a browser can simulate has sliders.
     """
     from tightlink.console import INTERRUPTED, say, watching
-    from tightlink.evaluation.controls import controls as read
-    from tightlink.evaluation.pack import chosen
-    from tightlink.evaluation.running import run, trials
+    from tightlink.studies.evaluation import evaluate as run
 
     define(controls)
-    wanted, tests, folder = read(names), chosen(test), output or Path("results") / "evaluation"
-    _say_how_long(trials(wanted, tests), folder, jobs, cluster)
+    folder = output or Path("results") / "evaluation"
+    _say_how_long(names, test, folder, jobs, cluster)
     try:
         with watching() as watch:
-            evaluation = run(wanted, tests, folder, jobs=jobs, cluster=cluster, watch=watch)
+            evaluation = run(
+                names,
+                tests=test,
+                output=folder,
+                jobs=jobs,
+                cluster=cluster,
+                with_lab=with_lab,
+                progress=say,
+                watch=watch,
+            )
     except KeyboardInterrupt:
         say("interrupted; what is finished is kept, and the same command goes on from there")
         return INTERRUPTED
-    for error in evaluation.damaged:
-        say(error.mended)
+    report = folder / "report.html"
     if json_:
         print_json(evaluation.described(), allow_nan=False)
+        say(f"report: {report}")
     else:
         _print_headlines(evaluation)
-    _report(evaluation, quiet=json_)
+        print_text(f"\nreport: {report}")
     return 0
 
 
-def _say_how_long(planned: Sequence[Trial], folder: Path, jobs: int, cluster: str | None) -> None:
+def _say_how_long(
+    names: Sequence[str], tests: Sequence[str] | None, folder: Path, jobs: int, cluster: str | None
+) -> None:
     from tightlink.console import say
-    from tightlink.evaluation.estimate import seconds
-    from tightlink.evaluation.running import MARKER
+    from tightlink.experiment.claims import MARKER
     from tightlink.experiment.engines import engine
     from tightlink.experiment.store import Store
     from tightlink.experiment.workplace import check_folder
     from tightlink.progress import duration
+    from tightlink.studies.evaluation.setup.controls import controls
+    from tightlink.studies.evaluation.setup.estimate import seconds
+    from tightlink.studies.evaluation.setup.pack import chosen
+    from tightlink.studies.evaluation.setup.trials import trials
 
-    check_folder(folder, MARKER, "evaluation")
+    planned = trials(controls(names), chosen(tests))
+    check_folder(folder, MARKER, "study")
     places = engine(jobs).places
-    count = sum(len(trial.case.scenarios) for trial in planned)
-    there = Store(folder / "runs").count()
-    if there or cluster is not None:
-        say(f"{count} runs" + (f"; {there} are in {folder / 'runs'} already" if there else ""))
-    else:
+    if cluster is None and not Store(folder / "runs").count():
+        count = sum(len(trial.case.scenarios) for trial in planned)
         say(f"{count} runs, about {duration(seconds(planned, places))}")
 
 
 def _print_headlines(evaluation: Evaluation) -> None:
     """A row for each measure, a column for each control."""
     from tightlink.console import print_table
-    from tightlink.evaluation.words import told
+    from tightlink.studies.evaluation.report.words import told
 
     labels = [control.label for control in evaluation.controls]
     rows = [
@@ -99,14 +111,3 @@ def _print_headlines(evaluation: Evaluation) -> None:
         for _, headline, means in evaluation.headlines()
     ]
     print_table(["", *labels], rows)
-
-
-def _report(evaluation: Evaluation, *, quiet: bool) -> None:
-    from tightlink.console import say
-    from tightlink.evaluation.report import write
-
-    place = write(evaluation)
-    if quiet:
-        say(f"report: {place}")
-    else:
-        print_text(f"\nreport: {place}")

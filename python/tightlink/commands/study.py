@@ -50,6 +50,14 @@ def study(
     """
     from tightlink import studies
 
+    given = {"--output": output, "--jobs": jobs != 1, "--cluster": cluster, "--live": live, "--with-lab": with_lab}
+    if new:
+        given |= {f"--{option}": True for option in options}
+    for mode, one in (("--new", new), ("--claims", claims)):
+        other = next((option for option, value in given.items() if value), None)
+        if one and other is not None:
+            raise TightlinkError(f"{other}: it has no effect beside {mode}, which runs nothing")
+        given[mode] = one
     if new:
         return _begin(Path(name if name.endswith(".py") else f"{name}.py"))
     chosen = studies.named(name)
@@ -57,10 +65,10 @@ def study(
         raise ScenarioError("a whole number of at least 1", key="--jobs", value=jobs)
     wanted = options | ({"live": ""} if live else {})
     if claims:
-        chosen.with_options(wanted)
-        print_text(str(chosen.table()), indent=2)
+        table = chosen.with_options(wanted).table()
+        print_text(str(table) or f"study {chosen.name} claims nothing", indent=2)
         return 0
-    from tightlink.studies.result import study as run_study
+    from tightlink.studies.running import study as run_study
 
     try:
         with watching() as watch:
@@ -72,8 +80,10 @@ def study(
         return INTERRUPTED
     from tightlink.experiment.claims import counted, print_table
 
-    print_table(found.claims)
-    print_text("\n" + "\n".join([*counted(found.claims), f"report: {found.report}"]))
+    if found.claims:
+        print_table(found.claims)
+        print_text("\n" + "\n".join(counted(found.claims)))
+    print_text(f"report: {found.report}")
     return found.exit_code
 
 

@@ -29,6 +29,7 @@ import statistics
 import sys
 import time
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.checksums import DamagedError, read_json, with_checksum, write_json, write_table
@@ -274,18 +275,17 @@ def _load() -> float | None:
 
 def _claim(place: Workplace, finished: Finished) -> None:
     """Make the folder that of a grid of measurements, unless it holds a sweep."""
-    folder, held = place.folder, {"format": FORMAT, "source": _MEASUREMENT}
-    marker = folder / MARKER
-    if marker.exists():
-        try:
-            held = marker_of(marker, needed=False)
-        except DamagedError as error:
-            # Measurements are of such a grid alone.
-            if not any((folder / _CELLS).glob("*.json")):
-                raise
+
+    def recognised(error: DamagedError) -> bool:
+        # Measurements are of such a grid alone.
+        found = any((place.folder / _CELLS).glob("*.json"))
+        if found:
             finished.damaged.append(error)
+        return found
+
+    held = place.marked(partial(marker_of, needed=False), recognised) or {"format": FORMAT, "source": _MEASUREMENT}
     if held.get("source") != _MEASUREMENT:
-        raise TightlinkError(f"{folder}: holds a sweep of simulations; choose another folder")
+        raise TightlinkError(f"{place.folder}: holds a sweep of simulations; choose another folder")
     place.mark(held)
 
 

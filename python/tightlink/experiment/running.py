@@ -9,10 +9,11 @@ import shutil
 import tempfile
 import weakref
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from tightlink.checksums import DamagedError, with_checksum, write_table
+from tightlink.checksums import with_checksum, write_table
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.experiment import designs
 from tightlink.experiment.engines import engine
@@ -285,15 +286,9 @@ def _metric(values: Mapping[str, float], name: str) -> float:
 
 def _claim(place: Workplace, store: Store, plan: Plan) -> None:
     """Make the folder this experiment's, unless it holds that of another scenario."""
-    marker, held = place.folder / MARKER, _marker(plan)
-    if marker.exists():
-        try:
-            held = marker_of(marker, needed=False)
-        except DamagedError as error:
-            if not store.recognised(error):
-                raise
+    held = place.marked(partial(marker_of, needed=False), store.recognised) or _marker(plan)
     if held.get("identity") != of_scenario(plan):
-        raise TightlinkError(f"{marker.parent}: holds the sweep of another scenario; choose another folder")
+        raise TightlinkError(f"{place.folder}: holds the sweep of another scenario; choose another folder")
     place.mark(held)
 
 

@@ -27,12 +27,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from tightlink.checksums import write_json
+from tightlink.checksums import DamagedError, write_json
 from tightlink.errors import TightlinkError
 from tightlink.files import check_writable, lock, of_file, remove_leftovers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 _LOCK: Final = ".lock"
 #: File systems that know no such locks answer so; every writer has temporary names of its own there, too.
@@ -58,6 +58,26 @@ class Workplace:
         """Write the marker."""
         self._marked = dict(value)
         write_json(self.folder / self.marker, value)
+
+    def marked(
+        self, read: Callable[[Path], dict[str, Any]], recognised: Callable[[DamagedError], bool]
+    ) -> dict[str, Any] | None:
+        """What the marker says; nothing where there is none, or only a damaged one that can be made again.
+
+        Args:
+            read: Reads the marker.
+            recognised: Whether what else is there shows what the folder holds, so that the marker can be made again.
+
+        Raises:
+            DamagedError: The marker is damaged, and nothing else shows it.
+        """
+        marker = self.folder / self.marker
+        try:
+            return read(marker) if marker.exists() else None
+        except DamagedError as error:
+            if not recognised(error):
+                raise
+            return None
 
     def check(self) -> None:
         """Find out whether the folder is still there.

@@ -1,9 +1,9 @@
-"""Studies: documents that are simulated again from end to end, with their figures beside ours.
+"""Studies: documents that are simulated again from end to end, with their figures beside ours; and evaluations.
 
 Example:
     >>> [name for name, _ in names()]  # doctest: +NORMALIZE_WHITESPACE
     ['one-flow', 'link-saturation', 'router-response', 'congestion-basics', 'bulk-throughput', 'congestion-control',
-     'network-congestion']
+     'network-congestion', 'evaluation']
 """
 
 from __future__ import annotations
@@ -46,6 +46,10 @@ _STUDIES: Final = {
     "network-congestion": (
         "where congestion begins on graphs of many kinds: critical load, fluctuations, invariants (Smith 2009)",
         "network_congestion",
+    ),
+    "evaluation": (
+        "congestion controls of your choice through one pack of tests (RFC 5166, RFC 9743)",
+        "evaluation",
     ),
 }
 

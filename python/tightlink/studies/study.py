@@ -1,36 +1,25 @@
-"""What a study is, and how one is run: runs, table, claims, figures, report, in a folder of its own.
-
-A study says what to simulate and what that means; everything else is here and below.
-"""
+"""What a study is: what to simulate and to measure, what to observe, what to claim, what to report."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from tightlink.checksums import DamagedError, read_json, write_table
 from tightlink.errors import ScenarioError, TightlinkError, closest
 from tightlink.experiment import claims as claimed
-from tightlink.experiment.execute import Task, execute
+from tightlink.experiment.execute import Task
 from tightlink.experiment.metrics import metrics
-from tightlink.experiment.results import results, write_results
-from tightlink.experiment.store import Store
-from tightlink.experiment.workplace import occupied
 from tightlink.report.blocks import Chart, Row, Section, Table
 from tightlink.studies.claims_table import ClaimsTable
-from tightlink.studies.live import measure_all
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
     import polars as pl
 
     from tightlink.experiment.claims import Claim
-    from tightlink.experiment.progress import ExperimentProgress
-    from tightlink.experiment.workplace import Workplace
-    from tightlink.laboratory.embedded import Offer
     from tightlink.run import Run
     from tightlink.scenario import Scenario
     from tightlink.studies.live import Measurement
@@ -82,17 +71,14 @@ class Report:
         )
 
 
-@dataclass(frozen=True)
-class Findings:
-    """Claims and report in one, of a study that has no table of claims yet."""
+class Found(NamedTuple):
+    """What the runs of a study come to."""
 
-    title: str
-    lead: str
-    claims: Sequence[Claim]
-    sections: Sequence[Section]
-    draw: Callable[[Path], Sequence[Path]]
-    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
-    picture: str = ""
+    claims: list[Claim]
+    """With their verdicts."""
+    report: Report
+    observed: Any
+    """What `Study.observe` gave."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +108,8 @@ class Study:
     """The table of claims (`tightlink.studies.claims_table`): its file, or its text."""
     report: Callable[[Any, Mapping[str, Claim]], Report] | None = None
     """From what was observed, and the claims by id, to the report; without it, a table of the values."""
-    findings: Callable[[Mapping[str, Run]], Findings] | None = None
-    """In place of these three: what was found, in one."""
+    parts: Collection[str] | None = None
+    """Which of its parts are run, by what the ids of their claims begin with; without it, all are."""
     measure: Callable[[Run], Mapping[str, float | str]] = metrics
     """What ``runs.parquet`` says of a run."""
     command: str = ""
@@ -178,34 +164,31 @@ class Study:
         return [*listed, *beside]
 
     def table(self) -> ClaimsTable:
-        """Its claims, before anything was observed.
+        """The claims of what is run, before anything was observed; none where it has no table of them.
 
         Raises:
-            TightlinkError: It has none, or an entry is not a claim.
+            TightlinkError: An entry is not a claim.
         """
         if self.claims is None:
-            raise TightlinkError(f"study {self.name}: its claims are not in a table")
-        return ClaimsTable.parsed(self.claims) if isinstance(self.claims, str) else ClaimsTable.read(self.claims)
+            return ClaimsTable("", ())
+        whole = ClaimsTable.parsed(self.claims) if isinstance(self.claims, str) else ClaimsTable.read(self.claims)
+        return whole if self.parts is None else whole.of(self.parts)
 
-    def found(self, runs: Mapping[str, Run]) -> tuple[list[Claim], Report]:
-        """The claims with their verdicts, and the report.
+    def found(self, runs: Mapping[str, Run]) -> Found:
+        """What the runs come to.
 
         Raises:
             TightlinkError: The table of claims is none, or names what is not observed.
         """
-        if self.findings is not None:
-            found = self.findings(runs)
-            own = Report(found.title, found.lead, found.sections, found.draw, found.tables, found.picture)
-            return list(found.claims), own
         table, observed = self.table(), {} if self.observe is None else self.observe(runs)
-        values = _values(observed)
-        claims = table.judged(values)
+        claims = table.judged(_values(observed)) if table.statements else []
         report = (self.report or self._plain_report)(observed, {claim.id: claim for claim in claims})
         if self.live is None or not self.measuring:
-            return claims, report
+            return Found(claims, report, observed)
         measured = self.live.observe(runs)
-        claims += table.judged_live({**values, **measured.values})
-        return claims, report.behind(self.live.report(measured, {claim.id: claim for claim in claims}))
+        claims += table.judged_live({**_values(observed), **measured.values})
+        first = self.live.report(measured, {claim.id: claim for claim in claims})
+        return Found(claims, report.behind(first), observed)
 
     def _plain_report(self, observed: Any, _: Mapping[str, Claim]) -> Report:
         """What was observed, as it is."""
@@ -221,128 +204,3 @@ def _values(observed: Any) -> Mapping[str, Any]:
     """What claims compare, by name."""
     values: Mapping[str, Any] = observed if isinstance(observed, Mapping) else observed.values
     return values
-
-
-def run_study(  # noqa: PLR0913
-    study: Study,
-    folder: Path,
-    jobs: int,
-    progress: Callable[[str], None],
-    *,
-    cluster: str | None = None,
-    watch: Callable[[ExperimentProgress], None] | None = None,
-    with_lab: bool = False,
-) -> int:
-    """Run a study, or finish one that was interrupted: runs that are there are not run again.
-
-    Args:
-        study: What to run.
-        folder: For its results.
-        jobs: Runs to simulate at a time.
-        progress: Told, line by line, what it is doing.
-        cluster: Address of a Dask scheduler to simulate the runs instead.
-        watch: Told after every run how far it is.
-        with_lab: Whether the report opens the scenarios in the lab.
-
-    Returns:
-        The exit code: 0, or 3 if a claim does not hold.
-
-    Raises:
-        TightlinkError: The folder holds something else, another process works in it, the machine cannot measure
-            what is to be measured, or the engine for browsers is not installed.
-    """
-    if with_lab:
-        from tightlink.laboratory.engine import check_engine
-
-        check_engine()
-    wanted = list(study.measured())
-    if wanted:
-        _can_measure()
-    with occupied(folder, claimed.MARKER, "study") as place:
-        store = Store(folder / "runs", place)
-        _claim(study, store, place)
-        tasks = study.all_tasks()
-        if store.count():
-            progress(f"{store.count()} runs are in {store.folder} already")
-        runs = execute(tasks, store, jobs=jobs, cluster=cluster, watch=watch)
-        for error in store.damaged:
-            progress(error.mended)
-        place.check()
-        scenarios = {task.name: task.scenario for task in tasks}
-        write_results(folder / "runs.parquet", results(scenarios, runs, study.measure))
-        real = measure_all(wanted, folder / LIVE, jobs, progress) if wanted else {}
-        progress("analysing")
-        claims, report = study.found({**runs, **{f"{LIVE}/{name}": run for name, run in real.items()}})
-        place.check()
-        _write(study, claims, report, place, progress, tasks, with_lab=with_lab)
-    return claimed.exit_code(claims)
-
-
-def _write(  # noqa: PLR0913, PLR0917
-    study: Study,
-    claims: Sequence[Claim],
-    found: Report,
-    place: Workplace,
-    progress: Callable[[str], None],
-    tasks: Sequence[Task],
-    *,
-    with_lab: bool,
-) -> None:
-    folder = place.folder
-    claimed.save(claims, folder / "claims.json")
-    place.mark({"study": study.name, "claims": claimed.checksum_of(claims)})
-    progress("drawing figures and report")
-    figures = found.draw(folder / "figures")
-    for name, table in found.tables.items():
-        write_table(folder / f"{name}.parquet", table)
-    from tightlink import report
-
-    report.write(
-        folder / "report.html",
-        title=found.title,
-        lead=found.lead,
-        claims=claims,
-        picture=found.shown(),
-        sections=found.sections,
-        figures=figures,
-        seeds=[task.scenario.seed for task in tasks],
-        command=f"tightlink study {study.file or study.name}{study.command}",
-        laboratories=_offers(tasks) if with_lab else (),
-    )
-
-
-def _offers(tasks: Sequence[Task]) -> list[Offer]:
-    """The scenarios of a study for its laboratories: of replications, which differ in their seeds, the first."""
-    from tightlink.laboratory.embedded import Offer
-
-    first: dict[str, Offer] = {}
-    for task in tasks:
-        first.setdefault(repr(task.scenario.written() | {"seed": 0}), Offer(task.name, task.scenario))
-    return list(first.values())
-
-
-def _can_measure() -> None:
-    """Find out whether this machine can measure, before anything takes its time."""
-    from tightlink.measure.machine import missing
-
-    if (why := missing("tun")) is not None:
-        raise TightlinkError(f"--{LIVE}: {why}; without it the study is simulated only")
-
-
-def _claim(study: Study, store: Store, place: Workplace) -> None:
-    """Make the folder this study's, unless it holds that of another one."""
-    marker, held = place.folder / claimed.MARKER, {"study": study.name}
-    if marker.exists():
-        try:
-            held = read_json(marker, needed=False)
-        except DamagedError as error:
-            if not store.recognised(error):
-                raise
-    if "study" not in held:
-        raise DamagedError(marker, "it does not say of which study")
-    if held["study"] != study.name:
-        raise TightlinkError(
-            f"{marker.parent}: holds the study {held['study']}; choose another folder for {study.name}"
-        )
-    # Without the checksum of claims, which come at the end.
-    place.mark({"study": study.name})

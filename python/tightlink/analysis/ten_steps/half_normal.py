@@ -77,7 +77,7 @@ def half_normal(effects: pl.DataFrame, replications: tuple[float, int] | None = 
     # The median of the i-th of n ordered uniform values is that of a beta variable.
     medians = betaincinv(place, count + 1 - place, 0.5)
     replicated = replications is not None and count < _ENOUGH
-    error, freedom = replications if replications is not None and replicated else _lenth(sizes)
+    error, freedom = replications if replications is not None and replicated else lenth(sizes)
     margin, of_all = (
         error * float(stdtrit(freedom, (1 + confidence) / 2))
         for confidence in (_CONFIDENCE, _CONFIDENCE ** (1 / count))
@@ -88,7 +88,7 @@ def half_normal(effects: pl.DataFrame, replications: tuple[float, int] | None = 
     return HalfNormal(shown, error, replicated, margin, of_all)
 
 
-def _lenth(sizes: NDArray[np.float64]) -> tuple[float, float]:
+def lenth(sizes: NDArray[np.float64]) -> tuple[float, float]:
     """The pseudo standard error of effects of these sizes, and its degrees of freedom."""
     import numpy as np
 

@@ -1,0 +1,107 @@
+"""How soon a flow has all of a link, what it gives up after a loss, and what its threshold does under congestion."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from tightlink import units
+from tightlink.studies.congestion_control.observe.ratios import of_ratios
+from tightlink.studies.congestion_control.setup.increase import FLOW, INTERVAL_S, NAME, RATE, WATCHED_S, runs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from tightlink.run import Run
+    from tightlink.studies.congestion_control.setup.increase import Setting
+
+#: A window is that of the link from this share of what the path holds on.
+_FULL: Final = 0.95
+#: What a packet takes of the link: 1500 B.
+_PACKET_BITS: Final = 12_000
+STANDARD: Final = "reno"
+
+
+def read(found: Mapping[str, Run]) -> pl.DataFrame:
+    """A row for each run: its setting; ``full_s``, ``goodput_bps``, ``kept`` (of a window, median over losses)."""
+    return pl.DataFrame([_row(control, setting, found[name]) for name, control, setting in runs()])
+
+
+def _row(control: str, setting: Setting, run: Run) -> dict[str, Any]:
+    own = run.series.filter(pl.col("entity") == FLOW).pivot("metric", index="time_s", values="value").sort("time_s")
+    own = own.drop_nulls("cwnd_packets").with_columns(pl.col("ssthresh_packets").fill_null(math.inf))
+    time, window = own["time_s"].to_numpy() - setting.arrives_s, own["cwnd_packets"].to_numpy()
+    round_trip = 2 * units.time(setting.delay)
+    holds = units.rate(RATE) * round_trip / _PACKET_BITS
+    full = time[window >= _FULL * holds]
+    return {
+        "control": control,
+        "load": setting.load,
+        "arrives_s": setting.arrives_s,
+        "delay": setting.delay,
+        "initial_ssthresh": setting.threshold,
+        "full_s": float(full[0]) if full.size else float(WATCHED_S),
+        "goodput_bps": float(run.flows.filter(pl.col("label") == FLOW)["goodput_bps"].item()),
+        "kept": _kept(window, own["ssthresh_packets"].to_numpy(), max(round(2 * round_trip / INTERVAL_S), 1)),
+    }
+
+
+def _kept(window: NDArray[np.float64], threshold: NDArray[np.float64], after: int) -> float:
+    """The part of the window that is left so many intervals after a loss, median over all; NaN without one.
+
+    A loss sets the threshold; other things that make a window smaller, as Compound's delay does, leave it. The first
+    loss is left out: it ends slow start, which overshoots.
+    """
+    kept: list[float] = []
+    last = -after
+    for place in np.flatnonzero(threshold[1:] != threshold[:-1]):
+        if place >= last + after and place + after < len(window):
+            kept.append(float(window[place + 1 : place + 1 + after].min() / window[place]))
+            last = int(place)
+    return float(np.median(kept[1:])) if len(kept) > 1 else math.nan
+
+
+def values(table: pl.DataFrame) -> dict[str, object]:
+    """What claims compare, by name."""
+    alone, congested = (table.filter(pl.col("load") == load) for load in ("alone", "congested"))
+    named: dict[str, object] = {}
+    for control in table["control"].unique(maintain_order=True):
+        low, high = (_ratios(alone, control, threshold) for threshold in ("100 packets", "unlimited"))
+        kept = _first(alone, congested, control)
+        found = {
+            "low": float(np.max(low)),
+            "high": float(high[np.argmax(np.abs(np.log(high)))]),
+            "kept": kept,
+            "losses": "It lost nothing after slow start." if math.isnan(kept) else "",
+            "threshold.alone": float(np.median(_of_threshold(alone, control))),
+        }
+        named |= {f"{NAME}.{control}.{name}": value for name, value in found.items()}
+        named |= of_ratios(f"{NAME}.{control}.threshold", _of_threshold(congested, control))
+    return named
+
+
+def _first(alone: pl.DataFrame, congested: pl.DataFrame, control: str) -> float:
+    """What a control keeps, on an empty link; under congestion, where it loses nothing on an empty one."""
+    for table in (alone, congested):
+        kept = table.filter(pl.col("control") == control)["kept"].to_numpy()
+        if np.isfinite(kept).any():
+            return float(np.nanmedian(kept))
+    return math.nan
+
+
+def _ratios(table: pl.DataFrame, control: str, threshold: str) -> NDArray[np.float64]:
+    """A control's time to a full link over standard TCP's, by delay."""
+    own = table.filter(pl.col("initial_ssthresh") == threshold).pivot("control", index="delay", values="full_s")
+    return (own[control] / own[STANDARD]).to_numpy()
+
+
+def _of_threshold(table: pl.DataFrame, control: str) -> NDArray[np.float64]:
+    """The goodput with a high threshold over that with a low one, by delay and arrival."""
+    own = table.filter(pl.col("control") == control)
+    wide = own.pivot("initial_ssthresh", index=["delay", "arrives_s"], values="goodput_bps")
+    return (wide["unlimited"] / wide["100 packets"]).to_numpy()

@@ -1,0 +1,92 @@
+"""Which of our responses the document's Y1 to Y18 are, and which level of three parameters is its high one.
+
+The document names neither. Both are told by its effects, and so an effect must not be tested by a reading that it
+helped to find: each is left out in turn, and the response, or the level, is read from the others.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.studies.congestion_control.setup import document
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+_VALUE: Final = {"+": 1, "−": -1, "": 0}
+_SIGN: Final = {1: "+", -1: "−", 0: ""}
+#: Of marks: what stands out at p < 0.01 counts twice as much as at p < 0.05.
+_WEIGHT: Final = {"**": 1.0, "*": 0.5, "": 0.0}
+
+
+@dataclass(frozen=True, eq=False)
+class Readings:
+    """The document's effects of the second period beside ours."""
+
+    second: pl.DataFrame
+    """Ours, as `Sensitivity.effects` has them, of that period."""
+
+    @cached_property
+    def effects(self) -> Mapping[tuple[str, str], dict[str, Any]]:
+        """Ours, by the document's name of the parameter and our name of the response."""
+        names = {name: parameter for parameter, name in document.NAME_OF.items()}
+        return {(names[row["factor"]], row["response"]): row for row in self.second.iter_rows(named=True)}
+
+    def effect(self, parameter: str, response: str) -> dict[str, Any] | None:
+        """Ours; nothing if the parameter was not varied, or the response is only there at one of its levels."""
+        found = self.effects.get((parameter, response))
+        return found if found is not None and found["sign"] else None
+
+    @cache  # noqa: B019  # a study has one or two of these
+    def response(self, number: str, without: str = "") -> tuple[str, float]:
+        """What a response of the document is, by its effects without one parameter's, and how well these agree.
+
+        The agreement is the cosine between the document's marks and ours, of parameters whose levels are known: 1 where
+        they are the same, 0 where they have nothing in common.
+        """
+        known = [name for name in document.NAME_OF if name not in {without, *document.UNKNOWN}]
+        theirs = [self._theirs(number, name) for name in known]
+        found = {
+            candidate: _cosine(theirs, [self._ours(name, candidate) for name in known])
+            for candidate in document.CANDIDATES[document.CLASS_OF[number]]
+        }
+        best = max(found, key=lambda name: found[name])
+        return best, found[best]
+
+    def orientation(self, parameter: str, without: str) -> int:
+        """1 if our high level is the document's, −1 if it is its low one, by all responses but one; 0 if none tells."""
+        total = 0
+        for number, marks in document.effects().items():
+            if number == without or parameter not in marks:
+                continue
+            own = self.effect(parameter, self.response(number, parameter)[0])
+            if own is not None and own["p_joint"] < document.STRONG:
+                total += _VALUE[marks[parameter][0]] * _VALUE[own["sign"]]
+        return (total > 0) - (total < 0)
+
+    def sign(self, number: str, parameter: str) -> str:
+        """The sign of our effect, in the document's orientation; "" where there is none, or that is not known."""
+        own = self.effect(parameter, self.response(number, parameter)[0])
+        if own is None:
+            return ""
+        turned = self.orientation(parameter, number) if parameter in document.UNKNOWN else 1
+        return _SIGN[_VALUE[own["sign"]] * turned]
+
+    @staticmethod
+    def _theirs(number: str, parameter: str) -> float:
+        sign, strong = document.effects()[number].get(parameter, ("", False))
+        return _VALUE[sign] * (1.0 if strong else 0.5)
+
+    def _ours(self, parameter: str, response: str) -> float:
+        own = self.effects.get((parameter, response))
+        return _VALUE[own["sign"]] * _WEIGHT[own["mark"]] if own else 0.0
+
+
+def _cosine(one: list[float], other: list[float]) -> float:
+    lengths = math.hypot(*one) * math.hypot(*other)
+    return sum(a * b for a, b in zip(one, other, strict=True)) / lengths if lengths else 0.0

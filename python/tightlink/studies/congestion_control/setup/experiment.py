@@ -1,0 +1,210 @@
+"""The experiments of document 003 as data: what is varied, which controls are compared, how large the network is.
+
+Each stands in a file of the folder ``data``: the parameters of the four-tier network that all its runs have, those
+that are varied over two levels, and a resolution. Sizes are the document's; a smaller part of an experiment has fewer
+sources and slower routers alike, and may be shorter.
+
+Example:
+    >>> found = experiment("1b")
+    >>> len(found.conditions), len(found.algorithms)
+    (32, 8)
+    >>> found.scenario(0, "fast", Size(Fraction(1, 100), "5 min")).traffic["users"].tcp.congestion
+    'fast'
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from tightlink import units
+from tightlink.errors import ScenarioError
+from tightlink.experiment.execute import Task
+from tightlink.experiment.fractional import fraction, of_signs
+from tightlink.scenario.four_tier import FourTier
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tightlink.experiment.fractional import Fraction as Design
+    from tightlink.scenario import Scenario
+
+#: The document's, with what its sensitivity analysis has of one control by itself; then what it asks for.
+NAMES: Final = (
+    "sensitivity",
+    "sensitivity-reno",
+    "sensitivity-compound",
+    "sensitivity-256",
+    "1a",
+    "1b",
+    "2a",
+    "2b",
+    "2c",
+    "mixture",
+    "window",
+    "prices",
+)
+#: The sensitivity analysis with 256 runs, which tell smaller effects; of resolution IV, all words even.
+LARGE: Final = "sensitivity-256"
+_GENERATORS: Final = "a b c d e f g h abcdh bdf adg abcdf bdfgh beg acefh cefgh cde ade acegh ceg"
+#: With one control alone.
+OF_ONE: Final = ("sensitivity-reno", "sensitivity-compound")
+#: What is compared where all controls are there at once.
+ALL: Final = "all"
+#: Standard TCP.
+STANDARD: Final = "reno"
+_FACTOR_OF_ALGORITHM: Final = "congestion"
+_TWICE: Final = 2
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much of an experiment is run."""
+
+    scale: Fraction
+    """Of its sources and speeds."""
+    duration: str
+    """Simulated time of a run."""
+
+    def __str__(self) -> str:
+        return f"scale {self.scale}, {self.duration} of simulated time"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment: all runs of it are scenarios of the four-tier network."""
+
+    name: str
+    title: str
+    question: str
+    scale: Fraction
+    """Of its network at the document's size, in the parameters of `FourTier`."""
+    duration: str
+    algorithms: tuple[str, ...]
+    """Controls that are compared; empty where the control is a factor."""
+    mixing: Literal["alone", "half", "all"]
+    """Whether all sources have the same control, half of them standard TCP, or all controls are there at once."""
+    resolution: int
+    base: dict[str, Any]
+    factors: dict[str, tuple[Any, Any]]
+    variants: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Keys of the scenario with which all runs are repeated, by name."""
+    settings: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Keys of the scenario that go with a control, by its name."""
+    replications: int = 1
+    """Runs of each condition and control, which differ in their seed."""
+    same_seed: bool = False
+    """Whether all conditions have the same random numbers, so that what these do cancels in effects of factors."""
+    generators: str = ""
+    """Of which of the first factors each is the product; without them the smallest design of the resolution."""
+
+    @cached_property
+    def design(self) -> Design:
+        """The two-level design, a row for each condition."""
+        if not self.generators:
+            return fraction(len(self.factors), self.resolution)
+        import numpy as np
+        import pydoe
+
+        return of_signs(np.asarray(pydoe.fracfact(self.generators), dtype=np.int64))
+
+    @cached_property
+    def conditions(self) -> pl.DataFrame:
+        """A row for each condition: its number, and −1 or 1 for each factor."""
+        import polars as pl
+
+        columns = {name: self.design.signs[:, place] for place, name in enumerate(self.factors)}
+        return pl.DataFrame({"condition": range(len(self.design.signs)), **columns})
+
+    @property
+    def compared(self) -> list[str]:
+        """What has a run for each condition: controls, with the variant if there are some; one name for all at once."""
+        if self.mixing == "all":
+            return [ALL]
+        names = self.algorithms or ("",)
+        return [f"{name}, {variant}" for variant in self.variants for name in names] if self.variants else list(names)
+
+    def scenario(self, condition: int, compared: str, size: Size, replication: int = 1) -> Scenario:
+        """What is simulated for one condition and control. All controls of a condition have the same random numbers.
+
+        Where controls are compared, conditions differ in their seeds, so that a mean over conditions is one over seeds.
+        """
+        algorithm, _, variant = compared.partition(", ")
+        row = self.conditions.row(condition, named=True)
+        chosen = {name: pair[row[name] > 0] for name, pair in self.factors.items()}
+        longer = _TWICE if chosen.pop("duration", "low") == "high" else 1
+        seconds = units.parse(size.duration, units.TIME)[1].exact * longer
+        if algorithm and self.mixing == "alone":
+            chosen[_FACTOR_OF_ALGORITHM] = algorithm
+        elif algorithm:
+            mixed = self.algorithms if self.mixing == "all" else (STANDARD, algorithm)
+            chosen[_FACTOR_OF_ALGORITHM] = {name: 1 / len(mixed) for name in mixed}
+        parameters = self.base | chosen | {"duration": units.format_time(float(seconds))}
+        network = FourTier.model_validate(parameters | {"scale": float(self.scale * size.scale)})
+        return network.scenario().set_all(
+            {"seed": replication if self.same_seed else condition + replication}
+            | self.settings.get(algorithm, {})
+            | self.variants.get(variant, {})
+        )
+
+    def tasks(self, size: Size) -> list[Task]:
+        """All runs.
+
+        Raises:
+            ScenarioError: The scale leaves less than a source for each access router.
+        """
+        self.check(size)
+        return [
+            Task(
+                f"{self.name}/{condition:02}/{compared}/{replication}",
+                self.scenario(condition, compared, size, replication),
+            )
+            for condition in range(self.conditions.height)
+            for compared in self.compared
+            for replication in range(1, self.replications + 1)
+        ]  # fmt: skip
+
+    def check(self, size: Size) -> None:
+        """Refuse a scale at which there would be less than a source for each access router, or one above the whole."""
+        levels = self.factors.get("sources", (self.base.get("sources", "low"),))
+        fewest = min(FourTier.model_validate({"sources": level}).value("sources") for level in levels)
+        least, most = Fraction(1, int(self.scale * fewest)), min(Fraction(1), 1 / self.scale)
+        if not least <= size.scale <= most:
+            expected = f"from {least}, one source for each access router, to {most} for experiment {self.name}"
+            raise ScenarioError(expected, key="--scale", value=str(size.scale))
+
+    def sources(self, size: Size) -> int:
+        """How many its largest condition has."""
+        highest = {name: pair[1] for name, pair in self.factors.items()}
+        network = FourTier.model_validate(self.base | highest | {"scale": float(self.scale * size.scale)})
+        users = network.scenario().resolve()["users"]
+        return sum(site["sources"] for group in users for site in group["sites"])
+
+
+def experiment(name: str) -> Experiment:
+    """One of `NAMES`."""
+    base, _, algorithm = name.partition("-")
+    found = _read(base)
+    if base != "sensitivity":
+        return found
+    if not algorithm:
+        return replace(found, algorithms=())
+    if name == LARGE:
+        # As many runs leave effects of three parameters and more, whose size is an error.
+        title = f"{found.title}, 256 runs"
+        return replace(found, name=name, title=title, algorithms=(), generators=_GENERATORS, replications=1)
+    factors = {key: pair for key, pair in found.factors.items() if key != _FACTOR_OF_ALGORITHM}
+    title = f"{found.title}, {algorithm} alone"
+    return replace(found, name=name, title=title, algorithms=(algorithm,), factors=factors, replications=1)
+
+
+def _read(name: str) -> Experiment:
+    file = resources.files(__package__) / "data" / f"{name}.toml"
+    table = tomllib.loads(file.read_text(encoding="utf-8"))
+    factors = {key: (low, high) for key, (low, high) in table.pop("factors").items()}
+    scale, algorithms = Fraction(str(table.pop("scale"))), tuple(table.pop("algorithms"))
+    return Experiment(name=name, scale=scale, algorithms=algorithms, factors=factors, **table)

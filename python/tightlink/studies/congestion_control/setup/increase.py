@@ -1,0 +1,77 @@
+"""The settings of experiment ``increase``: how soon a flow has all of a link, and what it gives up after a loss.
+
+One flow on an empty link, with a low and a high initial slow-start threshold; and the same flow on a link that flows of
+standard TCP hold already, in whose short queue packets are lost all the time: the heavy congestion of the document.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.experiment.execute import Task
+from tightlink.scenario import Scenario
+from tightlink.studies.congestion_control.setup.newcomers import CONTROLS, THRESHOLDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NAME: Final = "increase"
+RATE: Final = "100 Mbit/s"
+#: One way: half of a round trip.
+DELAYS: Final = ("20 ms", "80 ms")
+INTERVAL_S: Final = 0.02
+WATCHED_S: Final = 60
+FLOW: Final = "flow"
+#: Beside a flow under heavy congestion; which of its packets are lost is chance, so it arrives three times.
+_SETTLED: Final = 20
+_ARRIVALS_S: Final = (20, 23, 26)
+LOADS: Final = (("alone", 0), *(("congested", arrives) for arrives in _ARRIVALS_S))
+_BUFFERS: Final = {"alone": "1 BDP", "congested": "0.1 BDP"}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A link, what is on it already, and the threshold of the flow."""
+
+    load: str
+    arrives_s: int
+    delay: str
+    threshold: str
+
+    def scenario(self, control: str) -> Scenario:
+        """The flow, and what it shares the link with."""
+        transport: dict[str, Any] = {"congestion": control, "window": "100000 packets"}
+        if self.threshold != "unlimited":
+            transport["initial_ssthresh"] = self.threshold
+        flow = {"kind": "bulk", "from": "sender", "to": "receiver"}
+        traffic: dict[str, Any] = {FLOW: {**flow, "tcp": transport, "start": f"{self.arrives_s} s"}}
+        if self.load == "congested":
+            standard = {"congestion": "reno", "window": "100000 packets"}
+            start = {"first": "0 s", "every": "0.1 s"}
+            traffic["settled"] = {**flow, "tcp": standard, "flows": _SETTLED, "start": start}
+        return Scenario.from_dict({
+            "profile": "rfc",
+            "duration": f"{self.arrives_s + WATCHED_S} s",
+            "link": {
+                "access": {"ends": ["sender", "router"], "rate": "1 Gbit/s", "delay": "0.1 ms",
+                           "queue": "100000 packets"},
+                "bottleneck": {"ends": ["router", "receiver"], "rate": RATE, "delay": self.delay,
+                               "queue": _BUFFERS[self.load]},
+            },
+            "traffic": traffic,
+            "observe": {"interval": f"{INTERVAL_S * 1e3:g} ms"},
+        })  # fmt: skip
+
+
+def runs() -> Iterator[tuple[str, str, Setting]]:
+    """The name of each run, its control and its setting."""
+    for place, (load, *values) in enumerate(product(LOADS, DELAYS, THRESHOLDS)):
+        for control in CONTROLS:
+            yield f"{NAME}/{place:02}/{control}", control, Setting(*load, *values)
+
+
+def tasks() -> list[Task]:
+    """All runs."""
+    return [Task(name, setting.scenario(control)) for name, control, setting in runs()]

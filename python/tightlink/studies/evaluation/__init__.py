@@ -1,0 +1,114 @@
+"""Study ``evaluation``: congestion controls of one's choice through one pack of tests, side by side.
+
+The tests are in the terms of RFC 5166 (metrics), RFC 9743 (what to evaluate in a new control) and the Common TCP
+Evaluation Suite (draft-irtf-iccrg-tcpeval). It claims nothing.
+
+Example:
+    >>> import tightlink as tl
+    >>> found = tl.evaluate(["reno", "fast:alpha=20 packets"], tests=["ramp-up"])
+    >>> found.summary.columns
+    ['control', 'test', 'setting', 'measure', 'value', 'half_width', 'replications', 'never']
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import tempfile
+import weakref
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tightlink.studies.evaluation.observe import observe
+from tightlink.studies.evaluation.report import report
+from tightlink.studies.evaluation.setup.controls import Control, controls, listed
+from tightlink.studies.evaluation.setup.pack import Test, chosen
+from tightlink.studies.evaluation.setup.trials import trials
+from tightlink.studies.running import study
+from tightlink.studies.study import Study
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from tightlink.experiment.progress import ExperimentProgress
+    from tightlink.studies.evaluation.observe import Evaluation
+    from tightlink.studies.evaluation.setup.controls import Given
+
+#: Standard TCP (RFC 5681), the default of most systems (RFC 9438), and what does not wait for losses.
+_CONTROLS: Final = ("reno", "cubic", "bbr")
+_OPTIONS: Final = {
+    "congestion": 'congestion controls to evaluate, such as "reno, fast:alpha=20 packets"',
+    "tests": "which tests to make, such as ramp-up,queues",
+}
+
+
+def of(those: Sequence[Control], tests: Sequence[Test]) -> Study:
+    """The study of these controls in these tests."""
+    planned = trials(those, tests)
+    words = {"congestion": ", ".join(control.label for control in those)}
+    if len(tests) < len(chosen(None)):
+        words["tests"] = ",".join(test.name for test in tests)
+    return Study(
+        "evaluation",
+        "congestion controls of your choice through one pack of tests (RFC 5166, RFC 9743)",
+        lambda: [task for trial in planned for task in trial.tasks().values()],
+        partial(observe, those, tests, planned),
+        report=report,
+        command="".join(f" --{name} {shlex.quote(value)}" for name, value in words.items()),
+        options=_OPTIONS,
+        adapt=_adapted,
+    )
+
+
+def _adapted(options: Mapping[str, str]) -> Study:
+    """The study that was asked for.
+
+    Raises:
+        ScenarioError: There is no such control, option or test.
+    """
+    wanted = listed(options["congestion"]) if "congestion" in options else _CONTROLS
+    tests = [name.strip() for name in options["tests"].split(",")] if "tests" in options else None
+    return of(controls(wanted), chosen(tests))
+
+
+def evaluate(  # noqa: PLR0913
+    those: Iterable[Given],
+    *,
+    tests: Iterable[str] | None = None,
+    output: str | os.PathLike[str] | None = None,
+    jobs: int = 1,
+    cluster: str | None = None,
+    with_lab: bool = False,
+    progress: Callable[[str], None] | None = None,
+    watch: Callable[[ExperimentProgress], None] | None = None,
+) -> Evaluation:
+    """Put congestion controls through the evaluation pack.
+
+    Args:
+        those: Names, NAME:option=value,…, or tables with a ``kind``, as ``tcp.congestion`` has them.
+        tests: Names of tests; without them, all.
+        output: Folder for runs, tables and report, in which an interrupted evaluation goes on; without it, a
+            temporary one.
+        jobs: Runs to simulate at a time; the results do not depend on it.
+        cluster: Address of a Dask scheduler to simulate them instead.
+        with_lab: Whether the report opens the scenarios in the lab, for which it contains the engine.
+        progress: Told, line by line, what it is doing.
+        watch: Told after every run how far it is.
+
+    Raises:
+        ScenarioError: There is no such control, option or test.
+        TightlinkError: The folder holds something else, another process works in it, or runs failed.
+    """
+    wanted = of(controls(those), chosen(tests))
+    folder = Path(tempfile.mkdtemp(prefix="tightlink-") if output is None else output)
+    found = study(wanted, folder, jobs=jobs, cluster=cluster, with_lab=with_lab, progress=progress, watch=watch)
+    evaluation: Evaluation = replace(found.observed, folder=folder)
+    if output is None:
+        weakref.finalize(evaluation, shutil.rmtree, folder, ignore_errors=True)
+    return evaluation
+
+
+STUDY: Final = _adapted({})

@@ -1,0 +1,132 @@
+"""Small charts of an evaluation: one row for a control, the same axes in every row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from tightlink.report import charts
+from tightlink.studies.evaluation.setup import alone, changes, company
+from tightlink.studies.evaluation.setup.path import Path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import altair as alt
+
+    from tightlink.studies.evaluation.observe import Evaluation
+
+#: The buffer that tells controls apart.
+_BUFFER_BDP: Final = min(alone.BUFFERS_BDP)
+_HEIGHT: Final = 130
+_RAMP_S: Final = 30
+_SHARES: Final = (0.0, 1.0)
+_MEGA: Final = 1e6
+
+
+def row(evaluation: Evaluation, control: str) -> list[alt.Chart | alt.LayerChart]:
+    """The charts of a control, for the tests that were made."""
+    made = {test.name for test in evaluation.tests}
+    return [draw(evaluation, control) for name, (draw, _) in _CHARTS.items() if name in made]
+
+
+def captions(evaluation: Evaluation) -> list[str]:
+    """What the charts of a row show, from the left."""
+    made = {test.name for test in evaluation.tests}
+    return [caption for name, (_, caption) in _CHARTS.items() if name in made]
+
+
+def _utilization(evaluation: Evaluation, control: str) -> alt.Chart:
+    summary = evaluation.summary.filter(
+        (pl.col("control") == control) & (pl.col("test") == "utilization") & (pl.col("measure") == "utilization")
+    )
+    found = dict(summary.select("setting", "value").iter_rows())
+    rows = [
+        (f"{rate}", float(rtt), found[Path(rate, rtt, _BUFFER_BDP).label])
+        for rate in alone.RATES_MBIT
+        for rtt in alone.RTTS_MS
+    ]
+    frame = pl.DataFrame(rows, schema=["rate", "rtt", "utilization"], orient="row")
+    return _line(
+        frame, "rtt", "utilization", "utilization (%)", by="rate", x_title="round trip (ms)",
+        x_scale="log", x_domain=(min(alone.RTTS_MS), max(alone.RTTS_MS)), y_domain=_SHARES,
+    )  # fmt: skip
+
+
+def _ramp_up(evaluation: Evaluation, control: str) -> alt.Chart:
+    parts = [
+        evaluation.curves[control, "ramp-up", name].with_columns(from_=pl.lit(short))
+        for name, short in zip(alone.THRESHOLDS, ("slow start", "from 100"), strict=True)
+    ]
+    frame = pl.concat(parts).filter(pl.col("time_s") <= _RAMP_S)
+    return _line(frame, "time_s", "utilization", "ramp-up (%)", by="from_", x_domain=(0, _RAMP_S), y_domain=_SHARES)
+
+
+def _convergence(evaluation: Evaluation, control: str) -> alt.Chart:
+    frame = evaluation.curves[control, "convergence", "2 flows"]
+    names = {"flows[0]": "first", "flows[1]": "second"}
+    frame = frame.with_columns(pl.col("entity").replace(names))
+    return _line(frame, "time_s", "goodput_bps", "two flows (Mbit/s)", by="entity", y_domain=(0, company.SLOW.rate_bps))
+
+
+def _beside(evaluation: Evaluation, control: str) -> alt.LayerChart:
+    rows = [
+        (standard, f"{path.rate_mbit:g}", row["value"])
+        for standard in company.STANDARD
+        for path in company.PATHS
+        for row in evaluation.summary.filter(
+            (pl.col("control") == control)
+            & (pl.col("test") == f"beside-{standard}")
+            & (pl.col("setting") == path.label)
+            & (pl.col("measure") == "standard_kept")
+        ).iter_rows(named=True)
+    ]
+    frame = pl.DataFrame(rows, schema=["standard", "path", "kept"], orient="row")
+    chart = charts.points(
+        frame, "path", "kept", by="standard", title="standard TCP keeps", x_title="Mbit/s", y_title="keeps",
+        height=_HEIGHT, y_domain=(0, 2),
+    )  # fmt: skip
+    for layer in chart.layer:
+        layer.encoding.y.title = None
+    return chart
+
+
+def _changes(evaluation: Evaluation, control: str) -> alt.Chart:
+    frame = evaluation.curves[control, "changes", changes.PATH.label]
+    left = pl.DataFrame(
+        {
+            "time_s": [0.0, changes.COMES_S, changes.GOES_S, changes.DURATION_S],
+            "throughput_bps": [changes.PATH.rate_bps * share for share in (1, 1 - changes.TAKEN, 1, 1)],
+        }
+    ).with_columns(pl.col("time_s").cast(pl.Float64), what=pl.lit("left"))
+    both = pl.concat([left, frame.select("time_s", "throughput_bps", what=pl.lit("flow"))])
+    return _line(
+        both, "time_s", "throughput_bps", "half goes (Mbit/s)", by="what", step=True,
+        x_domain=(changes.COMES_S - 10, changes.DURATION_S), y_domain=(0, 1.05 * changes.PATH.rate_bps),
+    )  # fmt: skip
+
+
+def _line(frame: pl.DataFrame, x: str, y: str, title: str, **settings: Any) -> alt.Chart:
+    chart = charts.line(frame, x, y, title=title, height=_HEIGHT, **settings)
+    chart.encoding.y.title = None
+    return chart
+
+
+#: By the test that a chart needs: how it is drawn, and what it shows.
+_CHARTS: Final[dict[str, tuple[Callable[[Evaluation, str], alt.Chart | alt.LayerChart], str]]] = {
+    "utilization": (
+        _utilization,
+        f"the *utilization* of one flow with a queue of {_BUFFER_BDP:g} BDP over the round trip, by the rate in Mbit/s",
+    ),
+    "ramp-up": (_ramp_up, "*ramp-up* with slow start to the end, and with slow start up to 100 packets"),
+    "convergence": (_convergence, f"*two flows* of which the second starts {company.APART_S} s later"),
+    "beside-reno": (
+        _beside,
+        "what *standard TCP keeps* beside the control, over what it gets among its own kind, where 1 is fair",
+    ),
+    "changes": (
+        _changes,
+        f"a flow of which *half* of the link goes at {changes.COMES_S} s and comes back at {changes.GOES_S} s",
+    ),
+}

@@ -1,0 +1,1 @@
+"""Controls, and the pack of tests that they go through."""

@@ -1,0 +1,31 @@
+"""What is simulated: each case of each test, for each control."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from tightlink.experiment.execute import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tightlink.studies.evaluation.setup.controls import Control
+    from tightlink.studies.evaluation.setup.pack import Case, Test
+
+
+class Trial(NamedTuple):
+    """A case of a test for a control."""
+
+    control: Control
+    test: Test
+    case: Case
+
+    def tasks(self) -> dict[str, Task]:
+        """Its runs, by the names that the case gives them."""
+        place = f"{self.control.label}/{self.test.name}/{self.case.setting}/{self.case.seed}"
+        return {name: Task(f"{place}/{name}", scenario) for name, scenario in self.case.scenarios.items()}
+
+
+def trials(controls: Sequence[Control], tests: Sequence[Test]) -> list[Trial]:
+    """Everything that an evaluation does."""
+    return [Trial(control, test, case) for control in controls for test in tests for case in test.cases(control)]

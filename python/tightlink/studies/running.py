@@ -1,0 +1,179 @@
+"""How a study is run: runs, table, claims, figures, report, in a folder of its own.
+
+Example:
+    >>> import tempfile
+    >>> import tightlink as tl
+    >>> base = tl.loads('''
+    ... duration = "2 s"
+    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms", queue = "50 packets" }
+    ... traffic.ftp = { kind = "bulk", from = "a", to = "b", tcp = { window = "8 packets" } }
+    ... ''')
+    >>> window = tl.Study(
+    ...     "window",
+    ...     "a window that fills a link",
+    ...     tasks=lambda: {"eight": base},
+    ...     observe=lambda runs: {"eight.utilization": runs["eight"].links["utilization"][0]},
+    ...     claims='''
+    ...         [[claims]]
+    ...         id = "full"
+    ...         statement = "Eight packets fill the link"
+    ...         source = "arithmetic"
+    ...         origin = "theory"
+    ...         observed = "eight.utilization"
+    ...         holds = "eight.utilization > 0.95"
+    ...     ''',
+    ... )
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = tl.study(window, folder)
+    >>> found.claims[0].verdict, found.exit_code
+    ('holds', 0)
+    >>> found.observed
+    {'eight.utilization': 0.9901}
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tightlink.checksums import DamagedError, read_json, write_table
+from tightlink.errors import TightlinkError
+from tightlink.experiment import claims as claimed
+from tightlink.experiment.execute import execute
+from tightlink.experiment.results import results, write_results
+from tightlink.experiment.store import Store
+from tightlink.experiment.workplace import occupied
+from tightlink.studies import named
+from tightlink.studies.live import measure_all
+from tightlink.studies.result import StudyResult
+from tightlink.studies.study import LIVE
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping, Sequence
+
+    from tightlink.experiment.execute import Task
+    from tightlink.experiment.progress import ExperimentProgress
+    from tightlink.experiment.workplace import Workplace
+    from tightlink.laboratory.embedded import Offer
+    from tightlink.studies.study import Found, Study
+
+
+def study(  # noqa: PLR0913
+    what: str | os.PathLike[str] | Study,
+    output: str | os.PathLike[str] | None = None,
+    *,
+    jobs: int = 1,
+    cluster: str | None = None,
+    options: Mapping[str, str] | None = None,
+    with_lab: bool = False,
+    progress: Callable[[str], None] | None = None,
+    watch: Callable[[ExperimentProgress], None] | None = None,
+) -> StudyResult:
+    """Run a study, or finish one that was interrupted: runs that are in its folder are not run again.
+
+    Args:
+        what: Name of a study, as `tightlink.studies.names` lists them, a Python file that defines one, or a `Study`.
+        output: Folder for runs, tables, claims, figures and report; without it, results/NAME.
+        jobs: Runs to simulate at a time; the results do not depend on it.
+        cluster: Address of a Dask scheduler to simulate the runs instead.
+        options: What the study is asked for, by name: "live", or those of `Study.options`.
+        with_lab: Whether the report opens the scenarios in the lab, for which it contains the engine.
+        progress: Told, line by line, what it is doing.
+        watch: Told after every run how far it is.
+
+    Raises:
+        ScenarioError: There is no such study, or it has no such option.
+        TightlinkError: The folder holds something else, another process works in it, runs failed, the machine cannot
+            measure what is to be measured, or the engine for browsers is not installed.
+    """
+    asked = named(what).with_options(options or {})
+    folder = Path("results") / asked.name if output is None else Path(output)
+    tell = progress or (lambda _: None)
+    if with_lab:
+        from tightlink.laboratory.engine import check_engine
+
+        check_engine()
+    wanted = list(asked.measured())
+    if wanted:
+        _can_measure()
+    with occupied(folder, claimed.MARKER, "study") as place:
+        store = Store(folder / "runs", place)
+        _claim(asked, store, place)
+        tasks = asked.all_tasks()
+        if store.count():
+            tell(f"{store.count()} runs are in {store.folder} already")
+        runs = execute(tasks, store, jobs=jobs, cluster=cluster, watch=watch)
+        for error in store.damaged:
+            tell(error.mended)
+        place.check()
+        scenarios = {task.name: task.scenario for task in tasks}
+        write_results(folder / "runs.parquet", results(scenarios, runs, asked.measure))
+        real = measure_all(wanted, folder / LIVE, jobs, tell) if wanted else {}
+        tell("analysing")
+        found = asked.found({**runs, **{f"{LIVE}/{name}": run for name, run in real.items()}})
+        place.check()
+        _write(asked, found, place, tell, tasks, with_lab=with_lab)
+    return StudyResult(asked.name, folder, claimed.load(folder / "claims.json"), found.observed)
+
+
+def _write(
+    study: Study,
+    found: Found,
+    place: Workplace,
+    tell: Callable[[str], None],
+    tasks: Sequence[Task],
+    *,
+    with_lab: bool,
+) -> None:
+    folder, (claims, said, _) = place.folder, found
+    claimed.save(claims, folder / "claims.json")
+    place.mark({"study": study.name, "claims": claimed.checksum_of(claims)})
+    tell("drawing figures and report")
+    figures = said.draw(folder / "figures")
+    for name, table in said.tables.items():
+        write_table(folder / f"{name}.parquet", table)
+    from tightlink import report
+
+    report.write(
+        folder / "report.html",
+        title=said.title,
+        lead=said.lead,
+        claims=claims,
+        picture=said.shown(),
+        sections=said.sections,
+        figures=figures,
+        seeds=[task.scenario.seed for task in tasks],
+        command=f"tightlink study {study.file or study.name}{study.command}",
+        laboratories=_offers(tasks) if with_lab else (),
+    )
+
+
+def _offers(tasks: Sequence[Task]) -> list[Offer]:
+    """The scenarios of a study for its laboratories: of replications, which differ in their seeds, the first."""
+    from tightlink.laboratory.embedded import Offer
+
+    first: dict[str, Offer] = {}
+    for task in tasks:
+        first.setdefault(repr(task.scenario.written() | {"seed": 0}), Offer(task.name, task.scenario))
+    return list(first.values())
+
+
+def _can_measure() -> None:
+    """Find out whether this machine can measure, before anything takes its time."""
+    from tightlink.measure.machine import missing
+
+    if (why := missing("tun")) is not None:
+        raise TightlinkError(f"--{LIVE}: {why}; without it the study is simulated only")
+
+
+def _claim(study: Study, store: Store, place: Workplace) -> None:
+    """Make the folder this study's, unless it holds that of another one."""
+    held = place.marked(partial(read_json, needed=False), store.recognised)
+    if held is not None and "study" not in held:
+        raise DamagedError(place.folder / place.marker, "it does not say of which study")
+    if held is not None and held["study"] != study.name:
+        raise TightlinkError(f"{place.folder}: holds the study {held['study']}; choose another folder for {study.name}")
+    # Without the checksum of claims, which come at the end.
+    place.mark({"study": study.name})
