@@ -36,7 +36,7 @@ _NUMBER: Final = 84
 _MOST_WIDE: Final = 8
 #: Opacity of the smallest effect, and from which on white letters read better.
 _PALEST: Final = 0.15
-_DARK: Final = 0.6
+_DARK: Final = 0.7
 #: Effects below this share have a decimal.
 _SMALL: Final = 0.1
 #: Between the two levels of a factor, as a share of the room of each.
