@@ -6,14 +6,13 @@ import itertools
 from pathlib import Path
 from typing import Final
 
-import matplotlib.colors
 import numpy as np
 import polars as pl
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
+from drawn import Drawn
 from tightlink import plots
 from tightlink.analysis.effects import main_effects
 from tightlink.analysis.influence import influence
@@ -50,21 +49,17 @@ def _texts(ax: Axes) -> list[str]:
     return [text.get_text() for text in ax.texts]
 
 
-def test_the_map_says_it_twice() -> None:
+def test_the_map_says_it_twice(tmp_path: Path) -> None:
     effects = _effects()
     marks = dict(zip(zip(effects["factor"], effects["response"], strict=True), effects["mark"], strict=True))
     assert marks["net.a.queue", "goodput_bps"] == "**"
     assert marks["net.b.queue", "loss"] == "*"
-    ax = plots.significance_map(effects)
-    squares = {
-        patch.get_xy(): matplotlib.colors.to_hex(patch.get_facecolor())
-        for patch in ax.patches
-        if isinstance(patch, Rectangle)
-    }
-    assert squares == {(-0.5, -0.5): palette.SERIES[0], (0.5, 0.5): palette.SERIES[4]}
-    assert _texts(ax) == ["+**", "−*"]
-    assert [label.get_text() for label in ax.get_xticklabels()] == ["a.queue", "b.queue"]
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["goodput", "loss"]
+    drawn = Drawn(charts.significance_map(effects), tmp_path)
+    assert drawn.marks("rect") == [palette.SERIES[0], "none", "none", palette.SERIES[4]]
+    assert {"** p < 0.01", "* p < 0.05", "a.queue", "b.queue", "goodput", "loss"} <= set(drawn.texts)
+    assert [text[0] + text[-2:].strip() for text in drawn.texts if text[-1] == "*"] == ["+**", "−*"]
+    named = charts.significance_map(effects, names={"net.a.queue": "x1", "net.b.queue": "x2"})
+    assert {"x1", "x2"} <= set(Drawn(named, tmp_path).texts)
 
 
 def test_the_map_of_the_report() -> None:
@@ -79,7 +74,7 @@ def test_the_map_of_the_report() -> None:
     strength = [row["strength"] for row in data]
     assert strength[0] > strength[3] > 0
     assert {row["across"].partition("\n")[2] for row in data} == {f"{row['low']} → {row['high']}" for row in effects}
-    assert [row["significance"] for row in data] == ["p < 0.01", "not significant", "not significant", "p < 0.05"]
+    assert [row["significance"] for row in data] == ["** p < 0.01", "not significant", "not significant", "* p < 0.05"]
     assert chart["layer"][0]["encoding"]["color"]["scale"]["range"][:2] == [palette.SERIES[0], palette.SERIES[4]]
     assert [layer["mark"]["type"] for layer in chart["layer"]] == ["rect", "text"]
 
@@ -89,40 +84,58 @@ def test_main_effects_of_the_report() -> None:
     chart = charts.main_effects(effects, "goodput_bps").to_dict()
     rows = [row for data in chart["datasets"].values() for row in data if row.get("side") == "high"]
     assert [row["value"] for row in rows] == pytest.approx([value / 1e6 for value in effects["mean_high"][::2]])
-    assert [row["text"] for data in chart["datasets"].values() for row in data if row["mark"] and "side" not in row][
-        -1
-    ] == "+**"
-    with pytest.raises(TightlinkError, match="no effects on goodput"):
+    with pytest.raises(TightlinkError, match="no effects on goodput: expected one of goodput_bps, loss; did you mean"):
         charts.main_effects(effects, "goodput")
 
 
-def test_main_effects_are_drawn_at_their_means() -> None:
+def test_main_effects_say_their_numbers(tmp_path: Path) -> None:
     effects = _effects()
-    ax = plots.main_effects(effects, "goodput_bps")
-    one = effects.row(0, named=True)
-    assert np.asarray(ax.lines[0].get_ydata()).tolist() == pytest.approx(
-        [one["mean_low"] / 1e6, one["mean_high"] / 1e6]
-    )
-    assert ax.lines[0].get_color() == palette.SERIES[0]
-    assert ax.get_ylabel() == "mean goodput (Mbit/s)"
-    assert _texts(ax)[0].startswith(f"+{one['effect'] / 1e6:.3g} **\n+{100 * one['relative_effect']:.0f} %")
-    # The line of the grand mean.
-    assert np.asarray(ax.lines[-1].get_ydata()).tolist() == pytest.approx([one["mean"] / 1e6] * 2)
-    assert len(_texts(plots.main_effects(effects, "goodput_bps", written="significant"))) == 1
-    with pytest.raises(TightlinkError, match="no effects on goodput: expected one of goodput_bps, loss; did you mean"):
-        plots.main_effects(effects, "goodput")
+    one, other = effects.row(0, named=True), effects.row(2, named=True)
+    assert (other["factor"], other["response"], other["mark"]) == ("net.b.queue", "goodput_bps", "")
+    drawn = Drawn(charts.main_effects(effects, "goodput_bps"), tmp_path)
+    numbers = [f"+{one['effect'] / 1e6:.3g} **", f"+{100 * one['relative_effect']:.0f}\u202f%"]
+    numbers += [f"{other['effect'] / 1e6:+.3g}".replace("-", "−")]
+    assert [text for text in drawn.texts if text in numbers] == numbers
+    assert {"mean goodput (Mbit/s)", "not significant"} <= set(drawn.texts)
+    assert drawn.marks("line", "stroke") == [palette.SERIES[0], palette.NEUTRAL]
+    # With many factors numbers stand upright.
+    many = pl.concat([effects.with_columns(pl.col("factor") + str(place)) for place in range(4)])
+    texts = charts.main_effects(many, "goodput_bps").to_dict()["layer"][-1]["mark"]
+    assert texts["angle"] == 270
 
 
 def test_one_value_for_each_cell() -> None:
     twice = pl.concat([_effects().select(pl.lit(period).alias("period"), pl.all()) for period in ("1", "2")])
     with pytest.raises(TightlinkError, match="choose a value of period"):
-        plots.significance_map(twice)
+        charts.significance_map(twice)
     with pytest.raises(TightlinkError, match="choose a value of period"):
-        plots.main_effects(twice, "loss")
-    ax = plots.influence(influence(twice, by=["period"]))
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["a.queue", "b.queue"]
-    assert [np.asarray(line.get_xdata()).tolist() for line in ax.lines] == [[50, 25]] * 2
-    assert len(plots.influence(influence(_effects())).lines) == 1
+        charts.main_effects(twice, "loss")
+
+
+def test_influence(tmp_path: Path) -> None:
+    twice = pl.concat([_effects().select(pl.lit(period).alias("period"), pl.all()) for period in ("first", "second")])
+    chart = charts.influence(influence(twice, by=["period"]))
+    rows = next(iter(chart.to_dict()["datasets"].values()))
+    assert [(row["factor"], row["by"], row["psi"]) for row in rows] == [
+        ("a.queue", "first", 0.5), ("b.queue", "first", 0.25), ("a.queue", "second", 0.5), ("b.queue", "second", 0.25),
+    ]  # fmt: skip
+    drawn = Drawn(chart, tmp_path)
+    assert [text for text in drawn.texts if "queue" in text] == ["a.queue", "b.queue"]
+    assert {"period", "first", "second", "influence Ψ: share of responses"} <= set(drawn.texts)
+    alone = Drawn(charts.influence(influence(_effects())), tmp_path)
+    assert len(alone.marks("symbol")) == 2
+    assert "first" not in alone.texts
+
+
+def test_means_are_drawn_where_they_are() -> None:
+    found = _light()
+    ax = ten_steps.means(found)
+    one = found.means.row(0, named=True)
+    assert np.asarray(ax.lines[0].get_ydata()).tolist() == pytest.approx([one["mean_low"], one["mean_high"]])
+    # The line of the grand mean.
+    assert np.asarray(ax.lines[-1].get_ydata()).tolist() == pytest.approx([found.mean] * 2)
+    assert len(_texts(ax)) == len(LIGHTS)
+    assert _texts(ax)[0] == f"{one['effect']:+.3g}\n{100 * one['relative_effect']:+.0f} %".replace("-", "−")
 
 
 @pytest.mark.parametrize("step", EACH)

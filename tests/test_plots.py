@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,9 +16,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import tightlink as tl
+from drawn import Drawn
 from tightlink import _core, plots
 from tightlink.analysis import bifurcation, regimes, saturation
 from tightlink.plots import labels, palette
+from tightlink.report import charts
 
 
 @pytest.fixture(scope="module")
@@ -212,6 +215,41 @@ def test_one_file_by_its_ending(tmp_path: Path) -> None:
     with pytest.raises(tl.TightlinkError, match=r"expected a file that ends in \.svg, \.png, \.pdf"):
         plots.write(figure, tmp_path / "one.xls")
     assert len(list(tmp_path.iterdir())) == 6
+
+
+def test_charts_are_written_as_figures_are(tmp_path: Path) -> None:
+    chart = charts.points(_loss(), "loss", "goodput_bps", by="kind", x_domain=(0.0, 0.01))
+    for folder in ("one", "two"):
+        files = plots.save(chart, tmp_path / folder, "points")
+        assert [file.name for file in files] == ["points.svg", "points.png"]
+    for name in ("points.svg", "points.png"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    text = (tmp_path / "one" / "points.svg").read_text()
+    assert "currentColor" not in text
+    assert 'fill="#ffffff"' in text
+    # As wide as it is said to be, whatever stands beside it; PNG has 200 dots an inch.
+    svg = Drawn(chart, tmp_path).root
+    wide = Drawn(charts.points(_loss(), "loss", "goodput_bps", by="kind", x_domain=(0.0, 0.01), width=480), tmp_path)
+    assert int(wide.root.attrib["width"]) - int(svg.attrib["width"]) == 100
+    header = (tmp_path / "one" / "points.png").read_bytes()[16:20]
+    assert int.from_bytes(header, "big") == pytest.approx(int(svg.attrib["width"]) * 200 / 96, abs=1)
+    pdf = plots.write(chart, tmp_path / "points.pdf").read_bytes()
+    box = re.search(rb"/MediaBox \[0 0 ([\d.]+) ", pdf)
+    assert box is not None
+    assert float(box[1]) == pytest.approx(int(svg.attrib["width"]) * 72 / 96, abs=1)
+
+
+def test_charts_of_a_page_stand_apart(tmp_path: Path) -> None:
+    few = charts.points(_loss(), "loss", "goodput_bps", x_domain=(0.0, 0.01), title="few", width=100)
+    noted = few.properties(usermeta={"note": "a < b, and so on to the end of a line that is longer than all panels"})
+    drawn = Drawn([few, noted, noted], tmp_path)
+    assert drawn.texts.count("few") == 3
+    # What was said below one chart is said once below all, in lines that have room.
+    assert " ".join(drawn.texts).count("a < b, and so on") == 1
+    names = [part.attrib["id"] for part in drawn.root.iter() if "id" in part.attrib]
+    assert len(set(names)) == len(names) == 3
+    lefts = [part.attrib["transform"] for part in drawn.root if part.tag.endswith("}g")]
+    assert len(set(lefts)) == 3
 
 
 def test_importing_is_light() -> None:

@@ -209,7 +209,8 @@ def test_charts_of_many_responses_draw(tmp_path: Path) -> None:
     parts = shares.shares(table.runs, algorithm="congestion", own="own_bps", standard="standard_bps", available="rate")
     trees = clusters.clusters(table.runs, responses=table.responses, **where)  # type: ignore[arg-type]
     alone = [
-        charts.correlation_matrix(correlated), charts.index_index(correlated),
+        charts.correlation_matrix(correlated), charts.correlation_histogram(correlated), charts.index_index(correlated),
+        charts.scree(summed), charts.component_loadings(summed),
         charts.component_scores(summed, by="congestion", tell=FACTORS, arrows=True), charts.rank_scatter(ranked),
         charts.outlier_grid(cells, least=0.1), charts.share_bars(parts),
     ]  # fmt: skip
@@ -227,6 +228,8 @@ def test_charts_of_many_responses_draw(tmp_path: Path) -> None:
     for words in (
         "mean rank (1 is the best)",
         "within a group",
+        "threshold 0.65",
+        "a single response",
         "standard TCP beside them",
         "100 Mbit/s, 40 ms, 1 BDP",
     ):

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 import pytest
-from matplotlib.axes import Axes
-from matplotlib.colors import to_hex
-from matplotlib.patches import Rectangle
 
-from tightlink import plots
+from drawn import Drawn
 from tightlink.analysis import clusters, components, correlation, designed, outliers, ranks, shares
 from tightlink.plots import palette
 from tightlink.report import charts
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 DATA = Path(__file__).parent / "data" / "tables" / "iris.csv"
 COMPARED = Path(__file__).parent.parent / "examples" / "controls-compared.csv"
 CONDITION = ["rate", "delay", "queue", "flows"]
+KEY = "1 bic, 2 compound, 3 fast, 4 highspeed, 5 htcp, 6 scalable, 7 reno, 8 fast-at"
 
 
 @pytest.fixture(scope="module")
@@ -35,128 +29,125 @@ def compared() -> pl.DataFrame:
     return designed.read(COMPARED, factors=[*CONDITION, "congestion"]).runs
 
 
-def test_the_matrix_has_a_coloured_cell_for_each_pair(iris: designed.Designed) -> None:
-    found = correlation.correlation(iris.runs, iris.responses)
-    ax = plots.correlation_matrix(found)
-    cells = [patch for patch in ax.patches if isinstance(patch, Rectangle)]
-    assert len(cells) == 6
-    colors = [to_hex(cell.get_facecolor()) for cell in cells]
+def test_the_matrix_has_a_coloured_cell_for_each_pair(iris: designed.Designed, tmp_path: Path) -> None:
+    drawn = Drawn(charts.correlation_matrix(correlation.correlation(iris.runs, iris.responses)), tmp_path)
     red, blue, green = palette.SERIES[1], palette.SERIES[0], palette.SERIES[2]
-    assert colors == [green, red, red, blue, blue, red]
-    assert [text.get_text() for text in ax.texts] == ["−12", "87", "82", "−43", "−37", "96"]
-    spec = charts.correlation_matrix(found).to_dict()
-    (rows,) = spec["datasets"].values()
-    assert [row["number"] for row in rows] == [-12, 87, 82, -43, -37, 96]
+    assert drawn.marks("rect") == [green, red, red, blue, blue, red]
+    assert [text for text in drawn.texts if text.lstrip("−").isdigit()] == ["−12", "87", "82", "−43", "−37", "96"]
+    assert {"numbers are 100 r", "|r| ≥ 0.80", "|r| < 0.30", "sepal width"} <= set(drawn.texts)
 
 
-def test_the_histogram_marks_what_is_kept(iris: designed.Designed) -> None:
-    ax = plots.correlation_histogram(correlation.correlation(iris.runs, iris.responses))
-    heights = {name: sum(bar.get_height() for bar in bars) for name, bars in _bars(ax).items()}
-    assert heights == {"left out": 3, "kept": 3}
-    assert _points(ax.lines[0])[0, 0] == 0.65
+def test_the_histogram_marks_what_is_kept(iris: designed.Designed, tmp_path: Path) -> None:
+    chart = charts.correlation_histogram(correlation.correlation(iris.runs, iris.responses))
+    pairs = {"left out": 0, "kept": 0}
+    for rows in chart.to_dict()["datasets"].values():
+        for row in rows:
+            if "kind" in row:
+                pairs[row["kind"]] += row["pairs"]
+                assert (row["kind"] == "kept") == (row["low"] >= 0.65)
+                assert row["top"] - row["bottom"] == row["pairs"]
+    assert pairs == {"left out": 3, "kept": 3}
+    assert {"threshold 0.65", "kept", "pairs of responses"} <= set(Drawn(chart, tmp_path).texts)
 
 
-def test_index_index_shows_groups_on_both_sides(iris: designed.Designed) -> None:
-    found = correlation.correlation(iris.runs, iris.responses)
-    ax = plots.index_index(found)
-    dots = np.asarray(ax.collections[0].get_offsets())
-    assert sorted(map(tuple, dots.tolist())) == [(1, 2), (1, 3), (2, 1), (2, 3), (3, 1), (3, 2)]
-    assert ax.get_xticklabels()[0].get_text() == "sepal width"
-    frames = [patch for patch in ax.patches if isinstance(patch, Rectangle)]
-    assert sorted(frame.get_width() for frame in frames) == pytest.approx([0.9, 2.9])
-    layers = charts.index_index(found).to_dict()["datasets"].values()
-    assert sorted(len(rows) for rows in layers) == [2, 6]
+def test_index_index_shows_groups_on_both_sides(iris: designed.Designed, tmp_path: Path) -> None:
+    drawn = Drawn(charts.index_index(correlation.correlation(iris.runs, iris.responses)), tmp_path)
+    red, blue = palette.SERIES[1], palette.SERIES[0]
+    # Three pairs on both sides; on the diagonal two that stand for a group, and two that they stand for.
+    assert Counter(drawn.marks("symbol")) == {red: 6, blue: 2, palette.NEUTRAL: 2}
+    # A frame about each group.
+    assert len(drawn.marks("rect")) == 2
+    assert {"pairs kept, 2 groups of 4 responses", "represented"} <= set(drawn.texts)
 
 
-def test_components_are_drawn(iris: designed.Designed) -> None:
+def test_frames_of_a_group_with_others_between() -> None:
+    runs = pl.DataFrame({"a": [10, 20, 30, 41, 50], "b": [10, 20, 31, 40, 50], "c": [2, 1, 5, 3, 1]})
+    found = correlation.correlation(runs, ["a", "b", "c"])
+    (frames,) = (rows for rows in charts.index_index(found).to_dict()["datasets"].values() if "right" in rows[0])
+    assert sorted((row["across"], row["right"]) for row in frames) == [("a", "b"), ("c", "c")]
+    assert all((row["up"], row["top"]) == (row["across"], row["right"]) for row in frames)
+
+
+def test_components_are_drawn(iris: designed.Designed, tmp_path: Path) -> None:
     found = components.components(iris.runs, iris.responses)
-    assert [bar.get_height() for bar in plots.scree(found).containers[0]] == pytest.approx(
-        [72.96, 22.85, 3.67, 0.52], abs=0.01
-    )
-    ax = plots.component_scores(found, by="species")
-    assert [len(np.asarray(dots.get_offsets())) for dots in ax.collections] == [50, 50, 50]
-    assert ax.get_xlabel() == "PC1 (73 % of the variance)"
-    biplot = plots.component_biplot(found, by="species")
-    assert {text.get_text() for text in biplot.texts} == {
-        "",
-        "sepal length",
-        "sepal width",
-        "petal length",
-        "petal width",
-    }
-    low, high = biplot.get_xlim()
-    assert all(low < text.xy[0] < high for text in biplot.texts if hasattr(text, "xy"))
-    loadings = plots.component_loadings(found)
-    assert loadings.get_legend_handles_labels()[1] == ["PC1", "PC2"]
+    scree = charts.scree(found)
+    (each,) = (rows for rows in scree.to_dict()["datasets"].values() if rows[0]["kind"] == "each")
+    assert [row["drawn"] for row in each] == pytest.approx([0.7296, 0.2285, 0.0367, 0.0052], abs=1e-4)
+    assert {"each", "up to it", "a single response", "PC4"} <= set(Drawn(scree, tmp_path).texts)
+
+    scores = Drawn(charts.component_scores(found, by="species"), tmp_path)
+    assert Counter(Counter(scores.marks("symbol")).values()) == {50: 3}
+    assert {"species", "setosa", "PC1 (73 % of the variance)"} <= set(scores.texts)
+    assert "sepal length" not in scores.texts
+    biplot = Drawn(charts.component_scores(found, by="species", arrows=True), tmp_path)
+    assert {"sepal length", "sepal width", "petal length", "petal width"} <= set(biplot.texts)
+    loadings = Drawn(charts.component_loadings(found), tmp_path)
+    assert {"PC1", "PC2", "petal width", "correlation with the component"} <= set(loadings.texts)
+    assert Counter(loadings.marks("rect")) == {palette.SERIES[0]: 4, palette.SERIES[1]: 4}
 
 
-def test_a_page_of_dendrograms(compared: pl.DataFrame) -> None:
+def test_a_page_of_dendrograms(compared: pl.DataFrame, tmp_path: Path) -> None:
     found = clusters.clusters(compared, condition=CONDITION, algorithm="congestion")
-    page = plots.dendrograms(found)
-    drawn = [ax for ax in page.axes if ax.lines]
-    assert len(drawn) == len(found) == 16
-    assert all(len(ax.lines) == 8 for ax in drawn)
-    assert sorted(label.get_text() for label in drawn[0].get_xticklabels()) == list("12345678")
+    page = Drawn(charts.dendrograms(found), tmp_path)
+    assert page.texts.count("distance") == len(found) == 16
+    # Algorithms have numbers, and below all panels stands once which is which.
+    assert [text.replace("\N{NO-BREAK SPACE}", " ") for text in page.texts if "bic" in text] == [KEY]
+    assert page.texts.count("8") >= 16
     # Coloured where the distance is below 70 % of the largest, and nowhere else.
-    for each, ax in zip(found, drawn, strict=True):
-        for join, line in zip(each.joins, ax.lines, strict=False):
-            assert (to_hex(line.get_color()) in palette.SERIES) == (join.height < 0.7 * each.height)
-    assert "3 fast" in _supxlabel(page)
-    small = charts.dendrograms(found)
-    assert len(small) == 16
-    first = max(small[0].to_dict()["datasets"].values(), key=len)
+    joins = [join.height < 0.7 * each.height for each in found for join in each.joins]
+    lines = [color != palette.NEUTRAL for color in page.marks("line", "stroke")]
+    assert len(lines) == len(joins)
+    assert sum(lines) == sum(joins) > 0
+    first = max(charts.dendrograms(found)[0].to_dict()["datasets"].values(), key=len)
     assert len(first) == 4 * len(found[0].joins)
     assert {(row["joins"], row["with"]) for row in first[:4]} == {("4", "5")}
 
 
 def test_dendrograms_on_one_axis(compared: pl.DataFrame) -> None:
     found = clusters.clusters(compared, condition=CONDITION, algorithm="congestion", spread="all")
-    tops = {ax.get_ylim()[1] for ax in plots.dendrograms(found, same=True).axes if ax.lines}
-    assert len(tops) == 1
+
+    def top(chart: object) -> float:
+        (encoding,) = (layer["encoding"] for layer in chart.to_dict()["layer"] if "x" in layer["encoding"])  # type: ignore[attr-defined]
+        return float(encoding["y"]["scale"]["domain"][1])
+
     highest = max(each.height for each in found)
-    assert tops.pop() == pytest.approx(1.08 * highest)
-    assert plots.dendrogram(found[0]).get_ylim()[1] == pytest.approx(1.08 * found[0].height)
+    assert {top(chart) for chart in charts.dendrograms(found, same=True)} == {1.08 * highest}
+    assert top(charts.dendrogram(found[0])) == pytest.approx(1.08 * found[0].height)
 
 
-def test_ranks_shares_and_outliers(compared: pl.DataFrame) -> None:
+def test_ranks_shares_and_outliers(compared: pl.DataFrame, tmp_path: Path) -> None:
     ranked = ranks.ranks(compared, condition=CONDITION, algorithm="congestion", responses=["own_bps"])
-    ax = plots.rank_scatter(ranked)
-    best = ranked.summary.row(0, named=True)
-    at = {text.get_text(): text.xy for text in ax.texts}  # type: ignore[attr-defined]
-    assert at[best["algorithm"]] == (best["rank_mean"], best["rank_sd"])
+    drawn = Drawn(charts.rank_scatter(ranked), tmp_path)
+    # Each name stands beside its point, and nowhere else.
+    assert all(drawn.texts.count(name) == 1 for name in ranked.summary["algorithm"])
+    # What follows closely on the right would be written over.
+    layers = charts.rank_scatter(ranked).to_dict()
+    right = layers["datasets"][layers["layer"][2]["data"]["name"]]
+    assert [row["algorithm"] for row in right] == ["reno"]
 
     parts = shares.shares(compared, algorithm="congestion", own="own_bps", standard="standard_bps", available="rate")
-    bars = [bar.get_height() for bars in plots.share_bars(parts).containers for bar in bars]
-    assert sorted(bars) == pytest.approx(sorted((100 * parts["share"]).to_list()))
+    bars = Drawn(charts.share_bars(parts), tmp_path)
+    assert all(bars.texts.count(name) == 2 for name in parts["algorithm"].unique())
+    assert bars.texts[-2:] == ["these flows", "standard TCP beside them"]
+    colors = palette.colors(parts["algorithm"].unique(maintain_order=True))
+    assert Counter(bars.marks("rect")) == dict.fromkeys(colors.values(), 2)
 
     cells = outliers.outliers(compared, condition=CONDITION, algorithm="congestion")
-    for least in (0.0, 0.3):
-        ax = plots.outlier_grid(cells, least=least)
-        assert len(ax.patches) == outliers.effective(cells, least).height
+    for least, title in ((0.0, "outliers: "), (0.3, "outliers of 30 % and more: ")):
+        grid = Drawn(charts.outlier_grid(cells, least=least), tmp_path)
+        kept = outliers.effective(cells, least).height
+        assert len(grid.marks("rect")) == kept
+        assert {f"{title}{kept} of {cells.height} cells", "3 fast", "3+"} <= set(grid.texts)
 
 
-def test_beside_standard(compared: pl.DataFrame) -> None:
+def test_beside_standard(compared: pl.DataFrame, tmp_path: Path) -> None:
     points = shares.beside(
         compared, condition=CONDITION, algorithm="congestion", own="own_bps", standard="standard_bps"
     )
-    page = plots.beside_standard(points)
-    titles = [ax.get_title(loc="left") for ax in page.axes]
-    assert "compound: × 0.98" in titles
-    offsets = np.asarray(page.axes[0].collections[0].get_offsets())
-    np.testing.assert_allclose(
-        offsets, points.filter(algorithm="bic").select("own_bps", "standard_bps").to_numpy() / 1e6
-    )
-    assert len(charts.beside_standard(points)) == 8
-
-
-def _points(line: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
-    return np.asarray(line.get_xydata(), dtype=float)
-
-
-def _bars(ax: Axes) -> dict[str, Any]:
-    handles, names = ax.get_legend_handles_labels()
-    return {name: handle for name, handle in zip(names, handles, strict=True) if hasattr(handle, "patches")}
-
-
-def _supxlabel(figure: Figure) -> str:
-    return str(figure.get_supxlabel())
+    panels = charts.beside_standard(points)
+    drawn = Drawn(panels, tmp_path)
+    assert {"compound: × 0.98", "scalable: × 2.39"} <= set(drawn.texts)
+    assert drawn.texts.count("throughput of the algorithm (Mbit/s)") == len(panels) == 8
+    first = max(panels[0].to_dict()["datasets"].values(), key=len)
+    own = points.filter(algorithm="bic")["own_bps"].to_list()
+    assert [row["own_bps"] for row in first] == pytest.approx([value / 1e6 for value in own])

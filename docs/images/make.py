@@ -8,10 +8,11 @@ Each is an SVG file beside this one, made from a scenario of the folder ``exampl
 
 from __future__ import annotations
 
+import functools
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 from matplotlib import rc_context
@@ -22,8 +23,11 @@ from tightlink import plots
 from tightlink.analysis.effects import main_effects
 from tightlink.analysis.ten_steps import steps
 from tightlink.plots.palette import LIMITS, SERIES
+from tightlink.report import charts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from matplotlib.axes import Axes
 
 HERE: Final = Path(__file__).resolve().parent
@@ -71,8 +75,23 @@ def limits() -> Figure:
     return figure
 
 
-def factors() -> Figure:
-    """What the six factors of the guide move, and which effects on goodput are more than noise."""
+def factors() -> Any:
+    """What the six factors of the guide move."""
+    responses = ["goodput_bps", "loss", "timeouts", "one_way_delay_mean_s", "utilization", "queue_mean_packets"]
+    runs, factors = _screened()
+    return charts.significance_map(main_effects(runs, factors, responses))
+
+
+def noise() -> Figure:
+    """Which effects on goodput are more than noise."""
+    figure = Figure(figsize=(_WIDTH * 0.6, 3.4), layout="constrained")
+    runs, factors = _screened()
+    plots.ten_steps.half_normal(steps(runs, "goodput_bps", factors), ax=figure.subplots())
+    return figure
+
+
+@functools.cache
+def _screened() -> tuple[pl.DataFrame, list[str]]:
     vary = {
         "topology.net.bottleneck.queue": ["10 packets", "50 packets"],
         "topology.net.bottleneck.delay": ["5 ms", "40 ms"],
@@ -84,13 +103,7 @@ def factors() -> Figure:
     base = tl.load(EXAMPLES / "screening.toml")
     with tempfile.TemporaryDirectory() as folder:
         found = tl.sweep(base, vary, design="fractional", resolution=4, replications=2, output=folder)
-        runs = found.runs.collect()
-    figure = Figure(figsize=(_WIDTH, 3.4), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=(3, 4))
-    responses = ["goodput_bps", "loss", "timeouts", "one_way_delay_mean_s", "utilization", "queue_mean_packets"]
-    plots.significance_map(main_effects(runs, list(vary), responses), ax=left)
-    plots.ten_steps.half_normal(steps(runs, "goodput_bps", list(vary)), ax=right)
-    return figure
+        return found.runs.collect(), list(vary)
 
 
 def _bars(ax: Axes, flows: pl.DataFrame) -> None:
@@ -119,7 +132,9 @@ def _why(run: tl.Run) -> str:
     return f"limited by the {most.replace('_', ' ')}"
 
 
-FIGURES: Final = {"limited-by": limits, "sawtooth": sawtooth, "which-factors-matter": factors}
+FIGURES: Final[dict[str, Callable[[], Any]]] = {
+    "limited-by": limits, "more-than-noise": noise, "sawtooth": sawtooth, "which-factors-matter": factors,
+}  # fmt: skip
 
 
 def draw(folder: Path) -> list[Path]:

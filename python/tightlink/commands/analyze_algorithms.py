@@ -1,11 +1,10 @@
 """``tightlink analyze clusters``, ``outliers`` and ``ranks``: algorithms under many conditions."""
 
 import math
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from tightlink.commands.analyze_output import Columns, Figure, Json, draw, plain
+from tightlink.commands.analyze_output import Columns, Figure, Json, plain
 from tightlink.commands.analyze_responses import listed, read_table
 from tightlink.console import print_json, print_text
 from tightlink.errors import ScenarioError
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
     from tightlink.analysis.designed import Designed
     from tightlink.analysis.ranks import Ranks
 
-#: A cell of the grid of outliers, and what its names take, in inches.
-_CELL: Final = 0.22
-_NAMES: Final = (2.6, 2.2)
 _OUTLIERS_SHOWN: Final = 12
 
 
@@ -69,8 +65,9 @@ def clusters(
         _print_clusters(found)
     if output is not None:
         from tightlink import plots
+        from tightlink.report import charts
 
-        plots.write(plots.dendrograms(found, same=spread == "all"), output)
+        plots.write(charts.dendrograms(found, same=spread == "all"), output)
 
 
 def outliers(
@@ -117,9 +114,9 @@ def outliers(
         _print_outliers(found)
     if output is not None:
         from tightlink import plots
+        from tightlink.report import charts
 
-        size = (_NAMES[0] + _CELL * found["condition"].n_unique(), _NAMES[1] + _CELL * found["response"].n_unique())
-        draw(output, {"": [partial(plots.outlier_grid, found, least=least) for least in analysis.EFFECTS]}, size)
+        plots.write([charts.outlier_grid(found, least=least) for least in analysis.EFFECTS], output)
 
 
 def ranks(
@@ -164,8 +161,9 @@ def ranks(
         _print_ranks(found)
     if output is not None:
         from tightlink import plots
+        from tightlink.report import charts
 
-        draw(output, {"": [partial(plots.rank_scatter, found)]})
+        plots.write(charts.rank_scatter(found), output)
 
 
 def read_compared(

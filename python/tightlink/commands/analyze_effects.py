@@ -3,13 +3,12 @@
 import math
 import re
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from tightlink.commands.analyze_output import Columns, Figure, Json, draw, plain
+from tightlink.commands.analyze_output import Columns, Figure, Json, plain
 from tightlink.console import print_json, print_text
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.files import check_new
@@ -246,14 +245,13 @@ def _print_influence(psi: "pl.DataFrame", by: list[str]) -> None:
 
 def _draw_effects(file: Path, parts: "dict[str, pl.DataFrame]", response: str | None) -> None:
     from tightlink import plots
-    from tightlink.plots.effects import main_effects_size, map_size
+    from tightlink.report import charts
 
-    one = next(iter(parts.values()))
-    if response is None:
-        draw(file, {name: [partial(plots.significance_map, part)] for name, part in parts.items()}, map_size(one))
-    else:
-        rows: dict[str, Any] = {name: [partial(plots.main_effects, part, response)] for name, part in parts.items()}
-        draw(file, rows, main_effects_size(one))
+    plots.write([
+        charts.significance_map(part, title=name) if response is None
+        else charts.main_effects(part, response, title=name)
+        for name, part in parts.items()
+    ], file)  # fmt: skip
 
 
 def _print_steps(found: "Steps", merged: dict[str, str]) -> None:

@@ -1,10 +1,9 @@
 """``tightlink analyze correlation`` and ``components``: from many responses to a few."""
 
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-from tightlink.commands.analyze_output import Columns, Figure, Json, draw, plain
+from tightlink.commands.analyze_output import Columns, Figure, Json, plain
 from tightlink.console import print_json, print_text
 from tightlink.errors import ScenarioError
 from tightlink.files import check_new
@@ -14,9 +13,6 @@ if TYPE_CHECKING:
     from tightlink.analysis.correlation import Correlation
     from tightlink.analysis.designed import Designed
 
-#: A panel with the names of responses on its axes: least and for each response, in inches.
-_LEAST: Final = 4.6
-_EACH: Final = 0.21
 _SHOWN: Final = 3
 #: Share of the variance up to which components are listed.
 _NEARLY_ALL: Final = 0.99
@@ -62,9 +58,10 @@ def correlation(
         _print_correlation(found)
     if output is not None:
         from tightlink import plots
+        from tightlink.report import charts
 
-        panels = (plots.correlation_matrix, plots.correlation_histogram, plots.index_index)
-        draw(output, {"": [partial(panel, found) for panel in panels]}, _size(len(found.responses)))
+        panels = (charts.correlation_matrix, charts.correlation_histogram, charts.index_index)
+        plots.write([panel(found) for panel in panels], output)
 
 
 def components(
@@ -107,10 +104,10 @@ def components(
         _print_components(found)
     if output is not None:
         from tightlink import plots
+        from tightlink.report import charts
 
-        panels: list[Any] = [partial(plots.scree, found), partial(plots.component_loadings, found)]
-        panels.append(partial(plots.component_biplot, found, by=by))
-        draw(output, {"": panels}, _size(len(found.responses)))
+        runs = charts.component_scores(found, by=by, arrows=True)
+        plots.write([charts.scree(found), charts.component_loadings(found), runs], output)
 
 
 def read_table(table: Path, *, factors: str | None, responses: str | None) -> "Designed":
@@ -139,11 +136,6 @@ def _threshold(text: str) -> float | Literal["gap"]:
     if not 0 <= limit < 1:
         raise ScenarioError('a number from 0 to less than 1, or "gap"', key="--threshold", value=text)
     return limit
-
-
-def _size(responses: int) -> tuple[float, float]:
-    side = max(_LEAST, _EACH * responses + 1.4)
-    return side, side
 
 
 def _print_correlation(found: "Correlation") -> None:

@@ -1,19 +1,15 @@
 """``tightlink analyze shares``: algorithms beside the standard TCP that competes with them."""
 
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from tightlink.commands.analyze_algorithms import read_compared
-from tightlink.commands.analyze_output import Columns, Figure, Json, draw, plain
+from tightlink.commands.analyze_output import Columns, Figure, Json, plain
 from tightlink.console import print_json
 from tightlink.files import check_new
 
 if TYPE_CHECKING:
     import polars as pl
-
-#: Of the bars, in inches.
-_SIZE: Final = (6.4, 3.4)
 
 
 def shares(
@@ -65,9 +61,10 @@ def shares(
         _print_shares(parts, fairness)
     if output is not None and beside is not None:
         from tightlink import plots
+        from tightlink.report import charts
 
-        draw(output, {"": [partial(plots.share_bars, parts)]}, _SIZE)
-        plots.write(plots.beside_standard(points), beside)
+        plots.write(charts.share_bars(parts), output)
+        plots.write(charts.beside_standard(points), beside)
 
 
 def _print_shares(parts: "pl.DataFrame", fairness: "pl.DataFrame") -> None:

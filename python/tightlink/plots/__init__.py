@@ -1,6 +1,7 @@
 """Figures for papers, with matplotlib: every function takes ``ax``, returns the axes, and shows nothing.
 
-Columns that end in a unit are drawn in a readable scale, with the unit in the label.
+Columns that end in a unit are drawn in a readable scale, with the unit in the label. What reports draw is drawn by
+`tightlink.report.charts`, and `save` and `write` put it on paper as well.
 
 Example:
     >>> import tempfile
@@ -16,11 +17,6 @@ Example:
 from __future__ import annotations
 
 from tightlink.plots import ten_steps
-from tightlink.plots.comparison import beside_standard, outlier_grid, rank_scatter, share_bars
-from tightlink.plots.components import component_biplot, component_loadings, component_scores, scree
-from tightlink.plots.correlation import correlation_histogram, correlation_matrix, index_index
-from tightlink.plots.dendrograms import dendrogram, dendrograms
-from tightlink.plots.effects import influence, main_effects, significance_map
 from tightlink.plots.figures import cdf, limited_by, line, scatter_with_curves, series
 from tightlink.plots.fundamental import fundamental_diagram, vehicle_traffic
 from tightlink.plots.markov import chain_arrivals, chain_evolution, chain_perturbation, chain_sensitivity
@@ -34,7 +30,6 @@ from tightlink.plots.traffic import correlation_over_lag, interarrival_times, si
 __all__ = [
     "SIZE",
     "STYLE",
-    "beside_standard",
     "bifurcation",
     "cdf",
     "chain_arrivals",
@@ -43,34 +38,19 @@ __all__ = [
     "chain_sensitivity",
     "compared_series",
     "compared_values",
-    "component_biplot",
-    "component_loadings",
-    "component_scores",
-    "correlation_histogram",
-    "correlation_matrix",
     "correlation_over_lag",
-    "dendrogram",
-    "dendrograms",
     "fundamental_diagram",
-    "index_index",
-    "influence",
     "interarrival_times",
     "limited_by",
     "line",
     "load_over",
     "loss_over",
-    "main_effects",
     "oscillation_series",
     "oscillation_spectrum",
-    "outlier_grid",
-    "rank_scatter",
     "rate_over_size",
     "save",
     "scatter_with_curves",
-    "scree",
     "series",
-    "share_bars",
-    "significance_map",
     "size_tail",
     "spikes_over_time",
     "ten_steps",

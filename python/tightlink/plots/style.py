@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import TightlinkError
 from tightlink.files import whole
+from tightlink.plots import paper
 from tightlink.plots.palette import SERIES
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Sequence
 
+    import altair as alt
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    Chart = alt.Chart | alt.LayerChart | alt.VConcatChart
+    Drawing = Figure | Axes | Chart | Sequence[Chart] | paper.Page
 
 #: A figure of one column of a paper, in inches.
 SIZE: Final = (4.8, 3.0)
@@ -76,27 +82,27 @@ def axes(ax: Axes | None, size: tuple[float, float] = SIZE) -> Axes:
         return figure.subplots()
 
 
-def save(figure: Figure | Axes, folder: str | os.PathLike[str], name: str) -> list[Path]:
+def save(figure: Drawing, folder: str | os.PathLike[str], name: str) -> list[Path]:
     """Write a figure as SVG and as PNG; a figure that was drawn twice gives the same bytes.
 
     Args:
-        figure: What to write, or axes of it.
+        figure: What to write: a figure, axes of it, or a chart or several of `tightlink.report.charts`.
         folder: Where; it is made.
         name: Name of the files, without an ending.
 
     Returns:
         The two files.
     """
-    from matplotlib.axes import Axes
-
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
-    drawn: Any = figure.figure if isinstance(figure, Axes) else figure
+    drawn = _drawn(figure)
     return [write(drawn, place / f"{name}.{ending}") for ending in ("svg", "png")]
 
 
-def write(figure: Figure, path: str | os.PathLike[str]) -> Path:
-    """Write a figure into one file, in the format of its ending.
+def write(figure: Drawing, path: str | os.PathLike[str]) -> Path:
+    """Write a figure, or charts as `save` takes them, into one file, in the format of its ending.
+
+    The parts of a PDF of charts stand in another order each time; SVG and PNG are the same, byte by byte.
 
     Raises:
         TightlinkError: The ending is none of those that a figure can have.
@@ -107,6 +113,20 @@ def write(figure: Figure, path: str | os.PathLike[str]) -> Path:
     ending = target.suffix.removeprefix(".")
     if ending not in _METADATA:
         raise TightlinkError(f"{target}: expected a file that ends in .{', .'.join(_METADATA)}")
+    drawn = _drawn(figure)
     with whole(target, parents=False) as temporary, mpl.rc_context(STYLE):
-        figure.savefig(temporary, format=ending, dpi=_DOTS_PER_INCH, metadata=_METADATA[ending])
+        if isinstance(drawn, paper.Page):
+            temporary.write_bytes(drawn.content(ending, _DOTS_PER_INCH))
+        else:
+            drawn.savefig(temporary, format=ending, dpi=_DOTS_PER_INCH, metadata=_METADATA[ending])
     return target
+
+
+def _drawn(figure: Drawing) -> Any:
+    """A figure of matplotlib, or a page of charts."""
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    if isinstance(figure, Axes):
+        return figure.figure
+    return figure if isinstance(figure, Figure | paper.Page) else paper.page(figure)

@@ -101,21 +101,25 @@ def channel(  # noqa: PLR0913
     return make(column, type="quantitative", title=axis.title, scale=alt.Scale(**scale), **more)
 
 
-def color(frame: pl.DataFrame, column: str, among: Iterable[str] | None = None) -> Any:
+def color(
+    frame: pl.DataFrame, column: str, among: Iterable[str] | None = None, *, title: str = "", legend: bool = True
+) -> Any:
     """The colours of the series of a chart by their names, in the order in which the column has them.
 
     Args:
         frame: With the column.
         column: Names of the series.
         among: All names that share their colours, such as the flows of a run of which this chart has some.
+        title: Above the legend.
+        legend: Whether there is one; where names stand beside what they name, none is needed.
     """
     import altair as alt
 
     names = [str(name) for name in frame[column].unique(maintain_order=True).drop_nulls()]
     colors = palette.colors([*(among or ()), *names])
     scale = alt.Scale(domain=names, range=[colors[name] for name in names])
-    legend = alt.Legend(title=None, columns=legend_columns(names)) if len(names) > 1 else None
-    return alt.Color(column, type="nominal", scale=scale, legend=legend)
+    beside = alt.Legend(title=title or None, columns=legend_columns(names)) if legend and len(names) > 1 else None
+    return alt.Color(column, type="nominal", scale=scale, legend=beside)
 
 
 def legend_columns(names: Sequence[str]) -> Any:

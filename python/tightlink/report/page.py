@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import TightlinkError
 from tightlink.files import write_text
+from tightlink.plots import paper
 from tightlink.report import specs, tables
 from tightlink.report.blocks import Block, Chart, Details, Row, Section, Table, Text
 from tightlink.report.library import library
@@ -112,6 +113,7 @@ def write(  # noqa: PLR0913
         laboratory=opened,
         charts=bool(data.sets),
         data=Markup(specs.script_json(data.sets)),  # noqa: S704
+        look=Markup(specs.script_json(paper.LOOK)),  # noqa: S704
         vega=Markup(library() if data.sets else ""),  # noqa: S704
         style=Markup((_ASSETS / "page.css").read_text(encoding="utf-8")),  # noqa: S704
         script=Markup((_ASSETS / "page.js").read_text(encoding="utf-8")),  # noqa: S704

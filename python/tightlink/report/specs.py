@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import TightlinkError
+from tightlink.plots.paper import spec_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,10 +52,7 @@ def figure(chart: Any, data: Data) -> Figure:
     Raises:
         TightlinkError: It has too many points.
     """
-    import altair as alt
-
-    with alt.theme.enable("none"), alt.data_transformers.enable("default", max_rows=None, consolidate_datasets=True):
-        spec = chart.to_dict()
+    spec = spec_of(chart)
     names: dict[str, str] = {}
     for old, rows in spec.pop("datasets", {}).items():
         if len(rows) > MOST_ROWS:
@@ -70,6 +68,8 @@ def figure(chart: Any, data: Data) -> Figure:
     del spec["$schema"]
     meta = spec.get("usermeta") or {}
     note = str(meta.pop("note", ""))
+    # How wide it is where there is no page.
+    meta.pop("paper", None)
     for panel in meta.get("panels", ()):
         panel["data"] = _data_of(panel["name"], spec)
     return Figure(spec, note)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tightlink.plots import palette
-from tightlink.plots.effects import along
 from tightlink.plots.style import axes
 from tightlink.plots.ten_steps import names as named
 
@@ -26,6 +25,8 @@ _ALL: Final = 1500.0
 _STRIP: Final = 150.0
 _FONT: Final = 9.0
 _FAINT: Final = 0.5
+#: Width of a letter of a factor's name, with what must be left beside it, in inches.
+_LETTER: Final = 0.085
 
 
 def ordered(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | None = None) -> Axes:
@@ -83,3 +84,11 @@ def scatter(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | 
     along(ax, [shown[factor] for factor in factors])
     ax.set(xlabel="each factor low, high", ylabel=up.title)
     return ax
+
+
+def along(ax: Axes, names: list[str]) -> None:
+    """Factors along the axis, upright where they would run into each other."""
+    width = ax.get_window_extent().width / ax.figure.dpi / len(names)
+    crowded = max(map(len, names)) * _LETTER > width
+    ax.set_xticks(range(len(names)), names, rotation=90 if crowded else 0)
+    ax.set_xlim(-0.5, len(names) - 0.5)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import math
+from typing import TYPE_CHECKING, Any, Final
 
-from tightlink.plots.effects import main_effects
+from tightlink.plots import labels, palette
+from tightlink.plots.style import axes
 from tightlink.plots.ten_steps import names as named
+from tightlink.plots.ten_steps.data import along
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,18 +17,47 @@ if TYPE_CHECKING:
 
     from tightlink.analysis.ten_steps import Steps
 
+#: More factors' numbers stand upright.
+LYING: Final = 7
 #: Numbers of more factors run into each other in a part of a page.
 _CROWDED: Final = 10
+#: How far from the middle of a factor its two levels stand.
+_ASIDE: Final = 0.24
+#: Percentages from here on have no digit behind the point.
+_WHOLE: Final = 10
 
 
 def means(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | None = None) -> Axes:
-    """Step 3: the mean at the low and the high level of each factor, joined by a line.
+    """Step 3: the mean at the low and the high level of each factor, joined by a line, about the mean of all runs.
+
+    Above each factor stand its effect, the effect as a share of the mean, and "**" or "*" where it is significant.
 
     Args:
         found: The ten steps of a response.
         names: What to call factors.
         ax: Where to draw; without it, in a new figure.
     """
-    crowded = ax is not None and len(found.design.factors) > _CROWDED
-    return main_effects(found.means, found.response, written="significant" if crowded else "all",
-                        names=named.chosen(found, names), ax=ax)  # fmt: skip
+    factors = found.design.factors
+    crowded = ax is not None and len(factors) > _CROWDED
+    ax, shown = axes(ax), named.chosen(found, names)
+    up = labels.axis(found.response, max(abs(value) for end in ("low", "high") for value in found.means[f"mean_{end}"]))
+    for place, row in enumerate(found.means.iter_rows(named=True)):
+        ends = [row["mean_low"] * up.factor, row["mean_high"] * up.factor]
+        color = palette.SIGNIFICANT.get(row["mark"], palette.NEUTRAL)
+        ax.plot([place - _ASIDE, place + _ASIDE], ends, color=color, marker="o", zorder=3)
+        if row["mark"] or not crowded:
+            ax.annotate(_in_numbers(row, up.factor), (place, 1), (0, 3), xycoords=("data", "axes fraction"),
+                        textcoords="offset points", ha="center", va="bottom", fontsize=7.5,
+                        rotation=0 if len(factors) <= LYING else 90)  # fmt: skip
+    ax.axhline(found.mean * up.factor, color=palette.NEUTRAL, linestyle="--", linewidth=1)
+    along(ax, [shown[factor] for factor in factors])
+    ax.set_ylabel(f"mean {up.title}")
+    return ax
+
+
+def _in_numbers(row: Mapping[str, Any], factor: float) -> str:
+    lines = [f"{row['effect'] * factor:+.3g} {row['mark']}".rstrip()]
+    if math.isfinite(row["relative_effect"]):
+        share = 100 * row["relative_effect"]
+        lines.append(f"{share:+.{0 if abs(share) >= _WHOLE else 1}f} %")
+    return "\n".join(lines).replace("-", "−")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from textwrap import fill
 from typing import TYPE_CHECKING, Final
 
-from tightlink.plots.effects import LYING
 from tightlink.plots.style import STYLE
 from tightlink.plots.ten_steps import names as named
 from tightlink.plots.ten_steps.blocks import blocks
@@ -13,7 +12,7 @@ from tightlink.plots.ten_steps.contour import contour
 from tightlink.plots.ten_steps.data import ordered, scatter
 from tightlink.plots.ten_steps.effects import effects, half_normal, residual_sd, youden
 from tightlink.plots.ten_steps.matrix import interaction_matrix
-from tightlink.plots.ten_steps.means import means
+from tightlink.plots.ten_steps.means import LYING, means
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

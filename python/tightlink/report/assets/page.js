@@ -74,19 +74,9 @@
       return found;
     };
 
-    const ink = "currentColor";
-    const font = getComputedStyle(document.body).fontFamily;
-    const quiet = { labelColor: ink, labelOpacity: 0.75, titleColor: ink, titleOpacity: 0.85, titleFontWeight: 500 };
-    const config = {
-      background: null, font, padding: 2, view: { stroke: null },
-      title: { anchor: "start", color: ink, fontSize: 12, fontWeight: 600, offset: 8, frame: "group" },
-      axis: { ...quiet, gridColor: ink, gridOpacity: 0.1, domainColor: ink, domainOpacity: 0.35, tickColor: ink, tickOpacity: 0.35,
-        labelFontSize: 11, titleFontSize: 11.5, titlePadding: 6, tickSize: 4, labelOverlap: true },
-      axisX: { grid: false, tickCount: { expr: "clamp(floor(width / 45), 3, 10)" } }, axisY: { domain: false, ticks: false, labelPadding: 5, tickCount: { expr: "clamp(floor(height / 28), 3, 8)" } },
-      legend: { ...quiet, orient: "top", direction: "horizontal", labelFontSize: 11.5, symbolType: "circle", symbolStrokeWidth: 0,
-        labelLimit: 260, columnPadding: 14, offset: 6 },
-    };
-    const legendOfLines = { symbolType: "stroke", symbolStrokeWidth: 2.5 };
+    const look = JSON.parse(document.getElementById("look").textContent);
+    look.config.font = getComputedStyle(document.body).fontFamily;
+    const mixed = (config, changes) => Object.entries(changes).reduce((all, [part, own]) => ({ ...all, [part]: { ...all[part], ...own } }), config);
 
     async function draw(box) {
       const spec = JSON.parse(box.querySelector("script").textContent);
@@ -103,13 +93,9 @@
       try {
         const { view } = await vegaEmbed(place, spec, {
           mode: "vega-lite", renderer: "svg", tooltip: { theme: "custom" },
-          formatLocale: { decimal: ".", thousands: "\u202f", grouping: [3], currency: ["", ""] },
+          formatLocale: look.formatLocale,
           actions: alone && { export: true, source: false, compiled: false, editor: false },
-          config: {
-            ...config,
-            axisY: alone ? config.axisY : { ...config.axisY, minExtent: 30 },
-            legend: hover ? { ...config.legend, ...legendOfLines } : config.legend,
-          },
+          config: mixed(mixed(look.config, alone ? {} : look.among_others), hover ? look.lines : {}),
         });
         if (hover) follow(box, view, [alonePanel(box, view, hover, columns(used[0]))]);
         if (panels) {

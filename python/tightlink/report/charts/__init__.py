@@ -14,12 +14,13 @@ Example:
 from __future__ import annotations
 
 from tightlink.report.charts.comparison import beside_standard, outlier_grid, rank_scatter, share_bars
-from tightlink.report.charts.components import component_scores
-from tightlink.report.charts.correlation import correlation_matrix, index_index
+from tightlink.report.charts.components import component_loadings, component_scores, scree
+from tightlink.report.charts.correlation import correlation_histogram, correlation_matrix, index_index
 from tightlink.report.charts.delay import delay_throughput, distribution, quantiles
 from tightlink.report.charts.dendrograms import dendrogram, dendrograms
 from tightlink.report.charts.effects import main_effects, significance_map
 from tightlink.report.charts.explore import explore
+from tightlink.report.charts.influence import influence
 from tightlink.report.charts.levels import over_levels
 from tightlink.report.charts.lines import line, shared_domains, small_multiples
 from tightlink.report.charts.linked import linked
@@ -33,7 +34,9 @@ __all__ = [
     "Shade",
     "bars_stacked",
     "beside_standard",
+    "component_loadings",
     "component_scores",
+    "correlation_histogram",
     "correlation_matrix",
     "delay_throughput",
     "dendrogram",
@@ -41,6 +44,7 @@ __all__ = [
     "distribution",
     "explore",
     "index_index",
+    "influence",
     "line",
     "linked",
     "main_effects",
@@ -49,6 +53,7 @@ __all__ = [
     "points",
     "quantiles",
     "rank_scatter",
+    "scree",
     "sequence",
     "shaded",
     "share_bars",

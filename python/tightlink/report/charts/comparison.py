@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.analysis.compared import labels as numbered
 from tightlink.analysis.outliers import effective
+from tightlink.analysis.shares import ALTERNATIVE, STANDARD, fairness
 from tightlink.plots import labels, palette
 from tightlink.reduce import largest
-from tightlink.report.charts.marks import points
+from tightlink.report.charts.marks import PERCENT, points
 from tightlink.report.encoding import color, finished, round_above, tooltip
 
 if TYPE_CHECKING:
@@ -18,7 +19,14 @@ if TYPE_CHECKING:
     from tightlink.analysis.ranks import Ranks
     from tightlink.report.encoding import Width
 
+#: Of a cell, its height and its least width on paper, and of a bar, in pixels.
 _CELL: Final = 18
+_ACROSS: Final = 24
+_BAR: Final = 22
+#: Standard TCP's bars are paler than those of what it competes with.
+_PALE: Final = 0.5
+#: What a name beside a point takes, as shares of the axes.
+_NAME: Final = (0.2, 0.04)
 
 
 def rank_scatter(found: Ranks, *, title: str = "", height: int = 300, width: Width = "container") -> alt.LayerChart:
@@ -33,21 +41,38 @@ def rank_scatter(found: Ranks, *, title: str = "", height: int = 300, width: Wid
     import altair as alt
 
     shown = found.summary.fill_null(0.0).sort("algorithm")
-    place = {
+    place: dict[str, Any] = {
         "x": alt.X("rank_mean", type="quantitative", scale=alt.Scale(zero=False), title="mean rank (1 is the best)"),
         "y": alt.Y("rank_sd", type="quantitative", scale=alt.Scale(zero=False), title="standard deviation of the rank"),
     }
-    dots = alt.Chart(shown).mark_point(filled=True, size=70, opacity=1).encode(
-        **place, color=color(shown, "algorithm"), tooltip=tooltip(shown, {}),
-    )  # fmt: skip
-    names = alt.Chart(shown).mark_text(align="left", dx=7, fontSize=11).encode(
-        **place, text=alt.Text("algorithm", type="nominal"), color=color(shown, "algorithm"), tooltip=alt.value(None),
-    )  # fmt: skip
-    return finished(alt.LayerChart(layer=[dots, names]), title, height, width, {})
+    tint = color(shown, "algorithm", legend=False)
+    layers: list[Any] = [alt.Chart(shown).mark_point(filled=True, size=70, opacity=1).encode(
+        **place, color=tint, tooltip=tooltip(shown, {}),
+    )]  # fmt: skip
+    crowded = _crowded(shown)
+    for side, style in ((~crowded, alt.MarkDef("text", align="left", dx=7, fontSize=11)),
+                        (crowded, alt.MarkDef("text", align="right", dx=-7, fontSize=11))):  # fmt: skip
+        names = alt.Chart(shown.filter(side), mark=style).encode(**place, color=tint, tooltip=alt.value(None))
+        layers.append(names.encode(text=alt.Text("algorithm", type="nominal")))
+    return finished(alt.LayerChart(layer=layers), title, height, width, {})
+
+
+def _crowded(points_: pl.DataFrame) -> pl.Series:
+    """Whether another point stands where a point's name would be, on its right."""
+    import polars as pl
+
+    xs, ys = points_["rank_mean"].to_list(), points_["rank_sd"].to_list()
+    wide, high = (share * ((max(values) - min(values)) or 1.0) for share, values in zip(_NAME, (xs, ys), strict=True))
+    return pl.Series(
+        any(0 < other - x < wide and abs(level - y) < high for other, level in zip(xs, ys, strict=True))
+        for x, y in zip(xs, ys, strict=True)
+    )
 
 
 def beside_standard(points_: pl.DataFrame, *, height: int = 180) -> list[alt.LayerChart]:
     """Throughput biplots, one an algorithm: ``report.Row(beside_standard(...))``; on the diagonal both get the same.
+
+    Above each stands by which factor the algorithm gets more, as the geometric mean over the conditions.
 
     Args:
         points_: What `shares.beside` returns.
@@ -57,11 +82,19 @@ def beside_standard(points_: pl.DataFrame, *, height: int = 180) -> list[alt.Lay
 
     own, standard = points_.columns[-2:]
     end = round_above(max(largest(points_[own]), largest(points_[standard])) or 1.0)
-    diagonal = pl.DataFrame({own: [0.0, end], standard: [0.0, end]})
+    axis = labels.axis(own, end)
+    unit = axis.title.removeprefix(labels.plain(own))
+    ends = (0.0, end * axis.factor)
+    diagonal = pl.DataFrame({own: ends, standard: ends})
+    ratios = dict(fairness(points_).select("algorithm", "ratio").rows())
+    shown = points_.with_columns(pl.col(own, standard) * axis.factor)
     return [
-        points(part.drop("algorithm"), own, standard, curves=diagonal, title=str(name), height=height,
-               x_domain=(0.0, end), y_domain=(0.0, end))
-        for (name,), part in points_.group_by("algorithm", maintain_order=True)
+        points(
+            part.drop("algorithm"), own, standard, curves=diagonal, height=height, x_domain=ends, y_domain=ends,
+            title=str(name) if ratios[name] is None else f"{name}: × {ratios[name]:.2f}",
+            x_title=f"throughput of the algorithm{unit}", y_title=f"of standard TCP{unit}",
+        ).properties(usermeta={"paper": height})
+        for (name,), part in shown.group_by("algorithm", maintain_order=True)
     ]  # fmt: skip
 
 
@@ -73,7 +106,7 @@ def outlier_grid(
     Args:
         found: What `outliers.outliers` returns.
         least: Relative effect below which outliers are left out.
-        title: Above the chart.
+        title: Above the chart; without it, how many there are.
         width: In pixels, or as wide as there is room.
     """
     import altair as alt
@@ -82,12 +115,16 @@ def outlier_grid(
     conditions = found["condition"].unique(maintain_order=True).to_list()
     responses = labels.told_apart(found["response"].unique(maintain_order=True))
     algorithms = sorted(found.filter("outlier")["algorithm"].unique().to_list())
-    called = {name: label if len(label) == 1 else "" for name, label in numbered(algorithms).items()}
+    called = numbered(algorithms)
+    short = {name: label if len(label) == 1 else "" for name, label in called.items()}
+    named = {name: name if label == name else f"{label} {name}" for name, label in called.items()}
     finite = pl.col("relative_effect").is_finite()
-    cells = effective(found, least).select(
-        "condition", "algorithm", "value", "others_mean", "p",
+    kept = effective(found, least)
+    cells = kept.select(
+        "condition", "value", "others_mean", "p",
+        algorithm=pl.col("algorithm").replace(named),
         response=pl.col("response").replace(responses),
-        text=pl.col("algorithm").replace(called) + pl.col("sign"),
+        text=pl.col("algorithm").replace(short) + pl.col("sign"),
         effect=pl.when(finite).then("relative_effect"),
     )  # fmt: skip
     place: dict[str, Any] = {
@@ -99,7 +136,7 @@ def outlier_grid(
     shades = list(palette.colors(algorithms).values())
     squares = alt.Chart(cells).mark_rect(stroke="white", strokeWidth=0.5).encode(
         **place,
-        color=alt.Color("algorithm", type="nominal", scale=alt.Scale(domain=algorithms, range=shades),
+        color=alt.Color("algorithm", type="nominal", scale=alt.Scale(domain=list(named.values()), range=shades),
                         legend=alt.Legend(title=None, symbolType="square")),
         tooltip=[alt.Tooltip("condition", type="nominal"), alt.Tooltip("response", type="nominal"),
                  alt.Tooltip("algorithm", type="nominal"), alt.Tooltip("value", type="quantitative", format=".4~g"),
@@ -109,10 +146,15 @@ def outlier_grid(
     )  # fmt: skip
     text = alt.Chart(cells).mark_text(fontSize=10, color="white")
     text = text.encode(**place, text=alt.Text("text", type="nominal"), tooltip=alt.value(None))
-    return finished(alt.LayerChart(layer=[squares, text]), title, _CELL * len(responses), width, {})
+    filtered = f" of {100 * least:.0f} % and more" if least else ""
+    counted = title or f"outliers{filtered}: {kept.height} of {found.height} cells"
+    paper = {"paper": _ACROSS * len(conditions)}
+    return finished(alt.LayerChart(layer=[squares, text]), counted, _CELL * len(responses), width, paper)
 
 
-def share_bars(found: pl.DataFrame, *, title: str = "", height: int = 240, width: Width = "container") -> alt.Chart:
+def share_bars(
+    found: pl.DataFrame, *, title: str = "", height: int = 240, width: Width = "container"
+) -> alt.LayerChart:
     """The share of the available throughput: a bar for each algorithm, then one for the TCP beside each of them.
 
     Args:
@@ -125,14 +167,27 @@ def share_bars(found: pl.DataFrame, *, title: str = "", height: int = 240, width
     import polars as pl
 
     algorithms = found["algorithm"].unique(maintain_order=True).to_list()
-    kinds = {"alternative": "these flows", "standard TCP": "standard TCP beside them"}
-    shown = found.with_columns(pl.col("flows").replace(kinds))
-    chart: alt.Chart = alt.Chart(shown).mark_bar().encode(
-        x=alt.X("flows", type="nominal", sort=list(kinds.values()), title=None, axis=alt.Axis(labelAngle=0)),
-        xOffset=alt.XOffset("algorithm", type="nominal", sort=algorithms),
-        y=alt.Y("share", type="quantitative", axis=alt.Axis(format="%"), title="share of the available throughput"),
-        color=color(shown, "algorithm"),
+    kinds = {ALTERNATIVE: "these flows", STANDARD: "standard TCP beside them"}
+    shown = found.with_columns(pl.col("flows").replace(kinds)).with_columns(
+        place=pl.concat_str("flows", "algorithm", separator="|")
+    )
+    order = [*(f"{kinds[ALTERNATIVE]}|{name}" for name in algorithms), "|",
+             *(f"{kinds[STANDARD]}|{name}" for name in algorithms)]  # fmt: skip
+    below = alt.Axis(labelAngle=-60, labelOverlap=False, labelExpr="split(datum.label, '|')[1]", ticks=False)
+    x = alt.X("place", type="nominal", scale=alt.Scale(domain=order), title=None, axis=below)
+    bars = alt.Chart(shown).mark_bar().encode(
+        x=x,
+        y=alt.Y("share", type="quantitative", title="share of the available throughput",
+                axis=alt.Axis(labelExpr=PERCENT)),
+        color=color(shown, "algorithm", legend=False),
+        opacity=alt.condition(alt.datum.flows == kinds[STANDARD], alt.value(_PALE), alt.value(1.0)),
         tooltip=[alt.Tooltip("algorithm", type="nominal"), alt.Tooltip("flows", type="nominal"),
                  alt.Tooltip("share", type="quantitative", format=".1%"), alt.Tooltip("runs", type="quantitative")],
     )  # fmt: skip
-    return finished(chart, title, height, width, {})
+    first = pl.DataFrame({"place": [f"{kind}|{algorithms[0]}" for kind in kinds.values()], "flows": kinds.values()})
+    heads = alt.Chart(first).mark_text(
+        align="left", baseline="bottom", dx=-_BAR // 2, fontSize=11, color="currentColor"
+    )
+    heads = heads.encode(x=x, y=alt.value(-4), text=alt.Text("flows", type="nominal"), tooltip=alt.value(None))
+    layers = alt.LayerChart(layer=[bars, heads])
+    return finished(layers, title, height, width, {"paper": _BAR * len(order)})

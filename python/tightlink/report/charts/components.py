@@ -1,4 +1,4 @@
-"""Principal components: the runs along two of them in groups, and where each response points."""
+"""Principal components: their shares, what they are made of, and the runs along two of them in groups."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.plots import labels, palette
 from tightlink.reduce import largest
+from tightlink.report.charts.marks import PERCENT
 from tightlink.report.encoding import color, finished, tooltip
 
 if TYPE_CHECKING:
@@ -21,6 +22,82 @@ _REACH: Final = 0.9
 #: Of names, in pixels.
 _LETTERS: Final = 11
 _ARROW: Final[dict[str, Any]] = {"strokeWidth": 1.3, "color": palette.NEUTRAL}
+#: Groups are told by their shapes as well as by colours.
+SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right",
+           "triangle-left")  # fmt: skip
+_BAR: Final = 24
+#: More components' names stand upright.
+_FEW: Final = 8
+#: Beside runs, for names of responses, in pixels.
+_ROOM: Final = 48
+
+
+def scree(found: Components, *, title: str = "", height: int = 240, width: Width = "container") -> alt.LayerChart:
+    """The share of the variance that each component has, and that of all up to it.
+
+    Args:
+        found: The components.
+        title: Above the chart.
+        height: In pixels.
+        width: In pixels, or as wide as there is room.
+    """
+    import altair as alt
+    import polars as pl
+
+    kinds = {"each": palette.SERIES[0], "up to it": palette.SERIES[1], "a single response": palette.NEUTRAL}
+    scale = alt.Scale(domain=list(kinds), range=list(kinds.values()))
+    tint = alt.Color("kind", type="nominal", scale=scale, legend=alt.Legend(title=None))
+    angle = 0 if found.variances.height <= _FEW else -90
+    y = alt.Y("drawn", type="quantitative", scale=alt.Scale(domain=[0, 1]), title="share of the variance",
+              axis=alt.Axis(labelExpr=PERCENT))  # fmt: skip
+    x = alt.X("component", type="nominal", sort=None, title=None, axis=alt.Axis(labelOverlap=False, labelAngle=angle))
+    place = {"x": x, "y": y, "color": tint}
+    tips = [alt.Tooltip("component", type="nominal"), alt.Tooltip("variance", type="quantitative", format=".3~g"),
+            alt.Tooltip("share", type="quantitative", format=".1%"),
+            alt.Tooltip("cumulated", type="quantitative", format=".1%", title="up to it")]  # fmt: skip
+    each, up = (
+        alt.Chart(found.variances.with_columns(drawn=column, kind=pl.lit(kind)))
+        for column, kind in (("share", "each"), ("cumulated", "up to it"))
+    )
+    single = alt.Chart(pl.DataFrame({"drawn": [1 / len(found.responses)], "kind": ["a single response"]}))
+    layers = [
+        each.mark_bar().encode(**place, tooltip=tips),
+        up.mark_line(strokeWidth=1.4).encode(**place, tooltip=tips),
+        up.mark_point(filled=True, size=40, opacity=1).encode(**place, tooltip=tips),
+        single.mark_rule(strokeDash=[4, 3]).encode(y=y, color=tint, tooltip=alt.value(None)),
+    ]
+    return finished(alt.LayerChart(layer=layers), title, height, width, {})
+
+
+def component_loadings(
+    found: Components, *, components: int = 2, title: str = "", width: Width = "container"
+) -> alt.LayerChart:
+    """What the first components are made of: the correlation of each response with each of them.
+
+    Args:
+        found: The components.
+        components: How many to draw.
+        title: Above the chart.
+        width: In pixels, or as wide as there is room.
+    """
+    import altair as alt
+    import polars as pl
+
+    kept = found.variances["component"].to_list()[:components]
+    names = labels.told_apart(found.responses)
+    shown = found.loadings.filter(pl.col("component").is_in(kept)).with_columns(pl.col("response").replace(names))
+    y = alt.Y("response", type="nominal", sort=list(names.values()), title=None, axis=alt.Axis(labelOverlap=False))
+    base = alt.Chart(shown)
+    bars = base.mark_bar().encode(
+        y=y, yOffset=alt.YOffset("component", type="nominal", sort=kept),
+        x=alt.X("correlation", type="quantitative", scale=alt.Scale(domain=[-1, 1]),
+                axis=alt.Axis(values=[-1, -0.5, 0, 0.5, 1]), title="correlation with the component"),
+        color=alt.Color("component", type="nominal", scale=alt.Scale(domain=kept, range=palette.SERIES),
+                        legend=alt.Legend(title=None)),
+        tooltip=tooltip(shown, {}),
+    )  # fmt: skip
+    zero = alt.Chart(shown.head(1)).mark_rule(color=palette.NEUTRAL).encode(x=alt.datum(0), tooltip=alt.value(None))
+    return finished(alt.LayerChart(layer=[bars, zero]), title, _BAR * len(names), width, {})
 
 
 def component_scores(  # noqa: PLR0913
@@ -54,16 +131,22 @@ def component_scores(  # noqa: PLR0913
         >>> runs = pl.DataFrame({"a": [1, 2, 4, 3], "b": [2, 1, 5, 3], "load": ["low", "low", "high", "high"]})
         >>> chart = component_scores(components(runs, ["a", "b"]), by="load", arrows=True)
         >>> [layer.mark.type for layer in chart.layer]
-        ['point', 'rule', 'text', 'text']
+        ['rule', 'rule', 'point', 'rule', 'text', 'text']
     """
     import altair as alt
 
     shown = found.scores.select(*dict.fromkeys([*([by] if by is not None else []), *tell, x, y]))
-    place = {"x": _axis(alt.X, found, x), "y": _axis(alt.Y, found, y)}
+    beside = alt.Scale(padding=_ROOM if arrows else 0)
+    place = {"x": _axis(alt.X, found, x).scale(beside), "y": _axis(alt.Y, found, y)}
+    zero = alt.Chart(shown.head(1)).mark_rule(color=palette.NEUTRAL, strokeWidth=0.6)
     dots = alt.Chart(shown).mark_point(filled=True, size=46, opacity=0.85).encode(
-        **place, color=alt.value(palette.SERIES[0]) if by is None else color(shown, by), tooltip=tooltip(shown, {}),
+        **place, color=alt.value(palette.SERIES[0]), tooltip=tooltip(shown, {}),
     )  # fmt: skip
-    layers: list[Any] = [dots]
+    if by is not None:
+        told = color(shown, by, title=labels.words(by))
+        shapes = alt.Scale(domain=told["scale"]["domain"], range=SHAPES)
+        dots = dots.encode(color=told, shape=alt.Shape(by, type="nominal", scale=shapes, legend=told["legend"]))
+    layers: list[Any] = [*(zero.encode(**{axis: alt.datum(0), "tooltip": alt.value(None)}) for axis in "xy"), dots]
     if arrows:
         layers += _arrows(found, x, y, place, height)
     return finished(alt.LayerChart(layer=layers), title, height, width, {})

@@ -1,24 +1,37 @@
-"""Correlated responses: the matrix in three colours, and the index-index plot."""
+"""Correlated responses: the matrix in three colours, the histogram of |r|, and the index-index plot."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.plots import labels, palette
-from tightlink.plots.correlation import BANDS, COLORS
+from tightlink.plots.paper import WIDTH
 from tightlink.report.encoding import finished
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import altair as alt
     import polars as pl
 
     from tightlink.analysis.correlation import Correlation
     from tightlink.report.encoding import Width
 
-#: Of a cell, in pixels, and of the names below.
+#: Document 003's red, blue and green, as the colour-blind tell them apart.
+COLORS: Final = {"strong": palette.SERIES[1], "moderate": palette.SERIES[0], "weak": palette.SERIES[2]}
+_BANDS: Final = {"strong": "|r| ≥ 0.80", "moderate": "0.30 ≤ |r| < 0.80", "weak": "|r| < 0.30"}
+#: Height of a cell, and its width on paper, in pixels: of few cells at most, of many at least.
 _CELL: Final = 24
+_WIDEST: Final = 64
 _SMALL_CELL: Final = 16
+_NARROWEST: Final = 18
 _FEW: Final = 20
+#: Of marks in the index-index plot.
+_KINDS: Final = ["within a group", "between groups", "representative", "represented"]
+_BESIDE: Final = 4
+_DASH: Final = "M-0.45,-0.1h0.9v0.2h-0.9Z"
+#: Of a frame about a group, what of a cell is left on each side.
+_ASIDE: Final = 0.05
 
 
 def correlation_matrix(found: Correlation, *, title: str = "", width: Width = "container") -> alt.LayerChart:
@@ -42,15 +55,16 @@ def correlation_matrix(found: Correlation, *, title: str = "", width: Width = "c
     names = labels.told_apart(found.responses)
     cells = found.pairs.select(
         across=pl.col("first").replace(names), up=pl.col("second").replace(names), r="r", p="p", runs="runs",
-        band=pl.col("strength").replace(BANDS), number=(100 * pl.col("r")).round().cast(pl.Int64),
+        band=pl.col("strength").replace(_BANDS), number=(100 * pl.col("r")).round().cast(pl.Int64),
     )  # fmt: skip
     order = list(names.values())
     place: dict[str, Any] = {"x": _axis(alt.X, "across", order[:-1]), "y": _axis(alt.Y, "up", order[1:])}
-    scale = alt.Scale(domain=list(BANDS.values()), range=[COLORS[band] for band in BANDS])
+    scale = alt.Scale(domain=list(_BANDS.values()), range=[COLORS[band] for band in _BANDS])
+    legend = alt.Legend(title="numbers are 100 r", symbolType="square")
     squares = alt.Chart(cells).mark_rect(stroke="white", strokeWidth=0.5)
     squares = squares.encode(
         **place,
-        color=alt.Color("band", type="nominal", scale=scale, legend=alt.Legend(title=None, symbolType="square")),
+        color=alt.Color("band", type="nominal", scale=scale, legend=legend),
         tooltip=[
             alt.Tooltip("across", type="nominal", title="response"),
             alt.Tooltip("up", type="nominal", title="with"),
@@ -61,11 +75,55 @@ def correlation_matrix(found: Correlation, *, title: str = "", width: Width = "c
     )
     text = alt.Chart(cells).mark_text(fontSize=10 if len(order) <= _FEW else 8, color="white")
     text = text.encode(**place, text=alt.Text("number", type="quantitative"), tooltip=alt.value(None))
-    return finished(alt.LayerChart(layer=[squares, text]), title, _height(len(order) - 1), width, {})
+    return _finished([squares, text], title, len(order) - 1, width)
+
+
+def correlation_histogram(
+    found: Correlation, *, title: str = "", height: int = 240, width: Width = "container"
+) -> alt.LayerChart:
+    """How many pairs have which |r|; those above the threshold, which are kept, stand out.
+
+    Args:
+        found: The correlations.
+        title: Above the chart.
+        height: In pixels.
+        width: In pixels, or as wide as there is room.
+    """
+    import altair as alt
+    import polars as pl
+
+    from tightlink.analysis.correlation import histogram
+
+    kinds = {"left out": palette.NEUTRAL, "kept": COLORS["strong"]}
+    rest = pl.col("pairs") - pl.col("kept")
+    bins = histogram(found)
+    bars = pl.concat([
+        bins.select("low", "high", kind=pl.lit("left out"), pairs=rest, bottom=0 * rest, top=rest),
+        bins.select("low", "high", kind=pl.lit("kept"), pairs="kept", bottom=rest, top="pairs"),
+    ]).filter(pl.col("pairs") > 0)  # fmt: skip
+    x = alt.X("low", type="quantitative", scale=alt.Scale(domain=[0, 1]), title="|r|")
+    scale = alt.Scale(domain=list(kinds), range=list(kinds.values()))
+    drawn = alt.Chart(bars).mark_rect(stroke="white", strokeWidth=0.5).encode(
+        x=x, x2="high", y2="top",
+        y=alt.Y("bottom", type="quantitative", title="pairs of responses", axis=alt.Axis(tickMinStep=1, format="d")),
+        color=alt.Color("kind", type="nominal", scale=scale, legend=alt.Legend(title=None, symbolType="square")),
+        tooltip=[alt.Tooltip("low", type="quantitative", title="from"),
+                 alt.Tooltip("high", type="quantitative", title="to"), alt.Tooltip("kind", type="nominal"),
+                 alt.Tooltip("pairs", type="quantitative")],
+    )  # fmt: skip
+    threshold = alt.Chart(pl.DataFrame({"low": [found.threshold], "text": [f"threshold {found.threshold:.3g}"]}))
+    rule = threshold.mark_rule(strokeDash=[4, 3], color=palette.NEUTRAL).encode(x=x, tooltip=alt.value(None))
+    name = threshold.mark_text(align="right", dx=-4, fontSize=11, color="currentColor").encode(
+        x=x, y=alt.value(8), text=alt.Text("text", type="nominal"), tooltip=alt.value(None)
+    )
+    return finished(alt.LayerChart(layer=[drawn, rule, name]), title, height, width, {})
 
 
 def index_index(found: Correlation, *, title: str = "", width: Width = "container") -> alt.LayerChart:
     """Which responses go together: kept pairs, on both axes the responses by their number of partners.
+
+    A group of mutual correlation shows as a full square about the diagonal; its frame is drawn, and the response
+    that stands for it is marked on the diagonal.
 
     Args:
         found: The correlations.
@@ -73,27 +131,49 @@ def index_index(found: Correlation, *, title: str = "", width: Width = "containe
         width: In pixels, or as wide as there is room.
     """
     import altair as alt
-    import polars as pl
 
     order = list(labels.told_apart(found.places["response"]).values())
     pairs, own = _points(found)
     axes: dict[str, Any] = {"x": _axis(alt.X, "across", order), "y": _axis(alt.Y, "up", order[::-1])}
-    kinds = ["within a group", "between groups", "representative"]
-    scale = alt.Scale(domain=kinds, range=[COLORS["strong"], palette.NEUTRAL, palette.SERIES[0]])
-    shapes = alt.Scale(domain=kinds, range=["circle", "circle", "diamond"])
-    shape = alt.Shape("kind", type="nominal", scale=shapes, legend=alt.Legend(title=None))
-    color = alt.Color("kind", type="nominal", scale=scale, legend=alt.Legend(title=None))
+    colors = [COLORS["strong"], palette.NEUTRAL, palette.SERIES[0], palette.NEUTRAL]
+    shapes = alt.Scale(domain=_KINDS, range=["circle", "circle", "diamond", _DASH])
+    legend = alt.Legend(
+        title=f"pairs kept, {found.dimension} groups of {len(order)} responses", titleLimit=0, columns=_BESIDE
+    )
+    mark = {
+        "color": alt.Color("kind", type="nominal", scale=alt.Scale(domain=_KINDS, range=colors), legend=legend),
+        "shape": alt.Shape("kind", type="nominal", scale=shapes, legend=legend),
+    }
+    tips = [alt.Tooltip("across", type="nominal", title="response")]
     dots = alt.Chart(pairs).mark_point(filled=True, size=70, opacity=1).encode(
-        **axes, color=color, shape=shape,
-        tooltip=[alt.Tooltip("across", type="nominal", title="response"),
-                 alt.Tooltip("up", type="nominal", title="with"), alt.Tooltip("r", type="quantitative", format=".3f")],
+        **axes, **mark,
+        tooltip=[*tips, alt.Tooltip("up", type="nominal", title="with"),
+                 alt.Tooltip("r", type="quantitative", format=".3f")],
     )  # fmt: skip
-    diagonal = alt.Chart(own.filter(pl.col("representative"))).mark_point(filled=True, size=80, opacity=1).encode(
-        **axes, color=color, shape=shape,
-        tooltip=[alt.Tooltip("across", type="nominal", title="response"), alt.Tooltip("group", type="nominal"),
-                 alt.Tooltip("partners", type="quantitative")],
+    diagonal = alt.Chart(own).mark_point(filled=True, size=80, opacity=1).encode(
+        **axes, **mark,
+        tooltip=[*tips, alt.Tooltip("group", type="nominal"), alt.Tooltip("partners", type="quantitative")],
     )  # fmt: skip
-    return finished(alt.LayerChart(layer=[dots, diagonal]), title, _height(len(order)), width, {})
+    frames = alt.Chart(_frames(found, order)).mark_rect(filled=False, stroke=palette.NEUTRAL, strokeWidth=0.8).encode(
+        x=axes["x"].bandPosition(_ASIDE), y=axes["y"].bandPosition(1 - _ASIDE),
+        x2=alt.X2("right", bandPosition=1 - _ASIDE), y2=alt.Y2("top", bandPosition=_ASIDE), tooltip=alt.value(None),
+    )  # fmt: skip
+    return _finished([frames, dots, diagonal], title, len(order), width)
+
+
+def _frames(found: Correlation, order: Sequence[str]) -> pl.DataFrame:
+    """From which response to which each group stands on the diagonal, in parts where others stand between."""
+    import polars as pl
+
+    names = labels.told_apart(found.places["response"])
+    ends: list[tuple[str, str]] = []
+    for group in found.groups:
+        places = sorted(order.index(names[name]) for name in group.responses)
+        firsts = [place for place in places if place - 1 not in places]
+        lasts = [place for place in places if place + 1 not in places]
+        ends += [(order[first], order[last]) for first, last in zip(firsts, lasts, strict=True)]
+    low, high = zip(*ends, strict=True)
+    return pl.DataFrame({"across": low, "up": low, "right": high, "top": high})
 
 
 def _points(found: Correlation) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -112,9 +192,8 @@ def _points(found: Correlation) -> tuple[pl.DataFrame, pl.DataFrame]:
         kind=pl.when(same).then(pl.lit("within a group")).otherwise(pl.lit("between groups")),
     )  # fmt: skip
     name = pl.col("response").replace(names)
-    own = found.places.select(
-        "group", "partners", "representative", across=name, up=name, kind=pl.lit("representative")
-    )
+    kind = pl.when("representative").then(pl.lit("representative")).otherwise(pl.lit("represented"))
+    own = found.places.select("group", "partners", across=name, up=name, kind=kind)
     return pairs, own
 
 
@@ -125,5 +204,10 @@ def _axis(make: Any, column: str, order: list[str]) -> Any:
     return make(column, type="nominal", scale=alt.Scale(domain=order), title=None, axis=axis)
 
 
-def _height(rows: int) -> int:
-    return rows * (_CELL if rows <= _FEW else _SMALL_CELL)
+def _finished(layers: Sequence[Any], title: str, cells: int, width: Width) -> alt.LayerChart:
+    """A chart of as many cells along as up."""
+    import altair as alt
+
+    paper = min(max(WIDTH, _NARROWEST * cells), _WIDEST * cells)
+    height = cells * (_CELL if cells < _FEW else _SMALL_CELL)
+    return finished(alt.LayerChart(layer=layers), title, height, width, {"paper": paper})

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 _ROOM: Final = 1.08
 _STROKE: Final = 1.6
 #: Letters in a line of a title.
-_TITLE: Final = 24
+_TITLE: Final = 22
+#: Of a small chart on paper: least, and for each algorithm, in pixels.
+_SMALL: Final = 150
+_EACH: Final = 18
 
 
 def dendrograms(found: Sequence[Dendrogram], *, same: bool = False, height: int = 130) -> list[alt.LayerChart]:
@@ -42,7 +45,12 @@ def dendrograms(found: Sequence[Dendrogram], *, same: bool = False, height: int 
     """
     called = numbered({name: None for each in found for name in each.order})
     top = max(each.height for each in found) if same else None
-    return [dendrogram(each, names=called, top=top, title=each.condition, height=height) for each in found]
+    paper = max(_SMALL, _EACH * len(called))
+    return [
+        _chart(each, called, top=top, height=height, width="container", meta=_key(called) | {"paper": paper})
+        .properties(title=_title(each.condition))
+        for each in found
+    ]  # fmt: skip
 
 
 def dendrogram(
@@ -64,10 +72,23 @@ def dendrogram(
         height: In pixels.
         width: In pixels, or as wide as there is room.
     """
+    called = numbered(found.order) if names is None else names
+    chart = _chart(found, called, top=top, height=height, width=width, meta=_key(called))
+    return chart.properties(title=_title(title)) if title else chart
+
+
+def _chart(
+    found: Dendrogram,
+    called: Mapping[str, str],
+    *,
+    top: float | None,
+    height: int,
+    width: Width,
+    meta: dict[str, Any],
+) -> alt.LayerChart:
     import altair as alt
     import polars as pl
 
-    called = numbered(found.order) if names is None else names
     clusters = range(1, len(found.clusters) + 1)
     colors = [palette.NEUTRAL, *(palette.SERIES[(number - 1) % len(palette.SERIES)] for number in clusters)]
     scale = alt.Scale(domain=[0, *clusters], range=colors)
@@ -87,8 +108,19 @@ def dendrogram(
     )  # fmt: skip
     cut = alt.Chart(pl.DataFrame({"height": [found.cut]})).mark_rule(strokeDash=[3, 3], color=palette.NEUTRAL)
     layers = [lines, cut.encode(y=y, tooltip=alt.value(None))]
-    chart = finished(alt.LayerChart(layer=layers), "", height, width, {})
-    return chart.properties(title=alt.TitleParams(textwrap.wrap(title, _TITLE))) if title else chart
+    return finished(alt.LayerChart(layer=layers), "", height, width, meta)
+
+
+def _title(text: str) -> Any:
+    import altair as alt
+
+    return alt.TitleParams(textwrap.wrap(text, _TITLE))
+
+
+def _key(called: Mapping[str, str]) -> dict[str, Any]:
+    """Which number is which algorithm, to stand below the chart."""
+    numbers = sorted((label, name) for name, label in called.items() if label != name)
+    return {"note": ", ".join(f"{label}\u00a0{name}" for label, name in numbers)}
 
 
 def _lines(found: Dendrogram, called: Mapping[str, str]) -> pl.DataFrame:

@@ -6,11 +6,14 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.analysis.effects import STRONG, WEAK
+from tightlink.errors import TightlinkError, closest, one_of
 from tightlink.plots import labels, palette
-from tightlink.plots.effects import of_response
+from tightlink.plots.paper import WIDTH
 from tightlink.report.encoding import finished, largest
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import altair as alt
     import polars as pl
 
@@ -18,18 +21,27 @@ if TYPE_CHECKING:
 
 _CELL: Final = 26
 _HEIGHT: Final = 240
-#: Where marks stand, from the top, in pixels.
-_ABOVE: Final = -3
+#: Where numbers stand above the chart, and what lying and upright ones take there, in pixels.
+_ABOVE: Final = -4
+_LYING: Final = 36
+_UPRIGHT: Final = 68
+#: More factors' numbers stand upright.
+_MOST_LYING: Final = 7
+_LETTERS: Final = 10
+#: A column for a factor on paper, a letter below it, and a number in a cell, in pixels.
+_COLUMN: Final = 28
+_LETTER: Final = 6.6
+_NUMBER: Final = 84
 #: Factors up to which cells have room for a number, and the axis for levels.
 _MOST_WIDE: Final = 8
 #: Opacity of the smallest effect, and from which on white letters read better.
 _PALEST: Final = 0.15
-_DARK: Final = 0.6
+_DARK: Final = 0.7
 #: Effects below this share have a decimal.
 _SMALL: Final = 0.1
 #: Between the two levels of a factor, as a share of the room of each.
 _INNER: Final = 0.2
-_NAMES: Final = {"**": f"p < {STRONG}", "*": f"p < {WEAK}", "": "not significant"}
+_NAMES: Final = {"**": f"** p < {STRONG}", "*": f"* p < {WEAK}", "": "not significant"}
 _COLORS: Final = {**{_NAMES[mark]: color for mark, color in palette.SIGNIFICANT.items()}, _NAMES[""]: "transparent"}
 _SHOWN: Final = {
     "factor": "factor",
@@ -45,15 +57,22 @@ _SHOWN: Final = {
 
 
 def main_effects(
-    effects: pl.DataFrame, response: str, *, title: str = "", width: Width = "container"
+    effects: pl.DataFrame,
+    response: str,
+    *,
+    names: Mapping[str, str] | None = None,
+    title: str = "",
+    width: Width = "container",
 ) -> alt.LayerChart:
-    """The mean of a response at the low and the high level of each factor, joined by a line; hovering shows the effect.
+    """The mean of a response at the low and the high level of each factor, joined by a line; hovering shows p.
 
-    Above each factor stands its mark; lines have the colours of marks. The dashed line is the mean of all runs.
+    Above each factor stand its effect, the effect as a share of the mean, and "**" or "*" where it is significant;
+    lines have the colours of these marks. The dashed line is the mean of all runs.
 
     Args:
         effects: What `tightlink.analysis.effects.main_effects` found, of one period or algorithm.
         response: Which response.
+        names: What to call factors; without it, the ends of their names that tell them apart.
         title: Above the chart.
         width: In pixels, or as wide as there is room.
 
@@ -70,44 +89,56 @@ def main_effects(
     import altair as alt
     import polars as pl
 
-    found = of_response(effects, response)
-    short = labels.shortest(found["factor"].to_list())
+    found = _of_response(effects, response)
+    factors = found["factor"].to_list()
+    short = {factor: (names or labels.shortest(factors))[factor] for factor in factors}
     up = labels.axis(response, largest(found, "mean_low"))
     rows = found.with_columns(
         pl.col("mean_low", "mean_high", "mean", "effect") * up.factor,
         across=pl.col("factor").replace_strict(short, return_dtype=pl.String),
         significance=pl.col("mark").replace_strict(_NAMES, return_dtype=pl.String),
-        text=pl.col("sign") + pl.col("mark"),
+        text=pl.Series([_in_numbers(row, up.factor) for row in found.iter_rows(named=True)], dtype=pl.String),
     ).with_columns(pl.col(pl.Float64).fill_nan(None))
     points = pl.concat([rows.with_columns(side=pl.lit(side), value=pl.col(f"mean_{side}")) for side in ("low", "high")])
-    factors = alt.X(
+    lying = len(factors) <= _MOST_LYING
+    angle = 0 if lying and _LETTER * max(map(len, short.values())) * len(factors) < WIDTH else -45
+    x = alt.X(
         "across",
         type="nominal",
         sort=list(short.values()),
         title=None,
-        axis=alt.Axis(labelAngle=-45, labelOverlap=False),
+        axis=alt.Axis(labelAngle=angle, labelOverlap=False),
     )
     sides = alt.XOffset("side", type="nominal", sort=["low", "high"], scale=alt.Scale(paddingInner=_INNER))
     value = alt.Y("value", type="quantitative", title=f"mean {up.title}", scale=alt.Scale(zero=False))
     scale = alt.Scale(domain=list(_COLORS), range=[*palette.SIGNIFICANT.values(), palette.NEUTRAL])
-    color = alt.Color(
-        "significance", type="nominal", scale=scale, legend=alt.Legend(title=None, orient="top", offset=20)
-    )
+    room = _LYING if lying else _UPRIGHT
+    mark = alt.Color("significance", type="nominal", scale=scale, legend=alt.Legend(title=None, offset=room))
     base, tips = alt.Chart(points), _tips(rows)
     mean = alt.Chart(rows.head(1)).mark_rule(strokeDash=[4, 3], color=palette.NEUTRAL)
-    texts = alt.Chart(rows.filter(pl.col("mark") != "")).mark_text(fontWeight="bold", fontSize=11, baseline="bottom")
+    # The second line of an upright number is on the right of the first.
+    stand: dict[str, Any] = (
+        {"baseline": "bottom"} if lying else {"angle": 270, "align": "left", "baseline": "middle", "dy": -5}
+    )
+    texts = alt.Chart(rows).mark_text(**stand, fontSize=_LETTERS, lineBreak="\n", lineHeight=_LETTERS + 1)
+    y = alt.value(_ABOVE - (_LETTERS + 1 if lying else 0))
     layers = [
         mean.encode(y=alt.Y("mean", type="quantitative"), tooltip=alt.value(None)),
-        base.mark_line(strokeWidth=1.6).encode(x=factors, xOffset=sides, y=value, color=color, detail="factor",
-                                               tooltip=tips),
-        base.mark_point(filled=True, size=50, opacity=1).encode(x=factors, xOffset=sides, y=value, color=color,
-                                                                tooltip=tips),
-        texts.encode(x=factors, y=alt.value(_ABOVE), text=alt.Text("text", type="nominal"), color=color, tooltip=tips),
-    ]  # fmt: skip
-    return finished(alt.LayerChart(layer=layers), title, _HEIGHT, width, {})
+        base.mark_line(strokeWidth=1.6).encode(x=x, xOffset=sides, y=value, color=mark, detail="factor", tooltip=tips),
+        base.mark_point(filled=True, size=50, opacity=1).encode(x=x, xOffset=sides, y=value, color=mark, tooltip=tips),
+        texts.encode(x=x, y=y, text=alt.Text("text", type="nominal"), color=mark, tooltip=tips),
+    ]
+    paper = {"paper": max(WIDTH, _COLUMN * len(factors))}
+    return finished(alt.LayerChart(layer=layers), title, _HEIGHT, width, paper)
 
 
-def significance_map(effects: pl.DataFrame, *, title: str = "", width: Width = "container") -> alt.LayerChart:
+def significance_map(
+    effects: pl.DataFrame,
+    *,
+    names: Mapping[str, str] | None = None,
+    title: str = "",
+    width: Width = "container",
+) -> alt.LayerChart:
     """Which factors move which responses, and how far; hovering a cell shows the means, the effect and p.
 
     Blue cells with "**" have p < 0.01, orange cells with "*" p < 0.05. The stronger the colour, the larger the effect
@@ -116,8 +147,12 @@ def significance_map(effects: pl.DataFrame, *, title: str = "", width: Width = "
 
     Args:
         effects: What `tightlink.analysis.effects.main_effects` found, of one period or algorithm.
+        names: What to call factors; without it, the ends of their names that tell them apart.
         title: Above the chart.
         width: In pixels, or as wide as there is room.
+
+    Raises:
+        TightlinkError: There are several values of a factor's effect on a response.
 
     Example:
         >>> import polars as pl
@@ -129,10 +164,11 @@ def significance_map(effects: pl.DataFrame, *, title: str = "", width: Width = "
     import altair as alt
     import polars as pl
 
+    responses = _one_each(effects)["response"].unique(maintain_order=True).to_list()
     factors = effects["factor"].unique(maintain_order=True).to_list()
-    responses = effects["response"].unique(maintain_order=True).to_list()
     few = len(factors) <= _MOST_WIDE
-    across, plain = _with_levels(effects, few=few), labels.told_apart(responses)
+    across = _with_levels(effects, names or labels.shortest(factors), few=few)
+    plain = labels.told_apart(responses)
     size = pl.col("relative_effect").abs().fill_nan(1.0).clip(0.0, 1.0)
     share = pl.col("relative_effect").map_elements(_percent, return_dtype=pl.String)
     cells = effects.select(
@@ -155,7 +191,7 @@ def significance_map(effects: pl.DataFrame, *, title: str = "", width: Width = "
     }  # fmt: skip
     tips = _tips(cells)
     scale = alt.Scale(domain=list(_COLORS), range=list(_COLORS.values()))
-    legend = alt.Legend(title=None, orient="top", values=[name for name in _COLORS if name != _NAMES[""]])
+    legend = alt.Legend(title=None, values=[name for name in _COLORS if name != _NAMES[""]])
     strength = alt.Opacity("strength", type="quantitative", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None)
     base = alt.Chart(cells)
     squares = base.mark_rect(stroke=palette.NEUTRAL, strokeOpacity=0.25).encode(
@@ -170,17 +206,47 @@ def significance_map(effects: pl.DataFrame, *, title: str = "", width: Width = "
         color=alt.condition(dark, alt.value("#ffffff"), alt.value("currentColor")),
         tooltip=tips,
     )
-    return finished(alt.LayerChart(layer=[squares, texts]), title, _CELL * max(len(responses), 1), width, {})
+    longest = max(len(line) for text in across.values() for line in text.splitlines())
+    paper = {"paper": (max(_NUMBER, _LETTER * longest) if few else _COLUMN) * len(factors)}
+    return finished(alt.LayerChart(layer=[squares, texts]), title, _CELL * max(len(responses), 1), width, paper)
 
 
-def _with_levels(effects: pl.DataFrame, *, few: bool) -> dict[str, str]:
+def _of_response(effects: pl.DataFrame, response: str) -> pl.DataFrame:
+    """The effects on one response."""
+    import polars as pl
+
+    known = effects["response"].unique(maintain_order=True).to_list()
+    if response not in known:
+        meant = closest(response, known)
+        ending = f"; did you mean {meant}?" if meant else ""
+        raise TightlinkError(f"no effects on {response}: expected {one_of(known)}{ending}")
+    return _one_each(effects.filter(pl.col("response") == response))
+
+
+def _one_each(effects: pl.DataFrame) -> pl.DataFrame:
+    if effects.select("factor", "response").is_duplicated().any():
+        more = [name for name in effects.columns[: effects.columns.index("factor")] if effects[name].n_unique() > 1]
+        raise TightlinkError(f"several effects of one factor on one response: choose a value of {', '.join(more)}")
+    return effects
+
+
+def _in_numbers(row: Mapping[str, Any], factor: float) -> str:
+    """An effect with its mark, and below it the effect as a share of the mean."""
+    if not math.isfinite(row["effect"]):
+        return ""
+    text = f"{row['effect'] * factor:+.3g} {row['mark']}".rstrip()
+    share = row["relative_effect"]
+    if math.isfinite(share):
+        text += f"\n{'+' if share >= 0 else '-'}{_percent(share)}"
+    return text.replace("-", "−")
+
+
+def _with_levels(effects: pl.DataFrame, short: Mapping[str, str], *, few: bool) -> dict[str, str]:
     """What stands below the factors: where there is room, their levels too."""
-    factors = effects["factor"].unique(maintain_order=True).to_list()
-    short = labels.shortest(factors)
-    if not few:
-        return short
-    pairs = {factor: (low, high) for factor, low, high in effects.select("factor", "low", "high").iter_rows()}
-    return {factor: f"{short[factor]}\n{pairs[factor][0]} → {pairs[factor][1]}" for factor in factors}
+    levels = {factor: (low, high) for factor, low, high in effects.select("factor", "low", "high").iter_rows()}
+    return {
+        factor: f"{short[factor]}\n{low} → {high}" if few else short[factor] for factor, (low, high) in levels.items()
+    }
 
 
 def _percent(share: float) -> str:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _BAR: Final = 24
 _THIN_BAR: Final = 15
 _MOST_THICK: Final = 12
-_PERCENT: Final = "format(datum.value * 100, 'd') + '\u202f%'"
+PERCENT: Final = "format(datum.value * 100, 'd') + '\u202f%'"
 _DASHES: Final[dict[str, Any]] = {
     "title": None,
     "symbolType": "stroke",
@@ -162,7 +162,7 @@ def bars_stacked(  # noqa: PLR0913
                 type="quantitative",
                 stack="zero",
                 title=x_title,
-                axis=alt.Axis(labelExpr=_PERCENT, tickCount=5),
+                axis=alt.Axis(labelExpr=PERCENT, tickCount=5),
                 scale=alt.Scale(domain=[0, 1]),
             ),
             color=alt.Color("part", type="nominal", scale=names, legend=alt.Legend(title=None, columns=beside)),

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from tightlink import plots
+from tightlink.report import charts
 from tightlink.scenario import PARAMETERS
 from tightlink.studies.congestion_control.observe.evidence import CONGESTION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-
-    from matplotlib.axes import Axes
 
     from tightlink.studies.congestion_control.observe.homogeneous import Homogeneous
     from tightlink.studies.congestion_control.observe.mixed import Mixed
@@ -28,44 +27,41 @@ def sensitivity(folder: Path, found: Sensitivity) -> list[Path]:
     second = found.effects.filter(pl.col("row") == CONGESTION)
     rows = found.influence.filter(pl.col("row") != "weighted")
     drawn = {
-        "main-effects": plots.main_effects(second, "sources_transmitting", names=_NAMES),
-        "significance": plots.significance_map(second, names=_NAMES),
-        "influence": plots.influence(rows, names=_NAMES),
-        "correlation": plots.correlation_matrix(found.correlation),
-        "correlation-histogram": plots.correlation_histogram(found.correlation),
-        "index-index": plots.index_index(found.correlation),
+        "main-effects": charts.main_effects(second, "sources_transmitting", names=_NAMES),
+        "significance": charts.significance_map(second, names=_NAMES),
+        "influence": charts.influence(rows, names=_NAMES),
+        "correlation": charts.correlation_matrix(found.correlation),
+        "correlation-histogram": charts.correlation_histogram(found.correlation),
+        "index-index": charts.index_index(found.correlation),
+        "ten-steps": plots.ten_steps.page(found.ten_steps),
     }
-    return [
-        *_saved(drawn, folder, found.name),
-        *plots.save(plots.ten_steps.page(found.ten_steps), folder, f"{found.name}-ten-steps"),
-    ]
+    return _saved(drawn, folder, found.name)
 
 
 def homogeneous(folder: Path, one: Homogeneous) -> list[Path]:
     """Dendrograms of all conditions, principal components, outliers."""
     drawn = {
-        "scree": plots.scree(one.components),
-        "loadings": plots.component_loadings(one.components),
-        "components": plots.component_scores(one.components, by="algorithm"),
-        "biplot": plots.component_biplot(one.components, by="algorithm"),
-        "outliers": plots.outlier_grid(one.outliers, least=0.1),
+        "dendrograms": charts.dendrograms(one.dendrograms),
+        "scree": charts.scree(one.components),
+        "loadings": charts.component_loadings(one.components),
+        "components": charts.component_scores(one.components, by="algorithm"),
+        "biplot": charts.component_scores(one.components, by="algorithm", arrows=True),
+        "outliers": charts.outlier_grid(one.outliers, least=0.1),
     }
-    trees = plots.dendrograms(one.dendrograms)
-    return [*plots.save(trees, folder, f"{one.name}-dendrograms"), *_saved(drawn, folder, one.name)]
+    return _saved(drawn, folder, one.name)
 
 
 def mixed(folder: Path, one: Mixed) -> list[Path]:
     """Ranks of a control's own throughput and of standard TCP's, these beside each other, shares of what is there."""
     drawn = {
-        "shares": plots.share_bars(one.shares[1]),
-        "ranks": plots.rank_scatter(one.own_ranks),
-        "ranks-standard": plots.rank_scatter(one.standard_ranks),
+        "shares": charts.share_bars(one.shares[1]),
+        "ranks": charts.rank_scatter(one.own_ranks),
+        "ranks-standard": charts.rank_scatter(one.standard_ranks),
+        "beside-standard": charts.beside_standard(one.very_fast[1]),
     }
-    points = plots.beside_standard(one.very_fast[1])
-    return [*_saved(drawn, folder, one.name), *plots.save(points, folder, f"{one.name}-beside-standard")]
+    return _saved(drawn, folder, one.name)
 
 
-def _saved(drawn: Mapping[str, Axes], folder: Path, name: str) -> list[Path]:
+def _saved(drawn: Mapping[str, Any], folder: Path, name: str) -> list[Path]:
     """Where the figures of an experiment are."""
-    figures: dict[str, Any] = {of: ax.figure for of, ax in drawn.items()}
-    return [file for of, figure in figures.items() for file in plots.save(figure, folder, f"{name}-{of}")]
+    return [file for of, figure in drawn.items() for file in plots.save(figure, folder, f"{name}-{of}")]

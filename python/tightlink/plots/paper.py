@@ -1,0 +1,145 @@
+"""Charts of reports on paper: the same ones, as wide as a column, black on white, in the letters of other figures.
+
+The page of a report and the paper take their look from one file. What a report says below a chart stands below it here.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import re
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any, Final
+
+#: How charts look in reports and here: Vega's configuration, what lines and small charts have besides, numbers.
+LOOK: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("look.json").read_text(encoding="utf-8"))
+#: Of what charts are drawn in, in pixels, of which an inch has 96: with labels, about a column of a paper.
+WIDTH: Final = 380
+_PER_INCH: Final = 96
+_POINTS_PER_INCH: Final = 72
+_INK: Final = "#1b1f24"
+_FONT: Final = "DejaVu Sans, sans-serif"
+#: Between charts on one page, and the most beside each other, by their number and by their width.
+_GAP: Final = 14
+_MOST_ACROSS: Final = 8
+_MOST_WIDE: Final = 1500
+#: Of what stands below.
+_SIZE: Final = 10.5
+_LETTER: Final = 6.2
+_LINE: Final = 15
+
+
+@dataclass(frozen=True)
+class Page:
+    """Charts that are drawn: parts of an SVG, from which the other formats are made, and its size in pixels."""
+
+    parts: str
+    width: int
+    height: int
+
+    def content(self, ending: str, dots_per_inch: int) -> bytes:
+        """The file of one format: "svg", "png" or "pdf"."""
+        import vl_convert
+
+        _fonts()
+        if ending == "svg":
+            return self._svg().encode()
+        if ending == "pdf":
+            # Of pixels it makes points.
+            return bytes(vl_convert.svg_to_pdf(self._svg(_POINTS_PER_INCH / _PER_INCH)))
+        return bytes(vl_convert.svg_to_png(self._svg(), scale=dots_per_inch / _PER_INCH))
+
+    def _svg(self, scale: float = 1) -> str:
+        return (
+            '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+            f'width="{scale * self.width:g}" height="{scale * self.height:g}" viewBox="0 0 {self.width} {self.height}">'
+            f'<rect width="{self.width}" height="{self.height}" fill="#ffffff"/>\n{self.parts}\n</svg>\n'
+        )
+
+
+def page(charts: Any) -> Page:
+    """Draw a chart, or several beside and below each other.
+
+    Args:
+        charts: An Altair chart, such as those of `tightlink.report.charts`, or a list of them.
+    """
+    listed = list(charts) if isinstance(charts, Sequence) else [charts]
+    specs = [spec_of(chart) for chart in listed]
+    notes = dict.fromkeys(filter(None, ((spec.get("usermeta") or {}).get("note") for spec in specs)))
+    drawn = [_drawn(spec, alone=len(specs) == 1) for spec in specs]
+    widest = max(width for _, width, _ in drawn)
+    across = min(_MOST_ACROSS, math.ceil(math.sqrt(2 * len(drawn))), max(1, _MOST_WIDE // (widest + _GAP)))
+    parts: list[str] = []
+    rows = [drawn[first : first + across] for first in range(0, len(drawn), across)]
+    widths = [max(row[place][1] for row in rows if place < len(row)) for place in range(len(rows[0]))]
+    down = 0
+    for row in rows:
+        for place, (svg, _, _) in enumerate(row):
+            left = sum(widths[:place]) + _GAP * place
+            parts.append(f'<g transform="translate({left},{down})">{svg}</g>')
+        down += max(height for _, _, height in row) + _GAP
+    width = sum(widths) + _GAP * (len(widths) - 1)
+    for line in (line for note in notes for line in textwrap.wrap(note, int(width / _LETTER))):
+        parts.append(
+            f'<text x="4" y="{down}" font-family="{_FONT}" font-size="{_SIZE}" fill="{_INK}">{escape(line)}</text>'
+        )
+        down += _LINE
+    return Page(_numbered("\n".join(parts)), width, down)
+
+
+def spec_of(chart: Any) -> dict[str, Any]:
+    """The specification of a chart as we made it, with its data in full."""
+    import altair as alt
+
+    with alt.theme.enable("none"), alt.data_transformers.enable("default", max_rows=None, consolidate_datasets=True):
+        return dict(chart.to_dict())
+
+
+def _drawn(spec: dict[str, Any], *, alone: bool) -> tuple[str, int, int]:
+    """A chart as SVG without its outermost element, its width and its height."""
+    import altair as alt
+    import vl_convert
+
+    _fonts()
+    meta = spec.pop("usermeta", None) or {}
+    _wide(spec, meta.get("paper", WIDTH))
+    config = LOOK["config"] | {"font": _FONT, "aria": False}
+    for more in ([] if alone else [LOOK["among_others"]]) + ([LOOK["lines"]] if "hover" in meta else []):
+        config = config | {part: config[part] | own for part, own in more.items()}
+    # On the screen, letters have the colour of the page.
+    text = json.dumps(spec | {"config": config}).replace('"currentColor"', f'"{_INK}"')
+    written = alt.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]
+    version = written if written in vl_convert.get_vegalite_versions() else None
+    svg = vl_convert.vegalite_to_svg(text, vl_version=version, format_locale=LOOK["formatLocale"])
+    head, _, body = svg.partition(">")
+    width, height = (round(float(size)) for size in re.findall(r' (?:width|height)="([\d.]+)"', head))
+    return body.rpartition("</svg>")[0], width, height
+
+
+def _wide(spec: dict[str, Any], width: int) -> None:
+    """A width in pixels for what is as wide as a report; nothing is cut off, as axes and labels come on top of it."""
+    spec.pop("autosize", None)
+    if spec.get("width") == "container":
+        spec["width"] = width
+    for part in spec.get("vconcat", ()):
+        _wide(part, width)
+
+
+def _numbered(svg: str) -> str:
+    """The SVG with the names of its parts counted from one, not on from those of what was drawn before."""
+    names = {name: f"part{place}" for place, name in enumerate(dict.fromkeys(re.findall(r' id="([^"]+)"', svg)), 1)}
+    return re.sub(r'( id="|url\(#)([^")]+)', lambda found: found[1] + names.get(found[2], found[2]), svg)
+
+
+@functools.cache
+def _fonts() -> None:
+    """Letters are measured and drawn with those that come with matplotlib, whatever the machine has."""
+    import matplotlib as mpl
+    import vl_convert
+
+    vl_convert.register_font_directory(str(Path(mpl.get_data_path(), "fonts", "ttf")))
