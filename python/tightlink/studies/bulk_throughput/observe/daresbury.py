@@ -80,7 +80,6 @@ def beyond_maxima(grid: pl.DataFrame) -> dict[str, object]:
         "lines_losing_more": sum(top["loss"] < smallest(rest["loss"]) for _, top, rest in after),
         "decrease_most": max(decreases.values()),
         "decrease_over_10_percent_flows": _and([flows for flows, drop in decreases.items() if drop > 0.1]),
-        "decrease_most_above_4": max(drop for flows, drop in decreases.items() if flows > FEW),
     }
 
 

@@ -80,9 +80,9 @@ def lbnl(grid: pl.DataFrame) -> dict[str, float]:
 
 
 def fewer_ahead(grid: pl.DataFrame) -> float:
-    """How much more the best of fewer than 7 flows carry than the best of 7 and more, over these."""
+    """How much more the best of fewer than 7 flows carry than the best of 7 and more, over these, in whole bit/s."""
     few, many = grid.filter(pl.col("flows") < SEVEN), grid.filter(pl.col("flows") >= SEVEN)
-    return largest(few["goodput_bps"]) / largest(many["goodput_bps"]) - 1
+    return round(largest(few["goodput_bps"])) / round(largest(many["goodput_bps"])) - 1
 
 
 def _effects(grid: pl.DataFrame) -> dict[int, float]:
@@ -99,13 +99,15 @@ def _summary(grids: Mapping[str, pl.DataFrame]) -> dict[str, object]:
         each |= {
             f"{place.name}.maximum_share": top["goodput_share"],
             f"{place.name}.maximum_flows": top["flows"],
-            f"{place.name}.fewer_ahead": fewer_ahead(grid),
             f"{place.name}.flows_within_5_percent": min(near["flows"].to_list()),
         }
         few = [(flows, part) for flows, part in lines(grid) if flows <= 4]
         hits += [is_best(part, nearest_window(place.bdp_packets)) for _, part in few]
         shared += [is_best(part, nearest_window(place.bdp_packets / flows)) for flows, part in few]
+    ahead = [fewer_ahead(grids[place.name]) for place in SITES]
     return each | {
+        "summary.paths": len(ahead),
+        "summary.seven_enough": sum(more <= 0 for more in ahead),
         "summary.few_lines": len(hits),
         "summary.best_at_bdp": sum(hits),
         "summary.best_at_shared_bdp": sum(shared),
