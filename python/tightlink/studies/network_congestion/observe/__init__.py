@@ -51,7 +51,7 @@ def observe(runs: Mapping[str, Run]) -> Observed:
     """From runs to values and tables."""
     graphs, near, limited = order_parameter.read(runs), rounding.Rounding(runs), fluctuations.Limited(runs)
     structure, sizes, shared = invariants.table(runs), packet_sizes.read(runs), balanced.table(runs)
-    evolved = growth.table(runs)
+    evolved, simulated = growth.table(), growth.simulated(runs)
     ranked = invariants.correlations(structure)
     values = {
         **order_parameter.values(graphs),
@@ -60,6 +60,6 @@ def observe(runs: Mapping[str, Run]) -> Observed:
         **invariants.values(structure, ranked),
         **packet_sizes.values(sizes),
         **balanced.values(shared),
-        **growth.values(evolved),
+        **growth.values(evolved, simulated),
     }
     return Observed(values, graphs, near, limited, structure, ranked, sizes, shared, evolved)

@@ -28,7 +28,8 @@ def section(found: pl.DataFrame, values: Mapping[str, object]) -> Section:
         f"of {NODES} nodes grow by {STEPS} wires, each put where one of four rules says, or by as much capacity, or "
         "none is added and capacity moves. The load decides where: past the link that is asked for most, or between "
         "the two nodes with most paths; preferential growth and growth anywhere do not look at it. Paths are those of "
-        "fewest links throughout. Every network that comes out is simulated around its λc."
+        "fewest links throughout. λc is C (n − 1) / B; what becomes of one graph of each family is simulated around "
+        "it."
     )
     words = {growth.BEFORE: "before"} | RULES
     shown = found.group_by("rule", maintain_order=True).agg(
@@ -55,7 +56,7 @@ def section(found: pl.DataFrame, values: Mapping[str, object]) -> Section:
         x_title="wires added, or as much capacity", y_title="λc over λc before", height=300,
     )  # fmt: skip
     caption = "By C (n − 1) / B, mean over random and scale-free graphs."
-    means = f"Means over {values['growth.graphs']} graphs; λc as simulated, in packets/s from each node."
+    means = f"Means over {values['growth.graphs']} graphs; λc by C (n − 1) / B, in packets/s from each node."
     return Section(
         "Networks that grow under load", finding, [Text(text), Chart(chart, caption), Table(table, means, formats)]
     )

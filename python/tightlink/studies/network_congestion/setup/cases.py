@@ -42,7 +42,7 @@ LIMITS: Final = (8, 16, 32, 64)
 _LIMITED_LOADS: Final = (0.8, 0.88, 0.92, 0.95, 0.97, 0.985, 1.0, 1.015, 1.03, 1.05, 1.08, 1.12, 1.2)
 #: Of the link with short queues: packets on its wire would count among few that wait.
 _SHORT_DELAY_S: Final = 0.0005
-INVARIANT_LOADS: Final = (0.9, 1.0, 1.03, 1.06, 1.09, 1.12)
+_INVARIANT_LOADS: Final = (0.9, 1.0, 1.03, 1.06, 1.09, 1.12)
 _SIZED_LOADS: Final = (0.9, 0.94, 0.97, 1.0, 1.02, 1.04, 1.06, 1.08, 1.12, 1.16, 1.2, 1.5)
 _BALANCED_LOADS: Final = (0.9, 0.96, 1.0, 1.02, 1.04, 1.06, 1.1)
 #: Packet sizes of the Internet and their shares: ACKs, the old default of 536 B of payload, full Ethernet frames. The
@@ -101,7 +101,7 @@ def invariants() -> tuple[Case, ...]:
         *(graphs.scale_free(64, seed) for seed in (1, 2, 3, 4)),
         *(graphs.autonomous_systems(64, seed) for seed in (1, 2, 3)),
     ]  # fmt: skip
-    return tuple(Case(f"invariants/{graph.name}", graph, INVARIANT_LOADS) for graph in chosen)
+    return tuple(Case(f"invariants/{graph.name}", graph, _INVARIANT_LOADS) for graph in chosen)
 
 
 @cache
