@@ -65,8 +65,11 @@ def test_without_replications_lenth_tells() -> None:
     found = joint_effects(_runs(seeds=1, noise=0.1), NAMES, ["delay"])
     assert found["p"].is_nan().all()
     assert found["freedom"].to_list() == [0] * 7
-    large = found.filter(pl.col("p_lenth") < 0.05)["term"].to_list()
-    assert large == ["a", "a × b"]
+    sizes = np.abs(found["effect"].to_numpy())
+    kept = sizes[sizes < 2.5 * 1.5 * np.median(sizes)]
+    error = 1.5 * np.median(kept)
+    assert found["p_lenth"].to_list() == pytest.approx(2 * stats.t.sf(sizes / error, len(sizes) / 3))
+    assert found.sort("p_lenth")["term"].head(2).to_list() == ["a", "a × b"]
 
 
 def test_a_response_of_some_runs_only() -> None:
