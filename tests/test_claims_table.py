@@ -115,6 +115,31 @@ expected = "<rate>"
         ClaimsTable.parsed(family.format("a"))
 
 
+def test_rows_of_several_families_are_multiplied_and_parts_chosen() -> None:
+    text = """
+[rows]
+rates = [{ name = "four", rate = 4.0 }, { name = "half", rate = 0.5 }]
+parts = [{ part = "one" }, { part = "two" }]
+[[claims]]
+rows = ["parts", "rates"]
+[[claims.each]]
+id = "<part>.<name>"
+statement = "It is <rate>"
+place = ""
+observed = "base.rate-a"
+expected = "<rate>"
+open = "{'' if base.rate-a == 4 else 'It is another one.'}"
+"""
+    table = ClaimsTable.parsed(text)
+    assert [each.id for each in table.statements] == ["one.four", "one.half", "two.four", "two.half"]
+    assert [each.id for each in table.of({"two"}).statements] == ["two.four", "two.half"]
+    # A sentence without words is no reason to be open.
+    assert [claim.holds for claim in table.of({"one"}).judged({"base.rate-a": 4.0})] == [True, False]
+    assert [claim.reason for claim in table.of({"one"}).judged({"base.rate-a": 3.0})] == ["It is another one."] * 2
+    with pytest.raises(tl.TightlinkError, match=r'claims\.toml: there are no rows "other"'):
+        ClaimsTable.parsed(text.replace('"parts", "rates"', '"parts", "other"'))
+
+
 def test_rows_without_a_key_have_that_of_the_entry() -> None:
     text = """
 [[claims]]

@@ -25,7 +25,7 @@ from tightlink.experiment.plan import Plan
 from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.running import run
 from tightlink.experiment.store import Store
-from tightlink.studies.congestion_control.experiment import Size, experiment
+from tightlink.studies.congestion_control.setup.experiment import Size, experiment
 
 distributed = pytest.importorskip("distributed")
 

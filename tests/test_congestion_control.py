@@ -22,7 +22,7 @@ from tightlink.experiment.store import Store
 from tightlink.scenario import PARAMETERS
 from tightlink.studies import congestion_control
 from tightlink.studies.claims_table import ClaimsTable
-from tightlink.studies.congestion_control.observe import costs, sensitivity
+from tightlink.studies.congestion_control.observe import costs, increase, sensitivity
 from tightlink.studies.congestion_control.observe.evidence import gather
 from tightlink.studies.congestion_control.observe.ratios import of_ratios
 from tightlink.studies.congestion_control.observe.readings import Readings
@@ -234,7 +234,7 @@ def test_the_report_and_the_tables(folder: Path) -> None:
 def test_costs_are_those_of_the_benchmarks() -> None:
     page = (Path(__file__).parents[1] / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     table = page.partition("<!-- users: begin -->")[2].partition("<!-- users: end -->")[0]
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.strip().splitlines()]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines() if line.startswith("|")]
     columns = {name: place for place, name in enumerate(rows[0])}
     one_thread = [row for row in rows[2:] if row[columns["threads"]] == "1"]
     assert {int(row[columns["sources"]]): int(row[columns["ns/hop"]]) for row in one_thread} == costs.NANOSECONDS
@@ -258,9 +258,17 @@ def test_medians_have_an_interval_by_the_sign_test() -> None:
     assert of_ratios("loss", np.array([]))["loss.none"]
 
 
+def test_what_a_window_keeps_is_told_at_losses_only() -> None:
+    """A delay makes it smaller, too; a loss sets the threshold; the first of them ends slow start."""
+    window = np.array([8.0, 16, 4, 6, 8, 10, 7, 7, 8, 10, 5, 5.5, 6, 7, 8, 9, 10])
+    threshold = np.array([np.inf, np.inf, *[8.0] * 8, *[5.0] * 7])
+    assert increase.kept_after_losses(window, threshold, 2) == 0.5
+    assert math.isnan(increase.kept_after_losses(window[:6], threshold[:6], 2))
+
+
 def test_counts_are_rates_where_intervals_differ(tmp_path: Path) -> None:
     factors = ("measurement_interval", "think_time")
-    small = _fewer("sensitivity", factors, ())
+    small = _fewer("sensitivity", factors)
     runs = execute(small.tasks(SMALL), Store(tmp_path))
     evidence = gather(small, SMALL, runs)
     counted = evidence.responses()

@@ -159,4 +159,6 @@ def power(error: float, freedom: float, effect: float, level: float) -> float:
     limit = t.isf(level / 2, freedom)
     if effect / error > limit + _CERTAIN:
         return 1.0
-    return float(nct.sf(limit, freedom, effect / error) + nct.cdf(-limit, freedom, effect / error))
+    # Of the wrong sign, which is not computed where it is next to nothing.
+    other = nct.cdf(-limit, freedom, effect / error)
+    return float(nct.sf(limit, freedom, effect / error) + (0.0 if math.isnan(other) else other))

@@ -47,11 +47,13 @@ def _row(control: str, setting: Setting, run: Run) -> dict[str, Any]:
         "initial_ssthresh": setting.threshold,
         "full_s": float(full[0]) if full.size else float(WATCHED_S[setting.load]),
         "goodput_bps": float(run.flows.filter(pl.col("label") == FLOW)["goodput_bps"].item()),
-        "kept": _kept(window, own["ssthresh_packets"].to_numpy(), max(round(2 * round_trip / INTERVAL_S), 1)),
+        "kept": kept_after_losses(
+            window, own["ssthresh_packets"].to_numpy(), max(round(2 * round_trip / INTERVAL_S), 1)
+        ),
     }
 
 
-def _kept(window: NDArray[np.float64], threshold: NDArray[np.float64], after: int) -> float:
+def kept_after_losses(window: NDArray[np.float64], threshold: NDArray[np.float64], after: int) -> float:
     """The part of the window that is left so many intervals after a loss, median over all; NaN without one.
 
     A loss sets the threshold; other things that make a window smaller, as Compound's delay does, leave it. The first
