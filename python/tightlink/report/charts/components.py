@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink.analysis.effects import in_words
 from tightlink.plots import labels, palette
 from tightlink.reduce import largest
 from tightlink.report.charts.marks import PERCENT
@@ -134,8 +135,13 @@ def component_scores(  # noqa: PLR0913
         ['rule', 'rule', 'point', 'rule', 'text', 'text']
     """
     import altair as alt
+    import polars as pl
 
-    shown = found.scores.select(*dict.fromkeys([*([by] if by is not None else []), *tell, x, y]))
+    # Groups are names, even those of numbers.
+    scores = found.scores
+    if by is not None:
+        scores = scores.with_columns(pl.Series(by, map(in_words, scores[by]), dtype=pl.String))
+    shown = scores.select(*dict.fromkeys([*([by] if by is not None else []), *tell, x, y]))
     beside = alt.Scale(padding=_ROOM if arrows else 0)
     place = {"x": _axis(alt.X, found, x).scale(beside), "y": _axis(alt.Y, found, y)}
     zero = alt.Chart(shown.head(1)).mark_rule(color=palette.NEUTRAL, strokeWidth=0.6)
