@@ -81,4 +81,5 @@ def test_power_is_that_of_a_simulated_test() -> None:
     samples = random.normal(0.1, 0.04, 20_000) / (0.04 * np.sqrt(random.chisquare(10, 20_000) / 10))
     seen = float((np.abs(samples) > stats.t.isf(0.005, 10)).mean())
     assert power(0.04, 10, 0.1, 0.01) == pytest.approx(seen, abs=0.02)
+    assert power(0.001, 63, 0.1, 0.01) == pytest.approx(power(0.0034, 63, 0.1, 0.01)) == 1.0
     assert math.isnan(power(math.nan, 0, 0.1, 0.01))

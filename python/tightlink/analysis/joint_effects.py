@@ -41,6 +41,8 @@ _SPREAD: Final = 3.0
 _ORDER: Final = 2
 #: Residuals that are this small beside the values are rounding.
 _ROUNDING: Final = 1e-12
+#: An effect that is so many standard errors beyond what counts as seen is; the noncentral distribution is not computed.
+_CERTAIN: Final = 10.0
 _SCHEMA: Final = ("term", "aliases", "order", "response", "scale", "effect", "relative_effect", "error", "freedom", "t",
                   "p", "p_lenth", "sign")  # fmt: skip
 
@@ -155,4 +157,6 @@ def power(error: float, freedom: float, effect: float, level: float) -> float:
     if not error or math.isnan(error) or freedom < 1:
         return math.nan
     limit = t.isf(level / 2, freedom)
+    if effect / error > limit + _CERTAIN:
+        return 1.0
     return float(nct.sf(limit, freedom, effect / error) + nct.cdf(-limit, freedom, effect / error))

@@ -45,7 +45,7 @@ def _row(control: str, setting: Setting, run: Run) -> dict[str, Any]:
         "arrives_s": setting.arrives_s,
         "delay": setting.delay,
         "initial_ssthresh": setting.threshold,
-        "full_s": float(full[0]) if full.size else float(WATCHED_S),
+        "full_s": float(full[0]) if full.size else float(WATCHED_S[setting.load]),
         "goodput_bps": float(run.flows.filter(pl.col("label") == FLOW)["goodput_bps"].item()),
         "kept": _kept(window, own["ssthresh_packets"].to_numpy(), max(round(2 * round_trip / INTERVAL_S), 1)),
     }

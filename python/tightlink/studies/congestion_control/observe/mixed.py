@@ -17,8 +17,8 @@ from tightlink.studies.congestion_control.setup.experiment import STANDARD
 if TYPE_CHECKING:
     from tightlink.studies.congestion_control.observe.evidence import Evidence
 
-#: What interfaces carry, in packets/s.
-_INTERFACES: Final = {"normal": 8e3, "fast": 80e3}
+#: What a fast interface carries, in packets/s: 1 Gbit/s.
+_FAST_INTERFACE: Final = 80e3
 #: Files, from the smallest to the largest.
 FILES: Final = ("web-object", "document", "service-pack", "movie")
 #: How many the document names as the most, and as the least fair.
@@ -92,15 +92,29 @@ class Mixed:
         full = pl.len().over("condition", "response") == len(self.found.experiment.algorithms)
         return ranks(long.filter(full), condition="condition", algorithm="algorithm", best="largest")
 
-    @cached_property
-    def shares(self) -> pl.DataFrame:
-        """The share of what the slower interface of the two hosts would carry, of the largest files that many send."""
-        available = self.table.with_columns(available=pl.col("interface").replace_strict(_INTERFACES, default=None))
+    def largest(self, chosen: pl.Expr, words: str) -> tuple[str, pl.DataFrame]:
+        """The largest files that many of the chosen groups send, and those groups; else all Web objects."""
         for file in reversed(FILES):
-            own = available.filter(pl.col("file") == file)
-            if own["condition"].n_unique() >= _FEWEST or file == FILES[0]:
-                break
-        return shares(own, algorithm="algorithm", own="own", standard="standard", available="available")
+            own = self.table.filter(chosen, pl.col("file") == file)
+            if own["condition"].n_unique() >= _FEWEST:
+                return f"{file}, {words}", own
+        return "web-object, all groups, as too few others complete", self.table.filter(pl.col("file") == FILES[0])
+
+    @cached_property
+    def very_fast(self) -> tuple[str, pl.DataFrame]:
+        """For biplots as the document has them: large files over very fast paths between fast interfaces."""
+        file, own = self.largest(
+            (pl.col("path") == "direct-direct") & (pl.col("interface") == "fast"), "very fast paths, fast interfaces"
+        )
+        return file, beside(own, condition="condition", algorithm="algorithm", own="own", standard="standard")
+
+    @cached_property
+    def shares(self) -> tuple[str, pl.DataFrame]:
+        """The share of 1 Gbit/s of large files on uncongested paths: the half of the conditions with less loss."""
+        file, own = self.largest(
+            (pl.col("interface") == "fast") & pl.col("condition").is_in(self.halves[0]), "uncongested, fast interfaces"
+        )
+        return file, shares(own, algorithm="algorithm", own="own", standard="standard", available=_FAST_INTERFACE)
 
     def leading(self, file: str, interface: str) -> tuple[list[str], int]:
         """The controls by what their own transfers of a file gain over standard TCP's, the best first; of how many."""

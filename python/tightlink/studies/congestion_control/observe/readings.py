@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.studies.congestion_control.setup import document
@@ -47,16 +47,29 @@ class Readings:
         """What a response of the document is, by its effects without one parameter's, and how well these agree.
 
         The agreement is the cosine between the document's marks and ours, of parameters whose levels are known: 1 where
-        they are the same, 0 where they have nothing in common.
+        they are the same, 0 where they have nothing in common. Responses of a class are different ones: of all ways to
+        read them, it is that of the largest agreement in all.
         """
+        from scipy.optimize import linear_sum_assignment
+
+        of_class = [each for each, name in document.CLASS_OF.items() if name == document.CLASS_OF[number]]
+        candidates = document.CANDIDATES[document.CLASS_OF[number]]
+        agreement = [
+            [self._agreement(each, candidate, without if each == number else "") for candidate in candidates]
+            for each in of_class
+        ]
+        own = of_class.index(number)
+        chosen = int(linear_sum_assignment(agreement, maximize=True)[1][own])
+        return candidates[chosen], agreement[own][chosen]
+
+    @cache  # noqa: B019
+    def _agreement(self, number: str, response: str, without: str) -> float:
         known = [name for name in document.NAME_OF if name not in {without, *document.UNKNOWN}]
-        theirs = [self._theirs(number, name) for name in known]
-        found = {
-            candidate: _cosine(theirs, [self._ours(name, candidate) for name in known])
-            for candidate in document.CANDIDATES[document.CLASS_OF[number]]
-        }
-        best = max(found, key=lambda name: found[name])
-        return best, found[best]
+        theirs, ours = (
+            [of(name) for name in known] for of in (partial(self._theirs, number), partial(self._ours, response))
+        )
+        lengths = math.hypot(*theirs) * math.hypot(*ours)
+        return sum(a * b for a, b in zip(theirs, ours, strict=True)) / lengths if lengths else 0.0
 
     def orientation(self, parameter: str, without: str) -> int:
         """1 if our high level is the document's, −1 if it is its low one, by all responses but one; 0 if none tells."""
@@ -82,11 +95,6 @@ class Readings:
         sign, strong = document.effects()[number].get(parameter, ("", False))
         return _VALUE[sign] * (1.0 if strong else 0.5)
 
-    def _ours(self, parameter: str, response: str) -> float:
+    def _ours(self, response: str, parameter: str) -> float:
         own = self.effects.get((parameter, response))
         return _VALUE[own["sign"]] * _WEIGHT[own["mark"]] if own else 0.0
-
-
-def _cosine(one: list[float], other: list[float]) -> float:
-    lengths = math.hypot(*one) * math.hypot(*other)
-    return sum(a * b for a, b in zip(one, other, strict=True)) / lengths if lengths else 0.0

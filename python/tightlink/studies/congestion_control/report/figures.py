@@ -10,7 +10,6 @@ from tightlink import plots
 from tightlink.report import charts
 from tightlink.scenario import PARAMETERS
 from tightlink.studies.congestion_control.observe.evidence import CONGESTION
-from tightlink.studies.congestion_control.observe.mixed import FILES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,10 +54,10 @@ def homogeneous(folder: Path, one: Homogeneous) -> list[Path]:
 def mixed(folder: Path, one: Mixed) -> list[Path]:
     """Ranks of a control's own throughput and of standard TCP's, these beside each other, shares of what is there."""
     drawn = {
-        "shares": charts.share_bars(one.shares),
+        "shares": charts.share_bars(one.shares[1]),
         "ranks": charts.rank_scatter(one.own_ranks),
         "ranks-standard": charts.rank_scatter(one.standard_ranks),
-        "beside-standard": charts.beside_standard(one.points(FILES[0])),
+        "beside-standard": charts.beside_standard(one.very_fast[1]),
     }
     return _saved(drawn, folder, one.name)
 

@@ -12,16 +12,16 @@ from tightlink.studies.congestion_control.setup.experiment import STANDARD
 if TYPE_CHECKING:
     from tightlink.studies.congestion_control.observe.homogeneous import Homogeneous
 
-#: The smaller of the document's two filters.
-_EFFECT: Final = 0.1
+#: Of condition-response summaries, which the document has three of.
+_FILTERS: Final = (0.0, 0.1, 0.3)
 
 
 def section(one: Homogeneous) -> Section:
     """What happened, control by control."""
     third = len(one.by_congestion) // 3
     heavy = one.table.filter(pl.col("condition").is_in(one.by_congestion[-third:]))
-    shown = ("sources_transmitting", "transfers_completed", "connections_failed", "loss", "retransmission_rate",
-             "cwnd_mean_packets", "timeouts", "rtt_mean_s")  # fmt: skip
+    shown = ("sources_transmitting", "transfers_completed", "sources_connecting", "loss", "retransmission_rate",
+             "cwnd_mean_packets", "cwnd_swing", "timeouts", "rtt_mean_s")  # fmt: skip
     table = heavy.group_by("algorithm", maintain_order=True).agg(pl.col(shown).mean())
     return Section(
         one.found.experiment.title,
@@ -34,9 +34,12 @@ def section(one: Homogeneous) -> Section:
                 charts.component_scores(one.components, by="algorithm", tell=["condition", "algorithm"]),
                 "All runs along two principal components: hover a point for its condition.",
             ),
-            Chart(
-                charts.outlier_grid(one.outliers, least=_EFFECT),
-                "Where a control is an outlier (Grubbs' test, p < 0.05) by 10 % or more.",
+            *(
+                Chart(
+                    charts.outlier_grid(one.outliers, least=least),
+                    f"Where a control is an outlier by {least:.0%} or more (Grubbs' test, p < 0.05).",
+                )
+                for least in _FILTERS
             ),
             Table(
                 one.life(STANDARD),

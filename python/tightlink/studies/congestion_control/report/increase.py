@@ -33,9 +33,9 @@ def section(table: pl.DataFrame) -> Section:
         "With a high initial threshold slow start decides, with a low one the control; under congestion neither.",
         [
             Text(
-                f"One flow over {RATE} and a buffer of 1 BDP, delays of {' and '.join(DELAYS)} each way; then beside "
-                f"20 flows of standard TCP with a buffer of a tenth of that. Watched for {WATCHED_S} s; a flow that "
-                "has not filled the link by then stands at that time. Under congestion it arrives three times."
+                f"One flow over {RATE} and a buffer of 1 BDP, delays of {' and '.join(DELAYS)} each way, watched for "
+                f"{WATCHED_S['alone']} s; one that has not filled the link by then stands at that time. Then, three "
+                "times, beside 20 flows of standard TCP with a buffer of a tenth of that."
             ),
             Chart(points.properties(width="container", height=220), "Until the window is what the path holds."),
             Table(by_control, "Time to a full link, and the part of a window that is left after a loss."),

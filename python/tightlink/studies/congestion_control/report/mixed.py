@@ -15,6 +15,7 @@ def section(one: Mixed) -> Section:
     """Who gains and who pays."""
     shown = one.fairness.select("algorithm", "ratio", "ahead", "behind", "conditions", "p")
     ranked = one.own_ranks.summary.join(one.standard_ranks.summary, on="algorithm", suffix="_standard")
+    (rated, shares), (large, very_fast) = one.shares, one.very_fast
     return Section(
         one.found.experiment.title,
         one.found.experiment.question + ".",
@@ -26,7 +27,9 @@ def section(one: Mixed) -> Section:
                   "Mean rank of the throughput of a control's own transfers, and of standard TCP's beside it."),
             Chart(charts.rank_scatter(one.own_ranks), "Ranks of a control's own throughput."),
             Chart(charts.rank_scatter(one.standard_ranks), "Ranks of the throughput of standard TCP beside it."),
-            Chart(charts.share_bars(one.shares), "Share of what the slower interface would carry."),
+            Chart(charts.share_bars(shares), f"Share of 1 Gbit/s: {rated}."),
+            Row(charts.beside_standard(very_fast),
+                f"A control along, standard TCP up: {large}."),
             Row(charts.beside_standard(one.points(FILES[0])), "Web objects: a control along, standard TCP up."),
         ],
     )  # fmt: skip

@@ -22,7 +22,8 @@ RATE: Final = "100 Mbit/s"
 #: One way: half of a round trip.
 DELAYS: Final = ("20 ms", "80 ms")
 INTERVAL_S: Final = 0.02
-WATCHED_S: Final = 60
+#: An empty path of 160 ms holds 1333 packets, which standard TCP reaches from 100 in 200 s.
+WATCHED_S: Final = {"alone": 240, "congested": 60}
 FLOW: Final = "flow"
 #: Beside a flow under heavy congestion; which of its packets are lost is chance, so it arrives three times.
 _SETTLED: Final = 20
@@ -53,7 +54,7 @@ class Setting:
             traffic["settled"] = {**flow, "tcp": standard, "flows": _SETTLED, "start": start}
         return Scenario.from_dict({
             "profile": "rfc",
-            "duration": f"{self.arrives_s + WATCHED_S} s",
+            "duration": f"{self.arrives_s + WATCHED_S[self.load]} s",
             "link": {
                 "access": {"ends": ["sender", "router"], "rate": "1 Gbit/s", "delay": "0.1 ms",
                            "queue": "100000 packets"},
