@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _REACH: Final = 0.9
 #: Of names, in pixels.
 _LETTERS: Final = 11
+_LINE: Final = 13
 _ARROW: Final[dict[str, Any]] = {"strokeWidth": 1.3, "color": palette.NEUTRAL}
 #: Groups are told by their shapes as well as by colours.
 SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right",
@@ -169,7 +170,7 @@ def _arrows(found: Components, x: str, y: str, place: dict[str, Any], height: in
     ends = pl.DataFrame({"response": names, x: along, y: up, "origin": [0.0] * len(names)})
     rules = alt.Chart(ends).mark_rule(**_ARROW).encode(**place, x2="origin", y2="origin", tooltip=alt.value(None))
     layers: list[Any] = [rules]
-    least = _LETTERS / height * 2 * largest(found.scores[y].abs())
+    least = _LINE / height * 2 * largest(found.scores[y].abs())
     for side, style in ((pl.col(x) >= 0, alt.MarkDef("text", align="left", dx=4)),
                         (pl.col(x) < 0, alt.MarkDef("text", align="right", dx=-4))):  # fmt: skip
         part = ends.filter(side)
