@@ -81,6 +81,8 @@ def test_components_are_drawn(iris: designed.Designed, tmp_path: Path) -> None:
     assert "sepal length" not in scores.texts
     biplot = Drawn(charts.component_scores(found, by="species", arrows=True), tmp_path)
     assert {"sepal length", "sepal width", "petal length", "petal width"} <= set(biplot.texts)
+    # With a head on each arrow.
+    assert len(biplot.marks("symbol")) == len(scores.marks("symbol")) + 4
     loadings = Drawn(charts.component_loadings(found), tmp_path)
     assert {"PC1", "PC2", "petal width", "correlation with the component"} <= set(loadings.texts)
     assert Counter(loadings.marks("rect")) == {palette.SERIES[0]: 4, palette.SERIES[1]: 4}
