@@ -98,6 +98,9 @@ def test_main_effects_say_their_numbers(tmp_path: Path) -> None:
     assert [text for text in drawn.texts if text in numbers] == numbers
     assert {"mean goodput (Mbit/s)", "not significant"} <= set(drawn.texts)
     assert drawn.marks("line", "stroke") == [palette.SERIES[0], palette.NEUTRAL]
+    # What was taken by its logarithm has factors.
+    of_logs = effects.with_columns(scale=pl.lit("log"), relative_effect=pl.lit(-0.25))
+    assert Drawn(charts.main_effects(of_logs, "goodput_bps"), tmp_path).texts.count("× 0.75 **") == 1
     # With many factors numbers stand upright.
     many = pl.concat([effects.with_columns(pl.col("factor") + str(place)) for place in range(4)])
     texts = charts.main_effects(many, "goodput_bps").to_dict()["layer"][-1]["mark"]

@@ -81,9 +81,19 @@ def test_components_are_drawn(iris: designed.Designed, tmp_path: Path) -> None:
     assert "sepal length" not in scores.texts
     biplot = Drawn(charts.component_scores(found, by="species", arrows=True), tmp_path)
     assert {"sepal length", "sepal width", "petal length", "petal width"} <= set(biplot.texts)
+    # With a head on each arrow.
+    assert len(biplot.marks("symbol")) == len(scores.marks("symbol")) + 4
     loadings = Drawn(charts.component_loadings(found), tmp_path)
     assert {"PC1", "PC2", "petal width", "correlation with the component"} <= set(loadings.texts)
     assert Counter(loadings.marks("rect")) == {palette.SERIES[0]: 4, palette.SERIES[1]: 4}
+
+
+def test_groups_of_numbers_are_names(compared: pl.DataFrame, tmp_path: Path) -> None:
+    found = components.components(compared.with_columns(pl.col("flows").cast(pl.Float64)), ["own_bps", "loss"])
+    drawn = Drawn(charts.component_scores(found, by="flows"), tmp_path)
+    # Below the title of the legend.
+    assert drawn.texts[drawn.texts.index("flows") - 2 :][:2] == ["2", "16"]
+    assert len(set(drawn.marks("symbol"))) == 2
 
 
 def test_a_page_of_dendrograms(compared: pl.DataFrame, tmp_path: Path) -> None:
@@ -138,6 +148,15 @@ def test_ranks_shares_and_outliers(compared: pl.DataFrame, tmp_path: Path) -> No
         kept = outliers.effective(cells, least).height
         assert len(grid.marks("rect")) == kept
         assert {f"{title}{kept} of {cells.height} cells", "3 fast", "3+"} <= set(grid.texts)
+    none = Drawn(charts.outlier_grid(cells.with_columns(outlier=pl.lit(value=False))), tmp_path)
+    assert f"outliers: 0 of {cells.height} cells" in none.texts
+
+
+def test_names_that_nobody_would_choose(compared: pl.DataFrame, tmp_path: Path) -> None:
+    parts = shares.shares(compared, algorithm="congestion", own="own_bps", standard="standard_bps", available="rate")
+    odd = "a|b 'x' <&>"
+    drawn = Drawn(charts.share_bars(parts.with_columns(pl.col("algorithm").replace({"bic": odd}))), tmp_path)
+    assert drawn.texts.count(odd) == 2
 
 
 def test_beside_standard(compared: pl.DataFrame, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ _FONT: Final = "DejaVu Sans, sans-serif"
 #: Between charts on one page, and the most beside each other, by their number and by their width.
 _GAP: Final = 14
 _MOST_ACROSS: Final = 8
-_MOST_WIDE: Final = 1500
+_MOST_WIDE: Final = 1800
 #: Of what stands below.
 _SIZE: Final = 10.5
 _LETTER: Final = 6.2

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _CELL: Final = 18
 _ACROSS: Final = 24
 _BAR: Final = 22
+#: Least width for two words above two groups of bars.
+_HEADS: Final = 280
 #: Standard TCP's bars are paler than those of what it competes with.
 _PALE: Final = 0.5
 #: What a name beside a point takes, as shares of the axes.
@@ -137,7 +139,7 @@ def outlier_grid(
     squares = alt.Chart(cells).mark_rect(stroke="white", strokeWidth=0.5).encode(
         **place,
         color=alt.Color("algorithm", type="nominal", scale=alt.Scale(domain=list(named.values()), range=shades),
-                        legend=alt.Legend(title=None, symbolType="square")),
+                        legend=alt.Legend(title=None, symbolType="square") if algorithms else None),
         tooltip=[alt.Tooltip("condition", type="nominal"), alt.Tooltip("response", type="nominal"),
                  alt.Tooltip("algorithm", type="nominal"), alt.Tooltip("value", type="quantitative", format=".4~g"),
                  alt.Tooltip("others_mean", type="quantitative", format=".4~g", title="mean of the others"),
@@ -173,7 +175,8 @@ def share_bars(
     )
     order = [*(f"{kinds[ALTERNATIVE]}|{name}" for name in algorithms), "|",
              *(f"{kinds[STANDARD]}|{name}" for name in algorithms)]  # fmt: skip
-    below = alt.Axis(labelAngle=-60, labelOverlap=False, labelExpr="split(datum.label, '|')[1]", ticks=False)
+    name = "slice(datum.label, indexof(datum.label, '|') + 1)"
+    below = alt.Axis(labelAngle=-60, labelOverlap=False, labelExpr=name, ticks=False)
     x = alt.X("place", type="nominal", scale=alt.Scale(domain=order), title=None, axis=below)
     bars = alt.Chart(shown).mark_bar().encode(
         x=x,
@@ -190,4 +193,4 @@ def share_bars(
     )
     heads = heads.encode(x=x, y=alt.value(-4), text=alt.Text("flows", type="nominal"), tooltip=alt.value(None))
     layers = alt.LayerChart(layer=[bars, heads])
-    return finished(layers, title, height, width, {"paper": _BAR * len(order)})
+    return finished(layers, title, height, width, {"paper": max(_BAR * len(order), _HEADS)})

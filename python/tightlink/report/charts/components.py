@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink.analysis.effects import in_words
 from tightlink.plots import labels, palette
 from tightlink.reduce import largest
 from tightlink.report.charts.marks import PERCENT
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 _REACH: Final = 0.9
 #: Of names, in pixels.
 _LETTERS: Final = 11
+_LINE: Final = 13
+_BEYOND: Final = 1.15
 _ARROW: Final[dict[str, Any]] = {"strokeWidth": 1.3, "color": palette.NEUTRAL}
 #: Groups are told by their shapes as well as by colours.
 SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right",
@@ -131,11 +134,16 @@ def component_scores(  # noqa: PLR0913
         >>> runs = pl.DataFrame({"a": [1, 2, 4, 3], "b": [2, 1, 5, 3], "load": ["low", "low", "high", "high"]})
         >>> chart = component_scores(components(runs, ["a", "b"]), by="load", arrows=True)
         >>> [layer.mark.type for layer in chart.layer]
-        ['rule', 'rule', 'point', 'rule', 'text', 'text']
+        ['rule', 'rule', 'point', 'rule', 'point', 'text', 'text']
     """
     import altair as alt
+    import polars as pl
 
-    shown = found.scores.select(*dict.fromkeys([*([by] if by is not None else []), *tell, x, y]))
+    # Groups are names, even those of numbers.
+    scores = found.scores
+    if by is not None:
+        scores = scores.with_columns(pl.Series(by, map(in_words, scores[by]), dtype=pl.String))
+    shown = scores.select(*dict.fromkeys([*([by] if by is not None else []), *tell, x, y]))
     beside = alt.Scale(padding=_ROOM if arrows else 0)
     place = {"x": _axis(alt.X, found, x).scale(beside), "y": _axis(alt.Y, found, y)}
     zero = alt.Chart(shown.head(1)).mark_rule(color=palette.NEUTRAL, strokeWidth=0.6)
@@ -162,8 +170,16 @@ def _arrows(found: Components, x: str, y: str, place: dict[str, Any], height: in
     names = list(labels.told_apart(found.responses).values())
     ends = pl.DataFrame({"response": names, x: along, y: up, "origin": [0.0] * len(names)})
     rules = alt.Chart(ends).mark_rule(**_ARROW).encode(**place, x2="origin", y2="origin", tooltip=alt.value(None))
-    layers: list[Any] = [rules]
-    least = _LETTERS / height * 2 * largest(found.scores[y].abs())
+    # As steep as the line is on the screen, whatever the scales: clockwise, from upright.
+    steep = f"atan2(scale('x', datum['{x}']) - scale('x', 0), scale('y', 0) - scale('y', datum['{y}'])) * 180 / PI"
+    heads = (
+        alt.Chart(ends)
+        .mark_point(filled=True, shape="triangle", size=50, opacity=1, color=palette.NEUTRAL, angle=alt.ExprRef(steep))
+        .encode(**place, tooltip=alt.value(None))
+    )
+    layers: list[Any] = [rules, heads]
+    # The axis ends at round numbers, a little beyond.
+    least = _LINE / height * _BEYOND * (largest(found.scores[y]) + largest(-found.scores[y]))
     for side, style in ((pl.col(x) >= 0, alt.MarkDef("text", align="left", dx=4)),
                         (pl.col(x) < 0, alt.MarkDef("text", align="right", dx=-4))):  # fmt: skip
         part = ends.filter(side)

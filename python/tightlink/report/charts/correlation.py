@@ -30,6 +30,8 @@ _FEW: Final = 20
 _KINDS: Final = ["within a group", "between groups", "representative", "represented"]
 _BESIDE: Final = 4
 _DASH: Final = "M-0.45,-0.1h0.9v0.2h-0.9Z"
+#: Of pairs there is no half.
+_WHOLE: Final = "datum.value % 1 ? '' : datum.label"
 #: Of a frame about a group, what of a cell is left on each side.
 _ASIDE: Final = 0.05
 
@@ -105,7 +107,7 @@ def correlation_histogram(
     scale = alt.Scale(domain=list(kinds), range=list(kinds.values()))
     drawn = alt.Chart(bars).mark_rect(stroke="white", strokeWidth=0.5).encode(
         x=x, x2="high", y2="top",
-        y=alt.Y("bottom", type="quantitative", title="pairs of responses", axis=alt.Axis(tickMinStep=1, format="d")),
+        y=alt.Y("bottom", type="quantitative", title="pairs of responses", axis=alt.Axis(labelExpr=_WHOLE)),
         color=alt.Color("kind", type="nominal", scale=scale, legend=alt.Legend(title=None, symbolType="square")),
         tooltip=[alt.Tooltip("low", type="quantitative", title="from"),
                  alt.Tooltip("high", type="quantitative", title="to"), alt.Tooltip("kind", type="nominal"),

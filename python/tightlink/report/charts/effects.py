@@ -164,7 +164,8 @@ def significance_map(
     import altair as alt
     import polars as pl
 
-    responses = _one_each(effects)["response"].unique(maintain_order=True).to_list()
+    effects = _one_each(effects)
+    responses = effects["response"].unique(maintain_order=True).to_list()
     factors = effects["factor"].unique(maintain_order=True).to_list()
     few = len(factors) <= _MOST_WIDE
     across = _with_levels(effects, names or labels.shortest(factors), few=few)
@@ -224,21 +225,28 @@ def _of_response(effects: pl.DataFrame, response: str) -> pl.DataFrame:
 
 
 def _one_each(effects: pl.DataFrame) -> pl.DataFrame:
+    """The effects, without those in numbers of responses that were taken by their logarithm: these are factors."""
+    import polars as pl
+
     if effects.select("factor", "response").is_duplicated().any():
         more = [name for name in effects.columns[: effects.columns.index("factor")] if effects[name].n_unique() > 1]
         raise TightlinkError(f"several effects of one factor on one response: choose a value of {', '.join(more)}")
+    if "scale" in effects.columns:
+        return effects.with_columns(pl.when(pl.col("scale").ne_missing("log")).then("effect").alias("effect"))
     return effects
 
 
 def _in_numbers(row: Mapping[str, Any], factor: float) -> str:
     """An effect with its mark, and below it the effect as a share of the mean."""
-    if not math.isfinite(row["effect"]):
-        return ""
-    text = f"{row['effect'] * factor:+.3g} {row['mark']}".rstrip()
-    share = row["relative_effect"]
+    effect, share = row["effect"], row["relative_effect"]
+    if effect is None:
+        number = "" if math.isnan(share) else f"× {1 + share:.3g}"
+    else:
+        number = f"{effect * factor:+.3g}" if math.isfinite(effect) else ""
+    lines = [f"{number} {row['mark']}".strip()]
     if math.isfinite(share):
-        text += f"\n{'+' if share >= 0 else '-'}{_percent(share)}"
-    return text.replace("-", "−")
+        lines.append(f"{'+' if share >= 0 else '-'}{_percent(share)}")
+    return "\n".join(lines).replace("-", "−")
 
 
 def _with_levels(effects: pl.DataFrame, short: Mapping[str, str], *, few: bool) -> dict[str, str]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _BAR: Final = 24
 _THIN_BAR: Final = 15
 _MOST_THICK: Final = 12
-PERCENT: Final = "format(datum.value * 100, 'd') + '\u202f%'"
+PERCENT: Final = "format(datum.value * 100, '.3~g') + '\u202f%'"
 _DASHES: Final[dict[str, Any]] = {
     "title": None,
     "symbolType": "stroke",
