@@ -28,7 +28,7 @@ def sources(scenario: tl.Scenario) -> int:
 
 def test_the_twenty_are_in_order_and_of_one_type() -> None:
     assert [each.id for each in PARAMETERS.values()] == [f"X{place}" for place in range(1, 21)]
-    assert [*PARAMETERS, "scale"] == list(tl.FourTier.model_fields)
+    assert [*PARAMETERS, "scale", "routers"] == list(tl.FourTier.model_fields)
     for name, each in PARAMETERS.items():
         assert each.low != each.high
         for level, value in (("low", each.low), ("high", each.high)):

@@ -81,8 +81,9 @@ class Distribution(Table):
 class FourTier(Table):
     """A four-tier network with users, by the twenty parameters of Mills et al. (NIST SP 500-282).
 
-    Each is "low", "high" or a value of its own, for the network at its full size. With a ``scale`` below 1 there are
-    fewer sources and slower routers alike; buffers follow by their rule; interfaces, delays and files stay.
+    Each is "low", "high" or a value of its own, for the network at its full size. With ``routers`` below 1 fewer of the
+    access routers have users, and each of them stays what it is. With a ``scale`` below 1 there are fewer sources and
+    slower routers alike; buffers follow by their rule; interfaces, delays and files stay.
 
     Raises:
         ScenarioError: A value is no level and of another form, or a key is unknown.
@@ -133,7 +134,9 @@ class FourTier(Table):
     start_up: Either[Fraction] = "low"
     """X20: share of the sources that begin with a transfer."""
     scale: Annotated[float, number(lambda value: 0 < value <= 1, "a number above 0 and up to 1, such as 0.1")] = 1.0
-    """Size of the network: 1, or a part of it such as 0.1."""
+    """Sources and speeds, of those of the whole network: 1, or a part such as 0.1."""
+    routers: Annotated[float, number(lambda value: 0 < value <= 1, "a number above 0 and up to 1, such as 0.5")] = 1.0
+    """Part of the access routers of each class that have users, each with its own speed, users and queue."""
 
     def value(self, name: str) -> Any:
         """What a parameter is: its level's value, or its own."""
