@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations, product
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -13,6 +17,9 @@ from tightlink import _core
 from tightlink.analysis.responses import responses
 from tightlink.cli import main
 from tightlink.scenario import PARAMETERS
+from tightlink.scenario.four_tier.routers import kept
+from tightlink.scenario.network import Network
+from tightlink.scenario.paths import Router
 
 ROUTERS = {"direct": 6, "fast": 28, "normal": 105}
 
@@ -72,6 +79,70 @@ def test_scale_divides_sources_speeds_and_buffers(scale: float) -> None:
     assert [kind["rate_pps"] for kind in users["interfaces"]] == [8e3, 80e3]
 
 
+PARTS = {1 / 6: (2, 5, 17), 1 / 3: (2, 9, 35), 0.5: (3, 14, 52), 5 / 6: (5, 23, 88)}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_fewer_routers_are_each_what_they_are(part: float) -> None:
+    whole = tl.FourTier(scale=0.1, buffers="high", crowd="high", long_lived_flows=True)
+    thin = whole.model_copy(update={"routers": part})
+    (all_users,), (users,) = whole.scenario().resolve()["users"], thin.scenario().resolve()["users"]
+    kept = {site["node"]: site for site in users["sites"]}
+    assert [site for site in all_users["sites"] if site["node"] in kept] == users["sites"]
+    assert tuple(Counter(site["class"] for site in users["sites"]).values()) == PARTS[part]
+    assert thin.scenario().resolve()["links"] == whole.scenario().resolve()["links"]
+    assert {key: users[key] for key in ("interfaces", "think", "files", "tcp")} == {
+        key: all_users[key] for key in ("interfaces", "think", "files", "tcp")
+    }
+    # The crowd is at all direct routers, and each of them is an end of at most one transfer without end.
+    assert users["crowd"]["sites"] == list(range(PARTS[part][0]))
+    ends = [flow[end] for flow in users["long_lived"] for end in ("from", "to")]
+    assert len(ends) == len(set(ends)) == PARTS[part][0] // 2 * 2
+    assert set(ends) <= set(users["crowd"]["sites"])
+
+
+@pytest.mark.parametrize("variant", ["abilene", "isp"])
+@pytest.mark.parametrize("part", PARTS)
+def test_a_router_has_the_load_that_it_has_in_the_whole_network(variant: str, part: float) -> None:
+    """What is sent to a receiver is all that is sent, over all receivers; an integer number of routers allows 15 %."""
+
+    def load(part: float) -> float:
+        (users,) = tl.FourTier(topology=variant, scale=0.1, routers=part).scenario().resolve()["users"]
+        return float(
+            sum(site["sources"] for site in users["sites"]) / sum(site["receivers"] for site in users["sites"])
+        )
+
+    assert load(part) == pytest.approx(load(1.0), rel=0.15)
+
+
+@pytest.mark.parametrize("variant", ["abilene", "isp"])
+def test_direct_routers_that_are_kept_are_as_far_apart_as_all(variant: str) -> None:
+    """Of all sets of so many, by the class of paths whose mean round trip is farthest off."""
+    network = Network(chosen(topology=variant).scenario().explicit())
+    router = Router.of(network)
+
+    def round_trip(one: str, other: str) -> float:
+        ends = network.nodes[one], network.nodes[other]
+        there, back = router.path(*ends) or [], router.path(*reversed(ends)) or []
+        return sum(network.hops[hop].delay for hop in (*there, *back))
+
+    others = {name: [f"net.{name}[{index}]" for index in range(size)] for name, size in ROUTERS.items()}
+    trips = {pair: round_trip(*pair) for name in ROUTERS for pair in product(others["direct"], others[name])}
+
+    def means(direct: tuple[int, ...]) -> list[float]:
+        ends = [f"net.direct[{index}]" for index in direct]
+        targets = others | {"direct": ends}
+        return [fmean(trips[pair] for pair in product(ends, targets[name]) if pair[0] != pair[1]) for name in ROUTERS]
+
+    whole = means(tuple(range(6)))
+
+    def farthest(direct: tuple[int, ...]) -> float:
+        return max(abs(own / of_all - 1) for own, of_all in zip(means(direct), whole, strict=True))
+
+    for count in (2, 3, 4, 5):
+        assert min(combinations(range(6), count), key=farthest) == kept(variant, Fraction(count, 6))["direct"]
+
+
 def test_periods_follow_the_duration() -> None:
     low = tl.FourTier(crowd="high").scenario().resolve()
     assert [(period["start_s"], period["stop_s"]) for period in low["observe"]["periods"]] == [
@@ -118,6 +189,8 @@ def test_values_of_their_own() -> None:
         ),
         ({"netwrk_speed": "low"}, "unknown key; expected one of buffers, congestion, crowd,"),
         ({"scale": 2}, "scale = 2: expected a number above 0 and up to 1"),
+        ({"routers": 0}, "routers = 0: expected a number above 0 and up to 1"),
+        ({"routers": "half"}, 'routers = "half": expected a number above 0 and up to 1'),
         ({"sources": 0}, "expected a whole number from 1 to 1000000"),
         ({"topology": "isb"}, 'expected one of abilene, isp; did you mean "isp"?'),
         ({"patience": {"least": "3 s"}}, "patience.rate: this key is needed"),
@@ -149,6 +222,14 @@ def test_the_command_writes_the_scenario(capsys: pytest.CaptureFixture[str]) -> 
     assert tl.loads(text) == chosen(network_speed="high", larger_files=movie, scale=0.1).scenario()
     assert "#   X1 network_speed = high\n" in text
     assert re.findall(r"^# .* (\d[.\d]*), by", text, re.MULTILINE) == ["0.1"]
+    assert main(["four-tier", "--routers", "1/3"]) == 0
+    text = capsys.readouterr().out
+    assert tl.loads(text) == tl.FourTier(routers=1 / 3).scenario()
+    assert "with 0.3333 of its access routers" in text
+    assert main(["four-tier", "--routers", "third"]) == 2
+    assert '--routers = "third": expected a part of the access routers' in capsys.readouterr().err
+    assert main(["four-tier", "--set", "routers=0.5"]) == 2
+    assert "such as --routers" in capsys.readouterr().err
     assert main(["four-tier", "--set", "network_sped=high"]) == 2
     assert "network_sped: unknown key" in capsys.readouterr().err
     assert main(["list", "parameters"]) == 0
