@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """Whether a network of fewer access routers behaves as the whole one does, and one of slower routers does not.
 
-    python benchmarks/thinned.py anchors            # runs that are there are not made again
+    python benchmarks/thinned.py sizes       # conditions without a crowd, a minute: parts of the routers, scales
+    python benchmarks/thinned.py anchors     # conditions of the experiment, five minutes; not made again if there
+    python benchmarks/thinned.py ratios      # of the anchors: each part over the whole, response by response
 
 The network is that of experiment 1b of NIST SP 500-282 at the document's size. `anchors` simulates some of its
 conditions there and with parts of the access routers, five minutes each, and adds what it finds to a table of the
-package. An agreement is within MARGIN; where both are NEGLIGIBLE there is nothing to compare.
+package; `ratios` compares. An agreement is within MARGIN; where both are NEGLIGIBLE there is nothing to compare.
 """
 
 from __future__ import annotations
 
 import argparse
+import inspect
 import math
 import subprocess
 import sys
@@ -22,13 +25,14 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from figures import table
 from scipy import stats
 
 import tightlink as tl
 from tightlink import units
 from tightlink.analysis.responses import RESPONSES, by_period
 from tightlink.scenario.four_tier import FourTier
-from tightlink.studies import congestion_control
+from tightlink.scenario.four_tier.build import tables
 from tightlink.studies.congestion_control.experiment import experiment
 
 #: A response agrees where the ratio is within a tenth: the relative effect below which the study's summary of
@@ -38,6 +42,7 @@ MARGIN = 0.1
 #: below which controls other than standard TCP begin to matter (Low_P), so that windows are not limited by less.
 NEGLIGIBLE = 1e-3
 CONFIDENCE = 0.95
+AGREES, UNDECIDED, DIFFERS, NOTHING = "agrees", "undecided", "differs", "negligible in both"
 #: Of each period: short enough for an error, longer than most transfers and thoughts.
 BATCHES = 5
 #: Counts, which go with the number of sources.
@@ -66,13 +71,16 @@ CONDITIONS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 #: Of the sources and speeds of the whole 278,000: experiment 1b.
 SCALE = 0.1
-PARTS = (Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(1, 6))
-SCALES = (0.1, 0.01)
+PARTS = ("1", "1/3", "1/6")
+SCALES = ("1/10", "1/100")
+#: As the table has them: heading, response, factor.
 SHOWN = (
-    "loss", "retransmission_rate", "cwnd_mean_packets", "queueing_delay_mean_s", "transfers_completed",
-    "share_transmitting",
+    ("loss %", "loss", 100), ("retransmitted %", "retransmission_rate", 100), ("mean cwnd", "cwnd_mean_packets", 1),
+    ("queueing delay ms", "queueing_delay_mean_s", 1000),
+    ("completed per source and minute", "transfers_completed", 60), ("transmitting %", "share_transmitting", 100),
 )  # fmt: skip
-FILE = Path(congestion_control.__file__).parent / "data" / "anchors.csv"
+#: Beside the experiments.
+FILE = Path(inspect.getfile(experiment)).parent / "data" / "anchors.csv"
 EXPERIMENT = "1b"
 #: Of its 32 conditions.
 ANCHORED = (0,)
@@ -177,10 +185,10 @@ class Ratio:
     def verdict(self) -> str:
         """What the interval says of the margin."""
         if self.negligible:
-            return "negligible in both"
+            return NOTHING
         if self.low >= 1 - MARGIN and self.high <= 1 + MARGIN:
-            return "agrees"
-        return "differs" if self.low > 1 + MARGIN or self.high < 1 - MARGIN else "undecided"
+            return AGREES
+        return DIFFERS if self.low > 1 + MARGIN or self.high < 1 - MARGIN else UNDECIDED
 
 
 def ratio(part: pl.Series, whole: pl.Series, *, negligible: bool) -> Ratio:
@@ -223,10 +231,62 @@ def rare(name: str, batch: pl.DataFrame) -> float:
     return 1.0
 
 
+def sizes(options: argparse.Namespace) -> None:
+    """Conditions at several sizes: what a part of the routers keeps, and a scale does not."""
+    rows = []
+    for name, chosen in CONDITIONS.items():
+        networks = [(f"{part} of the routers", {"routers": float(Fraction(part))}) for part in options.routers]
+        networks += [(f"scale {part}", {"scale": SCALE * float(Fraction(part))}) for part in options.scales]
+        for size, own in networks:
+            # Not `scenario`, which refuses scales that turn levels round: here they are to be seen.
+            parameters = {"scale": SCALE, "duration": options.duration, "object_size": "high"} | chosen | own
+            scenario = tl.Scenario.from_dict(tables(FourTier.model_validate(parameters)))
+            run = tl.simulate(scenario, threads=1)
+            found = batches(run).mean()
+            sources = sum(site["sources"] for site in scenario.resolve()["users"][0]["sites"])
+            row = [
+                name,
+                size,
+                str(sources),
+                *(f"{found[response].item() * factor:.3g}" for _, response, factor in SHOWN),
+            ]
+            print("  " + ", ".join(row), file=sys.stderr, flush=True)
+            rows.append(row)
+    print(table(("condition", "network", "sources", *(heading for heading, *_ in SHOWN)), rows, markdown=True))
+
+
+def ratios(options: argparse.Namespace) -> None:
+    """What agrees, by response: over all conditions, controls and periods."""
+    found = compared(read())
+    if options.each:
+        with pl.Config(tbl_rows=-1, tbl_cols=-1):
+            print(found)
+        return
+    rows = []
+    for (part, name), own in found.group_by("routers", "response", maintain_order=True):
+        counted = own.filter(pl.col("verdict") != NOTHING)
+        values = counted["ratio"].drop_nans()
+        verdicts = [own.filter(verdict=verdict).height for verdict in (AGREES, UNDECIDED, DIFFERS, NOTHING)]
+        middle = (
+            [f"{value:.3g}" for value in (values.median(), values.min(), values.max())] if len(values) else [""] * 3
+        )
+        rows.append([part, name, *middle, *map(str, verdicts)])
+    headings = ("routers", "response", "median ratio", "smallest", "largest", AGREES, UNDECIDED, DIFFERS, NOTHING)
+    print(table(headings, rows, markdown=True))
+
+
 def main() -> None:
     """Simulate and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
+    small = commands.add_parser("sizes")
+    small.add_argument("--routers", nargs="+", default=PARTS)
+    small.add_argument("--scales", nargs="+", default=SCALES)
+    small.add_argument("--duration", default="60 s")
+    small.set_defaults(act=sizes)
+    shown = commands.add_parser("ratios")
+    shown.add_argument("--each", action="store_true", help="every ratio with its interval")
+    shown.set_defaults(act=ratios)
     simulated = commands.add_parser("anchors")
     simulated.add_argument("--conditions", type=int, nargs="+", default=ANCHORED)
     simulated.add_argument("--controls", nargs="+", default=CONTROLS)

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from tightlink.console import print_verbatim
+from tightlink.console import print_verbatim, say
 from tightlink.errors import ScenarioError
 from tightlink.scenario import PARAMETERS, FourTier, parse_option
 from tightlink.scenario.overrides import override
@@ -26,7 +26,7 @@ def four_tier(
     routers
         Part of the access routers of each class that have users, such as 1/3; each stays what it is.
     scale
-        Sources and speeds, of those of the whole network: 1, or a part such as 0.1.
+        Sources and speeds, of those of the whole network: 1, or a part such as 0.1. What that distorts is said.
     """
     values: dict[str, Any] = {}
     for name, value in map(parse_option, set_ or []):
@@ -44,6 +44,8 @@ def four_tier(
         for problem in (error, *error.others):
             problem.file = None
         raise
+    if (note := chosen.distortion()) is not None:
+        say(note)
     print_verbatim(_header(chosen) + scenario.to_toml())
 
 

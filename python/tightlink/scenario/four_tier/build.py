@@ -6,9 +6,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
-from tightlink.scenario.four_tier.routers import kept
+from tightlink.scenario.four_tier.routers import in_crowd, kept
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tightlink.scenario.four_tier.model import Distribution, FourTier
 
 #: Receivers for each source.
@@ -85,7 +87,8 @@ def _users(chosen: FourTier, periods: dict[str, list[str]]) -> dict[str, Any]:
     if (crowd := chosen.value("crowd")) is not None:
         start, stop = periods[_PERIODS[1]]
         size = {"share": crowd.share, "mean": _times(chosen, crowd.times)}
-        users["crowd"] = {"at": users["places"]["direct"]["at"], "start": start, "stop": stop} | size
+        part, direct = units.exact(chosen.routers), _routers(chosen)["direct"]
+        users["crowd"] = {"at": _at(chosen, "direct", in_crowd(part, direct)), "start": start, "stop": stop} | size
     if chosen.value("long_lived_flows"):
         users["long_lived"] = _long_lived(chosen)
     return users
@@ -105,20 +108,20 @@ def _routers(chosen: FourTier) -> dict[str, tuple[int, ...]]:
     return kept(chosen.value("topology"), units.exact(chosen.routers))
 
 
-def _at(chosen: FourTier, name: str) -> str | list[str]:
-    """The routers of a class that have users."""
-    return f"net.{name}[*]" if chosen.routers == 1 else [f"net.{name}[{index}]" for index in _routers(chosen)[name]]
+def _at(chosen: FourTier, name: str, indices: Sequence[int]) -> str | list[str]:
+    """Routers of a class."""
+    return f"net.{name}[*]" if chosen.routers == 1 else [f"net.{name}[{index}]" for index in indices]
 
 
 def _places(chosen: FourTier) -> dict[str, dict[str, Any]]:
     sources, receivers = chosen.value("source_distribution"), chosen.value("receiver_distribution")
     return {
         name: {
-            "at": _at(chosen, name),
+            "at": _at(chosen, name, indices),
             "sources": _hosts(chosen, _relative(sources, name)),
             "receivers": _hosts(chosen, _RECEIVERS * _relative(receivers, name)),
         }
-        for name in ("direct", "fast", "normal")
+        for name, indices in _routers(chosen).items()
     }
 
 

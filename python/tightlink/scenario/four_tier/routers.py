@@ -6,22 +6,27 @@ sources send, and receives its receivers' share of what all send. Backbone and p
 what limits transfers.
 
 Example:
-    >>> from fractions import Fraction
     >>> {name: len(indices) for name, indices in kept("abilene", Fraction(1, 3)).items()}
     {'direct': 2, 'fast': 9, 'normal': 35}
 """
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
+from tightlink import units
+from tightlink.scenario.four_tier.parameters import WEB_RECEIVERS, WEB_SOURCES
 from tightlink.scenario.topologies.backbones import BACKBONES
 
 if TYPE_CHECKING:
-    from fractions import Fraction
+    from collections.abc import Mapping, Sequence
 
 #: So that each class has a path to itself: sources choose a receiver behind another router.
 _FEWEST: Final = 2
+_DIRECT_ROUTERS: Final = 6
+_FINEST: Final = 1000
 #: Of which direct routers the paths to each other and to all others are nearest to as long as those of all six (mean
 #: round trips without queues, the class of paths that is farthest off counts), by variant and number.
 _DIRECT: Final[dict[str, dict[int, tuple[int, ...]]]] = {
@@ -39,7 +44,31 @@ def kept(variant: str, part: Fraction) -> dict[str, tuple[int, ...]]:
     """
     net = BACKBONES[variant]
     sizes = {"direct": len(net.direct), "fast": len(net.places(fast=True)), "normal": len(net.places(fast=False))}
-    return {name: _chosen(variant, name, size, max(_FEWEST, round(part * size))) for name, size in sizes.items()}
+    counts = {name: max(_FEWEST, _nearest(part * size)) for name, size in sizes.items()}
+    # Of the fast ones, which send most of what normal ones receive, as many as leave them their load.
+    counts["fast"] = min(
+        range(_FEWEST, sizes["fast"] + 1), key=lambda fast: abs(_load(counts | {"fast": fast}) - _load(sizes))
+    )
+    return {name: _chosen(variant, name, size, counts[name]) for name, size in sizes.items()}
+
+
+def in_crowd(part: Fraction, direct: Sequence[int]) -> tuple[int, ...]:
+    """Of the direct routers that have users those of the crowd: in proportion, where two are more than that."""
+    return tuple(direct[: max(1, _nearest(part * _DIRECT_ROUTERS))])
+
+
+def _nearest(number: Fraction) -> int:
+    """A whole number, a half rounded down; a sixth of 105 is 17.5 also where it was written as 0.16666666666666666."""
+    return math.ceil(number.limit_denominator(_FINEST) - Fraction(1, 2))
+
+
+def _load(routers: Mapping[str, int]) -> Fraction:
+    """Sources for each receiver, as the study spreads them where classes differ."""
+    sources, receivers = (
+        sum(units.exact(weights[name]) * count for name, count in routers.items())
+        for weights in (WEB_SOURCES, WEB_RECEIVERS)
+    )
+    return sources / receivers
 
 
 def _chosen(variant: str, name: str, size: int, count: int) -> tuple[int, ...]:
