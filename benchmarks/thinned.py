@@ -147,10 +147,10 @@ def lines(cell: Cell, run: tl.Run) -> str:
 def write(cell: Cell, file: Path) -> None:
     """Simulate one cell and add its rows to the table: all at once, so that one that was interrupted leaves none."""
     begin = time.perf_counter()
+    # Of what is loaded now: the folder may change while it runs.
+    described = ["git", "describe", "--always", "--dirty"]
+    commit = subprocess.run(described, check=True, capture_output=True, text=True).stdout
     run = tl.simulate(cell.scenario(), threads=1)
-    commit = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], check=True, capture_output=True, text=True
-    ).stdout
     made = f"# commit {commit.strip()}, engine behaviour {run.manifest['engine_behaviour']}\n"
     start = "" if file.exists() else f"{','.join((*KEYS, 'period', *NAMES, LONG_LIVED))}\n"
     with file.open("a", encoding="utf-8") as out:

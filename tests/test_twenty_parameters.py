@@ -35,7 +35,7 @@ def sources(scenario: tl.Scenario) -> int:
 
 def test_the_twenty_are_in_order_and_of_one_type() -> None:
     assert [each.id for each in PARAMETERS.values()] == [f"X{place}" for place in range(1, 21)]
-    assert [*PARAMETERS, "scale", "routers"] == list(tl.FourTier.model_fields)
+    assert [*PARAMETERS, "scale", "routers", "nist"] == list(tl.FourTier.model_fields)
     for name, each in PARAMETERS.items():
         assert each.low != each.high
         for level, value in (("low", each.low), ("high", each.high)):
@@ -169,6 +169,27 @@ def test_a_scale_says_what_it_distorts(capsys: pytest.CaptureFixture[str]) -> No
     assert capsys.readouterr().err == ""
 
 
+def test_what_nist_does_otherwise() -> None:
+    """After a timeout the initial window, one slow start for all controls, H-TCP without its scaling."""
+    usual, nist = (
+        tl.FourTier(initial_window="high", nist=nist).scenario().resolve()["users"][0] for nist in (False, True)
+    )
+    assert nist["tcp"] == usual["tcp"] | {"loss_window_packets": 4.0}
+    assert nist["controls"] == usual["controls"]
+
+    def controls(chosen: Any) -> list[Any]:
+        users = tl.FourTier(congestion=chosen, nist=True).scenario().resolve()["users"][0]
+        return [each["congestion"] for each in users["controls"]]
+
+    (fast,) = controls("fast")
+    assert (fast["kind"], fast["mi_threshold"], fast["alpha"]) == ("fast", 1000.0, 200.0)
+    (own,) = controls({"kind": "fast", "mi_threshold": "1 ms"})
+    assert own["mi_threshold"] == 0.001
+    htcp, reno = controls({"htcp": 0.5, "reno": 0.5})
+    assert (htcp["kind"], htcp["low_speed_scaling"], htcp["rtt_scaling"], htcp["bandwidth_switch"]) == ("htcp", 0, 0, 1)
+    assert reno == "reno"
+
+
 def test_periods_follow_the_duration() -> None:
     low = tl.FourTier(crowd="high").scenario().resolve()
     assert [(period["start_s"], period["stop_s"]) for period in low["observe"]["periods"]] == [
@@ -215,6 +236,7 @@ def test_values_of_their_own() -> None:
         ),
         ({"netwrk_speed": "low"}, "unknown key; expected one of buffers, congestion, crowd,"),
         ({"scale": 2}, "scale = 2: expected a number above 0 and up to 1"),
+        ({"nist": "yes"}, 'nist = "yes": expected true or false'),
         ({"routers": 0}, "routers = 0: expected a number above 0 and up to 1"),
         ({"routers": "half"}, 'routers = "half": expected a number above 0 and up to 1'),
         ({"sources": 0}, "expected a whole number from 1 to 1000000"),

@@ -16,6 +16,7 @@ def four_tier(
     set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
     routers: str = "1",
     scale: float = 1.0,
+    nist: bool = False,
 ) -> None:
     """Print the scenario of a four-tier network with users, as TOML.
 
@@ -27,16 +28,18 @@ def four_tier(
         Part of the access routers of each class that have users, such as 1/3; each stays what it is.
     scale
         Sources and speeds, of those of the whole network: 1, or a part such as 0.1. What that distorts is said.
+    nist
+        Congestion controls and timeouts as NIST has them, where that is known and differs.
     """
     values: dict[str, Any] = {}
     for name, value in map(parse_option, set_ or []):
         values = override(values, name, value)
-    for name in ("scale", "routers"):
+    for name in ("scale", "routers", "nist"):
         if name in values:
             expected = f"one of the twenty parameters; the size has options of its own, such as --{name}"
             raise ScenarioError(expected, key=name)
     try:
-        chosen = FourTier(**values, routers=_part(routers), scale=scale)
+        chosen = FourTier(**values, routers=_part(routers), scale=scale, nist=nist)
         scenario = chosen.scenario()
         scenario.resolve()
     except ScenarioError as error:

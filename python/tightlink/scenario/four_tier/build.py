@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
+from tightlink.scenario.four_tier import nist
 from tightlink.scenario.four_tier.routers import in_crowd, kept
 
 if TYPE_CHECKING:
@@ -77,11 +78,14 @@ def _users(chosen: FourTier, periods: dict[str, list[str]]) -> dict[str, Any]:
         "connect_tries": 3,
         "sending_at_start": chosen.value("start_up"),
     }
+    if chosen.nist:
+        users["tcp"]["loss_window"] = chosen.value("initial_window")
+    as_chosen = nist.control if chosen.nist else lambda control: control
     control = chosen.value("congestion")
     if isinstance(control, dict) and "kind" not in control:
-        users["controls"] = {name: {"congestion": name, "share": share} for name, share in control.items()}
+        users["controls"] = {name: {"congestion": as_chosen(name), "share": share} for name, share in control.items()}
     else:
-        users["tcp"]["congestion"] = control
+        users["tcp"]["congestion"] = as_chosen(control)
     if (patience := chosen.value("patience")) is not None:
         users["patience"] = patience.written()
     if (crowd := chosen.value("crowd")) is not None:

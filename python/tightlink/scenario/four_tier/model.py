@@ -137,6 +137,8 @@ class FourTier(Table):
     """Sources and speeds, of those of the whole network: 1, or a part such as 0.1."""
     routers: Annotated[float, number(lambda value: 0 < value <= 1, "a number above 0 and up to 1, such as 0.5")] = 1.0
     """Part of the access routers of each class that have users, each with its own speed, users and queue."""
+    nist: StrictBool = False
+    """Whether congestion controls and timeouts are as NIST has them, where that is known and differs from ours."""
 
     def value(self, name: str) -> Any:
         """What a parameter is: its level's value, or its own."""

@@ -65,7 +65,7 @@ def _nearest(number: Fraction) -> int:
 def _load(routers: Mapping[str, int]) -> Fraction:
     """Sources for each receiver, as the study spreads them where classes differ."""
     sources, receivers = (
-        sum(units.exact(weights[name]) * count for name, count in routers.items())
+        sum((units.exact(weights[name]) * count for name, count in routers.items()), start=Fraction(0))
         for weights in (WEB_SOURCES, WEB_RECEIVERS)
     )
     return sources / receivers
