@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import html
+import re
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,18 +15,20 @@ import pytest
 
 from tightlink.cli import main
 from tightlink.experiment import open as open_folder
+from tightlink.experiment.claims import load
 from tightlink.experiment.execute import execute
 from tightlink.experiment.store import Store
 from tightlink.scenario import PARAMETERS
-from tightlink.studies.congestion_control import STUDY, Chosen, boundary, document, newcomers, sensitivity
-from tightlink.studies.congestion_control.evidence import gather
-from tightlink.studies.congestion_control.experiment import ALL, NAMES, Experiment, Size, experiment
+from tightlink.studies.claims_table import ClaimsTable
+from tightlink.studies.congestion_control import study
+from tightlink.studies.congestion_control.observe import sensitivity
+from tightlink.studies.congestion_control.observe.evidence import gather
+from tightlink.studies.congestion_control.setup import Chosen, boundary, document, newcomers
+from tightlink.studies.congestion_control.setup.experiment import ALL, NAMES, Experiment, Size, experiment
 from tightlink.studies.study import run_study
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tightlink.studies.study import Findings
+    from tightlink.experiment.claims import Claim
 
 WHOLE = Fraction(1)
 SMALL = Size(Fraction(1, 100), "30 s")
@@ -88,16 +92,15 @@ def test_mixing() -> None:
     assert window.written()["traffic"]["users"]["tcp"]["window"] == "64 KiB"
 
 
-def _fewer(name: str, factors: tuple[str, ...], algorithms: tuple[str, ...]) -> Experiment:
+def _fewer(name: str, factors: tuple[str, ...]) -> Experiment:
     whole = experiment(name)
-    kept = {factor: whole.factors[factor] for factor in factors}
-    return replace(whole, factors=kept, algorithms=algorithms, resolution=3)
+    return replace(whole, factors={factor: whole.factors[factor] for factor in factors}, resolution=3)
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[Findings, Path]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Four or eight conditions of each kind of experiment, and three of each setting of FAST."""
-    folder = tmp_path_factory.mktemp("study")
+    folder = tmp_path_factory.mktemp("study") / "out"
     patch = pytest.MonkeyPatch()
     patch.setattr(boundary, "ALPHAS", (8, 100))
     patch.setattr(boundary, "FLOWS", (1, 4))
@@ -108,48 +111,57 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[Findings, Path]:
     factors = ("network_speed", "buffers", "think_time", "sources", "measurement_interval", "congestion")
     chosen = Chosen(
         (
-            _fewer("sensitivity", factors, ()),
-            _fewer("sensitivity-reno", factors[:-1], ("reno",)),
-            _fewer("1b", ("network_speed", "buffers", "sources"), ("compound", "fast", "reno")),
-            _fewer("2b", ("network_speed", "buffers", "sources"), ("compound", "fast", "scalable")),
-            _fewer("mixture", ("network_speed", "buffers", "sources"), ("compound", "fast", "reno")),
+            _fewer("sensitivity", factors),
+            _fewer("sensitivity-reno", factors[:-1]),
+            _fewer("1b", ("network_speed", "buffers", "sources")),
+            _fewer("2b", ("network_speed", "buffers", "sources")),
+            _fewer("mixture", ("network_speed", "buffers", "sources")),
             replace(experiment("window"), algorithms=("scalable",)),
         ),
         SMALL,
         on_one_link=(boundary.NAME, newcomers.NAME),
     )
-    made: list[Findings] = []
-
-    def findings(runs: object) -> Findings:
-        made.append(chosen.findings(runs))  # type: ignore[arg-type]
-        return made[0]
-
-    run_study(replace(STUDY, tasks=chosen.tasks, findings=findings), folder / "out", 2, lambda _: None)
+    run_study(study(chosen), folder, 2, lambda _: None)
     patch.undo()
-    return made[0], folder / "out"
+    return folder
 
 
-def test_claims_of_every_experiment(found: tuple[Findings, Path]) -> None:
-    ids = {claim.id for claim in found[0].claims}
+@pytest.fixture(scope="module")
+def claims(folder: Path) -> dict[str, Claim]:
+    return {claim.id: claim for claim in load(folder / "claims.json")}
+
+
+def test_claims_of_every_experiment(claims: dict[str, Claim]) -> None:
     assert {"sensitivity.Y2.X1", "sensitivity.Y9.X2", "sensitivity.order", "sensitivity.without-effect.X6",
             "sensitivity.dimensions", "1b.fast.loss", "1b.compound.little-change", "1b.conditions-separate",
             "1b.fast-apart", "2b.fair.compound", "2b.unfair.scalable", "2b.gain.movie", "mixture.standard-loses",
             "window.no-gain", "oscillation.boundary", "oscillation.fast-at",
-            "newcomers.scalable"} <= ids  # fmt: skip
-    verdicts = {claim.id: claim.holds for claim in found[0].claims}
+            "newcomers.scalable"} <= claims.keys()  # fmt: skip
+    assert not [name for name in claims if name.startswith(("1a.", "2a.", "prices."))]
     # Buffers of 50 packets hold those of one flow with alpha 8, and not of others; of 800 those of all.
-    assert verdicts["oscillation.boundary"]
-    assert verdicts["newcomers.scalable"]
+    assert claims["oscillation.boundary"].holds
+    assert claims["newcomers.scalable"].holds
     # What is not varied, or known to be another way, is open.
-    assert verdicts["sensitivity.Y9.X2"] is None
-    assert verdicts["sensitivity.Y2.X4"] is None
+    assert claims["sensitivity.Y9.X2"].holds is None
+    assert claims["sensitivity.Y2.X4"].holds is None
+    assert claims["mixture.standard-loses"].origin == "ours"
 
 
-def test_the_report_and_the_tables(found: tuple[Findings, Path]) -> None:
-    findings, folder = found
-    text = (folder / "report.html").read_text(encoding="utf-8")
-    for section in findings.sections:
-        assert section.title in html.unescape(text)
+def test_claims_have_every_effect_of_the_document() -> None:
+    table = ClaimsTable.read(Path(sensitivity.__file__).parents[1] / "claims.toml").of(["sensitivity"])
+    claimed = {each.id.partition(".")[2]: each.expected for each in table.statements}
+    for number in document.READINGS:
+        for parameter, (sign, strong) in document.effects()[number].items():
+            assert claimed.get(f"{number}.{parameter}") == (sign if strong else None)
+
+
+def test_the_report_and_the_tables(folder: Path) -> None:
+    text = html.unescape((folder / "report.html").read_text(encoding="utf-8"))
+    for name in ("sensitivity", "1b", "2b", "mixture", "window"):
+        assert experiment(name).title in text
+    assert {"Where FAST oscillates", "What newcomers get", "What it costs"} <= set(
+        re.findall(r"<h2[^>]*>([^<]*)<", text)
+    )
     figures = {file.name for file in (folder / "figures").iterdir()}
     assert {
         "sensitivity-main-effects.svg",

@@ -57,7 +57,7 @@ def study(
         raise ScenarioError("a whole number of at least 1", key="--jobs", value=jobs)
     wanted = options | ({"live": ""} if live else {})
     if claims:
-        chosen.with_options(wanted)
+        chosen = chosen.with_options(wanted)
         print_text(str(chosen.table()), indent=2)
         return 0
     from tightlink.studies.result import study as run_study

@@ -2,7 +2,8 @@
 
 A study is audited by reading this file. Each entry of ``claims`` is a claim, or has ``rows`` and the ``each`` that
 every row fills, in which ``<key>`` stands for the row's value; other keys of such an entry are for rows without that
-key. Rows of several entries stand in the table ``rows``, and the entries have their name. Of a claim:
+key. Rows of several entries stand in the table ``rows``, and the entries have their name; with a list of names, each
+row of the first is taken with each row of the next. Of a claim:
 
 ``id``, ``statement``
     Its name, which never changes, and what is claimed.
@@ -62,6 +63,7 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass, fields, replace
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tightlink.errors import TightlinkError, closest
@@ -69,7 +71,7 @@ from tightlink.experiment.claims import Claim, Origin, Value, exact, holds_if, u
 from tightlink.studies.expressions import NotObservedError, evaluate, fill
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
 Row: TypeAlias = "Mapping[str, Any]"
@@ -147,8 +149,8 @@ class Statement:
     def judged(self, observed: Mapping[str, object]) -> Claim:
         """The claim, with what was observed."""
         claim = replace(self._compared(observed), origin=self.origin)
-        if self.open:
-            return replace(claim, holds=None, reason=fill(self.open, observed))
+        if why := fill(self.open, observed):
+            return replace(claim, holds=None, reason=why)
         if claim.holds is False and self.why_not:
             claim = replace(claim, reason=f"{claim.reason} {fill(self.why_not, observed)}".lstrip())
         return claim
@@ -210,6 +212,17 @@ class ClaimsTable:
             raise TightlinkError(f"{name}: not TOML: {error}") from None
         return cls(name, *(tuple(_statements(table, kind, name)) for kind in ("claims", "live")))
 
+    def of(self, parts: Collection[str]) -> ClaimsTable:
+        r"""The claims of some parts of the study: those whose ids begin with their names, up to the first dot.
+
+        >>> text = '[[claims]]\nid = "{}.a"\nstatement = "a"\nplace = ""\nreason = "Nobody knows."\n'
+        >>> table = ClaimsTable.parsed(text.format("one") + text.format("two"))
+        >>> [statement.id for statement in table.of(["two"]).statements]
+        ['two.a']
+        """
+        kept = tuple(each for each in self.statements if each.id.partition(".")[0] in parts)
+        return replace(self, statements=kept)
+
     def judged(self, observed: Mapping[str, object]) -> list[Claim]:
         """The claims, each beside what was observed.
 
@@ -261,11 +274,7 @@ def _statements(table: Mapping[str, Any], kind: str, name: str) -> Iterator[Stat
     """Every claim, the rows of families filled in."""
     document = str(table.get("document", ""))
     for number, entry in enumerate(table.get(kind, ()), start=1):
-        rows = entry.get("rows", ({},))
-        if isinstance(rows, str):
-            if rows not in table.get("rows", {}):
-                raise TightlinkError(f'{name}: there are no rows "{rows}"')
-            rows = table["rows"][rows]
+        rows = _rows(entry.get("rows", ({},)), table.get("rows", {}), name)
         others = {key: value for key, value in entry.items() if "each" in entry and key not in {"rows", "each"}}
         for own in rows:
             row = {key: _filled(value, own) for key, value in others.items()} | own
@@ -275,6 +284,18 @@ def _statements(table: Mapping[str, Any], kind: str, name: str) -> Iterator[Stat
                     yield _statement(filled, document)
                 except (ValueError, TypeError) as error:
                     raise TightlinkError(f"{name}: claim {filled.get('id', number)}: {error}") from None
+
+
+def _rows(rows: Any, known: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """The rows of an entry: its own, those of a name, or each of one name with each of the next."""
+    if not isinstance(rows, str) and not any(isinstance(each, str) for each in rows):
+        return [dict(row) for row in rows]
+    names = [rows] if isinstance(rows, str) else rows
+    for each in names:
+        if each not in known:
+            raise TightlinkError(f'{name}: there are no rows "{each}"')
+    products = product(*(known[each] for each in names))
+    return [{key: value for row in taken for key, value in row.items()} for taken in products]
 
 
 def _filled(value: Any, row: Row) -> Any:

@@ -24,7 +24,7 @@ from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.live import measure_all
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -84,19 +84,6 @@ class Report:
 
 
 @dataclass(frozen=True)
-class Findings:
-    """Claims and report in one, of a study that has no table of claims yet."""
-
-    title: str
-    lead: str
-    claims: Sequence[Claim]
-    sections: Sequence[Section]
-    draw: Callable[[Path], Sequence[Path]]
-    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
-    picture: str = ""
-
-
-@dataclass(frozen=True)
 class Live:
     """What a study measures on real hosts, beside what it simulates."""
 
@@ -123,8 +110,8 @@ class Study:
     """The table of claims (`tightlink.studies.claims_table`): its file, or its text."""
     report: Callable[[Any, Mapping[str, Claim]], Report] | None = None
     """From what was observed, and the claims by id, to the report; without it, a table of the values."""
-    findings: Callable[[Mapping[str, Run]], Findings] | None = None
-    """In place of these three: what was found, in one."""
+    parts: Collection[str] | None = None
+    """Which of its parts are run, by what the ids of their claims begin with; without it, all are."""
     measure: Callable[[Run], Mapping[str, float | str]] = metrics
     """What ``runs.parquet`` says of a run."""
     command: str = ""
@@ -136,7 +123,7 @@ class Study:
     adapt: Callable[[Mapping[str, str]], Study] | None = None
     """The study with such options."""
     measured: Callable[[], Sequence[Measurement]] = tuple
-    """What it measures on real hosts; `findings` gets those runs that there are, too, NAME as live/NAME."""
+    """What it measures on real hosts."""
     live: Live | Callable[[], Study] | None = None
     """What it can measure, or the study with measurements; none if it measures nothing."""
 
@@ -177,14 +164,15 @@ class Study:
         return [*listed, *beside]
 
     def table(self) -> ClaimsTable:
-        """Its claims, before anything was observed.
+        """The claims of what is run, before anything was observed.
 
         Raises:
             TightlinkError: It has none, or an entry is not a claim.
         """
         if self.claims is None:
             raise TightlinkError(f"study {self.name}: its claims are not in a table")
-        return ClaimsTable.parsed(self.claims) if isinstance(self.claims, str) else ClaimsTable.read(self.claims)
+        whole = ClaimsTable.parsed(self.claims) if isinstance(self.claims, str) else ClaimsTable.read(self.claims)
+        return whole if self.parts is None else whole.of(self.parts)
 
     def found(self, runs: Mapping[str, Run]) -> tuple[list[Claim], Report]:
         """The claims with their verdicts, and the report.
@@ -192,10 +180,6 @@ class Study:
         Raises:
             TightlinkError: The table of claims is none, or names what is not observed.
         """
-        if self.findings is not None:
-            found = self.findings(runs)
-            own = Report(found.title, found.lead, found.sections, found.draw, found.tables, found.picture)
-            return list(found.claims), own
         table, observed = self.table(), {} if self.observe is None else self.observe(runs)
         values = observed if isinstance(observed, Mapping) else observed.values
         claims = table.judged(values)

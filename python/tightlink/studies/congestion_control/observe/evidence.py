@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from tightlink.run import Run
-    from tightlink.studies.congestion_control.experiment import Experiment, Size
+    from tightlink.studies.congestion_control.setup.experiment import Experiment, Size
 
 #: Fewer transfers than these tell nothing of a group's throughput.
 FEWEST: Final = 3

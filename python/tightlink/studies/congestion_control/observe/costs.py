@@ -9,15 +9,14 @@ import polars as pl
 
 from tightlink import units
 from tightlink.errors import ScenarioError
-from tightlink.report import Section, Table, Text
 from tightlink.scenario import memory
-from tightlink.studies.congestion_control.experiment import Size
+from tightlink.studies.congestion_control.setup.experiment import Size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tightlink.studies.congestion_control.evidence import Evidence
-    from tightlink.studies.congestion_control.experiment import Experiment
+    from tightlink.studies.congestion_control.observe.evidence import Evidence
+    from tightlink.studies.congestion_control.setup.experiment import Experiment
 
 _SCALES: Final = (Fraction(1, 1000), Fraction(1, 100), Fraction(1, 10), Fraction(1))
 #: Time of one core for a packet-hop, as docs/benchmarks.md measures it for users: it changes little with the scale.
@@ -67,19 +66,3 @@ def _exists(experiment: Experiment, size: Size) -> bool:
     except ScenarioError:
         return False
     return True
-
-
-def section(costs: pl.DataFrame) -> Section:
-    """What it cost, and what all of it would, from the table."""
-    whole = costs.group_by("experiment", maintain_order=True).last()["core_hours"].sum()
-    return Section(
-        "What it costs",
-        f"At the document's size, these experiments are {whole:,.0f} core-hours.",
-        [
-            Text(
-                "Runs are independent of each other: `--cluster` spreads them. Core-hours are packet-hops at "
-                f"{SECONDS_PER_PACKET_HOP * 1e9:.0f} ns of one core each."
-            ),
-            Table(costs, formats={"packet_hops": ".2e", "core_hours": ".1f"}),
-        ],
-    )

@@ -1,0 +1,158 @@
+"""All sources with the same control: what distinguishes networks, and which controls are unsafe (experiments 1)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import polars as pl
+
+from tightlink.analysis.clusters import Dendrogram, clusters
+from tightlink.analysis.components import Components, components
+from tightlink.analysis.designed import Designed, designed
+from tightlink.analysis.markov import from_users, ranked
+from tightlink.analysis.outliers import outliers
+from tightlink.analysis.responses import RESPONSES
+from tightlink.studies.congestion_control.setup.experiment import STANDARD
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tightlink.studies.congestion_control.observe.evidence import Evidence
+
+#: Controls that go by delay alone.
+FAST: Final = ("fast", "fast-at")
+#: Responses of the whole network, which every run has.
+NETWORK: Final = tuple(each.name for each in RESPONSES if not each.name.endswith("_pps"))
+#: What the document says of FAST under congestion with short buffers concerns these.
+PATHOLOGY: Final = ("loss", "retransmission_rate", "connections_failed", "transfers_completed")
+#: What is shown of all runs.
+_EXPLORED: Final = (
+    "sources_transmitting", "transfers_completed", "loss", "retransmission_rate", "cwnd_mean_packets", "timeouts",
+    "rtt_mean_s", "queueing_delay_mean_s",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Homogeneous:
+    """An experiment in which all sources have the same control."""
+
+    found: Evidence
+
+    @property
+    def name(self) -> str:
+        """The experiment's name."""
+        return self.found.experiment.name
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """The second period: a row for each condition and control."""
+        return self.found.responses()
+
+    @cached_property
+    def by_congestion(self) -> list[int]:
+        """The conditions, from the smallest loss of standard TCP to the largest."""
+        own = self.table.filter(pl.col("algorithm") == STANDARD).sort("loss")
+        return own["condition"].to_list()
+
+    @cached_property
+    def dendrograms(self) -> list[Dendrogram]:
+        """One for each condition, over all responses."""
+        factors = set(self.found.experiment.factors)
+        names = [name for name in self.table.columns if name not in {"condition", "algorithm"} | factors]
+        kept = self.table.select("condition", "algorithm", *names)
+        return list(clusters(kept, condition="condition", algorithm="algorithm", responses=names))
+
+    @cached_property
+    def heights(self) -> dict[int, float]:
+        """By condition: how far controls are apart, over the responses of the whole network, in one unit for all."""
+        trees = clusters(self.table, condition="condition", algorithm="algorithm", responses=NETWORK, spread="all")
+        return {int(tree.condition): tree.height for tree in trees}
+
+    @cached_property
+    def outliers(self) -> pl.DataFrame:
+        """Which control is unlike the others, by condition and response."""
+        return outliers(self.table, condition="condition", algorithm="algorithm", responses=NETWORK)
+
+    @property
+    def explored(self) -> Designed:
+        """All runs with the levels of their factors in words, to explore."""
+        factors = self.found.experiment.factors
+        words = [
+            pl.when(pl.col(name) < 0).then(pl.lit("low")).otherwise(pl.lit("high")).alias(name) for name in factors
+        ]
+        return designed(self.table.with_columns(words), factors=[*factors, "algorithm"], responses=_EXPLORED)
+
+    @cached_property
+    def components(self) -> Components:
+        """Of all runs."""
+        return components(self.table, NETWORK)
+
+    def ratios(
+        self, control: str, response: str, conditions: Sequence[int]
+    ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        """A control's response over standard TCP's, condition by condition."""
+        wide = self.table.filter(pl.col("condition").is_in(list(conditions)))
+        wide = wide.pivot("algorithm", index="condition", values=response).filter(pl.col(STANDARD) > 0)
+        return (wide[control] / wide[STANDARD]).to_numpy()
+
+    @cached_property
+    def heavy_and_short(self) -> list[int]:
+        """Conditions with short buffers, of the more congested half."""
+        short = set(self.table.filter(pl.col("buffers") < 0)["condition"].to_list())
+        half = self.by_congestion[len(self.by_congestion) // 2 :]
+        return [condition for condition in half if condition in short]
+
+    def life(self, control: str) -> pl.DataFrame:
+        """Which transitions of a source's life bring completions down, in the condition with the most loss."""
+        run = self.found.runs[f"{self.by_congestion[-1]:02}/{control}"]
+        found = ranked(from_users(run), "thinking", "completed")
+        return found.select("transition", "probability", "elasticity", "remaining", "cut")
+
+
+def values(one: Homogeneous) -> dict[str, object]:
+    """What claims compare, by name."""
+    algorithms = one.found.experiment.algorithms
+    third = len(one.by_congestion) // 3
+    light, heavy = one.by_congestion[:third], one.by_congestion[-third:]
+    calm, busy = (float(np.median([one.heights[each] for each in part])) for part in (light, heavy))
+    apart = [tree.apart == "fast" for tree in one.dendrograms if int(tree.condition) in heavy]
+    found: dict[str, object] = {
+        "third": third,
+        "calm": calm,
+        "busy": busy,
+        "heavy": len(apart),
+        "fast-apart": float(np.mean(apart)),
+        "by_condition": explained(one.components.scores, "condition"),
+        "by_control": explained(one.components.scores, "algorithm"),
+    }
+    for control in set(FAST).intersection(algorithms):
+        for response in PATHOLOGY:
+            found |= _median(f"{control}.{response}", one.ratios(control, response, one.heavy_and_short))
+    for control in set(algorithms).difference(FAST, [STANDARD]):
+        ratios = one.ratios(control, "sources_transmitting", one.by_congestion)
+        found |= _median(f"{control}.sources_transmitting", ratios)
+    return {f"experiment-{one.name}.{name}": value for name, value in found.items()}
+
+
+def _median(name: str, ratios: np.ndarray[tuple[int], np.dtype[np.float64]]) -> dict[str, object]:
+    """Of a control's ratios to standard TCP; there are none where standard TCP has none of a response."""
+    return {
+        f"{name}.ratio": float(np.median(ratios)) if ratios.size else math.nan,
+        f"{name}.conditions": int(ratios.size),
+        f"{name}.none": "" if ratios.size else "Standard TCP has none at this size.",
+    }
+
+
+def explained(scores: pl.DataFrame, key: str) -> float:
+    """The share of the variance of PC1 and PC2 that lies between the values of a column."""
+    total = between = 0.0
+    for name in ("PC1", "PC2"):
+        values = scores[name]
+        means = scores.select(pl.col(name).mean().over(key)).to_series()
+        total += float(((values - values.mean()) ** 2).sum())
+        between += float(((means - values.mean()) ** 2).sum())
+    return between / total

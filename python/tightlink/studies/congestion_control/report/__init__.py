@@ -1,0 +1,84 @@
+"""The report: a lead, a section for each experiment, and what they cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.studies.congestion_control.report import (
+    boundary,
+    costs,
+    figures,
+    homogeneous,
+    mixed,
+    mixture,
+    newcomers,
+    prices,
+    sensitivity,
+    window,
+)
+from tightlink.studies.congestion_control.setup import boundary as oscillation
+from tightlink.studies.congestion_control.setup import newcomers as arrivals
+from tightlink.studies.study import Report
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from tightlink.experiment.claims import Claim
+    from tightlink.report import Section
+    from tightlink.studies.congestion_control.observe import Observed
+    from tightlink.studies.congestion_control.setup import Chosen
+
+#: Sections and figures of an experiment by its name, else by how controls are mixed in it.
+_SECTIONS: Final[dict[str, Any]] = {
+    "alone": homogeneous.section,
+    "half": mixed.section,
+    "all": mixture.section,
+    "window": window.section,
+    "prices": prices.section,
+    oscillation.NAME: boundary.section,
+    arrivals.NAME: newcomers.section,
+}
+_FIGURES: Final[dict[str, Any]] = {"alone": figures.homogeneous, "half": figures.mixed}
+
+
+def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
+    """Lead, sections, figures and tables."""
+    mixing = {each.name: each.mixing for each in observed.chosen.experiments}
+    sections: list[Section] = []
+    drawn = []
+    for name, found in observed.found.items():
+        if name.startswith("sensitivity"):
+            sections.append(sensitivity.section(found, claims))
+            drawn.append((figures.sensitivity, found))
+            continue
+        kind = name if name in _SECTIONS else mixing[name]
+        sections.append(_SECTIONS[kind](found))
+        if kind in _FIGURES:
+            drawn.append((_FIGURES[kind], found))
+    spent, responses = observed.costs, observed.responses
+    if spent is not None:
+        sections.append(costs.section(spent))
+
+    def draw(folder: Path) -> list[Path]:
+        return [file for written, found in drawn for file in written(folder, found)]
+
+    return Report(
+        "Congestion controls in an Internet-like network",
+        _lead(observed.chosen, claims),
+        sections,
+        draw,
+        {} if spent is None or responses is None else {"responses": responses, "costs": spent},
+    )
+
+
+def _lead(chosen: Chosen, claims: Mapping[str, Claim]) -> str:
+    failed = sum(claim.holds is False for claim in claims.values())
+    return (
+        "*Which of twenty parameters govern an Internet-like network, and what if it changed its TCP?* K. Mills and "
+        "others at NIST simulated four tiers of routers and up to 278,000 sources (2010). Their experiments are redone "
+        f"here: {', '.join(chosen.names)}.\n\n"
+        f"**At {chosen.size}.** Sources and routers' speeds go down together, interfaces and files stay: the smaller "
+        "the scale, the fewer users share a router, and the more one transfer fills it. What a claim says holds, or "
+        f"not, at this scale.\n\nOur runs contradict {failed} of {len(claims)} claims; each says what came out."
+    )

@@ -1,0 +1,48 @@
+"""The section of an experiment in which all sources have the same control."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from tightlink.report import Chart, Row, Section, Table, Text, charts
+from tightlink.studies.congestion_control.setup.experiment import STANDARD
+
+if TYPE_CHECKING:
+    from tightlink.studies.congestion_control.observe.homogeneous import Homogeneous
+
+#: The smaller of the document's two filters.
+_EFFECT: Final = 0.1
+
+
+def section(one: Homogeneous) -> Section:
+    """What happened, control by control."""
+    third = len(one.by_congestion) // 3
+    heavy = one.table.filter(pl.col("condition").is_in(one.by_congestion[-third:]))
+    shown = ("sources_transmitting", "transfers_completed", "connections_failed", "loss", "retransmission_rate",
+             "cwnd_mean_packets", "timeouts", "rtt_mean_s")  # fmt: skip
+    table = heavy.group_by("algorithm", maintain_order=True).agg(pl.col(shown).mean())
+    return Section(
+        one.found.experiment.title,
+        one.found.experiment.question + ".",
+        [
+            Text(f"{one.found.experiment.conditions.height} conditions, at {one.found.size}."),
+            Table(table, f"Means over the {third} conditions with the most loss, in the second period."),
+            Row(charts.dendrograms(one.dendrograms), "Which controls behave alike, one condition each."),
+            Chart(
+                charts.component_scores(one.components, by="algorithm", tell=["condition", "algorithm"]),
+                "All runs along two principal components: hover a point for its condition.",
+            ),
+            Chart(
+                charts.outlier_grid(one.outliers, least=_EFFECT),
+                "Where a control is an outlier (Grubbs' test, p < 0.05) by 10 % or more.",
+            ),
+            Table(
+                one.life(STANDARD),
+                "A source's life as a Markov chain, standard TCP, in the condition with the most loss: by how many "
+                "percent completions fall for each percent of a transition that is lost, and what is left without it.",
+            ),
+            Chart(charts.explore(one.explored, algorithm="algorithm"), "All runs: choose levels, bands, clusters."),
+        ],
+    )
