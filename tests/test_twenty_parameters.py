@@ -147,7 +147,7 @@ def test_direct_routers_that_are_kept_are_as_far_apart_as_all(variant: str) -> N
 
 def test_a_scale_says_what_it_distorts(capsys: pytest.CaptureFixture[str]) -> None:
     """Experiment 1b at 1/100, its slow network: the figures are those of the two scenarios."""
-    small = tl.FourTier(network_speed="6000 packets/ms", scale=0.001)
+    small = tl.FourTier(network_speed="6000 packets/ms", sources="high", scale=0.001)
     said = small.distortion(of=0.1)
     assert said is not None
     figures = []
@@ -236,6 +236,15 @@ def test_values_of_their_own() -> None:
         ),
         ({"netwrk_speed": "low"}, "unknown key; expected one of buffers, congestion, crowd,"),
         ({"scale": 2}, "scale = 2: expected a number above 0 and up to 1"),
+        (
+            {"scale": 0.001},
+            "scale = 0.001: expected a scale that keeps the order of the levels of buffers: low and high have 3 and 3 "
+            "packets in the queue of a normal router, in the whole network 74 and 2310",
+        ),
+        (
+            {"scale": 0.001, "buffers": "rtt*c"},
+            "of source_distribution: low and high have 167 and 139 sources, in the whole network 87300 and 139000",
+        ),
         ({"nist": "yes"}, 'nist = "yes": expected true or false'),
         ({"routers": 0}, "routers = 0: expected a number above 0 and up to 1"),
         ({"routers": "half"}, 'routers = "half": expected a number above 0 and up to 1'),
@@ -274,6 +283,8 @@ def test_the_command_writes_the_scenario(capsys: pytest.CaptureFixture[str]) -> 
     text = capsys.readouterr().out
     assert tl.loads(text) == tl.FourTier(routers=1 / 3).scenario()
     assert "with 0.3333 of its access routers" in text
+    assert main(["four-tier", "--scale", "0.001"]) == 2
+    assert "expected a scale that keeps the order" in capsys.readouterr().err
     assert main(["four-tier", "--routers", "third"]) == 2
     assert '--routers = "third": expected a part of the access routers' in capsys.readouterr().err
     assert main(["four-tier", "--set", "routers=0.5"]) == 2

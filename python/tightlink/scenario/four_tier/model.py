@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import Discriminator, StrictBool, Tag
 
-from tightlink.errors import closest
+from tightlink.errors import ScenarioError, closest
 from tightlink.scenario.four_tier.parameters import PARAMETERS
 from tightlink.scenario.table import Table
 from tightlink.scenario.users import Patience
@@ -155,11 +155,13 @@ class FourTier(Table):
         """The scenario: network ``net``, traffic ``users``, three periods.
 
         Raises:
-            ScenarioError: Values do not go together.
+            ScenarioError: Values do not go together, or the scale turns the levels of a parameter round.
         """
         from tightlink.scenario.four_tier.build import tables
         from tightlink.scenario.model import Scenario
 
+        if (expected := self.turned_levels()) is not None:
+            raise ScenarioError(expected, key="scale", value=self.scale)
         return Scenario.from_dict(tables(self))
 
     def distortion(self, *, of: float = 1.0) -> str | None:
@@ -171,3 +173,9 @@ class FourTier(Table):
         from tightlink.scenario.four_tier.scaling import distortion
 
         return distortion(self, of=of)
+
+    def turned_levels(self) -> str | None:
+        """What is expected of the scale where rounding makes the levels of a parameter equal, or turns them round."""
+        from tightlink.scenario.four_tier.scaling import turned_levels
+
+        return turned_levels(self)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from tightlink import units
@@ -35,6 +36,7 @@ _DIRECT: Final[dict[str, dict[int, tuple[int, ...]]]] = {
 }
 
 
+@cache
 def kept(variant: str, part: Fraction) -> dict[str, tuple[int, ...]]:
     """The numbers of the access routers of each class that have users.
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
-from tightlink.errors import ScenarioError
 from tightlink.scenario.four_tier.build import tables
 from tightlink.scenario.four_tier.routers import kept
 from tightlink.scenario.topologies.four_tier import AbileneFourTier
@@ -96,25 +95,23 @@ def distortion(chosen: FourTier, *, of: float = 1.0) -> str | None:
     )
 
 
-def check_levels(chosen: FourTier) -> None:
-    """Refuse a scale at which rounding makes the levels of a parameter equal, or turns them round.
+def turned_levels(chosen: FourTier) -> str | None:
+    """What is expected of a scale at which rounding makes the levels of a parameter equal or turns them round.
 
-    Raises:
-        ScenarioError: Such a scale, and the parameter is at one of its levels.
+    Of parameters that are at one of their levels: others are not compared with the other level.
     """
     for name, what in _ROUNDED.items():
-        if getattr(chosen, name) not in ("low", "high"):
+        if chosen.scale == 1 or getattr(chosen, name) not in ("low", "high"):
             continue
         scaled, whole = (_at_levels(chosen.model_copy(update={"scale": scale}), name) for scale in (chosen.scale, 1.0))
         for group, (low, high) in scaled.items():
             wide_low, wide_high = whole[group]
             if _sign(high - low) != _sign(wide_high - wide_low):
-                raise ScenarioError(
+                return (
                     f"a scale that keeps the order of the levels of {name}: low and high have {low} and {high} "
-                    f"{what.format(name=group)}, in the whole network {wide_low} and {wide_high}",
-                    key="scale",
-                    value=chosen.scale,
+                    f"{what.format(name=group)}, in the whole network {wide_low} and {wide_high}"
                 )
+    return None
 
 
 def _at_levels(chosen: FourTier, name: str) -> dict[str, tuple[int, int]]:

@@ -40,7 +40,7 @@ def _rows(found: Evidence) -> Iterator[dict[str, object]]:
         if not _exists(own, size):
             continue
         longer = units.time(size.duration) / units.time(found.size.duration)
-        packet_hops = found.packet_hops * float(size.scale / found.size.scale) * longer
+        packet_hops = found.packet_hops * float(size.part / found.size.part) * longer
         yield {
             "experiment": own.name,
             "size": str(size),
