@@ -33,7 +33,7 @@ from tightlink import units
 from tightlink.analysis.responses import RESPONSES, by_period
 from tightlink.scenario.four_tier import FourTier
 from tightlink.scenario.four_tier.build import tables
-from tightlink.studies.congestion_control.experiment import experiment
+from tightlink.studies.congestion_control.setup.experiment import experiment
 
 #: A response agrees where the ratio is within a tenth: the relative effect below which the study's summary of
 #: conditions and responses is empty, and what its claims call little change.
