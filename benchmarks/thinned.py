@@ -257,23 +257,20 @@ def sizes(options: argparse.Namespace) -> None:
 
 
 def ratios(options: argparse.Namespace) -> None:
-    """What agrees, by response: over all conditions, controls and periods."""
-    found = compared(read())
-    if options.each:
-        with pl.Config(tbl_rows=-1, tbl_cols=-1):
-            print(found)
-        return
+    """Each response of a period by condition and control: its ratio for each part, with interval and verdict."""
+    found = compared(read()).filter(period=options.period)
+    parts = found["routers"].unique(maintain_order=True).to_list()
     rows = []
-    for (part, name), own in found.group_by("routers", "response", maintain_order=True):
-        counted = own.filter(pl.col("verdict") != NOTHING)
-        values = counted["ratio"].drop_nans()
-        verdicts = [own.filter(verdict=verdict).height for verdict in (AGREES, UNDECIDED, DIFFERS, NOTHING)]
-        middle = (
-            [f"{value:.3g}" for value in (values.median(), values.min(), values.max())] if len(values) else [""] * 3
-        )
-        rows.append([part, name, *middle, *map(str, verdicts)])
-    headings = ("routers", "response", "median ratio", "smallest", "largest", AGREES, UNDECIDED, DIFFERS, NOTHING)
-    print(table(headings, rows, markdown=True))
+    for (condition, control, name), own in found.group_by("condition", "congestion", "response", maintain_order=True):
+        by_part = {row["routers"]: row for row in own.iter_rows(named=True)}
+        cells = [
+            f"{row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}] {row['verdict']}"
+            for row in (by_part.get(part) for part in parts)
+            if row is not None
+        ]
+        if not all(NOTHING in cell for cell in cells):
+            rows.append([f"{condition}, {control}", name, *cells, *[""] * (len(parts) - len(cells))])
+    print(table(("condition, control", "response", *(f"{part} of the routers" for part in parts)), rows, markdown=True))
 
 
 def main() -> None:
@@ -286,7 +283,7 @@ def main() -> None:
     small.add_argument("--duration", default="60 s")
     small.set_defaults(act=sizes)
     shown = commands.add_parser("ratios")
-    shown.add_argument("--each", action="store_true", help="every ratio with its interval")
+    shown.add_argument("--period", choices=["before", "congestion", "after"], default="congestion")
     shown.set_defaults(act=ratios)
     simulated = commands.add_parser("anchors")
     simulated.add_argument("--conditions", type=int, nargs="+", default=ANCHORED)
