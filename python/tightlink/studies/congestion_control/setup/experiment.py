@@ -2,13 +2,13 @@
 
 Each stands in a file of the folder ``data``: the parameters of the four-tier network that all its runs have, those
 that are varied over two levels, and a resolution. Sizes are the document's; a smaller part of an experiment has fewer
-sources and slower routers alike, and may be shorter.
+access routers with users, or fewer sources and slower routers alike, and may be shorter.
 
 Example:
     >>> found = experiment("1b")
     >>> len(found.conditions), len(found.algorithms)
     (32, 8)
-    >>> found.scenario(0, "fast", Size(Fraction(1, 100), "5 min")).traffic["users"].tcp.congestion
+    >>> found.scenario(0, "fast", Size(Fraction(1), "5 min")).traffic["users"].tcp.congestion
     'fast'
 """
 
