@@ -89,7 +89,7 @@ def test_a_worker_is_killed_half_way(one_flow: str, tmp_path: Path, scheduler: s
 
 def test_networks_of_users(tmp_path: Path, scheduler: str) -> None:
     """Runs of a study in the four-tier network, spread over two workers, are those of this process."""
-    tasks = experiment("1b").tasks(Size(Fraction(1, 100), "30 s"))[:4]
+    tasks = experiment("1b").tasks(Size(Fraction(1, 10), "30 s", routers=Fraction(1, 6)))[:4]
     with _worker(scheduler), _worker(scheduler):
         spread = execute(tasks, Store(tmp_path / "cluster"), cluster=scheduler)
     execute(tasks, Store(tmp_path / "alone"))

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tightlink.experiment.claims import Claim
 
 WHOLE = Fraction(1)
-SMALL = Size(Fraction(1, 100), "30 s")
+SMALL = Size(Fraction(1, 10), "30 s", routers=Fraction(1, 6))
 #: As published: sources and the backbone's speed of the largest condition, in Gbit/s, and the runs.
 PUBLISHED = {
     "1a": (278_000, 192.0, 224), "1b": (27_800, 28.8, 256), "2a": (26_085, 38.4, 224), "2b": (26_085, 38.4, 224),
@@ -226,8 +226,8 @@ def test_the_report_and_the_tables(folder: Path) -> None:
     files = [run.stat().st_size for run in (folder / "runs").iterdir()]
     assert 0 < at_this_size < sum(files)
     assert whole["stored_bytes"].item() == pytest.approx(50 * measured["stored_bytes"].item(), abs=1)
-    # A hundred times the sources for fifty times as long.
-    assert whole["packet_hops"].item() / measured["packet_hops"].item() == pytest.approx(100 * 50)
+    # Sixty times the traffic for fifty times as long.
+    assert whole["packet_hops"].item() / measured["packet_hops"].item() == pytest.approx(60 * 50)
     assert whole["sources"].item() > 50 * measured["sources"].item()
 
 
@@ -284,9 +284,15 @@ def test_counts_are_rates_where_intervals_differ(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--scale", "2"], '--scale = "2": expected a part of the document\'s networks, such as 1/100 or 0.01'),
+        (["--scale", "2"], '--scale = "2": expected a part of the document\'s networks, such as 1/10 or 0.1'),
         (["--scale", "1/0"], '--scale = "1/0": expected a part'),
         (["--scale", "1/1000", "--experiments", "1b"], "expected from 1/100, one source for each access router, to 1"),
+        (
+            ["--scale", "1/100", "--experiments", "1b"],
+            '--scale = "1/100": expected a scale that keeps the order of the levels of buffers: low and high have 4 and '
+            "4 packets in the queue of a normal router",
+        ),
+        (["--routers", "0"], '--routers = "0": expected a part of the access routers, such as 1/3'),
         (["--scale", "1/5", "--experiments", "window"], "to 1/10 for experiment window"),
         (["--duration", "5"], '--duration = "5": expected a time, such as "25 min"'),
         (["--duration", "1 s"], 'expected at least "30 s"'),

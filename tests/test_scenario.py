@@ -248,6 +248,20 @@ def test_windows(window: str, packets: float) -> None:
     assert tcp["initial_ssthresh_packets"] == packets
 
 
+def test_the_window_after_a_timeout_is_a_key_only_where_it_is_not_one_packet() -> None:
+    """So that scenarios, and what is stored of them, stay what they were."""
+
+    def tcp(keys: str) -> dict[str, object]:
+        found: dict[str, object] = resolve(simple(flow=keys))["flows"][0]["transport"]["tcp"]
+        return found
+
+    usual = tcp("")
+    assert "loss_window_packets" not in usual
+    assert tcp(', tcp.loss_window = "1 packet"') == usual
+    assert tcp(', tcp.loss_window = "4 packets"') == usual | {"loss_window_packets": 4.0}
+    assert tcp(', tcp.loss_window = "2500 B"') == usual | {"loss_window_packets": 2.0}
+
+
 def test_pacing_is_off_until_it_is_asked_for() -> None:
     assert resolve(simple())["flows"][0]["transport"]["tcp"]["pacing"] is False
     assert resolve(simple(flow=", tcp.pacing = true"))["flows"][0]["transport"]["tcp"]["pacing"] is True

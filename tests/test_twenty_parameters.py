@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations, product
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -13,6 +17,9 @@ from tightlink import _core
 from tightlink.analysis.responses import responses
 from tightlink.cli import main
 from tightlink.scenario import PARAMETERS
+from tightlink.scenario.four_tier.routers import kept
+from tightlink.scenario.network import Network
+from tightlink.scenario.paths import Router
 
 ROUTERS = {"direct": 6, "fast": 28, "normal": 105}
 
@@ -28,7 +35,7 @@ def sources(scenario: tl.Scenario) -> int:
 
 def test_the_twenty_are_in_order_and_of_one_type() -> None:
     assert [each.id for each in PARAMETERS.values()] == [f"X{place}" for place in range(1, 21)]
-    assert [*PARAMETERS, "scale"] == list(tl.FourTier.model_fields)
+    assert [*PARAMETERS, "scale", "routers", "nist"] == list(tl.FourTier.model_fields)
     for name, each in PARAMETERS.items():
         assert each.low != each.high
         for level, value in (("low", each.low), ("high", each.high)):
@@ -70,6 +77,117 @@ def test_scale_divides_sources_speeds_and_buffers(scale: float) -> None:
     assert queue == pytest.approx(1e6 * scale * round_trip, rel=0.05)
     # What a user sees of the network's edge stays.
     assert [kind["rate_pps"] for kind in users["interfaces"]] == [8e3, 80e3]
+
+
+PARTS = {1 / 6: (2, 4, 17), 1 / 3: (2, 9, 35), 0.5: (3, 14, 52), 5 / 6: (5, 23, 87)}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_fewer_routers_are_each_what_they_are(part: float) -> None:
+    whole = tl.FourTier(scale=0.1, buffers="high", crowd="high", long_lived_flows=True)
+    thin = whole.model_copy(update={"routers": part})
+    (all_users,), (users,) = whole.scenario().resolve()["users"], thin.scenario().resolve()["users"]
+    kept = {site["node"]: site for site in users["sites"]}
+    assert [site for site in all_users["sites"] if site["node"] in kept] == users["sites"]
+    assert tuple(Counter(site["class"] for site in users["sites"]).values()) == PARTS[part]
+    assert thin.scenario().resolve()["links"] == whole.scenario().resolve()["links"]
+    assert {key: users[key] for key in ("interfaces", "think", "files", "tcp")} == {
+        key: all_users[key] for key in ("interfaces", "think", "files", "tcp")
+    }
+    # The crowd is in proportion, and each direct router is an end of at most one transfer without end.
+    assert users["crowd"]["sites"] == list(range(round(6 * part)))
+    ends = [flow[end] for flow in users["long_lived"] for end in ("from", "to")]
+    assert len(ends) == len(set(ends)) == PARTS[part][0] // 2 * 2
+    assert set(ends) <= set(range(PARTS[part][0]))
+
+
+@pytest.mark.parametrize("sources", ["low", "high"])
+@pytest.mark.parametrize("receivers", ["low", "high"])
+@pytest.mark.parametrize("part", PARTS)
+def test_a_router_has_the_load_that_it_has_in_the_whole_network(part: float, sources: str, receivers: str) -> None:
+    """What is sent to a receiver is all that is sent, over all receivers: within 3 %, whole numbers allow no more."""
+
+    def load(part: float) -> float:
+        chosen = tl.FourTier(scale=0.1, routers=part, source_distribution=sources, receiver_distribution=receivers)  # type: ignore[arg-type]
+        (users,) = chosen.scenario().resolve()["users"]
+        return float(
+            sum(site["sources"] for site in users["sites"]) / sum(site["receivers"] for site in users["sites"])
+        )
+
+    assert load(part) == pytest.approx(load(1.0), rel=0.03)
+
+
+@pytest.mark.parametrize("variant", ["abilene", "isp"])
+def test_direct_routers_that_are_kept_are_as_far_apart_as_all(variant: str) -> None:
+    """Of all sets of so many, by the class of paths whose mean round trip is farthest off."""
+    network = Network(chosen(topology=variant).scenario().explicit())
+    router = Router.of(network)
+
+    def round_trip(one: str, other: str) -> float:
+        ends = network.nodes[one], network.nodes[other]
+        there, back = router.path(*ends) or [], router.path(*reversed(ends)) or []
+        return sum(network.hops[hop].delay for hop in (*there, *back))
+
+    others = {name: [f"net.{name}[{index}]" for index in range(size)] for name, size in ROUTERS.items()}
+    trips = {pair: round_trip(*pair) for name in ROUTERS for pair in product(others["direct"], others[name])}
+
+    def means(direct: tuple[int, ...]) -> list[float]:
+        ends = [f"net.direct[{index}]" for index in direct]
+        targets = others | {"direct": ends}
+        return [fmean(trips[pair] for pair in product(ends, targets[name]) if pair[0] != pair[1]) for name in ROUTERS]
+
+    whole = means(tuple(range(6)))
+
+    def farthest(direct: tuple[int, ...]) -> float:
+        return max(abs(own / of_all - 1) for own, of_all in zip(means(direct), whole, strict=True))
+
+    for count in (2, 3, 4, 5):
+        assert min(combinations(range(6), count), key=farthest) == kept(variant, Fraction(count, 6))["direct"]
+
+
+def test_a_scale_says_what_it_distorts(capsys: pytest.CaptureFixture[str]) -> None:
+    """Experiment 1b at 1/100, its slow network: the figures are those of the two scenarios."""
+    small = tl.FourTier(network_speed="6000 packets/ms", sources="high", scale=0.001)
+    said = small.distortion(of=0.1)
+    assert said is not None
+    figures = []
+    for scale in (0.001, 0.1):
+        resolved = small.model_copy(update={"scale": scale}).scenario().resolve()
+        behind = {site["class"]: site["sources"] for site in resolved["users"][0]["sites"]}
+        link = next(link for link in resolved["links"] if link["name"] == "net.normal_link[0]")
+        interface = resolved["users"][0]["interfaces"][0]["rate_pps"] / link["rate_pps"]
+        in_a_round_trip = f"{link['rate_pps'] * 0.0231:.3g}"
+        queue = link["queue"]["limit"]["packets"]
+        figures.append(("/".join(str(behind[place]) for place in range(3)), queue, in_a_round_trip, f"{interface:.2g}"))
+    for own, whole in zip(*figures, strict=True):
+        assert f"{own} (at scale 0.1: {whole})" in said
+    assert small.distortion(of=0.001) is None
+    assert tl.FourTier(routers=0.5).distortion() is None
+    assert main(["four-tier", "--scale", "0.1", "--set", "sources=high"]) == 0
+    assert str(tl.FourTier(scale=0.1, sources="high").distortion()) in " ".join(capsys.readouterr().err.split())
+    assert main(["four-tier"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_what_nist_does_otherwise() -> None:
+    """After a timeout the initial window, one slow start for all controls, H-TCP without its scaling."""
+    usual, nist = (
+        tl.FourTier(initial_window="high", nist=nist).scenario().resolve()["users"][0] for nist in (False, True)
+    )
+    assert nist["tcp"] == usual["tcp"] | {"loss_window_packets": 4.0}
+    assert nist["controls"] == usual["controls"]
+
+    def controls(chosen: Any) -> list[Any]:
+        users = tl.FourTier(congestion=chosen, nist=True).scenario().resolve()["users"][0]
+        return [each["congestion"] for each in users["controls"]]
+
+    (fast,) = controls("fast")
+    assert (fast["kind"], fast["mi_threshold"], fast["alpha"]) == ("fast", 1000.0, 200.0)
+    (own,) = controls({"kind": "fast", "mi_threshold": "1 ms"})
+    assert own["mi_threshold"] == 0.001
+    htcp, reno = controls({"htcp": 0.5, "reno": 0.5})
+    assert (htcp["kind"], htcp["low_speed_scaling"], htcp["rtt_scaling"], htcp["bandwidth_switch"]) == ("htcp", 0, 0, 1)
+    assert reno == "reno"
 
 
 def test_periods_follow_the_duration() -> None:
@@ -118,6 +236,18 @@ def test_values_of_their_own() -> None:
         ),
         ({"netwrk_speed": "low"}, "unknown key; expected one of buffers, congestion, crowd,"),
         ({"scale": 2}, "scale = 2: expected a number above 0 and up to 1"),
+        (
+            {"scale": 0.001},
+            "scale = 0.001: expected a scale that keeps the order of the levels of buffers: low and high have 3 and 3 "
+            "packets in the queue of a normal router, in the whole network 74 and 2310",
+        ),
+        (
+            {"scale": 0.001, "buffers": "rtt*c"},
+            "of source_distribution: low and high have 167 and 139 sources, in the whole network 87300 and 139000",
+        ),
+        ({"nist": "yes"}, 'nist = "yes": expected true or false'),
+        ({"routers": 0}, "routers = 0: expected a number above 0 and up to 1"),
+        ({"routers": "half"}, 'routers = "half": expected a number above 0 and up to 1'),
         ({"sources": 0}, "expected a whole number from 1 to 1000000"),
         ({"topology": "isb"}, 'expected one of abilene, isp; did you mean "isp"?'),
         ({"patience": {"least": "3 s"}}, "patience.rate: this key is needed"),
@@ -149,6 +279,16 @@ def test_the_command_writes_the_scenario(capsys: pytest.CaptureFixture[str]) -> 
     assert tl.loads(text) == chosen(network_speed="high", larger_files=movie, scale=0.1).scenario()
     assert "#   X1 network_speed = high\n" in text
     assert re.findall(r"^# .* (\d[.\d]*), by", text, re.MULTILINE) == ["0.1"]
+    assert main(["four-tier", "--routers", "1/3"]) == 0
+    text = capsys.readouterr().out
+    assert tl.loads(text) == tl.FourTier(routers=1 / 3).scenario()
+    assert "with 0.3333 of its access routers" in text
+    assert main(["four-tier", "--scale", "0.001"]) == 2
+    assert "expected a scale that keeps the order" in capsys.readouterr().err
+    assert main(["four-tier", "--routers", "third"]) == 2
+    assert '--routers = "third": expected a part of the access routers' in capsys.readouterr().err
+    assert main(["four-tier", "--set", "routers=0.5"]) == 2
+    assert "such as --routers" in capsys.readouterr().err
     assert main(["four-tier", "--set", "network_sped=high"]) == 2
     assert "network_sped: unknown key" in capsys.readouterr().err
     assert main(["list", "parameters"]) == 0

@@ -302,6 +302,10 @@ pub struct TcpSpec {
     pub window_packets: f64,
     /// Initial congestion window, in packets.
     pub initial_window_packets: f64,
+    /// Congestion window after a retransmission timeout, in packets; none: one packet (RFC 5681 §3.1). Where a scenario
+    /// says nothing the key is not there, so that scenarios are what they were before there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss_window_packets: Option<f64>,
     /// Initial slow-start threshold, in packets; none: unlimited.
     pub initial_ssthresh_packets: Option<f64>,
     /// How slow start grows and ends.

@@ -163,6 +163,7 @@ def differences(plan: Plan) -> list[str]:
             "recovery": tcp["recovery"] != "rack",
             "slow_start": tcp["slow_start"] != slow_start,
             "initial_ssthresh": ssthresh is not None and ssthresh < window,
+            "loss_window": "loss_window_packets" in tcp,
             "limited_transmit": not tcp["limited_transmit"],
             "pacing": tcp["pacing"] and tcp["congestion"] != "bbr",
             "delayed_ack_timeout": tcp["delayed_ack_s"] not in (None, units.time(own.delayed_ack_timeout)),

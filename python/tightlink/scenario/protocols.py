@@ -45,6 +45,8 @@ class Tcp(Table):
     """Largest window that the receiver advertises."""
     initial_window: Window | None = None
     """Congestion window at the start."""
+    loss_window: Window | None = None
+    """Congestion window after a retransmission timeout, in packets or bytes (default "1 packet", RFC 5681)."""
     initial_ssthresh: Threshold | None = None
     """Slow-start threshold at the start, or "unlimited"."""
     slow_start: Annotated[str, choice("standard", "byte-counting", "hystart", "hystart++", "limited")] | None = None

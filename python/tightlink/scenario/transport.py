@@ -42,6 +42,7 @@ def tcp_spec(key: str, tcp: Tcp, profile: Profile) -> dict[str, Any]:
         "header_bytes": header,
         "ack_bytes": profile.tcp.ack_bytes,
         **{f"{name}_packets": _window(f"{key}.{name}", getattr(tcp, name), payload) for name in _WINDOWS},
+        **_loss_window(f"{key}.loss_window", tcp, payload),
         "slow_start": given(tcp.slow_start),
         "delayed_ack_s": units.time(given(tcp.delayed_ack_timeout)) if tcp.delayed_acks else None,
         "rto": _rto(f"{key}.rto", given(tcp.rto)),
@@ -104,6 +105,20 @@ def _window(key: str, text: str | None, payload: int) -> float | dict[str, str] 
     if count < 1:
         raise ScenarioError(f"at least one packet of {payload} B", key=key, value=text)
     return float(count)
+
+
+def _loss_window(key: str, tcp: Tcp, payload: int) -> dict[str, float]:
+    """The window after a timeout where it is not the one packet of RFC 5681 §3.1."""
+    if tcp.loss_window is None:
+        return {}
+    if tcp.recovery == "rack":
+        expected = "nothing here: with recovery rack a timeout lets one packet go beyond those still in flight"
+        raise ScenarioError(expected, key=key, value=tcp.loss_window)
+    packets = _window(key, tcp.loss_window, payload)
+    if not isinstance(packets, float):
+        raise ScenarioError("a number of packets or bytes", key=key, value=tcp.loss_window)
+    # Two ways to write one scenario must not be two runs.
+    return {} if packets == 1 else {"loss_window_packets": packets}
 
 
 def _rto(key: str, rto: Rto) -> dict[str, float]:

@@ -133,6 +133,21 @@ mod tests {
             assert!((queued / alpha - 1.0).abs() < 0.02, "{start} {alpha}: {queued}");
         }
     }
+    /// The threshold, not the delay, ends slow start where the longest of delays is chosen.
+    #[test]
+    fn without_its_early_exit_slow_start_is_renos() {
+        for (threshold_s, goes_on) in [(0.000_75, false), (1000.0, true)] {
+            let mut control: Fast = with(&[("mi_threshold", threshold_s)]);
+            let mut path = Path::new(8.0);
+            path.window.ssthresh = 20.0;
+            control.rounds.base_s = 0.1;
+            path.round(&mut control, 0.15);
+            assert_eq!(path.window.in_slow_start(), goes_on);
+            path.round(&mut control, 0.15);
+            assert!(!path.window.in_slow_start());
+        }
+    }
+
     #[test]
     fn an_ack_of_many_packets_at_most_doubles_the_window() {
         let mut control: Fast = with(&[("alpha", 200.0)]);

@@ -4,7 +4,7 @@
 //!
 //! The bandwidth test compares the most packets that a round trip of one epoch delivered per second with that of
 //! the epoch before. Unlike the draft, α is 2 (1 − β) in the first second as well, as the authors' Linux module
-//! has it: with β = 1/2 that is 1.
+//! has it: with β = 1/2 that is 1. Without `low_speed_scaling` it is 1, standard TCP's, whatever β.
 
 use super::rounds::Rounds;
 use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
@@ -29,6 +29,7 @@ const FADE: f64 = 0.05;
 pub struct HTcp {
     rtt_scaling: bool,
     bandwidth_switch: bool,
+    low_speed_scaling: bool,
     rounds: Rounds,
     /// When the measurement of the throughput began; none in recovery, whose ACKs come in jumps.
     round_start: Option<Time>,
@@ -46,6 +47,9 @@ impl HTcp {
     fn alpha(&self, now: Time) -> f64 {
         let past_s = self.last_loss.map_or(0.0, |loss| now.since(loss)) - DELTA_L_S;
         let mut alpha = 1.0;
+        if past_s <= 0.0 && !self.low_speed_scaling {
+            return alpha;
+        }
         if past_s > 0.0 {
             alpha += 10.0 * past_s + 0.25 * past_s * past_s;
             if self.rtt_scaling && self.rounds.base_s.is_finite() {
@@ -95,13 +99,19 @@ impl CongestionControl for HTcp {
     const OPTIONS: &'static [ControlOption] = &[
         ControlOption::switch("rtt_scaling", true, "slower growth on paths shorter than 100 ms"),
         ControlOption::switch("bandwidth_switch", true, "halve the window when the throughput changed by 20 %"),
+        ControlOption::switch(
+            "low_speed_scaling",
+            true,
+            "slower growth after a cut by less than a half, also in the second after it (off: as standard TCP there)",
+        ),
     ];
 
     fn new(options: &Options<'_>) -> Self {
-        let [rtt_scaling, bandwidth_switch] = options.values();
+        let [rtt_scaling, bandwidth_switch, low_speed_scaling] = options.values();
         Self {
             rtt_scaling: rtt_scaling > 0.5,
             bandwidth_switch: bandwidth_switch > 0.5,
+            low_speed_scaling: low_speed_scaling > 0.5,
             rounds: Rounds::default(),
             round_start: None,
             acked: 0.0,
@@ -162,6 +172,25 @@ mod tests {
         // The integral of it over two seconds, in round trips.
         let expected = 510.0 + 10.0 * (2.0 + 5.0 * 4.0 + 8.0 / 12.0);
         assert!((path.window.cwnd / expected - 1.0).abs() < 0.01, "{} {expected}", path.window.cwnd);
+    }
+
+    /// The second after a cut to 0.8 of the window: with 2 (1 − β) = 0.4 packets per round trip, or with standard TCP's one.
+    #[test]
+    fn the_first_second_is_scaled_or_as_standard_tcp() {
+        for (scaling, packets) in [(1.0, 0.4), (0.0, 1.0)] {
+            let mut control: HTcp = with(&[("low_speed_scaling", scaling), ("bandwidth_switch", 0.0)]);
+            let mut path = Path::new(100.0);
+            path.round(&mut control, 0.1);
+            path.lose(&mut control);
+            path.round(&mut control, 0.11);
+            path.lose(&mut control);
+            assert_eq!(control.beta, BETA[1]);
+            let before = path.window.cwnd;
+            (0..8).for_each(|_| path.round(&mut control, 0.1));
+            // A round has only whole ACKs of its 80 packets, and each counts for a little less than the one before.
+            let grown = (path.window.cwnd - before) / 8.0;
+            assert!((grown / packets - 1.0).abs() < 2.0 / before, "{scaling}: {grown}");
+        }
     }
 
     #[test]

@@ -111,6 +111,7 @@ pub(crate) fn tcp(congestion: &str, recovery: Recovery) -> TcpSpec {
         ack_bytes: 52,
         window_packets: 10_000.0,
         initial_window_packets: 10.0,
+        loss_window_packets: None,
         initial_ssthresh_packets: None,
         delayed_ack_s: None,
         rto: RtoSpec { initial_s: 1.0, min_s: 1.0, max_s: 60.0, granularity_s: 0.001 },

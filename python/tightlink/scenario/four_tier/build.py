@@ -6,8 +6,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
+from tightlink.scenario.four_tier import nist
+from tightlink.scenario.four_tier.routers import in_crowd, kept
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tightlink.scenario.four_tier.model import Distribution, FourTier
 
 #: Receivers for each source.
@@ -20,8 +24,8 @@ _WINDOW: Final = "1073741824 packets"
 _WARM_UP: Final = Fraction(2, 5)
 _PERIODS: Final = ("before", "congestion", "after")
 _PERIOD: Final = Fraction(1, 5)
-#: The direct routers of the transfers without end.
-_LONG_LIVED: Final = {"first": (0, 3), "second": (1, 4), "third": (2, 5)}
+#: Transfers without end, in all six direct routers: each of these is an end of one.
+_LONG_LIVED: Final = ("first", "second", "third")
 
 
 def tables(chosen: FourTier) -> dict[str, Any]:
@@ -74,34 +78,54 @@ def _users(chosen: FourTier, periods: dict[str, list[str]]) -> dict[str, Any]:
         "connect_tries": 3,
         "sending_at_start": chosen.value("start_up"),
     }
+    if chosen.nist:
+        users["tcp"]["loss_window"] = chosen.value("initial_window")
+    as_chosen = nist.control if chosen.nist else lambda control: control
     control = chosen.value("congestion")
     if isinstance(control, dict) and "kind" not in control:
-        users["controls"] = {name: {"congestion": name, "share": share} for name, share in control.items()}
+        users["controls"] = {name: {"congestion": as_chosen(name), "share": share} for name, share in control.items()}
     else:
-        users["tcp"]["congestion"] = control
+        users["tcp"]["congestion"] = as_chosen(control)
     if (patience := chosen.value("patience")) is not None:
         users["patience"] = patience.written()
     if (crowd := chosen.value("crowd")) is not None:
         start, stop = periods[_PERIODS[1]]
         size = {"share": crowd.share, "mean": _times(chosen, crowd.times)}
-        users["crowd"] = {"at": "net.direct[*]", "start": start, "stop": stop} | size
+        part, direct = units.exact(chosen.routers), _routers(chosen)["direct"]
+        users["crowd"] = {"at": _at(chosen, "direct", in_crowd(part, direct)), "start": start, "stop": stop} | size
     if chosen.value("long_lived_flows"):
-        users["long_lived"] = {
-            name: {"from": f"net.direct[{one}]", "to": f"net.direct[{other}]", "interface": "fast"}
-            for name, (one, other) in _LONG_LIVED.items()
-        }
+        users["long_lived"] = _long_lived(chosen)
     return users
+
+
+def _long_lived(chosen: FourTier) -> dict[str, dict[str, str]]:
+    """Transfers without end: one for each two of the direct routers that have users."""
+    direct = _routers(chosen)["direct"]
+    pairs = zip(direct, direct[len(direct) // 2 :], strict=False)
+    return {
+        name: {"from": f"net.direct[{one}]", "to": f"net.direct[{other}]", "interface": "fast"}
+        for name, (one, other) in zip(_LONG_LIVED[: len(direct) // 2], pairs, strict=False)
+    }
+
+
+def _routers(chosen: FourTier) -> dict[str, tuple[int, ...]]:
+    return kept(chosen.value("topology"), units.exact(chosen.routers))
+
+
+def _at(chosen: FourTier, name: str, indices: Sequence[int]) -> str | list[str]:
+    """Routers of a class."""
+    return f"net.{name}[*]" if chosen.routers == 1 else [f"net.{name}[{index}]" for index in indices]
 
 
 def _places(chosen: FourTier) -> dict[str, dict[str, Any]]:
     sources, receivers = chosen.value("source_distribution"), chosen.value("receiver_distribution")
     return {
         name: {
-            "at": f"net.{name}[*]",
+            "at": _at(chosen, name, indices),
             "sources": _hosts(chosen, _relative(sources, name)),
             "receivers": _hosts(chosen, _RECEIVERS * _relative(receivers, name)),
         }
-        for name in ("direct", "fast", "normal")
+        for name, indices in _routers(chosen).items()
     }
 
 

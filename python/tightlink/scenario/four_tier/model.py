@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import Discriminator, StrictBool, Tag
 
-from tightlink.errors import closest
+from tightlink.errors import ScenarioError, closest
 from tightlink.scenario.four_tier.parameters import PARAMETERS
 from tightlink.scenario.table import Table
 from tightlink.scenario.users import Patience
@@ -81,8 +81,9 @@ class Distribution(Table):
 class FourTier(Table):
     """A four-tier network with users, by the twenty parameters of Mills et al. (NIST SP 500-282).
 
-    Each is "low", "high" or a value of its own, for the network at its full size. With a ``scale`` below 1 there are
-    fewer sources and slower routers alike; buffers follow by their rule; interfaces, delays and files stay.
+    Each is "low", "high" or a value of its own, for the network at its full size. With ``routers`` below 1 fewer of the
+    access routers have users, and each of them stays what it is. With a ``scale`` below 1 there are fewer sources and
+    slower routers alike; buffers follow by their rule; interfaces, delays and files stay.
 
     Raises:
         ScenarioError: A value is no level and of another form, or a key is unknown.
@@ -133,7 +134,11 @@ class FourTier(Table):
     start_up: Either[Fraction] = "low"
     """X20: share of the sources that begin with a transfer."""
     scale: Annotated[float, number(lambda value: 0 < value <= 1, "a number above 0 and up to 1, such as 0.1")] = 1.0
-    """Size of the network: 1, or a part of it such as 0.1."""
+    """Sources and speeds, of those of the whole network: 1, or a part such as 0.1."""
+    routers: Annotated[float, number(lambda value: 0 < value <= 1, "a number above 0 and up to 1, such as 0.5")] = 1.0
+    """Part of the access routers of each class that have users, each with its own speed, users and queue."""
+    nist: StrictBool = False
+    """Whether congestion controls and timeouts are as NIST has them, where that is known and differs from ours."""
 
     def value(self, name: str) -> Any:
         """What a parameter is: its level's value, or its own."""
@@ -150,9 +155,27 @@ class FourTier(Table):
         """The scenario: network ``net``, traffic ``users``, three periods.
 
         Raises:
-            ScenarioError: Values do not go together.
+            ScenarioError: Values do not go together, or the scale turns the levels of a parameter round.
         """
         from tightlink.scenario.four_tier.build import tables
         from tightlink.scenario.model import Scenario
 
+        if (expected := self.turned_levels()) is not None:
+            raise ScenarioError(expected, key="scale", value=self.scale)
         return Scenario.from_dict(tables(self))
+
+    def distortion(self, *, of: float = 1.0) -> str | None:
+        """What became of the network at its scale, in two sentences; nothing at the scale that it is compared with.
+
+        Args:
+            of: The scale at which it is what it is to stand for.
+        """
+        from tightlink.scenario.four_tier.scaling import distortion
+
+        return distortion(self, of=of)
+
+    def turned_levels(self) -> str | None:
+        """What is expected of the scale where rounding makes the levels of a parameter equal, or turns them round."""
+        from tightlink.scenario.four_tier.scaling import turned_levels
+
+        return turned_levels(self)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 _SHORTEST_S: Final = 30
 
 OPTIONS: Final = {
-    "scale": "the part of the document's networks to simulate, such as 1/100",
+    "routers": "the part of the access routers that have users, each as it is, such as 1/3",
+    "scale": "sources and speeds, of those of the document's networks, such as 1/10",
     "duration": 'simulated time of each run, such as "25 min"',
     "experiments": "which to run, such as sensitivity,1b",
 }
@@ -32,8 +33,11 @@ def chosen(options: Mapping[str, str]) -> Chosen:
         ScenarioError: An option has no such value.
     """
     size = setup.DEFAULT
+    if "routers" in options:
+        size = replace(size, routers=_part("routers", options["routers"], "a part of the access routers, such as 1/3"))
     if "scale" in options:
-        size = replace(size, scale=_scale(options["scale"]))
+        expected = "a part of the document's networks, such as 1/10 or 0.1"
+        size = replace(size, scale=_part("scale", options["scale"], expected))
     if "duration" in options:
         size = replace(size, duration=_duration(options["duration"]))
     return setup.chosen(setup.CHOSEN if "experiments" not in options else _names(options["experiments"]), size)
@@ -44,14 +48,14 @@ def command(options: Mapping[str, str]) -> str:
     return "".join(f' --{name} "{value}"' if " " in value else f" --{name} {value}" for name, value in options.items())
 
 
-def _scale(text: str) -> Fraction:
+def _part(option: str, text: str, expected: str) -> Fraction:
     try:
-        scale = Fraction(text)
+        part = Fraction(text)
     except (ValueError, ZeroDivisionError):
-        scale = Fraction(0)
-    if not 0 < scale <= 1:
-        raise ScenarioError("a part of the document's networks, such as 1/100 or 0.01", key="--scale", value=text)
-    return scale
+        part = Fraction(0)
+    if not 0 < part <= 1:
+        raise ScenarioError(expected, key=f"--{option}", value=text)
+    return part
 
 
 def _duration(text: str) -> str:

@@ -71,11 +71,11 @@ impl Sender {
         self.time_out(env);
     }
 
-    /// RFC 5681 §3.1 and RFC 6298 §5.4 to §5.6: threshold to half, window to one packet, and again
-    /// from the first packet that is not acknowledged.
+    /// RFC 5681 §3.1 and RFC 6298 §5.4 to §5.6: threshold to half, window to one packet or what the scenario says, and
+    /// again from the first packet that is not acknowledged.
     fn time_out<N: Network>(&mut self, env: &mut Env<'_, N>) {
         self.note_timeout(env);
-        self.window.cwnd = 1.0;
+        self.window.cwnd = env.connection.tcp.loss_window_packets.unwrap_or(1.0);
         self.arm_rto(env);
         self.next = self.acked + 1;
         self.timing = false;
@@ -95,11 +95,39 @@ impl Sender {
                 let threshold = env.controls.on_timeout(self.control, &self.window, &loss);
                 // Linux's tcp_enter_loss: recovery has cut it already.
                 if !(env.linux() && self.recovering) {
-                    self.set_threshold(env, threshold);
+                    // Below the window that follows, the threshold would end slow start before it begins.
+                    self.set_threshold(env, threshold.max(env.connection.tcp.loss_window_packets.unwrap_or(1.0)));
                 }
             }
             self.rtt.back_off(&env.connection.tcp.rto, env.connection.profile);
         }
         self.last_cut = LastCut::Timeout;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scenario::{Profile, Recovery};
+    use crate::transport::tests::{Ends, Fate, tcp};
+
+    /// Loses the whole first window, behind the SYN and the third step of the handshake: how many packets the timeout
+    /// sends again at once, and the threshold that it sets.
+    fn after_a_timeout(loss_window: Option<f64>) -> (usize, f64) {
+        let mut spec = tcp("reno", Recovery::Newreno);
+        spec.initial_window_packets = 4.0;
+        spec.loss_window_packets = loss_window;
+        let mut ends = Ends::new(&spec, Profile::Rfc, 40);
+        ends.talk(|place, _| if (2..6).contains(&place) { Fate::Lost } else { Fate::Arrives });
+        let data: Vec<_> = ends.sent.iter().filter(|sent| sent.packet.seq() > 0).collect();
+        assert_eq!(ends.sender.totals.timeouts, 1);
+        (data.iter().filter(|sent| sent.at_s == data[0].at_s).count(), ends.sender.window.ssthresh)
+    }
+
+    /// RFC 5681 §3.1 by itself: one packet, and a threshold of half the window.
+    #[test]
+    fn a_timeout_is_followed_by_the_loss_window() {
+        assert_eq!(after_a_timeout(None), (1, 2.0));
+        assert_eq!(after_a_timeout(Some(2.0)), (2, 2.0));
+        assert_eq!(after_a_timeout(Some(4.0)), (4, 4.0));
     }
 }

@@ -96,6 +96,7 @@ pub fn tcp(profile: Profile, recovery: Recovery) -> TcpSpec {
         ack_bytes: header_bytes,
         window_packets: 10_000.0,
         initial_window_packets: if ns2 { 2.0 } else { 10.0 },
+        loss_window_packets: None,
         initial_ssthresh_packets: None,
         delayed_ack_s: (!ns2).then_some(0.2),
         rto: if ns2 {

@@ -29,7 +29,7 @@ _HOUR_S: Final = 3600
 def table(found: Sequence[Evidence]) -> pl.DataFrame:
     """A row for each experiment and scale: runs, sources, packet-hops, core-hours, longest run, its memory, disk.
 
-    Packet-hops go with sources and simulated time, as speeds do with sources; what is stored goes with time only, as
+    Packet-hops go with sources and simulated time; what is stored goes with time only, as
     tables are of intervals, routers and groups of transfers.
     """
     return pl.DataFrame([row for each in found for row in _rows(each)])
@@ -42,7 +42,7 @@ def _rows(found: Evidence) -> Iterator[dict[str, object]]:
         if not _exists(own, size):
             continue
         longer = units.time(size.duration) / units.time(found.size.duration)
-        packet_hops = found.packet_hops * float(size.scale / found.size.scale) * longer
+        packet_hops = found.packet_hops * float(size.part / found.size.part) * longer
         nanoseconds = per_packet_hop(own.sources(size))
         yield {
             "experiment": own.name,

@@ -84,7 +84,17 @@ def _lead(chosen: Chosen, claims: Mapping[str, Claim]) -> str:
         "*Which of twenty parameters govern an Internet-like network, and what if it changed its TCP?* K. Mills and "
         "others at NIST simulated four tiers of routers and up to 278,000 sources (2010). Their experiments are redone "
         f"here: {', '.join(chosen.names)}.\n\n"
-        f"**At {chosen.size}.** Sources and routers' speeds go down together, interfaces and files stay: the smaller "
-        "the scale, the fewer users share a router, and the more one transfer fills it. What a claim says holds, or "
-        f"not, at this scale.\n\nOur runs contradict {failed} of {len(claims)} claims; each says what came out."
+        f"**At {chosen.size}.** {_what_became_of_it(chosen)} What a claim says holds, or "
+        f"not, at this size.\n\nOur runs contradict {failed} of {len(claims)} claims; each says what came out."
+    )
+
+
+def _what_became_of_it(chosen: Chosen) -> str:
+    size = chosen.size
+    fewer = "" if size.routers == 1 else "The access routers that have users are what they are in the whole network. "
+    if size.scale == 1:
+        return fewer
+    return (
+        f"{fewer}Sources and routers' speeds go down together, interfaces and files stay: the smaller the scale, the "
+        "fewer users share a router, and the more one transfer fills it."
     )

@@ -22,7 +22,7 @@ ON_ONE_LINK: Final = {boundary.NAME: boundary, newcomers.NAME: newcomers, increa
 #: That can be chosen: the sensitivity analysis is one with its designs of one control.
 KNOWN: Final = (*(name for name in NAMES if name not in OF_ONE), *ON_ONE_LINK)
 #: What runs in about ten minutes on two cores, with these experiments.
-DEFAULT: Final = Size(Fraction(1, 100), "2 min")
+DEFAULT: Final = Size(Fraction(1), "30 s", routers=Fraction(1, 6))
 CHOSEN: Final = (WHOLE, "1b", *ON_ONE_LINK)
 
 

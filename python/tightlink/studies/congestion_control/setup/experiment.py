@@ -2,13 +2,13 @@
 
 Each stands in a file of the folder ``data``: the parameters of the four-tier network that all its runs have, those
 that are varied over two levels, and a resolution. Sizes are the document's; a smaller part of an experiment has fewer
-sources and slower routers alike, and may be shorter.
+access routers with users, or fewer sources and slower routers alike, and may be shorter.
 
 Example:
     >>> found = experiment("1b")
     >>> len(found.conditions), len(found.algorithms)
     (32, 8)
-    >>> found.scenario(0, "fast", Size(Fraction(1, 100), "5 min")).traffic["users"].tcp.congestion
+    >>> found.scenario(0, "fast", Size(Fraction(1), "5 min")).traffic["users"].tcp.congestion
     'fast'
 """
 
@@ -69,9 +69,18 @@ class Size:
     """Of its sources and speeds."""
     duration: str
     """Simulated time of a run."""
+    routers: Fraction = Fraction(1)
+    """Part of the access routers of each class that have users."""
+
+    @property
+    def part(self) -> Fraction:
+        """What there is of the whole experiment's traffic."""
+        return self.scale * self.routers
 
     def __str__(self) -> str:
-        return f"scale {self.scale}, {self.duration} of simulated time"
+        parts = [f"{self.routers} of the access routers"] if self.routers != 1 else []
+        parts += [f"scale {self.scale}"] if self.scale != 1 or not parts else []
+        return f"{', '.join(parts)}, {self.duration} of simulated time"
 
 
 @dataclass(frozen=True)
@@ -144,7 +153,7 @@ class Experiment:
             mixed = self.algorithms if self.mixing == "all" else (STANDARD, algorithm)
             chosen[_FACTOR_OF_ALGORITHM] = {name: 1 / len(mixed) for name in mixed}
         parameters = self.base | chosen | {"duration": units.format_time(float(seconds))}
-        network = FourTier.model_validate(parameters | {"scale": float(self.scale * size.scale)})
+        network = FourTier.model_validate(parameters | self._sized(size))
         return network.scenario().set_all(
             {"seed": replication if self.same_seed else condition + replication}
             | self.settings.get(algorithm, {})
@@ -169,18 +178,28 @@ class Experiment:
         ]  # fmt: skip
 
     def check(self, size: Size) -> None:
-        """Refuse a scale at which there would be less than a source for each access router, or one above the whole."""
+        """Refuse a scale that leaves less than a source for each access router, turns levels round, or is above one."""
         levels = self.factors.get("sources", (self.base.get("sources", "low"),))
         fewest = min(FourTier.model_validate({"sources": level}).value("sources") for level in levels)
         least, most = Fraction(1, int(self.scale * fewest)), min(Fraction(1), 1 / self.scale)
         if not least <= size.scale <= most:
             expected = f"from {least}, one source for each access router, to {most} for experiment {self.name}"
             raise ScenarioError(expected, key="--scale", value=str(size.scale))
+        if size.scale == 1:
+            return
+        for row in self.conditions.drop("condition").iter_rows(named=True):
+            chosen = {name: self.factors[name][sign > 0] for name, sign in row.items()}
+            turned = FourTier.model_validate(self.base | chosen | self._sized(size)).turned_levels()
+            if turned is not None:
+                raise ScenarioError(f"{turned} (experiment {self.name})", key="--scale", value=str(size.scale))
+
+    def _sized(self, size: Size) -> dict[str, float]:
+        return {"scale": float(self.scale * size.scale), "routers": float(size.routers)}
 
     def sources(self, size: Size) -> int:
         """How many its largest condition has."""
         highest = {name: pair[1] for name, pair in self.factors.items()}
-        network = FourTier.model_validate(self.base | highest | {"scale": float(self.scale * size.scale)})
+        network = FourTier.model_validate(self.base | highest | self._sized(size))
         users = network.scenario().resolve()["users"]
         return sum(site["sources"] for group in users for site in group["sites"])
 

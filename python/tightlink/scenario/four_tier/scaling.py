@@ -1,0 +1,126 @@
+"""What a scale does to the four-tier network: sources and speeds go down together, interfaces and files stay.
+
+Of the whole network it keeps the load of a router, and nothing that depends on how many share it: so it is said what
+became of that, and a scale that turns the levels of a parameter round is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink import units
+from tightlink.scenario.four_tier.build import tables
+from tightlink.scenario.four_tier.routers import kept
+from tightlink.scenario.topologies.four_tier import AbileneFourTier
+from tightlink.scenario.values import PACKET_BYTES, line_rate
+
+if TYPE_CHECKING:
+    from tightlink.scenario.four_tier.model import FourTier
+
+_CLASSES: Final = ("direct", "fast", "normal")
+#: Of which rounding to whole hosts and packets may turn the levels round.
+_ROUNDED: Final = {
+    "buffers": "packets in the queue of a {name} router",
+    "sources": "sources",
+    "source_distribution": "sources",
+    "receiver_distribution": "receivers",
+}
+
+
+@dataclass(frozen=True)
+class _Network:
+    """A network as numbers."""
+
+    sources: dict[str, int]
+    """Behind a router of each class."""
+    totals: dict[str, int]
+    queues: dict[str, int]
+    """Of the links of each class of access routers, in packets."""
+    normal_pps: float
+    """What a normal access router forwards."""
+    interface_pps: float
+    round_trip_s: float
+
+    def figures(self) -> tuple[str, str, str, str]:
+        """Sources behind routers, queue of a normal one, packets it forwards in a round trip, hosts' speed over its."""
+        return (
+            "/".join(str(self.sources[name]) for name in _CLASSES),
+            str(self.queues["normal"]),
+            f"{self.normal_pps * self.round_trip_s:.3g}",
+            f"{self.interface_pps / self.normal_pps:.2g}",
+        )
+
+
+def _network(chosen: FourTier) -> _Network:
+    written = tables(chosen)
+    net = AbileneFourTier.model_validate(written["topology"]["net"])
+    users: dict[str, Any] = written["traffic"]["users"]
+    routers = kept(chosen.value("topology"), units.exact(1))
+    hosts = {kind: {name: users["places"][name][kind] for name in _CLASSES} for kind in ("sources", "receivers")}
+    return _Network(
+        sources=hosts["sources"],
+        totals={kind: sum(each[name] * len(routers[name]) for name in _CLASSES) for kind, each in hosts.items()},
+        queues={name: units.packets(net.queue(name)) for name in _CLASSES},
+        normal_pps=_packets_per_second(net.rate("normal")),
+        interface_pps=_packets_per_second(users["interfaces"]["normal"]["rate"]),
+        round_trip_s=units.time(net.round_trip),
+    )
+
+
+def _packets_per_second(rate: str) -> float:
+    return line_rate(rate)[0] / (8 * PACKET_BYTES)
+
+
+def distortion(chosen: FourTier, *, of: float = 1.0) -> str | None:
+    """What became of the network at its scale, in two sentences; nothing at the scale that it is compared with.
+
+    Args:
+        chosen: The network.
+        of: The scale at which it is what it is to stand for.
+    """
+    if chosen.scale == of:
+        return None
+    own, whole = _network(chosen), _network(chosen.model_copy(update={"scale": of}))
+
+    behind, queue, carried, faster = (
+        one if one == other else f"{one} (at scale {of:g}: {other})"
+        for one, other in zip(own.figures(), whole.figures(), strict=True)
+    )
+    return (
+        f"scale {chosen.scale:g} makes another network: {behind} sources behind a direct/fast/normal router; of a "
+        f"normal one the queue holds {queue} packets, a round trip carries {carried}, and a host's interface is "
+        f"{faster} times as fast. Transfers that share a router with few others lose more and have smaller windows; a "
+        "part of the routers, each as it is, keeps all this."
+    )
+
+
+def turned_levels(chosen: FourTier) -> str | None:
+    """What is expected of a scale at which rounding makes the levels of a parameter equal or turns them round.
+
+    Of parameters that are at one of their levels: others are not compared with the other level.
+    """
+    for name, what in _ROUNDED.items():
+        if chosen.scale == 1 or getattr(chosen, name) not in ("low", "high"):
+            continue
+        scaled, whole = (_at_levels(chosen.model_copy(update={"scale": scale}), name) for scale in (chosen.scale, 1.0))
+        for group, (low, high) in scaled.items():
+            wide_low, wide_high = whole[group]
+            if _sign(high - low) != _sign(wide_high - wide_low):
+                return (
+                    f"a scale that keeps the order of the levels of {name}: low and high have {low} and {high} "
+                    f"{what.format(name=group)}, in the whole network {wide_low} and {wide_high}"
+                )
+    return None
+
+
+def _at_levels(chosen: FourTier, name: str) -> dict[str, tuple[int, int]]:
+    """What a parameter moves, at its low and its high level."""
+    low, high = (_network(chosen.model_copy(update={name: level})) for level in ("low", "high"))
+    if name == "buffers":
+        return {group: (low.queues[group], high.queues[group]) for group in _CLASSES}
+    return {kind: (low.totals[kind], high.totals[kind]) for kind in (_ROUNDED[name],)}
+
+
+def _sign(value: int) -> int:
+    return (value > 0) - (value < 0)

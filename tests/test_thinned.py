@@ -1,0 +1,60 @@
+"""What stands of networks of fewer access routers beside the whole one: the table, made again in part, and its verdicts."""
+
+from __future__ import annotations
+
+import importlib
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import tightlink as tl
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+#: The cell that takes a second or two.
+CHEAP = (25, "reno", Fraction(1, 6), "10 s")
+
+
+@pytest.fixture(scope="module")
+def thinned() -> Any:
+    if not BENCHMARKS.is_dir():
+        pytest.skip("the benchmarks are not part of the package")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(BENCHMARKS))
+        return importlib.import_module("thinned")
+
+
+def test_a_cell_of_the_table_is_made_again(thinned: Any) -> None:
+    """To the byte: on any machine, by this engine."""
+    cell = thinned.Cell(*CHEAP)
+    stored = [line for line in thinned.FILE.read_text(encoding="utf-8").splitlines() if line.startswith(f"{cell.key},")]
+    assert len(stored) == 3 * thinned.BATCHES
+    assert thinned.lines(cell, tl.simulate(cell.scenario())).splitlines() == stored
+
+
+def test_every_cell_says_what_made_it(thinned: Any) -> None:
+    lines = thinned.FILE.read_text(encoding="utf-8").splitlines()[1:]
+    made = [place for place, line in enumerate(lines) if line.startswith("# commit ")]
+    assert all("engine behaviour" in lines[place] and "dirty" not in lines[place] for place in made)
+    # All rows of a cell, and each cell once.
+    cells = [{tuple(row.split(",")[: len(thinned.KEYS)]) for row in lines[one + 1 : other]}
+             for one, other in zip(made, [*made[1:], len(lines)], strict=True)]  # fmt: skip
+    assert all(len(keys) == 1 for keys in cells)
+    assert len(set().union(*cells)) == len(cells) == thinned.read().height / (3 * thinned.BATCHES)
+
+
+def test_verdicts(thinned: Any) -> None:
+    whole = pl.Series([1.0, 2.0, 3.0, 2.0, 1.0])
+    noise = pl.Series([0.1, -0.1, 0.0, 0.1, -0.1])
+    for factor, spread, verdict in (
+        (1.05, 0.01, "agrees"), (1.2, 0.01, "differs"), (0.8, 0.01, "differs"), (1.05, 1.0, "undecided"),
+    ):  # fmt: skip
+        found = thinned.ratio(whole * factor + noise * spread, whole, negligible=False)
+        assert found.value == pytest.approx(factor, abs=0.02)
+        assert found.low < found.value < found.high
+        assert found.verdict == verdict
+    assert thinned.ratio(whole * 9, whole, negligible=True).verdict == "negligible in both"
+    nothing = thinned.ratio(whole * 0, whole * 0, negligible=False)
+    assert nothing.verdict == "undecided"
