@@ -176,7 +176,9 @@ def test_an_effect_is_not_tested_by_a_reading_that_it_helped_to_find() -> None:
     of_rtt = {"X1": "−", "X2": "−", "X3": "+"}
     of_queueing = {"X1": "+", "X2": "+", "X3": "−"}
     readings = Readings(_effects({"rtt_mean_s": of_rtt, "queueing_delay_mean_s": of_queueing}, {}))
-    assert readings.response("Y9", "X2") == ("rtt_mean_s", pytest.approx(2 / math.sqrt(2 * 2.5)))
+    response, agreement = readings.response("Y9", "X2")
+    assert response == "rtt_mean_s"
+    assert agreement == pytest.approx(2 / math.sqrt(2 * 2.5))
     assert readings.sign("Y9", "X2") == "−"
     assert readings.effect("X5", "rtt_mean_s") is None
 
