@@ -7,42 +7,34 @@
 
 The network is that of experiment 1b of NIST SP 500-282 at the document's size. `anchors` simulates some of its
 conditions there and with parts of the access routers, five minutes each, and adds what it finds to a table of the
-package; `ratios` compares. An agreement is within MARGIN; where both are NEGLIGIBLE there is nothing to compare.
+package; `ratios` compares.
 """
 
 from __future__ import annotations
 
 import argparse
-import inspect
-import math
 import subprocess
 import sys
 import time
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from figures import table
-from scipy import stats
 
 import tightlink as tl
 from tightlink import units
 from tightlink.analysis.responses import RESPONSES, by_period
 from tightlink.scenario.four_tier import FourTier
 from tightlink.scenario.four_tier.build import tables
+from tightlink.studies.congestion_control.observe.anchors import FILE, KEYS, NOTHING, compared, read
 from tightlink.studies.congestion_control.setup.experiment import experiment
 
-#: A response agrees where the ratio is within a tenth: the relative effect below which the study's summary of
-#: conditions and responses is empty, and what its claims call little change.
-MARGIN = 0.1
-#: Loss, and whatever else happens to this share of packets or transfers only: RFC 3649 §5 has a rate of 10⁻³ as the one
-#: below which controls other than standard TCP begin to matter (Low_P), so that windows are not limited by less.
-NEGLIGIBLE = 1e-3
-CONFIDENCE = 0.95
-AGREES, UNDECIDED, DIFFERS, NOTHING = "agrees", "undecided", "differs", "negligible in both"
+if TYPE_CHECKING:
+    from pathlib import Path
+
 #: Of each period: short enough for an error, longer than most transfers and thoughts.
 BATCHES = 5
 #: Counts, which go with the number of sources.
@@ -50,14 +42,10 @@ COUNTS = (
     "sources_transmitting", "packets_entering", "packets_leaving", "transfers_completed", "connections_failed",
     "window_increases", "duplicate_acks", "timeouts",
 )  # fmt: skip
-#: What is negligible where it happens to few packets, and to few transfers.
-SHARES = ("loss", "retransmission_rate")
-EVENTS = {"timeouts": "timeouts", "connections_failed": "connections_failed", "failure_rate": "connections_failed"}
 FLOWS = ("first_pps", "second_pps", "third_pps")
 #: Mean of the transfers without end, of which a part of the network has fewer.
 LONG_LIVED = "long_lived_pps"
 NAMES = tuple(each.name for each in RESPONSES)
-KEYS = ("condition", "congestion", "routers", "duration")
 
 #: By name: what is varied of experiment 1b, and the control.
 CONDITIONS: dict[str, dict[str, Any]] = {
@@ -79,8 +67,6 @@ SHOWN = (
     ("queueing delay ms", "queueing_delay_mean_s", 1000),
     ("completed per source and minute", "transfers_completed", 60), ("transmitting %", "share_transmitting", 100),
 )  # fmt: skip
-#: Beside the experiments.
-FILE = Path(inspect.getfile(experiment)).parent / "data" / "anchors.csv"
 EXPERIMENT = "1b"
 #: Of its 32 conditions those with the most and the least loss of standard TCP, and two between, in which packets are
 #: few and the run is short; by runs of 40 s with a sixth of the routers.
@@ -145,91 +131,27 @@ def lines(cell: Cell, run: tl.Run) -> str:
     return text
 
 
-def write(cell: Cell, file: Path) -> None:
+def write(cell: Cell, file: Path, commit: str) -> None:
     """Simulate one cell and add its rows to the table: all at once, so that one that was interrupted leaves none."""
     begin = time.perf_counter()
-    # Of what is loaded now: the folder may change while it runs.
-    described = ["git", "describe", "--always", "--dirty"]
-    commit = subprocess.run(described, check=True, capture_output=True, text=True).stdout
     run = tl.simulate(cell.scenario(), threads=1)
-    made = f"# commit {commit.strip()}, engine behaviour {run.manifest['engine_behaviour']}\n"
+    made = f"# commit {commit}, engine behaviour {run.manifest['engine_behaviour']}\n"
     start = "" if file.exists() else f"{','.join((*KEYS, 'period', *NAMES, LONG_LIVED))}\n"
     with file.open("a", encoding="utf-8") as out:
         out.write(start + made + lines(cell, run))
     print(f"  {cell.key}: {time.perf_counter() - begin:.0f} s", file=sys.stderr, flush=True)
 
 
-def read(file: Path = FILE) -> pl.DataFrame:
-    """The table of anchors."""
-    return pl.read_csv(file, comment_prefix="#", infer_schema_length=None, schema_overrides={"routers": pl.String})
-
-
 def anchors(options: argparse.Namespace) -> None:
     """Simulate the cells that are not there."""
+    # Of what is loaded now: the folder may change while it runs, and its table does.
+    described = ["git", "describe", "--always", "--dirty"]
+    commit = subprocess.run(described, check=True, capture_output=True, text=True).stdout.strip()
     there = set() if not FILE.exists() else set(read().select(pl.concat_str(KEYS, separator=",")).to_series())
     for control, condition, part in product(options.controls, options.conditions, options.routers):
         cell = Cell(condition, control, Fraction(part), options.duration)
         if cell.key not in there:
-            write(cell, FILE)
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """A response of a part of the network over that of the whole."""
-
-    value: float
-    low: float
-    high: float
-    negligible: bool
-
-    @property
-    def verdict(self) -> str:
-        """What the interval says of the margin."""
-        if self.negligible:
-            return NOTHING
-        if self.low >= 1 - MARGIN and self.high <= 1 + MARGIN:
-            return AGREES
-        return DIFFERS if self.low > 1 + MARGIN or self.high < 1 - MARGIN else UNDECIDED
-
-
-def ratio(part: pl.Series, whole: pl.Series, *, negligible: bool) -> Ratio:
-    """The ratio of the means of batches that are at the same time, with the interval of a ratio estimate."""
-    pairs = pl.DataFrame({"part": part, "whole": whole}).drop_nulls()
-    count, below = pairs.height, pairs["whole"].mean()
-    if count <= 1 or not below:
-        return Ratio(math.nan, -math.inf, math.inf, negligible)
-    value = pairs["part"].mean() / below
-    error = (pairs["part"] - value * pairs["whole"]).std() / math.sqrt(count) / below
-    half = stats.t.ppf((1 + CONFIDENCE) / 2, count - 1) * error
-    return Ratio(value, value - half, value + half, negligible)
-
-
-def compared(found: pl.DataFrame) -> pl.DataFrame:
-    """Each response of each part over the whole, by condition, control and period: with its interval and verdict."""
-    rows = []
-    keys = ("condition", "congestion", "duration")
-    found = found.with_columns(
-        pl.col("period").str.split(".").list.first(), batch=pl.col("period").str.split(".").list.last()
-    )
-    for (*key, period), group in found.group_by(*keys, "period", maintain_order=True):
-        by_part = {part: rows.sort("batch") for (part,), rows in group.group_by("routers", maintain_order=True)}
-        whole = by_part.pop("1", None)
-        for part, own in by_part.items() if whole is not None else ():
-            for name in (*NAMES, LONG_LIVED):
-                small = max(rare(name, own), rare(name, whole)) < NEGLIGIBLE
-                one = ratio(own[name], whole[name], negligible=small)
-                rows.append((*key, part, period, name, one.value, one.low, one.high, one.verdict))
-    columns = [*keys, "routers", "period", "response", "ratio", "low", "high", "verdict"]
-    return pl.DataFrame(rows, schema=columns, orient="row")
-
-
-def rare(name: str, batch: pl.DataFrame) -> float:
-    """To which share of packets or transfers it happens; 1 of what is no such share."""
-    if name in SHARES:
-        return batch[name].mean() or 0.0
-    if name in EVENTS:
-        return batch[EVENTS[name]].sum() / batch["transfers_completed"].sum()
-    return 1.0
+            write(cell, FILE, commit)
 
 
 def sizes(options: argparse.Namespace) -> None:
@@ -258,18 +180,17 @@ def sizes(options: argparse.Namespace) -> None:
 
 def ratios(options: argparse.Namespace) -> None:
     """Each response of a period by condition and control: its ratio for each part, with interval and verdict."""
-    found = compared(read()).filter(period=options.period)
-    parts = found["routers"].unique(maintain_order=True).to_list()
-    rows = []
-    for (condition, control, name), own in found.group_by("condition", "congestion", "response", maintain_order=True):
-        by_part = {row["routers"]: row for row in own.iter_rows(named=True)}
-        cells = [
-            f"{row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}] {row['verdict']}"
-            for row in (by_part.get(part) for part in parts)
-            if row is not None
-        ]
-        if not all(NOTHING in cell for cell in cells):
-            rows.append([f"{condition}, {control}", name, *cells, *[""] * (len(parts) - len(cells))])
+    cells: dict[tuple[str, str], dict[str, str]] = {}
+    for label, found in compared(read()):
+        if label["period"] == options.period:
+            of = (f"{label['condition']}, {label['congestion']}", f"`{label['response']}`")
+            cells.setdefault(of, {})[label["routers"]] = f"{found} {found.verdict}"
+    parts = list(dict.fromkeys(part for each in cells.values() for part in each))
+    rows = [
+        [*of, *(each.get(part, "") for part in parts)]
+        for of, each in cells.items()
+        if not all(NOTHING in cell for cell in each.values())
+    ]
     print(table(("condition, control", "response", *(f"{part} of the routers" for part in parts)), rows, markdown=True))
 
 

@@ -133,7 +133,8 @@ class Statement:
     def judged(self, observed: Mapping[str, object]) -> Claim:
         """The claim, with what was observed."""
         claim = replace(self._compared(observed), origin=self.origin)
-        if why := fill(self.open, observed):
+        # Of several clauses most are empty.
+        if why := " ".join(fill(self.open, observed).split()):
             return replace(claim, holds=None, reason=why)
         if claim.holds is False and self.why_not:
             claim = replace(claim, reason=f"{claim.reason} {fill(self.why_not, observed)}".lstrip())

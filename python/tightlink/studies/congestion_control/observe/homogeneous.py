@@ -15,6 +15,7 @@ from tightlink.analysis.designed import Designed, designed
 from tightlink.analysis.markov import from_users, ranked
 from tightlink.analysis.outliers import outliers
 from tightlink.analysis.responses import RESPONSES
+from tightlink.studies.congestion_control.observe.anchors import unlike
 from tightlink.studies.congestion_control.observe.evidence import BESIDE, CONGESTION
 from tightlink.studies.congestion_control.observe.ratios import of_ratios
 from tightlink.studies.congestion_control.setup.experiment import STANDARD
@@ -134,11 +135,14 @@ def values(one: Homogeneous) -> dict[str, object]:
     }
     for control in set(FAST).intersection(algorithms):
         for response in PATHOLOGY:
-            found |= of_ratios(f"{control}.{response}", one.ratios(control, response, one.heavy_and_short))
+            name = f"{control}.{response}"
+            found |= of_ratios(name, one.ratios(control, response, one.heavy_and_short))
+            found[f"{name}.thin"] = unlike(one.found.size, response, (STANDARD, control))
     for control in set(algorithms).difference(FAST, [STANDARD]):
         for period in (CONGESTION, "after"):
             ratios = one.ratios(control, "sources_transmitting", one.by_congestion, period)
             found |= of_ratios(f"{control}.{period}", ratios)
+            found[f"{control}.{period}.thin"] = unlike(one.found.size, "sources_transmitting", (STANDARD, control))
     return {f"experiment-{one.name}.{name}": value for name, value in found.items()}
 
 

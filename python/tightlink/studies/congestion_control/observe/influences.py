@@ -8,18 +8,23 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from tightlink.analysis.joint_effects import power
+from tightlink.studies.congestion_control.observe.anchors import unlike
 from tightlink.studies.congestion_control.observe.evidence import CONGESTION
 from tightlink.studies.congestion_control.observe.readings import Readings
 from tightlink.studies.congestion_control.observe.sensitivity import IDS
 from tightlink.studies.congestion_control.setup import document
+from tightlink.studies.congestion_control.setup.experiment import STANDARD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tightlink.studies.congestion_control.observe.sensitivity import Sensitivity
+    from tightlink.studies.congestion_control.setup.experiment import Size
 
 #: An effect that matters, as a share: what the design should see, and what one that is none must stay below.
 MARGIN: Final = 0.1
+#: Standard TCP, and the other of the two that the sensitivity analysis has.
+_CONTROLS: Final = (STANDARD, "compound")
 #: Of all bounds of a parameter's effects together.
 _CONFIDENCE: Final = 0.95
 
@@ -27,12 +32,13 @@ _CONFIDENCE: Final = 0.95
 def values(found: Sensitivity) -> dict[str, object]:
     """What claims compare, by name."""
     readings = Readings(found.effects.filter(pl.col("row") == CONGESTION))
-    named = {**dict(_signs(readings)), **_six(readings), **_order(found), **_without_effect(readings)}
+    size = found.both.size
+    named = {**dict(_signs(readings, size)), **_six(readings, size), **_order(found), **_without_effect(readings)}
     named |= {"dimensions": len(found.correlation.groups), "runs": found.both.experiment.conditions.height}
     return {f"{found.name}.{name}": value for name, value in named.items()}
 
 
-def _signs(readings: Readings) -> Iterator[tuple[str, object]]:
+def _signs(readings: Readings, size: Size) -> Iterator[tuple[str, object]]:
     """Of each effect that the document marks at p < 0.01: our sign, and how sure it is."""
     for number, marks in document.effects().items():
         for parameter in [name for name, (_, strong) in marks.items() if strong]:
@@ -61,7 +67,7 @@ def _signs(readings: Readings) -> Iterator[tuple[str, object]]:
             named = {
                 "sign": sign, "shown": shown, "response": response, "match": match,
                 "p": fitted["p_joint"], "p_lenth": fitted["p"], "power": _power(own), "absent": absent,
-                "unread": unread, "weak": weak, "oriented": oriented,
+                "unread": unread, "weak": weak, "oriented": oriented, "thin": unlike(size, response, _CONTROLS),
             }  # fmt: skip
             yield from ((f"{number}.{parameter}.{name}", value) for name, value in named.items())
 
@@ -74,7 +80,7 @@ def _power(own: dict[str, Any] | None) -> float:
     return power(own["error"], own["freedom"], size, document.STRONG)
 
 
-def _six(readings: Readings) -> dict[str, object]:
+def _six(readings: Readings, size: Size) -> dict[str, object]:
     """The parameters that move the number of sources transmitting."""
     named: dict[str, object] = {}
     for parameter in document.SIX:
@@ -84,6 +90,7 @@ def _six(readings: Readings) -> dict[str, object]:
             f"transmitting.{parameter}.change": math.nan if own is None else own["relative_effect"],
             f"transmitting.{parameter}.power": _power(own),
         }
+    named["transmitting.thin"] = unlike(size, "sources_transmitting", _CONTROLS)
     return named
 
 
