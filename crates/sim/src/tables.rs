@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::delays::{Delays, Summary};
+use crate::hosts::Ends;
 use crate::network::link::Link;
 use crate::network::server::ServerTotals;
 use crate::probe::Probe;
@@ -118,39 +119,40 @@ impl<'a> FlowTotals<'a> {
             flows: 1,
             ..Self::default()
         };
-        if let Some((flow, connection)) = simulation.tcp_flow(index) {
-            let (sent, received) = (&flow.sender.totals, &flow.receiver.totals);
-            totals.stop_s = sent.finished.map_or(planned, |time| time.seconds().min(planned));
-            totals.packets_sent = sent.packets_sent;
-            totals.packets_delivered = received.packets;
-            totals.packets_retransmitted = sent.packets_retransmitted;
-            totals.packets_marked = received.packets_marked;
-            totals.timeouts = sent.timeouts;
-            totals.bytes_sent = sent.bytes_sent;
-            totals.bytes_delivered = received.bytes;
-            totals.payload_delivered = connection.payload_through(flow.receiver.in_order());
-            totals.limited_by = flow.sender.limit_shares(Time::new(totals.stop_s));
-        } else if let Some(flow) = simulation.udp_flow(index) {
-            totals.packets_sent = flow.packets_sent;
-            totals.packets_delivered = flow.packets_delivered;
-            totals.bytes_sent = flow.bytes_sent;
-            totals.bytes_delivered = flow.bytes_delivered;
-            totals.payload_delivered = flow.payload_delivered;
-            totals.datagram_flows = 1;
-            totals.loss_runs = flow.playout.loss_runs;
-            totals.lost_in_runs = flow.playout.lost;
-            totals.longest_run = flow.playout.longest_run;
-            totals.rfc3550_jitter_s = flow.playout.jitter_s;
-            if let Some(frames) = flow.frames() {
-                totals.videos = 1;
-                totals.frames_sent = frames.sent;
-                totals.frames_complete = frames.complete;
+        match simulation.hosts.ends(index) {
+            Ends::Tcp { sender, receiver, connection } => {
+                let (sent, received) = (&sender.totals, &receiver.totals);
+                totals.stop_s = sent.finished.map_or(planned, |time| time.seconds().min(planned));
+                totals.packets_sent = sent.packets_sent;
+                totals.packets_delivered = received.packets;
+                totals.packets_retransmitted = sent.packets_retransmitted;
+                totals.packets_marked = received.packets_marked;
+                totals.timeouts = sent.timeouts;
+                totals.bytes_sent = sent.bytes_sent;
+                totals.bytes_delivered = received.bytes;
+                totals.payload_delivered = connection.payload_through(receiver.in_order());
+                totals.limited_by = sender.limit_shares(Time::new(totals.stop_s));
             }
-            totals.limited_by = flow.limit_shares(&simulation.fabric, Time::new(planned));
-            totals.queueing = flow.is_mixed().then(Delays::default);
-        } else {
-            return totals;
-        };
+            Ends::Udp { source, sink } => {
+                totals.packets_sent = source.packets_sent;
+                totals.packets_delivered = sink.packets_delivered;
+                totals.bytes_sent = source.bytes_sent;
+                totals.bytes_delivered = sink.bytes_delivered;
+                totals.payload_delivered = sink.payload_delivered;
+                totals.datagram_flows = 1;
+                totals.loss_runs = sink.playout.loss_runs;
+                totals.lost_in_runs = sink.playout.lost;
+                totals.longest_run = sink.playout.longest_run;
+                totals.rfc3550_jitter_s = sink.playout.jitter_s;
+                if let Some(frames) = sink.frames() {
+                    totals.videos = 1;
+                    totals.frames_sent = frames.sent;
+                    totals.frames_complete = frames.complete;
+                }
+                totals.limited_by = source.limit_shares(&simulation.fabric, Time::new(planned));
+                totals.queueing = source.is_mixed().then(Delays::default);
+            }
+        }
         let (one_way, rtt) = (simulation.fabric.delays.one_way(index), simulation.fabric.delays.rtt(index));
         (totals.one_way, totals.rtt) = (Cow::Borrowed(&one_way.delays), Cow::Borrowed(rtt));
         totals.jitter_count = one_way.delays.count.saturating_sub(1);

@@ -1,5 +1,6 @@
 //! What must be read before the tables of a run are trusted.
 
+use crate::hosts::Ends;
 use crate::network::link::Link;
 use crate::network::queue::Site;
 use crate::probe::Probe;
@@ -18,10 +19,9 @@ pub fn of_flows<P: Probe>(simulation: &Simulation<'_, P>) -> Vec<String> {
         if narrow.left == 0 {
             break;
         }
-        let size = match (simulation.tcp_flow(index), simulation.udp_flow(index)) {
-            (Some((_, connection)), _) => connection.full_size(),
-            (_, Some(datagrams)) => datagrams.largest(),
-            _ => continue,
+        let size = match simulation.hosts.ends(index) {
+            Ends::Tcp { connection, .. } => connection.full_size(),
+            Ends::Udp { source, .. } => source.largest(),
         };
         fabric.paths.stops(index as u32, false).for_each(|stop| narrow.check(stop, size, &flow.label));
     }

@@ -2,6 +2,7 @@
 
 use crate::error::ScenarioError;
 use crate::events::{Entity, EventQueue, Key, look};
+use crate::hosts::Entities;
 use crate::network::ahead::{confluences, fused_links, links_to_answering_hosts};
 use crate::network::confluence::{Arrived, Confluence};
 use crate::network::flow_delays::FlowDelays;
@@ -67,18 +68,17 @@ pub struct Fabric<P> {
 }
 
 impl<P: Probe> Fabric<P> {
-    /// The idle network of a scenario, whose links are entities from `first_link` on, and its waiting
-    /// sources from `first_source` on.
+    /// The idle network of a scenario, with the paths and the delays of its flows.
     ///
     /// # Errors
-    /// A path that does not exist, or flow control towards a node that cannot pause.
+    /// Flow control towards a node that cannot pause.
     pub fn new(
         scenario: &Scenario,
-        (first_link, first_source): (Entity, Entity),
+        (mut paths, delays): (Paths, FlowDelays),
+        Entities { first_link, first_source, .. }: Entities,
         probe: P,
     ) -> Result<Self, ScenarioError> {
         let end = Time::new(scenario.duration_s);
-        let mut paths = Paths::new(scenario)?;
         // ns-2 has one generator for all; it is reproduced as far as one queue draws from it.
         let generator = ns2::generator(scenario);
         let drawing = scenario.links.iter().position(|spec| matches!(spec.queue, QueueSpec::Red(_)));
@@ -116,7 +116,7 @@ impl<P: Probe> Fabric<P> {
             links,
             queue: EventQueue::for_size(scenario.links.len() + scenario.flows.len()),
             sacks: SackSlab::default(),
-            delays: FlowDelays::of(scenario.flows.len()),
+            delays,
             saturation: Saturation::new(scenario, &paths),
             paths,
             probe,
@@ -331,12 +331,6 @@ impl<P: Probe> Fabric<P> {
             None => Place::Link,
             Some(index) => index.checked_sub(self.gates.len()).map_or(Place::Gate(index), Place::Processor),
         }
-    }
-
-    /// The node whose processor a stop is, if it is one.
-    #[must_use]
-    pub fn processor_at(&self, stop: u32) -> Option<u32> {
-        if let Place::Processor(index) = self.place(stop) { Some(self.nodes.list[index].index) } else { None }
     }
 
     /// Counts a lost packet; `blocks` is where an ACK's SACK blocks are.

@@ -9,11 +9,11 @@
 use std::sync::Arc;
 
 use crate::error::ScenarioError;
+use crate::hosts::checks::{check_recovery, check_scatter_sizes, check_tcp_size};
 use crate::network::managed::Managed;
 use crate::network::queue::Site as QueueSite;
 use crate::scenario::Scenario;
 use crate::simulation::Interrupted;
-use crate::simulation::checks::{check_recovery, check_scatter_sizes, check_tcp_size};
 use crate::time::Time;
 
 pub mod active;
