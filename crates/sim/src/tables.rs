@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 use crate::delays::{Delays, Summary};
 use crate::hosts::Ends;
-use crate::network::link::Link;
+use crate::network::flow_delays::OneWay;
+use crate::network::node::Node;
 use crate::network::server::ServerTotals;
+use crate::network::topology::Paths;
 use crate::probe::Probe;
 use crate::scenario::{FlowSpec, ObserveFlows, Scenario, TransportSpec};
 use crate::simulation::Simulation;
@@ -73,6 +75,66 @@ const QUEUEING_DELAY: [&str; 5] = [
 /// Columns of the round-trip times of a flow.
 const RTT: [&str; 5] = ["rtt_mean_s", "rtt_p50_s", "rtt_p95_s", "rtt_p99_s", "rtt_max_s"];
 
+/// A run of flows whose totals are asked for, whatever ran it.
+pub trait Finished {
+    /// What was run.
+    fn scenario(&self) -> &Scenario;
+    /// The paths of flows.
+    fn paths(&self) -> &Paths;
+    /// Both ends of a flow.
+    fn ends(&self, flow: usize) -> Ends<'_>;
+    /// Delays of a flow's packets, and its round-trip times.
+    fn delays(&self, flow: usize) -> (&OneWay, &Delays);
+    /// Packets of a flow that were lost on their way.
+    fn dropped(&self, flow: usize) -> u64;
+    /// What a link did.
+    fn link(&self, link: u32) -> LinkRow;
+    /// Packets that came out of a link, and those that its queue refused.
+    fn delivered_and_refused(&self, link: u32) -> (u64, u64);
+    /// Whether a link had something to transmit throughout, from `since` to `until`.
+    fn busy_throughout(&self, link: u32, since: Time, until: Time) -> bool;
+    /// The nodes with processors.
+    fn processors(&self) -> &[Node];
+}
+
+impl<P: Probe> Finished for Simulation<'_, P> {
+    fn scenario(&self) -> &Scenario {
+        self.scenario
+    }
+
+    fn paths(&self) -> &Paths {
+        &self.fabric.paths
+    }
+
+    fn ends(&self, flow: usize) -> Ends<'_> {
+        self.hosts.ends(flow)
+    }
+
+    fn delays(&self, flow: usize) -> (&OneWay, &Delays) {
+        (self.fabric.delays.one_way(flow), self.fabric.delays.rtt(flow))
+    }
+
+    fn dropped(&self, flow: usize) -> u64 {
+        self.fabric.dropped[flow]
+    }
+
+    fn link(&self, link: u32) -> LinkRow {
+        (self.fabric.totals(link), self.fabric.links[link as usize].packets_lost(), self.fabric.queueing(link))
+    }
+
+    fn delivered_and_refused(&self, link: u32) -> (u64, u64) {
+        (self.fabric.links[link as usize].packets_delivered(), self.fabric.refused(link))
+    }
+
+    fn busy_throughout(&self, link: u32, since: Time, until: Time) -> bool {
+        self.fabric.busy_throughout(link, since, until)
+    }
+
+    fn processors(&self) -> &[Node] {
+        &self.fabric.nodes.list
+    }
+}
+
 /// What a flow, or a group of flows, did.
 #[derive(Clone, Debug, Default)]
 struct FlowTotals<'a> {
@@ -109,17 +171,17 @@ struct FlowTotals<'a> {
 }
 
 impl<'a> FlowTotals<'a> {
-    fn of<P: Probe>(simulation: &'a Simulation<'_, P>, index: usize) -> Self {
-        let spec = &simulation.scenario.flows[index];
-        let planned = spec.stop_s.min(simulation.scenario.duration_s);
+    fn of(run: &'a impl Finished, index: usize) -> Self {
+        let spec = &run.scenario().flows[index];
+        let planned = spec.stop_s.min(run.scenario().duration_s);
         let mut totals = Self {
             start_s: spec.start_s,
             stop_s: planned,
-            packets_dropped: simulation.fabric.dropped[index],
+            packets_dropped: run.dropped(index),
             flows: 1,
             ..Self::default()
         };
-        match simulation.hosts.ends(index) {
+        match run.ends(index) {
             Ends::Tcp { sender, receiver, connection } => {
                 let (sent, received) = (&sender.totals, &receiver.totals);
                 totals.stop_s = sent.finished.map_or(planned, |time| time.seconds().min(planned));
@@ -149,11 +211,14 @@ impl<'a> FlowTotals<'a> {
                     totals.frames_sent = frames.sent;
                     totals.frames_complete = frames.complete;
                 }
-                totals.limited_by = source.limit_shares(&simulation.fabric, Time::new(planned));
+                totals.limited_by = source.limit_shares(
+                    |link, since| run.busy_throughout(link, since, Time::new(planned)),
+                    Time::new(planned),
+                );
                 totals.queueing = source.is_mixed().then(Delays::default);
             }
         }
-        let (one_way, rtt) = (simulation.fabric.delays.one_way(index), simulation.fabric.delays.rtt(index));
+        let (one_way, rtt) = run.delays(index);
         (totals.one_way, totals.rtt) = (Cow::Borrowed(&one_way.delays), Cow::Borrowed(rtt));
         totals.jitter_count = one_way.delays.count.saturating_sub(1);
         totals.jitter_sum_s = one_way.jitter_sum_s;
@@ -218,15 +283,15 @@ fn counted(count: u64, among: u64) -> f64 {
 
 /// The `flows` table: a row for each flow, or for each group, as the scenario asks.
 #[must_use]
-pub fn flows<P: Probe>(simulation: &Simulation<'_, P>) -> Table {
-    let scenario = simulation.scenario;
+pub fn flows(run: &impl Finished) -> Table {
+    let scenario = run.scenario();
     let mut rows: Vec<(&FlowSpec, FlowTotals<'_>)> = Vec::new();
     for (index, spec) in scenario.flows.iter().enumerate() {
         match scenario.observe.flows {
             ObserveFlows::None => break,
-            ObserveFlows::Each => rows.push((spec, FlowTotals::of(simulation, index))),
+            ObserveFlows::Each => rows.push((spec, FlowTotals::of(run, index))),
             ObserveFlows::Group => {
-                let totals = FlowTotals::of(simulation, index);
+                let totals = FlowTotals::of(run, index);
                 match rows.iter_mut().find(|(known, _)| known.group == spec.group) {
                     Some((_, sum)) => sum.add(&totals),
                     None => rows.push((spec, totals)),
@@ -293,15 +358,13 @@ fn congestion_name(spec: &FlowSpec) -> &str {
 
 /// The `links` table: a row for each direction of each link.
 #[must_use]
-pub fn links<P: Probe>(simulation: &Simulation<'_, P>) -> Table {
-    let fabric = &simulation.fabric;
-    let row = |(index, link): (u32, &Link)| (fabric.totals(index), link.packets_lost(), fabric.queueing(index));
-    let rows: Vec<LinkRow> = (0..).zip(&fabric.links).map(row).collect();
-    links_of(simulation.scenario, &rows, simulation.scenario.duration_s)
+pub fn links(run: &impl Finished) -> Table {
+    let rows: Vec<LinkRow> = (0..run.scenario().links.len() as u32).map(|link| run.link(link)).collect();
+    links_of(run.scenario(), &rows, run.scenario().duration_s)
 }
 
 /// What a link did, how many packets its wire lost, and how long packets waited.
-pub(crate) type LinkRow = (ServerTotals, u64, Summary);
+pub type LinkRow = (ServerTotals, u64, Summary);
 
 /// The `links` table of what each link did in `duration_s` seconds.
 pub(crate) fn links_of(scenario: &Scenario, rows: &[LinkRow], duration_s: f64) -> Table {
@@ -337,13 +400,14 @@ struct NodeTotals {
 /// The `nodes` table: of a node with a processor, what it was offered and what it did with it; of others,
 /// what came in by links, which they serve at once.
 #[must_use]
-pub fn nodes<P: Probe>(simulation: &Simulation<'_, P>) -> Table {
-    let scenario = simulation.scenario;
+pub fn nodes(run: &impl Finished) -> Table {
+    let scenario = run.scenario();
     let mut arrived = vec![0u64; scenario.nodes.len()];
     let mut refused = vec![0u64; scenario.nodes.len()];
-    for ((index, spec), link) in (0..).zip(&scenario.links).zip(&simulation.fabric.links) {
-        arrived[spec.to as usize] += link.packets_delivered();
-        refused[spec.from as usize] += simulation.fabric.refused(index);
+    for (index, spec) in (0..).zip(&scenario.links) {
+        let (came_out, not_taken) = run.delivered_and_refused(index);
+        arrived[spec.to as usize] += came_out;
+        refused[spec.from as usize] += not_taken;
     }
     let without = |packets| NodeTotals {
         packets_in: packets,
@@ -354,7 +418,7 @@ pub fn nodes<P: Probe>(simulation: &Simulation<'_, P>) -> Table {
         load_reported: f64::NAN,
     };
     let mut rows: Vec<NodeTotals> = arrived.into_iter().map(without).collect();
-    for node in &simulation.fabric.nodes.list {
+    for node in run.processors() {
         let Some(spec) = &scenario.nodes[node.index as usize].processor else { continue };
         let totals = node.processor.totals();
         rows[node.index as usize] = NodeTotals {

@@ -9,7 +9,7 @@ use crate::network::flow_delays::FlowDelays;
 use crate::network::gate::Gates;
 use crate::network::link::Link;
 use crate::network::node::Nodes;
-use crate::network::queue::{QueueSpec, Refusal, Site};
+use crate::network::queue::Refusal;
 use crate::network::saturation::Saturation;
 use crate::network::topology::Paths;
 use crate::packet::Packet;
@@ -17,7 +17,6 @@ use crate::probe::{DropReason, Probe, Seen};
 use crate::random;
 use crate::scenario::{FlowSpec, Scenario};
 use crate::time::Time;
-use crate::transport::ns2;
 use crate::transport::sack::SackSlab;
 
 /// A stop of a path, with its index among its like.
@@ -79,15 +78,7 @@ impl<P: Probe> Fabric<P> {
         probe: P,
     ) -> Result<Self, ScenarioError> {
         let end = Time::new(scenario.duration_s);
-        // ns-2 has one generator for all; it is reproduced as far as one queue draws from it.
-        let generator = ns2::generator(scenario);
-        let drawing = scenario.links.iter().position(|spec| matches!(spec.queue, QueueSpec::Red(_)));
-        let mut links: Vec<Link> = (scenario.links.iter().zip(first_link..).enumerate())
-            .map(|(index, (spec, entity))| {
-                let ns2 = generator.as_ref().filter(|_| drawing == Some(index));
-                Link::new(spec, entity, Site { ns2, ..Site::new(scenario, spec) }, end)
-            })
-            .collect();
+        let mut links = Link::all(scenario, first_link, end);
         let mut found = Vec::new();
         if P::ALLOWS_FUSION {
             let fused = fused_links(&paths, &links);

@@ -116,7 +116,9 @@ impl<P: Probe> Simulation<'_, P> {
                 let until = sender.totals.finished.map_or(now, |finished| finished.min(now));
                 (sender.limit_shares(until), until, receiver.totals.packets_marked)
             }
-            Ends::Udp { source, .. } => (source.limit_shares(&self.fabric, now), now, 0),
+            Ends::Udp { source, .. } => {
+                (source.limit_shares(|link, since| self.fabric.busy_throughout(link, since, now), now), now, 0)
+            }
         };
         let seconds = (until.seconds() - self.scenario.flows[flow].start_s).max(0.0);
         self.fabric.probe.looked(FlowLook { flow: flow as u32, limited_by, seconds, packets_marked });
