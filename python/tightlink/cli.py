@@ -139,7 +139,7 @@ def run(  # noqa: PLR0913
     seed
         Seed of every random stream, instead of the scenario's.
     threads
-        Threads to use; the results do not depend on it.
+        Threads to use, where several are faster than one; the results do not depend on it.
     json_
         Print manifest, flows and links as JSON; of users their transfers.
     show_config

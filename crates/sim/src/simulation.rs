@@ -6,6 +6,7 @@ use crate::error::ScenarioError;
 use crate::events::{self, Key};
 use crate::hosts::{Entities, Hosts, SAMPLER};
 use crate::network::fabric::Fabric;
+use crate::network::link::Link;
 use crate::network::topology::Paths;
 use crate::packet::Packet;
 use crate::probe::Probe;
@@ -33,6 +34,7 @@ pub struct Simulation<'a, P> {
     /// How often hosts answered each other for long without an event.
     long: u32,
     end: Time,
+    reached: Time,
     events: u64,
     sampled: Sampled,
 }
@@ -69,6 +71,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
             late: Vec::new(),
             long: 0,
             end: Time::new(scenario.duration_s),
+            reached: Time::ZERO,
             events: 0,
             sampled: Sampled::default(),
         };
@@ -77,16 +80,29 @@ impl<'a, P: Probe> Simulation<'a, P> {
     }
 
     /// Runs to the end. `interrupted` is asked every few thousand events, and told the simulated time in seconds; true
-    /// stops the run there.
+    /// stops the run there. Called again, it continues.
     ///
     /// # Errors
     /// `interrupted` said so.
     pub fn run(&mut self, mut interrupted: impl FnMut(f64) -> bool) -> Result<(), Interrupted> {
+        self.run_watched(|now, _| interrupted(now))
+    }
+
+    /// The same; `interrupted` may look at the links, too.
+    ///
+    /// # Errors
+    /// `interrupted` said so.
+    pub fn run_watched(&mut self, mut interrupted: impl FnMut(f64, &[Link]) -> bool) -> Result<(), Interrupted> {
         const EVENTS_BETWEEN_QUESTIONS: u64 = 1 << 12;
         let Entities { first_link, first_timer, first_source } = self.hosts.entities();
+        // Of a run that was interrupted, what was evaluated and not handed over: the ACKs among it were not asked yet.
+        self.hand_over(true, &mut interrupted)?;
         while let Some(key) = self.fabric.queue.pop_before(self.end) {
             self.events += 1;
-            if self.events.is_multiple_of(EVENTS_BETWEEN_QUESTIONS) && interrupted(key.words().0) {
+            if self.events.is_multiple_of(EVENTS_BETWEEN_QUESTIONS) && interrupted(key.words().0, &self.fabric.links) {
+                self.fabric.queue.push(key);
+                self.events -= 1;
+                self.reached = key.time;
                 return Err(Interrupted);
             }
             if key.entity() >= first_source {
@@ -104,35 +120,42 @@ impl<'a, P: Probe> Simulation<'a, P> {
             } else {
                 self.control(key);
             }
-            self.hand_over(&mut interrupted)?;
+            // Of the first it was asked just now, when it was evaluated.
+            self.hand_over(!self.late.is_empty(), &mut interrupted)?;
         }
         self.fabric.finish();
+        self.reached = self.end;
         Ok(())
     }
 
-    /// Hands over the packets that were evaluated through to an answering host, and evaluates the ACKs.
+    /// Hands over the packets that were evaluated through to an answering host, and evaluates the ACKs; with `ask`, from the
+    /// first on it is asked whether they come too late.
     #[inline]
-    fn hand_over(&mut self, interrupted: &mut impl FnMut(f64) -> bool) -> Result<(), Interrupted> {
+    fn hand_over(
+        &mut self,
+        mut ask: bool,
+        interrupted: &mut impl FnMut(f64, &[Link]) -> bool,
+    ) -> Result<(), Interrupted> {
         /// Hosts that only react may answer each other for long, even to the end of the run.
         const LONG: usize = 1 << 10;
         const LONG_BETWEEN_QUESTIONS: u32 = 1 << 2;
         if self.fabric.arrived.is_empty() {
             return Ok(());
         }
-        // Of the first it was asked just now, when it was evaluated.
-        let (mut next, mut ask) = (0, !self.late.is_empty());
+        let mut next = 0;
         while let Some(arrived) = self.fabric.arrived.get(next) {
             let (key, packet) = (arrived.key(), arrived.packet());
             let ((stamp, identity, state), (time, caused_at, rank)) = (packet.words(), key.words());
-            next += 1;
             if next == LONG {
                 self.fabric.arrived.drain(..next);
                 next = 0;
                 self.long += 1;
-                if self.long.is_multiple_of(LONG_BETWEEN_QUESTIONS) && interrupted(time) {
+                if self.long.is_multiple_of(LONG_BETWEEN_QUESTIONS) && interrupted(time, &self.fabric.links) {
+                    self.reached = key.time;
                     return Err(Interrupted);
                 }
             }
+            next += 1;
             if ask && packet.is_reverse() && self.comes_too_late(packet.flow(), time) {
                 // It has the event after all that it would have had.
                 self.fabric.queue.push(key);
@@ -145,6 +168,12 @@ impl<'a, P: Probe> Simulation<'a, P> {
         }
         self.fabric.arrived.clear();
         Ok(())
+    }
+
+    /// What was simulated, to the end of the run or as far as it came.
+    #[must_use]
+    pub fn reached(&self) -> Time {
+        self.reached
     }
 
     /// Whether an ACK that was evaluated through to its sender comes after an event of that host: one of the ACKs

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::delays::{Delays, Summary};
 use crate::hosts::Ends;
 use crate::network::flow_delays::OneWay;
+use crate::network::link::Link;
 use crate::network::node::Node;
 use crate::network::server::ServerTotals;
 use crate::network::topology::Paths;
@@ -79,6 +80,8 @@ const RTT: [&str; 5] = ["rtt_mean_s", "rtt_p50_s", "rtt_p95_s", "rtt_p99_s", "rt
 pub trait Finished {
     /// What was run.
     fn scenario(&self) -> &Scenario;
+    /// What was simulated of it.
+    fn until(&self) -> Time;
     /// The paths of flows.
     fn paths(&self) -> &Paths;
     /// Both ends of a flow.
@@ -102,6 +105,10 @@ impl<P: Probe> Finished for Simulation<'_, P> {
         self.scenario
     }
 
+    fn until(&self) -> Time {
+        self.reached()
+    }
+
     fn paths(&self) -> &Paths {
         &self.fabric.paths
     }
@@ -119,7 +126,9 @@ impl<P: Probe> Finished for Simulation<'_, P> {
     }
 
     fn link(&self, link: u32) -> LinkRow {
-        (self.fabric.totals(link), self.fabric.links[link as usize].packets_lost(), self.fabric.queueing(link))
+        let Link { server, .. } = &self.fabric.links[link as usize];
+        let totals = server.until(self.reached(), self.fabric.totals(link));
+        (totals, self.fabric.links[link as usize].packets_lost(), self.fabric.queueing(link))
     }
 
     fn delivered_and_refused(&self, link: u32) -> (u64, u64) {
@@ -173,7 +182,10 @@ struct FlowTotals<'a> {
 impl<'a> FlowTotals<'a> {
     fn of(run: &'a impl Finished, index: usize) -> Self {
         let spec = &run.scenario().flows[index];
-        let planned = spec.stop_s.min(run.scenario().duration_s);
+        let (duration_s, until_s) = (run.scenario().duration_s, run.until().seconds());
+        let planned = spec.stop_s.min(duration_s);
+        // Of a part of a run, flows that have not begun have no time.
+        let planned = if until_s < duration_s { planned.min(until_s).max(spec.start_s) } else { planned };
         let mut totals = Self {
             start_s: spec.start_s,
             stop_s: planned,
@@ -360,7 +372,7 @@ fn congestion_name(spec: &FlowSpec) -> &str {
 #[must_use]
 pub fn links(run: &impl Finished) -> Table {
     let rows: Vec<LinkRow> = (0..run.scenario().links.len() as u32).map(|link| run.link(link)).collect();
-    links_of(run.scenario(), &rows, run.scenario().duration_s)
+    links_of(run.scenario(), &rows, run.until().seconds())
 }
 
 /// What a link did, how many packets its wire lost, and how long packets waited.
@@ -401,7 +413,7 @@ struct NodeTotals {
 /// what came in by links, which they serve at once.
 #[must_use]
 pub fn nodes(run: &impl Finished) -> Table {
-    let scenario = run.scenario();
+    let (scenario, until_s) = (run.scenario(), run.until().seconds());
     let mut arrived = vec![0u64; scenario.nodes.len()];
     let mut refused = vec![0u64; scenario.nodes.len()];
     for (index, spec) in (0..).zip(&scenario.links) {
@@ -426,8 +438,8 @@ pub fn nodes(run: &impl Finished) -> Table {
             packets_served: totals.packets_served,
             dropped_input_ring: totals.packets_dropped,
             dropped_output_ring: if spec.output_ring { refused[node.index as usize] } else { 0 },
-            load_true: node.processor.demand_s(scenario.duration_s, spec) / scenario.duration_s,
-            load_reported: node.processor.reading(scenario.duration_s).unwrap_or(f64::NAN),
+            load_true: node.processor.demand_s(until_s, spec) / until_s,
+            load_reported: node.processor.reading(until_s).unwrap_or(f64::NAN),
         };
     }
     let mut table = Table::default();

@@ -161,7 +161,8 @@ impl<'a> Windowed<'a> {
     }
 
     /// What is run.
-    pub(crate) fn scenario(&self) -> &'a Scenario {
+    #[must_use]
+    pub fn scenario(&self) -> &'a Scenario {
         self.scenario
     }
 

@@ -193,6 +193,10 @@ impl Finished for Windowed<'_> {
         self.scenario
     }
 
+    fn until(&self) -> Time {
+        Time::new(self.simulated_s())
+    }
+
     fn paths(&self) -> &Paths {
         &self.paths.paths
     }
@@ -211,7 +215,7 @@ impl Finished for Windowed<'_> {
 
     fn link(&self, link: u32) -> LinkRow {
         let Line { link, .. } = self.line(link);
-        (link.server.totals(), link.packets_lost(), link.server.queueing().summary())
+        (link.server.until(self.until(), link.server.totals()), link.packets_lost(), link.server.queueing().summary())
     }
 
     fn delivered_and_refused(&self, link: u32) -> (u64, u64) {
