@@ -188,7 +188,10 @@ def test_threads(one_flow: str) -> None:
     [
         ('node.receiver.processor = { per_packet = "1 us", input_ring = "75 packets" }', "expected no processors"),
         ('observe.interval = "1 s"', "expected no observe.interval"),
-        ('traffic.all = { kind = "saturate", from = "sender", to = "receiver", udp = { payload = "1000 B" } }', "waits"),
+        (
+            'traffic.all = { kind = "saturate", from = "sender", to = "receiver", udp = { payload = "1000 B" } }',
+            "waits",
+        ),
     ],
 )
 def test_what_cannot_be_on_several_threads_is_named(one_flow: str, more: str, expected: str) -> None:

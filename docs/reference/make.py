@@ -84,6 +84,7 @@ KEYS: Final = {
     "tcp": "Tcp",
     "rto": "Rto",
     "udp": "Udp",
+    "routing": "Routing",
     "observe": "Observe",
 }
 #: What every kind of traffic has: listed once.
@@ -117,6 +118,7 @@ _SECTIONS: Final = {
     "Udp": "udp",
     "Rto": "rto",
     "Observe": "observe",
+    "Routing": "routing",
     "Processor": "processor",
     "Background": "background",
     "Meter": "meter",

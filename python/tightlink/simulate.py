@@ -67,10 +67,10 @@ def simulate(  # noqa: PLR0913
             exist yet. Packets have their headers, and no payload.
         pcap_at: Nodes at which packets are captured, or groups such as ``net.left[*]``, each packet once at each of
             them; without it each flow at the host that sends its data.
-        threads: Threads to use at most; the tables do not depend on it. Several are used where they are faster than one.
+        threads: Threads to use at most; the tables do not depend on it. Several are used where they are faster.
         watch: Told now and then how far the run is.
-        part: Whether a run that is interrupted by Ctrl-C returns what was measured until then, marked as a part, instead
-            of raising KeyboardInterrupt.
+        part: Whether a run that is interrupted by Ctrl-C returns what was measured until then, marked as a part,
+            instead of raising KeyboardInterrupt.
 
     Raises:
         ScenarioError: The scenario cannot be simulated.

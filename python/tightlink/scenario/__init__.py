@@ -12,6 +12,7 @@ from tightlink.scenario.observe import Observe
 from tightlink.scenario.overrides import parse_option, parse_value
 from tightlink.scenario.profiles import PROFILES, Profile
 from tightlink.scenario.protocols import Rto, Tcp, Udp
+from tightlink.scenario.routing import Routing
 from tightlink.scenario.scatter import Scatter
 from tightlink.scenario.sizes import DatagramSize
 from tightlink.scenario.topologies import (
@@ -66,6 +67,7 @@ __all__ = [
     "Red",
     "Rem",
     "Reverse",
+    "Routing",
     "Rto",
     "Saturate",
     "Scatter",

@@ -55,8 +55,10 @@ def filled(tables: dict[str, Any]) -> dict[str, Any]:
     Raises:
         ScenarioError: There is no such product.
     """
-    if not any(map(_depends_on_others, tables["links"])) and not any(
-        has_bdp(flow["transport"]["tcp"]) for flow in tables["flows"] if "tcp" in flow["transport"]
+    if (
+        "routing" not in tables
+        and not any(map(_depends_on_others, tables["links"]))
+        and not any(has_bdp(flow["transport"]["tcp"]) for flow in tables["flows"] if "tcp" in flow["transport"])
     ):
         return tables
     from tightlink import _core
@@ -115,6 +117,7 @@ def relative(scenario: Scenario, network: Network) -> dict[str, Any]:
         "users": users,
         "scatter": scatter,
         "observe": _observe(scenario, duration),
+        **({} if scenario.routing is None else scenario.routing.spec()),
     }
 
 

@@ -40,6 +40,8 @@ def check_windowed(scenario: Scenario, network: Network) -> None:
     if first is None:
         return
     beside = f"beside traffic.{first}, of kind {kind_of(scenario.traffic[first])}"
+    if scenario.routing is not None:
+        raise ScenarioError(f"no routing {beside}, which has one path to each destination", key="routing")
     for name, traffic in scenario.traffic.items():
         if not isinstance(traffic, Users | Scatter):
             raise ScenarioError(f"users or scatter {beside}", key=f"traffic.{name}.kind", value=traffic.kind)
