@@ -47,27 +47,16 @@ def evaluate(
     with_lab
         Put a laboratory into the report, in which every scenario that a browser can simulate has sliders.
     """
-    from tightlink.console import INTERRUPTED, say, watching
+    from tightlink.console import say, watching
     from tightlink.studies.evaluation import evaluate as run
 
     define(controls)
     folder = output or Path("results") / "evaluation"
     _say_how_long(names, test, folder, jobs, cluster)
-    try:
-        with watching() as watch:
-            evaluation = run(
-                names,
-                tests=test,
-                output=folder,
-                jobs=jobs,
-                cluster=cluster,
-                with_lab=with_lab,
-                progress=say,
-                watch=watch,
-            )
-    except KeyboardInterrupt:
-        say("interrupted; what is finished is kept, and the same command goes on from there")
-        return INTERRUPTED
+    with watching() as watch:
+        evaluation = run(
+            names, tests=test, output=folder, jobs=jobs, cluster=cluster, with_lab=with_lab, progress=say, watch=watch
+        )
     report = folder / "report.html"
     if json_:
         print_json(evaluation.described(), allow_nan=False)

@@ -10,7 +10,6 @@ from tightlink.commands.options import option
 from tightlink.commands.run_output import print_summary
 from tightlink.console import (
     FAILED,
-    INTERRUPTED,
     print_json,
     print_table,
     print_why,
@@ -102,8 +101,7 @@ def scenario(
                 say(f"wrote {folders[number]}")
             done.append(found)
     except KeyboardInterrupt:
-        say(f"interrupted; {_kept(len(done), repeat, output)}")
-        return INTERRUPTED
+        raise KeyboardInterrupt(_kept(len(done), repeat, output)) from None
     except SpoiledError as error:
         say(f"{error}; {_kept(len(done), repeat, output)}")
         return FAILED

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from tightlink import units
 from tightlink.commands.options import option, share
-from tightlink.console import FAILED, INTERRUPTED
+from tightlink.console import FAILED
 from tightlink.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -208,12 +208,8 @@ def _run(  # noqa: PLR0917
     seconds = grid.settings["seconds"] * len(grid.cells) * repeats.least
     say(f"{len(grid.cells)} combinations, {repeats.least} times each: {units.format_time(seconds)} of traffic to "
         f"{grid.settings['host']} port {grid.settings['port']}, at least")  # fmt: skip
-    try:
-        with watching() as watch:
-            finished = run(grid, folder, measure, repeats=repeats, watch=watch)
-    except KeyboardInterrupt:
-        say("interrupted; what is finished is kept, and the same command goes on from there")
-        return INTERRUPTED
+    with watching() as watch:
+        finished = run(grid, folder, measure, repeats=repeats, watch=watch)
     _show(finished, shown)
     for damaged in finished.damaged:
         say(damaged.mended)

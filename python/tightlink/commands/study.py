@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-from tightlink.console import INTERRUPTED, print_text, print_verbatim, say, watching
+from tightlink.console import print_text, print_verbatim, say, watching
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.files import check_new, write_text
 
@@ -70,14 +70,10 @@ def study(
         return 0
     from tightlink.studies.running import study as run_study
 
-    try:
-        with watching() as watch:
-            found = run_study(
-                chosen, output, jobs=jobs, cluster=cluster, options=wanted, with_lab=with_lab, progress=say, watch=watch
-            )
-    except KeyboardInterrupt:
-        say("interrupted; what is finished is kept, and the same command goes on from there")
-        return INTERRUPTED
+    with watching() as watch:
+        found = run_study(
+            chosen, output, jobs=jobs, cluster=cluster, options=wanted, with_lab=with_lab, progress=say, watch=watch
+        )
     from tightlink.experiment.claims import counted, print_table
 
     if found.claims:

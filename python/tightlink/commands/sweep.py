@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from cyclopts import Parameter
 
 from tightlink.commands.controls import Controls, define
-from tightlink.console import CAUTION, FAILED, INTERRUPTED, print_text
+from tightlink.console import CAUTION, FAILED, print_text
 from tightlink.scenario import parse_option
 
 if TYPE_CHECKING:
@@ -131,18 +131,14 @@ def _run(plan: Plan, folder: Path, jobs: int, cluster: str | None, command: str,
     from tightlink.experiment.running import run
 
     last: list[ExperimentProgress] = []
-    try:
-        with watching() as show:
+    with watching() as show:
 
-            def told(now: ExperimentProgress) -> None:
-                last[:] = [now]
-                if show is not None:
-                    show(now)
+        def told(now: ExperimentProgress) -> None:
+            last[:] = [now]
+            if show is not None:
+                show(now)
 
-            experiment = run(plan, folder, jobs=jobs, cluster=cluster, watch=told, command=command)
-    except KeyboardInterrupt:
-        say("interrupted; what is finished is kept, and the same command goes on from there")
-        return INTERRUPTED
+        experiment = run(plan, folder, jobs=jobs, cluster=cluster, watch=told, command=command)
     for error in experiment.store.damaged:
         say(error.mended)
     if last and last[0].found > last[0].failed:
@@ -241,7 +237,7 @@ def _report(folder: Path, *, with_lab: bool) -> None:
 
 def _warned(experiment: Experiment, plan: Plan) -> int:
     from tightlink.console import say
-    from tightlink.experiment.execute import failed
+    from tightlink.experiment.campaign import failed
     from tightlink.report.sweep import copied
 
     code = 0

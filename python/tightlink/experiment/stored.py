@@ -109,10 +109,10 @@ def check_format(found: int, place: str) -> None:
 
 
 def marker_of(file: Path, *, needed: bool = True) -> dict[str, Any]:
-    """The content of the file by which the folder of a sweep or of measurements is known.
+    """The content of the file by which the folder of a sweep, of measurements or of a study is known.
 
     Args:
-        file: JSON with its ``format``.
+        file: JSON; of others than studies with its ``format``.
         needed: Whether one without a checksum, as older versions wrote it, is damaged.
 
     Raises:
@@ -126,7 +126,7 @@ def marker_of(file: Path, *, needed: bool = True) -> dict[str, Any]:
         held = without_checksum(found, needed=needed)
     except ValueError as error:
         raise DamagedError(file, str(error)) from None
-    if "format" not in held or not held.keys() & {"identity", "source"}:
+    if "study" not in held and ("format" not in held or not held.keys() & {"identity", "source"}):
         raise DamagedError(file, "it does not say what the folder holds")
     return held
 
