@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from tightlink.experiment.folder import Experiment
     from tightlink.experiment.plan import Plan
-    from tightlink.experiment.progress import ExperimentProgress
 
 _MOST_SHOWN: Final = 20
 #: Traffic groups up to which each has a column.
@@ -94,26 +93,16 @@ def sweep(
         from tightlink.laboratory.engine import check_engine
 
         check_engine()
-    plan = Plan.load(
-        file,
-        [Factor.parse(text) for text in vary or []],
-        dict(map(parse_option, set_ or [])),
-        design=design,
-        replications=replications,
-        resolution=resolution,
-        runs=runs,
-        design_seed=design_seed,
-        precision=precision,
-        max_replications=max_replications,
-        max_runs=sys.maxsize if yes else None,
-    )
+    settings = {
+        "design": design, "replications": replications, "resolution": resolution, "runs": runs,
+        "design_seed": design_seed, "precision": precision, "max_replications": max_replications,
+    }  # fmt: skip
+    factors, changes = [Factor.parse(text) for text in vary or []], dict(map(parse_option, set_ or []))
+    plan = Plan.load(file, factors, changes, **settings, max_runs=sys.maxsize if yes else None)
     if dry_run:
         _print_plan(plan, jobs)
         return 0
-    command = _command(
-        file, vary=vary, design=design, replications=replications, resolution=resolution, runs=runs,
-        design_seed=design_seed, precision=precision, max_replications=max_replications, set=set_, controls=controls,
-    )  # fmt: skip
+    command = _command(file, vary=vary, **settings, set=set_, controls=controls)
     return _run(plan, output or Path("results") / file.stem, jobs, cluster, command, with_lab=with_lab)
 
 
@@ -130,19 +119,13 @@ def _run(plan: Plan, folder: Path, jobs: int, cluster: str | None, command: str,
     from tightlink.console import say, watching
     from tightlink.experiment.running import run
 
-    last: list[ExperimentProgress] = []
-    with watching() as show:
-
-        def told(now: ExperimentProgress) -> None:
-            last[:] = [now]
-            if show is not None:
-                show(now)
-
-        experiment = run(plan, folder, jobs=jobs, cluster=cluster, watch=told, command=command)
+    with watching() as watch:
+        experiment = run(plan, folder, jobs=jobs, cluster=cluster, watch=watch, command=command)
     for error in experiment.store.damaged:
         say(error.mended)
-    if last and last[0].found > last[0].failed:
-        say(f"{last[0].found - last[0].failed} of {last[0].total} runs were there already")
+    status = experiment.runs.select("status").collect()["status"]
+    if (there := (status == "done").sum() - experiment.store.simulated) > 0:
+        say(f"{there} of {status.len()} runs were there already")
     _print_cells(experiment, plan)
     _report(folder, with_lab=with_lab)
     return _warned(experiment, plan)

@@ -2,22 +2,6 @@
 
 A file appears whole or not at all. A changed scenario, seed or engine is another hash: old runs are never
 taken for new ones.
-
-Example:
-    >>> import tempfile
-    >>> import tightlink as tl
-    >>> from tightlink.experiment.execute import Task, execute
-    >>> scenario = tl.loads('''
-    ... profile = "ns2"
-    ... duration = "1 s"
-    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
-    ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
-    ... ''')
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     store = Store(folder)
-    ...     first, again = (execute([Task("ftp", scenario)], store)["ftp"] for _ in range(2))
-    ...     first.flows.equals(again.flows), store.simulated
-    (True, 1)
 """
 
 from __future__ import annotations

@@ -2,25 +2,6 @@
 
 Columns: ``format``, ``identity``, ``manifest`` (JSON, without ``timing``, so that equal runs are equal
 files), ``scenario`` (TOML); then each table of the run as a list of its rows.
-
-Example:
-    >>> import tempfile, pathlib
-    >>> import tightlink as tl
-    >>> from tightlink.simulate import prepare
-    >>> scenario = tl.loads('''
-    ... profile = "ns2"
-    ... duration = "1 s"
-    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
-    ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
-    ... ''')
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     prepared = prepare(scenario)
-    ...     file = pathlib.Path(folder) / f"{prepared.identity[:20]}.parquet"
-    ...     outcome = prepared.simulate()
-    ...     _ = file.write_bytes(packed(outcome, prepared.manifest(outcome), scenario.to_toml()))
-    ...     run = opened(file, scenario)
-    ...     run.tables, run.flows["label"].to_list()
-    (['flows', 'links', 'nodes'], ['ftp'])
 """
 
 from __future__ import annotations
