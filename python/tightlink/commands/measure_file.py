@@ -71,9 +71,10 @@ def scenario(
     json_
         Print manifest, flows and links as JSON.
     """
-    from tightlink.measure.machine import missing, need_linux
+    from tightlink.measure.machine import missing
     from tightlink.measure.measuring import check, measure
     from tightlink.measure.relay import SpoiledError
+    from tightlink.measure.system import need_linux
     from tightlink.run import MEASUREMENT, is_there
 
     need_linux()
