@@ -9,13 +9,13 @@ Example:
     ...     def perform(self, check):
     ...         return self.key**2
     >>> class Squares:
-    ...     known = {"two": 4}
+    ...     known = {2: 4}
     ...     def look(self, task):
-    ...         return self.known.get(task) or Square({"three": 3, "drei": 3}[task])
+    ...         return self.known.get(len(task)) or Square(len(task))
     ...     def keep(self, task, work, outcome):
-    ...         return self.known.setdefault(task, outcome)
-    >>> list(attempt(["two", "three", "drei"], Squares(), engine(1)))
-    [('two', 4, False), ('three', 9, True), ('drei', 9, False)]
+    ...         return self.known.setdefault(work.key, outcome)
+    >>> list(attempt(["II", "III", "iii"], Squares(), engine(1)))
+    [('II', 4, False), ('III', 9, True), ('iii', 9, False)]
 """
 
 from __future__ import annotations
