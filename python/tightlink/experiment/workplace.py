@@ -31,7 +31,7 @@ from tightlink.checksums import DamagedError, write_json
 from tightlink.errors import TightlinkError
 from tightlink.experiment.campaign import KEPT
 from tightlink.experiment.stored import marker_of
-from tightlink.files import check_writable, lock, of_file, remove_leftovers
+from tightlink.files import check_empty, lock, of_file, remove_leftovers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -151,11 +151,7 @@ def check_folder(folder: Path, marker: str, what: str) -> None:
     Raises:
         TightlinkError: It does, or cannot.
     """
-    check_writable(folder)
-    if (folder / marker).exists() or not folder.exists():
-        return
-    if any(each.name != _LOCK and not each.name.endswith(".tmp") for each in folder.iterdir()):
-        raise TightlinkError(f"{folder}: the folder is not empty and holds no {what}; choose another one")
+    check_empty(folder, what, marker, ours=lambda name: name == _LOCK or name.endswith(".tmp"))
 
 
 def _locked(folder: Path) -> int:
