@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from tightlink.errors import TightlinkError
 from tightlink.experiment.campaign import Failed, Work, attempt
-from tightlink.experiment.engines import engine
+from tightlink.experiment.engines import Threads
 from tightlink.experiment.precision import median_is_firm
 from tightlink.run import Framed, Run, open_run
 from tightlink.studies.words import percent
@@ -132,7 +132,8 @@ def measure_all(
             part = [each for each in due if each.alone is alone]
             at_a_time = 1 if alone else max(1, min(jobs, len(part)))
             store.beside = at_a_time - 1
-            with closing(attempt(part, store, engine(at_a_time))) as done:
+            # On threads even one at a time: whoever ends it lets what is measured take down its hosts in order.
+            with closing(attempt(part, store, Threads(at_a_time))) as done:
                 for number, (each, run, _) in enumerate(done, start=1):
                     if isinstance(run, Failed):
                         raise TightlinkError(run.error)
