@@ -26,7 +26,7 @@ from tightlink.experiment.parcels import Parcels
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
 
-    from tightlink.experiment.engines import Finished
+    from tightlink.experiment.engines import Performed
 
 #: Its types are those of a part of it.
 _DASK: Final[Any] = distributed
@@ -72,7 +72,7 @@ class Cluster:
         """See `Engine`."""
         return min(self.places, sum(map(len, self._sent.values())))
 
-    def perform(self, works: Iterable[Work]) -> Generator[Finished]:
+    def perform(self, works: Iterable[Work]) -> Generator[Performed]:
         """See `Engine`."""
         finished = _DASK.as_completed(loop=self._client.loop)
         parcels = Parcels(works, together_s=_TOGETHER_S, ahead=_AHEAD * self.places)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
 #: Work, and what came out of it, or the failure.
-Finished: TypeAlias = "tuple[Work, object]"
+Performed: TypeAlias = "tuple[Work, object]"
 #: What work may take to end when it is told to, in seconds; its threads end with this process.
 _ENDS_S: Final = 15.0
 
@@ -36,7 +36,7 @@ class Engine(Protocol):
     def places(self) -> int:
         """How many it does at a time."""
 
-    def perform(self, works: Iterable[Work]) -> Generator[Finished]:
+    def perform(self, works: Iterable[Work]) -> Generator[Performed]:
         """Do work, which is asked for as there is room, and give back each piece when it is done.
 
         Closing the iterator ends what is under way.
@@ -75,7 +75,7 @@ class InProcess:
     def __init__(self) -> None:
         self.running = 0
 
-    def perform(self, works: Iterable[Work]) -> Generator[Finished]:
+    def perform(self, works: Iterable[Work]) -> Generator[Performed]:
         """See `Engine`."""
         for work in works:
             self.running = 1
@@ -102,11 +102,11 @@ class Threads:
         """See `Engine`."""
         return min(self.places, self._under_way)
 
-    def perform(self, works: Iterable[Work]) -> Generator[Finished]:
+    def perform(self, works: Iterable[Work]) -> Generator[Performed]:
         """See `Engine`."""
         upcoming = iter(works)
         waiting: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
-        finished: queue.SimpleQueue[Finished | BaseException] = queue.SimpleQueue()
+        finished: queue.SimpleQueue[Performed | BaseException] = queue.SimpleQueue()
         stop = threading.Event()
         threads: list[threading.Thread] = []
         try:
@@ -139,7 +139,7 @@ class StoppedError(Exception):
 
 def _work(
     waiting: queue.SimpleQueue[Work | None],
-    finished: queue.SimpleQueue[Finished | BaseException],
+    finished: queue.SimpleQueue[Performed | BaseException],
     stop: threading.Event,
 ) -> None:
     """Do what waits until somebody ends it; what work is not to raise is raised where it is waited for."""

@@ -205,7 +205,7 @@ def run(
     check_runs(size * repeats.rounds, MOST_RUNS, f"{counted(size)} cells of {counted(repeats.rounds)} measurements")
     finished = Finished(grid)
     with occupied(folder, MARKER, "grid of measurements") as place:
-        store = _Measurements(place, finished, measure, watch)
+        store = _MeasurementFiles(place, finished, measure, watch)
         place.claim(_CLAIM, "source", lambda _: "a sweep of simulations", store.recognised)
         try:
             for replication in range(repeats.rounds):
@@ -221,7 +221,7 @@ def run(
     return finished
 
 
-def _round(due: Sequence[Replication], store: _Measurements, finished: Finished) -> None:
+def _round(due: Sequence[Replication], store: _MeasurementFiles, finished: Finished) -> None:
     in_a_row = 0
     store.due = due
     for each, entry, made in attempt(due, store, InProcess()):
@@ -237,7 +237,7 @@ def _round(due: Sequence[Replication], store: _Measurements, finished: Finished)
 
 
 @dataclass(frozen=True)
-class _Measuring(Work):
+class _MeasuringCell(Work):
     values: Values
     measure: Callable[[Values], Measured]
 
@@ -263,7 +263,7 @@ def _load() -> float | None:
 
 
 @dataclass
-class _Measurements:
+class _MeasurementFiles:
     """The measurements in a folder, a file each."""
 
     place: Workplace
@@ -273,7 +273,7 @@ class _Measurements:
     due: Sequence[Replication] = ()
     """Those of the round."""
 
-    def look(self, each: Replication) -> dict[str, Any] | _Measuring:
+    def look(self, each: Replication) -> dict[str, Any] | _MeasuringCell:
         try:
             return read_json(self._file(each))
         except FileNotFoundError:
@@ -284,9 +284,9 @@ class _Measurements:
         values = self.finished.grid.values(cell)
         if self.watch is not None:
             self.watch(GridProgress(replication + 1, self.due.index(each) + 1, len(self.due), values))
-        return _Measuring(each, values, self.measure)
+        return _MeasuringCell(each, values, self.measure)
 
-    def keep(self, each: Replication, _: _Measuring, entry: dict[str, Any]) -> dict[str, Any]:
+    def keep(self, each: Replication, _: _MeasuringCell, entry: dict[str, Any]) -> dict[str, Any]:
         self.place.check()
         write_json(self._file(each), entry | {"replication": each[1]})
         return entry

@@ -117,7 +117,7 @@ def measure_all(
     Raises:
         TightlinkError: The machine cannot measure: no namespaces, no TUN devices; or a folder holds something else.
     """
-    store = _Measurements(folder)
+    store = _RunFolders(folder)
     names = [(name, each.scenario) for each in wanted for name in _names(each)]
     there = {name: found for name, scenario in names if (found := store.found(name, scenario)) is not None}
     if there:
@@ -171,7 +171,7 @@ def _due(wanted: Measurement, there: Mapping[str, Run], given_up: set[str]) -> l
 
 
 @dataclass
-class _Measurements:
+class _RunFolders:
     """The measurements in a folder, a folder of a run each."""
 
     folder: Path
@@ -193,11 +193,11 @@ class _Measurements:
             )
         return run
 
-    def look(self, wanted: Measurement) -> _Measuring:
+    def look(self, wanted: Measurement) -> _MeasuringScenario:
         """What makes a measurement that is not there."""
-        return _Measuring(wanted.name, wanted, self.beside)
+        return _MeasuringScenario(wanted.name, wanted, self.beside)
 
-    def keep(self, wanted: Measurement, _: _Measuring, run: Run | None) -> Run | None:
+    def keep(self, wanted: Measurement, _: _MeasuringScenario, run: Run | None) -> Run | None:
         """Save it, without its packets unless somebody needs them; nothing of one that the machine was too busy for."""
         if run is None:
             return None
@@ -206,7 +206,7 @@ class _Measurements:
 
 
 @dataclass(frozen=True)
-class _Measuring(Work):
+class _MeasuringScenario(Work):
     wanted: Measurement
     beside: int
 
