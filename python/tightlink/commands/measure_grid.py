@@ -1,4 +1,4 @@
-"""``tightlink measure tcp`` and ``tightlink measure udp-sweep``: grids of iperf3's tests."""
+"""``tightlink measure tcp`` and ``tightlink measure udp-sweep``: grids of iperf3's options."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +35,7 @@ _SHAKY_WINDOW: Final = 4096
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Tests:
+class GridOptions:
     """What all grids of iperf3's tests are asked for."""
 
     host: str
@@ -90,12 +90,12 @@ class Tests:
         return Repeats(least=self.repeat, most=self.most or _MOST, firm=("goodput_bps", width), seed=self.seed)
 
 
-def tcp(*, tests: Tests, windows: str, flows: str, congestion: str | None = None) -> int:
+def tcp(*, options: GridOptions, windows: str, flows: str, congestion: str | None = None) -> int:
     """Measure transfers to an iperf3 server, with windows and numbers of flows, in shuffled order.
 
     Parameters
     ----------
-    tests
+    options
         What all grids of tests are asked for.
     windows
         Windows of each flow, such as "8K,64K" or "8K..1M:x2", which iperf3 meets to ±10 %.
@@ -107,7 +107,7 @@ def tcp(*, tests: Tests, windows: str, flows: str, congestion: str | None = None
     from tightlink.experiment.measured import Measured
     from tightlink.measure.iperf3 import transfer
 
-    address, seconds = tests.server, tests.seconds
+    address, seconds = options.server, options.seconds
     factors: dict[str, list[Any]] = {
         "window_bytes": _sizes("--windows", windows, (1, _LARGEST_WINDOW)),
         "flows": _levels("--flows", flows, (1, _MOST_FLOWS)),
@@ -115,11 +115,11 @@ def tcp(*, tests: Tests, windows: str, flows: str, congestion: str | None = None
 
     def measure(values: Mapping[str, Any]) -> Measured:
         found = transfer(
-            address, port=tests.port, flows=values["flows"], seconds=seconds, window_bytes=values["window_bytes"],
+            address, port=options.port, flows=values["flows"], seconds=seconds, window_bytes=values["window_bytes"],
             congestion=congestion,
         )  # fmt: skip
         rows = [
-            {"flow": number, "label": f"iperf3[{number}]", "from": "here", "to": tests.host, "transport": "tcp",
+            {"flow": number, "label": f"iperf3[{number}]", "from": "here", "to": options.host, "transport": "tcp",
              "congestion": found.congestion, "start_s": 0.0, "stop_s": found.seconds,
              "packets_retransmitted": stream.retransmitted, "goodput_bps": stream.goodput_bps,
              "rtt_mean_s": stream.rtt_mean_s}
@@ -135,15 +135,17 @@ def tcp(*, tests: Tests, windows: str, flows: str, congestion: str | None = None
     shaky = [window for window in factors["window_bytes"] if window < _SHAKY_WINDOW]
     warnings = [f"--windows: below {_SHAKY_WINDOW} B iperf3's window is far from what was asked for"] if shaky else []
     shown = (("goodput", "goodput_bps", units.format_rate), ("rtt", "rtt_mean_s", units.format_time))
-    return _run(tests, {"transport": "tcp", "congestion": congestion}, factors, measure, shown=shown, warnings=warnings)
+    return _run(
+        options, {"transport": "tcp", "congestion": congestion}, factors, measure, shown=shown, warnings=warnings
+    )
 
 
-def udp_sweep(*, tests: Tests, payloads: str, rates: str) -> int:
+def udp_sweep(*, options: GridOptions, payloads: str, rates: str) -> int:
     """Measure datagrams to an iperf3 server, with payloads and rates, in shuffled order.
 
     Parameters
     ----------
-    tests
+    options
         What all grids of tests are asked for.
     payloads
         Payloads of a datagram in bytes, such as "25,100,400" or "50..1450:50".
@@ -153,7 +155,7 @@ def udp_sweep(*, tests: Tests, payloads: str, rates: str) -> int:
     from tightlink.experiment.measured import Measured
     from tightlink.measure.iperf3 import datagrams
 
-    address, seconds = tests.server, tests.seconds
+    address, seconds = options.server, options.seconds
     headers = _HEADERS[6 if ":" in address else 4]
     offered = {text.strip(): _rate(text) for text in rates.split(",")}
     factors: dict[str, list[Any]] = {
@@ -164,7 +166,11 @@ def udp_sweep(*, tests: Tests, payloads: str, rates: str) -> int:
     def measure(values: Mapping[str, Any]) -> Measured:
         payload = values["payload_bytes"]
         found = datagrams(
-            address, port=tests.port, payload_bytes=payload, rate_bps=offered[values["rate"]](payload), seconds=seconds
+            address,
+            port=options.port,
+            payload_bytes=payload,
+            rate_bps=offered[values["rate"]](payload),
+            seconds=seconds,
         )
         packet = payload + headers
         per_s = found.received / found.seconds
@@ -177,7 +183,7 @@ def udp_sweep(*, tests: Tests, payloads: str, rates: str) -> int:
             "loss": found.lost / found.sent if found.sent else 0.0,
             "jitter_rfc3550_s": found.jitter_s,
         }
-        row = {"flow": 0, "label": "iperf3", "from": "here", "to": tests.host, "transport": "udp", "congestion": "",
+        row = {"flow": 0, "label": "iperf3", "from": "here", "to": options.host, "transport": "udp", "congestion": "",
                "start_s": 0.0, "stop_s": found.seconds, "packets_sent": found.sent,
                "packets_delivered": found.received, "packets_dropped": found.lost,
                "bytes_sent": found.sent * packet, "bytes_delivered": found.received * packet,
@@ -190,11 +196,11 @@ def udp_sweep(*, tests: Tests, payloads: str, rates: str) -> int:
         ("goodput", "goodput_bps", units.format_rate),
         ("loss", "loss", lambda value: units.format_fraction(round(value, 5))),
     )
-    return _run(tests, {"transport": "udp"}, factors, measure, shown=shown, warnings=[])
+    return _run(options, {"transport": "udp"}, factors, measure, shown=shown, warnings=[])
 
 
 def _run(
-    tests: Tests,
+    options: GridOptions,
     own: dict[str, Any],
     factors: dict[str, list[Any]],
     measure: "Callable[[Mapping[str, Any]], Measured]",
@@ -206,14 +212,14 @@ def _run(
     from tightlink.experiment.measured import Grid, run
     from tightlink.measure.iperf3 import program
 
-    asked = {"host": tests.server, "port": tests.port, "seconds": tests.seconds}
-    grid, repeats = Grid({"tool": "iperf3", "transport": own["transport"]} | asked | own, factors), tests.repeats
+    asked = {"host": options.server, "port": options.port, "seconds": options.seconds}
+    grid, repeats = Grid({"tool": "iperf3", "transport": own["transport"]} | asked | own, factors), options.repeats
     program()
-    traffic = units.format_time(tests.seconds * len(grid.cells) * repeats.least)
-    say(f"{len(grid.cells)} combinations, {repeats.least} times each: {traffic} of traffic to {tests.server} port "
-        f"{tests.port}, at least")  # fmt: skip
+    traffic = units.format_time(options.seconds * len(grid.cells) * repeats.least)
+    say(f"{len(grid.cells)} combinations, {repeats.least} times each: {traffic} of traffic to {options.server} port "
+        f"{options.port}, at least")  # fmt: skip
     with watching() as watch:
-        finished = run(grid, tests.output, measure, repeats=repeats, watch=watch)
+        finished = run(grid, options.output, measure, repeats=repeats, watch=watch)
     _show(finished, shown)
     for damaged in finished.damaged:
         say(damaged.mended)
@@ -227,7 +233,7 @@ def _run(
         warnings.append(
             f"the median of {metric} is not within {width:.3g} of itself after {repeats.most} measurements: {cells}"
         )
-    say(f"wrote {tests.output}")
+    say(f"wrote {options.output}")
     code = warned(warnings)
     return FAILED if finished.failures else code
 
