@@ -126,7 +126,7 @@ def test_the_command_says_so(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(running, "attempt", interrupted)
+    monkeypatch.setattr(running, "execute_each", interrupted)
     (tmp_path / "base.toml").write_text(one_flow)
     command = ["sweep", str(tmp_path / "base.toml"), "--vary", "traffic.ftp.flows=1,2", "-o", str(tmp_path / "out")]
     assert cli.main(command) == 130

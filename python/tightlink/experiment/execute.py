@@ -77,14 +77,14 @@ def execute(
         TightlinkError: Some runs failed; all others were finished and kept.
     """
     with closing(engine(jobs, cluster)) as on:
-        found = dict(attempt(tasks, store, on, watch))
+        found = dict(execute_each(tasks, store, on, watch))
     failures = {name: run.error for name, run in found.items() if isinstance(run, Failed)}
     if failures:
         raise TightlinkError(failed(failures, len(tasks)))
     return {task.name: run for task in tasks if not isinstance(run := found[task.name], Failed)}
 
 
-def attempt(
+def execute_each(
     tasks: Sequence[Task], store: Store, on: Engine, watch: Callable[[ExperimentProgress], None] | None = None
 ) -> Generator[tuple[str, Run | Failed]]:
     """The runs of tasks as they come, by name; one that fails does not take others with it.

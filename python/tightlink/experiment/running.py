@@ -15,7 +15,7 @@ from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.experiment import designs
 from tightlink.experiment.campaign import Failed
 from tightlink.experiment.engines import engine
-from tightlink.experiment.execute import Task, attempt
+from tightlink.experiment.execute import Task, execute_each
 from tightlink.experiment.factors import value_at
 from tightlink.experiment.folder import MARKER, Experiment, named
 from tightlink.experiment.metrics import OVER_TIME, metrics_of, of_each_flow, summed
@@ -109,7 +109,7 @@ class _Sweep:
                 for number, task in enumerate(self._plan.tasks_of(cell, first, last), start=first)
             }
             self._tasks |= runs
-            with closing(attempt([task for _, _, task in runs.values()], self._store, on, watch)) as finished:
+            with closing(execute_each([task for _, _, task in runs.values()], self._store, on, watch)) as finished:
                 for name, run in finished:
                     if isinstance(run, Failed):
                         self._found[name] = run
