@@ -41,7 +41,7 @@ from tightlink.experiment.results import Row, write_experiment
 from tightlink.experiment.size import MOST_RUNS, check_runs, counted
 from tightlink.experiment.stored import FORMAT
 from tightlink.experiment.workplace import occupied
-from tightlink.tables import TABLES
+from tightlink.tables import schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -313,9 +313,7 @@ def _write(finished: Finished, place: Workplace, repeats: Repeats) -> None:
         name, identity = f"{cells[cell]}/{replication}", grid.identity(cell, replication)
         rows.append(Row(name, replication, repeats.seed, grid.values(cell), entry["metrics"], identity))
         flows += [{"run": name, **flow} for flow in entry["flows"]]
-    types = {"text": pl.String, "integer": pl.Int64, "number": pl.Float64}
-    schema = {"run": pl.String} | {each.name: types[each.type] for each in TABLES["flows"]}
-    tables = {"flows": pl.DataFrame(flows, schema=schema)} if flows else {}
+    tables = {"flows": pl.DataFrame(flows, schema={"run": pl.String} | schema("flows"))} if flows else {}
     failures = [
         {"run": f"{cells[cell]}/{replication}", "seed": repeats.seed, "error": error, "scenario": ""}
         for (cell, replication), error in finished.failures.items()

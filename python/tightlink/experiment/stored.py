@@ -13,7 +13,7 @@ from tightlink.checksums import DamagedError, check, parsed_json, sealed, withou
 from tightlink.errors import TightlinkError
 from tightlink.run import Run
 from tightlink.scenario import loads
-from tightlink.tables import TABLES
+from tightlink.tables import TABLES, schema
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -126,10 +126,8 @@ def tables_of(files: Sequence[Path], names: Sequence[str]) -> dict[str, pl.DataF
 def _scanned(files: Sequence[Path], names: Sequence[str]) -> pl.LazyFrame:
     import polars as pl
 
-    types = {"text": pl.String, "integer": pl.Int64, "number": pl.Float64}
-    lists = {name: pl.List(pl.Struct({c.name: types[c.type] for c in TABLES[name]})) for name in names}
-    schema: Any = {"identity": pl.String} | lists
-    return pl.scan_parquet(list(files), missing_columns="insert", extra_columns="ignore", schema=schema)
+    types: Any = {"identity": pl.String} | {name: pl.List(pl.Struct(schema(name))) for name in names}
+    return pl.scan_parquet(list(files), missing_columns="insert", extra_columns="ignore", schema=types)
 
 
 def _unnested(rows: pl.LazyFrame, name: str) -> pl.LazyFrame:
