@@ -57,7 +57,7 @@ class Work:
     """Tasks whose work has the same key are done once."""
 
     def perform(self, check: Callable[[], None]) -> object:
-        """Do it.
+        """Make what the result is kept from.
 
         Args:
             check: To be called now and then: it raises where the campaign was ended meanwhile.
