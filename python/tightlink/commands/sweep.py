@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from cyclopts import Parameter
 
 from tightlink.commands.controls import Controls, define
+from tightlink.commands.options import Cluster, Jobs  # noqa: TC001  # cyclopts evaluates them
 from tightlink.console import CAUTION, FAILED, print_text
 from tightlink.scenario import parse_option
 
@@ -38,8 +39,8 @@ def sweep(
     precision: str | None = None,
     max_replications: int | None = None,
     set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
-    jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
-    cluster: str | None = None,
+    jobs: Jobs = 1,
+    cluster: Cluster = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     dry_run: Annotated[bool, Parameter(name=["--dry-run", "-n"], negative="")] = False,
     yes: Annotated[bool, Parameter(negative="")] = False,
@@ -70,10 +71,6 @@ def sweep(
         Replications of a combination at most, with --precision (default: 100).
     set_
         key=value, to change a key of the scenario by its dotted path; may be repeated.
-    jobs
-        Runs to execute at a time; the results do not depend on it.
-    cluster
-        Address of a Dask scheduler to execute them instead, such as tcp://10.0.0.1:8786.
     output
         Folder for the results, in which an interrupted sweep goes on (default: results/FILE).
     dry_run
