@@ -15,7 +15,7 @@ import pytest
 import tightlink as tl
 from tightlink import cli, console
 from tightlink.commands.run_output import print_summary
-from tightlink.measure import machine
+from tightlink.measure import system
 
 
 @pytest.fixture
@@ -239,7 +239,7 @@ def test_standard_output_that_takes_nothing() -> None:
 def test_what_takes_linux_says_so_elsewhere(
     words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(machine, "sys", SimpleNamespace(platform="darwin"))
+    monkeypatch.setattr(system, "sys", SimpleNamespace(platform="darwin"))
     assert cli.main(words) == 2
     assert "tightlink: measure and emulate need Linux, and this is darwin: " in capsys.readouterr().err
 

@@ -12,6 +12,7 @@ import pytest
 
 import tightlink as tl
 from programs import CHROMIUM, needs_browser
+from stores import run_in
 from tightlink.analysis import response as theory
 from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.store import Store
@@ -193,7 +194,7 @@ def test_response_functions() -> None:
 
 
 def test_random_loss_is_near_theory(tmp_path: Path) -> None:
-    run = Store(tmp_path).run(response.scenario(loss=0.001, seed=1, recovery="reno"))
+    run = run_in(Store(tmp_path), response.scenario(loss=0.001, seed=1, recovery="reno"))
     flow = run.flows.row(0, named=True)
     packets = flow["goodput_bps"] * (flow["one_way_delay_mean_s"] + 0.05) / 8000
     assert packets == pytest.approx(theory.mathis(flow["packets_dropped"] / flow["packets_sent"]), rel=0.1)

@@ -305,6 +305,9 @@ def command(name: str) -> str:
     for word in name.split("."):
         own = own[word]
     for argument in own.assemble_argument_collection(parse_docstring=True):
+        # What holds options is none itself.
+        if argument.children:
+            continue
         positional = argument.field_info.kind is Parameter.POSITIONAL_OR_KEYWORD
         shown = argument.names[0].removeprefix("--").upper() if positional else ", ".join(argument.names)
         written = "needed" if argument.required else default_text(argument.field_info.default) or ""

@@ -82,8 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         result = app(arguments, exit_on_error=False, print_error=False)
         sys.stdout.flush()
-    except KeyboardInterrupt:
-        say("interrupted; nothing was written")
+    except KeyboardInterrupt as error:
+        say(f"interrupted; {str(error) or 'nothing was written'}")
         return INTERRUPTED
     except BrokenPipeError:
         # The reader of the pipe has gone: nobody is left to tell.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from tightlink.commands.controls import Controls, define
+from tightlink.commands.options import Cluster, Jobs, WithLab  # noqa: TC001  # cyclopts evaluates them
 from tightlink.console import print_json, print_text
 
 if TYPE_CHECKING:
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
 def evaluate(
     *names: str,
     test: Annotated[list[str] | None, Parameter(negative="")] = None,
-    jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
-    cluster: str | None = None,
+    jobs: Jobs = 1,
+    cluster: Cluster = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
     controls: Controls = None,
-    with_lab: Annotated[bool, Parameter(negative="")] = False,
+    with_lab: WithLab = False,
 ) -> int:
     """Put congestion controls through one pack of tests, and print them side by side.
 
@@ -34,40 +35,23 @@ def evaluate(
         Congestion controls, as "tightlink list congestion" names them; with options, such as "fast:alpha=50 packets".
     test
         Test to make instead of all, such as ramp-up; may be repeated.
-    jobs
-        Runs to execute at a time; the results do not depend on it.
-    cluster
-        Address of a Dask scheduler to execute them instead, such as tcp://10.0.0.1:8786.
     output
         Folder for the results, in which an interrupted evaluation goes on (default: results/evaluation).
     json_
         Print what was found as JSON.
     controls
         Python file with congestion controls of your own, which it runs; may be repeated.
-    with_lab
-        Put a laboratory into the report, in which every scenario that a browser can simulate has sliders.
     """
-    from tightlink.console import INTERRUPTED, say, watching
+    from tightlink.console import say, watching
     from tightlink.studies.evaluation import evaluate as run
 
     define(controls)
     folder = output or Path("results") / "evaluation"
     _say_how_long(names, test, folder, jobs, cluster)
-    try:
-        with watching() as watch:
-            evaluation = run(
-                names,
-                tests=test,
-                output=folder,
-                jobs=jobs,
-                cluster=cluster,
-                with_lab=with_lab,
-                progress=say,
-                watch=watch,
-            )
-    except KeyboardInterrupt:
-        say("interrupted; what is finished is kept, and the same command goes on from there")
-        return INTERRUPTED
+    with watching() as watch:
+        evaluation = run(
+            names, tests=test, output=folder, jobs=jobs, cluster=cluster, with_lab=with_lab, progress=say, watch=watch
+        )
     report = folder / "report.html"
     if json_:
         print_json(evaluation.described(), allow_nan=False)
