@@ -10,7 +10,9 @@ use tightlink_sim::network::queue::fq_codel::FqCodelSpec;
 use tightlink_sim::network::queue::pie::PieSpec;
 use tightlink_sim::network::queue::red::{AdaptiveSpec, RedSpec};
 use tightlink_sim::network::queue::threshold::ThresholdSpec;
-use tightlink_sim::network::queue::{Arrival, Held, OnLine, Queue, QueueSpec, Refusal, Site, Verdict, Waiting};
+use tightlink_sim::network::queue::{
+    Arrival, FlowKey, Held, Lost, OnLine, Queue, QueueSpec, Refusal, Site, Verdict, Waiting,
+};
 use tightlink_sim::network::server::Wire;
 use tightlink_sim::packet::{Kind, Packet};
 use tightlink_sim::probe::DropReason;
@@ -90,14 +92,14 @@ fn arrival(now_s: f64, waiting: usize, capable: bool) -> Arrival {
 /// the times at which CoDel drops, and those at which it marks.
 fn overload_codel(ecn: bool, capable: bool, seconds: u32) -> (Vec<f64>, Vec<f64>) {
     let mut held = Held::new(&codel(ecn), SITE).expect("it holds its packets");
-    let (mut lost, mut drops, mut marks) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut lost, mut drops, mut marks) = (Lost::new(), Vec::new(), Vec::new());
     for millisecond in 0..1000 * seconds {
         let now_s = f64::from(millisecond) * 0.001;
         for since_s in [now_s - 0.0005, now_s].into_iter().filter(|&since_s| since_s >= 0.0) {
             let packet = Packet::new(Kind::Segment, 0, 0, 1000, 0.0);
             let packet = if capable { packet.capable() } else { packet };
-            let waiting = Waiting { packet, since_s, flow: 0, marked: false };
-            assert!(held.join(waiting, OnLine { packets: 1, bytes: 1000 }, &mut lost));
+            let waiting = Waiting { packet, since_s, key: FlowKey::default(), marked: false };
+            assert!(held.join(waiting, OnLine { packets: 1, bytes: 1000 }, &mut lost).is_ok());
         }
         let next = held.next(Time::new(now_s), &mut lost).expect("packets wait");
         drops.extend(lost.drain(..).map(|_| now_s));
