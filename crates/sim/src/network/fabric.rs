@@ -9,13 +9,12 @@ use crate::network::flow_delays::FlowDelays;
 use crate::network::gate::Gates;
 use crate::network::link::Link;
 use crate::network::node::Nodes;
-use crate::network::queue::Refusal;
+use crate::network::queue::{FlowKey, Refusal};
 use crate::network::saturation::Saturation;
 use crate::network::topology::Paths;
 use crate::packet::Packet;
 use crate::probe::{DropReason, Probe, Seen};
-use crate::random;
-use crate::scenario::{FlowSpec, Scenario};
+use crate::scenario::Scenario;
 use crate::time::Time;
 use crate::transport::sack::SackSlab;
 
@@ -57,9 +56,8 @@ pub struct Fabric<P> {
     pub probe: P,
     /// Packets lost on their way, by flow, ACKs not counted.
     pub dropped: Vec<u64>,
-    /// For each flow, a number for its packets and one for its ACKs, to tell flows apart in queues that hold
-    /// packets; empty where there are none.
-    pub(super) numbers: Vec<[u64; 2]>,
+    /// For each flow, whose its packets and its ACKs are, for queues that hold packets; empty where there are none.
+    pub(super) keys: Vec<[FlowKey; 2]>,
     pub(super) first_link: Entity,
     /// The event of the first flow's source, if it waits.
     pub(super) first_source: Entity,
@@ -112,7 +110,7 @@ impl<P: Probe> Fabric<P> {
             paths,
             probe,
             dropped: vec![0; scenario.flows.len()],
-            numbers: if managed { flow_numbers(scenario) } else { Vec::new() },
+            keys: scenario.flows.iter().filter(|_| managed).map(|flow| FlowKey::of(scenario, flow)).collect(),
             first_link,
             first_source,
             end,
@@ -332,9 +330,4 @@ impl<P: Probe> Fabric<P> {
             None => self.dropped[self.paths.flow_at(position) as usize] += u64::from(!reverse),
         }
     }
-}
-
-fn flow_numbers(scenario: &Scenario) -> Vec<[u64; 2]> {
-    let number = |flow: &FlowSpec| ["forward", "reverse"].map(|way| random::hash(0, &flow.group, flow.index, way));
-    scenario.flows.iter().map(number).collect()
 }

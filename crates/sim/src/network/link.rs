@@ -122,7 +122,8 @@ impl Link {
     /// Random numbers drawn.
     #[must_use]
     pub fn random_draws(&self) -> u64 {
-        self.server.random_draws() + self.rare.loss.as_ref().map_or(0, |loss| loss.stream.draws())
+        let queue = self.managed.as_ref().map_or_else(|| self.server.random_draws(), |managed| managed.random_draws());
+        queue + self.rare.loss.as_ref().map_or(0, |loss| loss.stream.draws())
     }
 
     /// The key of the next delivery, if a packet is in flight.

@@ -74,6 +74,7 @@ pub fn flow(
         stop_s: scenario.duration_s,
         path: None,
         reverse_path: None,
+        dscp: 0,
         traffic,
         transport,
     }
