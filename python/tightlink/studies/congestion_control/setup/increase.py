@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.experiment.execute import Task
 from tightlink.scenario import Scenario
+from tightlink.scenario.four_tier import nist
 from tightlink.studies.congestion_control.setup.newcomers import CONTROLS, THRESHOLDS
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Setting:
 
     def scenario(self, control: str) -> Scenario:
         """The flow, and what it shares the link with."""
-        transport: dict[str, Any] = {"congestion": control, "window": "100000 packets"}
+        transport: dict[str, Any] = {"congestion": nist.control(control), "window": "100000 packets"}
         if self.threshold != "unlimited":
             transport["initial_ssthresh"] = self.threshold
         flow = {"kind": "bulk", "from": "sender", "to": "receiver"}

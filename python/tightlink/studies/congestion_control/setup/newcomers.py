@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.experiment.execute import Task
 from tightlink.scenario import Scenario
+from tightlink.scenario.four_tier import nist
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +43,7 @@ class Setting:
 
     def scenario(self, control: str) -> Scenario:
         """Settled flows from the start on, one more of the same control later; nothing else differs between them."""
-        transport: dict[str, Any] = {"congestion": control, "window": "100000 packets"}
+        transport: dict[str, Any] = {"congestion": nist.control(control), "window": "100000 packets"}
         if self.threshold != "unlimited":
             transport["initial_ssthresh"] = self.threshold
         flow = {"kind": "bulk", "from": "sender", "to": "receiver", "tcp": transport}
