@@ -11,9 +11,10 @@ import polars as pl
 from tightlink import units
 from tightlink.studies.congestion_control.observe.ratios import of_ratios
 from tightlink.studies.congestion_control.setup.increase import FLOW, INTERVAL_S, NAME, RATE, WATCHED_S, runs
+from tightlink.studies.congestion_control.setup.newcomers import CONTROLS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -28,7 +29,7 @@ STANDARD: Final = "reno"
 
 
 def read(found: Mapping[str, Run]) -> pl.DataFrame:
-    """A row for each run: its setting; ``full_s``, ``goodput_bps``, ``kept`` (of a window, median over losses)."""
+    """A row for each run: its setting; ``full_s``, ``goodput_bps``, ``loss``, ``kept`` (of a window, median over losses)."""
     return pl.DataFrame([_row(control, setting, found[name]) for name, control, setting in runs()])
 
 
@@ -39,6 +40,7 @@ def _row(control: str, setting: Setting, run: Run) -> dict[str, Any]:
     round_trip = 2 * units.time(setting.delay)
     holds = units.rate(RATE) * round_trip / _PACKET_BITS
     full = time[window >= _FULL * holds]
+    flow = run.flows.filter(pl.col("label") == FLOW)
     return {
         "control": control,
         "load": setting.load,
@@ -46,7 +48,8 @@ def _row(control: str, setting: Setting, run: Run) -> dict[str, Any]:
         "delay": setting.delay,
         "initial_ssthresh": setting.threshold,
         "full_s": float(full[0]) if full.size else float(WATCHED_S[setting.load]),
-        "goodput_bps": float(run.flows.filter(pl.col("label") == FLOW)["goodput_bps"].item()),
+        "goodput_bps": float(flow["goodput_bps"].item()),
+        "loss": float(flow["packets_dropped"].item() / flow["packets_sent"].item()),
         "kept": kept_after_losses(
             window, own["ssthresh_packets"].to_numpy(), max(round(2 * round_trip / INTERVAL_S), 1)
         ),
@@ -70,7 +73,7 @@ def kept_after_losses(window: NDArray[np.float64], threshold: NDArray[np.float64
 
 def values(table: pl.DataFrame) -> dict[str, object]:
     """What claims compare, by name."""
-    alone, congested = (table.filter(pl.col("load") == load) for load in ("alone", "congested"))
+    alone, congested, extreme = (table.filter(pl.col("load") == load) for load in WATCHED_S)
     named: dict[str, object] = {}
     for control in table["control"].unique(maintain_order=True):
         low, high = (_ratios(alone, control, threshold) for threshold in ("100 packets", "unlimited"))
@@ -84,7 +87,19 @@ def values(table: pl.DataFrame) -> dict[str, object]:
         }
         named |= {f"{NAME}.{control}.{name}": value for name, value in found.items()}
         named |= of_ratios(f"{NAME}.{control}.threshold", _of_threshold(congested, control))
+        for load, own in (("congested", congested), ("extreme", extreme)):
+            named |= of_ratios(f"{NAME}.{control}.{load}", _over(own, "goodput_bps", control, [STANDARD]))
+        named |= of_ratios(f"{NAME}.{control}.lost", _over(extreme, "loss", control, [STANDARD]))
+        others = [name for name in CONTROLS if name not in {control, STANDARD}]
+        named |= of_ratios(f"{NAME}.{control}.others", _over(congested, "goodput_bps", control, others))
     return named
+
+
+def _over(table: pl.DataFrame, column: str, control: str, others: Sequence[str]) -> NDArray[np.float64]:
+    """What a control has over the mean of others, setting by setting."""
+    wide = table.pivot("control", index=["delay", "arrives_s", "initial_ssthresh"], values=column)
+    wide = wide.with_columns(others=pl.mean_horizontal(others)).filter(pl.col("others") > 0)
+    return (wide[control] / wide["others"]).to_numpy()
 
 
 def _first(alone: pl.DataFrame, congested: pl.DataFrame, control: str) -> float:

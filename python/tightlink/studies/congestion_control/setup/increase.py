@@ -1,7 +1,9 @@
 """The settings of experiment ``increase``: how soon a flow has all of a link, and what it gives up after a loss.
 
 One flow on an empty link, with a low and a high initial slow-start threshold; and the same flow on a link that flows of
-standard TCP hold already, in whose short queue packets are lost all the time: the heavy congestion of the document.
+standard TCP hold already, in whose short queue packets are lost all the time: the heavy congestion of the document, with
+16 and 63 packets of path and queue for each flow. Under extreme congestion there are 6, fewer than any control's low-window
+threshold (BIC has the smallest, 14).
 """
 
 from __future__ import annotations
@@ -24,13 +26,18 @@ RATE: Final = "100 Mbit/s"
 DELAYS: Final = ("20 ms", "80 ms")
 INTERVAL_S: Final = 0.02
 #: An empty path of 160 ms holds 1333 packets, which standard TCP reaches from 100 in 200 s.
-WATCHED_S: Final = {"alone": 240, "congested": 60}
+WATCHED_S: Final = {"alone": 240, "congested": 60, "extreme": 60}
 FLOW: Final = "flow"
-#: Beside a flow under heavy congestion; which of its packets are lost is chance, so it arrives three times.
-_SETTLED: Final = 20
-_ARRIVALS_S: Final = (20, 23, 26)
-LOADS: Final = (("alone", 0), *(("congested", arrives) for arrives in _ARRIVALS_S))
-_BUFFERS: Final = {"alone": "1 BDP", "congested": "0.1 BDP"}
+#: Beside a flow under congestion, by delay.
+_SETTLED: Final = {
+    "alone": dict.fromkeys(DELAYS, 0),
+    "congested": dict.fromkeys(DELAYS, 20),
+    "extreme": dict(zip(DELAYS, (60, 240), strict=True)),
+}
+#: Which of its packets are lost is chance, so it arrives several times.
+_ARRIVALS_S: Final = {"congested": (20, 23, 26), "extreme": (20, 23, 26, 29, 32, 35)}
+LOADS: Final = (("alone", 0), *((load, arrives) for load, times in _ARRIVALS_S.items() for arrives in times))
+_BUFFERS: Final = {"alone": "1 BDP", "congested": "0.1 BDP", "extreme": "0.1 BDP"}
 
 
 @dataclass(frozen=True)
@@ -49,10 +56,10 @@ class Setting:
             transport["initial_ssthresh"] = self.threshold
         flow = {"kind": "bulk", "from": "sender", "to": "receiver"}
         traffic: dict[str, Any] = {FLOW: {**flow, "tcp": transport, "start": f"{self.arrives_s} s"}}
-        if self.load == "congested":
+        if settled := _SETTLED[self.load][self.delay]:
             standard = {"congestion": "reno", "window": "100000 packets"}
-            start = {"first": "0 s", "every": "0.1 s"}
-            traffic["settled"] = {**flow, "tcp": standard, "flows": _SETTLED, "start": start}
+            start = {"first": "0 s", "every": f"{2000 // settled} ms"}
+            traffic["settled"] = {**flow, "tcp": standard, "flows": settled, "start": start}
         return Scenario.from_dict({
             "profile": "rfc",
             "duration": f"{self.arrives_s + WATCHED_S[self.load]} s",
