@@ -29,7 +29,7 @@ STANDARD: Final = "reno"
 
 
 def read(found: Mapping[str, Run]) -> pl.DataFrame:
-    """A row for each run: its setting; ``full_s``, ``goodput_bps``, ``loss``, ``kept`` (of a window, median over losses)."""
+    """A row for each run: its setting; ``full_s``, ``goodput_bps``, ``loss``, ``kept`` of a window after a loss."""
     return pl.DataFrame([_row(control, setting, found[name]) for name, control, setting in runs()])
 
 

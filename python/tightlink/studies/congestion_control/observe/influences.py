@@ -98,9 +98,8 @@ def _order(found: Sensitivity) -> dict[str, object]:
     """The order of influence, by Lenth's test; beside it by the joint model's."""
     from scipy import stats
 
-    theirs = document.influence()["weighted"]
-    row = "weighted" if found.alone else CONGESTION
-    table = found.influence.filter(pl.col("row") == row)
+    theirs = found.influence_there
+    table = found.influence.filter(pl.col("row") == "weighted")
     own = {IDS[factor]: psi for factor, psi in table.select("factor", "psi").rows()}
     joint = {IDS[factor]: psi for factor, psi in found.influence_joint.select("factor", "psi").rows()}
     by_lenth, by_joint = (

@@ -21,8 +21,8 @@ def of_ratios(name: str, ratios: NDArray[np.float64]) -> dict[str, object]:
     """The median of ratios and its interval, of 95 % by the sign test.
 
     There are none where the response compared with is zero, and no interval of fewer than six. ``open_more``,
-    ``open_less`` and ``open_alike`` say why a claim that the median is above 1, below 1 or within the margin of 1 has no
-    verdict: an interval that leaves both possible. They are empty where there is one.
+    ``open_less`` and ``open_alike`` say why a claim that the median is above 1, below 1 or within the margin of 1 has
+    no verdict: an interval that leaves both possible. They are empty where there is one.
     """
     from scipy import stats
 

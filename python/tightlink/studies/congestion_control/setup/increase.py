@@ -1,9 +1,9 @@
 """The settings of experiment ``increase``: how soon a flow has all of a link, and what it gives up after a loss.
 
 One flow on an empty link, with a low and a high initial slow-start threshold; and the same flow on a link that flows of
-standard TCP hold already, in whose short queue packets are lost all the time: the heavy congestion of the document, with
-16 and 63 packets of path and queue for each flow. Under extreme congestion there are 6, fewer than any control's low-window
-threshold (BIC has the smallest, 14).
+standard TCP hold already, in whose short queue packets are lost all the time: the heavy congestion of the document,
+with 17 and 70 packets of path and queue for each flow. Under extreme congestion there are 6, fewer than any control's
+low-window threshold (BIC has the smallest, 14).
 """
 
 from __future__ import annotations
