@@ -31,8 +31,9 @@ def section(one: Homogeneous) -> Section:
             Table(table, f"Means over the {third} conditions with the most loss, in the second period."),
             Row(charts.dendrograms(one.dendrograms), "Which controls behave alike, one condition each."),
             Chart(
-                charts.component_scores(one.components, by="algorithm", tell=["condition", "algorithm"]),
-                "All runs along two principal components: hover a point for its condition.",
+                charts.component_scores(one.components, by="algorithm", tell=["condition"], around="group"),
+                "All runs along two principal components: hover a point for its condition, an ellipse for the levels "
+                "of the two factors that separate most; it is where 95 % of a normal group would be.",
             ),
             *(
                 Chart(
