@@ -93,7 +93,7 @@ def test_components_are_drawn(iris: designed.Designed, tmp_path: Path) -> None:
 def test_groups_of_runs_are_circled(iris: designed.Designed) -> None:
     """Around the mean of each, as far as two normal numbers are with 95 %."""
     found = components.components(iris.runs, iris.responses)
-    drawn = charts.component_scores(found, by="petal length", around="species")
+    drawn = charts.component_scores(found, by="species", around="species")
     (rows,) = (rows for rows in drawn.to_dict()["datasets"].values() if "step" in rows[0])
     circles = pl.DataFrame(rows).filter(pl.col("step") > 0)
     assert circles["species"].unique(maintain_order=True).to_list() == ["setosa", "versicolor", "virginica"]
