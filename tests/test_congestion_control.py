@@ -212,6 +212,25 @@ def test_an_effect_is_not_tested_by_a_reading_that_it_helped_to_find() -> None:
     assert readings.effect("X5", "rtt_mean_s") is None
 
 
+def test_what_can_be_told_is_not_read() -> None:
+    """Y2 is what the slide on the number of sources transmitting is about: the same six parameters, and no other row."""
+    assert [number for number, marks in document.effects().items() if set(marks) == set(document.SIX)] == ["Y2"]
+    assert Readings(_effects({}, {})).response("Y2", "X1") == ("sources_transmitting", 1.0)
+
+
+def test_readings_that_say_different_things_are_disputed() -> None:
+    """Without X7 Y3 is a window, whose other effects are right, and without X5 a rate of completions for that reason."""
+    turned = {"+": "−", "−": "+"}
+    marks = {name: sign for name, (sign, _) in document.effects()["Y3"].items()}
+    window, rate = (marks | {name: turned[marks[name]]} for name in ("X7", "X5"))
+    readings = Readings(_effects({"cwnd_mean_packets": window, "completion_rate": rate}, {}))
+    assert readings.response("Y3", "X7")[0] == "cwnd_mean_packets"
+    assert readings.response("Y3", "X5")[0] == "completion_rate"
+    assert "cwnd_mean_packets" in readings.disputed("Y3", "X7")
+    assert "completion_rate" in readings.disputed("Y3", "X5")
+    assert not readings.disputed("Y3", "X1")
+
+
 def test_the_level_of_a_parameter_is_told_by_the_other_responses() -> None:
     marks = document.effects()
     ours = {"packets_leaving": {name: sign for name, (sign, _) in marks["Y12"].items() if name not in document.UNKNOWN}}

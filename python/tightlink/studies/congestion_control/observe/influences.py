@@ -64,10 +64,12 @@ def _signs(readings: Readings, size: Size) -> Iterator[tuple[str, object]]:
                 oriented = f" By the other responses its high level is {level} one."
             fitted = own or {"relative_effect": math.nan, "p_joint": math.nan, "p": math.nan}
             shown = "" if absent else f"{sign} {abs(fitted['relative_effect']):.0%}"
+            disputed = "" if absent else readings.disputed(number, parameter)
             named = {
                 "sign": sign, "shown": shown, "response": response, "match": match,
                 "p": fitted["p_joint"], "p_lenth": fitted["p"], "power": _power(own), "absent": absent,
-                "unread": unread, "weak": weak, "oriented": oriented, "thin": unlike(size, response, _CONTROLS),
+                "unread": unread, "disputed": disputed, "weak": weak, "oriented": oriented,
+                "thin": unlike(size, response, _CONTROLS),
             }  # fmt: skip
             yield from ((f"{number}.{parameter}.{name}", value) for name, value in named.items())
 
