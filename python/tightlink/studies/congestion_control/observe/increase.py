@@ -11,7 +11,7 @@ import polars as pl
 from tightlink import units
 from tightlink.studies.congestion_control.observe.ratios import of_ratios
 from tightlink.studies.congestion_control.setup.increase import FLOW, INTERVAL_S, NAME, RATE, WATCHED_S, runs
-from tightlink.studies.congestion_control.setup.newcomers import CONTROLS
+from tightlink.studies.congestion_control.setup.one_link import CONTROLS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,20 +10,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tightlink.experiment.execute import Task
-from tightlink.scenario import Scenario
-from tightlink.scenario.four_tier import nist
-from tightlink.studies.congestion_control.setup.newcomers import CONTROLS, THRESHOLDS
+from tightlink.studies.congestion_control.setup import one_link
+from tightlink.studies.congestion_control.setup.one_link import CONTROLS, DELAYS, THRESHOLDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tightlink.scenario import Scenario
+
 NAME: Final = "increase"
 RATE: Final = "100 Mbit/s"
-#: One way: half of a round trip.
-DELAYS: Final = ("20 ms", "80 ms")
 INTERVAL_S: Final = 0.02
 #: An empty path of 160 ms holds 1333 packets, which standard TCP reaches from 100 in 200 s.
 WATCHED_S: Final = {"alone": 240, "congested": 60, "extreme": 60}
@@ -51,27 +50,18 @@ class Setting:
 
     def scenario(self, control: str) -> Scenario:
         """The flow, and what it shares the link with."""
-        transport: dict[str, Any] = {"congestion": nist.control(control), "window": "100000 packets"}
-        if self.threshold != "unlimited":
-            transport["initial_ssthresh"] = self.threshold
-        flow = {"kind": "bulk", "from": "sender", "to": "receiver"}
-        traffic: dict[str, Any] = {FLOW: {**flow, "tcp": transport, "start": f"{self.arrives_s} s"}}
+        traffic = {FLOW: {**one_link.flow(control, self.threshold), "start": f"{self.arrives_s} s"}}
         if settled := _SETTLED[self.load][self.delay]:
-            standard = {"congestion": "reno", "window": "100000 packets"}
             start = {"first": "0 s", "every": f"{2000 // settled} ms"}
-            traffic["settled"] = {**flow, "tcp": standard, "flows": settled, "start": start}
-        return Scenario.from_dict({
-            "profile": "rfc",
-            "duration": f"{self.arrives_s + WATCHED_S[self.load]} s",
-            "link": {
-                "access": {"ends": ["sender", "router"], "rate": "1 Gbit/s", "delay": "0.1 ms",
-                           "queue": "100000 packets"},
-                "bottleneck": {"ends": ["router", "receiver"], "rate": RATE, "delay": self.delay,
-                               "queue": _BUFFERS[self.load]},
-            },
-            "traffic": traffic,
-            "observe": {"interval": f"{INTERVAL_S * 1e3:g} ms"},
-        })  # fmt: skip
+            traffic["settled"] = {**one_link.flow("reno"), "flows": settled, "start": start}
+        return one_link.scenario(
+            traffic,
+            seconds=self.arrives_s + WATCHED_S[self.load],
+            rate=RATE,
+            delay=self.delay,
+            buffer=_BUFFERS[self.load],
+            observe={"interval": f"{INTERVAL_S * 1e3:g} ms"},
+        )
 
 
 def runs() -> Iterator[tuple[str, str, Setting]]:
