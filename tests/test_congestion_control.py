@@ -365,6 +365,9 @@ def test_what_a_window_keeps_is_told_at_losses_only() -> None:
     window = np.array([8.0, 16, 4, 6, 8, 10, 7, 7, 8, 10, 5, 5.5, 6, 7, 8, 9, 10])
     threshold = np.array([np.inf, np.inf, *[8.0] * 8, *[5.0] * 7])
     assert increase.kept_after_losses(window, threshold, 2) == 0.5
+    # A threshold that goes with a window that shrinks is no loss.
+    shrinks = np.array([10.0, 9.9, 9.8, 9.7, 9.6, 9.5, 9.4, 9.3])
+    assert math.isnan(increase.kept_after_losses(shrinks, shrinks, 2))
     assert math.isnan(increase.kept_after_losses(window[:6], threshold[:6], 2))
 
 

@@ -26,6 +26,8 @@ _FULL: Final = 0.95
 #: What a packet takes of the link: 1500 B.
 _PACKET_BITS: Final = 12_000
 STANDARD: Final = "reno"
+#: No control leaves more of a window after a loss than 0.9 (RFC 3649, High_Decrease).
+_LEFT: Final = 0.95
 
 
 def read(found: Mapping[str, Run]) -> pl.DataFrame:
@@ -59,12 +61,12 @@ def _row(control: str, setting: Setting, run: Run) -> dict[str, Any]:
 def kept_after_losses(window: NDArray[np.float64], threshold: NDArray[np.float64], after: int) -> float:
     """The part of the window that is left so many intervals after a loss, median over all; NaN without one.
 
-    A loss sets the threshold; other things that make a window smaller, as Compound's delay does, leave it. The first
-    loss is left out: it ends slow start, which overshoots.
+    A loss sets the threshold to less than the window; other things that make a window smaller, as Compound's delay
+    does, leave it, or take it along as FAST's does. The first loss is left out: it ends slow start, which overshoots.
     """
     kept: list[float] = []
     last = -after
-    for place in np.flatnonzero(threshold[1:] != threshold[:-1]):
+    for place in np.flatnonzero((threshold[1:] != threshold[:-1]) & (threshold[1:] <= _LEFT * window[:-1])):
         if place >= last + after and place + after < len(window):
             kept.append(float(window[place + 1 : place + 1 + after].min() / window[place]))
             last = int(place)
