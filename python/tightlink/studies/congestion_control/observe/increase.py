@@ -10,7 +10,7 @@ import polars as pl
 
 from tightlink import units
 from tightlink.studies.congestion_control.observe.ratios import of_ratios
-from tightlink.studies.congestion_control.setup.increase import FLOW, INTERVAL_S, NAME, RATE, WATCHED_S, runs
+from tightlink.studies.congestion_control.setup.increase import FLOW, INTERVAL_S, NAME, RATE, WATCHED, WATCHED_S, runs
 from tightlink.studies.congestion_control.setup.one_link import CONTROLS
 
 if TYPE_CHECKING:
@@ -36,12 +36,6 @@ def read(found: Mapping[str, Run]) -> pl.DataFrame:
 
 
 def _row(control: str, setting: Setting, run: Run) -> dict[str, Any]:
-    own = run.series.filter(pl.col("entity") == FLOW).pivot("metric", index="time_s", values="value").sort("time_s")
-    own = own.drop_nulls("cwnd_packets").with_columns(pl.col("ssthresh_packets").fill_null(math.inf))
-    time, window = own["time_s"].to_numpy() - setting.arrives_s, own["cwnd_packets"].to_numpy()
-    round_trip = 2 * units.time(setting.delay)
-    holds = units.rate(RATE) * round_trip / _PACKET_BITS
-    full = time[window >= _FULL * holds]
     flow = run.flows.filter(pl.col("label") == FLOW)
     return {
         "control": control,
@@ -49,9 +43,20 @@ def _row(control: str, setting: Setting, run: Run) -> dict[str, Any]:
         "arrives_s": setting.arrives_s,
         "delay": setting.delay,
         "initial_ssthresh": setting.threshold,
-        "full_s": float(full[0]) if full.size else float(WATCHED_S[setting.load]),
         "goodput_bps": float(flow["goodput_bps"].item()),
         "loss": float(flow["packets_dropped"].item() / flow["packets_sent"].item()),
+        **(_of_window(setting, run) if setting.load in WATCHED else {"full_s": math.nan, "kept": math.nan}),
+    }
+
+
+def _of_window(setting: Setting, run: Run) -> dict[str, float]:
+    own = run.series.filter(pl.col("entity") == FLOW).pivot("metric", index="time_s", values="value").sort("time_s")
+    own = own.drop_nulls("cwnd_packets").with_columns(pl.col("ssthresh_packets").fill_null(math.inf))
+    time, window = own["time_s"].to_numpy() - setting.arrives_s, own["cwnd_packets"].to_numpy()
+    round_trip = 2 * units.time(setting.delay)
+    full = time[window >= _FULL * units.rate(RATE) * round_trip / _PACKET_BITS]
+    return {
+        "full_s": float(full[0]) if full.size else float(WATCHED_S[setting.load]),
         "kept": kept_after_losses(
             window, own["ssthresh_packets"].to_numpy(), max(round(2 * round_trip / INTERVAL_S), 1)
         ),
