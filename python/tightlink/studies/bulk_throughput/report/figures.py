@@ -11,9 +11,8 @@ import polars as pl
 from tightlink import plots
 from tightlink.analysis.bulk_vary import FACTORS
 from tightlink.plots.palette import SERIES
-from tightlink.studies.bulk_throughput.report.grids import shown
-from tightlink.studies.bulk_throughput.report.pings import by_flows
-from tightlink.studies.bulk_throughput.setup.paths import PATHS
+from tightlink.studies.bulk_throughput.setup.linux import BYTES, PACKETS, SIZE
+from tightlink.studies.bulk_throughput.setup.paths import KILOBYTES, PATHS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
 
     from tightlink.studies.bulk_throughput.observe import Observed
 
+#: As many lines as there are colours, of the numbers of flows that all paths have.
+SHOWN: Final = (1, 2, 4, 7, 10, 15, 20, 40)
 _DOTS: Final[dict[str, Any]] = {"marker": "o", "markersize": 3}
 _ACROSS: Final = 4
 #: Of a panel, in inches.
@@ -64,6 +65,16 @@ def panels(folder: Path, name: str, parts: list[tuple[str, Callable[[Axes], Axes
     return plots.save(figure, folder, name)
 
 
+def shown(grid: pl.DataFrame) -> pl.DataFrame:
+    """The lines that are drawn, named."""
+    kept = grid.filter(pl.col("flows").is_in(SHOWN)).sort("flows", "window_packets")
+    return kept.with_columns(
+        line=pl.col("flows").cast(pl.String),
+        window_kb=pl.col("window_packets").replace_strict(KILOBYTES),
+        utilization=pl.col("goodput_share") * 100,
+    )  # fmt: skip
+
+
 def _goodput(grid: pl.DataFrame, ax: Axes) -> Axes:
     kept = shown(grid).rename({"window_kb": "window (kB)"})
     plots.line(kept, x="window (kB)", y="goodput_bps", by="line", ax=ax, **_DOTS).set_xscale("log", base=2)
@@ -83,6 +94,20 @@ def _property(table: pl.DataFrame, name: str, title: str, ax: Axes) -> Axes:
 
 def _pings(losses: Mapping[str, pl.DataFrame], ax: Axes) -> Axes:
     return plots.line(by_flows(losses), x="flows", y="loss", by="of", ax=ax, **_DOTS)
+
+
+def by_flows(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Mean losses over the windows: a row for each number of flows and kind of packet, ``of``."""
+    names = {PACKETS: "queue of 80 packets", BYTES: f"queue of {SIZE}"}
+    frames = [
+        tables[queue]
+        .group_by("flows", maintain_order=True)
+        .agg(pl.col("tcp", "ping").mean())
+        .unpivot(["tcp", "ping"], index="flows", variable_name="of", value_name="loss")
+        .with_columns(pl.col("of").replace({"tcp": f"TCP, {words}", "ping": f"pings, {words}"}))
+        for queue, words in names.items()
+    ]
+    return pl.concat(frames).sort("of", "flows")
 
 
 def _cross(intervals: pl.DataFrame, ax: Axes) -> Axes:

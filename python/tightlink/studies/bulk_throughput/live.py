@@ -1,13 +1,10 @@
-"""The cells as Linux carries them over a link in real time, beside the same cells simulated.
-
-What the document could not publish, with hosts of today: observed over predicted, residuals, R² for each path. The
-goals, in the table of claims, are this study's, and were set before anything was measured.
-"""
+"""What is measured on real hosts: the cells of `tightlink.studies.bulk_throughput.setup.linux`, some by iperf3, too."""
 
 from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -15,17 +12,42 @@ import polars as pl
 from tightlink.analysis.bulk_cells import cell
 from tightlink.analysis.residuals import agreement, share_within
 from tightlink.reduce import largest, mean_of, smallest
-from tightlink.studies.bulk_throughput.live.measurements import IPERF3
 from tightlink.studies.bulk_throughput.observe.linux import MEASURED, WITHIN, beside, outside
+from tightlink.studies.bulk_throughput.report import residuals
 from tightlink.studies.bulk_throughput.setup.linux import ECHO_S, cells
 from tightlink.studies.bulk_throughput.setup.paths import SITES
-from tightlink.studies.live import repeats
+from tightlink.studies.live import Firm, Measurement, machine, repeats
+from tightlink.studies.study import Report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from tightlink.experiment.claims import Claim
     from tightlink.run import Run
     from tightlink.studies.bulk_throughput.setup.linux import Cell
+
+
+IPERF3: Final = "iperf3"
+
+
+def measurements() -> list[Measurement]:
+    """The cells, measured: by the probe, whose windows are exact, until their medians are firm; some by iperf3."""
+    from tightlink.measure.machine import missing
+
+    own = [Measurement(each.name, each.scenario, echo_s=ECHO_S, firm=Firm(each.goodput_bps)) for each in cells()]
+    if missing(IPERF3) is not None:
+        return own
+    return own + [
+        Measurement(f"{IPERF3}/{each.name}", each.scenario, sender=IPERF3, echo_s=ECHO_S)
+        for each in cells()
+        if each.witnessed
+    ]
+
+
+# The cells as Linux carries them over a link in real time, beside the same cells simulated.
+#
+# What the document could not publish, with hosts of today: observed over predicted, residuals, R² for each path. The
+# goals, in the table of claims, are this study's, and were set before anything was measured.
 
 _ECHO: Final = "echo"
 
@@ -130,3 +152,20 @@ def _sent(echoes: pl.DataFrame) -> int:
     if echoes.is_empty():
         return 0
     return round((largest(echoes["time_s"]) - smallest(echoes["time_s"])) / ECHO_S) + 1
+
+
+# What was measured, beside the same cells simulated: a section, a figure and the table of cells.
+
+
+def report(observed: Observed, _: Mapping[str, Claim]) -> Report:
+    """Those parts of the report that who measures asks for."""
+    points = observed.points
+    where = machine(observed.measured) if observed.measured else ""
+    return Report(
+        sections=[residuals.measured("Linux measured, beside the simulation", points, where)],
+        draw=partial(residuals.draw, points=points),
+        tables={"measured": points},
+    )
+
+
+__all__ = ["measurements", "observe", "report"]
