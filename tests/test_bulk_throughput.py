@@ -17,8 +17,8 @@ from tightlink.analysis.bulk_path import BulkPath
 from tightlink.reduce import mean_of
 from tightlink.studies.bulk_throughput import STUDY
 from tightlink.studies.bulk_throughput.observe import alternatives, grids, linux, residuals
-from tightlink.studies.bulk_throughput.report import _of_grids, _of_observations
-from tightlink.studies.bulk_throughput.report.figures import shown
+from tightlink.studies.bulk_throughput.report import _of_observations
+from tightlink.studies.bulk_throughput.report.grids import _shown, of_grids
 from tightlink.studies.bulk_throughput.setup import paths
 from tightlink.studies.bulk_throughput.setup.linux import UNKNOWNS, observations
 from tightlink.studies.bulk_throughput.setup.linux import cells as linux_cells
@@ -234,9 +234,9 @@ def test_names_of_tasks_say_what_they_belong_to() -> None:
 
 
 def test_the_report_of_a_grid(grid: pl.DataFrame) -> None:
-    names, _ = _of_grids(dict.fromkeys((place.name for place in paths.PATHS), grid))
+    names, _ = of_grids(dict.fromkeys((place.name for place in paths.PATHS), grid))
     assert "loss" in names["sites"][0]["finding"]
-    kept = shown(grid)
+    kept = _shown(grid)
     assert kept["line"].unique(maintain_order=True).to_list()[:2] == ["1", "2"]
     assert table(grid.to_dicts())["limit"].to_list() == grid["limit"].to_list()
 

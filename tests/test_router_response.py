@@ -62,7 +62,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setattr(variants, "VARIANTS_RATES_PER_S", (4000, 4200))
         patch.setattr(video, "PAYLOADS", (90, 1440))
         patch.setattr(video, "BACKGROUNDS_PER_S", (0, 4400))
-        patch.setattr(video, "DURATION_S", 10)
+        patch.setattr(video, "VIDEO_DURATION_S", 10)
         assert study(STUDY, place, jobs=2).exit_code == 3
     return place
 

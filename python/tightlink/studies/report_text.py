@@ -30,18 +30,20 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from tightlink import plots
 from tightlink.errors import TightlinkError, closest
 from tightlink.report.blocks import Block, Chart, Details, Row, Section, Table, Text
 from tightlink.studies.expressions import fill
 from tightlink.studies.study import Report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 _BLOCK: Final = re.compile(r"\[\[([\w.-]+)\]\] ?(.*)", re.DOTALL)
 #: What stands in a line of its own: items of a list.
@@ -54,8 +56,7 @@ def page(
     blocks: Mapping[str, Any],
     *,
     picture: str = "",
-    draw: Callable[[Path], Sequence[Path]] = lambda _: (),
-    tables: Mapping[str, pl.DataFrame] | None = None,
+    figures: Mapping[str, Any] | None = None,
 ) -> Report:
     """The report that a text describes.
 
@@ -65,8 +66,8 @@ def page(
         blocks: Charts, lists of small charts, frames and blocks, by name. Where one is None stands nothing, and of a
             section that had nothing else nothing is left.
         picture: Title of the section whose first chart shows the finding.
-        draw: Writes the figures for papers.
-        tables: What was found in numbers, by file.
+        figures: Charts that are figures for papers, too, or figures of matplotlib where no chart shows the same; by the
+            names of their files.
 
     Raises:
         TightlinkError: It names what was not observed, or a block that there is not.
@@ -75,8 +76,13 @@ def page(
     head, *parts = re.split(r"^## ", whole, flags=re.MULTILINE)
     title, _, lead = head.strip().partition("\n")
     sections = [section for part in parts if (section := _section(part, names, blocks)) is not None]
-    beside = {} if tables is None else tables
-    return Report(title.removeprefix("# "), "\n\n".join(_paragraphs(lead, names)), sections, draw, beside, picture)
+    draw = partial(_draw, figures or {})
+    return Report(title.removeprefix("# "), "\n\n".join(_paragraphs(lead, names)), sections, draw, picture=picture)
+
+
+def _draw(figures: Mapping[str, Any], folder: Path) -> list[Path]:
+    """The figures for papers, as SVG and PNG."""
+    return [path for name, figure in figures.items() for path in plots.save(figure, folder, name)]
 
 
 def _paragraphs(text: str, names: Mapping[str, object]) -> Iterator[str]:

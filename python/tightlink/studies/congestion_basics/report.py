@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from tightlink import plots
 from tightlink.analysis.sawtooth import utilization
 from tightlink.report import Table, charts
 from tightlink.studies.congestion_basics import setup
@@ -38,14 +36,14 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
         "worst": 100 * max(abs(fit.beside_law - 1) for fit in fits.values()),
         "off": 100 * max(abs(fit.level - 1) for name, fit in fits.items() if name != _ANOTHER_FORMULA),
     }
+    blocks = _of_paths(observed["phases"], observed["path"], observed["dublin"]) | _of_controls(observed)
+    figures = {"phases": "window", "utilization-252": "utilization", "response-functions": "responses"}
     return page(
         Path(__file__).with_suffix(".md"),
         Names(names, observed),
-        _of_paths(observed["phases"], observed["path"], observed["dublin"])
-        | _of_controls(observed)
-        | {"compared": names["compared"]},
+        blocks | {"compared": names["compared"]},
         picture="252 Mbit/s, and 89 % of it",
-        draw=partial(_draw, observed),
+        figures={name: blocks[block] for name, block in figures.items()},
     )
 
 
@@ -53,7 +51,8 @@ def _of_paths(phases: Mapping[str, Any], path: Mapping[str, Any], dublin: Mappin
     """The phases of a flow, and the two paths."""
     words = pl.when(pl.col("flows") == 1).then(pl.lit("flow")).otherwise(pl.lit("flows"))
     grid = path["grid"].with_columns(of=pl.format("{} {}, {} ms", "flows", words, pl.col("rtt_ms").cast(pl.Int64)))
-    sizes, used = _sawtooth()
+    sizes = [place / 100 for place in range(56)]
+    used = [utilization(size) for size in sizes]
     curve = pl.DataFrame({"queue_bdp": sizes, "utilization": used, "theory": "sawtooth of one flow"})
     share = pl.col("utilization") * 100
     loss = pl.col("loss").map_elements(lambda loss: f"loss {loss:g}", return_dtype=pl.String)
@@ -105,27 +104,3 @@ def _response(own: pl.DataFrame, name: str) -> alt.LayerChart | alt.Chart:
         title=name, x_scale="log", y_scale="log", x_title="loss (%)", y_title="packets per round trip",
         x_domain=(5e-5, 2), y_domain=(5, 2e5), height=220,
     )  # fmt: skip
-
-
-def _sawtooth() -> tuple[list[float], list[float]]:
-    """The curve of one flow's sawtooth: queues and utilizations."""
-    sizes = [place / 100 for place in range(56)]
-    return sizes, [utilization(size) for size in sizes]
-
-
-def _draw(observed: Mapping[str, Any], folder: Path) -> list[Path]:
-    """Draw the figures for papers, as SVG and PNG."""
-    written = plots.save(plots.line(observed["phases"]["window"], x="time_s", y="cwnd_packets"), folder, "phases")
-    of = pl.format("{} flows, {} ms", "flows", pl.col("rtt_ms").cast(pl.Int64))
-    used = observed["path"]["grid"].rename({"queue_bdp": "queue (BDP)"}).with_columns(of=of)
-    curve = {"sawtooth of one flow": _sawtooth()}
-    ax = plots.scatter_with_curves(used, x="queue (BDP)", y="utilization", by="of", curves=curve)
-    written += plots.save(ax, folder, "utilization-252")
-    mean = observed["response"]["mean"].rename({"packets_per_rtt": "packets per round trip"})
-    laws = {
-        f"rules of {name}": (part["loss"].to_list(), part["law"].to_list())
-        for (name,), part in mean.group_by("control", maintain_order=True)
-        if "delayed" not in name
-    }
-    ax = plots.scatter_with_curves(mean, x="loss", y="packets per round trip", by="control", curves=laws, log=True)
-    return [*written, *plots.save(ax, folder, "response-functions")]

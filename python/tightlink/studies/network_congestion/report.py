@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
 
-from tightlink import plots
 from tightlink.analysis import scaling
 from tightlink.analysis.backlog import master
 from tightlink.report import Table, charts
@@ -70,7 +68,15 @@ def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
         Path(__file__).with_suffix(".md"),
         Names(names, observed.values, observed),
         blocks,
-        draw=partial(_draw, observed),
+        figures={
+            "order": blocks["order"],
+            "critical-load-over-betweenness": [blocks["as-routed"], blocks["equal-paths"]],
+            "fluctuations-limited-queues": blocks["limited"],
+            **{
+                f"scaling-in-time-{case.graph.name}": chart
+                for case, chart in zip(observed.rounding.in_time, blocks["scaled"], strict=True)
+            },
+        },
     )
 
 
@@ -242,38 +248,3 @@ def _over(found: pl.DataFrame, name: str, words: str) -> Any:
         curve="law", x_scale="log", y_scale="log", height=320, x_domain=(50, 1200), y_domain=(50, 1200), title=words,
         x_title="largest betweenness of a link (pairs)", y_title=_CRITICAL,
     )  # fmt: skip
-
-
-def _draw(observed: Observed, folder: Path) -> list[Path]:
-    """Draw the figures for papers, as SVG and PNG."""
-    structure, near = observed.invariants, observed.rounding
-    points, lines = _curves(observed.graphs)
-    order = {"load": "load / λc", "order": "order parameter η"}
-    fluid = {
-        f"fluid model, {name}": (part["load"].to_list(), part["order"].to_list())
-        for (name,), part in lines.group_by("model", maintain_order=True)
-    }
-    written = plots.save(
-        plots.scatter_with_curves(points.rename(order), x=order["load"], y=order["order"], by="graph", curves=fluid),
-        folder,
-        "order",
-    )
-    law = np.geomspace(
-        float(structure["betweenness"].to_numpy().min()), float(structure["betweenness"].to_numpy().max())
-    )
-    names = {"betweenness": "largest betweenness of a link", "critical": "critical load (packets/s)"}
-    ax = plots.scatter_with_curves(
-        structure.rename(names), x=names["betweenness"], y=names["critical"], by="family",
-        curves={"C (n − 1) / B": (law, CAPACITY * 63 / law)}, log=True,
-    )  # fmt: skip
-    written += plots.save(ax, folder, "critical-load-over-betweenness")
-    z = np.linspace(*SHOWN, 200)
-    scaled = {"z": "(λ / λc − 1) √t", "g": "piled up / √t"}
-    for case in near.in_time:
-        own = near.master_curve(case).rename(scaled)
-        ax = plots.scatter_with_curves(own, x=scaled["z"], y=scaled["g"], by="time", curves={"G": (z, master(z))})
-        written += plots.save(ax, folder, f"scaling-in-time-{case.graph.name}")
-    wandering = observed.limited.wandering.with_columns(queue=pl.format("{} packets", pl.col("size").cast(pl.Int64)))
-    wandering = wandering.rename({"x": "load / λc", "y": "σ of the queue / limit"})
-    ax = plots.line(wandering, x="load / λc", y="σ of the queue / limit", by="queue")
-    return [*written, *plots.save(ax, folder, "fluctuations-limited-queues")]

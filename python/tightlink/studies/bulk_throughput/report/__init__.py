@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from tightlink.analysis.bulk_vary import FACTORS
-from tightlink.analysis.choice import LITTLE, NEARLY, choose
 from tightlink.analysis.cross_traffic import weekly
 from tightlink.analysis.residuals import agreement
 from tightlink.analysis.residuals import by_flows as agreements_by_flows
 from tightlink.reduce import largest, mean_of
 from tightlink.report import Table, charts
-from tightlink.studies.bulk_throughput.observe.grids import best, is_best, lines, nearest_window
 from tightlink.studies.bulk_throughput.observe.linux import where
 from tightlink.studies.bulk_throughput.observe.residuals import COMPARED as WITH_NS2
 from tightlink.studies.bulk_throughput.observe.residuals import UNDER, parted
 from tightlink.studies.bulk_throughput.report import residuals
-from tightlink.studies.bulk_throughput.report.figures import by_flows, draw, shown
+from tightlink.studies.bulk_throughput.report.grids import Parts, of_factor, of_grids, of_properties, of_windows, two
 from tightlink.studies.bulk_throughput.setup import paths
 from tightlink.studies.bulk_throughput.setup.linux import BYTES, CROSS, FOUR_FLOWS, PACKETS, SIZE
 from tightlink.studies.bulk_throughput.setup.paths import (
@@ -47,18 +43,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tightlink.experiment.claims import Claim
-    from tightlink.report import Format
     from tightlink.studies.bulk_throughput.observe import Observed
     from tightlink.studies.bulk_throughput.observe.alternatives import Weighed
     from tightlink.studies.bulk_throughput.observe.residuals import Explained
     from tightlink.studies.study import Report
 
-_OVER_WINDOWS: Final[dict[str, Any]] = {"by": "line", "x_scale": "log", "x_domain": (8, 1024), "x_title": "window (kB)"}
-_SHARES: Final[dict[str, Format]] = {"utilization %": ".1f", "lost %": ".2f"}
 _STANDS: Final = {"measured": "Linux, measured", "synthetic": "beside unknown traffic"}
 _VERDICTS: Final = {True: "holds", False: "does not", None: "open"}
-#: Charts of one property in a row.
-_ACROSS: Final = 3
 #: The document's list of windows in bytes (l. 33).
 _LISTED: Final = (8760, 16060, 32120, 64240, 128480, 511000, 1022000)
 #: Its products of bandwidth and round trip, in whole kB (l. 233–252).
@@ -92,10 +83,10 @@ def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
     }
     for names, made in (
         _of_alternatives(observed.alternatives, observed.values),
-        _of_grids(observed.grids),
-        _of_factor(observed.grids),
-        _of_windows(observed.grids[DARESBURY.name]),
-        _of_properties(observed.one_property),
+        of_grids(observed.grids),
+        of_factor(observed.grids),
+        of_windows(observed.grids[DARESBURY.name]),
+        of_properties(observed.one_property),
         _of_recoveries(observed.variants),
         _of_pings(observed.pings),
         _of_cross_traffic(observed.cross, observed.intervals),
@@ -105,11 +96,14 @@ def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
     ):
         named |= names
         blocks |= made
-    return page(Path(__file__).parent.with_suffix(".md"), Names(named), blocks, draw=partial(draw, observed=observed))
-
-
-#: What the text of a section names, and its charts and tables.
-Parts = tuple[dict[str, Any], dict[str, Any]]
+    grids = {place: two(observed.grids[place.name]) for place in PATHS}
+    figures = {
+        "goodput": [over_windows.properties(title=place.title) for place, (over_windows, _) in grids.items()],
+        "over-loss": [over_loss.properties(title=place.title) for place, (_, over_loss) in grids.items()],
+        "one-property": [chart for name, row in blocks.items() if name.startswith("property-") for chart in row],
+        "ping-and-cross": [blocks["pings"], *blocks["widening"]],
+    }
+    return page(Path(__file__).parent.with_suffix(".md"), Names(named), blocks, figures=figures)
 
 
 def _notes() -> dict[str, Any]:
@@ -182,127 +176,6 @@ def _of_alternatives(found: Mapping[str, Weighed], values: Mapping[str, object])
     }
 
 
-def _of_grids(grids: Mapping[str, pl.DataFrame]) -> Parts:
-    """What each path carries, and which window and flows to take."""
-    rows, chosen = [], {place.name: choose(grids[place.name]) for place in PATHS}
-    for place in PATHS:
-        for rule, row in (("best", chosen[place.name].best), ("cheapest", chosen[place.name].cheapest)):
-            rows.append(
-                {
-                    "path": place.title,
-                    "BDP kB": place.path.bdp_bytes / 1e3,
-                    "rule": rule,
-                    "flows": row["flows"],
-                    "window kB": KILOBYTES[row["window_packets"]],
-                    "goodput_bps": row["goodput_bps"],
-                    "utilization %": 100 * row["goodput_share"],
-                    "lost %": 100 * row["loss"],
-                    "rtt_loaded_s": row["rtt_loaded_s"],
-                }
-            )
-    single = grids[DARESBURY.name].filter((pl.col("flows") == 1) & (pl.col("window_packets") == 44))
-    sites = {}
-    for number, place in enumerate(SITES):
-        top = best(grids[place.name])
-        sites[number] = {
-            "title": place.title,
-            "finding": f"At most {top['goodput_bps'] / 1e6:.1f} Mbit/s ({percent(top['goodput_share'])}), with "
-            f"{top['flows']} flows of {KILOBYTES[top['window_packets']]} kB and {percent(top['loss'], 1)} loss; with a "
-            f"loss of at most {percent(LITTLE, 1)}, {percent(chosen[place.name].best['goodput_share'])}.",
-        }
-    named = {
-        key: {
-            "best": chosen[place.name].best,
-            "cheapest": chosen[place.name].cheapest,
-            "cheapest_kb": KILOBYTES[chosen[place.name].cheapest["window_packets"]],
-        }
-        for key, place in (("daresbury", DARESBURY), ("caltech", CALTECH), ("tenms", CALTECH_10MS))
-    }
-    return (
-        named | {"sites": sites, "single": single.row(0, named=True), "little": LITTLE, "nearly": NEARLY},
-        {
-            "choices": Table(pl.DataFrame(rows), formats=_SHARES | {"BDP kB": ".0f"}),
-            "tenms": _two(grids[CALTECH_10MS.name]),
-            **{f"site-{number}": _two(grids[place.name]) for number, place in enumerate(SITES)},
-        },
-    )
-
-
-def _two(grid: pl.DataFrame) -> list[Any]:
-    """Goodput over the window, and utilization over loss."""
-    kept = shown(grid)
-    over_windows = charts.line(
-        kept.select("window_kb", "goodput_bps", "line"), "window_kb", "goodput_bps", title="goodput over the window",
-        height=300, **_OVER_WINDOWS,
-    )  # fmt: skip
-    over_loss = charts.line(
-        kept.select("loss", "utilization", "line"), "loss", "utilization", by="line", y_title="goodput / bandwidth (%)",
-        title="utilization over loss", height=300,
-    )  # fmt: skip
-    return [over_windows, over_loss]
-
-
-def _of_factor(grids: Mapping[str, pl.DataFrame]) -> Parts:
-    """The path to IN2P3 with each bottleneck factor."""
-    most = (
-        f"{percent(best(grids[place.name])['goodput_share'])} at most with factor {place.path.factor:g}"
-        for place in IN2P3
-    )
-    row = [
-        charts.line(
-            shown(grids[place.name]).select("window_kb", "goodput_bps", "line"), "window_kb", "goodput_bps",
-            title=f"factor {place.path.factor:g}", height=240, y_domain=(0, place.path.bandwidth_bps), **_OVER_WINDOWS,
-        )
-        for place in IN2P3
-    ]  # fmt: skip
-    return {"factors": ", ".join(most)}, {"factors": row}
-
-
-def _of_windows(grid: pl.DataFrame) -> Parts:
-    """The best window for each number of flows, beside two rules."""
-    packets = DARESBURY.path.bdp_bytes / DARESBURY.path.payload_bytes
-    rows, hits, few = [], 0, 0
-    for flows, part in lines(grid):
-        top = best(part)
-        rows.append(
-            {
-                "flows": flows,
-                "best window kB": KILOBYTES[top["window_packets"]],
-                "the document's: nearest to BDP": KILOBYTES[nearest_window(packets)],
-                "nearest to BDP / flows": KILOBYTES[nearest_window(packets / flows)],
-                "goodput_bps": top["goodput_bps"],
-                "utilization %": 100 * top["goodput_share"],
-                "lost %": 100 * top["loss"],
-            }
-        )
-        hits += is_best(part, nearest_window(packets / flows))
-        few += is_best(part, nearest_window(packets))
-    table = pl.DataFrame(rows)
-    return (
-        {"best_windows": table, "shared_hits": hits, "product_hits": few},
-        {"best-windows": Table(table, formats=_SHARES)},
-    )
-
-
-def _of_properties(found: pl.DataFrame) -> Parts:
-    """One property at a time."""
-    small = found.filter((pl.col("base") == "4 × 64 kB") & (pl.col("property") == "rtt_s"))
-    at, rtt_s = dict(small.select("value", "goodput_share").rows()), DARESBURY.path.rtt_s
-    drawn = [
-        charts.line(
-            found.filter(pl.col("property") == name).select("base", pl.col("value").alias(name), "goodput_bps"),
-            name, "goodput_bps", by="base", title=title.partition(" (")[0], height=170, x_scale="log",
-            # In bit/s the labels would not fit: without a title the axis takes a larger unit.
-            x_title=None if name == "bandwidth_bps" else title,
-        )
-        for name, title in FACTORS.items()
-    ]  # fmt: skip
-    rows = [drawn[first : first + _ACROSS] for first in range(0, len(drawn), _ACROSS)]
-    return {"at_once": at[rtt_s], "at_twice": at[2 * rtt_s]}, {
-        f"property-{number}": row for number, row in enumerate(rows)
-    }
-
-
 def _of_recoveries(tables: Mapping[str, pl.DataFrame]) -> Parts:
     """Tahoe, NewReno and SACK: where they differ, and where nothing shows."""
     rows, frames = [], []
@@ -345,7 +218,7 @@ def _of_pings(tables: Mapping[str, pl.DataFrame]) -> Parts:
         key: {kind: mean_of(tables[queue][kind]) for kind in ("tcp", "ping")}
         for key, queue in (("packets", PACKETS), ("bytes", BYTES))
     }
-    return {"lost": lost}, {"pings": charts.line(by_flows(tables), "flows", "loss", by="of", x_title="flows")}
+    return {"lost": lost}, {"pings": charts.line(_lost_by_flows(tables), "flows", "loss", by="of", x_title="flows")}
 
 
 def _of_cross_traffic(goodputs: pl.DataFrame, intervals: pl.DataFrame) -> Parts:
@@ -468,3 +341,17 @@ def _of_ns2(tables: Mapping[str, pl.DataFrame], values: Mapping[str, object]) ->
         "ns2": charts.points(points, "ns2_bps", "here_bps", by="path", curves=equality, curve="line", x_scale="linear"),
         "references": Table(table, formats=formats),
     }
+
+
+def _lost_by_flows(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Mean losses over the windows: a row for each number of flows and kind of packet, ``of``."""
+    names = {PACKETS: "queue of 80 packets", BYTES: f"queue of {SIZE}"}
+    frames = [
+        tables[queue]
+        .group_by("flows", maintain_order=True)
+        .agg(pl.col("tcp", "ping").mean())
+        .unpivot(["tcp", "ping"], index="flows", variable_name="of", value_name="loss")
+        .with_columns(pl.col("of").replace({"tcp": f"TCP, {words}", "ping": f"pings, {words}"}))
+        for queue, words in names.items()
+    ]
+    return pl.concat(frames).sort("of", "flows")

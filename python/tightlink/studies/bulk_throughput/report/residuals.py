@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -11,16 +10,14 @@ from tightlink import plots
 from tightlink.analysis.residuals import agreement, share_within
 from tightlink.report import Format, Row, Section, Table, Text, charts
 from tightlink.studies.bulk_throughput.observe.linux import WITHIN, outside
-from tightlink.studies.bulk_throughput.report.figures import panels
 from tightlink.studies.bulk_throughput.setup.paths import DOCUMENT_R2, KILOBYTES, SITES
 from tightlink.studies.words import percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     import altair as alt
-    from matplotlib.axes import Axes
 
     from tightlink.analysis.estimates import Estimate
     from tightlink.analysis.residuals import Agreement
@@ -151,14 +148,5 @@ def _misses(found: pl.DataFrame) -> list[Text | Table]:
 def draw(folder: Path, points: pl.DataFrame) -> list[Path]:
     """Draw observed over predicted goodput, a panel for each path that was measured."""
     parts = [(place, points.filter(pl.col("path") == place.name)) for place in SITES]
-    drawn: list[tuple[str, Callable[[Axes], Axes]]] = [
-        (place.title, partial(_agreement, place, part)) for place, part in parts if not part.is_empty()
-    ]
-    return panels(folder, "measured", drawn) if drawn else []
-
-
-def _agreement(place: Place, part: pl.DataFrame, ax: Axes) -> Axes:
-    ends = (0.0, place.path.bandwidth_bps)
-    return plots.scatter_with_curves(
-        part, x="predicted_bps", y="observed_bps", by="kind", curves={"o = s": (ends, ends)}, ax=ax
-    )
+    drawn = [scatter(place, part, by="kind") for place, part in parts if not part.is_empty()]
+    return plots.save(drawn, folder, "measured") if drawn else []

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
@@ -15,13 +14,15 @@ from tightlink.report.thin import thin
 from tightlink.studies.expressions import Names
 from tightlink.studies.one_flow import setup
 from tightlink.studies.one_flow.observe.cases import BULK_FAIR, BULK_GOOD
-from tightlink.studies.one_flow.observe.company import beside_long, curves, fitted
+from tightlink.studies.one_flow.observe.company import fitted
 from tightlink.studies.one_flow.report import cases, company
 from tightlink.studies.one_flow.setup import BASE, CASES, STOP_S
 from tightlink.studies.report_text import page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from matplotlib.figure import Figure
 
     from tightlink.experiment.claims import Claim
     from tightlink.studies.one_flow.observe import Observed
@@ -67,9 +68,17 @@ def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
         "ten": constant.row(-1, named=True),
         "notes": _notes(),
     }
+    figures = {
+        "cases-tcp": _grid(tcp),
+        "cases-udp": _grid(udp),
+        "response-random": blocks["random-loss"],
+        "response-queue": blocks["queue-loss"],
+        "phase": blocks["phase"],
+        "beside-udp": blocks["beside"],
+    }
     return page(
         Path(__file__).parent.with_suffix(".md"), Names(names, observed.values, observed), blocks,
-        picture="What the document missed: the window", draw=partial(_draw, observed),
+        picture="What the document missed: the window", figures=figures,
     )  # fmt: skip
 
 
@@ -83,30 +92,7 @@ def _notes() -> dict[str, float]:
     }  # fmt: skip
 
 
-def _draw(observed: Observed, folder: Path) -> list[Path]:
-    """Draw the figures for papers, as SVG and PNG."""
-    written = [*_cases(folder, "cases-tcp", observed.tcp), *_cases(folder, "cases-udp", observed.udp)]
-    mean = observed.response.rename({"packets_per_rtt": "packets per round trip"})
-    lines: dict[str, Any] = {
-        str(name): (part["loss"].to_list(), part["packets_per_rtt"].to_list())
-        for (name,), part in curves().group_by("curve", maintain_order=True)
-    }
-    for forced in ("random", "queue"):
-        shown = mean.filter(pl.col("forced") == forced)
-        ax = plots.scatter_with_curves(
-            shown, x="loss", y="packets per round trip", by="variant", curves=lines, log=True
-        )
-        written += plots.save(ax, folder, f"response-{forced}")
-    shares = observed.company.phase.rename({"extra_ms": "longer round trip (ms)", "share": "share of the second flow"})
-    ax = plots.line(shares, x="longer round trip (ms)", y="share of the second flow", by="kind")
-    ax.set_ylim(0, 1)
-    written += plots.save(ax, folder, "phase")
-    beside = beside_long(observed.company.beside).rename({"offered_percent": "UDP offers (% of the link)"})
-    ax = plots.line(beside, x="UDP offers (% of the link)", y="throughput_bps", by="flow")
-    return [*written, *plots.save(ax, folder, "beside-udp")]
-
-
-def _cases(folder: Path, name: str, measured: Mapping[str, Measured]) -> list[Path]:
+def _grid(measured: Mapping[str, Measured]) -> Figure:
     """A grid: a row for each case, a column for each metric, the axes of a column the same."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
@@ -138,4 +124,4 @@ def _cases(folder: Path, name: str, measured: Mapping[str, Measured]) -> list[Pa
                     ax.set_xlabel("time (s)")
                 if column == 0:
                     ax.set_ylabel(case.title)
-    return plots.save(figure, folder, name)
+    return figure

@@ -1,0 +1,167 @@
+"""The grids in charts and tables: what each path carries, the bottleneck factor, windows and single properties."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from tightlink.analysis.bulk_vary import FACTORS
+from tightlink.analysis.choice import LITTLE, NEARLY, choose
+from tightlink.report import Table, charts
+from tightlink.studies.bulk_throughput.observe.grids import best, is_best, lines, nearest_window
+from tightlink.studies.bulk_throughput.setup.paths import (
+    CALTECH,
+    CALTECH_10MS,
+    DARESBURY,
+    IN2P3,
+    KILOBYTES,
+    PATHS,
+    SITES,
+)  # fmt: skip
+from tightlink.studies.words import percent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tightlink.report import Format
+
+_OVER_WINDOWS: Final[dict[str, Any]] = {"by": "line", "x_scale": "log", "x_domain": (8, 1024), "x_title": "window (kB)"}
+_SHARES: Final[dict[str, Format]] = {"utilization %": ".1f", "lost %": ".2f"}
+#: Charts of one property in a row.
+_ACROSS: Final = 3
+#: As many lines as there are colours, of the numbers of flows that all paths have.
+_SHOWN: Final = (1, 2, 4, 7, 10, 15, 20, 40)
+#: What the text of a section names, and its charts and tables.
+Parts = tuple[dict[str, Any], dict[str, Any]]
+
+
+def of_grids(grids: Mapping[str, pl.DataFrame]) -> Parts:
+    """What each path carries, and which window and flows to take."""
+    rows, chosen = [], {place.name: choose(grids[place.name]) for place in PATHS}
+    for place in PATHS:
+        for rule, row in (("best", chosen[place.name].best), ("cheapest", chosen[place.name].cheapest)):
+            rows.append(
+                {
+                    "path": place.title,
+                    "BDP kB": place.path.bdp_bytes / 1e3,
+                    "rule": rule,
+                    "flows": row["flows"],
+                    "window kB": KILOBYTES[row["window_packets"]],
+                    "goodput_bps": row["goodput_bps"],
+                    "utilization %": 100 * row["goodput_share"],
+                    "lost %": 100 * row["loss"],
+                    "rtt_loaded_s": row["rtt_loaded_s"],
+                }
+            )
+    single = grids[DARESBURY.name].filter((pl.col("flows") == 1) & (pl.col("window_packets") == 44))
+    sites = {}
+    for number, place in enumerate(SITES):
+        top = best(grids[place.name])
+        sites[number] = {
+            "title": place.title,
+            "finding": f"At most {top['goodput_bps'] / 1e6:.1f} Mbit/s ({percent(top['goodput_share'])}), with "
+            f"{top['flows']} flows of {KILOBYTES[top['window_packets']]} kB and {percent(top['loss'], 1)} loss; with a "
+            f"loss of at most {percent(LITTLE, 1)}, {percent(chosen[place.name].best['goodput_share'])}.",
+        }
+    named = {
+        key: {
+            "best": chosen[place.name].best,
+            "cheapest": chosen[place.name].cheapest,
+            "cheapest_kb": KILOBYTES[chosen[place.name].cheapest["window_packets"]],
+        }
+        for key, place in (("daresbury", DARESBURY), ("caltech", CALTECH), ("tenms", CALTECH_10MS))
+    }
+    return (
+        named | {"sites": sites, "single": single.row(0, named=True), "little": LITTLE, "nearly": NEARLY},
+        {
+            "choices": Table(pl.DataFrame(rows), formats=_SHARES | {"BDP kB": ".0f"}),
+            "tenms": two(grids[CALTECH_10MS.name]),
+            **{f"site-{number}": two(grids[place.name]) for number, place in enumerate(SITES)},
+        },
+    )
+
+
+def two(grid: pl.DataFrame) -> list[Any]:
+    """Goodput over the window, and utilization over loss."""
+    kept = _shown(grid)
+    over_windows = charts.line(
+        kept.select("window_kb", "goodput_bps", "line"), "window_kb", "goodput_bps", title="goodput over the window",
+        height=300, **_OVER_WINDOWS,
+    )  # fmt: skip
+    over_loss = charts.line(
+        kept.select("loss", "utilization", "line"), "loss", "utilization", by="line", y_title="goodput / bandwidth (%)",
+        title="utilization over loss", height=300,
+    )  # fmt: skip
+    return [over_windows, over_loss]
+
+
+def of_factor(grids: Mapping[str, pl.DataFrame]) -> Parts:
+    """The path to IN2P3 with each bottleneck factor."""
+    most = (
+        f"{percent(best(grids[place.name])['goodput_share'])} at most with factor {place.path.factor:g}"
+        for place in IN2P3
+    )
+    row = [
+        charts.line(
+            _shown(grids[place.name]).select("window_kb", "goodput_bps", "line"), "window_kb", "goodput_bps",
+            title=f"factor {place.path.factor:g}", height=240, y_domain=(0, place.path.bandwidth_bps), **_OVER_WINDOWS,
+        )
+        for place in IN2P3
+    ]  # fmt: skip
+    return {"factors": ", ".join(most)}, {"factors": row}
+
+
+def of_windows(grid: pl.DataFrame) -> Parts:
+    """The best window for each number of flows, beside two rules."""
+    packets = DARESBURY.path.bdp_bytes / DARESBURY.path.payload_bytes
+    rows, hits, few = [], 0, 0
+    for flows, part in lines(grid):
+        top = best(part)
+        rows.append(
+            {
+                "flows": flows,
+                "best window kB": KILOBYTES[top["window_packets"]],
+                "the document's: nearest to BDP": KILOBYTES[nearest_window(packets)],
+                "nearest to BDP / flows": KILOBYTES[nearest_window(packets / flows)],
+                "goodput_bps": top["goodput_bps"],
+                "utilization %": 100 * top["goodput_share"],
+                "lost %": 100 * top["loss"],
+            }
+        )
+        hits += is_best(part, nearest_window(packets / flows))
+        few += is_best(part, nearest_window(packets))
+    table = pl.DataFrame(rows)
+    return (
+        {"best_windows": table, "shared_hits": hits, "product_hits": few},
+        {"best-windows": Table(table, formats=_SHARES)},
+    )
+
+
+def of_properties(found: pl.DataFrame) -> Parts:
+    """One property at a time."""
+    small = found.filter((pl.col("base") == "4 × 64 kB") & (pl.col("property") == "rtt_s"))
+    at, rtt_s = dict(small.select("value", "goodput_share").rows()), DARESBURY.path.rtt_s
+    drawn = [
+        charts.line(
+            found.filter(pl.col("property") == name).select("base", pl.col("value").alias(name), "goodput_bps"),
+            name, "goodput_bps", by="base", title=title.partition(" (")[0], height=170, x_scale="log",
+            # In bit/s the labels would not fit: without a title the axis takes a larger unit.
+            x_title=None if name == "bandwidth_bps" else title,
+        )
+        for name, title in FACTORS.items()
+    ]  # fmt: skip
+    rows = [drawn[first : first + _ACROSS] for first in range(0, len(drawn), _ACROSS)]
+    return {"at_once": at[rtt_s], "at_twice": at[2 * rtt_s]}, {
+        f"property-{number}": row for number, row in enumerate(rows)
+    }
+
+
+def _shown(grid: pl.DataFrame) -> pl.DataFrame:
+    """The lines that are drawn, named."""
+    kept = grid.filter(pl.col("flows").is_in(_SHOWN)).sort("flows", "window_packets")
+    return kept.with_columns(
+        line=pl.col("flows").cast(pl.String),
+        window_kb=pl.col("window_packets").replace_strict(KILOBYTES),
+        utilization=pl.col("goodput_share") * 100,
+    )  # fmt: skip
