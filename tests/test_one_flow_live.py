@@ -12,7 +12,7 @@ from tightlink.measure.machine import missing
 from tightlink.run import Framed, Run
 from tightlink.studies.live import measure_all
 from tightlink.studies.one_flow import STUDY, live
-from tightlink.studies.one_flow.setup.cases import CASES
+from tightlink.studies.one_flow.setup import CASES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
