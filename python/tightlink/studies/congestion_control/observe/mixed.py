@@ -23,6 +23,8 @@ _FAST_INTERFACE: Final = 80e3
 FILES: Final = ("web-object", "document", "service-pack", "movie")
 #: How many the document names as the most, and as the least fair.
 _NAMED: Final = 3
+#: Places mean something below this p: the document's level of an effect.
+_TOLD_APART: Final = 0.01
 #: Of which kinds of files at least so many conditions must have transfers, for a verdict.
 _FEWEST: Final = 8
 
@@ -136,8 +138,11 @@ def values(one: Mixed) -> dict[str, object]:
     from scipy import stats
 
     standard, own = (ranked.summary["algorithm"].to_list() for ranked in (one.standard_ranks, one.own_ranks))
+    p = one.standard_ranks.p
+    alike = f"The ranks of what standard TCP gets cannot be told apart by Friedman's test, p = {p:.2g}."
     found: dict[str, object] = {
         "controls": len(own),
+        "fair.open": "" if p < _TOLD_APART else alike,
         "fairest": ", ".join(standard[:_NAMED]),
         "unfairest": ", ".join(standard[-_NAMED:]),
         **{f"{name}.fair_place": place for place, name in enumerate(standard, start=1)},
