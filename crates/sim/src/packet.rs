@@ -54,6 +54,8 @@ pub struct Packet {
 }
 
 const KIND: u64 = 0b11 << TAG;
+/// In the place of a kind: a segment that says ECT(1).
+const SCALABLE: u64 = KIND;
 const BARE: u64 = 1 << (TAG + 2);
 const LOST: u64 = 1 << (TAG + 3);
 const BLOCKS: u64 = 1 << (TAG + 4);
@@ -200,9 +202,9 @@ impl Packet {
     #[must_use]
     pub fn kind(&self) -> Kind {
         match (self.state & KIND) >> TAG {
-            0 => Kind::Segment,
             1 => Kind::Ack,
-            _ => Kind::Datagram,
+            2 => Kind::Datagram,
+            _ => Kind::Segment,
         }
     }
 
@@ -283,11 +285,26 @@ impl Packet {
         self.state & BARE != 0
     }
 
-    /// Says that its transport understands congestion marks (RFC 3168: ECT).
+    /// Says that its transport understands congestion marks (RFC 3168: ECT(0)).
     #[inline]
     #[must_use]
     pub fn capable(self) -> Self {
         Self { state: self.state | CAPABLE, ..self }
+    }
+
+    /// Of a segment: says that a scalable congestion control sends it (RFC 9331 §4.1: ECT(1)).
+    #[inline]
+    #[must_use]
+    pub fn scalable(self) -> Self {
+        debug_assert!(self.kind() == Kind::Segment);
+        Self { state: self.state | SCALABLE | CAPABLE, ..self }
+    }
+
+    /// Whether a scalable congestion control sends it.
+    #[inline]
+    #[must_use]
+    pub fn is_scalable(&self) -> bool {
+        self.state & KIND == SCALABLE
     }
 
     /// Whether a queue may mark it instead of dropping it.
@@ -373,6 +390,10 @@ mod tests {
                     let ending = packet.ending_round();
                     prop_assert!(ending.ends_round() && !packet.ends_round() && !ending.is_reverse());
                     prop_assert_eq!((ending.kind(), ending.size(), ending.is_bare()), (kind, size, packet.is_bare()));
+                    let scalable = packet.scalable();
+                    prop_assert!(scalable.is_scalable() && scalable.is_capable() && !scalable.is_marked() && !scalable.is_reverse());
+                    prop_assert_eq!((scalable.kind(), scalable.size(), scalable.seq()), (kind, size, seq));
+                    prop_assert!(scalable.marked().is_scalable() && !packet.capable().is_scalable());
                 }
                 let told = packet.capable().marked().reduced();
                 prop_assert!(told.is_capable() && told.is_marked() && told.is_reduced() && !told.is_lost());

@@ -17,6 +17,7 @@ const CHECKSUM: usize = 10;
 const CE: u8 = 0b11;
 /// The transport understands marks.
 const ECT_0: u8 = 0b10;
+const ECT_1: u8 = 0b01;
 
 /// What the header of IP says of a packet, besides its addresses.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,6 +34,8 @@ pub struct Ip {
     pub more: bool,
     /// Queues may mark it.
     pub capable: bool,
+    /// If so: a scalable congestion control sends it (RFC 9331 §4.1).
+    pub scalable: bool,
 }
 
 /// The headers of a packet, and how long it is.
@@ -51,7 +54,11 @@ impl Headers {
         let original = length as u32 + payload;
         let mut bytes = [0; MOST_BYTES];
         bytes[0] = 4 << 4 | (IP_BYTES / 4) as u8;
-        bytes[TOS] = if ip.capable { ECT_0 } else { 0 };
+        bytes[TOS] = match (ip.capable, ip.scalable) {
+            (false, _) => 0,
+            (true, false) => ECT_0,
+            (true, true) => ECT_1,
+        };
         bytes[2..4].copy_from_slice(&(original as u16).to_be_bytes());
         bytes[4..6].copy_from_slice(&ip.identification.to_be_bytes());
         let flags = u16::from(ip.whole) << 14 | u16::from(ip.more) << 13;

@@ -95,7 +95,8 @@ impl Tcp {
         identification: &mut u16,
     ) -> Headers {
         *identification = identification.wrapping_add(1);
-        let ip = Ip { protocol: TCP, identification: *identification, whole: true, capable: packet.is_capable(), ..ip };
+        let (capable, scalable) = (packet.is_capable(), packet.is_scalable());
+        let ip = Ip { protocol: TCP, identification: *identification, whole: true, capable, scalable, ..ip };
         match packet.kind() {
             Kind::Ack => self.acknowledgement(packet, now, sacks, &ip),
             _ => self.segment(packet, &ip),

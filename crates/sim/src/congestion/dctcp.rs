@@ -10,6 +10,7 @@ use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
 #[derive(Clone, Copy, Debug)]
 pub struct Dctcp {
     g: f64,
+    ect1: bool,
     reno: Reno,
     /// Estimated share of packets that are marked.
     alpha: f64,
@@ -21,15 +22,21 @@ pub struct Dctcp {
 
 impl CongestionControl for Dctcp {
     const HELP: &'static str = "DCTCP: shrinks by the share of packets that queues mark; needs ECN (RFC 8257)";
-    const OPTIONS: &'static [ControlOption] =
-        &[ControlOption::number("g", 0.0625, [1e-4, 1.0], "weight of a round trip in the share of marks (§4.2)")];
+    const OPTIONS: &'static [ControlOption] = &[
+        ControlOption::number("g", 0.0625, [1e-4, 1.0], "weight of a round trip in the share of marks (§4.2)"),
+        ControlOption::switch("ect1", false, "packets say ECT(1), so that DualPI2 serves them as L4S (RFC 9331 §4.1)"),
+    ];
     const GROWS_UNUSED: bool = Reno::GROWS_UNUSED;
     const READS_MARKS: bool = true;
 
     fn new(options: &Options<'_>) -> Self {
-        let [g] = options.values();
+        let [g, ect1] = options.values();
         // §3.3 begins with the share that is the safest.
-        Self { g, reno: Reno, alpha: 1.0, rounds: Rounds::default(), acked: 0.0, marked: 0.0 }
+        Self { g, ect1: ect1 != 0.0, reno: Reno, alpha: 1.0, rounds: Rounds::default(), acked: 0.0, marked: 0.0 }
+    }
+
+    fn is_scalable(&self) -> bool {
+        self.ect1
     }
 
     fn measure(&mut self, ack: &Ack) {

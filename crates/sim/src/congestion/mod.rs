@@ -140,6 +140,11 @@ pub trait CongestionControl: Sized {
     /// The state of a new connection.
     fn new(options: &Options<'_>) -> Self;
 
+    /// Whether its packets say ECT(1), as those of a scalable control do (RFC 9331 §4.1), rather than ECT(0).
+    fn is_scalable(&self) -> bool {
+        false
+    }
+
     /// New data was acknowledged, in recovery or outside: measure. Comes before [`Self::on_ack`].
     #[inline]
     fn measure(&mut self, _ack: &Ack) {}
@@ -298,6 +303,14 @@ macro_rules! controls {
             pub fn reads_marks(&self, handle: Handle) -> bool {
                 match handle.kind {
                     $(Kind::$type => <$module::$type as CongestionControl>::READS_MARKS,)+
+                }
+            }
+
+            /// See [`CongestionControl::is_scalable`].
+            #[must_use]
+            pub fn is_scalable(&self, handle: Handle) -> bool {
+                match handle.kind {
+                    $(Kind::$type => self.$arena[handle.index as usize].is_scalable(),)+
                 }
             }
 

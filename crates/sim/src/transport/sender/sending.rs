@@ -118,7 +118,8 @@ impl Sender {
         if self.takes_notes {
             let signs = self.note_sending(seq, now, again);
             if signs.capable {
-                packet = packet.capable();
+                let scalable = env.controls.is_scalable(self.control);
+                packet = if scalable { packet.scalable() } else { packet.capable() };
             }
             if signs.reduced {
                 packet = packet.reduced();
