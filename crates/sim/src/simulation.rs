@@ -24,7 +24,7 @@ use sampler::Sampled;
 
 /// A number that changes whenever a change of the engine changes results: stored runs of another
 /// number are not reused.
-pub const ENGINE_BEHAVIOUR: u32 = 10;
+pub const ENGINE_BEHAVIOUR: u32 = 11;
 
 /// The numbers of entities: the sampler, starts and stops, looks at confluences, links, gates, processors, timers,
 /// sources that wait.

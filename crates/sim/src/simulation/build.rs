@@ -124,7 +124,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
         if samples {
             check_samples(flow, tcp)?;
         }
-        if samples || tcp.pacing {
+        if self.controls.is_paced(control) || tcp.pacing {
             let random = || Stream::new(self.scenario.seed, &flow.group, flow.index, "congestion");
             sender.pace(self.entities.timer(index, PACING), samples.then(random));
         }

@@ -164,6 +164,7 @@ impl Deliveries {
         let is_valid = interval_s > 0.0 && interval_s >= self.least_rtt_s;
         Some(RateSample {
             now,
+            sent: packet.sent,
             rate: if is_valid { delivered / interval_s } else { 0.0 },
             delivered,
             prior_delivered: packet.delivered as f64,
@@ -258,6 +259,7 @@ impl Deliveries {
         self.lost += 1;
         self.in_flight -= 1;
         self.losses.push(LostPacket {
+            sent: packet.sent,
             sent_in_flight: f64::from(packet.in_flight),
             lost: (self.lost - packet.lost) as f64,
             app_limited: packet.app_limited,
