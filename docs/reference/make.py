@@ -388,11 +388,18 @@ def profile_headers(_: str) -> str:
 def _defaults(profile: Profile) -> dict[str, str]:
     rows = {"link.NAME.queue": profile.queue, "link.NAME.mtu": profile.mtu or "none"}
     tcp = asdict(profile.tcp)
-    rto = tcp.pop("rto")
+    rto, of_controls = tcp.pop("rto"), tcp.pop("control_options")
     for key, value in tcp.items():
         if not key.endswith("_bytes"):
             name = key.replace("_of_others", ", with other congestion controls than this profile's")
             rows[f"traffic.NAME.tcp.{name}"] = "the window" if value is None else _value(value)
+    chosen = [
+        f"{control}:{name}={known.written(own[name])}"
+        for control, own in of_controls.items()
+        for name, known in options(control).items()
+        if name in own
+    ]
+    rows["traffic.NAME.tcp.congestion, options that are not the control's own"] = " ".join(chosen) or "none"
     rows |= {f"traffic.NAME.tcp.rto.{key}": value for key, value in rto.items()}
     rows["traffic.NAME.udp.payload"] = profile.udp.payload
     return rows

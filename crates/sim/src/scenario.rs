@@ -347,6 +347,8 @@ pub enum SlowStartKind {
     /// More slowly when delays grow, then not at all (RFC 9406).
     #[serde(rename = "hystart++")]
     HyStartPlusPlus,
+    /// Until deliveries no longer double (draft-chung-ccwg-search).
+    Search,
     /// More slowly above a limit (RFC 3742).
     Limited,
 }
@@ -401,6 +403,9 @@ pub struct UdpSpec {
 pub struct ObserveSpec {
     /// Sampling interval of the time series, in seconds; none: no series.
     pub interval_s: Option<f64>,
+    /// Series have the states of congestion control and recovery, too.
+    #[serde(default)]
+    pub transport: bool,
     /// Rows of the `flows` table.
     pub flows: ObserveFlows,
     /// Periods by which the transfers of users are summed up.

@@ -28,7 +28,7 @@ _MORE: Final = 1.1
 #: Of two flows that share a link, one below so much of its part has given way.
 _YIELDED: Final = 0.5
 #: Controls that give way to any other flow, and are meant to.
-_YIELDING: Final = frozenset({"ledbat"})
+_YIELDING: Final = frozenset({"ledbat", "ledbat++"})
 _BITS: Final = 8
 
 

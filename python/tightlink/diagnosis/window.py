@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from tightlink.diagnosis.paths import Link, Path, Paths
 
 #: Controls that take delay for congestion, and controls that send at a rate that they have measured.
-_BY_DELAY: Final = frozenset({"vegas", "fast", "fast-at", "ledbat"})
-_BY_RATE: Final = frozenset({"bbr", "bbr3"})
+_BY_DELAY: Final = frozenset({"vegas", "fast", "fast-at", "ledbat", "ledbat++", "copa"})
+_BY_RATE: Final = frozenset({"bbr", "bbr3", "vivace"})
 #: Names of disciplines in a sentence; a drop-tail queue has none.
 DISCIPLINES: Final = {
     "cake": "CAKE",

@@ -10,6 +10,7 @@ from tightlink import units
 from tightlink.errors import ScenarioError, one_of
 from tightlink.measure.settings import PLAIN_HEADER, TIMESTAMPS, UDP_HEADER
 from tightlink.measure.traffic import Constant, Times
+from tightlink.scenario.congestion import control_name
 from tightlink.scenario.profiles import LINUX
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def _job(plan: Plan, index: int, flow: Mapping[str, Any]) -> Job:
         payload_bytes=size - header,
         size_bytes=flow["traffic"].get("bytes"),
         tcp=tcp,
-        congestion=spec["congestion"] if tcp else "",
+        congestion=control_name(spec["congestion"]) if tcp else "",
         window_bytes=_window(spec) if tcp else None,
         reaches_window=tcp and _reaches(plan, spec, size, sender.side),
         option_bytes=options,

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError
+from tightlink.scenario.congestion import congestion_spec, control_name
 from tightlink.scenario.profiles import LINUX
 
 if TYPE_CHECKING:
@@ -118,13 +119,13 @@ def control(key: str, tcp: Mapping[str, Any]) -> str:
     Raises:
         ScenarioError: Linux has no such control, or not with these options.
     """
-    name = tcp["congestion"]
+    name = control_name(tcp["congestion"])
     if name not in CONTROLS:
-        written = name if isinstance(name, str) else name["kind"]
-        options = isinstance(name, dict) and name["kind"] in CONTROLS
-        expected = "its options as they are in Linux" if options else f"one that Linux has: {', '.join(CONTROLS)}"
-        raise ScenarioError(expected, key=f"{key}.congestion", value=written)
-    return str(name)
+        raise ScenarioError(f"one that Linux has: {', '.join(CONTROLS)}", key=f"{key}.congestion", value=name)
+    # The control's own defaults, whatever the profile, or those of Linux.
+    if tcp["congestion"] not in (name, congestion_spec(f"{key}.congestion", name, LINUX.tcp.control_options)):
+        raise ScenarioError("its options as they are in Linux", key=f"{key}.congestion", value=name)
+    return name
 
 
 def largest_packet(plan: Plan) -> int:
@@ -156,7 +157,8 @@ def differences(plan: Plan) -> list[str]:
         tcp = flow["transport"].get("tcp")
         if tcp is None:
             continue
-        slow_start = own.slow_start if tcp["congestion"] == own.congestion else own.slow_start_of_others
+        name = control_name(tcp["congestion"])
+        slow_start = own.slow_start if name == own.congestion else own.slow_start_of_others
         ssthresh = tcp["initial_ssthresh_packets"]
         window = tcp["window_packets"]
         checks = {
@@ -165,7 +167,7 @@ def differences(plan: Plan) -> list[str]:
             "initial_ssthresh": ssthresh is not None and ssthresh < window,
             "loss_window": "loss_window_packets" in tcp,
             "limited_transmit": not tcp["limited_transmit"],
-            "pacing": tcp["pacing"] and tcp["congestion"] != "bbr",
+            "pacing": tcp["pacing"] and name != "bbr",
             "delayed_ack_timeout": tcp["delayed_ack_s"] not in (None, units.time(own.delayed_ack_timeout)),
             **{
                 f"rto.{name}": tcp["rto"][f"{name}_s"] != units.time(getattr(own.rto, name))

@@ -50,6 +50,7 @@ _PLACES: Final[dict[str, int]] = (
     {"cubic": 0, "bbr": 1, "reno": 2, "highspeed": 3, "compound": 4, "fast": 5, "bic": 6, "scalable": 7}
     | {"bbr3": 9, "westwood": 10, "vegas": 11, "dctcp": 12, "ledbat": 13, "yeah": 14, "prices": 15}
     | {"htcp": 16, "hybla": 17, "veno": 18, "illinois": 19, "fast-at": 21}
+    | {"prague": 8, "copa": 20, "vivace": 22, "ledbat++": 23}
     | {"tcp": 0, "udp": 4, "icmp": 3}
 )
 _MEMBER: Final = re.compile(r"(?P<group>.*)\[(?P<index>\d+)\]")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 _ANY: Final = sys.float_info.max
+_NONE: Final[Mapping[str, Mapping[str, float]]] = {}
 
 
 class Option(NamedTuple):
@@ -126,14 +127,20 @@ def works_with(value: str | Mapping[str, object], recovery: str) -> bool:
     return control.find(name) is not None or recovery in _core.congestion_recoveries(name)
 
 
-def congestion_spec(key: str, value: str | Mapping[str, object]) -> str | dict[str, str | float]:
-    """The control with all of its options; its name alone if it has none, or all have their defaults.
+def congestion_spec(
+    key: str, value: str | Mapping[str, object], profile: Mapping[str, Mapping[str, float]] = _NONE
+) -> str | dict[str, str | float]:
+    """The control with all of its options; its name alone if it has none, or all have its own defaults.
+
+    >>> congestion_spec("tcp.congestion", "veno", {"veno": {"beta": 4.0}})
+    {'kind': 'veno', 'beta': 4.0}
 
     A control written in Python has a digest of its code beside them: other code is another scenario.
 
     Args:
         key: Dotted path of the value, for errors.
         value: A name, or a table with a kind and options.
+        profile: Defaults of a profile, by control and option, where they differ from the controls' own.
 
     Raises:
         ScenarioError: There is no such control or option, or a value is wrong.
@@ -150,8 +157,9 @@ def congestion_spec(key: str, value: str | Mapping[str, object]) -> str | dict[s
             expected = f"expected {one_of(known)}" if known else f"{kind} has no options"
             suggestion = f'"{meant}"' if meant else None
             raise ScenarioError(f"unknown key; {expected}", key=f"{key}.{name}", suggestion=suggestion, statement=True)
+    defaults = {name: option.default for name, option in known.items()} | dict(profile.get(kind, {}))
     filled = {
-        name: option.read(key, given[name]) if name in given else option.default for name, option in known.items()
+        name: option.read(key, given[name]) if name in given else defaults[name] for name, option in known.items()
     }
     written = control.find(kind)
     if written is not None:

@@ -154,7 +154,8 @@ def _has_users(scenario: Scenario) -> bool:
 
 def _tcp(name: str, own: dict[str, Any], profile: Profile) -> dict[str, Any]:
     tcp = profile.tcp
-    values = {key: value for key, value in asdict(tcp).items() if not key.endswith(("_bytes", "_of_others"))}
+    ours = ("_bytes", "_of_others", "_options")
+    values = {key: value for key, value in asdict(tcp).items() if not key.endswith(ours)}
     values["initial_ssthresh"] = tcp.initial_ssthresh or own.get("window", tcp.window)
     control = control_name(own.get("congestion", tcp.congestion))
     values["ecn"] = tcp.ecn or reads_marks(control)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator, BeforeValidator, StrictBool
 
 from tightlink import units
 from tightlink.scenario.table import Table, wrong
@@ -47,5 +47,7 @@ class Observe(Table):
     """Sampling interval of the tables over time (default: no series; "1 s" with users or scatter)."""
     flows: Annotated[Literal["each", "group", "none"], choice("each", "group", "none")] | None = None
     """Rows of the table ``flows``: each flow, each traffic group, or none (default "each")."""
+    transport: StrictBool | None = None
+    """Whether series have the phase of each congestion control and the state of each recovery, too (default: no)."""
     periods: Annotated[dict[Name, Interval], AfterValidator(_check_few)] | None = None
     """Periods of which users' transfers are counted apart (default: one, ``whole``)."""

@@ -8,7 +8,10 @@ Example:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +40,8 @@ class TcpDefaults:
     slow_start: str
     #: With any other congestion control than the profile's.
     slow_start_of_others: str
+    #: Options of congestion controls, by their names, where they differ from the controls' own defaults.
+    control_options: Mapping[str, Mapping[str, float]]
     max_ssthresh: str
     delayed_acks: bool
     delayed_ack_timeout: str
@@ -85,6 +90,7 @@ NS2: Final = Profile(
         initial_ssthresh=None,  # TcpAgent::reset_vars: ssthresh_ = int(wnd_)
         slow_start="standard",  # TcpAgent::opencwnd
         slow_start_of_others="standard",
+        control_options={},
         max_ssthresh="100 packets",  # RFC 3742 §3; ns-2's max_ssthresh_ is off
         delayed_acks=False,  # Agent/TCPSink acknowledges each packet
         delayed_ack_timeout="100 ms",  # Agent/TCPSink/DelAck set interval_ 100ms
@@ -121,6 +127,7 @@ RFC: Final = Profile(
         initial_ssthresh="unlimited",  # RFC 5681 §3.1: arbitrarily high
         slow_start="standard",  # RFC 5681 §3.1
         slow_start_of_others="standard",
+        control_options={},
         max_ssthresh="100 packets",  # RFC 3742 §3
         delayed_acks=True,  # RFC 5681 §4.2
         delayed_ack_timeout="200 ms",  # RFC 1122 §4.2.3.2 allows up to 500 ms; 200 ms is customary
@@ -157,6 +164,8 @@ LINUX: Final = Profile(
         initial_ssthresh="unlimited",  # TCP_INFINITE_SSTHRESH
         slow_start="hystart",  # hystart of tcp_cubic
         slow_start_of_others="byte-counting",  # tcp_slow_start; HyStart is a part of CUBIC only
+        # bictcp_update: 5 % per round trip while W_max is 0; delay_min ahead.
+        control_options={"cubic": {"growth_before_loss": 0.05, "by_least_rtt": 1.0}},
         max_ssthresh="100 packets",  # RFC 3742 §3; Linux has none
         delayed_acks=True,
         delayed_ack_timeout="200 ms",  # TCP_DELACK_MAX; it begins with 40 ms

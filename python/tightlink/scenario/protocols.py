@@ -49,9 +49,11 @@ class Tcp(Table):
     """Congestion window after a retransmission timeout, in packets or bytes (default "1 packet", RFC 5681)."""
     initial_ssthresh: Threshold | None = None
     """Slow-start threshold at the start, or "unlimited"."""
-    slow_start: Annotated[str, choice("standard", "byte-counting", "hystart", "hystart++", "limited")] | None = None
-    """Slow start: standard (RFC 5681), byte-counting (Linux's), hystart (Linux's CUBIC's), hystart++ (RFC 9406) or
-    limited (RFC 3742)."""
+    slow_start: (
+        Annotated[str, choice("standard", "byte-counting", "hystart", "hystart++", "search", "limited")] | None
+    ) = None
+    """Slow start: standard (RFC 5681), byte-counting (Linux's), hystart (Linux's CUBIC's), hystart++ (RFC 9406), search
+    (draft-chung-ccwg-search) or limited (RFC 3742)."""
     max_ssthresh: Window | None = None
     """Window above which limited slow start is slower; needs ``slow_start`` = "limited"."""
     delayed_acks: StrictBool | None = None

@@ -198,7 +198,11 @@ def _observe(scenario: Scenario, duration: float) -> dict[str, Any]:
     if interval is not None and duration / interval > _MOST_SAMPLES:
         raise ScenarioError(f"at most {_MOST_SAMPLES} samples", key="observe.interval", value=observe.interval)
     periods = _periods(observe.periods or {}, interval, duration)
-    return {"interval_s": interval, "flows": given(observe.flows), "periods": periods}
+    if observe.transport and interval is None:
+        expected = "an interval beside it (observe.interval): it adds to the series"
+        raise ScenarioError(expected, key="observe.transport", value=True)
+    states = {"transport": True} if observe.transport else {}
+    return {"interval_s": interval, "flows": given(observe.flows), "periods": periods, **states}
 
 
 def _periods(written: Mapping[str, tuple[str, str]], interval: float | None, duration: float) -> list[dict[str, Any]]:

@@ -36,7 +36,7 @@ def tcp_spec(key: str, tcp: Tcp, profile: Profile) -> dict[str, Any]:
     congestion = cast("str | dict[str, object]", given(tcp.congestion))
     check_packet(f"{key}.payload", given(tcp.payload), payload, header)
     return {
-        "congestion": congestion_spec(f"{key}.congestion", congestion),
+        "congestion": congestion_spec(f"{key}.congestion", congestion, profile.tcp.control_options),
         "recovery": given(tcp.recovery),
         "payload_bytes": payload,
         "header_bytes": header,

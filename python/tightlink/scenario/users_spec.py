@@ -139,7 +139,8 @@ def _transport(key: str, users: Users, profile: Profile) -> tuple[dict[str, Any]
         raise ScenarioError(expected, key=f"{key}.tcp.{name}", value=getattr(tcp, name))
     controls = []
     for place, congestion, share in found:
-        controls.append({"share": share, "congestion": congestion_spec(place, congestion)})
+        chosen = congestion_spec(place, congestion, profile.tcp.control_options)
+        controls.append({"share": share, "congestion": chosen})
         if not works_with(congestion, spec["recovery"]):
             expected = f"a congestion control that works with recovery {spec['recovery']}"
             raise ScenarioError(expected, key=place, value=control_name(congestion))

@@ -226,7 +226,7 @@ pub fn simulate(given: &Given) -> Simulated {
         flows: given.streams.iter().enumerate().map(flow).collect(),
         users: Vec::new(),
         scatter: Vec::new(),
-        observe: ObserveSpec { interval_s: None, flows: ObserveFlows::Each, periods: Vec::new() },
+        observe: ObserveSpec { interval_s: None, transport: false, flows: ObserveFlows::Each, periods: Vec::new() },
     };
     let mut records = Vec::new();
     let probe = Trace::new(scenario.links.len(), scenario.flows.len(), |record: &Record| records.push(*record));

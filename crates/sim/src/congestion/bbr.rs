@@ -235,6 +235,7 @@ impl Bbr {
 impl CongestionControl for Bbr {
     const HELP: &'static str = "BBR version 1: the rate of deliveries, a bandwidth-delay product in flight (2016)";
     const SAMPLES_DELIVERY: bool = true;
+    const PHASES: &'static [&'static str] = &["startup", "drain", "probe-bw", "probe-rtt"];
 
     fn new(_options: &Options<'_>) -> Self {
         Self {
@@ -310,6 +311,24 @@ impl CongestionControl for Bbr {
         // The path may be another: Startup looks anew for its bandwidth (Linux: bbr_set_state).
         self.full_bandwidth = 0.0;
         window.cwnd
+    }
+
+    /// Linux's bbr_undo_cwnd: the slower deliveries were no sign of a full pipe.
+    fn on_spurious(&mut self, window: &mut Window) {
+        self.full_bandwidth = 0.0;
+        self.full_rounds = 0;
+        self.recovering = false;
+        self.conserves = false;
+        window.cwnd = window.cwnd.max(self.window_before);
+    }
+
+    fn phase(&self, _window: &Window) -> usize {
+        match self.state {
+            State::Startup => 0,
+            State::Drain => 1,
+            State::ProbeBw(_) => 2,
+            State::ProbeRtt => 3,
+        }
     }
 
     /// §4.3.4.4, BBRHandleRestartFromIdle.

@@ -1,12 +1,14 @@
-//! BBR, version 3 (draft-ietf-ccwg-bbr-04, whose sections stand beside): a model of the path as in version 1, and
+//! BBR, version 3 (draft-ietf-ccwg-bbr-06, whose sections stand beside): a model of the path as in version 1, and
 //! bounds to it that losses set: what may be in flight for long, and how fast and how much for now.
 //!
-//! Without: ECN, which the draft leaves to others; undoing after a loss that was none. Packets leave one by one, so
-//! the send quantum is a packet.
+//! Without ECN, which the draft leaves to others. Packets leave one by one, so the send quantum is a packet.
 
+#[cfg(test)]
+mod appendix;
 mod bounds;
 mod probe_bw;
 mod probe_rtt;
+mod undo;
 
 use super::bbr::{FULL_GROWTH, FULL_ROUNDS, LEAST_WINDOW, PACING_MARGIN, QUANTA};
 use super::rate_sample::{DeliveryRounds, LostPacket, RateSample, WindowedMax};
@@ -14,13 +16,16 @@ use super::{Ack, CongestionControl, Loss, Options, Window};
 use crate::random::Stream;
 use crate::time::Time;
 use bounds::Bounds;
-use probe_bw::Probing;
+use probe_bw::{Probing, WindowUse};
 use probe_rtt::RoundTrips;
+use undo::Undo;
 
 /// Gain that doubles the rate in each round trip: 4 ln 2 (§5.3.1, StartupPacingGain).
 const STARTUP_GAIN: f64 = 4.0 * std::f64::consts::LN_2;
 /// §5.3.2, DrainPacingGain.
 const DRAIN_GAIN: f64 = 0.5;
+/// Drain ends after so many round trips, whatever is in flight (§5.3.2).
+const DRAIN_ROUNDS: u64 = 3;
 /// §5.6.1, DefaultCwndGain.
 const CWND_GAIN: f64 = 2.0;
 /// Rounds for which aggregated ACKs are remembered (§5.5.9, ExtraAckedFilterLen).
@@ -57,7 +62,7 @@ impl State {
         matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
     }
 
-    /// §5.3.3.6, BBRIsProbingBW: sends more than the path was seen to carry.
+    /// §5.3.3.6, IsProbingBW: sends more than the path was seen to carry.
     fn is_accelerating(self) -> bool {
         matches!(self, Self::Startup | Self::Refill | Self::Up)
     }
@@ -74,18 +79,22 @@ struct FullPipe {
 }
 
 impl FullPipe {
-    /// BBRResetFullBW, with the bandwidth to grow from.
+    /// ResetFullBW, with the bandwidth to grow from.
     fn restart(&mut self, bandwidth: f64) {
         *self = Self { bandwidth, rounds: 0, now: false, reached: self.reached };
     }
 
-    /// BBRCheckFullBWReached.
+    /// CheckFullBWReached. Growth counts whenever an ACK shows it, as in Linux; as the draft writes it only the first ACK of
+    /// a round trip would, which tells of few packets where ACKs are aggregated (its own case A.12 fails so).
     fn check(&mut self, round_begins: bool, sample: &RateSample) {
-        if self.now || !round_begins || sample.app_limited {
+        if self.now || sample.app_limited {
             return;
         }
         if sample.rate >= self.bandwidth * FULL_GROWTH {
             self.restart(sample.rate);
+            return;
+        }
+        if !round_begins {
             return;
         }
         self.rounds += 1;
@@ -94,7 +103,7 @@ impl FullPipe {
     }
 }
 
-/// How much more arrives at once than the bandwidth explains (§5.5.9, BBRUpdateACKAggregation).
+/// How much more arrives at once than the bandwidth explains (§5.5.9, UpdateACKAggregation).
 #[derive(Clone, Copy, Debug, Default)]
 struct ExtraAcked {
     since: Time,
@@ -130,6 +139,10 @@ pub struct Bbr3 {
     extra_acked: ExtraAcked,
     bounds: Bounds,
     probing: Probing,
+    window_use: WindowUse,
+    /// The round trip in which Drain began (drain_start_round).
+    drain_begin: u64,
+    undo: Undo,
     /// Packets per second; zero before the first sample.
     rate: f64,
     initial_window: f64,
@@ -141,12 +154,12 @@ pub struct Bbr3 {
 }
 
 impl Bbr3 {
-    /// §5.5.10.3, BBRBoundBWForModel.
+    /// §5.5.10.3, BoundBWForModel.
     fn bounded_bandwidth(&self) -> f64 {
         self.bandwidth.get().min(self.bounds.bandwidth)
     }
 
-    /// §5.6.4.2, BBRBDPMultiple at the bounded bandwidth.
+    /// §5.6.4.2, BDPMultiple at the bounded bandwidth.
     fn bdp(&self, gain: f64) -> f64 {
         self.packets_at(self.bounded_bandwidth(), gain)
     }
@@ -156,18 +169,18 @@ impl Bbr3 {
         if least_s.is_infinite() { self.initial_window } else { gain * bandwidth * least_s }
     }
 
-    /// §5.6.4.2, BBRQuantizationBudget.
+    /// §5.6.4.2, QuantizationBudget.
     fn with_budget(&self, packets: f64) -> f64 {
         let more = if self.state == State::Up { 2.0 } else { 0.0 };
         packets.max(QUANTA).max(LEAST_WINDOW) + more
     }
 
-    /// §5.3.3.5, BBRTargetInflight.
+    /// §5.3.3.5, TargetInflight.
     fn target(&self, window: &Window) -> f64 {
         self.bdp(1.0).min(window.cwnd)
     }
 
-    /// §5.5.5, BBRUpdateMaxBw.
+    /// §5.5.5, UpdateMaxBw.
     fn update_bandwidth(&mut self, sample: &RateSample) {
         self.rounds.update(sample);
         if self.rounds.begins {
@@ -178,22 +191,25 @@ impl Bbr3 {
         }
     }
 
-    /// §5.3.1 and §5.3.2, BBRCheckStartupDone and BBRCheckDrainDone.
+    /// §5.3.1 and §5.3.2, CheckStartupDone and CheckDrainDone.
     fn check_startup_and_drain(&mut self, sample: &RateSample, random: &mut Stream) {
         if self.state == State::Startup && !self.full.reached && self.bounds.too_much_lost(sample) {
             // §5.3.1.3: it will not become faster, and no more than this may be in flight for long.
+            self.undo.left = Some(State::Startup);
             self.full.reached = true;
             self.bounds.long_term = self.bdp(1.0).max(self.bounds.latest_delivered());
         }
         if self.state == State::Startup && self.full.reached {
             self.state = State::Drain;
+            self.drain_begin = self.rounds.count;
         }
-        if self.state == State::Drain && sample.in_flight <= self.with_budget(self.bdp(1.0)) {
+        let drained = || sample.in_flight <= self.with_budget(self.bdp(1.0));
+        if self.state == State::Drain && (drained() || self.rounds.count > self.drain_begin + DRAIN_ROUNDS) {
             self.start_down(sample.now, sample.total_delivered, random);
         }
     }
 
-    /// §5.6.2, BBRSetPacingRateWithGain.
+    /// §5.6.2, SetPacingRateWithGain.
     fn set_rate(&mut self, gain: f64) {
         let rate = gain * self.bounded_bandwidth() * PACING_MARGIN;
         if rate > 0.0 && (self.full.reached || rate > self.rate) {
@@ -201,7 +217,7 @@ impl Bbr3 {
         }
     }
 
-    /// §5.6.4.6, BBRSetCwnd.
+    /// §5.6.4.6, SetCwnd.
     fn set_window(&mut self, window: &mut Window, sample: &RateSample) {
         let most = self.with_budget(self.bdp(self.state.gains().1) + self.extra_acked.most.get());
         if self.full.reached {
@@ -216,13 +232,13 @@ impl Bbr3 {
         window.cwnd = window.cwnd.min(self.bounds.window(self.state));
     }
 
-    /// §5.6.4.4, BBRSaveCwnd.
+    /// §5.6.4.4, SaveCwnd.
     fn save_window(&mut self, window: &Window) {
         let unmodulated = !self.recovering && self.state != State::ProbeRtt;
         self.window_before = if unmodulated { window.cwnd } else { self.window_before.max(window.cwnd) };
     }
 
-    /// §5.6.4.4, BBRRestoreCwnd.
+    /// §5.6.4.4, RestoreCwnd.
     fn restore_window(&self, window: &mut Window) {
         window.cwnd = window.cwnd.max(self.window_before);
     }
@@ -240,6 +256,8 @@ impl Bbr3 {
 impl CongestionControl for Bbr3 {
     const HELP: &'static str = "BBR version 3: as version 1, within bounds that losses set (draft-ietf-ccwg-bbr)";
     const SAMPLES_DELIVERY: bool = true;
+    const PHASES: &'static [&'static str] =
+        &["startup", "drain", "probe-bw-down", "probe-bw-cruise", "probe-bw-refill", "probe-bw-up", "probe-rtt"];
 
     fn new(_options: &Options<'_>) -> Self {
         Self {
@@ -252,6 +270,9 @@ impl CongestionControl for Bbr3 {
             extra_acked: ExtraAcked::default(),
             bounds: Bounds::default(),
             probing: Probing::default(),
+            window_use: WindowUse::default(),
+            drain_begin: 0,
+            undo: Undo::default(),
             rate: 0.0,
             initial_window: 0.0,
             restarted: false,
@@ -261,7 +282,7 @@ impl CongestionControl for Bbr3 {
         }
     }
 
-    /// §5.2.3, BBRUpdateOnACK, after BBRUpdateOnLoss for each packet lost.
+    /// §5.2.3, UpdateOnACK, after UpdateOnLoss for each packet lost.
     fn on_sample(
         &mut self,
         window: &mut Window,
@@ -284,6 +305,7 @@ impl CongestionControl for Bbr3 {
         }
         self.bounds.take_latest(sample);
         self.update_bandwidth(sample);
+        self.window_use.take(window, self.rounds.begins, sample);
         self.bounds.adapt(self.state, self.bandwidth.get(), window.cwnd);
         let bandwidth = self.bounded_bandwidth();
         self.extra_acked.update(bandwidth, window.cwnd, &self.rounds, self.full.reached, sample);
@@ -301,19 +323,27 @@ impl CongestionControl for Bbr3 {
     /// Only samples set the window.
     fn on_ack(&mut self, _window: &mut Window, _ack: &Ack) {}
 
-    /// §5.6.4.4, BBROnEnterFastRecovery: the bounds of the model reduce the window, not recovery.
+    /// §5.6.4.4, OnEnterFastRecovery: the bounds of the model reduce the window, not recovery.
     fn on_loss(&mut self, window: &Window, _loss: &Loss) -> f64 {
-        self.save_window(window);
+        self.save_state(window);
         self.recovering = true;
         window.cwnd
     }
 
-    /// §5.6.4.4, BBROnEnterRTO. The window of one packet is the sender's.
+    /// §5.6.4.4, OnEnterRTO. The window of one packet is the sender's.
     fn on_timeout(&mut self, window: &Window, loss: &Loss) -> f64 {
         self.on_loss(window, loss)
     }
 
-    /// §5.4.1, BBRHandleRestartFromIdle.
+    fn on_spurious(&mut self, window: &mut Window) {
+        self.handle_spurious_losses(window);
+    }
+
+    fn phase(&self, _window: &Window) -> usize {
+        self.state as usize
+    }
+
+    /// §5.4.1, HandleRestartFromIdle.
     fn on_restart(&mut self, window: &mut Window, now: Time, random: &mut Stream) {
         self.restarted = true;
         self.extra_acked.since = now;
@@ -324,7 +354,7 @@ impl CongestionControl for Bbr3 {
         }
     }
 
-    /// §5.6.2, BBRInitPacingRate, before the first sample.
+    /// §5.6.2, InitPacingRate, before the first sample.
     fn pacing_rate(&self, window: &Window, _in_flight: f64, srtt_s: f64) -> f64 {
         if self.rate > 0.0 { self.rate } else { STARTUP_GAIN * window.cwnd / srtt_s }
     }

@@ -2,6 +2,10 @@
 //!
 //! Unlike the RFC: no reaction to spurious losses (§4.9), and time in which something else limits the sender counts
 //! as time since the loss (§5.8 leaves it open how it does not). HyStart++ (§4.10) is an option of any control.
+//!
+//! Before the first loss, and after a timeout, the RFC's window begins to grow from a plateau. Linux then grows by a
+//! twentieth in a round trip at least: `growth_before_loss`. It looks ahead by the smallest round trip, where §4.2 does by
+//! the smoothed one: `by_least_rtt`. Profile `linux` sets both (bictcp_update).
 
 use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
 use crate::time::Time;
@@ -16,9 +20,13 @@ const SRTT_GAIN: f64 = 0.125;
 pub struct Cubic {
     c: f64,
     beta: f64,
+    beta_ecn: f64,
     fast_convergence: bool,
     reno_friendly: bool,
-    srtt_s: f64,
+    growth_before_loss: f64,
+    by_least_rtt: bool,
+    /// The smoothed round-trip time, or the smallest one, in seconds; zero before the first.
+    ahead_s: f64,
     /// W_max, zero when there was no loss, or a timeout.
     top: f64,
     /// The window when the last loss was detected: §4.3's cwnd_prior.
@@ -58,18 +66,34 @@ impl CongestionControl for Cubic {
     const OPTIONS: &'static [ControlOption] = &[
         ControlOption::number("c", 0.4, [1e-3, 1e3], "steepness, in packets/s³ (§5.1)"),
         ControlOption::number("beta", 0.7, [0.1, 0.99], "share of the window kept after a loss (§4.6)"),
+        ControlOption::number("beta_ecn", 0.7, [0.1, 0.99], "the same after a mark (§4.6; RFC 8511: 0.85)"),
         ControlOption::switch("fast_convergence", true, "give way to new flows (§4.7)"),
         ControlOption::switch("reno_friendly", true, "never below what Reno would have (§4.3)"),
+        ControlOption::number(
+            "growth_before_loss",
+            0.0,
+            [0.0, 1.0],
+            "least growth in a round trip before the first loss, as a share of the window (Linux: 0.05)",
+        ),
+        ControlOption::switch(
+            "by_least_rtt",
+            false,
+            "look ahead by the smallest round trip (Linux), not the smoothed (§4.2)",
+        ),
     ];
+    const PHASES: &'static [&'static str] = &["slow-start", "reno-friendly", "concave", "convex"];
 
     fn new(options: &Options<'_>) -> Self {
-        let [c, beta, fast_convergence, reno_friendly] = options.values();
+        let [c, beta, beta_ecn, fast_convergence, reno_friendly, growth_before_loss, by_least_rtt] = options.values();
         Self {
             c,
             beta,
+            beta_ecn,
             fast_convergence: fast_convergence > 0.5,
             reno_friendly: reno_friendly > 0.5,
-            srtt_s: 0.0,
+            growth_before_loss,
+            by_least_rtt: by_least_rtt > 0.5,
+            ahead_s: 0.0,
             top: 0.0,
             prior: 0.0,
             epoch: None,
@@ -78,8 +102,12 @@ impl CongestionControl for Cubic {
 
     #[inline]
     fn measure(&mut self, ack: &Ack) {
-        let gain = if self.srtt_s > 0.0 { SRTT_GAIN } else { 1.0 };
-        self.srtt_s += gain * (ack.rtt_s - self.srtt_s);
+        if self.by_least_rtt && self.ahead_s > 0.0 {
+            self.ahead_s = self.ahead_s.min(ack.rtt_s);
+            return;
+        }
+        let gain = if self.ahead_s > 0.0 { SRTT_GAIN } else { 1.0 };
+        self.ahead_s += gain * (ack.rtt_s - self.ahead_s);
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
@@ -93,12 +121,16 @@ impl CongestionControl for Cubic {
         let alpha = if epoch.reno < self.prior { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) } else { 1.0 };
         epoch.reno += alpha * ack.acked / window.cwnd;
         self.epoch = Some(epoch);
+        let before = window.cwnd;
         if self.reno_friendly && self.at(&epoch, time_s) < epoch.reno {
             window.cwnd = window.cwnd.max(epoch.reno);
         } else {
             // §4.4 and §4.5.
-            let target = self.at(&epoch, time_s + self.srtt_s).clamp(window.cwnd, STEEPEST * window.cwnd);
+            let target = self.at(&epoch, time_s + self.ahead_s).clamp(window.cwnd, STEEPEST * window.cwnd);
             window.cwnd += (target - window.cwnd) / window.cwnd * ack.acked;
+        }
+        if self.growth_before_loss > 0.0 && self.top == 0.0 {
+            window.cwnd = window.cwnd.max(before + self.growth_before_loss * ack.acked);
         }
     }
 
@@ -109,17 +141,37 @@ impl CongestionControl for Cubic {
         self.beta * loss.in_use
     }
 
+    fn on_mark(&mut self, window: &Window, loss: &Loss) -> f64 {
+        self.on_loss(window, loss);
+        self.beta_ecn * loss.in_use
+    }
+
     fn on_timeout(&mut self, window: &Window, loss: &Loss) -> f64 {
         let threshold = self.on_loss(window, loss);
         self.top = 0.0;
         threshold
+    }
+
+    fn phase(&self, window: &Window) -> usize {
+        match self.epoch {
+            None => usize::from(!window.in_slow_start()),
+            Some(_) if window.in_slow_start() => 0,
+            Some(epoch) if self.reno_friendly && window.cwnd <= epoch.reno => 1,
+            Some(epoch) => {
+                if window.cwnd < epoch.origin {
+                    2
+                } else {
+                    3
+                }
+            }
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::tests::{Path, fresh};
+    use crate::congestion::tests::{Path, fresh, with};
 
     /// RFC 9438 §4.2: K = ∛(W_max (1 − β) / C) seconds after the loss the window is back.
     #[test]
@@ -139,6 +191,19 @@ mod tests {
         assert!((path.window.cwnd - 1000.0).abs() < 1.0, "{}", path.window.cwnd);
         // Half of the time before, an eighth of the cut is missing.
         assert!((half - (1000.0 - 300.0 / 8.0)).abs() < 3.0, "{half}");
+    }
+
+    /// Linux's bictcp_update: without a loss to remember, a twentieth in a round trip; after one, as the cubic has it.
+    #[test]
+    fn before_the_first_loss_it_may_grow_by_a_share() {
+        let mut cubic: Cubic = with(&[("growth_before_loss", 0.05)]);
+        let mut path = Path::new(1000.0);
+        (0..5).for_each(|_| path.round(&mut cubic, 0.001));
+        assert!((path.window.cwnd / (1000.0 * libm::pow(1.05, 5.0)) - 1.0).abs() < 0.002, "{}", path.window.cwnd);
+        path.lose(&mut cubic);
+        let before = path.window.cwnd;
+        path.round(&mut cubic, 0.001);
+        assert!(path.window.cwnd < before + 2.0, "{} {before}", path.window.cwnd);
     }
 
     /// §4.3: where the cubic is flat, Reno's window of the same average.

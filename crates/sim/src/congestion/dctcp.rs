@@ -2,7 +2,7 @@
 //!
 //! Growth, and what a loss or a timeout leaves, are Reno's (§3.4 and §3.5).
 
-use super::reno::Reno;
+use super::reno;
 use super::rounds::Rounds;
 use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
 
@@ -11,7 +11,6 @@ use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
 pub struct Dctcp {
     g: f64,
     ect1: bool,
-    reno: Reno,
     /// Estimated share of packets that are marked.
     alpha: f64,
     rounds: Rounds,
@@ -26,13 +25,13 @@ impl CongestionControl for Dctcp {
         ControlOption::number("g", 0.0625, [1e-4, 1.0], "weight of a round trip in the share of marks (§4.2)"),
         ControlOption::switch("ect1", false, "packets say ECT(1), so that DualPI2 serves them as L4S (RFC 9331 §4.1)"),
     ];
-    const GROWS_UNUSED: bool = Reno::GROWS_UNUSED;
+    const GROWS_UNUSED: bool = reno::Reno::GROWS_UNUSED;
     const READS_MARKS: bool = true;
 
     fn new(options: &Options<'_>) -> Self {
         let [g, ect1] = options.values();
         // §3.3 begins with the share that is the safest.
-        Self { g, ect1: ect1 != 0.0, reno: Reno, alpha: 1.0, rounds: Rounds::default(), acked: 0.0, marked: 0.0 }
+        Self { g, ect1: ect1 > 0.5, alpha: 1.0, rounds: Rounds::default(), acked: 0.0, marked: 0.0 }
     }
 
     fn is_scalable(&self) -> bool {
@@ -51,11 +50,11 @@ impl CongestionControl for Dctcp {
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        self.reno.on_ack(window, ack);
+        reno::grow(window, ack);
     }
 
-    fn on_loss(&mut self, window: &Window, loss: &Loss) -> f64 {
-        self.reno.on_loss(window, loss)
+    fn on_loss(&mut self, _window: &Window, loss: &Loss) -> f64 {
+        loss.in_use / 2.0
     }
 
     fn on_mark(&mut self, _window: &Window, loss: &Loss) -> f64 {

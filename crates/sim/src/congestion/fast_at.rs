@@ -1,9 +1,11 @@
 //! FAST-AT: FAST that tunes its alpha to the throughput that it gets, as the experiments of NIST SP 500-282 name
 //! it. No source that we could read says how: three values with hysteresis are what implementations of FAST had,
-//! and values and thresholds are options.
+//! and values and thresholds are options. The throughput is what was acknowledged since the last update of the window, and an
+//! update moves by one level.
 
 use super::fast::{Fast, GAMMA, MI_THRESHOLD};
 use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
+use crate::time::Time;
 
 /// FAST with a tuned alpha.
 #[derive(Clone, Copy, Debug)]
@@ -14,15 +16,22 @@ pub struct FastAt {
     up: [f64; 2],
     down: [f64; 2],
     level: usize,
+    /// Packets acknowledged since then.
+    acked: f64,
+    since: Time,
 }
 
 impl FastAt {
-    fn tune(&mut self, window: &Window) {
-        let throughput = window.cwnd / self.fast.srtt_s.max(1e-9);
-        while self.level < 2 && throughput > self.up[self.level] {
-            self.level += 1;
+    fn tune(&mut self, now: Time) {
+        let past_s = now.since(self.since);
+        if past_s <= 0.0 {
+            return;
         }
-        while self.level > 0 && throughput < self.down[self.level - 1] {
+        let throughput = self.acked / past_s;
+        (self.acked, self.since) = (0.0, now);
+        if self.level < 2 && throughput > self.up[self.level] {
+            self.level += 1;
+        } else if self.level > 0 && throughput < self.down[self.level - 1] {
             self.level -= 1;
         }
         self.fast.alpha = self.alphas[self.level];
@@ -57,17 +66,20 @@ impl CongestionControl for FastAt {
             up: [middle_above, high_above.max(middle_above)],
             down: [low_below.min(middle_above), middle_below.min(high_above)],
             level: 0,
+            acked: 0.0,
+            since: Time::ZERO,
         }
     }
 
     #[inline]
     fn measure(&mut self, ack: &Ack) {
         self.fast.measure(ack);
+        self.acked += ack.delivered;
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if self.fast.is_due(ack) {
-            self.tune(window);
+            self.tune(ack.now);
         }
         self.fast.on_ack(window, ack);
     }
@@ -97,5 +109,18 @@ mod tests {
             let queued = path.window.cwnd - pipe;
             assert!((queued / alpha - 1.0).abs() < 0.05, "{pipe}: {queued}");
         }
+    }
+
+    /// One level in an update, by what was acknowledged between two, whatever the window was in between.
+    #[test]
+    fn alpha_moves_by_one_level_at_a_time() {
+        let mut control: FastAt = fresh();
+        let mut tune = |packets: f64, now_s: f64| {
+            control.acked = packets;
+            control.tune(Time::new(now_s));
+            control.fast.alpha
+        };
+        assert_eq!([(4000.0, 0.2), (4000.0, 0.4)].map(|(packets, now_s)| tune(packets, now_s)), [20.0, 200.0]);
+        assert_eq!([(100.0, 0.6), (100.0, 0.8)].map(|(packets, now_s)| tune(packets, now_s)), [20.0, 8.0]);
     }
 }

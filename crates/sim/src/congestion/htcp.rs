@@ -5,6 +5,10 @@
 //! The bandwidth test compares the most packets that a round trip of one epoch delivered per second with that of
 //! the epoch before. Unlike the draft, α is 2 (1 − β) in the first second as well, as the authors' Linux module
 //! has it: with β = 1/2 that is 1. Without `low_speed_scaling` it is 1, standard TCP's, whatever β.
+//!
+//! By default α is scaled by the round trip (`rtt_scaling`), as in the module, where use_rtt_scaling is on: a quarter to a
+//! half of it at 25 to 50 ms, and up to twice as much above 0.1 s, in the first second as well. The draft leaves it open
+//! (its §3.4 has it as an option).
 
 use super::rounds::Rounds;
 use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
@@ -46,17 +50,15 @@ impl HTcp {
     /// Packets per round trip.
     fn alpha(&self, now: Time) -> f64 {
         let past_s = self.last_loss.map_or(0.0, |loss| now.since(loss)) - DELTA_L_S;
-        let mut alpha = 1.0;
         if past_s <= 0.0 && !self.low_speed_scaling {
-            return alpha;
+            return 1.0;
         }
-        if past_s > 0.0 {
-            alpha += 10.0 * past_s + 0.25 * past_s * past_s;
-            if self.rtt_scaling && self.rounds.base_s.is_finite() {
-                // The divisor of the module is the reference over the round trip.
-                alpha /= (REFERENCE_RTT_S / self.rounds.base_s.max(1e-6)).clamp(SCALES[0], SCALES[1]);
-                alpha = alpha.max(1.0);
-            }
+        let past_s = past_s.max(0.0);
+        let mut alpha = 1.0 + (10.0 * past_s + 0.25 * past_s * past_s);
+        if self.rtt_scaling && self.rounds.base_s.is_finite() {
+            // The divisor of the module is the reference over the round trip.
+            alpha /= (REFERENCE_RTT_S / self.rounds.base_s.max(1e-6)).clamp(SCALES[0], SCALES[1]);
+            alpha = alpha.max(1.0);
         }
         2.0 * (1.0 - self.beta) * alpha
     }
@@ -172,6 +174,22 @@ mod tests {
         // The integral of it over two seconds, in round trips.
         let expected = 510.0 + 10.0 * (2.0 + 5.0 * 4.0 + 8.0 / 12.0);
         assert!((path.window.cwnd / expected - 1.0).abs() < 0.01, "{} {expected}", path.window.cwnd);
+    }
+
+    /// The module's htcp_alpha_update: above 0.1 s α is scaled up, to twice at most, from the first second on; below, it
+    /// does not fall under that of the first second.
+    #[test]
+    fn round_trips_scale_the_first_second_too() {
+        for (rtt_s, scaling, packets) in [(0.05, 1.0, 1.0), (0.15, 1.0, 1.5), (0.3, 1.0, 2.0), (0.3, 0.0, 1.0)] {
+            let mut control: HTcp = with(&[("rtt_scaling", scaling)]);
+            let mut path = Path::new(200.0);
+            path.round(&mut control, rtt_s);
+            path.lose(&mut control);
+            let before = path.window.cwnd;
+            (0..3).for_each(|_| path.round(&mut control, rtt_s));
+            let grown = (path.window.cwnd - before) / 3.0;
+            assert!((grown / packets - 1.0).abs() < 0.03, "{rtt_s} s: {grown}");
+        }
     }
 
     /// The second after a cut to 0.8 of the window: with 2 (1 − β) = 0.4 packets per round trip, or with standard TCP's one.

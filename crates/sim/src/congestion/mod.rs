@@ -9,6 +9,7 @@ pub mod bbr;
 pub mod bbr3;
 pub mod bic;
 pub mod compound;
+pub mod copa;
 pub mod cubic;
 pub mod dctcp;
 pub mod external;
@@ -19,7 +20,9 @@ pub mod htcp;
 pub mod hybla;
 pub mod illinois;
 pub mod ledbat;
+pub mod ledbat_plus_plus;
 pub mod options;
+pub mod prague;
 pub mod prices;
 pub mod rate_sample;
 pub mod reno;
@@ -28,8 +31,11 @@ pub mod scalable;
 pub mod slow_start;
 #[cfg(test)]
 pub(crate) mod tests;
+#[cfg(test)]
+mod vectors;
 pub mod vegas;
 pub mod veno;
+pub mod vivace;
 pub mod westwood;
 pub mod yeah;
 
@@ -90,7 +96,7 @@ pub struct Ack {
 
 impl Ack {
     /// Whether the window was in use when the ACK came. In slow start more than half of it is enough: the other
-    /// half the ACKs of this round have only just allowed. (Linux's tcp_is_cwnd_limited; RFC 9438 §5.8.)
+    /// half the ACKs of this round have only just allowed (RFC 9438 §5.8).
     #[inline]
     #[must_use]
     pub fn finds_in_use(&self, window: &Window) -> bool {
@@ -134,8 +140,13 @@ pub trait CongestionControl: Sized {
     const SEES_UNUSED: bool = false;
     /// Whether it is driven by samples of the delivery rate: [`Self::on_sample`]. Its connections are paced.
     const SAMPLES_DELIVERY: bool = false;
+    /// Whether its connections are paced, whatever a scenario says.
+    const PACED: bool = Self::SAMPLES_DELIVERY;
     /// Whether it reads [`Ack::marked`], so that flows need marks and receivers that tell of each (RFC 8257 §3.2).
     const READS_MARKS: bool = false;
+
+    /// Its phases, by the number that [`Self::phase`] has.
+    const PHASES: &'static [&'static str] = &["slow-start", "congestion-avoidance"];
 
     /// The state of a new connection.
     fn new(options: &Options<'_>) -> Self;
@@ -182,6 +193,15 @@ pub trait CongestionControl: Sized {
     /// The application has something to send again, with nothing in flight. Only for a control that samples.
     fn on_restart(&mut self, _window: &mut Window, _now: Time, _random: &mut Stream) {}
 
+    /// The losses that it has answered last were none: the packets had been late only. The window that was before them
+    /// comes back.
+    fn on_spurious(&mut self, _window: &mut Window) {}
+
+    /// In which of its [`Self::PHASES`] it is.
+    fn phase(&self, window: &Window) -> usize {
+        usize::from(!window.in_slow_start())
+    }
+
     /// Packets per second at which a paced connection sends, with `in_flight` packets outstanding and a smoothed
     /// round-trip time of `srtt_s` seconds.
     fn pacing_rate(&self, window: &Window, in_flight: f64, srtt_s: f64) -> f64 {
@@ -209,6 +229,8 @@ pub struct Described {
     pub samples_delivery: bool,
     /// Whether flows need congestion marks.
     pub reads_marks: bool,
+    /// Its phases, by their numbers in series.
+    pub phases: &'static [&'static str],
 }
 
 impl Described {
@@ -260,17 +282,17 @@ macro_rules! controls {
                 }
             }
 
-            /// Measures and grows: see [`CongestionControl::on_ack`]. With `validated`, no window grows unused, as in
-            /// Linux.
+            /// Measures and grows: see [`CongestionControl::on_ack`]. Where the sender has kept note of whether the window is
+            /// `used`, as in Linux, no window grows unused.
             #[inline]
-            pub fn on_ack(&mut self, handle: Handle, window: &mut Window, ack: &Ack, validated: bool) {
+            pub fn on_ack(&mut self, handle: Handle, window: &mut Window, ack: &Ack, used: Option<bool>) {
                 match handle.kind {
                     $(Kind::$type => {
                         let control = &mut self.$arena[handle.index as usize];
                         control.measure(ack);
                         let always = <$module::$type as CongestionControl>::SEES_UNUSED
-                            || (<$module::$type as CongestionControl>::GROWS_UNUSED && !validated);
-                        if always || ack.finds_in_use(window) {
+                            || (<$module::$type as CongestionControl>::GROWS_UNUSED && used.is_none());
+                        if always || used.unwrap_or_else(|| ack.finds_in_use(window)) {
                             control.on_ack(window, ack);
                         }
                     })+
@@ -329,6 +351,14 @@ macro_rules! controls {
                 }
             }
 
+            /// See [`CongestionControl::PACED`].
+            #[must_use]
+            pub fn is_paced(&self, handle: Handle) -> bool {
+                match handle.kind {
+                    $(Kind::$type => <$module::$type as CongestionControl>::PACED,)+
+                }
+            }
+
             /// See [`CongestionControl::on_sample`].
             pub fn on_sample(
                 &mut self,
@@ -352,6 +382,21 @@ macro_rules! controls {
                 }
             }
 
+            /// See [`CongestionControl::on_spurious`].
+            pub fn on_spurious(&mut self, handle: Handle, window: &mut Window) {
+                match handle.kind {
+                    $(Kind::$type => self.$arena[handle.index as usize].on_spurious(window),)+
+                }
+            }
+
+            /// See [`CongestionControl::phase`].
+            #[must_use]
+            pub fn phase(&self, handle: Handle, window: &Window) -> usize {
+                match handle.kind {
+                    $(Kind::$type => self.$arena[handle.index as usize].phase(window),)+
+                }
+            }
+
             /// See [`CongestionControl::pacing_rate`].
             #[must_use]
             pub fn pacing_rate(&self, handle: Handle, window: &Window, in_flight: f64, srtt_s: f64) -> f64 {
@@ -368,6 +413,7 @@ macro_rules! controls {
             options: <$module::$type as CongestionControl>::OPTIONS,
             samples_delivery: <$module::$type as CongestionControl>::SAMPLES_DELIVERY,
             reads_marks: <$module::$type as CongestionControl>::READS_MARKS,
+            phases: <$module::$type as CongestionControl>::PHASES,
         },)?)+];
     };
 }
@@ -389,7 +435,11 @@ controls! {
     "fast" => fast::Fast in fast,
     "fast-at" => fast_at::FastAt in fast_at,
     "ledbat" => ledbat::Ledbat in ledbat,
+    "ledbat++" => ledbat_plus_plus::LedbatPlusPlus in ledbat_plus_plus,
+    "copa" => copa::Copa in copa,
+    "vivace" => vivace::Vivace in vivace,
     "dctcp" => dctcp::Dctcp in dctcp,
+    "prague" => prague::Prague in prague,
     "prices" => prices::Prices in prices,
     "bbr" => bbr::Bbr in bbr,
     "bbr3" => bbr3::Bbr3 in bbr3,

@@ -10,6 +10,8 @@ use crate::time::Time;
 pub struct RateSample {
     /// When the ACK arrived.
     pub now: Time,
+    /// When the packet left that was sent last of those that the ACK tells of.
+    pub sent: Time,
     /// Packets per second; zero if it cannot be told.
     pub rate: f64,
     /// Packets delivered in the span of the sample (`RS.delivered`).
@@ -41,6 +43,8 @@ pub struct RateSample {
 /// A packet that was found lost.
 #[derive(Clone, Copy, Debug)]
 pub struct LostPacket {
+    /// When it was sent.
+    pub sent: Time,
     /// Packets in flight when it had been sent, itself included (`P.tx_in_flight`).
     pub sent_in_flight: f64,
     /// Packets found lost since it was sent, itself included.

@@ -70,14 +70,14 @@ impl Path {
 fn unused_windows_grow_only_where_they_may() {
     let mut controls = Controls::default();
     let unused = Ack { in_flight: 2.0, ..ack(0.1) };
-    let mut grown = |name: &str, validated: bool| {
+    let mut grown = |name: &str, used: Option<bool>| {
         let handle = controls.add(&name.into()).expect("defaults are good");
         let mut window = Window { cwnd: 10.0, ssthresh: 100.0 };
-        controls.on_ack(handle, &mut window, &unused, validated);
+        controls.on_ack(handle, &mut window, &unused, used);
         window.cwnd > 10.0
     };
-    assert_eq!([grown("reno", false), grown("reno", true)], [true, false]);
-    assert_eq!([grown("cubic", false), grown("cubic", true)], [false, false]);
+    assert_eq!([None, Some(false), Some(true)].map(|used| grown("reno", used)), [true, false, true]);
+    assert_eq!([None, Some(false), Some(true)].map(|used| grown("cubic", used)), [false, false, true]);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn options_are_checked() {
             assert!((option.least..=option.most).contains(&option.default), "{} {}", control.name, option.name);
         }
     }
-    let unknown = ControlSpec { kind: "reno".into(), external: None, options: [("alpha".to_owned(), 1.0)].into() };
+    let unknown = ControlSpec { kind: "bbr".into(), external: None, options: [("alpha".to_owned(), 1.0)].into() };
     assert_eq!(controls.add(&unknown), Err("no option \"alpha\"; it has none".into()));
     assert_eq!(controls.add(&"no".into()), Err("no such congestion control".into()));
 }

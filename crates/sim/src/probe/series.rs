@@ -40,6 +40,10 @@ pub enum Metric {
     InFlightPackets,
     /// Rate at which a flow is paced, in bit/s.
     PacingRateBps,
+    /// Phase of a flow's congestion control.
+    CongestionPhase,
+    /// What losses a flow mends.
+    RecoveryState,
     /// Share of the past interval during which a processor was busy.
     Load,
     /// Load as a device reports it.
@@ -50,7 +54,7 @@ pub enum Metric {
 
 impl Metric {
     /// All metrics, with a line of help each.
-    pub const ALL: [(Self, &'static str); 15] = [
+    pub const ALL: [(Self, &'static str); 17] = [
         (Self::QueuePackets, "packets waiting at a link, without the one in service"),
         (Self::Utilization, "share of the past interval during which a link transmitted"),
         (
@@ -69,6 +73,11 @@ impl Metric {
         (Self::SsthreshPackets, "slow-start threshold of a TCP flow"),
         (Self::InFlightPackets, "packets of a TCP flow sent and not acknowledged"),
         (Self::PacingRateBps, "rate at which the packets of a paced TCP flow are sent, headers included, in bit/s"),
+        (Self::CongestionPhase, "phase of a TCP flow's congestion control, by its number; with observe.transport"),
+        (
+            Self::RecoveryState,
+            "losses that a TCP flow mends: 0 none, 1 found by ACKs, 2 by the retransmission timer; with observe.transport",
+        ),
         (Self::Load, "share of the past interval during which a processor was busy"),
         (Self::LoadReported, "load of a processor as its meter reports it"),
         (Self::RingPackets, "packets in the input rings of a processor, the one in service included"),
@@ -90,6 +99,8 @@ impl Metric {
             Self::SsthreshPackets => "ssthresh_packets",
             Self::InFlightPackets => "in_flight_packets",
             Self::PacingRateBps => "pacing_rate_bps",
+            Self::CongestionPhase => "congestion_phase",
+            Self::RecoveryState => "recovery_state",
             Self::Load => "load",
             Self::LoadReported => "load_reported",
             Self::RingPackets => "ring_packets",

@@ -106,6 +106,12 @@ impl<P: Probe> Simulation<'_, P> {
                 let bits = 8.0 * f64::from(connection.full_size());
                 self.series.push(time_s, entity, Metric::PacingRateBps, rate * bits);
             }
+            if self.scenario.observe.transport {
+                let phase = self.controls.phase(sender.control(), &sender.window);
+                self.series.push(time_s, entity, Metric::CongestionPhase, phase as f64);
+                let recovery = f64::from(sender.recovery_state() as u8);
+                self.series.push(time_s, entity, Metric::RecoveryState, recovery);
+            }
         }
     }
 

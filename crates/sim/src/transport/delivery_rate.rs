@@ -142,30 +142,10 @@ impl Deliveries {
     ) -> Option<RateSample> {
         let (before, in_flight_before) = (self.delivered, self.in_flight);
         let mut newest = None;
-        for &(left, right) in blocks {
-            // A block below is of a packet that arrived twice (RFC 2883).
-            let (left, right) = ((left as i32).max(self.first), right as i32);
-            if left < right {
-                let gaps = self.held.gaps(left, right);
-                for &(from, to) in &gaps {
-                    (from..to).for_each(|seq| self.deliver(seq, now, &mut newest));
-                }
-                // ACKs repeat most blocks.
-                if !gaps.is_empty() {
-                    self.held.update(self.first - 1, &[(left as u32, right as u32)]);
-                }
-            }
+        if !blocks.is_empty() {
+            self.take_blocks(now, blocks, &mut newest);
         }
-        for seq in self.first..=acked {
-            if !self.held.holds(seq) {
-                self.deliver(seq, now, &mut newest);
-            }
-        }
-        if acked >= self.first {
-            self.packets.drain(..(acked + 1 - self.first) as usize);
-            self.first = acked + 1;
-            self.held.update(acked, &[]);
-        }
+        self.take_cumulative(now, acked, &mut newest);
         if self.finds_losses {
             self.find_losses();
         }
@@ -184,6 +164,7 @@ impl Deliveries {
         let is_valid = interval_s > 0.0 && interval_s >= self.least_rtt_s;
         Some(RateSample {
             now,
+            sent: packet.sent,
             rate: if is_valid { delivered / interval_s } else { 0.0 },
             delivered,
             prior_delivered: packet.delivered as f64,
@@ -200,8 +181,41 @@ impl Deliveries {
         })
     }
 
-    fn deliver(&mut self, seq: i32, now: Time, newest: &mut Option<InFlight>) {
-        let packet = self.packets[(seq - self.first) as usize];
+    /// What an ACK tells selectively.
+    #[cold]
+    fn take_blocks(&mut self, now: Time, blocks: &[(u32, u32)], newest: &mut Option<InFlight>) {
+        let mut held = std::mem::take(&mut self.held);
+        for &(left, right) in blocks {
+            // A block below is of a packet that arrived twice (RFC 2883).
+            let (left, right) = ((left as i32).max(self.first), right as i32);
+            if left < right {
+                held.for_gaps(left, right, |from, to| {
+                    (from..to).for_each(|seq| self.deliver(self.packets[(seq - self.first) as usize], now, newest));
+                });
+                held.update(self.first - 1, &[(left as u32, right as u32)]);
+            }
+        }
+        self.held = held;
+    }
+
+    /// What an ACK tells of everything through `acked`.
+    fn take_cumulative(&mut self, now: Time, acked: i32, newest: &mut Option<InFlight>) {
+        let none_held = self.held.held() == 0;
+        while self.first <= acked
+            && let Some(packet) = self.packets.pop_front()
+        {
+            if none_held || !self.held.holds(self.first) {
+                self.deliver(packet, now, newest);
+            }
+            self.first += 1;
+        }
+        if !none_held {
+            self.held.update(self.first - 1, &[]);
+        }
+    }
+
+    #[inline]
+    fn deliver(&mut self, packet: InFlight, now: Time, newest: &mut Option<InFlight>) {
         self.delivered += 1;
         self.delivered_at = now;
         self.in_flight -= u32::from(!packet.is_lost);
@@ -225,7 +239,11 @@ impl Deliveries {
     /// The timer expired: everything is lost that is not known to have arrived, unless the recovery knows better.
     pub fn lose_all(&mut self) {
         if self.finds_losses {
-            (self.first..self.first + self.packets.len() as i32).for_each(|seq| self.lose(seq));
+            let held = std::mem::take(&mut self.held);
+            held.for_gaps(self.first, self.first + self.packets.len() as i32, |from, to| {
+                (from..to).for_each(|seq| self.lose(seq));
+            });
+            self.held = held;
         }
     }
 
@@ -241,6 +259,7 @@ impl Deliveries {
         self.lost += 1;
         self.in_flight -= 1;
         self.losses.push(LostPacket {
+            sent: packet.sent,
             sent_in_flight: f64::from(packet.in_flight),
             lost: (self.lost - packet.lost) as f64,
             app_limited: packet.app_limited,

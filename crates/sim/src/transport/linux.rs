@@ -3,7 +3,7 @@
 //! retransmission timer's rules are in `rtt.rs`, those of the receiver's window in `receive_window.rs`.
 //!
 //! From Linux 6's TCP, by its names: `tcp_event_data_recv`, `tcp_grow_window`, `tcp_enter_quickack_mode`,
-//! `tcp_cwnd_restart`, `tcp_cwnd_validate`. Left out: the receiver's own timeout (it is taken to be the initial one),
+//! `tcp_cwnd_restart`, `tcp_cwnd_validate`, `tcp_is_cwnd_limited`. Left out: the receiver's own timeout (it is taken to be the initial one),
 //! that the delay of an ACK is bounded by an eighth of a round trip, compressed ACKs, segmentation offload, and the
 //! limit of bytes in local queues.
 
@@ -127,18 +127,58 @@ pub struct WindowUse {
     /// Since when the window has not limited the sender, and the most packets that were outstanding since.
     since: Time,
     most: i32,
+    /// Whether the window limits what is sent in this round trip, and if not, the most packets that were outstanding in
+    /// it; it ends when `round_end` is acknowledged.
+    limits: bool,
+    most_in_round: i32,
+    round_end: i32,
+}
+
+/// What is outstanding when a packet has been sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Outstanding {
+    /// The highest packet acknowledged, and the highest one sent.
+    pub acked: i32,
+    /// See `acked`.
+    pub highest: i32,
+    /// Packets in the network.
+    pub in_flight: i32,
 }
 
 impl WindowUse {
     /// Of a connection that begins with `initial_window` packets.
     #[must_use]
     pub fn new(initial_window: f64) -> Self {
-        Self { initial_window, last_sent: Time::ZERO, since: Time::ZERO, most: 0 }
+        Self {
+            initial_window,
+            last_sent: Time::ZERO,
+            since: Time::ZERO,
+            most: 0,
+            limits: false,
+            most_in_round: 0,
+            round_end: 0,
+        }
     }
 
     /// A packet is sent.
     pub fn sent(&mut self, now: Time) {
         self.last_sent = now;
+    }
+
+    /// That packet is a new one, which leaves so much outstanding.
+    pub fn sent_new(&mut self, window: &Window, now: Outstanding) {
+        let limits = now.in_flight >= window.cwnd as i32;
+        let out = now.highest - now.acked;
+        if limits || now.acked >= self.round_end || !self.limits && out > self.most_in_round {
+            (self.limits, self.most_in_round, self.round_end) = (limits, out, now.highest);
+        }
+    }
+
+    /// Whether growth would be by a window in use: it has limited the sender in the last round trip, or in slow start half
+    /// of it was out, as the other half those ACKs have only just allowed.
+    #[must_use]
+    pub fn is_limited(&self, window: &Window) -> bool {
+        self.limits || window.in_slow_start() && window.cwnd < f64::from(2 * self.most_in_round)
     }
 
     /// There is something to send, and nothing outstanding: a window that was idle for longer than the

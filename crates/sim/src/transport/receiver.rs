@@ -254,7 +254,8 @@ impl Receiver {
             return blocks;
         }
         // A packet below the next expected one makes no block, but what it filled is covered.
-        let recent = self.early.iter().copied().find(|range| range.0 <= seq && seq < range.1);
+        let after = self.early.partition_point(|range| range.1 <= seq);
+        let recent = self.early.get(after).copied().filter(|range| range.0 <= seq);
         let (left, right) = recent.unwrap_or((0, self.next.max(seq + 1)));
         if let Some((left, right)) = recent {
             blocks.push(left, right);

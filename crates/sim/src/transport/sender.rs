@@ -25,6 +25,8 @@ use crate::transport::timer::Timer;
 mod loss;
 mod marks;
 mod paced;
+#[cfg(test)]
+mod scripted;
 mod sending;
 
 /// Duplicate ACKs that signal a loss (RFC 5681 §3.2).
@@ -41,6 +43,17 @@ pub enum LastCut {
     /// Duplicate ACKs, and that recovery is over.
     Recovered,
     /// The retransmission timer.
+    Timeout,
+}
+
+/// What losses a sender mends, by its number in series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecoveryState {
+    /// None.
+    Open,
+    /// Those that duplicate ACKs, SACK or RACK found.
+    Recovery,
+    /// Those that the retransmission timer found.
     Timeout,
 }
 
@@ -248,6 +261,16 @@ impl Sender {
         self.control
     }
 
+    /// What losses it mends.
+    #[must_use]
+    pub fn recovery_state(&self) -> RecoveryState {
+        match self.last_cut {
+            LastCut::DuplicateAcks if self.acked < self.recover => RecoveryState::Recovery,
+            LastCut::Timeout if self.acked < self.recover => RecoveryState::Timeout,
+            _ => RecoveryState::Open,
+        }
+    }
+
     /// Packets outstanding.
     #[inline]
     #[must_use]
@@ -382,9 +405,10 @@ impl Sender {
             } else {
                 // Around the one place where windows grow, which stays in line.
                 if let Some(slow_start) = &mut self.slow_start {
-                    slow_start.before(&self.window);
+                    slow_start.before(&mut self.window, &news);
                 }
-                env.controls.on_ack(self.control, &mut self.window, &news, env.linux());
+                let used = self.window_use.as_ref().map(|window_use| window_use.is_limited(&self.window));
+                env.controls.on_ack(self.control, &mut self.window, &news, used);
                 if let Some(slow_start) = &mut self.slow_start {
                     slow_start.after(&mut self.window, &news);
                 }
@@ -402,13 +426,23 @@ impl Sender {
         Ack {
             now: env.now.time,
             // ns-2 counts ACKs, whatever they acknowledge.
-            acked: if env.ns2() { 1.0 } else { delivered },
+            acked: if env.ns2() { 1.0 } else { self.counted(env, delivered) },
             delivered,
             marked: env.marked,
             rtt_s: env.now.time.since(env.echo),
             in_flight: self.in_flight(),
             through: ack,
             highest: self.highest,
+        }
+    }
+
+    /// Of packets that an ACK acknowledges cumulatively those that growth counts: with Linux, which had not been acknowledged
+    /// selectively before (acked_sacked of tcp_cong_control).
+    #[inline]
+    fn counted<N>(&self, env: &Env<'_, N>, delivered: f64) -> f64 {
+        match &self.rack {
+            Some(rack) if env.linux() => f64::from(rack.delivered),
+            _ => delivered,
         }
     }
 

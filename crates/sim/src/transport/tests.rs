@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use crate::congestion::Controls;
 use crate::events::{Entity, EventQueue, Key};
 use crate::packet::{Kind, Packet};
+use crate::random::Stream;
 use crate::scenario::{Profile, Recovery, RtoSpec, SlowStartKind, TcpSpec};
 use crate::time::Time;
 use crate::transport::connection::Connection;
@@ -16,11 +17,13 @@ use crate::transport::sack::SackSlab;
 use crate::transport::sender::{Env, Sender};
 
 /// What the wire does to a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Fate {
     Arrives,
     Marked,
     Lost,
+    /// So many seconds later, behind others.
+    Late(f64),
 }
 
 /// A segment that the sender sent and that came to the end of the wire.
@@ -39,26 +42,40 @@ pub(crate) struct Ends {
     pub receiver: Receiver,
     pub sent: Vec<Sent>,
     pub acks: Vec<(f64, Packet)>,
-    wire: Wire,
-    controls: Controls,
+    pub wire: Wire,
+    pub controls: Controls,
     connection: Connection,
     segments: usize,
+    /// Packets that are late.
+    late: Vec<(Key, Packet)>,
 }
 
 const THERE: Entity = 0;
 const BACK: Entity = 1;
 const RETRANSMISSION: Entity = 2;
 const DELAYED_ACK: Entity = 3;
+const PACING: Entity = 4;
+const LATE: Entity = 5;
+const APPLICATION: Entity = 6;
 
 /// A packet of 1052 bytes takes 1 ms, a round trip a little over 100 ms.
-const RATE_BPS: f64 = 8.416e6;
+pub(crate) const RATE_BPS: f64 = 8.416e6;
 const DELAY_S: f64 = 0.05;
 
-/// A line each way, of which no queue ever drops anything.
-struct Wire {
+/// A line each way, of which no queue drops anything unless it has a limit.
+pub(crate) struct Wire {
     events: EventQueue,
     sacks: SackSlab,
     lines: [Line; 2],
+    /// Rate of the line there, which a test may change for the packets that it gets from then on.
+    pub rate_bps: f64,
+    /// Propagation delay of each line in seconds, likewise.
+    pub delay_s: f64,
+    /// Packets that find as many seconds of others before them are dropped by the line there.
+    pub longest_queue_s: f64,
+    pub dropped: u64,
+    /// ACKs come at multiples of so many seconds.
+    pub ack_tick_s: Option<f64>,
 }
 
 /// One way over the wire.
@@ -70,7 +87,16 @@ struct Line {
 
 impl Wire {
     fn new() -> Self {
-        Self { events: EventQueue::for_size(0), sacks: SackSlab::default(), lines: Default::default() }
+        Self {
+            events: EventQueue::for_size(0),
+            sacks: SackSlab::default(),
+            lines: Default::default(),
+            rate_bps: RATE_BPS,
+            delay_s: DELAY_S,
+            longest_queue_s: f64::INFINITY,
+            dropped: 0,
+            ack_tick_s: None,
+        }
     }
 
     /// The packet whose event at the far end of a line this is.
@@ -91,9 +117,18 @@ impl Network for Wire {
         let entity = if packet.kind() == Kind::Ack { BACK } else { THERE };
         let line = &mut self.lines[entity as usize];
         let start = line.free.max(now.time);
-        line.free = start + f64::from(packet.size()) * 8.0 / RATE_BPS;
+        if entity == THERE && start.since(now.time) > self.longest_queue_s {
+            self.dropped += 1;
+            return;
+        }
+        let rate_bps = if entity == THERE { self.rate_bps } else { RATE_BPS.max(self.rate_bps) };
+        line.free = start + f64::from(packet.size()) * 8.0 / rate_bps;
         line.flight.push_back(packet);
-        self.events.push(Key::new(line.free + DELAY_S, start, now.precedence_of_effects(), entity));
+        let mut arrival = line.free + self.delay_s;
+        if let (BACK, Some(tick_s)) = (entity, self.ack_tick_s) {
+            arrival = Time::new((arrival.seconds() / tick_s).ceil() * tick_s);
+        }
+        self.events.push(Key::new(arrival, start, now.precedence_of_effects(), entity));
     }
 
     fn sacks(&mut self) -> &mut SackSlab {
@@ -135,8 +170,13 @@ impl Ends {
             (true, true) => Feedback::Accurate,
         };
         let connection = Connection::new(tcp, profile, bytes);
+        let mut sender = Sender::new(&connection, 0, RETRANSMISSION, control, 0.0, Time::ZERO);
+        if tcp.pacing || controls.is_paced(control) {
+            let random = controls.samples_delivery(control).then(|| Stream::new(1, "test", 0, "congestion"));
+            sender.pace(PACING, random);
+        }
         Self {
-            sender: Sender::new(&connection, 0, RETRANSMISSION, control, 0.0, Time::ZERO),
+            sender,
             receiver: Receiver::new(tcp, profile, feedback, 0, DELAYED_ACK),
             sent: Vec::new(),
             acks: Vec::new(),
@@ -144,13 +184,29 @@ impl Ends {
             controls,
             connection,
             segments: 0,
+            late: Vec::new(),
         }
+    }
+
+    /// The sender begins, with all that it has.
+    pub(crate) fn start(&mut self) {
+        self.with_sender(Key::FIRST, Time::ZERO, false, |sender, env| sender.start(env));
+    }
+
+    /// The sender begins, with `packets` of what it has; more by [`Self::offer`].
+    pub(crate) fn start_with(&mut self, packets: i32) {
+        self.with_sender(Key::FIRST, Time::ZERO, false, |sender, env| sender.begin(env, packets));
+    }
+
+    /// The application has one packet more at `at_s`.
+    pub(crate) fn offer(&mut self, at_s: f64) {
+        self.wire.events.push(Key::planned(Time::new(at_s), APPLICATION));
     }
 
     /// Lets them talk until nothing is to be said. `fate` is asked for each segment with its place, in the order
     /// in which they come to the end of the wire; the SYN is the first.
     pub(crate) fn talk(&mut self, fate: impl FnMut(usize, &Packet) -> Fate) {
-        self.with_sender(Key::FIRST, Time::ZERO, false, |sender, env| sender.start(env));
+        self.start();
         self.run(fate);
     }
 
@@ -161,18 +217,30 @@ impl Ends {
     }
 
     fn run(&mut self, mut fate: impl FnMut(usize, &Packet) -> Fate) {
-        while let Some(key) = self.wire.events.pop() {
-            match key.entity() {
-                RETRANSMISSION => self.with_sender(key, Time::ZERO, false, |sender, env| sender.timer(env)),
-                DELAYED_ACK => {
-                    self.receiver.timer(&mut self.wire, key);
-                }
-                _ => {
-                    let packet = self.wire.deliver(key);
-                    self.arrive(key, packet, &mut fate);
-                }
+        while self.step(&mut fate).is_some() {}
+    }
+
+    /// Lets the next thing happen: when it did, in seconds, if there was one.
+    pub(crate) fn step(&mut self, mut fate: impl FnMut(usize, &Packet) -> Fate) -> Option<f64> {
+        let key = self.wire.events.pop()?;
+        match key.entity() {
+            RETRANSMISSION => self.with_sender(key, Time::ZERO, false, |sender, env| sender.timer(env)),
+            PACING => self.with_sender(key, Time::ZERO, false, |sender, env| sender.pacing_timer(env)),
+            APPLICATION => self.with_sender(key, Time::ZERO, false, |sender, env| sender.push(env)),
+            DELAYED_ACK => {
+                self.receiver.timer(&mut self.wire, key);
+            }
+            LATE => {
+                let place = self.late.iter().position(|late| late.0 == key).expect("each event has its packet");
+                let packet = self.late.remove(place).1;
+                self.reach(key, packet);
+            }
+            _ => {
+                let packet = self.wire.deliver(key);
+                self.arrive(key, packet, &mut fate);
             }
         }
+        Some(key.time.seconds())
     }
 
     fn arrive(&mut self, key: Key, packet: Packet, fate: &mut impl FnMut(usize, &Packet) -> Fate) {
@@ -193,9 +261,20 @@ impl Ends {
         self.segments += 1;
         let packet = match fate(place, &packet) {
             Fate::Lost => return,
+            Fate::Late(delay_s) => {
+                let late = Key::new(key.time + delay_s, key.time, key.precedence_of_effects(), LATE);
+                self.late.push((late, packet));
+                self.wire.events.push(late);
+                return;
+            }
             Fate::Marked if packet.is_capable() => packet.marked(),
             _ => packet,
         };
+        self.reach(key, packet);
+    }
+
+    /// A segment reaches the receiver.
+    fn reach(&mut self, key: Key, packet: Packet) {
         self.sent.push(Sent { at_s: packet.sent().seconds(), packet, cwnd: self.sender.window.cwnd });
         self.receiver.send_owed(&mut self.wire, key, Signs::of(&packet));
         self.receiver.receive(&mut self.wire, key, &packet);

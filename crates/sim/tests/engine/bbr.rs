@@ -148,6 +148,20 @@ fn random_losses_do_not_stop_it() {
     assert!(three < 0.3 && one > 2.0 * three, "{one} {three}");
 }
 
+/// 64 kbit/s hold less than a packet: the part of the cycle that drains ends at once, as three packets more than fit may be in
+/// flight (§4.2.3.2); the one that probes does not. So it paces at 99 % in the middle, and above the link on average.
+#[test]
+fn on_a_slow_link_version_1_paces_above_it_on_average() {
+    let mut scenario = path("bbr", 4.0, 1, 120.0);
+    scenario.links[0].rate_bps = 64e3;
+    let tables = sampled(scenario);
+    let rates = series(&tables, "pacing_rate_bps").into_iter().filter(|&(time_s, _)| time_s > 20.0);
+    let mut rates: Vec<f64> = rates.map(|sample| sample.1 / 64e3).collect();
+    rates.sort_by(f64::total_cmp);
+    let (mean, median) = (rates.iter().sum::<f64>() / rates.len() as f64, rates[rates.len() / 2]);
+    assert!((0.985..0.995).contains(&median) && (1.0..1.06).contains(&mean), "{mean} {median}");
+}
+
 /// In a buffer of a quarter of the path version 1 loses again and again, version 3 learns how much fits.
 #[test]
 fn version_3_loses_less_in_a_small_buffer() {

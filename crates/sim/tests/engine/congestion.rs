@@ -75,7 +75,7 @@ impl Driver {
 
     fn receive(&mut self, packets: u32, rtt_s: f64) {
         let ack = self.ack(packets, rtt_s);
-        self.controls.on_ack(self.handle, &mut self.window, &ack, false);
+        self.controls.on_ack(self.handle, &mut self.window, &ack, None);
     }
 
     /// The window is sent, and `rtt_s` later all of it acknowledged: with `lose`, selectively and all but the first.
@@ -268,6 +268,9 @@ fn delay_based_controls_keep_the_queue_that_they_aim_at() {
         (option("fast", "alpha", 20.0), 18.0, 21.0),
         (option("fast", "alpha", 80.0), 74.0, 82.0),
         ("vegas".into(), 1.0, 4.0),
+        // Arun, Balakrishnan 2018 §3: 1.25 / δ packets on average; here with whole packets, and its probes for an empty queue.
+        (option("copa", "delta", 0.5), 0.5, 5.0),
+        (option("copa", "delta", 0.1), 4.0, 25.0),
         (option("ledbat", "target", 0.03), 0.9 * ledbat, 1.05 * ledbat),
     ] {
         let tables = run(&alone(spec.clone()));

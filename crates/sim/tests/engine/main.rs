@@ -3,6 +3,7 @@
 mod common;
 
 mod bbr;
+mod coexistence;
 mod congestion;
 mod conservation;
 mod determinism;

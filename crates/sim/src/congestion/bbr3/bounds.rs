@@ -21,7 +21,7 @@ pub(super) struct Bounds {
     /// Most that may be in flight (inflight_longterm).
     pub long_term: f64,
     /// Most that may be in flight for now (inflight_shortterm).
-    short_term: f64,
+    pub short_term: f64,
     /// Highest bandwidth for now (bw_shortterm).
     pub bandwidth: f64,
     /// The latest delivery process: the fastest and the largest sample of a round trip.
@@ -65,7 +65,7 @@ impl Bounds {
         self.latest_delivered
     }
 
-    /// BBRUpdateLatestDeliverySignals.
+    /// UpdateLatestDeliverySignals.
     pub(super) fn take_latest(&mut self, sample: &RateSample) {
         self.latest_rate = self.latest_rate.max(sample.rate);
         self.latest_delivered = self.latest_delivered.max(sample.delivered);
@@ -76,7 +76,7 @@ impl Bounds {
         self.gaps_in_round += u32::from(sample.newly_lost > 0.0);
     }
 
-    /// BBRAdvanceLatestDeliverySignals.
+    /// AdvanceLatestDeliverySignals.
     pub(super) fn advance_latest(&mut self, sample: &RateSample) {
         if self.round_begins {
             self.latest_rate = sample.rate;
@@ -85,20 +85,25 @@ impl Bounds {
         }
     }
 
-    /// BBRResetCongestionSignals.
+    /// ResetCongestionSignals.
     pub(super) fn forget_latest(&mut self) {
         self.lost_in_round = false;
         self.latest_rate = 0.0;
         self.latest_delivered = 0.0;
     }
 
-    /// BBRResetShortTermModel.
+    /// No losses in this round trip so far.
+    pub(super) fn forget_losses(&mut self) {
+        self.lost_in_round = false;
+    }
+
+    /// ResetShortTermModel.
     pub(super) fn forget_short_term(&mut self) {
         self.bandwidth = f64::INFINITY;
         self.short_term = f64::INFINITY;
     }
 
-    /// BBRCheckStartupHighLoss (§5.3.1.3): a round trip in recovery, with losses above the threshold and in several
+    /// CheckStartupHighLoss (§5.3.1.3): a round trip in recovery, with losses above the threshold and in several
     /// places.
     pub(super) fn too_much_lost(&self, sample: &RateSample) -> bool {
         self.round_begins
@@ -107,7 +112,7 @@ impl Bounds {
             && is_too_high(sample.lost, sample.sent_in_flight)
     }
 
-    /// BBRUpdateCongestionSignals: once in a round trip, what the losses of this one leave.
+    /// UpdateCongestionSignals: once in a round trip, what the losses of this one leave.
     pub(super) fn adapt(&mut self, state: State, bandwidth: f64, cwnd: f64) {
         if !self.round_begins {
             return;
@@ -121,7 +126,7 @@ impl Bounds {
         self.lost_in_round = false;
     }
 
-    /// BBRInflightWithHeadroom.
+    /// InflightWithHeadroom.
     pub(super) fn with_headroom(&self) -> f64 {
         if self.long_term.is_infinite() {
             return f64::INFINITY;
@@ -130,7 +135,7 @@ impl Bounds {
         (self.long_term - headroom).max(LEAST_WINDOW)
     }
 
-    /// BBRBoundCwndForModel (§5.6.4.7): the largest window.
+    /// BoundCwndForModel (§5.6.4.7): the largest window.
     pub(super) fn window(&self, state: State) -> f64 {
         let long_term = match state {
             State::Down | State::Refill | State::Up => self.long_term,
@@ -142,24 +147,29 @@ impl Bounds {
 }
 
 impl Bbr3 {
-    /// BBRHandleLostPacket.
+    /// HandleLostPacket.
     pub(super) fn note_loss(&mut self, window: &Window, packet: &LostPacket, sample: &RateSample, random: &mut Stream) {
-        let bounds = &mut self.bounds;
-        if !bounds.lost_in_round {
-            bounds.round_ends = sample.total_delivered;
+        if !self.bounds.lost_in_round {
+            self.bounds.round_ends = sample.total_delivered;
+            // Recovery began with it. As written, the draft would save again what the first of its losses has changed.
+            if !self.recovering {
+                self.save_state(window);
+            }
         }
-        bounds.lost_in_round = true;
-        if !bounds.awaits_probe || !is_too_high(packet.lost, packet.sent_in_flight) {
+        self.bounds.lost_in_round = true;
+        if !self.bounds.awaits_probe || !is_too_high(packet.lost, packet.sent_in_flight) {
             return;
         }
-        bounds.awaits_probe = false;
+        self.probing.too_high = true;
+        self.bounds.awaits_probe = false;
         if !packet.app_limited {
-            // BBRInflightAtLoss: what was in flight when the losses crossed the threshold.
+            // InflightAtLoss: what was in flight when the losses crossed the threshold.
             let (before, lost_before) = (packet.sent_in_flight - 1.0, packet.lost - 1.0);
             let at_loss = before + (MOST_LOST * before - lost_before) / (1.0 - MOST_LOST);
             self.bounds.long_term = at_loss.max(BETA * self.target(window)).max(1.0);
         }
         if self.state == State::Up {
+            self.undo.left = Some(State::Up);
             self.start_down(sample.now, sample.total_delivered, random);
         }
     }

@@ -53,7 +53,7 @@ impl RoundTrips {
         self.recent_at = now;
     }
 
-    /// BBRUpdateMinRTT: whether it is time for a probe.
+    /// UpdateMinRTT: whether it is time for a probe.
     pub(super) fn update(&mut self, sample: &RateSample) -> bool {
         let expired = sample.now.since(self.recent_at) > INTERVAL_S;
         if let Some(rtt_s) = sample.rtt_s
@@ -71,12 +71,12 @@ impl RoundTrips {
 }
 
 impl Bbr3 {
-    /// BBRProbeRTTCwnd.
+    /// ProbeRTTCwnd.
     pub(super) fn probe_rtt_window(&self) -> f64 {
         self.bdp(CWND_GAIN).max(LEAST_WINDOW)
     }
 
-    /// BBRCheckProbeRTT.
+    /// CheckProbeRTT.
     pub(super) fn check_probe_rtt(
         &mut self,
         expired: bool,
@@ -97,7 +97,7 @@ impl Bbr3 {
         self.restarted = false;
     }
 
-    /// BBRHandleProbeRTT.
+    /// HandleProbeRTT.
     fn probe_rtt(&mut self, window: &mut Window, sample: &RateSample, random: &mut Stream) {
         if self.round_trips.probe_ends.is_none() {
             if sample.in_flight <= self.probe_rtt_window() {
@@ -113,7 +113,7 @@ impl Bbr3 {
         }
     }
 
-    /// BBRCheckProbeRTTDone and BBRExitProbeRTT.
+    /// CheckProbeRTTDone and ExitProbeRTT.
     pub(super) fn check_probe_rtt_done(
         &mut self,
         window: &mut Window,

@@ -85,7 +85,7 @@ mod tests {
         let longer = |extra_s: f64| grow(HyStart, 0.0021, 6, |round| if round < 4 { 0.1 } else { 0.1 + extra_s });
         assert_eq!(longer(0.012), (6, 1024.0));
         // Eight samples, then the decision.
-        assert_eq!(longer(0.013), (4, 265.0));
+        assert_eq!(longer(0.013), (4, 264.0));
         // At most 16 ms.
         let of_a_second = |extra_s: f64| grow(HyStart, 0.0021, 6, |round| if round < 4 { 1.0 } else { 1.0 + extra_s });
         assert_eq!((of_a_second(0.0159).0, of_a_second(0.0161).0), (6, 4));

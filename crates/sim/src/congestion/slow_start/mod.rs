@@ -3,21 +3,23 @@
 
 mod hystart;
 mod hystart_plus_plus;
+mod search;
 
 use self::hystart::HyStart;
 use self::hystart_plus_plus::HyStartPlusPlus;
+use self::search::Search;
 use super::{Ack, Window};
 use crate::scenario::SlowStartKind;
 
 /// A slow start that is not the standard one.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct SlowStart {
     kind: Kind,
     /// The window before the ACK at hand, if it was below the threshold.
     before: Option<f64>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Kind {
     /// Counts what was acknowledged, however few ACKs say so: Linux's tcp_slow_start, RFC 3465 without its limit.
     ByteCounting,
@@ -25,6 +27,8 @@ enum Kind {
     HyStart(HyStart),
     /// Ends with longer round trips, after some rounds of slower growth.
     HyStartPlusPlus(HyStartPlusPlus),
+    /// Ends when deliveries no longer double.
+    Search(Search),
     /// Slower above so many packets.
     Limited(f64),
 }
@@ -38,14 +42,22 @@ impl SlowStart {
             SlowStartKind::ByteCounting => Kind::ByteCounting,
             SlowStartKind::HyStart => Kind::HyStart(HyStart::default()),
             SlowStartKind::HyStartPlusPlus => Kind::HyStartPlusPlus(HyStartPlusPlus::default()),
+            SlowStartKind::Search => Kind::Search(Search::default()),
             SlowStartKind::Limited => Kind::Limited(max_ssthresh?),
         };
         Some(Box::new(Self { kind, before: None }))
     }
 
-    /// An ACK came, and the control has not grown the window yet.
+    /// An ACK came, and the control has not grown the window yet. HyStart decides first, as in Linux, so that the ACK which
+    /// shows the limit no longer belongs to slow start.
     #[cold]
-    pub fn before(&mut self, window: &Window) {
+    pub fn before(&mut self, window: &mut Window, ack: &Ack) {
+        if let Kind::HyStart(state) = &mut self.kind
+            && window.in_slow_start()
+            && state.finds_limit(window, ack)
+        {
+            window.ssthresh = window.cwnd;
+        }
         self.before = window.in_slow_start().then_some(window.cwnd);
     }
 
@@ -54,7 +66,7 @@ impl SlowStart {
     pub fn after(&mut self, window: &mut Window, ack: &Ack) {
         let Some(before) = self.before else { return };
         let factor = match &self.kind {
-            Kind::ByteCounting | Kind::HyStart(_) => ack.acked.max(1.0),
+            Kind::ByteCounting | Kind::HyStart(_) | Kind::Search(_) => ack.acked.max(1.0),
             Kind::HyStartPlusPlus(state) => state.factor(ack),
             Kind::Limited(most) => limited(*most, before),
         };
@@ -63,9 +75,9 @@ impl SlowStart {
             window.cwnd = (before + growth * factor).min(window.ssthresh.max(window.cwnd));
         }
         let found = match &mut self.kind {
-            Kind::HyStart(state) => state.finds_limit(window, ack),
             Kind::HyStartPlusPlus(state) => state.finds_limit(ack),
-            Kind::ByteCounting | Kind::Limited(_) => false,
+            Kind::Search(state) => state.finds_limit(ack),
+            Kind::ByteCounting | Kind::HyStart(_) | Kind::Limited(_) => false,
         };
         if found && window.in_slow_start() {
             window.ssthresh = window.cwnd;
@@ -110,9 +122,12 @@ pub(super) mod tests {
                 let now = Time::new(start_s + f64::from(place) * spacing_s);
                 through += 1;
                 let highest = first + count + 2 * (place - 1);
-                slow_start.before(&window);
-                window.slow_start(1.0);
-                slow_start.after(&mut window, &Ack { now, through, highest, ..ack(rtt_s) });
+                let ack = Ack { now, through, highest, ..ack(rtt_s) };
+                slow_start.before(&mut window, &ack);
+                if window.in_slow_start() {
+                    window.slow_start(1.0);
+                }
+                slow_start.after(&mut window, &ack);
                 if !window.in_slow_start() {
                     return (round, window.cwnd);
                 }

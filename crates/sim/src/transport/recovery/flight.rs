@@ -250,6 +250,23 @@ impl Flight {
         }
     }
 
+    /// Whether a packet that was sent again is missing.
+    #[must_use]
+    pub fn awaits_again(&self) -> bool {
+        self.packets.iter().any(|packet| packet.again && packet.state == State::InFlight)
+    }
+
+    /// Nothing that was taken for lost was: it is in flight again, and found lost by the timer only.
+    pub fn find_again(&mut self) {
+        for packet in &mut self.packets {
+            if packet.state == State::Lost {
+                packet.state = State::InFlight;
+            }
+        }
+        self.lost = 0;
+        self.lost_from = i32::MAX;
+    }
+
     /// The first packet that is lost.
     pub fn first_lost(&mut self) -> Option<i32> {
         if self.lost == 0 {

@@ -11,3 +11,4 @@ mod sack1;
 pub mod scoreboard;
 mod tahoe;
 mod tail_probe;
+pub mod undo;

@@ -7,6 +7,7 @@
 use super::flight::Flight;
 use super::prr::Prr;
 use super::tail_probe::Probe as TailProbe;
+use super::undo::Undo;
 use crate::transport::network::{Network, Schedule};
 use crate::transport::sender::{Env, LastCut, Sender};
 
@@ -29,7 +30,11 @@ pub struct Rack {
     pub flight: Flight,
     pub(super) timer: Purpose,
     pub(super) tail_probe: Option<TailProbe>,
-    prr: Option<Prr>,
+    /// How many packets the present ACK told of for the first time.
+    pub(in crate::transport) delivered: i32,
+    pub(super) prr: Option<Prr>,
+    /// What the last reduction of the window may be undone to.
+    pub(in crate::transport) undo: Option<Undo>,
 }
 
 impl Sender {
@@ -44,10 +49,12 @@ impl Sender {
         }
         let advances = ack > self.acked;
         self.rack_probed(env, ack, blocks.is_empty());
-        let flight = &mut self.rack_state().flight;
-        let delivered = flight.deliver(ack, blocks, env.now.time);
-        let lost_before = flight.lost();
+        let rack = self.rack_state();
+        let delivered = rack.flight.deliver(ack, blocks, env.now.time);
+        rack.delivered = delivered;
+        let lost_before = rack.flight.lost();
         if advances {
+            self.rack_undo(env);
             self.rack_advance(env, ack);
         }
         let wait_s = self.rack_detect(env, delivered);
@@ -88,14 +95,16 @@ impl Sender {
             self.recover = self.highest;
             self.recovering = true;
             self.last_cut = LastCut::DuplicateAcks;
-            self.rack_state().tail_probe = None;
-            let before = self.window.cwnd as i32;
+            let window = self.window;
+            let rack = self.rack_state();
+            rack.tail_probe = None;
+            rack.undo = Some(Undo::to(window));
             self.cut(env);
             // A control that knows how fast packets are delivered sets the window in recovery, too.
             if !self.samples_delivery() {
                 let rack = self.rack_state();
                 // RFC 9937: what is to be delivered in recovery, by the ACK at hand and later. Linux: its window.
-                let flight = if env.linux() { before } else { rack.flight.missing() + delivered };
+                let flight = if env.linux() { window.cwnd as i32 } else { rack.flight.missing() + delivered };
                 rack.prr = Some(Prr::new(flight));
             }
         }
@@ -124,6 +133,10 @@ impl Sender {
                 break;
             }
             if let Some(seq) = lost {
+                // Linux's tcp_xmit_retransmit_queue paces, too: a burst of retransmissions would be lost again.
+                if self.is_early(env) {
+                    return sent;
+                }
                 self.transmit(env, seq);
             } else {
                 // Behind a gap, and before it counts as a loss, this is limited transmit (RFC 3042).
@@ -197,6 +210,10 @@ impl Sender {
     /// RFC 8985 §6.3: only what must be lost is. The window lets one packet go beyond those still in flight, as
     /// Linux's does, or the first would have to wait for them.
     fn rack_time_out<N: Network>(&mut self, env: &mut Env<'_, N>) {
+        if !self.recovering && !self.timed_out {
+            let window = self.window;
+            self.rack_state().undo = Some(Undo::to(window));
+        }
         self.note_timeout(env);
         self.recovering = false;
         self.timed_out = true;

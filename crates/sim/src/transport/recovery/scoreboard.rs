@@ -5,6 +5,8 @@
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
     ranges: Vec<(i32, i32)>,
+    /// Packets in the ranges.
+    held: i32,
     /// The next packet to consider for retransmission in this recovery.
     pub resend_from: i32,
     /// Everything before it is acknowledged.
@@ -17,66 +19,86 @@ impl Scoreboard {
     /// Forgets everything but the cumulative ACK.
     pub fn clear(&mut self) {
         self.ranges.clear();
+        self.held = 0;
         self.resend_from = -1;
     }
 
     /// Packets that the receiver holds beyond the cumulative ACK.
     #[must_use]
     pub fn held(&self) -> i32 {
-        self.ranges.iter().map(|(left, right)| right - left).sum()
+        self.held
     }
 
     /// Takes in an ACK. True if it told anything new.
     pub fn update(&mut self, acked: i32, blocks: &[(u32, u32)]) -> bool {
-        let before = self.held();
+        let before = self.held;
         let mut changed = false;
         if self.floor <= acked {
             self.floor = acked + 1;
             changed = !self.ranges.is_empty();
-            self.drop_through(acked);
+            if changed {
+                self.drop_through(acked);
+            }
         }
         for &(left, right) in blocks {
             self.add(left as i32, right as i32);
         }
         // Progress of the cumulative ACK over held ranges counts as news, as new ranges do.
-        changed || before != self.held()
+        changed || before != self.held
     }
 
     fn drop_through(&mut self, acked: i32) {
-        self.ranges.retain(|&(_, right)| right > acked + 1);
+        let passed = self.ranges.partition_point(|range| range.1 <= acked + 1);
+        self.held -= self.ranges.drain(..passed).map(|(left, right)| right - left).sum::<i32>();
         if let Some(first) = self.ranges.first_mut() {
-            first.0 = first.0.max(acked + 1);
+            let left = first.0.max(acked + 1);
+            self.held -= left - first.0;
+            first.0 = left;
         }
     }
 
     fn add(&mut self, left: i32, right: i32) {
         let begin = self.ranges.partition_point(|range| range.1 < left);
+        let Some(&first) = self.ranges.get(begin).filter(|range| range.0 <= right) else {
+            self.ranges.insert(begin, (left, right));
+            self.held += right - left;
+            return;
+        };
+        // ACKs repeat most blocks.
+        if first.0 <= left && right <= first.1 {
+            return;
+        }
         let end = self.ranges.partition_point(|range| range.0 <= right);
-        let merged =
-            self.ranges[begin..end].iter().fold((left, right), |(l, r), range| (l.min(range.0), r.max(range.1)));
-        self.ranges.splice(begin..end, [merged]);
+        let merged = (left.min(first.0), right.max(self.ranges[end - 1].1));
+        let before: i32 = self.ranges[begin..end].iter().map(|(left, right)| right - left).sum();
+        self.ranges[begin] = merged;
+        self.ranges.drain(begin + 1..end);
+        self.held += merged.1 - merged.0 - before;
     }
 
-    /// The parts of `[left, right)` that the receiver was not known to hold.
-    #[must_use]
-    pub fn gaps(&self, left: i32, right: i32) -> Vec<(i32, i32)> {
+    /// Calls `each` with the parts of `[left, right)` that the receiver is not known to hold, in order.
+    pub fn for_gaps(&self, left: i32, right: i32, mut each: impl FnMut(i32, i32)) {
         let begin = self.ranges.partition_point(|range| range.1 <= left);
-        let end = self.ranges.partition_point(|range| range.0 < right);
-        let (mut from, mut gaps) = (left, Vec::new());
-        for &(held_from, held_to) in self.ranges.get(begin..end).unwrap_or_default().iter().chain(&[(right, right)]) {
-            if held_from > from {
-                gaps.push((from, held_from));
+        let mut from = left;
+        for &(held_from, held_to) in &self.ranges[begin..] {
+            if held_from >= right {
+                break;
             }
-            from = from.max(held_to);
+            if held_from > from {
+                each(from, held_from);
+            }
+            from = held_to;
         }
-        gaps
+        if from < right {
+            each(from, right);
+        }
     }
 
     /// The first packet from `seq` on that the receiver lacks, if it holds any beyond that one.
     #[must_use]
     pub fn hole(&self, seq: i32) -> Option<i32> {
-        let next = self.ranges.iter().position(|range| range.1 >= seq)?;
-        let (left, right) = self.ranges[next];
+        let next = self.ranges.partition_point(|range| range.1 < seq);
+        let &(left, right) = self.ranges.get(next)?;
         if left > seq {
             return Some(seq);
         }
@@ -114,17 +136,15 @@ impl Scoreboard {
     /// Packets missing in `[from, to)`.
     #[must_use]
     pub fn missing(&self, from: i32, to: i32) -> i32 {
-        if to <= from {
-            return 0;
-        }
-        let held: i32 = self.ranges.iter().map(|&(left, right)| (right.min(to) - left.max(from)).max(0)).sum();
-        to - from - held
+        let mut missing = 0;
+        self.for_gaps(from, to, |left, right| missing += right - left);
+        missing
     }
 
     /// Whether the receiver holds `seq`.
     #[must_use]
     pub fn holds(&self, seq: i32) -> bool {
-        self.ranges.iter().any(|&(left, right)| left <= seq && seq < right)
+        self.ranges.get(self.ranges.partition_point(|range| range.1 <= seq)).is_some_and(|range| range.0 <= seq)
     }
 }
 
@@ -143,7 +163,8 @@ mod tests {
                 scoreboard.update(0, &[(left as u32 + 1, (left + 1 + length) as u32)]);
                 held.extend(left + 1..left + 1 + length);
             }
-            let mut gaps = scoreboard.gaps(20, 40).into_iter().flat_map(|(from, to)| from..to).collect::<Vec<_>>();
+            let mut gaps = Vec::new();
+            scoreboard.for_gaps(20, 40, |from, to| gaps.extend(from..to));
             gaps.extend(held.range(20..40));
             gaps.sort_unstable();
             prop_assert_eq!(gaps, (20..40).collect::<Vec<_>>());

@@ -6,6 +6,7 @@ use crate::scenario::Recovery;
 use crate::time::Time;
 use crate::transport::accounting::Limit;
 use crate::transport::ecn::Signs;
+use crate::transport::linux::Outstanding;
 use crate::transport::network::Network;
 
 impl Sender {
@@ -136,9 +137,17 @@ impl Sender {
     fn note_sending(&mut self, seq: i32, now: Time, again: bool) -> Signs {
         if let Some(rack) = &mut self.rack {
             rack.flight.sent(seq, now);
+            if again && let Some(undo) = &mut rack.undo {
+                undo.note_retransmission(now);
+            }
         }
         if let Some(window_use) = &mut self.window_use {
             window_use.sent(now);
+            if !again {
+                let in_flight = self.rack.as_ref().map_or(self.highest - self.acked, |rack| rack.flight.pipe());
+                let outstanding = Outstanding { acked: self.acked, highest: self.highest, in_flight };
+                window_use.sent_new(&self.window, outstanding);
+            }
         }
         // RFC 3168 §6.1.5: only packets with data, and only the first time.
         if seq > 0 && !again { self.marks.signs() } else { Signs::default() }

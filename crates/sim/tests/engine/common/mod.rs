@@ -26,7 +26,7 @@ pub fn scenario(profile: Profile, duration_s: f64, nodes: u32) -> Scenario {
         flows: Vec::new(),
         users: Vec::new(),
         scatter: Vec::new(),
-        observe: ObserveSpec { interval_s: None, flows: ObserveFlows::Each, periods: Vec::new() },
+        observe: ObserveSpec { interval_s: None, transport: false, flows: ObserveFlows::Each, periods: Vec::new() },
     }
 }
 

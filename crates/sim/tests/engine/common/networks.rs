@@ -260,8 +260,13 @@ struct Connection {
 fn connection() -> impl Strategy<Value = Connection> {
     let ends = (any::<prop::sample::Index>(), any::<prop::sample::Index>());
     let tcp = (prop::sample::select(Recovery::ALL.to_vec()), 1u32..9, 1u32..60, 1u32..11, any::<bool>(), any::<bool>());
-    let kinds =
-        [SlowStartKind::ByteCounting, SlowStartKind::HyStart, SlowStartKind::HyStartPlusPlus, SlowStartKind::Limited];
+    let kinds = [
+        SlowStartKind::ByteCounting,
+        SlowStartKind::HyStart,
+        SlowStartKind::HyStartPlusPlus,
+        SlowStartKind::Search,
+        SlowStartKind::Limited,
+    ];
     let options =
         (prop_oneof![3 => Just(SlowStartKind::Standard), 1 => prop::sample::select(kinds.to_vec())], any::<bool>());
     let limits = (prop::option::weighted(0.3, 1u64..200), 0u32..300, prop::option::weighted(0.2, 100u32..1500));

@@ -1,0 +1,106 @@
+//! Undoing a needless reduction of the window: an ACK that echoes the time of a packet's first transmission tells that it
+//! had not been lost, only late (RFC 3522 §3.2, the Eifel detection algorithm). What was given up comes back (RFC 4015
+//! §3.2; Linux's tcp_undo_cwnd_reduction).
+
+use crate::congestion::Window;
+use crate::time::Time;
+use crate::transport::network::Network;
+use crate::transport::sender::{Env, LastCut, Sender};
+
+/// What a reduction may be undone to.
+#[derive(Clone, Copy, Debug)]
+pub struct Undo {
+    /// The window before.
+    window: Window,
+    /// When the first packet was sent again.
+    retransmitted_at: Option<Time>,
+}
+
+impl Undo {
+    /// The window before a reduction.
+    #[must_use]
+    pub fn to(window: Window) -> Self {
+        Self { window, retransmitted_at: None }
+    }
+
+    /// A packet is sent again.
+    pub fn note_retransmission(&mut self, now: Time) {
+        self.retransmitted_at.get_or_insert(now);
+    }
+}
+
+impl Sender {
+    /// An ACK moved on: undoes the reduction if what it answers was sent before anything was sent again, and if no other
+    /// packet is taken for lost, or was sent again and is missing (tcp_try_undo_partial). After a timeout, what is lost is
+    /// only known from it.
+    pub(super) fn rack_undo<N: Network>(&mut self, env: &mut Env<'_, N>) {
+        let (recovering, timed_out) = (self.recovering, self.timed_out);
+        let rack = self.rack_state();
+        let Some(Undo { window, retransmitted_at: Some(at) }) = rack.undo else { return };
+        let lost = rack.flight.lost() > 0 && !timed_out;
+        if !(recovering || timed_out) || env.echo >= at || lost || rack.flight.awaits_again() {
+            return;
+        }
+        rack.undo = None;
+        rack.prr = None;
+        rack.flight.find_again();
+        self.recovering = false;
+        self.timed_out = false;
+        self.last_cut = LastCut::Recovered;
+        self.window.cwnd = self.window.cwnd.max(window.cwnd);
+        self.window.ssthresh = self.window.ssthresh.max(window.ssthresh);
+        env.controls.on_spurious(self.control(), &mut self.window);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scenario::{Profile, Recovery, TcpSpec};
+    use crate::transport::tests::{Ends, Fate, tcp};
+
+    /// Behind the SYN and the third step of the handshake.
+    const DATA: usize = 2;
+
+    fn spec() -> TcpSpec {
+        TcpSpec { initial_window_packets: 20.0, initial_ssthresh_packets: Some(20.0), ..tcp("reno", Recovery::Rack) }
+    }
+
+    /// A packet overtaken by the nineteen behind it is taken for lost, and sent again. It arrives before that, so its ACK
+    /// says when it was sent first: the window is as large as without, and grows by what was acknowledged.
+    #[test]
+    fn a_late_packet_gives_the_window_back() {
+        let after = |fate: Fate| {
+            let mut ends = Ends::new(&spec(), Profile::Rfc, 60);
+            ends.talk(|place, _| if place == DATA { fate } else { Fate::Arrives });
+            (ends.sender.window.ssthresh, ends.sender.totals.packets_retransmitted, ends.sender.totals.timeouts)
+        };
+        assert_eq!(after(Fate::Lost), (10.0, 1, 0));
+        assert_eq!(after(Fate::Late(0.03)), (20.0, 1, 0));
+    }
+
+    /// All packets of a window, and the tail probe, come after the timer, and before what it sends again: nothing was lost.
+    #[test]
+    fn a_needless_timeout_gives_the_window_back() {
+        let mut ends = Ends::new(&spec(), Profile::Rfc, 60);
+        ends.talk(|place, _| match place.checked_sub(DATA) {
+            Some(0..21) => Fate::Late(1.2),
+            Some(21) => Fate::Late(0.5),
+            _ => Fate::Arrives,
+        });
+        assert_eq!(ends.sender.totals.timeouts, 1);
+        assert_eq!(ends.sender.window.ssthresh, 20.0);
+        assert!(ends.sender.window.cwnd >= 20.0, "{:?}", ends.sender.window);
+    }
+
+    /// With another packet lost, the reduction stands.
+    #[test]
+    fn a_loss_among_late_packets_is_still_a_loss() {
+        let mut ends = Ends::new(&spec(), Profile::Rfc, 60);
+        ends.talk(|place, _| match place {
+            DATA => Fate::Late(0.03),
+            place if place == DATA + 1 => Fate::Lost,
+            _ => Fate::Arrives,
+        });
+        assert_eq!(ends.sender.window.ssthresh, 10.0);
+    }
+}

@@ -1,0 +1,279 @@
+//! What a sender of profile `linux` does when given ACKs arrive: the sequences and the windows that Linux's own tests of its
+//! TCP expect (google/packetdrill, gtests/net/tcp, by the names of the scripts). Packets are numbered from 1 on, where
+//! the scripts number bytes; windows there are whole packets.
+
+use crate::congestion::{ControlSpec, Controls};
+use crate::events::{EventQueue, Key};
+use crate::packet::Packet;
+use crate::scenario::{Profile, Recovery, SlowStartKind, TcpSpec};
+use crate::time::Time;
+use crate::transport::connection::Connection;
+use crate::transport::network::{Network, Schedule};
+use crate::transport::sack::SackSlab;
+use crate::transport::sender::{Env, Sender};
+use crate::transport::tests::tcp;
+
+/// A line of a script.
+#[derive(Clone, Copy, Debug)]
+enum Line {
+    /// The application writes so many packets.
+    Write(i32),
+    /// So many seconds later, an ACK of everything through a packet, with one block, half-open; none: (0, 0).
+    Ack(f64, u32, (u32, u32)),
+    /// So many seconds pass.
+    Pause(f64),
+    /// What was sent since the last such line.
+    Sent(&'static [u32]),
+    /// How many packets were.
+    Count(usize),
+    /// Window and threshold, in whole packets; threshold 0: infinite.
+    Window(u32, u32),
+}
+use Line::{Ack, Count, Pause, Sent, Window, Write};
+
+const NONE: (u32, u32) = (0, 0);
+
+/// Takes note of what is sent.
+struct Tape {
+    events: EventQueue,
+    sacks: SackSlab,
+    sent: Vec<(u32, f64)>,
+    told: usize,
+}
+
+impl Schedule for Tape {
+    fn schedule(&mut self, event: Key) {
+        self.events.push(event);
+    }
+}
+
+impl Network for Tape {
+    fn send(&mut self, packet: Packet, now: Key) {
+        if packet.seq() > 0 {
+            self.sent.push((packet.seq(), now.time.seconds()));
+        }
+    }
+
+    fn sacks(&mut self) -> &mut SackSlab {
+        &mut self.sacks
+    }
+}
+
+struct Script {
+    sender: Sender,
+    tape: Tape,
+    controls: Controls,
+    connection: Connection,
+    now_s: f64,
+}
+
+impl Script {
+    /// The connection is established after a handshake of `rtt_s`.
+    fn new(congestion: ControlSpec, slow_start: SlowStartKind, rtt_s: f64) -> Self {
+        let mut spec = TcpSpec { congestion, slow_start, window_packets: 2000.0, ..tcp("reno", Recovery::Rack) };
+        spec.rto.min_s = 0.2;
+        let connection = Connection::new(&spec, Profile::Linux, None);
+        let mut controls = Controls::default();
+        let control = controls.add(&spec.congestion).expect("the control is known");
+        let sender = Sender::new(&connection, 0, 0, control, 0.0, Time::ZERO);
+        let tape = Tape { events: EventQueue::for_size(0), sacks: SackSlab::default(), sent: Vec::new(), told: 0 };
+        let mut script = Self { sender, tape, controls, connection, now_s: 0.0 };
+        script.act(Key::FIRST, Time::ZERO, |sender, env| sender.begin(env, 0));
+        script.ack(rtt_s, 0, NONE, Time::ZERO);
+        script
+    }
+
+    fn act(&mut self, now: Key, echo: Time, what: impl FnOnce(&mut Sender, &mut Env<'_, Tape>)) {
+        let (network, controls, connection) = (&mut self.tape, &mut self.controls, &self.connection);
+        what(&mut self.sender, &mut Env { network, controls, connection, now, echo, marked: false });
+    }
+
+    /// Time passes, and timers expire.
+    fn pause(&mut self, seconds: f64) {
+        self.now_s += seconds;
+        while let Some(key) = self.tape.events.pop_before(Time::new(self.now_s)) {
+            self.act(key, Time::ZERO, |sender, env| sender.timer(env));
+        }
+    }
+
+    fn ack(&mut self, after_s: f64, through: u32, block: (u32, u32), echo: Time) {
+        self.pause(after_s);
+        let now = Key::planned(Time::new(self.now_s), 1);
+        let blocks = [block];
+        let blocks = if block == NONE { &[][..] } else { &blocks[..] };
+        self.act(now, echo, |sender, env| sender.receive(env, through, blocks));
+    }
+
+    fn run(&mut self, name: &str, lines: &[Line]) {
+        for (place, &line) in lines.iter().enumerate() {
+            let place = format!("{name}, line {}", place + 1);
+            let new = self.tape.sent[self.tape.told..].iter().map(|sent| sent.0).collect::<Vec<_>>();
+            match line {
+                Write(packets) => {
+                    for _ in 0..packets - 1 {
+                        self.sender.limit = self.sender.limit.max(1) + 1;
+                    }
+                    let now = Key::planned(Time::new(self.now_s), 1);
+                    self.act(now, Time::ZERO, |sender, env| sender.push(env));
+                }
+                Ack(after_s, through, block) => {
+                    // The packet that caused it: the newest in the block, or the first that was missing.
+                    let cause = if block == NONE { self.sender.acked as u32 + 1 } else { block.1 - 1 };
+                    let sent = self.tape.sent.iter().rfind(|sent| sent.0 == cause).map_or(0.0, |sent| sent.1);
+                    self.ack(after_s, through, block, Time::new(sent));
+                }
+                Pause(seconds) => self.pause(seconds),
+                Sent(expected) => {
+                    assert_eq!(new, expected, "{place}");
+                    self.tape.told = self.tape.sent.len();
+                }
+                Count(expected) => {
+                    assert_eq!(new.len(), expected, "{place}: {new:?}");
+                    self.tape.told = self.tape.sent.len();
+                }
+                Window(cwnd, ssthresh) => {
+                    let window = self.sender.window;
+                    let threshold = if window.ssthresh == f64::MAX { 0 } else { window.ssthresh as u32 };
+                    assert_eq!((window.cwnd as u32, threshold), (cwnd, ssthresh), "{place}: {window:?}");
+                }
+            }
+        }
+    }
+}
+
+fn cubic() -> ControlSpec {
+    // As profile `linux` has it.
+    let options = [("growth_before_loss", 0.05), ("by_least_rtt", 1.0)];
+    let options = options.map(|(name, value)| (name.to_owned(), value)).into();
+    ControlSpec { options, ..ControlSpec::from("cubic") }
+}
+
+/// Slow start: by what is acknowledged, and only as far as twice of what was out.
+#[test]
+#[rustfmt::skip]
+fn slow_start_counts_packets_and_stops_where_the_application_does() {
+    let table: &[(&str, f64, &[Line])] = &[
+        ("slow-start-ack-per-1pkt", 0.1, &[
+            Write(30), Count(10), Window(10, 0),
+            Ack(0.105, 1, NONE), Count(2), Ack(0.0, 2, NONE), Count(2), Ack(0.005, 3, NONE), Count(2),
+            Ack(0.0, 4, NONE), Count(2), Ack(0.005, 5, NONE), Ack(0.0, 6, NONE), Ack(0.005, 7, NONE),
+            Ack(0.0, 8, NONE), Ack(0.005, 9, NONE), Ack(0.0, 10, NONE), Count(12), Window(20, 0),
+        ]),
+        ("slow-start-ack-per-2pkt", 0.1, &[
+            Write(30), Count(10),
+            Ack(0.105, 2, NONE), Count(4), Ack(0.005, 4, NONE), Count(4), Ack(0.005, 6, NONE), Count(4),
+            Ack(0.005, 8, NONE), Count(4), Ack(0.005, 10, NONE), Count(4), Window(20, 0),
+        ]),
+        ("slow-start-ack-per-4pkt", 0.1, &[
+            Write(30), Count(10),
+            Ack(0.11, 4, NONE), Count(8), Ack(0.01, 8, NONE), Count(8), Ack(0.005, 10, NONE), Count(4), Window(20, 0),
+        ]),
+        ("slow-start-ack-per-2pkt-send-5pkt", 0.1, &[
+            Write(5), Count(5), Window(10, 0), Ack(0.1, 2, NONE), Window(10, 0), Ack(0.0, 4, NONE), Window(10, 0),
+            Ack(0.0, 5, NONE), Window(10, 0),
+        ]),
+        ("slow-start-ack-per-2pkt-send-6pkt", 0.1, &[
+            Write(6), Count(6), Window(10, 0), Ack(0.1, 2, NONE), Window(12, 0), Ack(0.0, 4, NONE), Window(12, 0),
+            Ack(0.0, 6, NONE), Window(12, 0),
+        ]),
+        ("slow-start-app-limited", 0.1, &[
+            Write(10), Count(10),
+            Ack(0.105, 2, NONE), Window(12, 0), Ack(0.005, 4, NONE), Window(14, 0), Ack(0.005, 6, NONE), Window(16, 0),
+            Ack(0.005, 8, NONE), Window(18, 0), Ack(0.005, 10, NONE), Window(20, 0),
+        ]),
+        ("slow-start-app-limited-9-packets-out", 0.1, &[
+            Write(9), Count(9),
+            Ack(0.105, 2, NONE), Window(12, 0), Ack(0.005, 4, NONE), Window(14, 0), Ack(0.005, 6, NONE), Window(16, 0),
+            Ack(0.005, 8, NONE), Window(18, 0), Ack(0.005, 9, NONE), Window(18, 0),
+        ]),
+        ("slow-start-after-idle", 0.1, &[
+            Write(26), Count(10), Window(10, 0), Ack(0.1, 10, NONE), Window(20, 0), Count(16),
+            Ack(0.1, 26, NONE), Window(36, 0), Pause(2.0), Write(20), Count(10), Window(10, 0),
+        ]),
+    ];
+    for (name, rtt_s, lines) in table {
+        for (congestion, slow_start) in
+            [("reno".into(), SlowStartKind::ByteCounting), (cubic(), SlowStartKind::HyStart)]
+        {
+            Script::new(congestion, slow_start, *rtt_s).run(name, lines);
+        }
+    }
+}
+
+/// HyStart decides before the ACK that shows the limit adds to the window, after which CUBIC grows by a twentieth.
+#[test]
+#[rustfmt::skip]
+fn hystart_ends_slow_start_where_it_does_in_linux() {
+    let rises: &[Line] = &[
+        Write(30), Count(10), Window(10, 0), Ack(0.2, 10, NONE), Count(20), Window(20, 0),
+        Ack(0.24, 12, NONE), Window(22, 0), Ack(0.001, 14, NONE), Window(24, 0), Ack(0.001, 16, NONE), Window(26, 0),
+        Ack(0.001, 18, NONE), Window(28, 0), Ack(0.001, 20, NONE), Window(30, 0), Ack(0.001, 22, NONE), Window(32, 0),
+        Ack(0.001, 24, NONE), Window(34, 0), Ack(0.001, 26, NONE), Window(36, 0),
+        Ack(0.001, 28, NONE), Window(36, 36), Ack(0.001, 30, NONE), Window(36, 36),
+    ];
+    Script::new(cubic(), SlowStartKind::HyStart, 0.2).run("cubic-hystart-delay-rtt-jumps-upward", rises);
+    let falls: &[Line] = &[
+        Write(28), Count(10), Ack(0.2, 10, NONE), Count(18), Window(20, 0), Pause(0.18), Write(2), Count(2),
+        Ack(0.02, 12, NONE), Window(22, 0), Ack(0.001, 14, NONE), Window(24, 0), Ack(0.001, 16, NONE), Window(26, 0),
+        Ack(0.001, 18, NONE), Window(28, 0), Ack(0.001, 20, NONE), Window(30, 0), Ack(0.001, 22, NONE), Window(32, 0),
+        Ack(0.001, 24, NONE), Window(34, 0), Ack(0.001, 26, NONE), Window(36, 0), Ack(0.001, 28, NONE), Window(38, 0),
+        Ack(0.001, 30, NONE), Window(40, 0),
+    ];
+    Script::new(cubic(), SlowStartKind::HyStart, 0.2).run("cubic-hystart-delay-min-rtt-jumps-downward", falls);
+}
+
+/// Two packets arrive in each tenth of a second, in order and without a loss: windows of the script. Its slow start ends at
+/// 48 packets, where HyStart finds the limit with the pacing of fq; here that is the threshold.
+#[test]
+fn cubic_over_a_slow_path_grows_as_in_linux() {
+    let mut script = Script::new(cubic(), SlowStartKind::ByteCounting, 0.1);
+    script.sender.window.ssthresh = 48.0;
+    script.run("cubic-bulk-166k", &[Write(400), Count(10), Window(10, 48)]);
+    let mut through = 0;
+    for (until, cwnd) in [(10, 20), (20, 30), (30, 40), (38, 48), (60, 49), (80, 50), (100, 52), (120, 58)] {
+        while through < until {
+            through += 2;
+            script.run("cubic-bulk-166k", &[Ack(0.1, through, NONE)]);
+        }
+        // Beyond the threshold Linux's growth is in whole packets for whole numbers of ACKs: a packet more or less.
+        let most = u32::from(cwnd > 48);
+        let seen = script.sender.window.cwnd as u32;
+        assert!(seen.abs_diff(cwnd) <= most, "after {through} packets: {:?}, not {cwnd}", script.sender.window);
+    }
+}
+
+/// Proportional rate reduction and RACK: which packets leave upon which ACK.
+#[test]
+#[rustfmt::skip]
+fn recovery_sends_what_linux_sends() {
+    let table: &[(&str, &[Line])] = &[
+        ("prr-ss-10pkt-lost-1", &[
+            Write(10), Count(10),
+            Ack(0.11, 0, (2, 3)), Ack(0.01, 0, (2, 4)), Sent(&[]), Ack(0.01, 0, (2, 5)), Sent(&[1]), Window(7, 7),
+            Pause(0.02), Write(7), Sent(&[]),
+            Ack(0.01, 0, (2, 6)), Sent(&[11]), Ack(0.01, 0, (2, 7)), Sent(&[12]), Ack(0.01, 0, (2, 8)), Sent(&[13]),
+            Ack(0.01, 0, (2, 9)), Sent(&[14]), Ack(0.01, 0, (2, 10)), Sent(&[15]), Ack(0.01, 0, (2, 11)), Sent(&[16]),
+            Ack(0.02, 10, NONE), Sent(&[17]), Window(7, 7),
+        ]),
+        ("prr-ss-30pkt-lost1_4", &[
+            Write(10), Count(10),
+            Ack(0.1, 0, (5, 6)), Ack(0.002, 0, (5, 7)), Sent(&[]), Ack(0.0, 0, (5, 8)), Sent(&[1]),
+            Ack(0.0, 0, (5, 9)), Sent(&[2]), Ack(0.0, 0, (5, 10)), Sent(&[3]), Ack(0.0, 0, (5, 11)), Sent(&[4]),
+            Ack(0.1, 1, (5, 11)), Ack(0.0, 2, (5, 11)), Ack(0.0, 3, (5, 11)), Ack(0.0, 10, NONE), Sent(&[]),
+            Pause(0.01), Write(10), Sent(&[11, 12, 13, 14, 15, 16, 17]),
+        ]),
+        ("fr-4pkt-sack", &[
+            Write(4), Count(4),
+            Ack(0.1, 0, (2, 3)), Ack(0.0, 0, (2, 4)), Sent(&[]), Ack(0.0, 0, (2, 5)), Sent(&[1]), Ack(0.1, 4, NONE),
+            Sent(&[]),
+        ]),
+        ("limited-transmit-sack", &[
+            Write(15), Count(10),
+            Ack(0.11, 0, (2, 3)), Sent(&[11]), Ack(0.01, 0, (2, 4)), Sent(&[12]),
+            Ack(0.01, 3, NONE), Sent(&[13, 14]), Ack(0.02, 5, NONE), Sent(&[15]),
+        ]),
+    ];
+    for (name, lines) in table {
+        Script::new(cubic(), SlowStartKind::HyStart, 0.1).run(name, lines);
+    }
+}
