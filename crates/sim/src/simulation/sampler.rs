@@ -107,7 +107,7 @@ impl<P: Probe> Simulation<'_, P> {
                 self.series.push(time_s, entity, Metric::PacingRateBps, rate * bits);
             }
             if self.scenario.observe.transport {
-                let phase = self.controls.phase(sender.control(), &sender.window);
+                let phase = self.hosts.controls().phase(sender.control(), &sender.window);
                 self.series.push(time_s, entity, Metric::CongestionPhase, phase as f64);
                 let recovery = f64::from(sender.recovery_state() as u8);
                 self.series.push(time_s, entity, Metric::RecoveryState, recovery);
