@@ -46,7 +46,7 @@ def study(
     with_lab
         Put a laboratory into the report, in which every scenario that a browser can simulate has sliders.
     options
-        What a study alone has, such as --scale 1/100 of congestion-control; a wrong one names them all.
+        What a study alone has, such as --routers 1/3 of congestion-control; a wrong one names them all.
     """
     from tightlink import studies
 
