@@ -281,6 +281,15 @@ def test_heavier_sizes() -> None:
     assert set(taken.stored) == {name for name in HEAVIER if file_of(name).exists()}
 
 
+def test_a_study_of_stored_responses_alone(tmp_path: Path) -> None:
+    found = study("congestion-control", tmp_path / "out", options={"evidence": "stored", "experiments": "2b"})
+    text = html.unescape((found.folder / "report.html").read_text(encoding="utf-8"))
+    assert "Stored responses, whose sections say their size, are those of 2b." in text
+    assert stored(heavier("2b")[0]).origin in text
+    assert {claim.id.partition(".")[0] for claim in found.claims} == {"2b"}
+    assert pl.read_parquet(found.folder / "runs.parquet").is_empty()
+
+
 def test_the_report_and_the_tables(folder: Path) -> None:
     text = html.unescape((folder / "report.html").read_text(encoding="utf-8"))
     for name in ("sensitivity", "1b", "2b", "mixture", "window"):

@@ -41,7 +41,7 @@ def study(
     new
         Write a Python file of this name with a small study, to begin your own with.
     options
-        What a study alone has, such as --scale 1/100 of congestion-control; a wrong one names them all.
+        What a study alone has, such as --routers 1/3 of congestion-control; a wrong one names them all.
     """
     from tightlink import studies
 

@@ -92,9 +92,9 @@ def write_results(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
     """Write the table as Parquet, whole or not at all."""
     import numpy as np
 
-    write_table(path, {
-        name: list(values) if isinstance(values[0], str) else np.asarray(values) for name, values in columns.items()
-    })  # fmt: skip
+    # There are no runs where a study takes what is stored.
+    texts = {name: bool(values) and isinstance(values[0], str) for name, values in columns.items()}
+    write_table(path, {name: list(values) if texts[name] else np.asarray(values) for name, values in columns.items()})
 
 
 def write_experiment(

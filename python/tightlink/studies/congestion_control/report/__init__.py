@@ -94,8 +94,10 @@ def _lead(chosen: Chosen, claims: Mapping[str, Claim]) -> str:
 def _sizes(chosen: Chosen) -> str:
     """At what size experiments were run, and what was not run but stored."""
     run = sorted({str(chosen.size_of(each.name)) for each in chosen.experiments if each.name not in chosen.stored})
-    stored = f" Stored responses, whose sections say their size, are those of {', '.join(chosen.stored)}."
-    return f"At {'; '.join(run)}." * bool(run) + stored * bool(chosen.stored)
+    said = [f"At {'; '.join(run)}."] if run else []
+    if chosen.stored:
+        said.append(f"Stored responses, whose sections say their size, are those of {', '.join(chosen.stored)}.")
+    return " ".join(said)
 
 
 def _what_became_of_it(chosen: Chosen) -> str:
