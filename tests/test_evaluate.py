@@ -102,7 +102,7 @@ def test_every_queue_and_every_control_of_the_engine_is_evaluated(found: Evaluat
     assert set(settings) <= {name for name, _ in _core.queues()}
     assert "drop-tail" in settings
     listed = controls([name for name, _ in _core.congestion()])
-    planned = trials(listed, pack.tests())
+    planned = trials(listed, pack.tests("control"))
     assert {trial.control.label for trial in planned} == {name for name, _ in _core.congestion()}
 
 

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from tightlink.scenario.disciplines import Codel, DropTail, FqCodel, Pie, Red, Rem, Threshold
+from tightlink.scenario.disciplines import DropTail, Pie, Red, Rem, Threshold
 from tightlink.scenario.four_tier import PARAMETERS, Distribution, FourTier, LargerFile
+from tightlink.scenario.held_disciplines import (
+    Cake,
+    Cobalt,
+    Codel,
+    Drr,
+    DualPi2,
+    FqCobalt,
+    FqCodel,
+    FqPie,
+    Strict,
+)
 from tightlink.scenario.links import Framing, Link, Reverse
 from tightlink.scenario.load import load, loads, understood
 from tightlink.scenario.model import Scenario
@@ -34,19 +45,25 @@ __all__ = [
     "AbileneFourTier",
     "Background",
     "Bulk",
+    "Cake",
     "Cbr",
     "Chain",
+    "Cobalt",
     "Codel",
     "Control",
     "Crowd",
     "DatagramSize",
     "Distribution",
     "DropTail",
+    "Drr",
+    "DualPi2",
     "Dumbbell",
     "FatTree",
     "File",
     "FourTier",
+    "FqCobalt",
     "FqCodel",
+    "FqPie",
     "Framing",
     "Graph",
     "Interface",
@@ -72,6 +89,7 @@ __all__ = [
     "Scenario",
     "Spread",
     "Starts",
+    "Strict",
     "Tcp",
     "Think",
     "Threshold",

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.errors import ABSENT, ScenarioError
+from tightlink.scenario.dscp import check_classes
 from tightlink.scenario.flows import flow_specs, packet_bytes
 from tightlink.scenario.memory import check_fits, outline
 from tightlink.scenario.network import Network, given, limit_of
 from tightlink.scenario.nodes import processor_spec
 from tightlink.scenario.paths import Router
 from tightlink.scenario.profiles import PROFILES
+from tightlink.scenario.queues import discipline
 from tightlink.scenario.scatter import Scatter
 from tightlink.scenario.scatter_spec import scatter_spec
 from tightlink.scenario.sizes_spec import check_whole
@@ -100,6 +102,7 @@ def relative(scenario: Scenario, network: Network) -> dict[str, Any]:
     paths = _Paths(network)
     _check_mtus(scenario, flows, network, paths)
     _check_saturated(flows, network, paths)
+    check_classes(((f"{hop.key}.queue", discipline(given(hop.wire.queue)).classes()) for hop in network.hops), flows)
     return {
         "profile": profile.name,
         "duration_s": duration,

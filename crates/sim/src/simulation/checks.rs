@@ -104,7 +104,7 @@ pub(super) fn check_pushes_back(scenario: &Scenario, link: u32, size: u32) -> Re
     {
         return wrong("a source that saturates it needs a limit here and in the input ring before it".into());
     }
-    if matches!(spec.queue, QueueSpec::Red(_) | QueueSpec::Pie(_) | QueueSpec::Rem(_)) {
+    if matches!(spec.queue, QueueSpec::Red(_) | QueueSpec::Pie(_) | QueueSpec::Rem(_) | QueueSpec::FqPie(_)) {
         // It would send for ever at one instant.
         return Err(ScenarioError::Link {
             link: spec.name.clone(),

@@ -217,3 +217,81 @@ impl Store for Cobalt {
         self.stream.draws()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::queue::tests::{IDLE, packet, site};
+
+    const SPEC: CobaltSpec = CobaltSpec { limit: QueueLimit::Unlimited, target_s: 0.005, interval_s: 0.1, ecn: true };
+
+    /// Packets of a millisecond each on the line, against twice as many arrivals until `stop_s`, then none: the times of
+    /// signals, and how many packets were lost.
+    fn overload(capable: bool, stop_s: f64, until_s: f64) -> (Cobalt, Vec<f64>, usize) {
+        let mut queue = Cobalt::new(&SPEC, site());
+        let (mut lost, mut signals) = (Lost::new(), Vec::new());
+        for millisecond in 1..=(until_s * 1000.0) as u32 {
+            let now_s = f64::from(millisecond) * 0.001;
+            for since_s in [now_s - 0.0005, now_s].into_iter().filter(|&since_s| since_s < stop_s) {
+                let waiting = packet(0, since_s, 1000);
+                let packet = if capable { waiting.packet.capable() } else { waiting.packet };
+                queue.join(Waiting { packet, ..waiting }, IDLE, &mut lost).expect("room");
+            }
+            let before = lost.len();
+            let next = queue.next(Time::new(now_s), &mut lost);
+            if lost.len() > before || next.is_some_and(|next| next.marked) {
+                signals.push(now_s);
+            }
+        }
+        (queue, signals, lost.len())
+    }
+
+    /// RFC 8289 §3.3 with the count that Linux has: the first signal an interval after the queue got long, the second
+    /// interval / √2 after it, and so on.
+    #[test]
+    fn signals_follow_the_control_law() {
+        for capable in [true, false] {
+            let (_, signals, lost) = overload(capable, 2.0, 2.0);
+            assert_eq!(lost > 0, !capable);
+            // 5 ms in the queue are passed by the packet that leaves after 11 ms.
+            let mut due_s = 0.011 + 0.1;
+            assert!(signals.len() > 60, "{} signals", signals.len());
+            for (count, &signal_s) in (2u32..).zip(&signals) {
+                assert!((-1e-9..0.001 + 1e-9).contains(&(signal_s - due_s)), "at {signal_s} instead of {due_s}");
+                due_s += 0.1 / f64::from(count).sqrt();
+            }
+        }
+    }
+
+    /// The count falls as it rose, by interval / √count, instead of at once.
+    #[test]
+    fn the_count_falls_again_when_the_queue_is_short() {
+        let (queue, _, _) = overload(true, 1.0, 1.0);
+        let highest = queue.control.count;
+        // The backlog is gone after two seconds; then nothing comes.
+        let (queue, _, _) = overload(true, 1.0, 2.2);
+        let later = queue.control.count;
+        let (queue, _, _) = overload(true, 1.0, 8.0);
+        assert!(highest > 20 && later > 1, "{highest} {later}");
+        assert!(queue.control.is_at_rest(Time::new(8.0)), "{:?}", queue.control);
+    }
+
+    /// Linux's `cobalt_queue_full` and `cobalt_queue_empty`: by 1/256 up, by 1/4096 down, once in each target.
+    #[test]
+    fn blue_rises_where_the_queue_is_full_and_falls_where_it_is_empty() {
+        let law = Law { target_s: 0.005, interval_s: 0.1, packet_s: 0.0, ecn: true };
+        let mut control = Control::default();
+        (1..=100).for_each(|number| control.was_full(law, 0.001 * f64::from(number)));
+        // After 6, 12, 18 … ms: once more than the target has passed.
+        assert_eq!(control.probability, 16.0 / 256.0);
+        (101..=200).for_each(|number| control.ran_empty(law, Time::new(0.001 * f64::from(number))));
+        assert_eq!(control.probability, 16.0 / 256.0 - 17.0 / 4096.0);
+        // Marks do not help against who does not answer: these are dropped.
+        let mut stream = Stream::new(1, "wire", 0, "queue");
+        let waiting = packet(0, 1.0, 1000);
+        let capable = Waiting { packet: waiting.packet.capable(), ..waiting };
+        let drops = (0..100_000).filter(|_| control.judge(law, &capable, Time::new(1.0), &mut stream) == Signal::Drop);
+        let (share, p) = (drops.count() as f64 / 1e5, control.probability);
+        assert!((share - p).abs() < 5.0 * (p * (1.0 - p) / 1e5).sqrt(), "{share} {p}");
+    }
+}

@@ -45,11 +45,11 @@ pub struct DualPi2Spec {
 pub enum Scheduler {
     /// Weighted round robin: the share of the Classic queue in bytes, which must suffice.
     Wrr(f64),
-    /// The one whose first packet has waited longer, after so many seconds for the L4S queue (RFC 9332 §4.1.2: TS-FIFO).
+    /// The one whose first packet has waited longer, after so many seconds for the L4S queue (§4.2.2: TS-FIFO).
     TimeShifted(f64),
 }
 
-/// What an overload comes to (RFC 9332 §4.2).
+/// What an overload comes to (§4.2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Overload {
@@ -59,7 +59,7 @@ pub enum Overload {
     Overflow,
 }
 
-/// RFC 9332 §4.2 and Appendix A.2: the L4S queue's coupled probability from which marks do not help.
+/// Appendix A.2 (`p_Lmax`): the L4S queue's coupled probability from which marks do not help.
 const SATURATED: f64 = 1.0;
 /// What the weighted round robin begins with: credit for one packet of that size, as in Linux.
 const FIRST_BYTES: f64 = 1514.0;
@@ -248,5 +248,185 @@ impl Store for DualPi2 {
 
     fn waited_s(&self, sum_s: f64, now_s: f64) -> f64 {
         self.classic.line.waited_s(self.l4s.line.waited_s(sum_s, now_s), now_s)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::network::queue::tests::{IDLE, drain, packet, site};
+    use crate::packet::Packet;
+
+    const SPEC: DualPi2Spec = DualPi2Spec {
+        limit: QueueLimit::Unlimited,
+        target_s: 0.015,
+        update_s: 0.016,
+        alpha: 0.16,
+        beta: 3.2,
+        coupling: 2.0,
+        ramp_s: [0.0008, 0.0012],
+        ramp_packets: 1,
+        scheduler: Scheduler::Wrr(0.1),
+        overload: Overload::Drop,
+        l4s: Vec::new(),
+    };
+
+    fn scalable(flow: u64, since_s: f64) -> Waiting {
+        let waiting = packet(flow, since_s, 1000);
+        Waiting { packet: Packet::scalable(waiting.packet), ..waiting }
+    }
+
+    fn classic(flow: u64, since_s: f64, capable: bool) -> Waiting {
+        let waiting = packet(flow, since_s, 1000);
+        Waiting { packet: if capable { waiting.packet.capable() } else { waiting.packet }, ..waiting }
+    }
+
+    /// Appendix A.1, figures 2 and 6, by hand: a Classic packet comes at 24 ms and stays, updates are each 16 ms.
+    #[test]
+    fn the_base_probability_moves_as_the_controller_says() {
+        let mut queue = DualPi2::new(&SPEC, site());
+        queue.join(classic(0, 0.024, false), IDLE, &mut Lost::new()).expect("room");
+        let expected = [0.02448, 0.07712, 0.13232, 0.19008, 0.2504, 0.31328, 0.37872, 0.44672, 0.51728];
+        for (number, expected) in (2u32..).zip(expected) {
+            queue.catch_up(0.016 * f64::from(number) + 0.0005);
+            assert!((queue.base - expected).abs() < 1e-12, "update {number}: {}", queue.base);
+        }
+    }
+
+    /// Shares of packets that are marked and lost at a base probability, which does not move, after so long a wait.
+    fn shares(spec: &DualPi2Spec, base: f64, wait_s: f64, of: impl Fn(f64) -> Waiting) -> (f64, f64) {
+        const PACKETS: u32 = 10_000;
+        let mut queue = DualPi2::new(&DualPi2Spec { update_s: 1e9, ..spec.clone() }, site());
+        queue.base = base;
+        let (mut lost, mut marked) = (Lost::new(), 0);
+        for _ in 0..=PACKETS {
+            queue.join(of(1.0), IDLE, &mut lost).expect("room");
+        }
+        for _ in 0..PACKETS {
+            let Some(next) = queue.next(Time::new(1.0 + wait_s), &mut lost) else { break };
+            marked += u32::from(next.marked);
+        }
+        (f64::from(marked) / f64::from(PACKETS), lost.len() as f64 / f64::from(PACKETS))
+    }
+
+    /// Likelihoods are spent evenly: of 10,000 packets, what happens differs from the likelihood by one at most, and by
+    /// what is lost before.
+    fn is_near(share: f64, expected: f64) -> bool {
+        (share - expected).abs() < 0.001
+    }
+
+    /// Figure 6: p_C = p'², p_CL = k p', and the larger of that and the ramp (figure 5).
+    #[test]
+    fn the_signals_of_both_queues_are_coupled() {
+        for (coupling, base) in [(2.0, 0.2), (4.0, 0.2), (2.0, 0.05)] {
+            let spec = DualPi2Spec { coupling, ..SPEC };
+            let (marked, lost) = shares(&spec, base, 0.0, |at| scalable(0, at));
+            assert!(is_near(marked, coupling * base) && lost == 0.0, "{marked} {lost}");
+            let (marked, lost) = shares(&spec, base, 0.0, |at| classic(0, at, true));
+            assert!(is_near(marked, base * base) && lost == 0.0, "{marked} {lost}");
+            let (marked, lost) = shares(&spec, base, 0.0, |at| classic(0, at, false));
+            assert!(marked == 0.0 && is_near(lost, base * base), "{marked} {lost}");
+        }
+        for (wait_s, expected) in [(0.0008, 0.1), (0.001, 0.5), (0.0011, 0.75), (0.0012, 1.0), (0.1, 1.0)] {
+            let (marked, _) = shares(&SPEC, 0.05, wait_s, |at| scalable(0, at));
+            assert!(is_near(marked, expected), "after {wait_s} s: {marked}");
+        }
+        let step = DualPi2Spec { ramp_s: [0.001, 0.001], ..SPEC };
+        assert!(is_near(shares(&step, 0.0, 0.000_999, |at| scalable(0, at)).0, 0.0));
+        assert!(is_near(shares(&step, 0.0, 0.001_001, |at| scalable(0, at)).0, 1.0));
+    }
+
+    /// §4.2.3 and Appendix A.2: from p_CL = 1 on, packets of both queues are dropped with p_C, marked or not.
+    #[test]
+    fn an_overload_is_dropped_or_overflows() {
+        let (marked, lost) = shares(&SPEC, 0.6, 0.0, |at| scalable(0, at));
+        // Those that were dropped have left fewer to be marked.
+        assert!(is_near(lost, 0.36 / 0.64 * marked) || is_near(lost + marked, 1.0), "{marked} {lost}");
+        assert!(lost > 0.35 && marked > 0.6, "{marked} {lost}");
+        let (marked, lost) = shares(&SPEC, 0.6, 0.0, |at| classic(0, at, true));
+        assert!(marked == 0.0 && lost > 0.35, "{marked} {lost}");
+        let mut queue = DualPi2::new(&DualPi2Spec { overload: Overload::Overflow, ..SPEC }, site());
+        (0..200).for_each(|_| queue.update(1.0));
+        assert_eq!(queue.base, 0.5, "1 / k");
+        let mut queue = DualPi2::new(&SPEC, site());
+        (0..200).for_each(|_| queue.update(1.0));
+        assert_eq!(queue.base, 1.0);
+    }
+
+    /// Of 1000 packets that go, the share of the Classic queue is that of the round robin, within a packet.
+    #[test]
+    fn the_classic_queue_has_its_share() {
+        for share in [0.1, 0.5, 0.7] {
+            let spec = DualPi2Spec { scheduler: Scheduler::Wrr(share), update_s: 1e9, ..SPEC };
+            let mut queue = DualPi2::new(&spec, site());
+            let mut lost = Lost::new();
+            for _ in 0..1000 {
+                queue.join(classic(0, 0.0, false), IDLE, &mut lost).expect("room");
+                queue.join(scalable(1, 0.0), IDLE, &mut lost).expect("room");
+            }
+            let gone: Vec<u64> =
+                (0..1000).filter_map(|_| queue.next(Time::ZERO, &mut lost)).map(|w| w.key.flow).collect();
+            let classic = gone.iter().filter(|&&flow| flow == 0).count() as f64;
+            assert!((classic - 1000.0 * share).abs() <= 2.0, "{classic}");
+        }
+    }
+
+    #[test]
+    fn with_a_shift_the_l4s_queue_goes_first_for_so_long() {
+        let spec = DualPi2Spec { scheduler: Scheduler::TimeShifted(0.04), update_s: 1e9, ..SPEC };
+        for (after_s, first) in [(0.039, 1), (0.041, 0)] {
+            let mut queue = DualPi2::new(&spec, site());
+            let mut lost = Lost::new();
+            queue.join(classic(0, 0.0, false), IDLE, &mut lost).expect("room");
+            queue.join(scalable(1, after_s), IDLE, &mut lost).expect("room");
+            let next = queue.next(Time::new(0.05), &mut lost).expect("two wait");
+            assert_eq!(next.key.flow, first, "{after_s} s later");
+        }
+    }
+
+    /// RFC 9331 §5.1: ECT(1) and CE; besides, classes that the scenario names.
+    #[test]
+    fn packets_are_told_apart_by_their_ecn_field_and_class() {
+        let spec = DualPi2Spec { l4s: vec![46], ..SPEC };
+        let joins_l4s = |waiting: Waiting| {
+            let mut queue = DualPi2::new(&spec, site());
+            queue.join(waiting, IDLE, &mut Lost::new()).expect("room");
+            queue.l4s.line.len() == 1
+        };
+        let plain = classic(0, 0.0, false);
+        assert!(joins_l4s(scalable(0, 0.0)) && !joins_l4s(plain) && !joins_l4s(classic(0, 0.0, true)));
+        assert!(joins_l4s(Waiting { packet: plain.packet.capable().marked(), ..plain }));
+        assert!(joins_l4s(Waiting { key: crate::network::queue::FlowKey { dscp: 46, ..plain.key }, ..plain }));
+    }
+
+    proptest! {
+        /// Updates that are made late, many at once, are those that are made in time; flows keep their order.
+        #[test]
+        fn late_updates_are_exact(steps in prop::collection::vec((0.0..0.1f64, any::<bool>(), any::<bool>()), 1..80)) {
+            let (mut late, mut punctual) = (DualPi2::new(&SPEC, site()), DualPi2::new(&SPEC, site()));
+            let mut now_s = 0.0f64;
+            for (pause_s, comes, l4s) in steps {
+                let next_s = now_s + pause_s * pause_s * 10.0;
+                while now_s < next_s {
+                    now_s += 0.0071;
+                    punctual.catch_up(now_s.min(next_s));
+                }
+                now_s = next_s;
+                let (mut a, mut b) = (Lost::new(), Lost::new());
+                if comes {
+                    let waiting = if l4s { scalable(1, now_s) } else { classic(0, now_s, false) };
+                    prop_assert!(late.join(waiting, IDLE, &mut a).is_ok() && punctual.join(waiting, IDLE, &mut b).is_ok());
+                } else {
+                    let both = [late.next(Time::new(now_s), &mut a), punctual.next(Time::new(now_s), &mut b)];
+                    prop_assert_eq!(both[0].map(|w| w.since_s), both[1].map(|w| w.since_s));
+                }
+                prop_assert_eq!((late.base, late.delay_s, late.updates), (punctual.base, punctual.delay_s, punctual.updates));
+                prop_assert_eq!(a.len(), b.len());
+            }
+            let left = late.len();
+            prop_assert_eq!(drain(&mut late, now_s).len(), left);
+        }
     }
 }

@@ -129,3 +129,55 @@ impl Store for FqPie {
         self.stream.draws()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::queue::tests::{IDLE, packet, site};
+
+    const SPEC: FqPieSpec = FqPieSpec {
+        limit: QueueLimit::Unlimited,
+        target_s: 0.015,
+        update_s: 0.015,
+        burst_s: 0.15,
+        flows: 1024,
+        quantum_bytes: 1514,
+        ecn: false,
+    };
+
+    /// Of two flows over a line of a packet each millisecond the one with more than its share is dropped, the other never.
+    #[test]
+    fn a_flow_below_its_share_loses_nothing() {
+        let mut queue = FqPie::new(&SPEC, site());
+        let (mut refused, mut lost) = ([0, 0], Lost::new());
+        for millisecond in 0..20_000u32 {
+            let now_s = f64::from(millisecond) * 0.001;
+            for flow in if millisecond % 4 == 0 { vec![0, 0, 1] } else { vec![0, 0] } {
+                if queue.join(packet(flow, now_s, 1000), IDLE, &mut lost) == Err(Refusal::Managed) {
+                    refused[flow as usize] += 1;
+                }
+            }
+            queue.next(Time::new(now_s), &mut lost);
+        }
+        assert!(refused[0] > 1000 && refused[1] == 0, "{refused:?}");
+        assert!(lost.is_empty());
+    }
+
+    /// The delay is that of the last departure, and none where nothing waits (Linux's `pie_process_dequeue`).
+    #[test]
+    fn the_probability_is_that_of_the_flows_own_delay() {
+        let mut queue = FqPie::new(&SPEC, site());
+        let mut lost = Lost::new();
+        for _ in 0..2 {
+            queue.join(packet(7, 0.001, 1000), IDLE, &mut lost).expect("room");
+        }
+        queue.next(Time::new(0.056), &mut lost);
+        queue.catch_up(0.061);
+        let probability = queue.queues.queue_of(&packet(7, 0.0, 1).key).watch.controller.probability;
+        // RFC 8033 §4.2, over 2048 at first: 0.125 (55 − 15) ms + 1.25 (55 − 0) ms at the update of 60 ms.
+        assert!((probability - (0.125 * 0.04 + 1.25 * 0.055) / 2048.0).abs() < 1e-15, "{probability}");
+        queue.next(Time::new(0.062), &mut lost);
+        assert_eq!(queue.queues.queue_of(&packet(7, 0.0, 1).key).watch.waited_s, 0.0);
+        assert_eq!(queue.queues.queue_of(&packet(8, 0.0, 1).key).watch.controller.probability, 0.0);
+    }
+}

@@ -450,3 +450,6 @@ queues! {
         "drr" => drr::Drr,
         "strict" => strict::Strict;
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

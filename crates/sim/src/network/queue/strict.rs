@@ -76,3 +76,37 @@ impl Store for Strict {
         self.lines.iter().fold(sum_s, |sum_s, line| line.waited_s(sum_s, now_s))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::queue::FlowKey;
+    use crate::network::queue::tests::{IDLE, drain, packet, site};
+
+    fn joined(limit: u32, classes: &[u8]) -> (Strict, Lost) {
+        let mut queue = Strict::new(&StrictSpec { limit: QueueLimit::Packets(limit), order: vec![46, 34] }, site());
+        let mut lost = Lost::new();
+        for (number, &dscp) in (0..).zip(classes) {
+            let waiting = packet(number, 0.0, 100);
+            let key = FlowKey { dscp, ..waiting.key };
+            queue.join(Waiting { key, ..waiting }, IDLE, &mut lost).expect("it takes all, and loses others");
+        }
+        (queue, lost)
+    }
+
+    #[test]
+    fn the_highest_class_goes_first_and_each_in_its_order() {
+        let (mut queue, lost) = joined(100, &[0, 34, 8, 46, 34, 46, 0]);
+        assert!(lost.is_empty());
+        assert_eq!(drain(&mut queue, 0.0), [3, 5, 1, 4, 0, 2, 6]);
+    }
+
+    #[test]
+    fn where_there_is_no_room_the_lowest_class_loses_its_last() {
+        let (mut queue, lost) = joined(3, &[0, 34, 0, 46, 46, 34]);
+        let numbers: Vec<u64> = lost.iter().map(|(waiting, _)| waiting.key.flow).collect();
+        // First those of no class, then the middle one's, the last of which is the newcomer itself.
+        assert_eq!(numbers, [2, 0, 5]);
+        assert_eq!(drain(&mut queue, 0.0), [3, 4, 1]);
+    }
+}

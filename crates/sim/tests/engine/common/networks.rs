@@ -636,7 +636,7 @@ fn dualpi2(limit: QueueLimit, step: u32) -> QueueSpec {
 }
 
 fn drr(limit: QueueLimit, step: u32) -> QueueSpec {
-    let weights = [(0, 1.0), (46, 0.3), (1, f64::from(1 + step % 5))].into();
+    let weights = vec![(0, 1.0), (46, 0.3), (1, f64::from(1 + step % 5))];
     QueueSpec::Drr(DrrSpec { limit, quantum_bytes: DECIMAL.bytes * (1 + step % 7), weights })
 }
 

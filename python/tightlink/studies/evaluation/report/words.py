@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 _DIGITS: Final = 3
 #: Widths below this share of the value are not worth ink.
 _NONE: Final = 5e-4
-_SHARES: Final = ("utilization", "loss", "time_even", "kept_of_half", "standard_kept", "long_over_short")
+_SHARES: Final = (
+    "utilization", "loss", "time_even", "kept_of_half", "standard_kept", "long_over_short", "scavenger_share",
+    "stream_loss", "voice_loss",
+)  # fmt: skip
 _TITLES: Final = {
     "utilization": "utilization",
     "loss": "loss",
@@ -42,6 +45,14 @@ _TITLES: Final = {
     "completion_p95_s": "p95 completion time",
     "completion_alone_s": "median completion time without the long flow",
     "unfinished": "flows that did not complete",
+    "goodput_bps": "goodput of all flows",
+    "aggressive_over_standard": "goodput of an aggressive flow over that of a standard one",
+    "scavenger_share": "share of the goodput that a less-than-best-effort flow takes",
+    "short_over_long_rtt": "goodput of the shorter round trip over that of the longer",
+    "stream_loss": "loss of the stream that does not answer",
+    "voice_delay_p95_s": "p95 one-way delay of a sparse flow",
+    "voice_loss": "loss of a sparse flow",
+    "queueing_p99_s": "p99 queueing delay",
 }
 
 

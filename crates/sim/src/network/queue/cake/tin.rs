@@ -72,7 +72,7 @@ struct Flow {
 /// A class.
 #[derive(Clone, Debug)]
 pub(super) struct Tin {
-    law: Law,
+    pub(super) law: Law,
     isolation: Isolation,
     /// Its share of the shaper's rate, in bit/s, and when it has used no more than that, in seconds.
     pub(super) rate_bps: f64,
@@ -125,7 +125,7 @@ impl Tin {
     }
 
     /// The number of the queue of a flow: its own, a free one of its set, or one that it shares.
-    fn number_of(&self, hash: u64, key: &FlowKey) -> u16 {
+    pub(super) fn number_of(&self, hash: u64, key: &FlowKey) -> u16 {
         let place = hash % QUEUES;
         let set = place - place % WAYS;
         let mut ways = (0..WAYS).map(|way| (set + (place + way) % WAYS) as u16);
