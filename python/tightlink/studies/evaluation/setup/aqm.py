@@ -1,9 +1,9 @@
 """The pack for queues: the tests of RFC 7928, each queue with its defaults over one bottleneck.
 
 Sections are those of the RFC. What it leaves open is chosen here and said in each test: a bottleneck of 20 Mbit/s and
-40 ms with a limit of two bandwidth-delay products, CUBIC where it wants a control like standard TCP's, BBR where it
-wants an aggressive one, LEDBAT where it wants one that gives way. Its levels of congestion are numbers of flows here; what
-drop-tail loses with each stands in the same table.
+40 ms with a limit of two bandwidth-delay products; CUBIC where it wants a control like standard TCP's, BBR where it
+wants an aggressive one, LEDBAT where it wants one that gives way. Its levels of congestion are numbers of flows here;
+what drop-tail loses with each stands in the same table.
 """
 
 from __future__ import annotations
