@@ -279,7 +279,7 @@ mod tests {
     /// Linux's `cobalt_queue_full` and `cobalt_queue_empty`: by 1/256 up, by 1/4096 down, once in each target.
     #[test]
     fn blue_rises_where_the_queue_is_full_and_falls_where_it_is_empty() {
-        let law = Law { target_s: 0.005, interval_s: 0.1, packet_s: 0.0, ecn: true };
+        let law = Law { target_s: 0.0055, interval_s: 0.1, packet_s: 0.0, ecn: true };
         let mut control = Control::default();
         (1..=100).for_each(|number| control.was_full(law, 0.001 * f64::from(number)));
         // After 6, 12, 18 … ms: once more than the target has passed.

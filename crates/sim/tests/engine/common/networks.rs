@@ -525,12 +525,14 @@ pub fn with_processors(networks: impl Strategy<Value = Scenario>) -> impl Strate
                 |path| path[0] as usize,
             );
             let whole = udp.payload_bytes + udp.header_bytes;
-            let pushes_back =
-                match scenario.links[first].queue.limit() {
-                    QueueLimit::Packets(limit) => limit > 1,
-                    QueueLimit::Bytes(limit) => limit >= u64::from(whole),
-                    QueueLimit::Unlimited => false,
-                } && !matches!(scenario.links[first].queue, QueueSpec::Red(_) | QueueSpec::Pie(_) | QueueSpec::Rem(_));
+            let pushes_back = match scenario.links[first].queue.limit() {
+                QueueLimit::Packets(limit) => limit > 1,
+                QueueLimit::Bytes(limit) => limit >= u64::from(whole),
+                QueueLimit::Unlimited => false,
+            } && !matches!(
+                scenario.links[first].queue,
+                QueueSpec::Red(_) | QueueSpec::Pie(_) | QueueSpec::Rem(_) | QueueSpec::FqPie(_)
+            );
             let fits = scenario.links.iter().all(|link| link.mtu_bytes.is_none_or(|mtu| mtu >= whole));
             match kind {
                 0 if pushes_back => flow.traffic = TrafficSpec::Saturate {},
