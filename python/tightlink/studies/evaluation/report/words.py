@@ -40,7 +40,7 @@ _TITLES: Final = {
     "refill_s": "time to fill the link again",
     "queueing_mean_s": "mean queueing delay",
     "queueing_p95_s": "p95 queueing delay",
-    "throughput_bps": "throughput of all flows of the control",
+    "throughput_bps": "throughput of all flows",
     "completion_median_s": "median completion time",
     "completion_p95_s": "p95 completion time",
     "completion_alone_s": "median completion time without the long flow",
