@@ -109,7 +109,7 @@ impl Store for Drr {
                     next.iter().for_each(|waiting| self.count_out(waiting));
                     return next;
                 }
-                // It goes on when its turn comes again.
+                // It continues when its turn comes again.
                 Some(_) => self.active.rotate_left(1),
                 None => {
                     class.deficit = 0.0;

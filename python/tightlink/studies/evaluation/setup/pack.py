@@ -27,7 +27,7 @@ SEEDS: Final = (1, 2, 3)
 
 @dataclass(frozen=True)
 class Subject:
-    """What is evaluated."""
+    """A control or a queue under evaluation."""
 
     label: str
     """What tables and figures call it: its name, and the options that were set."""
