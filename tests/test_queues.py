@@ -87,8 +87,8 @@ def test_red_follows_its_link() -> None:
 
 @pytest.mark.parametrize("kind", [name for name, _ in _core.queues()])
 def test_every_queue_can_be_written_and_read_again(kind: str) -> None:
-    needed = {"threshold": {"mark": "20 packets"}, "strict": {"order": ["CS0"]}}.get(kind, {})
-    scenario = with_queue({"kind": kind, "limit": "100 packets"} | needed)
+    needed: dict[str, dict[str, object]] = {"threshold": {"mark": "20 packets"}, "strict": {"order": ["CS0"]}}
+    scenario = with_queue({"kind": kind, "limit": "100 packets"} | needed.get(kind, {}))
     assert tl.loads(scenario.to_toml()).resolve() == scenario.resolve()
     links = tl.simulate(scenario).links
     assert links["utilization"][0] > 0.9
@@ -110,7 +110,8 @@ def test_a_managed_queue_is_shorter_than_drop_tail_and_says_why_it_drops() -> No
 
 def test_watching_changes_nothing() -> None:
     shaped = {"rate": "8 Mbit/s", "overhead": "18 B", "ack_filter": "normal"}
-    for kind, options in [*((kind, {}) for kind in HELD if kind != "strict"), ("cake", shaped)]:
+    plain: dict[str, str] = {}
+    for kind, options in [*((kind, plain) for kind in HELD if kind != "strict"), ("cake", shaped)]:
         scenario = with_queue({"kind": kind, "limit": "60 packets"} | options)
         assert tl.simulate(scenario).manifest["digest"] == tl.simulate(scenario, trace=True).manifest["digest"]
 
@@ -238,7 +239,7 @@ def test_a_class_of_one_flow_alone_is_written_only_where_it_is_one() -> None:
 
 
 def test_the_shaper_of_cake_keeps_to_its_rate_after_overhead() -> None:
-    """40 + 1000 B packets in ATM cells: 22 of 53 B each, so that 1,040 / 1,166 of the shaper's rate are left."""
+    """40 + 1000 B packets in ATM cells: 22 of 53 B each, so that 1,000 / 1,166 of the shaper's rate are left."""
     scenario = tl.loads(CLASSES.replace("RATE", "5 Mbit/s"))
     queue = {"kind": "cake", "rate": "2 Mbit/s", "overhead": "40 B", "cells": "atm"}
     run = tl.simulate(scenario.set("link.a.queue", queue))
@@ -285,7 +286,7 @@ traffic.up = { kind = "bulk", from = "home", to = "server", flows = 2 }
     for which in ("none", "normal", "aggressive"):
         flows = tl.simulate(tl.loads(text).set("link.home.reverse.queue", {"kind": "cake", "ack_filter": which})).flows
         up = flows["label"].str.starts_with("up")
-        found[which] = (flows.filter(up)["goodput_bps"].sum(), flows.filter(~up)["goodput_bps"].sum())
+        found[which] = [float(sum(flows.filter(side)["goodput_bps"])) for side in (up, ~up)]
     for which in ("normal", "aggressive"):
         assert found[which][0] > 1.1 * found["none"][0]
         assert found[which][1] > 0.98 * found["none"][1]
@@ -311,8 +312,8 @@ def test_dualpi2_keeps_l4s_short_beside_classic_traffic() -> None:
     # Rates within the factor of 2 that a window-based control has with a round trip of 25 ms beside one of 40 ms.
     assert 0.5 < l4s / classic < 2
     # With ECT(0) they meet in the Classic queue.
-    delays = tl.simulate(scenario.set("traffic.l4s.tcp.congestion", "dctcp")).flows["one_way_delay_p95_s"] - 0.01
-    assert delays.min() > 0.005
+    together = tl.simulate(scenario.set("traffic.l4s.tcp.congestion", "dctcp")).flows["one_way_delay_p95_s"]
+    assert all(delay > 0.015 for delay in together)
 
 
 def test_dualpi2_holds_classic_traffic_at_its_target() -> None:
