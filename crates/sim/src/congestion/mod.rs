@@ -330,6 +330,8 @@ macro_rules! controls {
 
             /// See [`CongestionControl::is_scalable`].
             #[must_use]
+            #[cold]
+            #[inline(never)]
             pub fn is_scalable(&self, handle: Handle) -> bool {
                 match handle.kind {
                     $(Kind::$type => self.$arena[handle.index as usize].is_scalable(),)+
