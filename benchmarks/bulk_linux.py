@@ -12,7 +12,7 @@ import argparse
 from pathlib import Path
 
 from tightlink.run import open_run
-from tightlink.studies.bulk_throughput.live.observe import measured
+from tightlink.studies.bulk_throughput.live import measured
 from tightlink.studies.bulk_throughput.observe.linux import STORED
 from tightlink.studies.bulk_throughput.setup.linux import cells
 from tightlink.studies.live import machine

@@ -39,7 +39,7 @@ TEXTS = [
     ("", "duration: this key is needed"),
     (
         "duraton = '1 s'",
-        "duraton: unknown key; expected one of duration, link, node, observe, profile, seed, topology, "
+        "duraton: unknown key; expected one of duration, link, node, observe, profile, routing, seed, topology, "
         'traffic; did you mean "duration"?',
     ),
     ("duration = '1 s'", "traffic: expected at least one flow, such as traffic.ftp"),

@@ -16,24 +16,13 @@ from tightlink.analysis.bulk_cells import cell, table
 from tightlink.analysis.bulk_path import BulkPath
 from tightlink.reduce import mean_of
 from tightlink.studies.bulk_throughput import STUDY
-from tightlink.studies.bulk_throughput.observe import (
-    alternatives,
-    cells,
-    criterion,
-    cross_traffic,
-    daresbury,
-    lines,
-    linux,
-    reference,
-    sites,
-    unknown,
-)
-from tightlink.studies.bulk_throughput.report import grids, residuals
+from tightlink.studies.bulk_throughput.observe import alternatives, grids, linux, residuals
+from tightlink.studies.bulk_throughput.report import _of_observations
+from tightlink.studies.bulk_throughput.report.grids import _shown, of_grids
 from tightlink.studies.bulk_throughput.setup import paths
-from tightlink.studies.bulk_throughput.setup.alternatives import ALTERNATIVES, DEFAULTS, Alternative
-from tightlink.studies.bulk_throughput.setup.cross_traffic import observations
+from tightlink.studies.bulk_throughput.setup.linux import UNKNOWNS, observations
 from tightlink.studies.bulk_throughput.setup.linux import cells as linux_cells
-from tightlink.studies.bulk_throughput.setup.unknown import UNKNOWNS
+from tightlink.studies.bulk_throughput.setup.paths import ALTERNATIVES, DEFAULTS, Alternative
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,7 +58,7 @@ def runs() -> Mapping[str, Run]:
 
 @pytest.fixture(scope="module")
 def grid(runs: Mapping[str, Run]) -> pl.DataFrame:
-    return cells.cells(runs, "daresbury", paths.DARESBURY.cells, paths.DARESBURY.path)
+    return grids.cells(runs, "daresbury", paths.DARESBURY.cells, paths.DARESBURY.path)
 
 
 def test_every_task_has_its_own_name() -> None:
@@ -78,10 +67,10 @@ def test_every_task_has_its_own_name() -> None:
     assert sum(len(place.cells) for place in paths.PATHS) == 760
 
 
-@pytest.mark.parametrize("place", reference.COMPARED, ids=lambda place: place.name)
+@pytest.mark.parametrize("place", residuals.COMPARED, ids=lambda place: place.name)
 def test_cells_without_loss_are_ns2s_to_the_packet(place: paths.Place, runs: Mapping[str, Run]) -> None:
     """A row of each path's grid, of those in which nothing is lost."""
-    theirs = reference.grid(place).filter((pl.col("bottleneck_drops") == 0) & (pl.col("flows").is_in([1, 4, 10])))
+    theirs = residuals.grid(place).filter((pl.col("bottleneck_drops") == 0) & (pl.col("flows").is_in([1, 4, 10])))
     assert theirs.height >= 6
     for row in theirs.iter_rows(named=True):
         run = runs[DEFAULTS.task(f"{place.name}/{row['window_packets']}/{row['flows']}")]
@@ -90,7 +79,7 @@ def test_cells_without_loss_are_ns2s_to_the_packet(place: paths.Place, runs: Map
             run.flows["packets_sent"].sum(),
             link["packets_in"],
             link["packets_dropped"],
-            cells.acked_packets(run, place.path),
+            grids.acked_packets(run, place.path),
         )
         assert ours == (row["packets_sent"], row["bottleneck_arrivals"], row["bottleneck_drops"], row["packets_acked"])
 
@@ -125,7 +114,7 @@ def test_the_stored_counts_are_those_of_ns2(name: str) -> None:
     place = next(place for place in paths.PATHS if place.name == place_name)
     counted = ns2(place, int(window), int(flows))
     columns = ("packets_sent", "bottleneck_arrivals", "bottleneck_drops", "packets_acked")
-    stored = reference.grid(place).filter((pl.col("window_packets") == int(window)) & (pl.col("flows") == int(flows)))
+    stored = residuals.grid(place).filter((pl.col("window_packets") == int(window)) & (pl.col("flows") == int(flows)))
     assert counted == ",".join(str(value) for value in stored.select(columns).row(0))
 
 
@@ -135,7 +124,7 @@ def test_every_statement_of_the_document_that_needs_a_simulation_is_judged() -> 
 
 
 def test_daresburys_claims(grid: pl.DataFrame) -> None:
-    found = alternatives.judged(daresbury.values(grid))
+    found = alternatives.judged(grids.daresbury_values(grid))
     assert {name: claim.holds for name, claim in found.items()} == {
         "daresbury.seventy-without-loss": True,
         "daresbury.four-needed": True,
@@ -153,8 +142,8 @@ def test_daresburys_claims(grid: pl.DataFrame) -> None:
 
 def test_two_flows_with_ns2s_defaults_need_no_two_more(runs: Mapping[str, Run]) -> None:
     few = [(window, flows) for window, flows in paths.DARESBURY.cells if flows in {1, 2, 4, 40}]
-    plain = cells.cells(runs, DEFAULTS.task("daresbury"), few, paths.DARESBURY.path)
-    found = alternatives.judged({f"daresbury.{key}": value for key, value in daresbury.without_losses(plain).items()})
+    plain = grids.cells(runs, DEFAULTS.task("daresbury"), few, paths.DARESBURY.path)
+    found = alternatives.judged({f"daresbury.{key}": value for key, value in grids.without_losses(plain).items()})
     assert {name: claim.holds for name, claim in found.items()} == {
         "daresbury.seventy-without-loss": False,
         "daresbury.four-needed": False,
@@ -165,8 +154,8 @@ def test_two_flows_with_ns2s_defaults_need_no_two_more(runs: Mapping[str, Run]) 
 def test_the_criterion_charges_for_misses_and_for_settings() -> None:
     missed = {"a": 0.2, "b": 0.0}
     plain, both = DEFAULTS, ALTERNATIVES[-1]
-    assert criterion.aic(missed, both) == pytest.approx(criterion.aic(missed, plain) + 4)
-    assert criterion.aic({"a": 0.1, "b": 0.0}, plain) < criterion.aic(missed, plain)
+    assert alternatives.aic(missed, both) == pytest.approx(alternatives.aic(missed, plain) + 4)
+    assert alternatives.aic({"a": 0.1, "b": 0.0}, plain) < alternatives.aic(missed, plain)
 
 
 def test_the_window_of_the_bdp_may_be_as_good_as_smaller_ones() -> None:
@@ -174,10 +163,10 @@ def test_the_window_of_the_bdp_may_be_as_good_as_smaller_ones() -> None:
         "flows": [1] * 3, "window_packets": [88, 175, 350], "goodput_bps": [5e6, 5e6, 4e6],
         "packets_sent": [10, 10, 12], "packets_dropped": [0, 0, 2],
     })  # fmt: skip
-    assert lines.is_best(line, 175)
-    assert lines.short_of_best(line, 350) == pytest.approx(0.25)
+    assert grids.is_best(line, 175)
+    assert grids.short_of_best(line, 350) == pytest.approx(0.25)
     # The window that never limits is one point with the best.
-    assert lines.beyond_best(line)["window_packets"].to_list() == [350]
+    assert grids.beyond_best(line)["window_packets"].to_list() == [350]
 
 
 def test_tahoe_and_sack_differ_where_something_is_lost_and_only_there(runs: Mapping[str, Run]) -> None:
@@ -209,7 +198,7 @@ def test_cross_traffic_takes_its_share_and_widens_the_interval() -> None:
     rows = pl.DataFrame({
         "setting": ["a"] * 6, "share": [0.0] * 3 + [0.4] * 3, "goodput_bps": [5e6] * 3 + [2e6, 3e6, 5e6], "weight": [5, 2, 5] * 2,
     })  # fmt: skip
-    assert cross_traffic.intervals(rows)["width"].to_list() == pytest.approx([0, 3 / 3.4167], rel=1e-3)
+    assert linux.intervals(rows)["width"].to_list() == pytest.approx([0, 3 / 3.4167], rel=1e-3)
 
 
 def test_what_was_measured_and_never_published_stays_open() -> None:
@@ -219,8 +208,8 @@ def test_what_was_measured_and_never_published_stays_open() -> None:
 
 
 def test_lbnls_claims(runs: Mapping[str, Run]) -> None:
-    lbnl = cells.cells(runs, "lbnl", [(w, n) for w in (6, 11, 175) for n in (1, 4)], paths.LBNL.path)
-    found = {name: claim.holds for name, claim in alternatives.judged(sites.lbnl(lbnl)).items()}
+    lbnl = grids.cells(runs, "lbnl", [(w, n) for w in (6, 11, 175) for n in (1, 4)], paths.LBNL.path)
+    found = {name: claim.holds for name, claim in alternatives.judged(grids.lbnl(lbnl)).items()}
     assert found == {"lbnl.window": False, "lbnl.window-above-bdp": True}
 
 
@@ -245,15 +234,15 @@ def test_names_of_tasks_say_what_they_belong_to() -> None:
 
 
 def test_the_report_of_a_grid(grid: pl.DataFrame) -> None:
-    section = grids._site(paths.DARESBURY, grid)
-    assert "loss" in section.finding
-    kept = grids.shown(grid)
+    names, _ = of_grids(dict.fromkeys((place.name for place in paths.PATHS), grid))
+    assert "loss" in names["sites"][0]["finding"]
+    kept = _shown(grid)
     assert kept["line"].unique(maintain_order=True).to_list()[:2] == ["1", "2"]
     assert table(grid.to_dicts())["limit"].to_list() == grid["limit"].to_list()
 
 
 def test_unknown_traffic_costs_a_prediction_its_accuracy(runs: Mapping[str, Run]) -> None:
-    found = cross_traffic.points(paths.LBNL, runs)
+    found = linux.points(paths.LBNL, runs)
     assert found.height == 32
     # Nobody gains by the company of others but by chance, and whoever fills the path loses their share.
     assert (found["residual"] < 0.05).all()
@@ -266,10 +255,9 @@ def test_unknown_traffic_costs_a_prediction_its_accuracy(runs: Mapping[str, Run]
 
 
 def test_the_residuals_in_the_report(runs: Mapping[str, Run]) -> None:
-    section = residuals.section({place.name: cross_traffic.points(place, runs) for place in paths.SITES})
-    assert section.finding.count("(the document:") == 4
-    (table,) = (block for block in section.blocks if isinstance(block, tl.report.Table))
-    assert table.frame["points"].to_list() == [32, 8, 8, 8, 8] * 4
+    names, blocks = _of_observations({place.name: linux.points(place, runs) for place in paths.SITES})
+    assert names["synthetic_r2"].count("(the document:") == 4
+    assert blocks["agreements"].frame["points"].to_list() == [32, 8, 8, 8, 8] * 4
 
 
 def test_what_was_measured_is_stored_with_where_and_how() -> None:
@@ -289,7 +277,7 @@ def test_linux_is_as_its_profile_has_it(runs: Mapping[str, Run]) -> None:
 
 def test_more_bandwidth_than_predicted_is_underestimated(runs: Mapping[str, Run]) -> None:
     quiet, wide = (next(each for each in UNKNOWNS if (each.cross, each.bandwidth) == (0, more)) for more in (1, 1.5))
-    known, other = unknown._explained(quiet, runs), unknown._explained(wide, runs)
+    known, other = residuals._explained(quiet, runs), residuals._explained(wide, runs)
     assert abs(known.figures["most_flows_median"]) < 0.05
     assert other.figures["most_flows_median"] > 0.25
     assert (quiet.names, wide.names) == ((), ("bandwidth",))

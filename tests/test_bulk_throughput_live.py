@@ -13,9 +13,7 @@ from tightlink.analysis.bulk_path import BulkPath
 from tightlink.measure.machine import missing
 from tightlink.run import Framed, Run
 from tightlink.studies.bulk_throughput import STUDY
-from tightlink.studies.bulk_throughput.live import observe
-from tightlink.studies.bulk_throughput.live.observe import points, values
-from tightlink.studies.bulk_throughput.live.report import report
+from tightlink.studies.bulk_throughput.live import observe, points, report, values
 from tightlink.studies.bulk_throughput.setup.linux import CONTROLS, FLOWS, cells, path_of
 from tightlink.studies.bulk_throughput.setup.paths import LBNL, SITES
 from tightlink.studies.live import Measurement, measure_all

@@ -13,11 +13,12 @@ import polars as pl
 import pytest
 
 import tightlink as tl
+from stores import run_in
 from tightlink import cli, experiment
 from tightlink.checksums import DamagedError, check, read_json, read_parquet, seal, write_json, write_table
+from tightlink.experiment.execute import Task
 from tightlink.experiment.store import Store
 from tightlink.experiment.stored import opened
-from tightlink.simulate import prepare
 
 QUEUE = "link.bottleneck.queue"
 
@@ -46,47 +47,47 @@ def test_every_bit_of_a_table_counts(of: Callable[[object], Any], tmp_path: Path
 
 def test_every_bit_of_a_run_counts_and_is_made_again(scenario: tl.Scenario, tmp_path: Path) -> None:
     store = Store(tmp_path)
-    flows = store.run(scenario).flows
+    flows = run_in(store, scenario).flows
     (file,) = store.files()
     whole = file.read_bytes()
     for place in random.Random(1).sample(range(len(whole)), 60):
         file.write_bytes(_flipped(whole, place, place % 8))
         again = Store(tmp_path)
-        assert again.run(scenario).flows.equals(flows)
+        assert run_in(again, scenario).flows.equals(flows)
         assert ([error.path for error in again.damaged], again.simulated) == ([file], 1)
         assert file.read_bytes() == whole
     file.unlink()
     file.mkdir()
-    assert Store(tmp_path).run(scenario).flows.equals(flows)
+    assert run_in(Store(tmp_path), scenario).flows.equals(flows)
     assert file.read_bytes() == whole
 
 
 def test_only_what_is_read_is_compared(scenario: tl.Scenario, tmp_path: Path) -> None:
     store = Store(tmp_path)
-    store.run(scenario, trace=True)
+    run_in(store, scenario, trace=True)
     (file,) = store.files()
     whole = file.read_bytes()
     # The packets are the largest part, in the middle.
     file.write_bytes(_flipped(whole, len(whole) // 2))
-    assert Store(tmp_path).find(scenario, prepare(scenario)) is not None
+    assert isinstance(Store(tmp_path).look(Task("it", scenario)), tl.Run)
     run = opened(file)
     assert run is not None
     assert run.flows.height == 1
     with pytest.raises(DamagedError, match="its table packets does not match its checksum"):
         _ = run.packets
     again = Store(tmp_path)
-    assert again.run(scenario, trace=True).packets.height > 0
+    assert run_in(again, scenario, trace=True).packets.height > 0
     assert (len(again.damaged), file.read_bytes()) == (1, whole)
 
 
 def test_a_run_under_the_name_of_another_is_damaged(scenario: tl.Scenario, tmp_path: Path) -> None:
     store = Store(tmp_path)
-    store.run(scenario)
-    store.run(scenario.set("seed", 7))
+    run_in(store, scenario)
+    run_in(store, scenario.set("seed", 7))
     one, other = store.files()
     one.write_bytes(other.read_bytes())
     again = Store(tmp_path)
-    assert {again.run(scenario.set("seed", seed)).manifest["seed"] for seed in (1, 7)} == {1, 7}
+    assert {run_in(again, scenario.set("seed", seed)).manifest["seed"] for seed in (1, 7)} == {1, 7}
     assert len(again.damaged) == 1
 
 

@@ -15,7 +15,7 @@ import pytest
 import tightlink as tl
 from tightlink import cli, console
 from tightlink.commands.run_output import print_summary
-from tightlink.measure import machine
+from tightlink.measure import system
 
 
 @pytest.fixture
@@ -162,12 +162,12 @@ def test_studies(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch
     assert cli.main(["study", "--new", "my-study"]) == 2
     capsys.readouterr()
     assert cli.main(["study", "my_study.py", "--claims"]) == 0
-    assert "holds if window-8.goodput_mbit > 1.9" in capsys.readouterr().out
+    assert "holds if windows.8.goodput_bps > 1.9e6" in capsys.readouterr().out
     assert [file.name for file in tmp_path.iterdir()] == ["my_study.py"]
     assert cli.main(["study", "my_study.py", "-j", "2"]) == 0
     assert capsys.readouterr().out.splitlines()[2].split() == "Eight packets fill the link – 1.912 Mbit/s holds".split()
     assert (tmp_path / "results" / "my-study" / "report.html").exists()
-    wrong = (tmp_path / "my_study.py").read_text(encoding="utf-8").replace("mbit > 1.9", "mbit > 2.9")
+    wrong = (tmp_path / "my_study.py").read_text(encoding="utf-8").replace("bps > 1.9e6", "bps > 2.9e6")
     (tmp_path / "wrong.py").write_text(wrong, encoding="utf-8")
     assert cli.main(["study", "wrong.py", "-o", "two"]) == 3
     assert "theory contradicted" in capsys.readouterr().out
@@ -175,7 +175,7 @@ def test_studies(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch
         "1 / 0": "wrong.py, line 1: ZeroDivisionError: division by zero",
         "STUDY = 1": "wrong.py: it defines no STUDY",
         wrong.replace("holds = ", "hold = "): 'claim full-8: "hold" is no key of a claim; did you mean "holds"?',
-        wrong.replace("window-8.goodput_mbit >", "window-9.goodput_mbit >"): '"window-9.goodput_mbit" was not observed',
+        wrong.replace("windows.8.goodput_bps >", "windows.9.goodput_bps >"): '"windows.9.goodput_bps" was not observed',
     }.items():
         (tmp_path / "wrong.py").write_text(text, encoding="utf-8")
         assert cli.main(["study", "wrong.py", "-o", "three"]) in {1, 2}
@@ -239,7 +239,7 @@ def test_standard_output_that_takes_nothing() -> None:
 def test_what_takes_linux_says_so_elsewhere(
     words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(machine, "sys", SimpleNamespace(platform="darwin"))
+    monkeypatch.setattr(system, "sys", SimpleNamespace(platform="darwin"))
     assert cli.main(words) == 2
     assert "tightlink: measure and emulate need Linux, and this is darwin: " in capsys.readouterr().err
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tightlink.analysis import sawtooth
 from tightlink.analysis.response_laws import Cubic, HighSpeed, HTcp, Law, Reno, Scalable, mean_window
-from tightlink.studies.congestion_basics import STUDY
-from tightlink.studies.congestion_basics.setup import long_path, operating_points, paths, responses
+from tightlink.studies.congestion_basics import STUDY, setup
 from tightlink.studies.running import study
 
 if TYPE_CHECKING:
@@ -34,15 +34,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The study with fewer losses, queues and seconds."""
     place = tmp_path_factory.mktemp("study") / "congestion-basics"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(responses, "LOSSES", {1e-2: (1, 200), 1e-3: (2, 400), 1e-4: (2, 100), 1e-5: (1, 10)})
-        patch.setattr(responses, "LAW_LOSSES", dict.fromkeys((1e-2, 1e-3, 1e-4, 1e-5), 500))
-        patch.setattr(paths, "RTTS_MS", (10,))
-        patch.setattr(paths, "CHOSEN_MS", 10)
-        patch.setattr(paths, "QUEUES_BDP", (0.1, 0.2, 0.3))
-        patch.setattr(long_path, "DURATION_S", 60)
-        patch.setattr(long_path, "COMPARED_S", 20)
-        patch.setattr(long_path, "LOSSES", (0.0, 1e-6))
-        patch.setattr(operating_points, "DELAY_DURATION_S", 24)
+        patch.setattr(setup, "LOSSES", {1e-2: (1, 200), 1e-3: (2, 400), 1e-4: (2, 100), 1e-5: (1, 10)})
+        patch.setattr(setup, "LAW_LOSSES", dict.fromkeys((1e-2, 1e-3, 1e-4, 1e-5), 500))
+        fewer = {"rtt_ms": (10.0,), "queue_bdp": (0.1, 0.2, 0.3), "flows": (1, 8)}
+        patch.setattr(setup, "PATHS", replace(setup.PATHS, levels=fewer))
+        patch.setattr(setup, "CHOSEN_MS", 10)
+        patch.setattr(setup, "DURATION_S", 60)
+        patch.setattr(setup, "COMPARED_S", 20)
+        patch.setattr(setup, "STANDARD", replace(setup.STANDARD, levels={**setup.STANDARD.levels, "loss": (0.0, 1e-6)}))
+        patch.setattr(setup, "DELAY_DURATION_S", 24)
         assert study(STUDY, place, jobs=2).exit_code == 3
     return place
 

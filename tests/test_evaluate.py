@@ -16,8 +16,10 @@ from tightlink import _core
 from tightlink.analysis import sawtooth
 from tightlink.cli import main
 from tightlink.experiment.store import Store
-from tightlink.studies.evaluation.setup import alone, changes, company, pack, queues, samples, short_flows
+from tightlink.studies.evaluation import evaluate_queues
+from tightlink.studies.evaluation.setup import alone, aqm, changes, company, pack, queues, samples, short_flows
 from tightlink.studies.evaluation.setup.controls import control, controls
+from tightlink.studies.evaluation.setup.disciplines import disciplines
 from tightlink.studies.evaluation.setup.path import Path as Bottleneck
 from tightlink.studies.evaluation.setup.trials import trials
 
@@ -37,7 +39,7 @@ def _small() -> Iterator[None]:
         patch.setattr(alone, "RTTS_MS", (10, 50))
         patch.setattr(alone, "_RAMP", Bottleneck(rate_mbit=20, rtt_ms=100))
         patch.setattr(company, "PATHS", (company.SLOW,))
-        for module in (company, queues, short_flows):
+        for module in (aqm, company, queues, short_flows):
             patch.setattr(module, "SEEDS", SEEDS)
         yield
 
@@ -102,7 +104,7 @@ def test_every_queue_and_every_control_of_the_engine_is_evaluated(found: Evaluat
     assert set(settings) <= {name for name, _ in _core.queues()}
     assert "drop-tail" in settings
     listed = controls([name for name, _ in _core.congestion()])
-    planned = trials(listed, pack.tests())
+    planned = trials(listed, pack.tests("control"))
     assert {trial.control.label for trial in planned} == {name for name, _ in _core.congestion()}
 
 
@@ -184,9 +186,63 @@ def test_the_command_prints_controls_side_by_side(tmp_path: Path, capsys: pytest
     assert set(json.loads(capsys.readouterr().out)) == {"controls", "tests", "summary"}
 
 
+def test_queues_are_set_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """RFC 7928: turns of flows keep a call from a long flow's queue, and a stream from others' shares."""
+    out = tmp_path / "out"
+    arguments = [
+        "evaluate",
+        "--queues",
+        "drop-tail",
+        "fq-codel:target=4 ms",
+        "--test",
+        "bursts",
+        "-o",
+        str(out),
+        "-j",
+        "2",
+    ]
+    assert main(arguments) == 0
+    assert capsys.readouterr().out.splitlines()[0].split() == ["drop-tail", "fq-codel:target=4", "ms"]
+    assert main([*arguments, "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["queues"]["fq-codel:target=4 ms"] == {"kind": "fq-codel", "target": "4 ms"}
+    delays = {
+        row["queue"]: row["value"] - aqm.PATH.rtt_ms / 2e3
+        for row in printed["summary"]
+        if row["measure"] == "voice_delay_p95_s"
+    }
+    # A call waits for a packet in service, at most.
+    assert delays["fq-codel:target=4 ms"] < 2 * aqm.PATH.packet_s + 0.0005 < 0.02 < delays["drop-tail"]
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "Queues, evaluated" in page
+    found = evaluate_queues(["fq-codel", {"kind": "drop-tail"}], tests=["unresponsive"], jobs=2)
+    kept = {
+        label: found.values[f"{label}.unresponsive.{aqm.PATH.label}.goodput_bps"] or 0
+        for label in ("fq-codel", "drop-tail")
+    }
+    # Four of five shares, less headers and random traffic; and what a stream of half of the link leaves.
+    assert kept["fq-codel"] > 0.7 * aqm.PATH.rate_bps > 0.5 * aqm.PATH.rate_bps > kept["drop-tail"]
+
+
+def test_every_test_of_queues_has_numbers_of_every_queue() -> None:
+    kinds = queues.kinds()
+    assert {"drop-tail", "cake", "dualpi2", "fq-pie", "cobalt"} <= set(kinds)
+    planned = trials(disciplines(["cake"]), pack.tests("queue"))
+    assert {trial.test.name for trial in planned} == {test.name for test in aqm.TESTS}
+    for trial in planned[:: len(SEEDS)]:
+        measured = trial.case.measure({"run": tl.simulate(trial.case.scenarios["run"])})
+        assert all(measured[headline.measure] is not None for headline in trial.test.headlines), trial.test.name
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (["--queues"], "at least one queue"),
+        (["--queues", "codl"], 'did you mean "codel"?'),
+        (["--queues", "codel", "codel"], "each queue once"),
+        (["--queues", "codel:targt=1 ms"], "targt"),
+        (["--queues", "strict"], "order: this key is needed"),
+        (["--queues", "codel", "--test", "burst"], "did you mean bursts?"),
         ([], "at least one congestion control"),
         (["renno"], 'did you mean "reno"?'),
         (["reno", "reno"], "each congestion control once"),

@@ -1,4 +1,4 @@
-"""Runs with users: on several threads, watched, and interrupted."""
+"""Large runs, of users and of flows: on several threads, watched, and interrupted."""
 
 from __future__ import annotations
 
@@ -30,6 +30,43 @@ def test_threads_do_not_change_the_tables() -> None:
     one, two = (tl.simulate(scenario, threads=threads) for threads in (1, 2))
     assert one.manifest["digest"] == two.manifest["digest"]
     assert one.manifest["packet_hops"] == two.manifest["packet_hops"] > 0
+
+
+def _flows(duration: str) -> tl.Scenario:
+    dumbbell = tl.load("examples/dumbbell.toml")
+    return dumbbell.set("duration", duration)
+
+
+def test_threads_do_not_change_the_tables_of_flows() -> None:
+    # Longer than the loop over events has before several threads are tried.
+    scenario = _flows("60 s")
+    one, two = (tl.simulate(scenario, threads=threads) for threads in (1, 2))
+    assert one.manifest["digest"] == two.manifest["digest"]
+    assert one.manifest["packet_hops"] == two.manifest["packet_hops"]
+    assert one.manifest["random_draws"] == two.manifest["random_draws"]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_run_of_flows_is_watched_and_kept_as_far_as_it_came(threads: int) -> None:
+    heard: list[SimulationProgress] = []
+
+    def interrupt(now: SimulationProgress) -> None:
+        heard.append(now)
+        if len(heard) > 1:
+            raise KeyboardInterrupt
+
+    scenario = _flows("30 min")
+    part = tl.simulate(scenario, watch=interrupt, part=True, threads=threads)
+    until = part.manifest["part_until_s"]
+    assert 0 < heard[0].simulated_s <= until < 1800
+    assert (heard[0].packet_hops or 0) > 0
+    assert "M packet-hops/s" in str(heard[0])
+    assert part.flows["stop_s"].to_list() == pytest.approx([until] * part.flows.height)
+    # It is the beginning of the run, but for what was granted and not done at its end.
+    whole = tl.simulate(scenario.set("duration", f"{until!r} s"))
+    goodput = part.flows["goodput_bps"].sum()
+    assert goodput == pytest.approx(whole.flows["goodput_bps"].sum(), rel=0.02)
+    assert max(part.links["utilization"].to_list()) <= 1
 
 
 def test_a_run_says_how_far_it_is() -> None:

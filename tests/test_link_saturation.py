@@ -17,10 +17,10 @@ from tightlink.analysis.saturation import find
 from tightlink.experiment.claims import Claim
 from tightlink.experiment.results import results, write_results
 from tightlink.studies.link_saturation import STUDY
-from tightlink.studies.link_saturation.observe import phases, saturation
-from tightlink.studies.link_saturation.observe.bifurcation import series
-from tightlink.studies.link_saturation.observe.measures import measure
-from tightlink.studies.link_saturation.setup import connections, interface, perturbation, sweeps
+from tightlink.studies.link_saturation.observe import saturation
+from tightlink.studies.link_saturation.observe.bifurcation import correlation_steps, series
+from tightlink.studies.link_saturation.observe.saturation import measure
+from tightlink.studies.link_saturation.setup import interface, variations
 from tightlink.studies.study import Report
 
 #: Ids never change: scripts rely on them.
@@ -58,8 +58,8 @@ def found(runs: dict[str, tl.Run]) -> tuple[list[Claim], Report]:
 
 
 def _reduce(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(connections, "DURATION_S", 2.0)
-    patch.setattr(connections, "DENSITIES", (1, 2, 4, 8, 12, 16, 32, 64))
+    patch.setattr(variations, "CONNECTED_S", 2.0)
+    patch.setattr(variations, "DENSITIES", (1, 2, 4, 8, 12, 16, 32, 64))
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +126,7 @@ def test_the_report_has_every_part(found: tuple[list[Claim], Report], tmp_path: 
 
 
 def test_the_table_of_runs_can_be_analysed(runs: dict[str, tl.Run], tmp_path: Path) -> None:
-    chosen = (sweeps.MAIN, sweeps.SLOW, sweeps.GIGABIT, sweeps.FRAGMENTS)
+    chosen = (interface.MAIN, interface.SLOW, interface.GIGABIT, interface.FRAGMENTS)
     own = {sweep.key(size): sweep.scenario(size) for sweep in chosen for size in sweep.payloads}
     write_results(tmp_path / "runs.parquet", results(own, runs, STUDY.measure))
     command = [sys.executable, "-m", "tightlink", "analyze", "saturation", str(tmp_path)]
@@ -154,47 +154,47 @@ def test_the_interface_is_as_fast_as_the_line_where_the_document_allows_it() -> 
 
 
 def test_without_a_cost_per_byte_the_rate_is_constant() -> None:
-    rates = [measure(tl.simulate(sweeps.NO_BYTES.scenario(payload)))["packets_per_s"] for payload in (25, 200, 400)]
+    rates = [measure(tl.simulate(interface.NO_BYTES.scenario(payload)))["packets_per_s"] for payload in (25, 200, 400)]
     assert max(rates) - min(rates) <= 1
-    usual = [measure(tl.simulate(sweeps.MAIN.scenario(payload)))["packets_per_s"] for payload in (25, 400)]
+    usual = [measure(tl.simulate(interface.MAIN.scenario(payload)))["packets_per_s"] for payload in (25, 400)]
     assert usual[0] > 1.15 * usual[1]
 
 
 def test_a_slower_receiver_loses_what_it_cannot_take() -> None:
-    slow = sweeps.SLOW_RECEIVERS[-1]
+    slow = interface.SLOW_RECEIVERS[-1]
     assert measure(tl.simulate(slow.scenario(25)))["loss"] == pytest.approx(1 - 1 / 1.25, abs=0.005)
     assert measure(tl.simulate(slow.scenario(1425)))["loss"] == 0
-    lost, paused = (measure(tl.simulate(sweep.scenario(25))) for sweep in (slow, sweeps.PAUSED))
+    lost, paused = (measure(tl.simulate(sweep.scenario(25))) for sweep in (slow, interface.PAUSED))
     assert paused["loss"] == 0
     assert paused["packets_per_s"] == pytest.approx(lost["packets_per_s"], rel=0.005)
 
 
 def test_a_full_queue_puts_small_packets_on_the_unstable_branch() -> None:
     """They fill the line until the queue is empty, which takes its length over the difference of two rates."""
-    run = tl.simulate(perturbation.scenario(perturbation.QUEUE, 200))
-    found = bifurcation.returns_to_branch(series(run, perturbation.QUEUE, plateau=True), 44.3536e6)
+    run = tl.simulate(variations.perturbation_scenario(variations.QUEUE, 200))
+    found = bifurcation.returns_to_branch(series(run, variations.QUEUE, plateau=True), 44.3536e6)
     line, own = 100e6 / 8 / (200 + 66), 27_721
     assert found.returned
     assert found.start == pytest.approx(line / own - 1, rel=0.01)
-    drained = perturbation.FILLED_S + perturbation.QUEUE_PACKETS / (line - own)
+    drained = variations.FILLED_S + variations.QUEUE_PACKETS / (line - own)
     assert found.settled_s == pytest.approx(drained, abs=0.015)
 
 
 def test_names_are_unique_and_sweeps_are_known() -> None:
     tasks = STUDY.all_tasks()
     assert len({task.name for task in tasks}) == len(tasks)
-    assert sweeps.sweep_of(sweeps.MAIN.scenario(25)) == "100 Mbit/s"
-    assert sweeps.link_of(sweeps.FRAGMENTS.scenario(1475)) == ""
-    assert sweeps.sweep_of(perturbation.scenario(perturbation.SILENCE, 50)) == ""
+    assert interface.sweep_of(interface.MAIN.scenario(25)) == "100 Mbit/s"
+    assert interface.link_of(interface.FRAGMENTS.scenario(1475)) == ""
+    assert interface.sweep_of(variations.perturbation_scenario(variations.SILENCE, 50)) == ""
 
 
 def test_streams_stop_a_router_that_arrivals_interrupt_and_tcp_does_not() -> None:
     """A packet takes 200 µs of it, 100 of them on arrival: 20 streams of 250/s fill it, 40 leave it no time."""
     for streams, rate in ((10, 2500), (20, 5000), (30, 2500), (40, 0)):
-        run = tl.simulate(connections.STREAMS.scenario(streams))
-        assert int(run.flows["packets_delivered"].sum()) / connections.DURATION_S == pytest.approx(rate, abs=60)
-    flows = tl.simulate(connections.LIVELOCK.scenario(40)).flows
-    assert int(flows["packets_delivered"].sum()) / connections.DURATION_S > 2000
+        run = tl.simulate(variations.STREAMS.scenario(streams))
+        assert int(run.flows["packets_delivered"].sum()) / variations.CONNECTED_S == pytest.approx(rate, abs=60)
+    flows = tl.simulate(variations.LIVELOCK.scenario(40)).flows
+    assert int(flows["packets_delivered"].sum()) / variations.CONNECTED_S > 2000
 
 
 def test_the_correlation_time_of_a_series_is_known() -> None:
@@ -203,4 +203,4 @@ def test_the_correlation_time_of_a_series_is_known() -> None:
     series = np.zeros_like(draw)
     for step in range(1, len(draw)):
         series[step] = 0.9 * series[step - 1] + draw[step]
-    assert phases.correlation_steps(series) == pytest.approx(9.5, rel=0.1)
+    assert correlation_steps(series) == pytest.approx(9.5, rel=0.1)

@@ -14,7 +14,7 @@ from tightlink.measure.relay import SpoiledError
 from tightlink.run import Framed, Run
 from tightlink.studies.link_saturation import STUDY
 from tightlink.studies.link_saturation.live import hosts, kernel
-from tightlink.studies.link_saturation.setup.sweeps import MAIN
+from tightlink.studies.link_saturation.setup.interface import MAIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable

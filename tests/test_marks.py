@@ -22,6 +22,10 @@ KINDS: dict[str, dict[str, Any]] = {
     "rem": {"gamma": 0.01},
     "codel": {},
     "fq-codel": {},
+    "fq-pie": {},
+    "cobalt": {},
+    "fq-cobalt": {},
+    "cake": {},
 }
 
 

@@ -111,7 +111,7 @@ def test_other_seeds_have_other_times() -> None:
     ids=["video", "on-off by iperf3"],
 )
 def test_what_cannot_be_sent_is_refused(traffic: str, sender: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tightlink.measure.sender_iperf3.missing", lambda _: None)
+    monkeypatch.setattr("shutil.which", lambda name: name)
     with pytest.raises(tl.ScenarioError) as error:
         measure(tl.loads(WIRE + traffic, file="x.toml"), sender=sender)
     assert str(error.value) == f"x.toml: {says}"

@@ -12,13 +12,14 @@ import pytest
 
 import tightlink as tl
 from programs import CHROMIUM, needs_browser
+from stores import run_in
 from tightlink.analysis import response as theory
 from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.store import Store
 from tightlink.studies import study as machinery
-from tightlink.studies.one_flow.observe import cases as measures
-from tightlink.studies.one_flow.observe.quality import Quality
-from tightlink.studies.one_flow.setup import cases, phase, response
+from tightlink.studies.one_flow import setup
+from tightlink.studies.one_flow.observe import cases
+from tightlink.studies.one_flow.observe.cases import Quality
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,7 @@ def claims(folder: Path) -> dict[str, dict[str, Any]]:
     return {claim["id"]: claim for claim in listed}
 
 
-@pytest.mark.parametrize("case", [case.name for case in cases.CASES if case.name != "queue-5"])
+@pytest.mark.parametrize("case", [case.name for case in setup.CASES if case.name != "queue-5"])
 def test_six_cases_are_exact(claims: dict[str, dict[str, Any]], case: str) -> None:
     for name in ("packets-sent", "packets-dropped", "kilobytes"):
         claim = claims[f"{case}.{name}"]
@@ -163,7 +164,7 @@ def machinery_tasks() -> list[Any]:
 
 
 def test_measures_of_the_base_case() -> None:
-    found = measures.measure(cases.BASE, tl.simulate(cases.tcp(cases.BASE), trace=True))
+    found = cases.measure(setup.BASE, tl.simulate(setup.tcp(setup.BASE), trace=True))
     # 20 packets of 1040 B at 2 Mbit/s are 83.2 ms; the ACK's way back takes 10.16 of them.
     assert found.latency_s == pytest.approx(0.0832 - 0.01016)
     assert found.jitter_s == 0
@@ -176,7 +177,7 @@ def test_measures_of_the_base_case() -> None:
 
 
 def test_measures_of_udp() -> None:
-    found = measures.measure(cases.BASE, tl.simulate(cases.udp(cases.BASE), trace=True))
+    found = cases.measure(setup.BASE, tl.simulate(setup.udp(setup.BASE), trace=True))
     assert (found.sent, found.dropped, found.header_bytes) == (3094, 600, 0)
     assert found.loss == 600 / 3094
     assert found.latency_spread_s > 0
@@ -193,7 +194,7 @@ def test_response_functions() -> None:
 
 
 def test_random_loss_is_near_theory(tmp_path: Path) -> None:
-    run = Store(tmp_path).run(response.scenario(loss=0.001, seed=1, recovery="reno"))
+    run = run_in(Store(tmp_path), setup.response_scenario(loss=0.001, seed=1, recovery="reno"))
     flow = run.flows.row(0, named=True)
     packets = flow["goodput_bps"] * (flow["one_way_delay_mean_s"] + 0.05) / 8000
     assert packets == pytest.approx(theory.mathis(flow["packets_dropped"] / flow["packets_sent"]), rel=0.1)
@@ -217,7 +218,7 @@ def test_phase_effects_need_that_nothing_is_random() -> None:
     """With a round trip that is longer by a packet time one flow starves; a little random traffic mends it."""
     shares = []
     for noise in (False, True):
-        near, far, *_ = tl.simulate(phase.scenario(5000, noise=noise)).flows["goodput_bps"].to_list()
+        near, far, *_ = tl.simulate(setup.phase_scenario(5000, noise=noise)).flows["goodput_bps"].to_list()
         shares.append(far / (near + far))
     assert shares[0] > 0.8
     assert 0.35 < shares[1] < 0.65

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tightlink as tl
-from tightlink.experiment.claims import exact
+from tightlink.experiment.claims import compared
 from tightlink.measure.machine import missing
 from tightlink.run import Framed, Run
 from tightlink.studies.live import measure_all
 from tightlink.studies.one_flow import STUDY, live
-from tightlink.studies.one_flow.setup.cases import CASES
+from tightlink.studies.one_flow.setup import CASES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +41,9 @@ def _like_measured(run: Run) -> Run:
 def _found(runs: Mapping[str, Run]) -> tuple[list[Claim], Report]:
     """Claims and report of what was measured."""
     table, observed = STUDY.table(), live.observe(runs)
-    published = {each.id: exact(each.id, each.statement, each.source, each.expected, None) for each in table.statements}
+    published = {
+        each.id: compared(each.id, each.statement, each.source, each.expected, None) for each in table.statements
+    }
     return table.judged_live(observed.values), live.report(observed, published)
 
 

@@ -197,17 +197,8 @@ def test_regions_are_shaded_where_they_begin() -> None:
     assert plots.loss_over(found).get_ylabel() == "loss (%)"
 
 
-def test_fundamental_diagrams() -> None:
-    frame = pl.DataFrame({"flows": [1, 1, 2, 3], "throughput_bps": [1e6, 3e6, 5e6, 4e6]})
-    ax = plots.fundamental_diagram(frame, density="flows", flow="throughput_bps")
-    np.testing.assert_allclose(_points(ax, 0), [[1, 2], [2, 5], [3, 4]])
-    assert ax.lines[1].get_label() == "largest mean flow, at 2"
-    road = plots.vehicle_traffic(speed_km_h=100, capacity_per_h=2000, jam_per_km=120)
-    np.testing.assert_allclose(_points(road, 1), [[20, 2000], [120, 0]])
-
-
 def test_one_file_by_its_ending(tmp_path: Path) -> None:
-    figure = plots.vehicle_traffic().get_figure()
+    figure = plots.bifurcation(bifurcation.branches(96e6, 451.0, [100, 451.0, 1000])).get_figure()
     assert isinstance(figure, Figure)
     for ending in ("png", "svg", "pdf"):
         first, second = (plots.write(figure, tmp_path / f"{name}.{ending}").read_bytes() for name in ("one", "two"))

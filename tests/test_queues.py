@@ -10,6 +10,7 @@ import pytest
 
 import tightlink as tl
 from tightlink import _core
+from tightlink.scenario.held_disciplines import HELD
 
 SCENARIO = """\
 duration = "20 s"
@@ -46,6 +47,28 @@ def test_options_have_the_defaults_of_their_sources() -> None:
     assert resolved({"kind": "threshold", "limit": "100 packets", "mark": "30 kB"}) == {
         "kind": "threshold", "limit": limit, "mark": {"bytes": 30_000},
     }  # fmt: skip
+    assert resolved({"kind": "fq-pie"}) == {
+        "kind": "fq-pie", "limit": {"packets": 10240}, "target_s": 0.015, "update_s": 0.015, "burst_s": 0.15,
+        "flows": 1024, "quantum_bytes": 1514, "ecn": False,
+    }  # fmt: skip
+    cobalt = {"target_s": 0.005, "interval_s": 0.1}
+    assert resolved({"kind": "cobalt", "limit": "100 packets"}) == {
+        "kind": "cobalt", "limit": limit, **cobalt, "ecn": False,
+    }  # fmt: skip
+    assert resolved({"kind": "cake"}) == {
+        "kind": "cake", "limit": {"packets": 10240}, **cobalt, "ecn": True, "rate_bps": None,
+        "overhead": {"bytes": 0, "smallest_bytes": 0, "cells": "none"}, "isolation": "triple-isolate",
+        "tins": "diffserv3", "ack_filter": "none",
+    }  # fmt: skip
+    assert resolved({"kind": "dualpi2"}) == {
+        "kind": "dualpi2", "limit": {"packets": 10000}, "target_s": 0.015, "update_s": 0.016, "alpha": 0.16, "beta": 3.2,
+        "coupling": 2.0, "ramp_s": [0.0008, 0.0012], "ramp_packets": 1, "scheduler": {"wrr": 0.1}, "overload": "drop",
+        "l4s": [],
+    }  # fmt: skip
+    assert resolved({"kind": "dualpi2", "scheduler": "time-shifted"})["scheduler"] == {"time-shifted": 0.04}
+    assert resolved({"kind": "drr", "limit": "100 packets", "weights": {"CS0": 2}}) == {
+        "kind": "drr", "limit": limit, "quantum_bytes": 1514, "weights": [[0, 2.0]],
+    }  # fmt: skip
 
 
 def test_red_follows_its_link() -> None:
@@ -64,8 +87,8 @@ def test_red_follows_its_link() -> None:
 
 @pytest.mark.parametrize("kind", [name for name, _ in _core.queues()])
 def test_every_queue_can_be_written_and_read_again(kind: str) -> None:
-    mark = {"mark": "20 packets"} if kind == "threshold" else {}
-    scenario = with_queue({"kind": kind, "limit": "100 packets"} | mark)
+    needed: dict[str, dict[str, object]] = {"threshold": {"mark": "20 packets"}, "strict": {"order": ["CS0"]}}
+    scenario = with_queue({"kind": kind, "limit": "100 packets"} | needed.get(kind, {}))
     assert tl.loads(scenario.to_toml()).resolve() == scenario.resolve()
     links = tl.simulate(scenario).links
     assert links["utilization"][0] > 0.9
@@ -78,7 +101,7 @@ def test_a_managed_queue_is_shorter_than_drop_tail_and_says_why_it_drops() -> No
         return float(tl.simulate(with_queue(queue)).links["queue_mean_packets"][0])
 
     drop_tail = mean("100 packets")
-    for kind in ("red", "pie", "rem", "codel", "fq-codel"):
+    for kind in ("red", "pie", "rem", "codel", "fq-codel", "fq-pie", "cobalt", "fq-cobalt", "cake", "dualpi2"):
         queue = {"kind": kind, "limit": "100 packets"}
         assert mean(queue) < drop_tail / 2, kind
         packets = tl.simulate(with_queue(queue), trace=True).packets
@@ -86,8 +109,10 @@ def test_a_managed_queue_is_shorter_than_drop_tail_and_says_why_it_drops() -> No
 
 
 def test_watching_changes_nothing() -> None:
-    for kind in ("codel", "fq-codel"):
-        scenario = with_queue({"kind": kind, "limit": "60 packets"})
+    shaped = {"rate": "8 Mbit/s", "overhead": "18 B", "ack_filter": "normal"}
+    plain: dict[str, str] = {}
+    for kind, options in [*((kind, plain) for kind in HELD if kind != "strict"), ("cake", shaped)]:
+        scenario = with_queue({"kind": kind, "limit": "60 packets"} | options)
         assert tl.simulate(scenario).manifest["digest"] == tl.simulate(scenario, trace=True).manifest["digest"]
 
 
@@ -110,6 +135,22 @@ WRONG = [
     ({"kind": "rem", "limit": "9 packets", "target": "1 kB"}, 'expected a number of packets such as "20 packets"'),
     ({"kind": "rem", "limit": "9 packets", "interval": "1 us"}, 'expected a time of at least "10 us"'),
     ({"kind": "rem", "limit": "9 packets", "drop": False}, "expected nothing here without ecn = true"),
+    ({"kind": "fq-pie", "update": "1 us"}, 'expected a time of at least "10 us"'),
+    ({"kind": "cake", "overhead": "18 B"}, "expected nothing here without rate, of which it is the shaper's"),
+    ({"kind": "cake", "cells": "atm"}, "expected nothing here without rate"),
+    ({"kind": "cake", "tins": "diffserv8"}, 'did you mean "diffserv'),
+    ({"kind": "cake", "rate": "8 Mbit/s", "isolation": "hosts"}, "expected one of flows, dual-srchost"),
+    ({"kind": "dualpi2", "max_threshold": "0.1 ms"}, "expected a time of at least min_threshold, which is 0.8 ms"),
+    ({"kind": "dualpi2", "shift": "40 ms"}, 'expected nothing here without scheduler = "time-shifted"'),
+    ({"kind": "dualpi2", "coupling": 0.5}, "expected a number from 1 to 100, such as 2"),
+    ({"kind": "dualpi2", "classic_share": 1}, "expected a fraction above 0 and below 1"),
+    ({"kind": "dualpi2", "l4s": ["EF"]}, 'link.a.queue.l4s = "EF": expected a class that some traffic has as its dscp'),
+    ({"kind": "drr", "limit": "9 packets", "weights": {"EF": 2}}, "of which there is CS0"),
+    ({"kind": "drr", "limit": "9 packets", "weights": {"CS0": 0}}, "expected a weight from 0.001 to 1000, such as 3"),
+    ({"kind": "drr", "limit": "9 packets", "weights": {"AF44": 1}}, 'did you mean "AF'),
+    ({"kind": "strict", "limit": "9 packets"}, "link.a.queue.order: this key is needed"),
+    ({"kind": "strict", "limit": "9 packets", "order": ["CS0", "CS0"]}, "expected each class once"),
+    ({"kind": "strict", "limit": "9 packets", "order": ["EF"]}, 'link.a.queue.order = "EF": expected a class that'),
 ]
 
 
@@ -120,7 +161,7 @@ def test_what_is_wrong_is_said_in_a_sentence(queue: object, sentence: str) -> No
     assert sentence in str(caught.value)
 
 
-@pytest.mark.parametrize("kind", ["red", "pie", "rem"])
+@pytest.mark.parametrize("kind", ["red", "pie", "rem", "fq-pie"])
 def test_a_source_that_saturates_needs_a_queue_that_takes_what_it_has_room_for(kind: str) -> None:
     scenario = tl.Scenario.from_dict({
         "duration": "1 s",
@@ -143,7 +184,7 @@ def test_flow_control_needs_a_queue_that_looks_at_its_length() -> None:
             "traffic": {"t": {"kind": "cbr", "from": "x", "to": "y", "rate": "2 Mbit/s"}},
         })  # fmt: skip
 
-    for kind in ("pie", "rem", "codel", "fq-codel"):
+    for kind in ("pie", "rem", *(kind for kind in HELD if kind != "strict")):
         with pytest.raises(tl.ScenarioError, match="looks at its length"):
             tl.simulate(scenario({"kind": kind, "limit": "9 packets"}))
     assert tl.simulate(scenario({"kind": "red", "limit": "9 packets"})).links["packets_dropped"][0] > 0
@@ -158,3 +199,141 @@ def test_the_example_spares_the_sparse_flow() -> None:
 
     assert latency(scenario) < 0.024
     assert latency(scenario.set("link.bottleneck.queue", "200 packets")) > 0.06
+
+
+CLASSES = """\
+duration = "20 s"
+link.a = { ends = ["x", "y"], rate = "4 Mbit/s", delay = "5 ms" }
+traffic.calls = { kind = "cbr", from = "x", to = "y", rate = "RATE", udp.datagram = "1000 B", dscp = "EF" }
+traffic.backup = { kind = "cbr", from = "x", to = "y", rate = "5 Mbit/s", udp.datagram = "1000 B", dscp = "CS1" }
+traffic.web = { kind = "cbr", from = "x", to = "y", rate = "5 Mbit/s", udp.datagram = "1000 B" }
+"""
+
+
+def throughputs(queue: object, rate: str = "5 Mbit/s") -> dict[str, float]:
+    run = tl.simulate(tl.loads(CLASSES.replace("RATE", rate)).set("link.a.queue", queue))
+    return dict(zip(run.flows["label"], run.flows["throughput_bps"] / 1e6, strict=True))
+
+
+def test_classes_share_by_weight_and_by_priority() -> None:
+    """Each flow wants more than the link has: shares are those of the discipline, within half a percent of the link."""
+    found = throughputs({"kind": "drr", "limit": "100 packets", "weights": {"EF": 5, "CS1": 1, "CS0": 2}})
+    assert found == pytest.approx({"calls": 2.5, "backup": 0.5, "web": 1.0}, abs=0.02)
+    strict = {"kind": "strict", "limit": "100 packets", "order": ["EF", "CS0"]}
+    # What the highest class leaves is the next one's, and the rest has nothing but what went before others came.
+    found = throughputs(strict, "3 Mbit/s")
+    assert found == pytest.approx({"calls": 3.0, "backup": 0.0, "web": 1.0}, abs=0.02)
+    # CAKE's tins: voice goes first up to a quarter of the rate, bulk has a sixteenth, best effort the rest.
+    cake = {"kind": "cake", "limit": "100 packets", "rate": "3.9 Mbit/s", "tins": "diffserv4"}
+    found = throughputs(cake)
+    assert found["calls"] == pytest.approx(3.9 / 4, rel=0.05)
+    assert found["backup"] == pytest.approx(3.9 / 16, rel=0.05)
+
+
+def test_a_class_of_one_flow_alone_is_written_only_where_it_is_one() -> None:
+    """A scenario that says CS0 is the one that says nothing."""
+    flows = tl.loads(CLASSES.replace("RATE", "1 Mbit/s")).resolve()["flows"]
+    assert [flow.get("dscp") for flow in flows] == [46, 8, None]
+    with pytest.raises(tl.ScenarioError, match='did you mean "CS1"'):
+        tl.loads(SCENARIO).set("traffic.t.dscp", "CS11")
+
+
+def test_the_shaper_of_cake_keeps_to_its_rate_after_overhead() -> None:
+    """40 + 1000 B packets in ATM cells: 22 of 53 B each, so that 1,000 / 1,166 of the shaper's rate are left."""
+    scenario = tl.loads(CLASSES.replace("RATE", "5 Mbit/s"))
+    queue = {"kind": "cake", "rate": "2 Mbit/s", "overhead": "40 B", "cells": "atm"}
+    run = tl.simulate(scenario.set("link.a.queue", queue))
+    assert run.flows["throughput_bps"].sum() == pytest.approx(2e6 * 1000 / (22 * 53), rel=0.005)
+
+
+def test_cake_divides_a_link_between_hosts_and_fq_codel_between_flows() -> None:
+    """CAKE's paper, section III.B: a host with eight flows gets no more than one with one flow."""
+    text = """\
+duration = "30 s"
+link.one = { ends = ["one", "r"], rate = "1 Gbit/s" }
+link.many = { ends = ["many", "r"], rate = "1 Gbit/s" }
+link.up = { ends = ["r", "y"], rate = "10 Mbit/s", delay = "10 ms" }
+link.far_one = { ends = ["y", "server_one"], rate = "1 Gbit/s" }
+link.far_many = { ends = ["y", "server_many"], rate = "1 Gbit/s" }
+traffic.one = { kind = "bulk", from = "one", to = "server_one" }
+traffic.many = { kind = "bulk", from = "many", to = "server_many", flows = 8 }
+"""
+    shares = {}
+    for name, queue in {
+        "cake": {"kind": "cake"},
+        "flows": {"kind": "cake", "isolation": "flows"},
+        "fq-codel": {"kind": "fq-codel"},
+    }.items():
+        flows = tl.simulate(tl.loads(text).set("link.up.queue", queue)).flows
+        one = flows.filter(flows["label"] == "one")["goodput_bps"][0]
+        shares[name] = one / flows["goodput_bps"].sum()
+    # A flow alone does not fill its half throughout, as its losses are its own.
+    assert 0.42 < shares["cake"] < 0.51
+    assert shares["flows"] == pytest.approx(1 / 9, rel=0.1)
+    assert shares["fq-codel"] == pytest.approx(1 / 9, rel=0.1)
+
+
+def test_the_ack_filter_gives_a_slow_way_back_to_data() -> None:
+    """A link of 1:15 with data both ways: uploads gain what ACKs took, and downloads lose nothing."""
+    text = """\
+profile = "linux"
+duration = "30 s"
+link.home = { ends = ["server", "home"], rate = "30 Mbit/s", delay = "10 ms", queue.kind = "cake", reverse.rate = "2 Mbit/s" }
+traffic.down = { kind = "bulk", from = "server", to = "home", flows = 2 }
+traffic.up = { kind = "bulk", from = "home", to = "server", flows = 2 }
+"""
+    found = {}
+    for which in ("none", "normal", "aggressive"):
+        flows = tl.simulate(tl.loads(text).set("link.home.reverse.queue", {"kind": "cake", "ack_filter": which})).flows
+        up = flows["label"].str.starts_with("up")
+        found[which] = [float(sum(flows.filter(side)["goodput_bps"])) for side in (up, ~up)]
+    for which in ("normal", "aggressive"):
+        assert found[which][0] > 1.1 * found["none"][0]
+        assert found[which][1] > 0.98 * found["none"][1]
+
+
+L4S = """\
+profile = "linux"
+duration = "30 s"
+link.a = { ends = ["x", "y"], rate = "40 Mbit/s", delay = "10 ms", queue = { kind = "dualpi2" } }
+traffic.l4s = { kind = "bulk", from = "x", to = "y", tcp.congestion = { kind = "dctcp", ect1 = true } }
+traffic.classic = { kind = "bulk", from = "x", to = "y", tcp.congestion = "cubic" }
+"""
+
+
+def test_dualpi2_keeps_l4s_short_beside_classic_traffic() -> None:
+    """RFC 9332 §1.1: both share one link, each with its delay. DCTCP stands in for a control that meets RFC 9331."""
+    scenario = tl.loads(L4S)
+    flows = tl.simulate(scenario).flows
+    l4s, classic = flows["goodput_bps"]
+    delays = flows["one_way_delay_p95_s"] - 0.01
+    assert delays[0] < 0.002
+    assert 0.01 < delays[1] < 0.04
+    # Rates within the factor of 2 that a window-based control has with a round trip of 25 ms beside one of 40 ms.
+    assert 0.5 < l4s / classic < 2
+    # With ECT(0) they meet in the Classic queue.
+    together = tl.simulate(scenario.set("traffic.l4s.tcp.congestion", "dctcp")).flows["one_way_delay_p95_s"]
+    assert all(delay > 0.015 for delay in together)
+
+
+def test_dualpi2_holds_classic_traffic_at_its_target() -> None:
+    """The controller integrates until the delay is its target: within a quarter, with 4 to 20 flows, and the link busy."""
+    for flows in (4, 10, 20):
+        for queue in ({"kind": "dualpi2"}, {"kind": "dualpi2", "scheduler": "time-shifted"}):
+            scenario = with_queue(queue).set_all({"traffic.t.flows": flows, "duration": "60 s"})
+            link = tl.simulate(scenario).links.row(0, named=True)
+            assert link["queueing_delay_mean_s"] == pytest.approx(0.015, rel=0.25), (flows, queue)
+            assert link["utilization"] > 0.95
+
+
+def test_a_call_joins_the_l4s_queue_by_its_class() -> None:
+    text = (
+        L4S
+        + 'traffic.call = { kind = "cbr", from = "x", to = "y", interval = "20 ms", udp.payload = "172 B", dscp = "EF" }'
+    )
+
+    def delay(queue: dict[str, object]) -> float:
+        flows = tl.simulate(tl.loads(text).set("link.a.queue", {"kind": "dualpi2"} | queue)).flows
+        return float(flows.filter(flows["label"] == "call")["one_way_delay_p95_s"][0]) - 0.01
+
+    assert delay({"l4s": ["EF"]}) < 0.002 < delay({})

@@ -73,7 +73,7 @@ def test_equal_reports_are_equal_files(tmp_path: Path) -> None:
 def test_everything_from_outside_is_text(tmp_path: Path) -> None:
     evil = "</script><script>alert(1)</script>"
     frame = pl.DataFrame({"label": [evil], "x": [1.0], "y": [2.0]})
-    claim = claims.holds_if("evil", evil, evil, evil, True, evil)  # noqa: FBT003
+    claim = claims.stated("evil", evil, evil, evil, True, evil)  # noqa: FBT003
     text = report.write(
         tmp_path / "report.html", title=evil, lead=evil, claims=[claim], command=evil, warnings=[evil],
         sections=[report.Section(evil, evil, [
@@ -96,10 +96,10 @@ def test_a_page_without_charts_is_small(tmp_path: Path) -> None:
 
 def test_the_finding_and_its_picture_come_first_and_the_claims_last(tmp_path: Path) -> None:
     listed = [
-        claims.exact("sent", "2097 packets", "p. 6", 2097, 2096, reason="another timer"),
-        claims.untestable("wan", "20 Mbit/s", "fig. 3", "not published"),
-        *(claims.exact(f"lost.{place}", "Nothing is lost", "p. 6", 0, 0) for place in range(4)),
-        claims.exact("ours", "It is even", "this study", 1.0, 0.9),
+        claims.compared("sent", "2097 packets", "p. 6", 2097, 2096, reason="another timer"),
+        claims.stated("wan", "20 Mbit/s", "fig. 3", None, None, "not published"),
+        *(claims.compared(f"lost.{place}", "Nothing is lost", "p. 6", 0, 0) for place in range(4)),
+        claims.compared("ours", "It is even", "this study", 1.0, 0.9, origin="ours"),
     ]
     frame = pl.DataFrame({"time_s": [0.0, 1.0], "goodput_bps": [0.0, 2e6]})
     text = report.write(
@@ -130,7 +130,7 @@ def test_the_finding_and_its_picture_come_first_and_the_claims_last(tmp_path: Pa
 
 
 def test_a_few_claims_are_not_folded(tmp_path: Path) -> None:
-    claim = claims.exact("sent", "2097 packets", "p. 6", 2097, 2097)
+    claim = claims.compared("sent", "2097 packets", "p. 6", 2097, 2097)
     text = _write(tmp_path / "report.html", report.Text("x"), claims=[claim])
     assert '<details class="claimed" open>' in text
     assert "<b>1</b> claim<" in text.replace("\n", "")
@@ -340,7 +340,7 @@ def test_many_flows_are_spoken_of_together(dumbbell: str, tmp_path: Path) -> Non
 
 
 def test_a_study_whose_report_is_there_keeps_it(tmp_path: Path) -> None:
-    claims.save([claims.exact("sent", "2385 packets", "p. 6", 2385, 2385)], tmp_path / "claims.json")
+    claims.save([claims.compared("sent", "2385 packets", "p. 6", 2385, 2385)], tmp_path / "claims.json")
     pl.DataFrame({"run": ["base"], "seed": [7], "status": ["done"], "goodput_bps": [1.9e6]}).write_parquet(
         tmp_path / "runs.parquet"
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -86,6 +88,21 @@ def test_components_are_drawn(iris: designed.Designed, tmp_path: Path) -> None:
     loadings = Drawn(charts.component_loadings(found), tmp_path)
     assert {"PC1", "PC2", "petal width", "correlation with the component"} <= set(loadings.texts)
     assert Counter(loadings.marks("rect")) == {palette.SERIES[0]: 4, palette.SERIES[1]: 4}
+
+
+def test_groups_of_runs_are_circled(iris: designed.Designed) -> None:
+    """Around the mean of each, as far as two normal numbers are with 95 %."""
+    found = components.components(iris.runs, iris.responses)
+    drawn = charts.component_scores(found, by="species", around="species")
+    (rows,) = (rows for rows in drawn.to_dict()["datasets"].values() if "step" in rows[0])
+    circles = pl.DataFrame(rows).filter(pl.col("step") > 0)
+    assert circles["species"].unique(maintain_order=True).to_list() == ["setosa", "versicolor", "virginica"]
+    for (name,), circle in circles.group_by("species"):
+        own = found.scores.filter(pl.col("species") == name).select("PC1", "PC2").to_numpy()
+        ends = circle.select("PC1", "PC2").to_numpy() - own.mean(axis=0)
+        assert ends.mean(axis=0) == pytest.approx([0.0, 0.0], abs=1e-9)
+        squares = np.einsum("ij,jk,ik->i", ends, np.linalg.inv(np.cov(own.T)), ends)
+        assert squares == pytest.approx(np.full(len(ends), -2 * math.log(0.05)))
 
 
 def test_groups_of_numbers_are_names(compared: pl.DataFrame, tmp_path: Path) -> None:

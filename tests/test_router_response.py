@@ -14,8 +14,8 @@ from tightlink.analysis import measurements, regimes
 from tightlink.analysis.estimates import Bracket
 from tightlink.report import charts
 from tightlink.studies.router_response import STUDY
-from tightlink.studies.router_response.observe.probes import measured
-from tightlink.studies.router_response.setup import costs, document, laws, probes, variants, video
+from tightlink.studies.router_response.observe.response import measured
+from tightlink.studies.router_response.setup import costs, document, network, variants, video
 from tightlink.studies.router_response.setup.network import DOCUMENTED
 from tightlink.studies.running import study
 
@@ -30,7 +30,7 @@ CLAIMS = {
     "b.end.65", "b.end.130", "b.load", "b.beyond", "b.portion", "b.less", "governs", "governs.by-length",
     "governs.onsets", "repeated", "repeated.reading", "probes.achieved", "loss.number",
     "loss.onset.65", "loss.onset.90", "loss.onset.130", "loss.onset.1200", "loss.onset.1500", "loss.small-more",
-    "loss.interval-constant", "best.1500", "figure-4", "cause.slots", "cause.interrupts", "governs.bytes",
+    "loss.interval-constant", "best.1500", "cause.slots", "cause.interrupts", "governs.bytes",
     "variant.t1.onset", "variant.satellite.onset", "variant.t1.loss", "reading.mean", "reading.linear.at-2-mbit",
     "reading.linear.level", "reading.linear.onset", "video.short-lose", "video.clear", "video.slots",
 }  # fmt: skip
@@ -43,7 +43,7 @@ FAILING = {
 
 
 def probe(length: int, rate: float, setting: Any = DOCUMENTED) -> dict[str, float]:
-    return measured(tl.simulate(setting.probe(length, probes.interval(rate), probes.SHORT_S)))
+    return measured(tl.simulate(setting.probe(length, network.interval(rate), network.SHORT_S)))
 
 
 @pytest.fixture(scope="module")
@@ -51,18 +51,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The study with fewer and shorter probes."""
     place = tmp_path_factory.mktemp("study") / "router-response"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(probes, "INTERVALS_MS", (0.1, 0.2, 0.3, 0.4, 1.0, 4.0, 6.0, 7.0, 8.0, 10.0))
-        patch.setattr(probes, "DURATION_S", 72)
-        patch.setattr(probes, "SHORT_S", 71)
-        patch.setattr(probes, "EXTRA_ONSET_PER_S", (*range(3700, 4501, 100), 5400))
-        patch.setattr(probes, "EXTRA_FALL_PER_S", (5700, 6000))
-        patch.setattr(probes, "REPEATED_S", (2.5,))
-        patch.setattr(probes, "REPEATED_PER_S", (1000, 3700, 4000, 4100, 4200, 4500, 5000))
+        patch.setattr(network, "INTERVALS_MS", (0.1, 0.2, 0.3, 0.4, 1.0, 4.0, 6.0, 7.0, 8.0, 10.0))
+        patch.setattr(network, "DOCUMENT_DURATION_S", 72)
+        patch.setattr(network, "SHORT_S", 71)
+        patch.setattr(network, "EXTRA_ONSET_PER_S", (*range(3700, 4501, 100), 5400))
+        patch.setattr(network, "EXTRA_FALL_PER_S", (5700, 6000))
+        patch.setattr(network, "REPEATED_S", (2.5,))
+        patch.setattr(network, "REPEATED_PER_S", (1000, 3700, 4000, 4100, 4200, 4500, 5000))
         patch.setattr(variants, "INTERVALS_MS", (0.2, 0.3, 1.0, 4.0, 6.0, 7.0, 8.0, 10.0))
-        patch.setattr(variants, "RATES_PER_S", (4000, 4200))
+        patch.setattr(variants, "VARIANTS_RATES_PER_S", (4000, 4200))
         patch.setattr(video, "PAYLOADS", (90, 1440))
         patch.setattr(video, "BACKGROUNDS_PER_S", (0, 4400))
-        patch.setattr(video, "DURATION_S", 10)
+        patch.setattr(video, "VIDEO_DURATION_S", 10)
         assert study(STUDY, place, jobs=2).exit_code == 3
     return place
 
@@ -78,7 +78,7 @@ def test_the_claims_are_these_and_say_why_they_fail(claims: dict[str, dict[str, 
     failed = {name for name, claim in claims.items() if claim["holds"] is False}
     assert failed == FAILING
     assert all(claims[name]["reason"] for name in failed)
-    assert [name for name, claim in claims.items() if claim["holds"] is None] == ["figure-4", "cause.slots"]
+    assert [name for name, claim in claims.items() if claim["holds"] is None] == ["cause.slots"]
     assert claims["governs"]["observed"] == "packets_per_s"
 
 
@@ -108,7 +108,7 @@ def test_the_report_has_its_charts(folder: Path) -> None:
 
 def test_analyze_takes_the_table_of_runs(folder: Path) -> None:
     frame = measurements.read(folder)
-    named = {*variants.BY_NAME, *(f"A, {law.title}" for law in laws.SIMULATED)}
+    named = {*variants.BY_NAME, *(f"A, {law.title}" for law in variants.SIMULATED)}
     assert set(frame["router"]) == {"", *named}
     found = regimes.each(frame)
     assert set(found) == named
@@ -188,27 +188,27 @@ def test_the_study_names_its_probes() -> None:
             assert setting is None
         else:
             assert setting is not None
-            by_law = {law.name: f"A, {law.title}" for law in laws.SIMULATED}
+            by_law = {law.name: f"A, {law.title}" for law in variants.SIMULATED}
             assert setting.name == (first if first in variants.BY_NAME else by_law.get(first, "A"))
 
 
 def test_a_cost_by_pool_meets_three_onsets_and_a_cost_per_byte_does_not() -> None:
     """Two costs each: the third figure is what can fail, within the 50 packets/s that probes resolve."""
     off = {
-        law: max(abs(law.onset_per_s(length) - rate) for length, rate in laws.IN_PACKETS)
-        for law in (laws.LINEAR, laws.POOLS)
+        law: max(abs(law.onset_per_s(length) - rate) for length, rate in variants.IN_PACKETS)
+        for law in (variants.LINEAR, variants.POOLS)
     }
-    assert off[laws.POOLS] < 10
-    assert off[laws.LINEAR] > 50
-    assert laws.POOLS.fit(laws.IN_PACKETS).bic < laws.LINEAR.fit(laws.IN_PACKETS).bic
+    assert off[variants.POOLS] < 10
+    assert off[variants.LINEAR] > 50
+    assert variants.POOLS.fit(variants.IN_PACKETS).bic < variants.LINEAR.fit(variants.IN_PACKETS).bic
 
 
 def test_a_router_of_a_law_is_full_at_its_onset() -> None:
-    for law in laws.SIMULATED:
+    for law in variants.SIMULATED:
         for length in (65, 1500):
             onset = law.onset_per_s(length)
             loads = [
-                probe(length, rate, laws.setting(law, length))["load_true"] for rate in (0.99 * onset, 1.01 * onset)
+                probe(length, rate, variants.setting(law, length))["load_true"] for rate in (0.99 * onset, 1.01 * onset)
             ]
             assert loads[0] < 1 < loads[1]
 

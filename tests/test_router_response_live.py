@@ -14,7 +14,7 @@ from tightlink.measure.measuring import measure
 from tightlink.measure.relay import SpoiledError
 from tightlink.run import Framed, Run
 from tightlink.studies.router_response import STUDY, live
-from tightlink.studies.router_response.live import process_router as router
+from tightlink.studies.router_response.live import process_router
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +37,7 @@ _VERDICTS = (
 
 @pytest.fixture(scope="module")
 def simulated() -> dict[str, Run]:
-    return {probe.task: tl.simulate(probe.scenario) for probe in router.PROBES}
+    return {probe.task: tl.simulate(probe.scenario) for probe in process_router.PROBES}
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def observed(simulated: dict[str, Run], as_measured: AsMeasured) -> Callable[[pl
 
     def made(reported: pl.Expr) -> dict[str, Run]:
         runs = dict(simulated)
-        for probe in router.PROBES:
+        for probe in process_router.PROBES:
             run = simulated[probe.task]
             frames = {"flows": run.flows, "links": run.links, "nodes": run.nodes.with_columns(load_reported=reported)}
             runs[f"live/{probe.name}/0"] = Run(run.scenario, as_measured(run).manifest, Framed(frames))
@@ -74,7 +74,7 @@ def test_a_simulation_measured_agrees_with_itself(observed: Callable[[pl.Expr], 
     assert found["live.load"].observed == found["live.loss"].observed == 0
     # Between the probes of 4,000 and 4,500 packets/s, where what is spent comes to all the time that there is.
     assert found["live.onset.65"].observed == pytest.approx((4000 * 4500) ** 0.5, abs=0.1)
-    assert rows == 2 * len(router.PROBES)
+    assert rows == 2 * len(process_router.PROBES)
     assert "the packet rate governs" in finding
 
 
@@ -82,7 +82,7 @@ def test_a_load_that_follows_bits_is_found(observed: Callable[[pl.Expr], dict[st
     """The processor of another router: busy with bytes, and never full."""
     per_bit = 0.9 / (10_000 * 1500)
     runs = observed(pl.col("load_true"))
-    for probe in router.PROBES:
+    for probe in process_router.PROBES:
         run = runs[f"live/{probe.name}/0"]
         nodes = run.nodes.with_columns(load_reported=pl.lit(per_bit * probe.rate_per_s * probe.length))
         frames = {"flows": run.flows, "links": run.links, "nodes": nodes}
@@ -104,10 +104,10 @@ def test_without_measurements_nothing_is_said(simulated: dict[str, Run]) -> None
 def test_the_study_measures_where_it_is_asked_to() -> None:
     measuring = STUDY.with_options({"live": ""})
     measured = [each for each in measuring.measured() if each.over == "relay"]
-    assert len(measured) == len(router.PROBES)
+    assert len(measured) == len(process_router.PROBES)
     # A processor each: nothing beside it.
     assert all(each.burn and each.alone for each in measured)
-    assert {probe.task for probe in router.PROBES} <= {task.name for task in measuring.all_tasks()}
+    assert {probe.task for probe in process_router.PROBES} <= {task.name for task in measuring.all_tasks()}
 
 
 def test_a_router_that_waits_for_a_processor_is_no_router() -> None:
@@ -118,7 +118,7 @@ def test_a_router_that_waits_for_a_processor_is_no_router() -> None:
 
 @pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
 def test_a_router_spends_its_time() -> None:
-    probe = router.Probe(130, 800)
+    probe = process_router.Probe(130, 800)
     try:
         # Late packets are not what is looked at.
         run = measure(probe.scenario, burn=True, late_s=1.0)
@@ -126,9 +126,9 @@ def test_a_router_spends_its_time() -> None:
         pytest.skip(str(error))
     row = run.nodes.row(0, named=True)
     # A busy machine lets the router have less time, and then its ring overflows; but no packet is lost track of.
-    assert row["packets_in"] == pytest.approx(800 * router.DURATION_S, rel=0.1)
+    assert row["packets_in"] == pytest.approx(800 * process_router.DURATION_S, rel=0.1)
     found = probe.row(run)
     assert 0 < found["load"] <= 1.05
     if not row["dropped_input_ring"]:
         # What is spent, and what handing packets on costs besides, more where caches are shared.
-        assert 0.9 < found["load"] / (800 * router.PER_PACKET_S) < 3
+        assert 0.9 < found["load"] / (800 * process_router.PER_PACKET_S) < 3

@@ -179,6 +179,26 @@ def test_traces_in_the_format_of_ns2(one_flow: str, tmp_path: Path) -> None:
 def test_threads(one_flow: str) -> None:
     with pytest.raises(tl.TightlinkError, match="from 1 to 1024"):
         tl.simulate(tl.loads(one_flow), threads=0)
+    alone, several = (tl.simulate(tl.loads(one_flow), threads=threads) for threads in (1, 3))
+    assert alone.manifest["digest"] == several.manifest["digest"]
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ('node.receiver.processor = { per_packet = "1 us", input_ring = "75 packets" }', "expected no processors"),
+        ('observe.interval = "1 s"', "expected no observe.interval"),
+        (
+            'traffic.all = { kind = "saturate", from = "sender", to = "receiver", udp = { payload = "1000 B" } }',
+            "waits",
+        ),
+    ],
+)
+def test_what_cannot_be_on_several_threads_is_named(one_flow: str, more: str, expected: str) -> None:
+    with pytest.raises(tl.ScenarioError, match=f"threads = 2: .*{expected}"):
+        tl.simulate(tl.loads(one_flow + more + "\n"), threads=2)
+    with pytest.raises(tl.TightlinkError, match="threads = 2: packets are traced on one thread only"):
+        tl.simulate(tl.loads(one_flow), threads=2, trace=True)
 
 
 def test_the_engine_and_the_model_speak_of_the_same_things() -> None:

@@ -11,11 +11,12 @@ import polars as pl
 import pytest
 
 import tightlink as tl
+from stores import run_in
 from tightlink.checksums import write_table
 from tightlink.experiment.execute import Task, execute
 from tightlink.experiment.metrics import metrics
 from tightlink.experiment.progress import ExperimentProgress
-from tightlink.experiment.results import results, varied
+from tightlink.experiment.results import differing, results
 from tightlink.experiment.store import Store
 
 
@@ -55,32 +56,32 @@ def test_what_is_there_is_not_simulated_again(tasks: list[Task], tmp_path: Path)
 
 def test_a_run_without_the_trace_that_is_needed_is_made_again(tasks: list[Task], tmp_path: Path) -> None:
     store = Store(tmp_path)
-    assert "packets" not in store.run(tasks[0].scenario).tables
-    assert "packets" in store.run(tasks[0].scenario, trace=True).tables
-    assert "packets" in store.run(tasks[0].scenario).tables
+    assert "packets" not in run_in(store, tasks[0].scenario).tables
+    assert "packets" in run_in(store, tasks[0].scenario, trace=True).tables
+    assert "packets" in run_in(store, tasks[0].scenario).tables
     assert (store.simulated, store.count()) == (2, 1)
 
 
 def test_a_damaged_file_is_replaced(tasks: list[Task], tmp_path: Path) -> None:
     store = Store(tmp_path)
-    store.run(tasks[0].scenario)
+    run_in(store, tasks[0].scenario)
     (file,) = tmp_path.iterdir()
     whole = file.read_bytes()
     for damaged in (b"", whole[: len(whole) // 2], b"no Parquet at all"):
         file.write_bytes(damaged)
-        store.run(tasks[0].scenario)
+        run_in(store, tasks[0].scenario)
         assert file.read_bytes() == whole
 
 
 def test_another_seed_is_another_run(tasks: list[Task], tmp_path: Path) -> None:
     store = Store(tmp_path)
     for seed in (1, 2, 1):
-        store.run(tasks[0].scenario.set("seed", seed))
+        run_in(store, tasks[0].scenario.set("seed", seed))
     assert store.count() == 2
 
 
 def test_a_stored_run_can_be_saved(tasks: list[Task], tmp_path: Path) -> None:
-    run = Store(tmp_path / "runs").run(tasks[0].scenario)
+    run = run_in(Store(tmp_path / "runs"), tasks[0].scenario)
     assert tl.open_run(run.save(tmp_path / "saved")).flows.equals(run.flows)
 
 
@@ -118,23 +119,24 @@ def test_an_error_ends_what_is_running(tasks: list[Task], tmp_path: Path) -> Non
 
 def test_a_run_of_a_newer_version(tasks: list[Task], tmp_path: Path) -> None:
     store = Store(tmp_path)
-    store.run(tasks[0].scenario)
+    run_in(store, tasks[0].scenario)
     (file,) = store.files()
     write_table(file, pl.read_parquet(file).with_columns(format=pl.lit("3")))
     with pytest.raises(tl.TightlinkError, match="written by a newer version of Tightlink"):
-        store.run(tasks[0].scenario)
+        run_in(store, tasks[0].scenario)
 
 
 def test_a_full_disk(tasks: list[Task], tmp_path: Path) -> None:
     """No space is left for the second run: one clear error, and the first is kept."""
     store = Store(tmp_path)
-    store.run(tasks[0].scenario)
+    run_in(store, tasks[0].scenario)
     program = (
         "import resource, signal, sys, tightlink as tl\n"
+        "from tightlink.experiment.execute import Task, execute\n"
         "from tightlink.experiment.store import Store\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
-        "Store(sys.argv[1]).run(tl.loads(sys.argv[2]))\n"
+        "execute([Task('it', tl.loads(sys.argv[2]))], Store(sys.argv[1]))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, str(tmp_path), tasks[1].scenario.to_toml()],
@@ -170,7 +172,7 @@ def test_keys_that_some_scenarios_lack(one_flow: str) -> None:
         'profile = "ns2"\nduration = "1 s"\nlink.wire = { ends = ["a", "b"], rate = "1 Mbit/s" }\n'
         'traffic.voice = { kind = "cbr", from = "a", to = "b", interval = "20 ms" }'
     )
-    found = varied([base, lossy, other])
+    found = differing([scenario.explicit().written() for scenario in (base, lossy, other)])
     assert found["link.bottleneck.loss"] == [0.0, 0.01, None]
     assert found["duration"] == ["10 s", "10 s", "1 s"]
     assert "link.wire.rate" not in found

@@ -423,8 +423,8 @@ def test_a_killed_sweep_of_other_levels_leaves_no_mixture(file: Path, tmp_path: 
     out = tmp_path / "out"
     tl.sweep(tl.load(file), {WINDOW: ["2 packets", "20 packets"]}, output=out)
     code = (
-        "import os, signal, sys, tightlink as tl; from tightlink.experiment import running\n"
-        "running.write_results = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "import os, signal, sys, tightlink as tl; from tightlink.experiment import results\n"
+        "results.write_results = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
         f"tl.sweep(tl.load(sys.argv[1]), {{{WINDOW!r}: ['3 packets']}}, output=sys.argv[2])"
     )
     done = subprocess.run([sys.executable, "-c", code, str(file), str(out)], check=False)

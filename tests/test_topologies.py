@@ -147,7 +147,6 @@ def test_paths_in_a_fat_tree_spread_over_all_switches(k: int) -> None:
 @pytest.mark.parametrize(
     ("kind", "keys", "source", "target"),
     [
-        ("fat-tree", 'k = 6, link.rate = "1 Gbit/s"', "net.host[3]", "net.host[50]"),
         ("abilene-four-tier", 'speed = "8 packets/ms"', "net.normal[30]", "net.direct[2]"),
         ("abilene-four-tier", 'speed = "8 packets/ms", variant = "isp"', "net.fast[0]", "net.normal[40]"),
         ("parking-lot", KINDS["parking-lot"], "net.left[1]", "net.leave[4]"),

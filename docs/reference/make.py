@@ -22,6 +22,7 @@ from tightlink.analysis.responses import RESPONSES
 from tightlink.cli import app, default_text
 from tightlink.scenario import PARAMETERS, PROFILES, Scenario
 from tightlink.scenario.congestion import Option, options
+from tightlink.scenario.held_disciplines import HELD
 from tightlink.studies import names as studies
 from tightlink.tables import TABLES
 
@@ -47,6 +48,13 @@ KEYS: Final = {
     "rem": "Rem",
     "codel": "Codel",
     "fq-codel": "FqCodel",
+    "fq-pie": "FqPie",
+    "cobalt": "Cobalt",
+    "fq-cobalt": "FqCobalt",
+    "cake": "Cake",
+    "dualpi2": "DualPi2",
+    "drr": "Drr",
+    "strict": "Strict",
     "framing": "Framing",
     "dumbbell": "Dumbbell",
     "chain": "Chain",
@@ -84,17 +92,20 @@ KEYS: Final = {
     "tcp": "Tcp",
     "rto": "Rto",
     "udp": "Udp",
+    "routing": "Routing",
     "observe": "Observe",
 }
 #: What every kind of traffic has: listed once.
-_SHARED: Final = ("from", "to", "flows", "start", "stop", "path", "reverse_path", "tcp", "udp")
+_SHARED: Final = ("from", "to", "flows", "start", "stop", "path", "reverse_path", "dscp", "tcp", "udp")
 _OF_TRAFFIC: Final = ("Flow", "Bulk", "Saturate", "Cbr", "OnOff", "Video")
 #: Defaults that are words, not values.
 _WORDS: Final = ("nothing", "none", "without end", "no series", "the duration", "the rest", "the first")
 #: The section of scenario.md that explains a model.
 _SECTIONS: Final = {
     "Reverse": "reverse",
-    **dict.fromkeys(("DropTail", "Threshold", "Red", "Pie", "Rem", "Codel", "FqCodel"), "queues"),
+    **dict.fromkeys(
+        ("DropTail", "Threshold", "Red", "Pie", "Rem", *(kind.__name__ for kind in HELD.values())), "queues"
+    ),
     "Framing": "framing",
     "Duplex": "link",
     "GroupLink": "access-and-hop",
@@ -117,6 +128,7 @@ _SECTIONS: Final = {
     "Udp": "udp",
     "Rto": "rto",
     "Observe": "observe",
+    "Routing": "routing",
     "Processor": "processor",
     "Background": "background",
     "Meter": "meter",
@@ -154,6 +166,14 @@ _FORMS: Final = {
     "share": '`0.2`, `"20 %"`',
     "sending_at_start": '`0.2`, `"20 %"`',
     "periods": '`{ calm = ["10 min", "15 min"] }`',
+    "DualPi2.alpha": "`0.16`",
+    "beta": "`3.2`",
+    "coupling": "`2`",
+    "classic_share": '`0.1`, `"10 %"`',
+    "weights": "`{ EF = 3, CS1 = 0.5 }`",
+    "order": '`["EF", "AF41"]`',
+    "l4s": '`["EF"]`',
+    "dscp": '`"EF"`, `"AF41"`, `"CS1"`',
     "LongLived.from": '`"net.direct[0]"`',
     "LongLived.to": '`"net.direct[3]"`',
     "LongLived.interface": '`"fast"`',
@@ -303,6 +323,9 @@ def command(name: str) -> str:
     for word in name.split("."):
         own = own[word]
     for argument in own.assemble_argument_collection(parse_docstring=True):
+        # What holds options is none itself.
+        if argument.children:
+            continue
         positional = argument.field_info.kind is Parameter.POSITIONAL_OR_KEYWORD
         shown = argument.names[0].removeprefix("--").upper() if positional else ", ".join(argument.names)
         written = "needed" if argument.required else default_text(argument.field_info.default) or ""

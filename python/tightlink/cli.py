@@ -82,8 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         result = app(arguments, exit_on_error=False, print_error=False)
         sys.stdout.flush()
-    except KeyboardInterrupt:
-        say("interrupted; nothing was written")
+    except KeyboardInterrupt as error:
+        say(f"interrupted; {str(error) or 'nothing was written'}")
         return INTERRUPTED
     except BrokenPipeError:
         # The reader of the pipe has gone: nobody is left to tell.
@@ -139,7 +139,7 @@ def run(  # noqa: PLR0913
     seed
         Seed of every random stream, instead of the scenario's.
     threads
-        Threads to use; the results do not depend on it.
+        Threads to use, where several are faster than one; the results do not depend on it.
     json_
         Print manifest, flows and links as JSON; of users their transfers.
     show_config

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from tightlink.errors import TightlinkError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import ModuleType
 
 
@@ -46,6 +46,28 @@ def check_writable(folder: Path) -> None:
         raise TightlinkError(f"{folder}: cannot be written to: {above} is a file")
     if not os.access(above, os.W_OK | os.X_OK):
         raise TightlinkError(f"{folder}: cannot be written to: permission for {above} is denied")
+
+
+def check_empty(
+    folder: Path, what: str = "", marker: str = "", *, ours: Callable[[str], bool] = lambda _: False
+) -> None:
+    """Refuse a folder for results that cannot be written to, or that holds something else.
+
+    Args:
+        folder: It may be missing.
+        what: What may be there, such as "run"; without it nothing.
+        marker: Name of the file by which a folder that holds that is known.
+        ours: Whether a file of some name may be there without it.
+
+    Raises:
+        TightlinkError: It cannot, or does.
+    """
+    check_writable(folder)
+    if not folder.exists() or (marker and (folder / marker).exists()):
+        return
+    if not all(ours(each.name) for each in folder.iterdir()):
+        other = f" and holds no {what}" if what else ""
+        raise TightlinkError(f"{folder}: the folder is not empty{other}; choose another one")
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> Path:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from tightlink import units
 from tightlink.checksums import DamagedError, of_text, read_json, read_parquet, seal, write_json, write_table
 from tightlink.errors import TightlinkError
-from tightlink.files import check_writable, of_file
+from tightlink.files import check_empty, of_file
 from tightlink.scenario import Scenario, loads
 from tightlink.tables import CAPTURED, HOW_TO, TABLES
 
@@ -290,14 +290,10 @@ def is_there(folder: Path, manifest: Mapping[str, Any], tables: list[str]) -> bo
     Raises:
         TightlinkError: The folder holds something else, which must not be overwritten.
     """
-    check_writable(folder)
-    if not folder.exists():
-        return False
+    check_empty(folder, "run", _MANIFEST)
     with _advising(folder):
         held = _manifest(folder)
     if held is None:
-        if any(folder.iterdir()):
-            raise TightlinkError(f"{folder}: the folder is not empty and holds no run; choose another one")
         return False
     if held["identity"] != manifest["identity"]:
         raise TightlinkError(f"{folder}: {_difference(held, manifest)}; choose another folder")

@@ -67,10 +67,10 @@ def simulate(  # noqa: PLR0913
             exist yet. Packets have their headers, and no payload.
         pcap_at: Nodes at which packets are captured, or groups such as ``net.left[*]``, each packet once at each of
             them; without it each flow at the host that sends its data.
-        threads: Threads to use; the tables do not depend on it. More than one need users or scatter.
+        threads: Threads to use at most; the tables do not depend on it. Several are used where they are faster.
         watch: Told now and then how far the run is.
-        part: Whether a run with users or scatter that is interrupted by Ctrl-C returns what was measured until then,
-            marked as a part, instead of raising KeyboardInterrupt.
+        part: Whether a run that is interrupted by Ctrl-C returns what was measured until then, marked as a part,
+            instead of raising KeyboardInterrupt.
 
     Raises:
         ScenarioError: The scenario cannot be simulated.
@@ -108,9 +108,9 @@ class SimulationProgress:
     duration_s: float
     """All that is to be, in seconds."""
     packet_hops: int | None
-    """Crossings of links and interfaces; nothing but of a run with users or scatter."""
+    """Crossings of links and interfaces so far."""
     sending: int | None
-    """Sources that send, likewise."""
+    """Sources that send, in a run with users or scatter."""
     wall_s: float
     """Since the run began, in seconds."""
 

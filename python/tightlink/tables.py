@@ -11,7 +11,7 @@ Example:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 Type = Literal["text", "integer", "number"]
 
@@ -314,6 +314,18 @@ CAPTURED: Final = {"capture": frozenset({"packets", "findings"}), "trace": froze
 _STATES: Final = frozenset({"sources_transmitting", "sources_connecting", "sources_thinking", "packets_in_network"})
 #: Columns that identify a row rather than measure something.
 _IDENTITY: Final = frozenset({"flow", "label", "from", "to", "transport", "congestion", "link", "node", "time_s"})
+
+
+def schema(table: str) -> dict[str, Any]:
+    """The columns of a table, with the types that they have in polars frames.
+
+    >>> schema("series")
+    {'time_s': Float64, 'entity': String, 'metric': String, 'value': Float64}
+    """
+    import polars as pl
+
+    types = {"text": pl.String, "integer": pl.Int64, "number": pl.Float64}
+    return {column.name: types[column.type] for column in TABLES[table]}
 
 
 def counted(table: str) -> list[str]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import tightlink as tl
 from attack import Violation
 from tightlink import _core
+from tightlink.scenario.held_disciplines import HELD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -85,7 +86,7 @@ def _count(chance: Random) -> object:
 
 
 def _queue(chance: Random) -> object:
-    kind = chance.choice(["drop-tail", "threshold", "red", "pie", "rem", "codel", "fq-codel"])
+    kind = chance.choice(["drop-tail", "threshold", "red", "pie", "rem", *(kind for kind in HELD if kind != "strict")])
     mark: dict[str, object] = {"mark": _LIMIT(chance)} if kind == "threshold" else {}
     return {"kind": kind, "limit": _LIMIT(chance)} | mark
 

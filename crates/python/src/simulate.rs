@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use serde_json::json;
 use tightlink_run::{Wrong, tables_digest};
 use tightlink_sim::congestion::CONTROLS;
+use tightlink_sim::network::link::Link;
 use tightlink_sim::network::queue::QUEUES;
 use tightlink_sim::probe::series::Metric;
 use tightlink_sim::probe::trace::Trace;
@@ -89,40 +90,47 @@ pub fn simulate(
 ) -> PyResult<Outcome> {
     let scenario: Scenario = serde_json::from_str(scenario)
         .map_err(|error| ScenarioError::new_err(format!("resolved scenario: {error}")))?;
-    let windowed = !scenario.users.is_empty() || !scenario.scatter.is_empty();
-    if threads != 1 && !windowed {
-        let message = format!(
-            "threads = {threads}: only networks with users or scatter are simulated on several threads; run several scenarios beside each other instead"
-        );
-        return Err(ScenarioError::new_err(message));
-    }
+    let has_users = !scenario.users.is_empty() || !scenario.scatter.is_empty();
     let wanted = Wanted { trace, tr, pcap, pcap_at };
-    if windowed && !wanted.is_nothing() {
+    if has_users && !wanted.is_nothing() {
         return Err(ScenarioError::new_err("trace: packets of users and scatter are not traced"));
     }
-    if windowed {
-        return Ok(detached(py, || run_windowed(&scenario, threads, watch.as_ref(), part))??);
+    if threads > 1 && !wanted.is_nothing() {
+        return Err(ScenarioError::new_err(format!("threads = {threads}: packets are traced on one thread only")));
     }
     // The Python side may be asked for anything while the engine runs.
-    Ok(detached(py, || run(&scenario, &wanted, make, watch.as_ref()))??)
+    let call = Call { watch: watch.as_ref(), part };
+    if has_users {
+        return Ok(detached(py, || run_epochs(&scenario, threads, &call))??);
+    }
+    Ok(detached(py, || run(&scenario, &wanted, threads, make, &call))??)
+}
+
+/// What the caller wants beside the tables.
+struct Call<'a> {
+    /// Who is told how far the run is.
+    watch: Option<&'a Py<PyAny>>,
+    /// A run that is interrupted has its tables until then.
+    part: bool,
 }
 
 fn run(
     scenario: &Scenario,
     wanted: &Wanted,
+    threads: u32,
     make: Option<Py<PyAny>>,
-    watch: Option<&Py<PyAny>>,
+    call: &Call<'_>,
 ) -> Result<Outcome, Failure> {
     if wanted.is_nothing() {
         return if scenario.observe.interval_s.is_some() {
-            run_with(scenario, Sampled, make, watch)
+            run_with(scenario, Sampled, threads, make, call)
         } else {
-            run_with(scenario, Totals, make, watch)
+            run_with(scenario, Totals, threads, make, call)
         };
     }
     let mut observers = Observers::new(scenario, wanted).map_err(|(path, error)| Failure::Output(path, error))?;
     let probe = Trace::new(scenario.links.len(), scenario.flows.len(), Watching(&mut observers));
-    let mut outcome = run_with(scenario, probe, make, watch)?;
+    let mut outcome = run_with(scenario, probe, 1, make, call)?;
     let records = observers.finish().map_err(|(path, error)| Failure::Output(path, error))?;
     if wanted.trace {
         outcome.add(PACKETS, crate::tables::packets(scenario, &records));
@@ -157,7 +165,7 @@ impl<'a> Interruption<'a> {
     /// Out of line: it is asked from the midst of the loop over events.
     #[cold]
     #[inline(never)]
-    fn has_come(&mut self, simulated_s: f64, counts: Option<(u64, u64)>) -> bool {
+    fn has_come(&mut self, simulated_s: f64, counts: impl FnOnce() -> Counts) -> bool {
         const WORD: Duration = Duration::from_millis(500);
         if self.asked.elapsed() < QUESTION {
             return false;
@@ -165,7 +173,7 @@ impl<'a> Interruption<'a> {
         self.asked = Instant::now();
         if self.told.elapsed() >= WORD {
             self.told = self.asked;
-            if tell(self.watch, simulated_s, counts) {
+            if tell(self.watch, simulated_s, counts()) {
                 return true;
             }
         }
@@ -173,14 +181,27 @@ impl<'a> Interruption<'a> {
     }
 }
 
-fn run_windowed(scenario: &Scenario, threads: u32, watch: Option<&Py<PyAny>>, part: bool) -> Result<Outcome, Failure> {
-    // More threads than processors would wait for each other.
-    let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
-    let mut run = Windowed::new(scenario, Work::on(threads.min(processors)))?;
+/// No more threads than processors: they would wait for each other.
+fn at_most(threads: u32) -> u32 {
+    threads.min(std::thread::available_parallelism().map_or(1, |count| count.get() as u32))
+}
+
+fn run_epochs(scenario: &Scenario, threads: u32, call: &Call<'_>) -> Result<Outcome, Failure> {
+    let mut run = Windowed::new(scenario, Work::on(at_most(threads)))?;
     let begin = Instant::now();
-    let mut interruption = Interruption::new(watch);
-    let ended =
-        run.run(|progress| interruption.has_come(progress.simulated_s, Some((progress.packet_hops, progress.sending))));
+    let mut interruption = Interruption::new(call.watch);
+    let ended = run.run(|far| interruption.has_come(far.simulated_s, || Some((far.packet_hops, Some(far.sending)))));
+    finish_epochs(scenario, &run, ended, begin, call.part)
+}
+
+/// The outcome of a run epoch by epoch.
+fn finish_epochs(
+    scenario: &Scenario,
+    run: &Windowed<'_>,
+    ended: Result<(), Interrupted>,
+    begin: Instant,
+    part: bool,
+) -> Result<Outcome, Failure> {
     if !part {
         ended?;
     }
@@ -188,17 +209,20 @@ fn run_windowed(scenario: &Scenario, threads: u32, watch: Option<&Py<PyAny>>, pa
     let tables = run.tables();
     let until = ended.is_err().then(|| run.simulated_s());
     let counts = (run.packet_hops(), 0, run.random_draws());
-    let manifest = manifest(scenario, &tables, counts, &warnings::of_users(&run), wall_s)?;
+    let warnings = if scenario.flows.is_empty() { warnings::of_users(run) } else { warnings::of_flows(run) };
+    let manifest = manifest(scenario, &tables, counts, &warnings, wall_s)?;
     Ok(Outcome::new(manifest, tables, until))
 }
 
-/// Tells Python how far a run is, with packet-hops and sources that send where these are known, and whether it was
-/// interrupted meanwhile: a signal that arrives while Python runs is raised there. What else goes wrong there does not end
-/// the run.
-fn tell(watch: Option<&Py<PyAny>>, simulated_s: f64, counts: Option<(u64, u64)>) -> bool {
+/// Packet-hops so far, and sources that send, of a run with users.
+type Counts = Option<(u64, Option<u64>)>;
+
+/// Tells Python how far a run is, and whether it was interrupted meanwhile: a signal that arrives while Python runs is raised
+/// there. What else goes wrong there does not end the run.
+fn tell(watch: Option<&Py<PyAny>>, simulated_s: f64, counts: Counts) -> bool {
     let Some(watch) = watch else { return false };
     Python::attach(|py| {
-        let (packet_hops, sending) = counts.unzip();
+        let (packet_hops, sending) = (counts.map(|counts| counts.0), counts.and_then(|counts| counts.1));
         let Err(error) = watch.call1(py, (simulated_s, packet_hops, sending)) else { return false };
         if error.is_instance_of::<PyKeyboardInterrupt>(py) {
             return true;
@@ -221,7 +245,7 @@ fn manifest(
         "seed": scenario.seed,
         "version": env!("CARGO_PKG_VERSION"),
         "engine_behaviour": ENGINE_BEHAVIOUR,
-        "digest": tables_digest(tables, || interruption.has_come(0.0, None))?,
+        "digest": tables_digest(tables, || interruption.has_come(0.0, || None))?,
         "packet_hops": packet_hops,
         "events": events,
         "random_draws": random_draws,
@@ -238,8 +262,9 @@ fn manifest(
 fn run_with<P: Probe>(
     scenario: &Scenario,
     probe: P,
+    threads: u32,
     make: Option<Py<PyAny>>,
-    watch: Option<&Py<PyAny>>,
+    call: &Call<'_>,
 ) -> Result<Outcome, Failure> {
     let trouble = Arc::new(Trouble::default());
     let mut simulation = match make {
@@ -247,12 +272,35 @@ fn run_with<P: Probe>(
         Some(make) => Simulation::with_controls(scenario, probe, &mut InPython::new(make, Arc::clone(&trouble)))?,
     };
     let begin = Instant::now();
-    let mut interruption = Interruption::new(watch);
-    let ended = simulation.run(|now| trouble.happened() || interruption.has_come(now, None));
+    let mut interruption = Interruption::new(call.watch);
+    let hops = |links: &[Link]| Some((links.iter().map(Link::packets_delivered).sum(), None));
+    let mut ended = Ok(());
+    if threads > 1 {
+        // Built before the run, so that what cannot be on several threads is said at once.
+        let epochs = Windowed::new(scenario, Work::on(at_most(threads))).map_err(|error| match error {
+            tightlink_sim::ScenarioError::Traffic { expected } => {
+                Failure::Scenario(format!("threads = {threads}: expected {expected}"))
+            }
+            other => other.into(),
+        })?;
+        ended =
+            simulation.run_watched(|now, links| begin.elapsed() >= PILOT || interruption.has_come(now, || hops(links)));
+        if ended.is_err() && begin.elapsed() >= PILOT {
+            if let Some(outcome) = overtaking(epochs, simulation.reached().seconds(), &mut interruption, call.part)? {
+                return Ok(outcome);
+            }
+            ended = Ok(());
+        }
+    }
+    if ended.is_ok() {
+        ended = simulation.run_watched(|now, links| trouble.happened() || interruption.has_come(now, || hops(links)));
+    }
     if let Some((place, cause)) = trouble.take() {
         return Err(Failure::Control(place, cause));
     }
-    ended?;
+    if !call.part {
+        ended?;
+    }
     let wall_s = begin.elapsed().as_secs_f64();
     let mut tables: Vec<(&'static str, Table)> = vec![
         ("flows", tables::flows(&simulation)),
@@ -260,9 +308,37 @@ fn run_with<P: Probe>(
         ("nodes", tables::nodes(&simulation)),
     ];
     tables.extend(tables::series(&simulation).map(|table| ("series", table)));
+    let until = ended.is_err().then(|| simulation.reached().seconds());
     let counts = (simulation.packet_hops(), simulation.events(), simulation.random_draws());
     let manifest = manifest(scenario, &tables, counts, &warnings::of_flows(&simulation), wall_s)?;
-    Ok(Outcome::new(manifest, tables, None))
+    Ok(Outcome::new(manifest, tables, until))
+}
+
+/// For so long the loop over events runs before several threads are tried: what it does in that time needs none, and tells
+/// how fast they must be.
+const PILOT: Duration = Duration::from_millis(250);
+
+/// A run on several threads, if these are as far as the loop over events was after as long; which of the two is faster depends
+/// on the network and on the machine, and the tables do not depend on it.
+fn overtaking(
+    mut epochs: Windowed<'_>,
+    reached_s: f64,
+    interruption: &mut Interruption<'_>,
+    part: bool,
+) -> Result<Option<Outcome>, Failure> {
+    let begin = Instant::now();
+    let (mut tried, mut slower) = (false, false);
+    let ended = epochs.run(|far| {
+        if !tried && begin.elapsed() >= PILOT {
+            tried = true;
+            slower = far.simulated_s < reached_s;
+        }
+        slower || interruption.has_come(far.simulated_s, || Some((far.packet_hops, None)))
+    });
+    if slower {
+        return Ok(None);
+    }
+    finish_epochs(epochs.scenario(), &epochs, ended, begin, part).map(Some)
 }
 
 /// Fills in the quantities of a scenario that depend on others, such as bandwidth-delay products: JSON in, JSON out.

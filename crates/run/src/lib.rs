@@ -5,6 +5,7 @@ pub mod digest;
 mod exact;
 mod red;
 pub mod relative;
+mod routing;
 
 pub use digest::tables_digest;
 pub use relative::{Wrong, fill};

@@ -4,7 +4,8 @@
 //! - the `limit` of a queue in BDP: `{"bdp": "3/2", "key": "link.wire.queue", "written": "1.5 BDP"}`,
 //! - or as what the line sends in a time: `{"time_s": "1/50", "key": "link.wire.queue", "written": "20 ms"}`,
 //! - a window in BDP: `{"bdp": "2"}`,
-//! - of RED `min`, `max`, `weight` and `adaptive.least` that are null.
+//! - of RED `min`, `max`, `weight` and `adaptive.least` that are null,
+//! - `routing`, which chooses the paths of flows ([`routing`](crate::routing)).
 //!
 //! [`fill`] is the only place that knows what they are: Python asks it, and so does the laboratory in a browser.
 
@@ -20,6 +21,7 @@ use tightlink_sim::scenario::{FlowSpec, LinkSpec, Scenario, TransportSpec};
 
 use crate::exact;
 use crate::red::{self, Line};
+use crate::routing::Routing;
 
 /// Windows of which some may be in bandwidth-delay products.
 const WINDOWS: [&str; 4] =
@@ -44,7 +46,7 @@ pub enum Wrong {
 }
 
 impl Wrong {
-    fn no_way(scenario: &Scenario, flow: &FlowSpec, from: u32, to: u32) -> Self {
+    pub(crate) fn no_way(scenario: &Scenario, flow: &FlowSpec, from: u32, to: u32) -> Self {
         let name = |node: u32| scenario.nodes[node as usize].name.clone();
         let error =
             tightlink_sim::ScenarioError::Unreachable { flow: flow.label.clone(), from: name(from), to: name(to) };
@@ -72,12 +74,16 @@ impl Wanted {
 pub fn fill(scenario: &mut Value) -> Result<(), Wrong> {
     let queues = take_queues(scenario)?;
     let windows = take_windows(scenario);
-    if queues.is_empty() && windows.is_empty() {
+    let routing = Routing::take(scenario);
+    if queues.is_empty() && windows.is_empty() && routing.is_none() {
         return Ok(());
     }
     // With placeholders for what is not known yet; they do not matter to paths.
-    let typed: Scenario = serde_json::from_value(scenario.clone())
+    let mut typed: Scenario = serde_json::from_value(scenario.clone())
         .map_err(|error| Wrong::Scenario(format!("resolved scenario: {error}")))?;
+    if let Some(routing) = routing {
+        routing.fill(scenario, &mut typed)?;
+    }
     let mut paths = Paths { scenario: &typed, router: Router::new(&typed) };
     for (index, wanted) in windows {
         let flow = &typed.flows[index];

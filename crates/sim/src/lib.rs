@@ -9,6 +9,7 @@ pub mod congestion;
 pub mod delays;
 pub mod error;
 pub mod events;
+pub mod hosts;
 pub mod network;
 pub mod packet;
 pub mod prefetch;

@@ -172,10 +172,19 @@ pub struct FlowSpec {
     pub path: Option<Vec<u32>>,
     /// Links from receiver to sender; none: the shortest path.
     pub reverse_path: Option<Vec<u32>>,
+    /// The class of its packets, and of those that answer them: a code point of RFC 2474. Not written where it is that
+    /// of all packets, 0, so that one scenario is written in one way.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub dscp: u8,
     /// What the application offers.
     pub traffic: TrafficSpec,
     /// How it is carried.
     pub transport: TransportSpec,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_default(dscp: &u8) -> bool {
+    *dscp == 0
 }
 
 /// What an application offers to its transport.

@@ -3,8 +3,12 @@
 use std::borrow::Cow;
 
 use crate::delays::{Delays, Summary};
+use crate::hosts::Ends;
+use crate::network::flow_delays::OneWay;
 use crate::network::link::Link;
+use crate::network::node::Node;
 use crate::network::server::ServerTotals;
+use crate::network::topology::Paths;
 use crate::probe::Probe;
 use crate::scenario::{FlowSpec, ObserveFlows, Scenario, TransportSpec};
 use crate::simulation::Simulation;
@@ -72,6 +76,74 @@ const QUEUEING_DELAY: [&str; 5] = [
 /// Columns of the round-trip times of a flow.
 const RTT: [&str; 5] = ["rtt_mean_s", "rtt_p50_s", "rtt_p95_s", "rtt_p99_s", "rtt_max_s"];
 
+/// A run of flows whose totals are asked for, whatever ran it.
+pub trait Finished {
+    /// What was run.
+    fn scenario(&self) -> &Scenario;
+    /// What was simulated of it.
+    fn until(&self) -> Time;
+    /// The paths of flows.
+    fn paths(&self) -> &Paths;
+    /// Both ends of a flow.
+    fn ends(&self, flow: usize) -> Ends<'_>;
+    /// Delays of a flow's packets, and its round-trip times.
+    fn delays(&self, flow: usize) -> (&OneWay, &Delays);
+    /// Packets of a flow that were lost on their way.
+    fn dropped(&self, flow: usize) -> u64;
+    /// What a link did.
+    fn link(&self, link: u32) -> LinkRow;
+    /// Packets that came out of a link, and those that its queue refused.
+    fn delivered_and_refused(&self, link: u32) -> (u64, u64);
+    /// Whether a link had something to transmit throughout, from `since` to `until`.
+    fn busy_throughout(&self, link: u32, since: Time, until: Time) -> bool;
+    /// The nodes with processors.
+    fn processors(&self) -> &[Node];
+}
+
+impl<P: Probe> Finished for Simulation<'_, P> {
+    fn scenario(&self) -> &Scenario {
+        self.scenario
+    }
+
+    fn until(&self) -> Time {
+        self.reached()
+    }
+
+    fn paths(&self) -> &Paths {
+        &self.fabric.paths
+    }
+
+    fn ends(&self, flow: usize) -> Ends<'_> {
+        self.hosts.ends(flow)
+    }
+
+    fn delays(&self, flow: usize) -> (&OneWay, &Delays) {
+        (self.fabric.delays.one_way(flow), self.fabric.delays.rtt(flow))
+    }
+
+    fn dropped(&self, flow: usize) -> u64 {
+        self.fabric.dropped[flow]
+    }
+
+    fn link(&self, link: u32) -> LinkRow {
+        let Link { server, .. } = &self.fabric.links[link as usize];
+        let totals = server.until(self.reached(), self.fabric.totals(link));
+        (totals, self.fabric.links[link as usize].packets_lost(), self.fabric.queueing(link))
+    }
+
+    fn delivered_and_refused(&self, link: u32) -> (u64, u64) {
+        (self.fabric.links[link as usize].packets_delivered(), self.fabric.refused(link))
+    }
+
+    fn busy_throughout(&self, link: u32, since: Time, until: Time) -> bool {
+        self.fabric.busy_throughout(link, since, until)
+    }
+
+    fn processors(&self) -> &[Node] {
+        &self.fabric.nodes.list
+    }
+}
+
 /// What a flow, or a group of flows, did.
 #[derive(Clone, Debug, Default)]
 struct FlowTotals<'a> {
@@ -108,50 +180,57 @@ struct FlowTotals<'a> {
 }
 
 impl<'a> FlowTotals<'a> {
-    fn of<P: Probe>(simulation: &'a Simulation<'_, P>, index: usize) -> Self {
-        let spec = &simulation.scenario.flows[index];
-        let planned = spec.stop_s.min(simulation.scenario.duration_s);
+    fn of(run: &'a impl Finished, index: usize) -> Self {
+        let spec = &run.scenario().flows[index];
+        let (duration_s, until_s) = (run.scenario().duration_s, run.until().seconds());
+        let planned = spec.stop_s.min(duration_s);
+        // Of a part of a run, flows that have not begun have no time.
+        let planned = if until_s < duration_s { planned.min(until_s).max(spec.start_s) } else { planned };
         let mut totals = Self {
             start_s: spec.start_s,
             stop_s: planned,
-            packets_dropped: simulation.fabric.dropped[index],
+            packets_dropped: run.dropped(index),
             flows: 1,
             ..Self::default()
         };
-        if let Some((flow, connection)) = simulation.tcp_flow(index) {
-            let (sent, received) = (&flow.sender.totals, &flow.receiver.totals);
-            totals.stop_s = sent.finished.map_or(planned, |time| time.seconds().min(planned));
-            totals.packets_sent = sent.packets_sent;
-            totals.packets_delivered = received.packets;
-            totals.packets_retransmitted = sent.packets_retransmitted;
-            totals.packets_marked = received.packets_marked;
-            totals.timeouts = sent.timeouts;
-            totals.bytes_sent = sent.bytes_sent;
-            totals.bytes_delivered = received.bytes;
-            totals.payload_delivered = connection.payload_through(flow.receiver.in_order());
-            totals.limited_by = flow.sender.limit_shares(Time::new(totals.stop_s));
-        } else if let Some(flow) = simulation.udp_flow(index) {
-            totals.packets_sent = flow.packets_sent;
-            totals.packets_delivered = flow.packets_delivered;
-            totals.bytes_sent = flow.bytes_sent;
-            totals.bytes_delivered = flow.bytes_delivered;
-            totals.payload_delivered = flow.payload_delivered;
-            totals.datagram_flows = 1;
-            totals.loss_runs = flow.playout.loss_runs;
-            totals.lost_in_runs = flow.playout.lost;
-            totals.longest_run = flow.playout.longest_run;
-            totals.rfc3550_jitter_s = flow.playout.jitter_s;
-            if let Some(frames) = flow.frames() {
-                totals.videos = 1;
-                totals.frames_sent = frames.sent;
-                totals.frames_complete = frames.complete;
+        match run.ends(index) {
+            Ends::Tcp { sender, receiver, connection } => {
+                let (sent, received) = (&sender.totals, &receiver.totals);
+                totals.stop_s = sent.finished.map_or(planned, |time| time.seconds().min(planned));
+                totals.packets_sent = sent.packets_sent;
+                totals.packets_delivered = received.packets;
+                totals.packets_retransmitted = sent.packets_retransmitted;
+                totals.packets_marked = received.packets_marked;
+                totals.timeouts = sent.timeouts;
+                totals.bytes_sent = sent.bytes_sent;
+                totals.bytes_delivered = received.bytes;
+                totals.payload_delivered = connection.payload_through(receiver.in_order());
+                totals.limited_by = sender.limit_shares(Time::new(totals.stop_s));
             }
-            totals.limited_by = flow.limit_shares(&simulation.fabric, Time::new(planned));
-            totals.queueing = flow.is_mixed().then(Delays::default);
-        } else {
-            return totals;
-        };
-        let (one_way, rtt) = (simulation.fabric.delays.one_way(index), simulation.fabric.delays.rtt(index));
+            Ends::Udp { source, sink } => {
+                totals.packets_sent = source.packets_sent;
+                totals.packets_delivered = sink.packets_delivered;
+                totals.bytes_sent = source.bytes_sent;
+                totals.bytes_delivered = sink.bytes_delivered;
+                totals.payload_delivered = sink.payload_delivered;
+                totals.datagram_flows = 1;
+                totals.loss_runs = sink.playout.loss_runs;
+                totals.lost_in_runs = sink.playout.lost;
+                totals.longest_run = sink.playout.longest_run;
+                totals.rfc3550_jitter_s = sink.playout.jitter_s;
+                if let Some(frames) = sink.frames() {
+                    totals.videos = 1;
+                    totals.frames_sent = frames.sent;
+                    totals.frames_complete = frames.complete;
+                }
+                totals.limited_by = source.limit_shares(
+                    |link, since| run.busy_throughout(link, since, Time::new(planned)),
+                    Time::new(planned),
+                );
+                totals.queueing = source.is_mixed().then(Delays::default);
+            }
+        }
+        let (one_way, rtt) = run.delays(index);
         (totals.one_way, totals.rtt) = (Cow::Borrowed(&one_way.delays), Cow::Borrowed(rtt));
         totals.jitter_count = one_way.delays.count.saturating_sub(1);
         totals.jitter_sum_s = one_way.jitter_sum_s;
@@ -216,15 +295,15 @@ fn counted(count: u64, among: u64) -> f64 {
 
 /// The `flows` table: a row for each flow, or for each group, as the scenario asks.
 #[must_use]
-pub fn flows<P: Probe>(simulation: &Simulation<'_, P>) -> Table {
-    let scenario = simulation.scenario;
+pub fn flows(run: &impl Finished) -> Table {
+    let scenario = run.scenario();
     let mut rows: Vec<(&FlowSpec, FlowTotals<'_>)> = Vec::new();
     for (index, spec) in scenario.flows.iter().enumerate() {
         match scenario.observe.flows {
             ObserveFlows::None => break,
-            ObserveFlows::Each => rows.push((spec, FlowTotals::of(simulation, index))),
+            ObserveFlows::Each => rows.push((spec, FlowTotals::of(run, index))),
             ObserveFlows::Group => {
-                let totals = FlowTotals::of(simulation, index);
+                let totals = FlowTotals::of(run, index);
                 match rows.iter_mut().find(|(known, _)| known.group == spec.group) {
                     Some((_, sum)) => sum.add(&totals),
                     None => rows.push((spec, totals)),
@@ -291,15 +370,13 @@ fn congestion_name(spec: &FlowSpec) -> &str {
 
 /// The `links` table: a row for each direction of each link.
 #[must_use]
-pub fn links<P: Probe>(simulation: &Simulation<'_, P>) -> Table {
-    let fabric = &simulation.fabric;
-    let row = |(index, link): (u32, &Link)| (fabric.totals(index), link.packets_lost(), fabric.queueing(index));
-    let rows: Vec<LinkRow> = (0..).zip(&fabric.links).map(row).collect();
-    links_of(simulation.scenario, &rows, simulation.scenario.duration_s)
+pub fn links(run: &impl Finished) -> Table {
+    let rows: Vec<LinkRow> = (0..run.scenario().links.len() as u32).map(|link| run.link(link)).collect();
+    links_of(run.scenario(), &rows, run.until().seconds())
 }
 
 /// What a link did, how many packets its wire lost, and how long packets waited.
-pub(crate) type LinkRow = (ServerTotals, u64, Summary);
+pub type LinkRow = (ServerTotals, u64, Summary);
 
 /// The `links` table of what each link did in `duration_s` seconds.
 pub(crate) fn links_of(scenario: &Scenario, rows: &[LinkRow], duration_s: f64) -> Table {
@@ -335,13 +412,14 @@ struct NodeTotals {
 /// The `nodes` table: of a node with a processor, what it was offered and what it did with it; of others,
 /// what came in by links, which they serve at once.
 #[must_use]
-pub fn nodes<P: Probe>(simulation: &Simulation<'_, P>) -> Table {
-    let scenario = simulation.scenario;
+pub fn nodes(run: &impl Finished) -> Table {
+    let (scenario, until_s) = (run.scenario(), run.until().seconds());
     let mut arrived = vec![0u64; scenario.nodes.len()];
     let mut refused = vec![0u64; scenario.nodes.len()];
-    for ((index, spec), link) in (0..).zip(&scenario.links).zip(&simulation.fabric.links) {
-        arrived[spec.to as usize] += link.packets_delivered();
-        refused[spec.from as usize] += simulation.fabric.refused(index);
+    for (index, spec) in (0..).zip(&scenario.links) {
+        let (came_out, not_taken) = run.delivered_and_refused(index);
+        arrived[spec.to as usize] += came_out;
+        refused[spec.from as usize] += not_taken;
     }
     let without = |packets| NodeTotals {
         packets_in: packets,
@@ -352,7 +430,7 @@ pub fn nodes<P: Probe>(simulation: &Simulation<'_, P>) -> Table {
         load_reported: f64::NAN,
     };
     let mut rows: Vec<NodeTotals> = arrived.into_iter().map(without).collect();
-    for node in &simulation.fabric.nodes.list {
+    for node in run.processors() {
         let Some(spec) = &scenario.nodes[node.index as usize].processor else { continue };
         let totals = node.processor.totals();
         rows[node.index as usize] = NodeTotals {
@@ -360,8 +438,8 @@ pub fn nodes<P: Probe>(simulation: &Simulation<'_, P>) -> Table {
             packets_served: totals.packets_served,
             dropped_input_ring: totals.packets_dropped,
             dropped_output_ring: if spec.output_ring { refused[node.index as usize] } else { 0 },
-            load_true: node.processor.demand_s(scenario.duration_s, spec) / scenario.duration_s,
-            load_reported: node.processor.reading(scenario.duration_s).unwrap_or(f64::NAN),
+            load_true: node.processor.demand_s(until_s, spec) / until_s,
+            load_reported: node.processor.reading(until_s).unwrap_or(f64::NAN),
         };
     }
     let mut table = Table::default();

@@ -1,29 +1,28 @@
 //! What must be read before the tables of a run are trusted.
 
+use crate::hosts::Ends;
 use crate::network::link::Link;
 use crate::network::queue::Site;
-use crate::probe::Probe;
 use crate::scenario::Scenario;
-use crate::simulation::Simulation;
+use crate::tables::Finished;
 use crate::time::Time;
 use crate::windowed::Windowed;
 
 /// Links whose queues have no room for a whole packet of traffic that takes them, not even where they are empty, so
 /// that nothing got through: they are found by what was dropped.
 #[must_use]
-pub fn of_flows<P: Probe>(simulation: &Simulation<'_, P>) -> Vec<String> {
-    let (scenario, fabric) = (simulation.scenario, &simulation.fabric);
-    let mut narrow = Narrow::new(scenario, |link| fabric.refused(link) > 0);
+pub fn of_flows(run: &impl Finished) -> Vec<String> {
+    let scenario = run.scenario();
+    let mut narrow = Narrow::new(scenario, |link| run.delivered_and_refused(link).1 > 0);
     for (index, flow) in scenario.flows.iter().enumerate() {
         if narrow.left == 0 {
             break;
         }
-        let size = match (simulation.tcp_flow(index), simulation.udp_flow(index)) {
-            (Some((_, connection)), _) => connection.full_size(),
-            (_, Some(datagrams)) => datagrams.largest(),
-            _ => continue,
+        let size = match run.ends(index) {
+            Ends::Tcp { connection, .. } => connection.full_size(),
+            Ends::Udp { source, .. } => source.largest(),
         };
-        fabric.paths.stops(index as u32, false).for_each(|stop| narrow.check(stop, size, &flow.label));
+        run.paths().stops(index as u32, false).for_each(|stop| narrow.check(stop, size, &flow.label));
     }
     narrow.found
 }

@@ -10,8 +10,8 @@ from cyclopts import Parameter
 
 from tightlink.commands.analyze_output import Json, draw, plain
 from tightlink.console import print_json, print_text
-from tightlink.errors import ScenarioError, TightlinkError
-from tightlink.files import check_writable
+from tightlink.errors import ScenarioError
+from tightlink.files import check_empty
 
 if TYPE_CHECKING:
     import polars as pl
@@ -59,9 +59,7 @@ def compare(
     from tightlink.console import warned
 
     if output is not None:
-        check_writable(output)
-        if output.exists() and any(output.iterdir()):
-            raise TightlinkError(f"{output}: the folder is not empty; choose another one")
+        check_empty(output)
     columns = None if by is None else by.split(",")
     found = put_together(first, second, by=columns, pairs=None if pair is None else dict(map(_pair, pair)))
     if json_:

@@ -67,9 +67,9 @@ def emulate(
         key=value, to change a key of the scenario by its dotted path; may be repeated.
     """
     from tightlink.measure.emulation import Emulation, told
-    from tightlink.measure.machine import need_linux
     from tightlink.measure.plan import Plan
     from tightlink.measure.relay import SpoiledError
+    from tightlink.measure.system import need_linux
     from tightlink.run import MEASUREMENT, is_there
 
     need_linux()

@@ -1,4 +1,4 @@
-"""The command ``tightlink evaluate``: congestion controls through one pack of tests, side by side."""
+"""The command ``tightlink evaluate``: congestion controls, or queues, through one pack of tests, side by side."""
 
 from __future__ import annotations
 
@@ -8,66 +8,58 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from tightlink.commands.controls import Controls, define
+from tightlink.commands.options import Cluster, Jobs, WithLab  # noqa: TC001  # cyclopts evaluates them
 from tightlink.console import print_json, print_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tightlink.studies.evaluation.observe import Evaluation
+    from tightlink.studies.evaluation.setup.trials import Trial
 
 
 def evaluate(
     *names: str,
+    queues: Annotated[bool, Parameter(negative="")] = False,
     test: Annotated[list[str] | None, Parameter(negative="")] = None,
-    jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
-    cluster: str | None = None,
+    jobs: Jobs = 1,
+    cluster: Cluster = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
     controls: Controls = None,
-    with_lab: Annotated[bool, Parameter(negative="")] = False,
+    with_lab: WithLab = False,
 ) -> int:
-    """Put congestion controls through one pack of tests, and print them side by side.
+    """Put congestion controls, or queues, through one pack of tests, and print them side by side.
 
     Parameters
     ----------
     names
         Congestion controls, as "tightlink list congestion" names them; with options, such as "fast:alpha=50 packets".
+    queues
+        The names are queues, as "tightlink list queues" has them, and the tests those of RFC 7928; with options, such
+        as "codel:target=2 ms".
     test
         Test to make instead of all, such as ramp-up; may be repeated.
-    jobs
-        Runs to execute at a time; the results do not depend on it.
-    cluster
-        Address of a Dask scheduler to execute them instead, such as tcp://10.0.0.1:8786.
     output
-        Folder for the results, in which an interrupted evaluation goes on (default: results/evaluation).
+        Folder for the results, in which an interrupted evaluation goes on (default: results/evaluation, with --queues
+        results/queues).
     json_
         Print what was found as JSON.
     controls
         Python file with congestion controls of your own, which it runs; may be repeated.
-    with_lab
-        Put a laboratory into the report, in which every scenario that a browser can simulate has sliders.
     """
-    from tightlink.console import INTERRUPTED, say, watching
-    from tightlink.studies.evaluation import evaluate as run
+    from tightlink.console import say, watching
+    from tightlink.studies.evaluation import evaluate as evaluate_controls
+    from tightlink.studies.evaluation import evaluate_queues
 
     define(controls)
-    folder = output or Path("results") / "evaluation"
-    _say_how_long(names, test, folder, jobs, cluster)
-    try:
-        with watching() as watch:
-            evaluation = run(
-                names,
-                tests=test,
-                output=folder,
-                jobs=jobs,
-                cluster=cluster,
-                with_lab=with_lab,
-                progress=say,
-                watch=watch,
-            )
-    except KeyboardInterrupt:
-        say("interrupted; what is finished is kept, and the same command goes on from there")
-        return INTERRUPTED
+    folder = output or Path("results") / ("queues" if queues else "evaluation")
+    run = evaluate_queues if queues else evaluate_controls
+    _say_how_long(_planned(names, test, queues=queues), folder, jobs, cluster)
+    with watching() as watch:
+        evaluation = run(
+            names, tests=test, output=folder, jobs=jobs, cluster=cluster, with_lab=with_lab, progress=say, watch=watch
+        )
     report = folder / "report.html"
     if json_:
         print_json(evaluation.described(), allow_nan=False)
@@ -78,21 +70,26 @@ def evaluate(
     return 0
 
 
-def _say_how_long(
-    names: Sequence[str], tests: Sequence[str] | None, folder: Path, jobs: int, cluster: str | None
-) -> None:
+def _planned(names: Sequence[str], tests: Sequence[str] | None, *, queues: bool) -> list[Trial]:
+    from tightlink.studies.evaluation.setup.controls import controls
+    from tightlink.studies.evaluation.setup.disciplines import disciplines
+    from tightlink.studies.evaluation.setup.pack import chosen
+    from tightlink.studies.evaluation.setup.trials import trials
+
+    if queues:
+        return trials(disciplines(names), chosen(tests, "queue"))
+    return trials(controls(names), chosen(tests))
+
+
+def _say_how_long(planned: Sequence[Trial], folder: Path, jobs: int, cluster: str | None) -> None:
     from tightlink.console import say
     from tightlink.experiment.claims import MARKER
     from tightlink.experiment.engines import engine
     from tightlink.experiment.store import Store
     from tightlink.experiment.workplace import check_folder
     from tightlink.progress import duration
-    from tightlink.studies.evaluation.setup.controls import controls
     from tightlink.studies.evaluation.setup.estimate import seconds
-    from tightlink.studies.evaluation.setup.pack import chosen
-    from tightlink.studies.evaluation.setup.trials import trials
 
-    planned = trials(controls(names), chosen(tests))
     check_folder(folder, MARKER, "study")
     places = engine(jobs).places
     if cluster is None and not Store(folder / "runs").count():
@@ -101,7 +98,7 @@ def _say_how_long(
 
 
 def _print_headlines(evaluation: Evaluation) -> None:
-    """A row for each measure, a column for each control."""
+    """A row for each measure, a column for each control or queue."""
     from tightlink.console import print_table
     from tightlink.studies.evaluation.report.words import told
 

@@ -10,7 +10,6 @@ from tightlink.commands.options import option
 from tightlink.commands.run_output import print_summary
 from tightlink.console import (
     FAILED,
-    INTERRUPTED,
     print_json,
     print_table,
     print_why,
@@ -72,9 +71,10 @@ def scenario(
     json_
         Print manifest, flows and links as JSON.
     """
-    from tightlink.measure.machine import missing, need_linux
+    from tightlink.measure.machine import missing
     from tightlink.measure.measuring import check, measure
     from tightlink.measure.relay import SpoiledError
+    from tightlink.measure.system import need_linux
     from tightlink.run import MEASUREMENT, is_there
 
     need_linux()
@@ -102,8 +102,7 @@ def scenario(
                 say(f"wrote {folders[number]}")
             done.append(found)
     except KeyboardInterrupt:
-        say(f"interrupted; {_kept(len(done), repeat, output)}")
-        return INTERRUPTED
+        raise KeyboardInterrupt(_kept(len(done), repeat, output)) from None
     except SpoiledError as error:
         say(f"{error}; {_kept(len(done), repeat, output)}")
         return FAILED

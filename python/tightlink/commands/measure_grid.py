@@ -1,7 +1,9 @@
-"""``tightlink measure tcp`` and ``tightlink measure udp-sweep``: grids of iperf3's tests."""
+"""``tightlink measure tcp`` and ``tightlink measure udp-sweep``: grids of iperf3's options."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -9,13 +11,11 @@ from cyclopts import Parameter
 
 from tightlink import units
 from tightlink.commands.options import option, share
-from tightlink.console import FAILED, INTERRUPTED
+from tightlink.console import FAILED
 from tightlink.errors import ScenarioError
 
 if TYPE_CHECKING:
-    from tightlink.experiment.measured import Finished, Grid, Measured, Repeats
-
-Folder = Annotated[Path, Parameter(name=["--output", "-o"])]
+    from tightlink.experiment.measured import Finished, Measured, Repeats
 
 _BITS: Final = 8
 _HEADERS: Final = {4: 28, 6: 48}
@@ -33,51 +33,81 @@ _SHORT: Final = re.compile(r"(\d)\s*([KMG])(?![A-Za-z])", re.IGNORECASE)
 _SHAKY_WINDOW: Final = 4096
 
 
-def tcp(
-    *,
-    host: str,
-    windows: str,
-    flows: str,
-    output: Folder,
-    port: int = 5201,
-    time: str = "10 s",
-    congestion: str | None = None,
-    repeat: int = 3,
-    precision: str | None = None,
-    most: int | None = None,
-    seed: int = 1,
-) -> int:
+@Parameter(name="*")
+@dataclass(frozen=True)
+class GridOptions:
+    """What all grids of iperf3's tests are asked for."""
+
+    host: str
+    """Where "iperf3 -s" runs."""
+    output: Annotated[Path, Parameter(name=["--output", "-o"])]
+    """Folder for the results, in which an interrupted grid goes on."""
+    port: int = 5201
+    """Port of the iperf3 server."""
+    time: str = "10 s"
+    """How long each test takes."""
+    repeat: int = 3
+    """Measurements of each combination, at least."""
+    precision: str | None = None
+    """Such as "2 %": measure until half the 95 % interval of the median goodput is that narrow."""
+    most: int | None = None
+    """Measurements of each combination at most, with --precision (default: 10)."""
+    seed: int = 1
+    """Seed of the order."""
+
+    @cached_property
+    def server(self) -> str:
+        """The address of the host."""
+        from tightlink.measure.path import resolved
+
+        if not 1 <= self.port <= _LARGEST_PORT:
+            raise ScenarioError(f"a whole number from 1 to {_LARGEST_PORT}", key="--port", value=self.port)
+        return str(resolved(self.host, self.port)[0])
+
+    @cached_property
+    def seconds(self) -> float:
+        """How long each test takes, in seconds."""
+        seconds = float(option("--time", self.time, units.TIME))
+        if not 1 <= seconds <= _MOST_SECONDS or not seconds.is_integer():
+            raise ScenarioError(f"whole seconds from 1 s to {_MOST_SECONDS} s", key="--time", value=self.time)
+        return seconds
+
+    @property
+    def repeats(self) -> "Repeats":
+        """How often each combination is measured."""
+        from tightlink.experiment.measured import Repeats
+
+        for name, value in (("--repeat", self.repeat), ("--most", self.most)):
+            if value is not None and not 1 <= value <= _MOST_REPEATS:
+                raise ScenarioError(f"a whole number from 1 to {_MOST_REPEATS}", key=name, value=value)
+        if self.precision is None:
+            if self.most is not None:
+                raise ScenarioError("--precision beside it", key="--most", value=self.most)
+            return Repeats(least=self.repeat, seed=self.seed)
+        width = float(share("--precision", self.precision))
+        if not 0 < width < 1:
+            raise ScenarioError('a share above zero, such as "2 %"', key="--precision", value=self.precision)
+        return Repeats(least=self.repeat, most=self.most or _MOST, firm=("goodput_bps", width), seed=self.seed)
+
+
+def tcp(*, options: GridOptions, windows: str, flows: str, congestion: str | None = None) -> int:
     """Measure transfers to an iperf3 server, with windows and numbers of flows, in shuffled order.
 
     Parameters
     ----------
-    host
-        Where "iperf3 -s" runs.
+    options
+        What all grids of tests are asked for.
     windows
         Windows of each flow, such as "8K,64K" or "8K..1M:x2", which iperf3 meets to ±10 %.
     flows
         Numbers of parallel flows, such as "1,4" or "1..16:x2".
-    output
-        Folder for the results, in which an interrupted grid goes on.
-    port
-        Port of the iperf3 server.
-    time
-        How long each transfer takes.
     congestion
         Congestion control of this kernel, such as reno (default: the kernel's).
-    repeat
-        Measurements of each combination, at least.
-    precision
-        Such as "2 %": measure until half the 95 % interval of the median goodput is that narrow.
-    most
-        Measurements of each combination at most, with --precision (default: 10).
-    seed
-        Seed of the order.
     """
-    from tightlink.experiment.measured import Grid, Measured
+    from tightlink.experiment.measured import Measured
     from tightlink.measure.iperf3 import transfer
 
-    address, seconds = _server(host, port), _seconds(time)
+    address, seconds = options.server, options.seconds
     factors: dict[str, list[Any]] = {
         "window_bytes": _sizes("--windows", windows, (1, _LARGEST_WINDOW)),
         "flows": _levels("--flows", flows, (1, _MOST_FLOWS)),
@@ -85,11 +115,11 @@ def tcp(
 
     def measure(values: Mapping[str, Any]) -> Measured:
         found = transfer(
-            address, port=port, flows=values["flows"], seconds=seconds, window_bytes=values["window_bytes"],
+            address, port=options.port, flows=values["flows"], seconds=seconds, window_bytes=values["window_bytes"],
             congestion=congestion,
         )  # fmt: skip
         rows = [
-            {"flow": number, "label": f"iperf3[{number}]", "from": "here", "to": host, "transport": "tcp",
+            {"flow": number, "label": f"iperf3[{number}]", "from": "here", "to": options.host, "transport": "tcp",
              "congestion": found.congestion, "start_s": 0.0, "stop_s": found.seconds,
              "packets_retransmitted": stream.retransmitted, "goodput_bps": stream.goodput_bps,
              "rtt_mean_s": stream.rtt_mean_s}
@@ -102,56 +132,30 @@ def tcp(
         }
         return Measured(metrics, rows, {"tool": found.version, "congestion": found.congestion})
 
-    settings = {"tool": "iperf3", "transport": "tcp", "host": address, "port": port, "seconds": seconds,
-                "congestion": congestion}  # fmt: skip
     shaky = [window for window in factors["window_bytes"] if window < _SHAKY_WINDOW]
     warnings = [f"--windows: below {_SHAKY_WINDOW} B iperf3's window is far from what was asked for"] if shaky else []
     shown = (("goodput", "goodput_bps", units.format_rate), ("rtt", "rtt_mean_s", units.format_time))
-    return _run(Grid(settings, factors), output, measure, shown, warnings, _repeats(repeat, precision, most, seed))
+    return _run(
+        options, {"transport": "tcp", "congestion": congestion}, factors, measure, shown=shown, warnings=warnings
+    )
 
 
-def udp_sweep(
-    *,
-    host: str,
-    payloads: str,
-    rates: str,
-    output: Folder,
-    port: int = 5201,
-    time: str = "10 s",
-    repeat: int = 3,
-    precision: str | None = None,
-    most: int | None = None,
-    seed: int = 1,
-) -> int:
+def udp_sweep(*, options: GridOptions, payloads: str, rates: str) -> int:
     """Measure datagrams to an iperf3 server, with payloads and rates, in shuffled order.
 
     Parameters
     ----------
-    host
-        Where "iperf3 -s" runs.
+    options
+        What all grids of tests are asked for.
     payloads
         Payloads of a datagram in bytes, such as "25,100,400" or "50..1450:50".
     rates
         What is offered: of payload such as "90 Mbit/s", or of datagrams such as "26000 packets/s".
-    output
-        Folder for the results, in which an interrupted sweep goes on.
-    port
-        Port of the iperf3 server.
-    time
-        How long each test takes.
-    repeat
-        Measurements of each combination, at least.
-    precision
-        Such as "2 %": measure until half the 95 % interval of the median goodput is that narrow.
-    most
-        Measurements of each combination at most, with --precision (default: 10).
-    seed
-        Seed of the order.
     """
-    from tightlink.experiment.measured import Grid, Measured
+    from tightlink.experiment.measured import Measured
     from tightlink.measure.iperf3 import datagrams
 
-    address, seconds = _server(host, port), _seconds(time)
+    address, seconds = options.server, options.seconds
     headers = _HEADERS[6 if ":" in address else 4]
     offered = {text.strip(): _rate(text) for text in rates.split(",")}
     factors: dict[str, list[Any]] = {
@@ -162,7 +166,11 @@ def udp_sweep(
     def measure(values: Mapping[str, Any]) -> Measured:
         payload = values["payload_bytes"]
         found = datagrams(
-            address, port=port, payload_bytes=payload, rate_bps=offered[values["rate"]](payload), seconds=seconds
+            address,
+            port=options.port,
+            payload_bytes=payload,
+            rate_bps=offered[values["rate"]](payload),
+            seconds=seconds,
         )
         packet = payload + headers
         per_s = found.received / found.seconds
@@ -175,7 +183,7 @@ def udp_sweep(
             "loss": found.lost / found.sent if found.sent else 0.0,
             "jitter_rfc3550_s": found.jitter_s,
         }
-        row = {"flow": 0, "label": "iperf3", "from": "here", "to": host, "transport": "udp", "congestion": "",
+        row = {"flow": 0, "label": "iperf3", "from": "here", "to": options.host, "transport": "udp", "congestion": "",
                "start_s": 0.0, "stop_s": found.seconds, "packets_sent": found.sent,
                "packets_delivered": found.received, "packets_dropped": found.lost,
                "bytes_sent": found.sent * packet, "bytes_delivered": found.received * packet,
@@ -183,37 +191,35 @@ def udp_sweep(
                "jitter_rfc3550_s": found.jitter_s}  # fmt: skip
         return Measured(metrics, [row], {"tool": found.version})
 
-    settings = {"tool": "iperf3", "transport": "udp", "host": address, "port": port, "seconds": seconds}
     shown = (
         ("packets/s", "packets_per_s", lambda value: f"{value:.5g}"),
         ("goodput", "goodput_bps", units.format_rate),
         ("loss", "loss", lambda value: units.format_fraction(round(value, 5))),
     )
-    return _run(Grid(settings, factors), output, measure, shown, [], _repeats(repeat, precision, most, seed))
+    return _run(options, {"transport": "udp"}, factors, measure, shown=shown, warnings=[])
 
 
-def _run(  # noqa: PLR0917
-    grid: "Grid",
-    folder: Path,
+def _run(
+    options: GridOptions,
+    own: dict[str, Any],
+    factors: dict[str, list[Any]],
     measure: "Callable[[Mapping[str, Any]], Measured]",
+    *,
     shown: Sequence[tuple[str, str, Callable[[float], str]]],
     warnings: list[str],
-    repeats: "Repeats",
 ) -> int:
     from tightlink.console import say, warned, watching
-    from tightlink.experiment.measured import run
+    from tightlink.experiment.measured import Grid, run
     from tightlink.measure.iperf3 import program
 
+    asked = {"host": options.server, "port": options.port, "seconds": options.seconds}
+    grid, repeats = Grid({"tool": "iperf3", "transport": own["transport"]} | asked | own, factors), options.repeats
     program()
-    seconds = grid.settings["seconds"] * len(grid.cells) * repeats.least
-    say(f"{len(grid.cells)} combinations, {repeats.least} times each: {units.format_time(seconds)} of traffic to "
-        f"{grid.settings['host']} port {grid.settings['port']}, at least")  # fmt: skip
-    try:
-        with watching() as watch:
-            finished = run(grid, folder, measure, repeats=repeats, watch=watch)
-    except KeyboardInterrupt:
-        say("interrupted; what is finished is kept, and the same command goes on from there")
-        return INTERRUPTED
+    traffic = units.format_time(options.seconds * len(grid.cells) * repeats.least)
+    say(f"{len(grid.cells)} combinations, {repeats.least} times each: {traffic} of traffic to {options.server} port "
+        f"{options.port}, at least")  # fmt: skip
+    with watching() as watch:
+        finished = run(grid, options.output, measure, repeats=repeats, watch=watch)
     _show(finished, shown)
     for damaged in finished.damaged:
         say(damaged.mended)
@@ -227,7 +233,7 @@ def _run(  # noqa: PLR0917
         warnings.append(
             f"the median of {metric} is not within {width:.3g} of itself after {repeats.most} measurements: {cells}"
         )
-    say(f"wrote {folder}")
+    say(f"wrote {options.output}")
     code = warned(warnings)
     return FAILED if finished.failures else code
 
@@ -249,37 +255,6 @@ def _show(finished: "Finished", shown: Sequence[tuple[str, str, Callable[[float]
             row += [rounded(median, write), rounded(median_half_width(values), write)]
         rows.append(row)
     print_table(header, rows, drop=[f"{name} ±" for name, _, _ in reversed(shown)])
-
-
-def _server(host: str, port: int) -> str:
-    from tightlink.measure.path import resolved
-
-    if not 1 <= port <= _LARGEST_PORT:
-        raise ScenarioError(f"a whole number from 1 to {_LARGEST_PORT}", key="--port", value=port)
-    return str(resolved(host, port)[0])
-
-
-def _seconds(text: str) -> float:
-    seconds = float(option("--time", text, units.TIME))
-    if not 1 <= seconds <= _MOST_SECONDS or not seconds.is_integer():
-        raise ScenarioError(f"whole seconds from 1 s to {_MOST_SECONDS} s", key="--time", value=text)
-    return seconds
-
-
-def _repeats(repeat: int, precision: str | None, most: int | None, seed: int) -> "Repeats":
-    from tightlink.experiment.measured import Repeats
-
-    for name, value in (("--repeat", repeat), ("--most", most)):
-        if value is not None and not 1 <= value <= _MOST_REPEATS:
-            raise ScenarioError(f"a whole number from 1 to {_MOST_REPEATS}", key=name, value=value)
-    if precision is None:
-        if most is not None:
-            raise ScenarioError("--precision beside it", key="--most", value=most)
-        return Repeats(least=repeat, seed=seed)
-    width = float(share("--precision", precision))
-    if not 0 < width < 1:
-        raise ScenarioError('a share above zero, such as "2 %"', key="--precision", value=precision)
-    return Repeats(least=repeat, most=most or _MOST, firm=("goodput_bps", width), seed=seed)
 
 
 def _sizes(name: str, text: str, bounds: tuple[int, int]) -> list[int]:

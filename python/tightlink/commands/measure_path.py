@@ -37,7 +37,7 @@ def serve(address: str, *, port: int = 5202, visits: int | None = None) -> int:
     """
     from tightlink.console import say
     from tightlink.measure.listener import serve as listen
-    from tightlink.measure.machine import need_linux
+    from tightlink.measure.system import need_linux
 
     need_linux()
     try:
@@ -81,8 +81,8 @@ def path(
     """
     from tightlink.console import say
     from tightlink.files import check_new
-    from tightlink.measure.machine import need_linux
     from tightlink.measure.path import Plan, resolved
+    from tightlink.measure.system import need_linux
     from tightlink.measure.visitor import NobodyListensError
 
     need_linux()

@@ -1,4 +1,4 @@
-"""The values of options: quantities, numbers and shares, exactly as they are written.
+"""Options that several commands share, and values of options: quantities, numbers and shares, exactly as written.
 
 Example:
     >>> option("--bitrate", "1.5 Mbit/s", units.RATE)
@@ -19,10 +19,20 @@ Example:
 import math
 import re
 from fractions import Fraction
-from typing import Final
+from typing import Annotated, Final, TypeAlias
+
+from cyclopts import Parameter
 
 from tightlink import units
 from tightlink.errors import ScenarioError
+
+_JOBS: Final = "Runs to execute at a time; the results do not depend on it."
+_CLUSTER: Final = "Address of a Dask scheduler to execute them instead, such as tcp://10.0.0.1:8786."
+_WITH_LAB: Final = "Put a laboratory into the report, in which every scenario that a browser can simulate has sliders."
+
+Jobs: TypeAlias = Annotated[int, Parameter(name=["--jobs", "-j"], help=_JOBS)]
+Cluster: TypeAlias = Annotated[str | None, Parameter(help=_CLUSTER)]
+WithLab: TypeAlias = Annotated[bool, Parameter(negative="", help=_WITH_LAB)]
 
 _NUMBER: Final = re.compile(r"\d*\.?\d+", re.ASCII)
 

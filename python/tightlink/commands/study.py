@@ -5,7 +5,8 @@ from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-from tightlink.console import INTERRUPTED, print_text, print_verbatim, say, watching
+from tightlink.commands.options import Cluster, Jobs, WithLab
+from tightlink.console import print_text, print_verbatim, say, watching
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.files import check_new, write_text
 
@@ -17,12 +18,12 @@ def study(
     name: str,
     *,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
-    cluster: str | None = None,
+    jobs: Jobs = 1,
+    cluster: Cluster = None,
     live: Annotated[bool, Parameter(negative="")] = False,
     claims: Annotated[bool, Parameter(negative="")] = False,
     new: Annotated[bool, Parameter(negative="")] = False,
-    with_lab: Annotated[bool, Parameter(negative="")] = False,
+    with_lab: WithLab = False,
     **options: str,
 ) -> int:
     """Run a study: its simulations, its analysis, its claims and its report.
@@ -33,18 +34,12 @@ def study(
         Study, as "tightlink list studies" names it, or a Python file that defines one.
     output
         Folder for runs, claims, figures and report (default: results/NAME).
-    jobs
-        Runs to execute at a time.
-    cluster
-        Address of a Dask scheduler to execute them instead, such as tcp://10.0.0.1:8786.
     live
         Measure, too: real hosts over a link in real time, beside what is simulated.
     claims
         Print what the study claims, and with what each claim is compared; nothing is run.
     new
         Write a Python file of this name with a small study, to begin your own with.
-    with_lab
-        Put a laboratory into the report, in which every scenario that a browser can simulate has sliders.
     options
         What a study alone has, such as --scale 1/100 of congestion-control; a wrong one names them all.
     """
@@ -70,14 +65,10 @@ def study(
         return 0
     from tightlink.studies.running import study as run_study
 
-    try:
-        with watching() as watch:
-            found = run_study(
-                chosen, output, jobs=jobs, cluster=cluster, options=wanted, with_lab=with_lab, progress=say, watch=watch
-            )
-    except KeyboardInterrupt:
-        say("interrupted; what is finished is kept, and the same command goes on from there")
-        return INTERRUPTED
+    with watching() as watch:
+        found = run_study(
+            chosen, output, jobs=jobs, cluster=cluster, options=wanted, with_lab=with_lab, progress=say, watch=watch
+        )
     from tightlink.experiment.claims import counted, print_table
 
     if found.claims:

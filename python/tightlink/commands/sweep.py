@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 from cyclopts import Parameter
 
 from tightlink.commands.controls import Controls, define
-from tightlink.console import CAUTION, FAILED, INTERRUPTED, print_text
+from tightlink.commands.options import Cluster, Jobs  # noqa: TC001  # cyclopts evaluates them
+from tightlink.console import CAUTION, FAILED, print_text
 from tightlink.scenario import parse_option
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from tightlink.experiment.folder import Experiment
     from tightlink.experiment.plan import Plan
-    from tightlink.experiment.progress import ExperimentProgress
 
 _MOST_SHOWN: Final = 20
 #: Traffic groups up to which each has a column.
@@ -39,8 +39,8 @@ def sweep(
     precision: str | None = None,
     max_replications: int | None = None,
     set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
-    jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
-    cluster: str | None = None,
+    jobs: Jobs = 1,
+    cluster: Cluster = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     dry_run: Annotated[bool, Parameter(name=["--dry-run", "-n"], negative="")] = False,
     yes: Annotated[bool, Parameter(negative="")] = False,
@@ -71,10 +71,6 @@ def sweep(
         Replications of a combination at most, with --precision (default: 100).
     set_
         key=value, to change a key of the scenario by its dotted path; may be repeated.
-    jobs
-        Runs to execute at a time; the results do not depend on it.
-    cluster
-        Address of a Dask scheduler to execute them instead, such as tcp://10.0.0.1:8786.
     output
         Folder for the results, in which an interrupted sweep goes on (default: results/FILE).
     dry_run
@@ -94,26 +90,16 @@ def sweep(
         from tightlink.laboratory.engine import check_engine
 
         check_engine()
-    plan = Plan.load(
-        file,
-        [Factor.parse(text) for text in vary or []],
-        dict(map(parse_option, set_ or [])),
-        design=design,
-        replications=replications,
-        resolution=resolution,
-        runs=runs,
-        design_seed=design_seed,
-        precision=precision,
-        max_replications=max_replications,
-        max_runs=sys.maxsize if yes else None,
-    )
+    settings = {
+        "design": design, "replications": replications, "resolution": resolution, "runs": runs,
+        "design_seed": design_seed, "precision": precision, "max_replications": max_replications,
+    }  # fmt: skip
+    factors, changes = [Factor.parse(text) for text in vary or []], dict(map(parse_option, set_ or []))
+    plan = Plan.load(file, factors, changes, **settings, max_runs=sys.maxsize if yes else None)
     if dry_run:
         _print_plan(plan, jobs)
         return 0
-    command = _command(
-        file, vary=vary, design=design, replications=replications, resolution=resolution, runs=runs,
-        design_seed=design_seed, precision=precision, max_replications=max_replications, set=set_, controls=controls,
-    )  # fmt: skip
+    command = _command(file, vary=vary, **settings, set=set_, controls=controls)
     return _run(plan, output or Path("results") / file.stem, jobs, cluster, command, with_lab=with_lab)
 
 
@@ -130,23 +116,13 @@ def _run(plan: Plan, folder: Path, jobs: int, cluster: str | None, command: str,
     from tightlink.console import say, watching
     from tightlink.experiment.running import run
 
-    last: list[ExperimentProgress] = []
-    try:
-        with watching() as show:
-
-            def told(now: ExperimentProgress) -> None:
-                last[:] = [now]
-                if show is not None:
-                    show(now)
-
-            experiment = run(plan, folder, jobs=jobs, cluster=cluster, watch=told, command=command)
-    except KeyboardInterrupt:
-        say("interrupted; what is finished is kept, and the same command goes on from there")
-        return INTERRUPTED
+    with watching() as watch:
+        experiment = run(plan, folder, jobs=jobs, cluster=cluster, watch=watch, command=command)
     for error in experiment.store.damaged:
         say(error.mended)
-    if last and last[0].found > last[0].failed:
-        say(f"{last[0].found - last[0].failed} of {last[0].total} runs were there already")
+    status = experiment.runs.select("status").collect()["status"]
+    if (there := (status == "done").sum() - experiment.store.simulated) > 0:
+        say(f"{there} of {status.len()} runs were there already")
     _print_cells(experiment, plan)
     _report(folder, with_lab=with_lab)
     return _warned(experiment, plan)
@@ -241,7 +217,7 @@ def _report(folder: Path, *, with_lab: bool) -> None:
 
 def _warned(experiment: Experiment, plan: Plan) -> int:
     from tightlink.console import say
-    from tightlink.experiment.execute import failed
+    from tightlink.experiment.campaign import failed
     from tightlink.report.sweep import copied
 
     code = 0

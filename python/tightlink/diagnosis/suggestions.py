@@ -36,7 +36,7 @@ _KINDS: Final = ("drop-tail", "codel", "pie", "fq-codel")
 _CONTROLS: Final = ("reno", "cubic", "bbr")
 #: Said of what cannot be measured, where the run was.
 _SIMULATED: Final = " in a simulation"
-_MANAGED: Final = ("codel", "fq-codel", "pie", "red", "rem")
+_MANAGED: Final = ("codel", "fq-codel", "pie", "red", "rem", "fq-pie", "cobalt", "fq-cobalt", "cake", "dualpi2")
 #: Bytes of headers that a datagram of 1500 B leaves for payload.
 _LARGEST_PAYLOAD: Final = "1472 B"
 _FULL_BYTES: Final = 1500

@@ -24,8 +24,13 @@ _BY_DELAY: Final = frozenset({"vegas", "fast", "fast-at", "ledbat", "ledbat++", 
 _BY_RATE: Final = frozenset({"bbr", "bbr3", "vivace"})
 #: Names of disciplines in a sentence; a drop-tail queue has none.
 DISCIPLINES: Final = {
+    "cake": "CAKE",
+    "cobalt": "COBALT",
     "codel": "CoDel",
+    "dualpi2": "DualPI2",
+    "fq-cobalt": "FQ-COBALT",
     "fq-codel": "FQ-CoDel",
+    "fq-pie": "FQ-PIE",
     "pie": "PIE",
     "red": "RED",
     "rem": "REM",

@@ -2,7 +2,7 @@
 
 Example:
     >>> from tightlink.experiment import claims
-    >>> claims.exact("packets", "2385 packets are sent", "table 1", 2385, 2385).holds
+    >>> claims.compared("packets", "2385 packets are sent", "table 1", 2385, 2385).holds
     True
 """
 

@@ -4,10 +4,10 @@ What was observed is computed from the tables of a run, never typed in. A claim 
 tested says why, and its verdict stays open.
 
 Example:
-    >>> goodput = within("goodput", "The flow carries 1.9 Mbit/s", "p. 4", 1.9, 1.912, relative=0.02, unit="Mbit/s")
+    >>> goodput = compared("goodput", "The flow carries 1.9 Mbit/s", "p. 4", 1.9, 1.912, relative=0.02, unit="Mbit/s")
     >>> goodput.holds, goodput.tolerance_text, goodput.observed_text
     (True, '± 0.038 (2 %)', '1.912 Mbit/s')
-    >>> sent = exact("sent", "2097 packets are sent", "p. 6", 2097, 2096, reason="another default of the timer")
+    >>> sent = compared("sent", "2097 packets are sent", "p. 6", 2097, 2096, reason="another default of the timer")
     >>> exit_code([goodput, sent])
     3
     >>> import sys
@@ -57,13 +57,10 @@ _ALL_DIGITS: Final = 12
 _CONTRADICTED: Final = {
     "document": "document contradicted", "theory": "theory contradicted", "ours": "our own check fails"
 }  # fmt: skip
-#: How sources begin that are not the document.
 _WHOSE: Final = {"document": "the document", "theory": "theory and others", "ours": "our own"}
 _COUNTED: Final = (
     (True, ("holds", "hold")), (False, ("does not hold", "do not hold")), (None, ("is open", "are open")),
 )  # fmt: skip
-_OURS: Final = ("this study", "measured here")
-_THEORY: Final = "theory"
 
 
 @dataclass(frozen=True)
@@ -71,7 +68,7 @@ class Claim:
     """One finding of a document, beside ours.
 
     Example:
-        >>> untestable("wan", "The path carries 20 Mbit/s", "fig. 3", "its data were not published").verdict
+        >>> stated("wan", "The path carries 20 Mbit/s", "fig. 3", None, None, "its data were not published").verdict
         'open'
     """
 
@@ -91,12 +88,10 @@ class Claim:
     holds: bool | None
     """None where it cannot be tested, for a reason."""
     reason: str
-    origin: Origin | Literal[""] = ""
-    """Whose statement it is: the document's, that of theory or of others' work, or our own; if empty, by its source."""
+    origin: Origin = "document"
+    """Whose statement it is: the document's, that of theory or of others' work, or our own."""
 
     def __post_init__(self) -> None:
-        if not self.origin:
-            object.__setattr__(self, "origin", origin_of(self.source))
         if not _ID.fullmatch(self.id):
             raise ValueError(f'claim "{self.id}": an id has letters, digits and . _ / - only')
         if self.holds is None and not self.reason:
@@ -106,7 +101,7 @@ class Claim:
     def verdict(self) -> str:
         """In words: "holds", "open", or whose statement our result contradicts: "document contradicted".
 
-        >>> exact("a", "It is 2", "this study, table 1", 2, 3).verdict
+        >>> compared("a", "It is 2", "this study, table 1", 2, 3, origin="ours").verdict
         'our own check fails'
         """
         return "open" if self.holds is None else "holds" if self.holds else _CONTRADICTED[self.origin]
@@ -161,88 +156,69 @@ class Claim:
         return number(value, digits)
 
 
-def origin_of(source: str) -> Origin:
-    """Whose statement a claim is, by its source."""
-    return "ours" if source.startswith(_OURS) else "theory" if source.startswith(_THEORY) else "document"
-
-
-def exact(  # noqa: PLR0913
+def compared(  # noqa: PLR0913
     id: str,  # noqa: A002
     statement: str,
     source: str,
     expected: object,
     observed: object,
     *,
-    unit: str = "",
-    reason: str = "",
-) -> Claim:
-    """A claim that holds if the two are equal: numbers (NumPy's too), words or truths.
-
-    >>> exact("sent", "2385 packets are sent", "table 1", 2385, 2385.0).holds
-    True
-    """
-    wanted, found = _plain(expected), _plain(observed)
-    return Claim(id, statement, source, wanted, found, 0.0, unit, wanted == found and found is not None, reason)
-
-
-def within(  # noqa: PLR0913
-    id: str,  # noqa: A002
-    statement: str,
-    source: str,
-    expected: float,
-    observed: object,
-    *,
     tolerance: float | None = None,
     relative: float | None = None,
     unit: str = "",
     reason: str = "",
+    origin: Origin = "document",
 ) -> Claim:
-    """A claim that holds if the two are near each other.
+    """A claim with a figure, a word or a truth, that holds if ours is near it, or equal where no tolerance is given.
 
     Args:
         id: Name that never changes.
         statement: What is claimed.
         source: Where the document says so.
-        expected: The document's figure.
-        observed: Ours.
+        expected: The document's.
+        observed: Ours; numbers may be NumPy's.
         tolerance: The largest difference, in the unit of the two. Differences are those of the
             decimals as written: 0.4 is within 0.1 of 0.3.
-        relative: The same as a share of what is expected; give one of the two.
+        relative: The same as a share of what is expected.
         unit: Unit of the two.
         reason: Why the tolerance is what it is, or why it does not hold.
+        origin: Whose statement it is.
+
+    >>> compared("sent", "2385 packets are sent", "table 1", 2385, 2385.0).holds
+    True
     """
-    if (tolerance is None) == (relative is None):
-        raise ValueError(f"claim {id}: give either tolerance or relative")
     wanted, found = _plain(expected), _plain(observed)
+    if tolerance is None and relative is None:
+        holds = wanted == found and found is not None
+        return Claim(id, statement, source, wanted, found, 0.0, unit, holds, reason, origin)
+    if tolerance is not None and relative is not None:
+        raise ValueError(f"claim {id}: give either tolerance or relative")
     if not isinstance(wanted, (int, float)):
         raise TypeError(f"claim {id}: expected must be a number, not {expected!r}")
     allowed = units.exact(tolerance) if tolerance is not None else units.exact(relative or 0.0) * units.exact(wanted)
     allowed = abs(allowed)
     holds = isinstance(found, (int, float)) and abs(units.exact(found) - units.exact(wanted)) <= allowed
-    return Claim(id, statement, source, wanted, found, float(allowed), unit, holds, reason)
+    return Claim(id, statement, source, wanted, found, float(allowed), unit, holds, reason, origin)
 
 
-def holds_if(  # noqa: PLR0913, PLR0917
+def stated(  # noqa: PLR0913, PLR0917
     id: str,  # noqa: A002
     statement: str,
     source: str,
     observed: object,
-    holds: bool,  # noqa: FBT001
+    holds: object,
     reason: str = "",
     *,
     unit: str = "",
+    origin: Origin = "document",
 ) -> Claim:
-    """A claim that is no figure: the statement says what is expected.
+    """A claim that is no figure: the statement says what is expected; open, for a reason, where nobody can tell.
 
-    >>> holds_if("order", "Reno beats Tahoe", "fig. 2", 1.3, 1.3 > 1, "ratio of the goodputs").verdict
+    >>> stated("order", "Reno beats Tahoe", "fig. 2", 1.3, 1.3 > 1, "ratio of the goodputs").verdict
     'holds'
     """
-    return Claim(id, statement, source, None, _plain(observed), None, unit, bool(holds), reason)
-
-
-def untestable(id: str, statement: str, source: str, reason: str) -> Claim:  # noqa: A002
-    """A claim without a verdict: the document's data were not published, or its scale was not run."""
-    return Claim(id, statement, source, None, None, None, "", None, reason)
+    verdict = None if holds is None else bool(holds)
+    return Claim(id, statement, source, None, _plain(observed), None, unit, verdict, reason, origin)
 
 
 def exit_code(claims: Iterable[Claim]) -> int:
@@ -299,7 +275,7 @@ def load(path: str | os.PathLike[str]) -> list[Claim]:
 def counted(claims: Iterable[Claim]) -> list[str]:
     """How many claims hold, by whose they are.
 
-    >>> counted([exact("a", "It is 2", "p. 1", 2, 2), exact("b", "It is 2", "this study", 2, 3)])
+    >>> counted([compared("a", "It is 2", "p. 1", 2, 2), compared("b", "It is 2", "ours", 2, 3, origin="ours")])
     ['1 of the document: 1 holds', '1 of our own: 1 does not hold']
     """
     found: dict[str, list[bool | None]] = {}

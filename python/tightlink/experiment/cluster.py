@@ -20,11 +20,13 @@ import distributed
 from distributed.scheduler import KilledWorker
 
 from tightlink.errors import TightlinkError
+from tightlink.experiment.campaign import KEPT, Failed, Work, perform
 from tightlink.experiment.parcels import Parcels
-from tightlink.experiment.work import Done, Failed, Work, perform
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
+
+    from tightlink.experiment.engines import Performed
 
 #: Its types are those of a part of it.
 _DASK: Final[Any] = distributed
@@ -70,7 +72,7 @@ class Cluster:
         """See `Engine`."""
         return min(self.places, sum(map(len, self._sent.values())))
 
-    def perform(self, works: Iterable[Work]) -> Generator[tuple[Work, Done | Failed]]:
+    def perform(self, works: Iterable[Work]) -> Generator[Performed]:
         """See `Engine`."""
         finished = _DASK.as_completed(loop=self._client.loop)
         parcels = Parcels(works, together_s=_TOGETHER_S, ahead=_AHEAD * self.places)
@@ -128,9 +130,7 @@ class Cluster:
             self._send([work], finished)
 
     def _gone(self) -> TightlinkError:
-        return TightlinkError(
-            f"{self._address}: the scheduler is gone; what is finished is kept, and the same command goes on from there"
-        )
+        return TightlinkError(f"{self._address}: the scheduler is gone; {KEPT}")
 
     def _check_workers(self) -> None:
         """Before anything is sent: workers need the same engine."""
@@ -165,7 +165,7 @@ class _Parcel:
         return _each, (self._works,)
 
 
-def _each(parcel: list[Work]) -> tuple[list[Done | Failed], float]:
+def _each(parcel: list[Work]) -> tuple[list[object], float]:
     begin = time.perf_counter()
     results = [perform(work) for work in parcel]
     return results, time.perf_counter() - begin

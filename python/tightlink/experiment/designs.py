@@ -64,6 +64,8 @@ class Options:
     """Combinations of a Latin hypercube; the most that a fractional design may have."""
     seed: int = 1
     """Of the choice that a Latin hypercube makes."""
+    check: Callable[[int], None] = lambda _: None
+    """Told how many combinations a design has, before it is made; raises where these are too many."""
 
 
 def make(factors: Sequence[Factor], kind: str = FULL, options: Options | None = None) -> Design:
@@ -96,26 +98,18 @@ def make(factors: Sequence[Factor], kind: str = FULL, options: Options | None = 
     return KINDS[kind](kind, tuple(factors), chosen)
 
 
-def size(factors: Sequence[Factor], kind: str, options: Options) -> int:
-    """How many combinations the design of some factors has at least, before it is made; 0 where that is not known.
-
-    Args:
-        factors: What is varied.
-        kind: As for `make`.
-        options: What the kind asks for.
-    """
-    return _SIZES[kind](factors, options) if kind in _SIZES else 0
-
-
-def _full(kind: str, factors: tuple[Factor, ...], _: Options) -> Design:
+def _full(kind: str, factors: tuple[Factor, ...], options: Options) -> Design:
+    options.check(prod(len(factor.levels) or 1 for factor in factors))
     return Design(kind, factors, tuple(product(*(_listed(kind, factor) for factor in factors))))
 
 
-def _two_level(kind: str, factors: tuple[Factor, ...], _: Options) -> Design:
+def _two_level(kind: str, factors: tuple[Factor, ...], options: Options) -> Design:
+    options.check(_TWO ** len(factors))
     return Design(kind, factors, tuple(product(*(_two(kind, factor) for factor in factors))))
 
 
 def _fractional(kind: str, factors: tuple[Factor, ...], options: Options) -> Design:
+    options.check(_fewest(len(factors), options))
     pairs = [_two(kind, factor) for factor in factors]
     names = [factor.name for factor in factors]
     found = fraction(len(factors), options.resolution, options.runs)
@@ -127,8 +121,9 @@ def _fractional(kind: str, factors: tuple[Factor, ...], options: Options) -> Des
     return Design(kind, factors, rows, notes, tuple(map(tuple, found.aliases(names))))
 
 
-def _one_at_a_time(kind: str, factors: tuple[Factor, ...], _: Options) -> Design:
+def _one_at_a_time(kind: str, factors: tuple[Factor, ...], options: Options) -> Design:
     """The scenario as it stands, then each level of each factor by itself."""
+    options.check(1 + sum(len(factor.levels) for factor in factors))
     nothing: Row = (None,) * len(factors)
     alone = [
         (*nothing[:place], level, *nothing[place + 1 :])
@@ -143,6 +138,7 @@ def _latin_hypercube(kind: str, factors: tuple[Factor, ...], options: Options) -
 
     if options.runs is None or options.runs < 1:
         raise ScenarioError("how many combinations to choose, at least 1", key="runs", value=options.runs)
+    options.check(options.runs)
     shares = pydoe.lhs(len(factors), samples=options.runs, seed=options.seed).tolist()
     rows = tuple(tuple(_at(factor, share) for factor, share in zip(factors, row, strict=True)) for row in shares)
     return Design(kind, factors, rows)
@@ -155,16 +151,6 @@ KINDS: Final[dict[str, Callable[[str, tuple[Factor, ...], Options], Design]]] = 
     "fractional": _fractional,
     ONE_AT_A_TIME: _one_at_a_time,
     "latin-hypercube": _latin_hypercube,
-}
-
-
-#: How many combinations they have at least.
-_SIZES: Final[dict[str, Callable[[Sequence[Factor], Options], int]]] = {
-    FULL: lambda factors, _: prod(len(factor.levels) or 1 for factor in factors),
-    "two-level": lambda factors, _: _TWO ** len(factors),
-    "fractional": lambda factors, options: _fewest(len(factors), options),
-    ONE_AT_A_TIME: lambda factors, _: 1 + sum(len(factor.levels) for factor in factors),
-    "latin-hypercube": lambda _, options: options.runs or 0,
 }
 
 

@@ -1,4 +1,4 @@
-"""Where runs are simulated: here, on threads, or on a cluster. Results do not depend on it.
+"""Where the work of a campaign is done: here, on threads, or on a cluster. Results do not depend on it.
 
 Example:
     >>> type(engine(1)).__name__, type(engine(2)).__name__
@@ -7,32 +7,39 @@ Example:
 
 from __future__ import annotations
 
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+import queue
+import threading
+import time
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from tightlink.errors import ScenarioError, TightlinkError, not_installed
-from tightlink.experiment.work import Done, Failed, Work, perform
+from tightlink.experiment.campaign import Work, perform
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
+#: Work, and what came out of it, or the failure.
+Performed: TypeAlias = "tuple[Work, object]"
+#: What work may take to end when it is told to, in seconds; its threads end with this process.
+_ENDS_S: Final = 15.0
+
 
 class Engine(Protocol):
-    """Simulates runs."""
+    """Does work."""
 
     @property
     def running(self) -> int:
-        """How many runs are being simulated now."""
+        """How many pieces are being done now."""
 
     @property
     def places(self) -> int:
-        """How many runs it simulates at a time."""
+        """How many it does at a time."""
 
-    def perform(self, works: Iterable[Work]) -> Generator[tuple[Work, Done | Failed]]:
-        """Simulate runs, which are asked for as there is room, and give back each when it is done.
+    def perform(self, works: Iterable[Work]) -> Generator[Performed]:
+        """Do work, which is asked for as there is room, and give back each piece when it is done.
 
-        Closing the iterator ends what is running.
+        Closing the iterator ends what is under way.
         """
 
     def close(self) -> None:
@@ -43,7 +50,7 @@ def engine(jobs: int = 1, cluster: str | None = None) -> Engine:
     """The engine for a number of runs at a time, or for a cluster.
 
     Args:
-        jobs: Runs to simulate at a time on this machine.
+        jobs: Runs to make at a time on this machine.
         cluster: Address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``, to use instead.
 
     Raises:
@@ -61,13 +68,14 @@ def engine(jobs: int = 1, cluster: str | None = None) -> Engine:
 
 
 class InProcess:
-    """One run after the other, on the thread that asks."""
+    """One piece after the other, on the thread that asks."""
+
+    places = 1
 
     def __init__(self) -> None:
         self.running = 0
-        self.places = 1
 
-    def perform(self, works: Iterable[Work]) -> Generator[tuple[Work, Done | Failed]]:
+    def perform(self, works: Iterable[Work]) -> Generator[Performed]:
         """See `Engine`."""
         for work in works:
             self.running = 1
@@ -80,42 +88,87 @@ class InProcess:
 
 
 class Threads:
-    """Several runs at a time, each on a thread of its own: the engine runs without Python's lock."""
+    """Several at a time, each on a thread of its own: the engine runs without Python's lock.
+
+    With plain threads and queues: an executor's locks stay locked where Ctrl-C comes while they are taken.
+    """
 
     def __init__(self, jobs: int) -> None:
         self.places = jobs
-        self._waiting: dict[Future[Done | Failed], Work] = {}
+        self._under_way = 0
 
     @property
     def running(self) -> int:
         """See `Engine`."""
-        return min(self.places, len(self._waiting))
+        return min(self.places, self._under_way)
 
-    def perform(self, works: Iterable[Work]) -> Generator[tuple[Work, Done | Failed]]:
+    def perform(self, works: Iterable[Work]) -> Generator[Performed]:
         """See `Engine`."""
-        pool = ThreadPoolExecutor(self.places)
         upcoming = iter(works)
+        waiting: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
+        finished: queue.SimpleQueue[Performed | BaseException] = queue.SimpleQueue()
+        stop = threading.Event()
+        threads: list[threading.Thread] = []
         try:
             while True:
                 # One more than there are threads for each, so that none waits for the next.
-                for work in islice(upcoming, 2 * self.places - len(self._waiting)):
-                    self._waiting[pool.submit(perform, work)] = work
-                if not self._waiting:
+                for work in islice(upcoming, 2 * self.places - self._under_way):
+                    waiting.put(work)
+                    self._under_way += 1
+                    if len(threads) < min(self.places, self._under_way):
+                        threads.append(threading.Thread(target=_work, args=(waiting, finished, stop), daemon=True))
+                        threads[-1].start()
+                if not self._under_way:
                     return
-                for future in wait(self._waiting, return_when=FIRST_COMPLETED).done:
-                    yield self._waiting.pop(future), future.result()
+                done = finished.get()
+                if isinstance(done, BaseException):
+                    raise done
+                self._under_way -= 1
+                yield done
         finally:
-            self._end(pool)
+            self._under_way = 0
+            _end(threads, waiting, stop)
 
     def close(self) -> None:
         """See `Engine`."""
 
-    def _end(self, pool: ThreadPoolExecutor) -> None:
-        from tightlink import _core
 
-        _core.interrupt(on=True)
+class StoppedError(Exception):
+    """Somebody ended the campaign."""
+
+
+def _work(
+    waiting: queue.SimpleQueue[Work | None],
+    finished: queue.SimpleQueue[Performed | BaseException],
+    stop: threading.Event,
+) -> None:
+    """Do what waits until somebody ends it; what work is not to raise is raised where it is waited for."""
+
+    def check() -> None:
+        if stop.is_set():
+            raise StoppedError
+
+    while (work := waiting.get()) is not None and not stop.is_set():
         try:
-            pool.shutdown(cancel_futures=True)
-        finally:
-            _core.interrupt(on=False)
-            self._waiting.clear()
+            finished.put((work, perform(work, check)))
+        except StoppedError:
+            return
+        except BaseException as error:  # noqa: BLE001  # none is lost
+            finished.put(error)
+
+
+def _end(threads: list[threading.Thread], waiting: queue.SimpleQueue[Work | None], stop: threading.Event) -> None:
+    """End what threads do, within moments."""
+    from tightlink import _core
+
+    stop.set()
+    for _ in threads:
+        waiting.put(None)
+    _core.interrupt(on=True)
+    try:
+        until = time.monotonic() + _ENDS_S
+        for thread in threads:
+            if thread.ident is not None:
+                thread.join(max(0.0, until - time.monotonic()))
+    finally:
+        _core.interrupt(on=False)

@@ -21,27 +21,26 @@ Example:
 
 from __future__ import annotations
 
+import time
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from tightlink.errors import TightlinkError
+from tightlink.experiment import campaign
+from tightlink.experiment.campaign import Failed, failed
 from tightlink.experiment.cost import Costs
-from tightlink.experiment.engines import Engine, engine
-from tightlink.experiment.progress import Counter
-from tightlink.experiment.work import Failed, Work
+from tightlink.experiment.engines import engine
+from tightlink.experiment.progress import ExperimentProgress
 from tightlink.files import remove_leftovers
-from tightlink.run import Run
-from tightlink.simulate import prepare
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
-    from tightlink.experiment.progress import ExperimentProgress
+    from tightlink.experiment.engines import Engine
     from tightlink.experiment.store import Store
+    from tightlink.run import Run
     from tightlink.scenario import Scenario
-
-_MOST_FAILURES: Final = 10
 
 
 @dataclass(frozen=True)
@@ -78,14 +77,14 @@ def execute(
         TightlinkError: Some runs failed; all others were finished and kept.
     """
     with closing(engine(jobs, cluster)) as on:
-        found = dict(attempt(tasks, store, on, watch))
+        found = dict(execute_each(tasks, store, on, watch))
     failures = {name: run.error for name, run in found.items() if isinstance(run, Failed)}
     if failures:
         raise TightlinkError(failed(failures, len(tasks)))
-    return {task.name: run for task in tasks if isinstance(run := found[task.name], Run)}
+    return {task.name: run for task in tasks if not isinstance(run := found[task.name], Failed)}
 
 
-def attempt(
+def execute_each(
     tasks: Sequence[Task], store: Store, on: Engine, watch: Callable[[ExperimentProgress], None] | None = None
 ) -> Generator[tuple[str, Run | Failed]]:
     """The runs of tasks as they come, by name; one that fails does not take others with it.
@@ -97,53 +96,17 @@ def attempt(
         watch: Told after every run how far it is.
     """
     remove_leftovers(store.folder)
-    counter = Counter(Costs(len(tasks), lambda run: tasks[run].scenario.resolve()), len(tasks), on, watch)
     places = {task.name: place for place, task in enumerate(tasks)}
-    #: Those of equal scenarios are simulated once.
-    waiting: dict[tuple[str, bool], list[Task]] = {}
-    ready: list[tuple[str, Run | Failed]] = []
-
-    def works() -> Iterator[Work]:
-        for task in tasks:
-            try:
-                prepared = prepare(task.scenario)
-                run = store.find(task.scenario, prepared, trace=task.trace)
-            except TightlinkError as error:
-                ready.append((task.name, Failed(str(error))))
-                continue
-            if run is not None:
-                ready.append((task.name, run))
-                continue
-            same = waiting.setdefault((prepared.identity, task.trace), [])
-            same.append(task)
-            if len(same) == 1:
-                yield Work(prepared, task.scenario.to_toml(), task.trace)
-
-    def settled() -> Iterator[tuple[str, Run | Failed]]:
-        while ready:
-            name, run = ready.pop(0)
-            counter.found(places[name], failed=isinstance(run, Failed))
-            yield name, run
-
-    with closing(on.perform(works())) as finished:
-        for work, done in finished:
-            yield from settled()
-            first, *others = waiting.pop((work.prepared.identity, work.trace))
-            run = done if isinstance(done, Failed) else store.keep(first.scenario, work, done)
-            counter.simulated(places[first.name], done)
-            yield first.name, run
-            ready += [(task.name, run) for task in others]
-    yield from settled()
-
-
-def failed(failures: Mapping[str, str], total: int) -> str:
-    """What to say of runs that failed: how many, and the first of them with their errors."""
-    lines = [f"{name}: {error}" for name, error in list(failures.items())[:_MOST_FAILURES]]
-    rest = len(failures) - len(lines)
-    return "\n".join(
-        [
-            f"{len(failures)} of {total} runs failed; the others are finished and kept",
-            *lines,
-            *([f"… and {rest} more"] if rest else []),
-        ]
-    )
+    costs = Costs(len(tasks), lambda place: tasks[place].scenario.resolve())
+    found = failures = hops = 0
+    begin = time.monotonic()
+    with closing(campaign.attempt(tasks, store, on)) as finished:
+        for done, (task, run, made) in enumerate(finished, start=1):
+            found += not made
+            failures += isinstance(run, Failed)
+            hops += run.manifest["packet_hops"] if made and not isinstance(run, Failed) else 0
+            costs.done(places[task.name], simulated=made)
+            if watch is not None:
+                elapsed_s = time.monotonic() - begin
+                watch(ExperimentProgress(len(tasks), done, found, failures, on.running, hops, elapsed_s, costs))
+            yield task.name, run

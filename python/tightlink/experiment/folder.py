@@ -27,7 +27,7 @@ from tightlink.errors import TightlinkError, closest
 from tightlink.experiment.store import Store
 from tightlink.experiment.stored import marker_of, opened, table_of
 from tightlink.scenario import loads
-from tightlink.tables import TABLES
+from tightlink.tables import TABLES, schema
 
 if TYPE_CHECKING:
     import os
@@ -233,8 +233,7 @@ def stored(runs: pl.LazyFrame, store: Store, name: str) -> pl.LazyFrame:
         check(file, [name], needed=True)
     if files:
         return named(runs, table_of(files, name))
-    types = {"text": pl.String, "integer": pl.Int64, "number": pl.Float64}
-    return pl.LazyFrame(schema={"run": pl.String} | {c.name: types[c.type] for c in TABLES[name]})
+    return pl.LazyFrame(schema={"run": pl.String} | schema(name))
 
 
 def named(runs: pl.LazyFrame, rows: pl.LazyFrame) -> pl.LazyFrame:

@@ -29,27 +29,30 @@ import statistics
 import sys
 import time
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from tightlink.checksums import DamagedError, read_json, with_checksum, write_json, write_table
+from tightlink.checksums import DamagedError, read_json, write_json
 from tightlink.errors import TightlinkError
-from tightlink.experiment.folder import COMPACT, FAILURES, MARKER, RUNS
+from tightlink.experiment.campaign import Failed, Work, attempt
+from tightlink.experiment.engines import InProcess
+from tightlink.experiment.folder import MARKER
 from tightlink.experiment.precision import median_is_firm
-from tightlink.experiment.results import column, write_results
+from tightlink.experiment.results import Row, write_experiment
 from tightlink.experiment.size import MOST_RUNS, check_runs, counted
-from tightlink.experiment.stored import FORMAT, marker_of
+from tightlink.experiment.stored import FORMAT
 from tightlink.experiment.workplace import occupied
-from tightlink.files import write_text
-from tightlink.tables import TABLES
+from tightlink.tables import schema
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from tightlink.experiment.workplace import Workplace
 
     Values = Mapping[str, Any]
+    Cell = tuple[Any, ...]
+    #: A cell, and its number among those of the cell.
+    Replication = tuple[Cell, int]
 
 #: Failures one after the other, after which something is wrong with more than a cell.
 _MOST_FAILURES: Final = 3
@@ -57,7 +60,7 @@ _MOST_FAILURES: Final = 3
 _FEWEST: Final = 3
 _KEY_DIGITS: Final = 20
 _CELLS: Final = "measurements"
-_MEASUREMENT: Final = "measurement"
+_CLAIM: Final[dict[str, Any]] = {"format": FORMAT, "source": "measurement"}
 
 
 @dataclass(frozen=True)
@@ -107,24 +110,24 @@ class Grid:
     factors: dict[str, list[Any]]
 
     @property
-    def cells(self) -> list[tuple[Any, ...]]:
+    def cells(self) -> list[Cell]:
         """All combinations of levels, in order."""
         return list(itertools.product(*self.factors.values()))
 
-    def values(self, cell: tuple[Any, ...]) -> dict[str, Any]:
+    def values(self, cell: Cell) -> dict[str, Any]:
         """A combination, by the names of its factors."""
         return dict(zip(self.factors, cell, strict=True))
 
-    def identity(self, cell: tuple[Any, ...], replication: int) -> str:
+    def identity(self, cell: Cell, replication: int) -> str:
         """The hash of what a measurement depends on."""
         text = json.dumps([self.settings, self.values(cell), replication], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def round(self, replication: int, *, seed: int) -> Iterator[tuple[tuple[Any, ...], int]]:
+    def round(self, replication: int, *, seed: int) -> list[Replication]:
         """All cells once, in an order that what changes with time does not follow."""
         cells = self.cells
         random.Random(f"{seed}/{replication}").shuffle(cells)  # noqa: S311  # not for secrets
-        return ((cell, replication) for cell in cells)
+        return [(cell, replication) for cell in cells]
 
 
 @dataclass(frozen=True)
@@ -144,7 +147,7 @@ class Repeats:
         """The most that there can be."""
         return self.least if self.firm is None else max(self.least, self.most)
 
-    def enough(self, finished: Finished, cell: tuple[Any, ...]) -> bool:
+    def enough(self, finished: Finished, cell: Cell) -> bool:
         """Whether the median of a cell is firm; where it need not be, always."""
         if self.firm is None:
             return True
@@ -158,20 +161,20 @@ class Finished:
     """What was measured so far."""
 
     grid: Grid
-    done: dict[tuple[tuple[Any, ...], int], dict[str, Any]] = field(default_factory=dict)
-    failures: dict[tuple[tuple[Any, ...], int], str] = field(default_factory=dict)
+    done: dict[Replication, dict[str, Any]] = field(default_factory=dict)
+    failures: dict[Replication, str] = field(default_factory=dict)
     measured: int = 0
     """Measurements that were made now, rather than found."""
-    not_firm: list[tuple[Any, ...]] = field(default_factory=list)
+    not_firm: list[Cell] = field(default_factory=list)
     """Cells whose medians are not as narrow as was asked for."""
     damaged: list[DamagedError] = field(default_factory=list)
     """Files that were found to be damaged, which were measured again."""
 
-    def of(self, cell: tuple[Any, ...], metric: str) -> list[float]:
+    def of(self, cell: Cell, metric: str) -> list[float]:
         """A metric of all replications of a cell."""
         return [entry["metrics"][metric] for (each, _), entry in self.done.items() if each == cell]
 
-    def medians(self, metric: str) -> dict[tuple[Any, ...], float]:
+    def medians(self, metric: str) -> dict[Cell, float]:
         """The median of a metric for each cell that was measured."""
         found = {cell: self.of(cell, metric) for cell in self.grid.cells}
         return {cell: statistics.median(values) for cell, values in found.items() if values}
@@ -202,13 +205,14 @@ def run(
     check_runs(size * repeats.rounds, MOST_RUNS, f"{counted(size)} cells of {counted(repeats.rounds)} measurements")
     finished = Finished(grid)
     with occupied(folder, MARKER, "grid of measurements") as place:
-        _claim(place, finished)
+        store = _MeasurementFiles(place, finished, measure, watch)
+        place.claim(_CLAIM, "source", lambda _: "a sweep of simulations", store.recognised)
         try:
             for replication in range(repeats.rounds):
-                cells = list(grid.round(replication, seed=repeats.seed))
+                due = grid.round(replication, seed=repeats.seed)
                 if replication >= repeats.least:
-                    cells = [(cell, number) for cell, number in cells if not repeats.enough(finished, cell)]
-                _round(finished, place, cells, measure, watch)
+                    due = [(cell, number) for cell, number in due if not repeats.enough(finished, cell)]
+                _round(due, store, finished)
         finally:
             if finished.done:
                 finished.not_firm = [cell for cell in grid.cells if not repeats.enough(finished, cell)]
@@ -217,52 +221,37 @@ def run(
     return finished
 
 
-def _round(
-    finished: Finished,
-    place: Workplace,
-    cells: Sequence[tuple[tuple[Any, ...], int]],
-    measure: Callable[[Values], Measured],
-    watch: Callable[[GridProgress], None] | None,
-) -> None:
-    grid = finished.grid
-    failed = 0
-    for number, (cell, replication) in enumerate(cells, start=1):
-        file = place.folder / _CELLS / f"{grid.identity(cell, replication)[:_KEY_DIGITS]}.json"
-        try:
-            entry = read_json(file) if file.exists() else None
-        except DamagedError as error:
-            finished.damaged.append(error)
-            entry = None
-        if entry is None:
-            values = grid.values(cell)
-            if watch is not None:
-                watch(GridProgress(replication + 1, number, len(cells), values))
-            try:
-                entry = _measure(values, measure)
-            except TightlinkError as error:
-                finished.failures[cell, replication] = str(error)
-                failed += 1
-                if failed >= _MOST_FAILURES or not finished.done:
-                    raise
-                continue
-            place.check()
-            write_json(file, entry | {"replication": replication})
-            finished.measured += 1
-            failed = 0
-        finished.done[cell, replication] = entry
+def _round(due: Sequence[Replication], store: _MeasurementFiles, finished: Finished) -> None:
+    in_a_row = 0
+    store.due = due
+    for each, entry, made in attempt(due, store, InProcess()):
+        if isinstance(entry, Failed):
+            finished.failures[each] = entry.error
+            in_a_row += 1
+            if in_a_row >= _MOST_FAILURES or not finished.done:
+                raise TightlinkError(entry.error)
+            continue
+        finished.done[each] = entry
+        finished.measured += made
+        in_a_row = 0 if made else in_a_row
 
 
-def _measure(values: Values, measure: Callable[[Values], Measured]) -> dict[str, Any]:
-    began, load = time.time(), _load()
-    found = measure(values)
-    return {
-        "format": FORMAT,
-        "values": dict(values),
-        **asdict(found),
-        "began_unix_s": began,
-        "took_s": time.time() - began,
-        "host": {"kernel": platform.release(), "load_before": load, "load_after": _load()},
-    }
+@dataclass(frozen=True)
+class _MeasuringCell(Work):
+    values: Values
+    measure: Callable[[Values], Measured]
+
+    def perform(self, _: Callable[[], None]) -> dict[str, Any]:
+        began, load = time.time(), _load()
+        found = self.measure(self.values)
+        return {
+            "format": FORMAT,
+            "values": dict(self.values),
+            **asdict(found),
+            "began_unix_s": began,
+            "took_s": time.time() - began,
+            "host": {"kernel": platform.release(), "load_before": load, "load_after": _load()},
+        }
 
 
 def _load() -> float | None:
@@ -273,51 +262,63 @@ def _load() -> float | None:
     return load
 
 
-def _claim(place: Workplace, finished: Finished) -> None:
-    """Make the folder that of a grid of measurements, unless it holds a sweep."""
+@dataclass
+class _MeasurementFiles:
+    """The measurements in a folder, a file each."""
 
-    def recognised(error: DamagedError) -> bool:
+    place: Workplace
+    finished: Finished
+    measure: Callable[[Values], Measured]
+    watch: Callable[[GridProgress], None] | None
+    due: Sequence[Replication] = ()
+    """Those of the round."""
+
+    def look(self, each: Replication) -> dict[str, Any] | _MeasuringCell:
+        try:
+            return read_json(self._file(each))
+        except FileNotFoundError:
+            pass
+        except DamagedError as error:
+            self.finished.damaged.append(error)
+        cell, replication = each
+        values = self.finished.grid.values(cell)
+        if self.watch is not None:
+            self.watch(GridProgress(replication + 1, self.due.index(each) + 1, len(self.due), values))
+        return _MeasuringCell(each, values, self.measure)
+
+    def keep(self, each: Replication, _: _MeasuringCell, entry: dict[str, Any]) -> dict[str, Any]:
+        self.place.check()
+        write_json(self._file(each), entry | {"replication": each[1]})
+        return entry
+
+    def recognised(self, error: DamagedError) -> bool:
         # Measurements are of such a grid alone.
-        found = any((place.folder / _CELLS).glob("*.json"))
+        found = any((self.place.folder / _CELLS).glob("*.json"))
         if found:
-            finished.damaged.append(error)
+            self.finished.damaged.append(error)
         return found
 
-    held = place.marked(partial(marker_of, needed=False), recognised) or {"format": FORMAT, "source": _MEASUREMENT}
-    if held.get("source") != _MEASUREMENT:
-        raise TightlinkError(f"{place.folder}: holds a sweep of simulations; choose another folder")
-    place.mark(held)
+    def _file(self, each: Replication) -> Path:
+        return self.place.folder / _CELLS / f"{self.finished.grid.identity(*each)[:_KEY_DIGITS]}.json"
 
 
 def _write(finished: Finished, place: Workplace, repeats: Repeats) -> None:
     """The tables of what is there, cell by cell."""
     import polars as pl
 
-    grid, folder = finished.grid, place.folder
+    grid = finished.grid
     cells = {cell: number for number, cell in enumerate(grid.cells)}
-    order = sorted(finished.done, key=lambda key: (cells[key[0]], key[1]))
-    names = [f"{cells[cell]}/{replication}" for cell, replication in order]
-    columns: dict[str, list[Any]] = {
-        "run": names,
-        "replication": [replication for _, replication in order],
-        "seed": [repeats.seed] * len(order),
-        "status": ["done"] * len(order),
-    }
-    for number, factor in enumerate(grid.factors):
-        columns[factor] = column([cell[number] for cell, _ in order])
-    for metric in finished.done[order[0]]["metrics"]:
-        columns[metric] = [float(finished.done[key]["metrics"].get(metric, math.nan)) for key in order]
-    columns["identity"] = [grid.identity(*key) for key in order]
-    write_results(folder / RUNS, columns)
-    types = {"text": pl.String, "integer": pl.Int64, "number": pl.Float64}
-    schema = {"run": pl.String} | {each.name: types[each.type] for each in TABLES["flows"]}
-    rows = [{"run": name, **row} for name, key in zip(names, order, strict=True) for row in finished.done[key]["flows"]]
-    if rows:
-        write_table(folder / COMPACT / "flows.parquet", pl.DataFrame(rows, schema=schema))
-    _write_failures(finished, folder, cells, repeats.seed)
-    described = {
-        "format": FORMAT,
-        "source": _MEASUREMENT,
+    rows, flows = [], []
+    for (cell, replication), entry in sorted(finished.done.items(), key=lambda made: (cells[made[0][0]], made[0][1])):
+        name, identity = f"{cells[cell]}/{replication}", grid.identity(cell, replication)
+        rows.append(Row(name, replication, repeats.seed, grid.values(cell), entry["metrics"], identity))
+        flows += [{"run": name, **flow} for flow in entry["flows"]]
+    tables = {"flows": pl.DataFrame(flows, schema={"run": pl.String} | schema("flows"))} if flows else {}
+    failures = [
+        {"run": f"{cells[cell]}/{replication}", "seed": repeats.seed, "error": error, "scenario": ""}
+        for (cell, replication), error in finished.failures.items()
+    ]
+    described = _CLAIM | {
         "settings": grid.settings,
         "design": "full",
         "factors": [[factor] for factor in grid.factors],
@@ -326,15 +327,4 @@ def _write(finished: Finished, place: Workplace, repeats: Repeats) -> None:
         "precision": None if repeats.firm is None else f"{repeats.firm[0]} ± {100 * repeats.firm[1]:g} %",
         "not_precise": [str(cells[cell]) for cell in finished.not_firm],
     }
-    place.mark(described)
-
-
-def _write_failures(finished: Finished, folder: Path, cells: Mapping[tuple[Any, ...], int], seed: int) -> None:
-    listed = [
-        with_checksum({"run": f"{cells[cell]}/{replication}", "seed": seed, "error": error, "scenario": ""})
-        for (cell, replication), error in finished.failures.items()
-    ]
-    if listed:
-        write_text(folder / FAILURES, json.dumps(listed, indent=2, ensure_ascii=False) + "\n")
-    else:
-        (folder / FAILURES).unlink(missing_ok=True)
+    write_experiment(place, rows, tables, failures, described)

@@ -102,10 +102,8 @@ class Plan:
         )
         first = 1 if self.precision is None else min(FEWEST, self.precision.most)
         self.replications = settings.replications or first
-        options = designs.Options(settings.resolution, settings.runs, settings.design_seed)
-        given = list(factors)
-        self._check(designs.size(given, settings.design, options))
-        self.design: Design = designs.make(given, settings.design, options)
+        options = designs.Options(settings.resolution, settings.runs, settings.design_seed, self._check)
+        self.design: Design = designs.make(list(factors), settings.design, options)
         self._check(len(self.design.rows))
         if self.replications > 1 or self.precision is not None:
             for factor in self.design.factors:

@@ -8,18 +8,11 @@ Example:
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tightlink.experiment.work import Done
-
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tightlink.experiment.cost import Costs
-    from tightlink.experiment.engines import Engine
-    from tightlink.experiment.work import Failed
 
 
 @dataclass(frozen=True)
@@ -66,44 +59,3 @@ class ExperimentProgress:
         if self.packet_hops:
             parts.append(f"{self.packet_hops_per_s / 1e6:.1f} M packet-hops/s")
         return ", ".join(parts)
-
-
-class Counter:
-    """Counts runs and tells of it."""
-
-    def __init__(self, costs: Costs, total: int, on: Engine, tell: Callable[[ExperimentProgress], None] | None) -> None:
-        self._costs, self._total, self._on, self._tell = costs, total, on, tell
-        self._found = self._failed = self._simulated = self._hops = 0
-        self._begin = time.monotonic()
-
-    def found(self, run: int, *, failed: bool = False) -> None:
-        """A run was there, or could not even begin."""
-        self._costs.done(run, simulated=False)
-        self._found += 1
-        self._failed += failed
-        self._say()
-
-    def simulated(self, run: int, done: Done | Failed) -> None:
-        """A run ended."""
-        self._costs.done(run, simulated=True)
-        self._simulated += 1
-        if isinstance(done, Done):
-            self._hops += done.manifest["packet_hops"]
-        else:
-            self._failed += 1
-        self._say()
-
-    def _say(self) -> None:
-        if self._tell is not None:
-            self._tell(
-                ExperimentProgress(
-                    total=self._total,
-                    done=self._found + self._simulated,
-                    found=self._found,
-                    failed=self._failed,
-                    running=self._on.running,
-                    packet_hops=self._hops,
-                    elapsed_s=time.monotonic() - self._begin,
-                    costs=self._costs,
-                )
-            )

@@ -1,14 +1,7 @@
 """The table of an experiment: a row for each run, with what was varied and what came out.
 
 Example:
-    >>> import tightlink as tl
-    >>> base = tl.loads('''
-    ... profile = "ns2"
-    ... duration = "1 s"
-    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
-    ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
-    ... ''')
-    >>> varied([base, base.set("link.wire.delay", "20 ms")])
+    >>> differing([{"seed": 1, "link": {"wire": {"delay": delay}}} for delay in ("10 ms", "20 ms")])
     {'link.wire.delay': ['10 ms', '20 ms']}
 """
 
@@ -16,26 +9,56 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
-from tightlink.checksums import write_table
+from tightlink.checksums import with_checksum, write_table
+from tightlink.experiment.folder import COMPACT, FAILURES, RUNS
 from tightlink.experiment.metrics import metrics
+from tightlink.files import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    import polars as pl
+
+    from tightlink.experiment.workplace import Workplace
     from tightlink.run import Run
     from tightlink.scenario import Scenario
 
+#: Tables with a few rows for each run.
+SMALL: Final = ("flows", "links", "nodes")
+#: Tables of all runs that stand below each other.
+COMPACTED: Final = (*SMALL, "series")
 
-def varied(scenarios: Sequence[Scenario]) -> dict[str, list[Any]]:
-    """The keys that differ between scenarios, by dotted path, with the value in each; None where it lacks it.
 
-    A scenario is taken with the defaults of its profile. Keys of which all scenarios that have them
-    agree are left out, as is the seed.
-    """
-    return _differing([scenario.explicit().written() for scenario in scenarios])
+@dataclass(frozen=True)
+class Row:
+    """A run, as the table of an experiment has it."""
+
+    run: str
+    replication: int
+    seed: int
+    varied: Mapping[str, Any]
+    metrics: Mapping[str, float | str | None]
+    """Nothing of one that failed."""
+    identity: str
+    """Nothing likewise."""
+
+
+def columns(rows: Sequence[Row]) -> dict[str, list[Any]]:
+    """The columns of ``runs.parquet``: run, replication, seed, status, what was varied, metrics, identity."""
+    found: dict[str, list[Any]] = {
+        name: [getattr(row, name) for row in rows] for name in ("run", "replication", "seed")
+    }
+    found["status"] = ["done" if row.identity else "failed" for row in rows]
+    # Of what some runs have no word or number, such as a traffic group, it is missing there.
+    for part in ("varied", "metrics"):
+        for name in dict.fromkeys(name for row in rows for name in getattr(row, part)):
+            found[name] = _column([getattr(row, part).get(name) for row in rows])
+    found["identity"] = [row.identity for row in rows]
+    return found
 
 
 def results(
@@ -43,7 +66,7 @@ def results(
     runs: Mapping[str, Run],
     measure: Callable[[Run], Mapping[str, float | str]] = metrics,
 ) -> dict[str, list[Any]]:
-    """The columns of ``runs.parquet``: run, replication, seed, status, what was varied, metrics, identity.
+    """The columns of ``runs.parquet`` of runs that are no replications by design, such as those of a study.
 
     Runs whose scenarios differ in nothing but the seed are replications, numbered from 0.
 
@@ -53,22 +76,16 @@ def results(
         measure: What to say of a run, numbers and words, the same for all.
     """
     seen: dict[str, int] = {}
-    columns: dict[str, list[Any]] = {"run": list(scenarios), "replication": [], "seed": [], "status": []}
-    for scenario in scenarios.values():
-        key = json.dumps(scenario.written() | {"seed": None}, sort_keys=True)
-        columns["replication"].append(seen.get(key, 0))
-        columns["seed"].append(scenario.seed)
-        columns["status"].append("done")
-        seen[key] = seen.get(key, 0) + 1
+    rows: list[Row] = []
     # Of the manifests: to fill in the defaults again takes longer than to read the runs.
-    for key, values in _differing([runs[name].manifest["scenario"] for name in scenarios]).items():
-        columns[key] = column(values)
-    rows = [measure(runs[name]) for name in scenarios]
-    # Of what some runs have no word or number, such as a traffic group, it is missing there.
-    for name in dict.fromkeys(name for row in rows for name in row):
-        columns[name] = column([row.get(name) for row in rows])
-    columns["identity"] = [runs[name].manifest["identity"] for name in scenarios]
-    return columns
+    differences = differing([runs[name].manifest["scenario"] for name in scenarios])
+    for place, (name, scenario) in enumerate(scenarios.items()):
+        key = json.dumps(scenario.written() | {"seed": None}, sort_keys=True)
+        varied = {key: values[place] for key, values in differences.items()}
+        found = measure(runs[name])
+        rows.append(Row(name, seen.get(key, 0), scenario.seed, varied, found, runs[name].manifest["identity"]))
+        seen[key] = seen.get(key, 0) + 1
+    return columns(rows)
 
 
 def write_results(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
@@ -80,7 +97,53 @@ def write_results(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
     })  # fmt: skip
 
 
-def _differing(written: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+def write_experiment(
+    place: Workplace,
+    rows: Sequence[Row],
+    tables: Mapping[str, pl.DataFrame | pl.LazyFrame],
+    failures: Sequence[Mapping[str, Any]],
+    description: Mapping[str, Any],
+    *,
+    design: str = "",
+) -> None:
+    """Write what a sweep or a grid of measurements came to, in place of what is there of another one.
+
+    Args:
+        place: Its folder.
+        rows: Its runs.
+        tables: All runs' tables below each other, as thousands of small files are slow to search.
+        failures: Of those that failed: ``run``, ``seed``, ``error``, ``scenario``.
+        description: Its marker.
+        design: Its design as CSV, where one is written.
+    """
+    folder = place.folder
+    # Tables of two experiments are never taken for one: without this file a folder holds no finished one.
+    (folder / RUNS).unlink(missing_ok=True)
+    if failures:
+        listed = [with_checksum(failure) for failure in failures]
+        write_text(folder / FAILURES, json.dumps(listed, indent=2, ensure_ascii=False) + "\n")
+    else:
+        (folder / FAILURES).unlink(missing_ok=True)
+    if design:
+        write_text(folder / "design.csv", design)
+    for name in COMPACTED:
+        file = folder / COMPACT / f"{name}.parquet"
+        if name in tables:
+            write_table(file, tables[name])
+        else:
+            file.unlink(missing_ok=True)
+    place.mark(description)
+    write_results(folder / RUNS, columns(rows))
+
+
+def differing(written: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """The keys that differ between scenarios, by dotted path, with the value in each; None where it lacks it.
+
+    Keys of which all scenarios that have them agree are left out, as is the seed.
+
+    Args:
+        written: The scenarios as they are written, with their defaults.
+    """
     flat = [dict(_leaves(table)) for table in written]
     columns: dict[str, list[Any]] = {}
     for key in dict.fromkeys(key for leaves in flat for key in leaves if key != "seed"):
@@ -90,7 +153,7 @@ def _differing(written: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     return columns
 
 
-def column(values: Sequence[Any]) -> list[Any]:
+def _column(values: Sequence[Any]) -> list[Any]:
     """Values of a key as a column: numbers, or words where some value is no number."""
     there = [value for value in values if value is not None]
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in there):

@@ -2,20 +2,6 @@
 
 A file appears whole or not at all. A changed scenario, seed or engine is another hash: old runs are never
 taken for new ones.
-
-Example:
-    >>> import tempfile
-    >>> import tightlink as tl
-    >>> scenario = tl.loads('''
-    ... profile = "ns2"
-    ... duration = "1 s"
-    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
-    ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
-    ... ''')
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     store = Store(folder)
-    ...     store.run(scenario).flows.equals(store.run(scenario).flows), store.simulated
-    (True, 1)
 """
 
 from __future__ import annotations
@@ -24,9 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tightlink.checksums import DamagedError, check
-from tightlink.errors import TightlinkError
 from tightlink.experiment.stored import of_file, opened
-from tightlink.experiment.work import Done, Failed, Work, perform
+from tightlink.experiment.work import Simulation
 from tightlink.files import whole
 from tightlink.simulate import prepare
 from tightlink.tables import TABLES
@@ -34,10 +19,10 @@ from tightlink.tables import TABLES
 if TYPE_CHECKING:
     import os
 
+    from tightlink.experiment.execute import Task
+    from tightlink.experiment.work import Done
     from tightlink.experiment.workplace import Workplace
     from tightlink.run import Run
-    from tightlink.scenario import Scenario
-    from tightlink.simulate import Prepared
 
 _KEY_DIGITS: Final = 20
 #: The table that is large, and read by few.
@@ -83,21 +68,24 @@ class Store:
             return True
         return False
 
-    def find(self, scenario: Scenario, prepared: Prepared, *, trace: bool = False) -> Run | None:
-        """The run of a scenario, if it is there undamaged.
+    def look(self, task: Task) -> Run | Simulation:
+        """The run of a task, if it is there undamaged, or what makes it.
 
         Raises:
-            TightlinkError: It is there, and a newer version of Tightlink wrote it.
+            TightlinkError: The scenario cannot be simulated, or a newer version of Tightlink wrote the run.
         """
-        read = [name for name in TABLES if trace or name != _PACKETS]
+        prepared = prepare(task.scenario)
         try:
-            run = opened(self.file(prepared.identity), scenario, read=read)
+            read = [name for name in TABLES if task.trace or name != _PACKETS]
+            run = opened(self.file(prepared.identity), task.scenario, read=read)
         except DamagedError as error:
             self.damaged.append(error)
-            return None
-        return None if run is None or (trace and _PACKETS not in run.tables) else run
+            run = None
+        if run is None or (task.trace and _PACKETS not in run.tables):
+            return Simulation((prepared.identity, task.trace), prepared, task.scenario.to_toml(), task.trace)
+        return run
 
-    def keep(self, scenario: Scenario, work: Work, done: Done) -> Run:
+    def keep(self, task: Task, work: Simulation, done: Done) -> Run:
         """Write the file of a run that was simulated."""
         file = self.file(work.prepared.identity)
         if self._place is not None:
@@ -113,21 +101,4 @@ class Store:
                 self._place.check()
             raise
         self.simulated += 1
-        return of_file(file, scenario, done.manifest, done.tables, checked=done.tables)
-
-    def run(self, scenario: Scenario, *, trace: bool = False) -> Run:
-        """The run of a scenario, from the folder or simulated now and kept.
-
-        Args:
-            scenario: With its seed.
-            trace: Whether the run must have the table ``packets``.
-        """
-        prepared = prepare(scenario)
-        found = self.find(scenario, prepared, trace=trace)
-        if found is not None:
-            return found
-        work = Work(prepared, scenario.to_toml(), trace)
-        done = perform(work)
-        if isinstance(done, Failed):
-            raise TightlinkError(done.error)
-        return self.keep(scenario, work, done)
+        return of_file(file, task.scenario, done.manifest, done.tables, checked=done.tables)

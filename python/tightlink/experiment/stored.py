@@ -2,25 +2,6 @@
 
 Columns: ``format``, ``identity``, ``manifest`` (JSON, without ``timing``, so that equal runs are equal
 files), ``scenario`` (TOML); then each table of the run as a list of its rows.
-
-Example:
-    >>> import tempfile, pathlib
-    >>> import tightlink as tl
-    >>> from tightlink.simulate import prepare
-    >>> scenario = tl.loads('''
-    ... profile = "ns2"
-    ... duration = "1 s"
-    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
-    ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
-    ... ''')
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     prepared = prepare(scenario)
-    ...     file = pathlib.Path(folder) / f"{prepared.identity[:20]}.parquet"
-    ...     outcome = prepared.simulate()
-    ...     _ = file.write_bytes(packed(outcome, prepared.manifest(outcome), scenario.to_toml()))
-    ...     run = opened(file, scenario)
-    ...     run.tables, run.flows["label"].to_list()
-    (['flows', 'links', 'nodes'], ['ftp'])
 """
 
 from __future__ import annotations
@@ -32,7 +13,7 @@ from tightlink.checksums import DamagedError, check, parsed_json, sealed, withou
 from tightlink.errors import TightlinkError
 from tightlink.run import Run
 from tightlink.scenario import loads
-from tightlink.tables import TABLES
+from tightlink.tables import TABLES, schema
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -109,10 +90,10 @@ def check_format(found: int, place: str) -> None:
 
 
 def marker_of(file: Path, *, needed: bool = True) -> dict[str, Any]:
-    """The content of the file by which the folder of a sweep or of measurements is known.
+    """The content of the file by which the folder of a sweep, of measurements or of a study is known.
 
     Args:
-        file: JSON with its ``format``.
+        file: JSON; of others than studies with its ``format``.
         needed: Whether one without a checksum, as older versions wrote it, is damaged.
 
     Raises:
@@ -126,7 +107,7 @@ def marker_of(file: Path, *, needed: bool = True) -> dict[str, Any]:
         held = without_checksum(found, needed=needed)
     except ValueError as error:
         raise DamagedError(file, str(error)) from None
-    if "format" not in held or not held.keys() & {"identity", "source"}:
+    if "study" not in held and ("format" not in held or not held.keys() & {"identity", "source"}):
         raise DamagedError(file, "it does not say what the folder holds")
     return held
 
@@ -145,10 +126,8 @@ def tables_of(files: Sequence[Path], names: Sequence[str]) -> dict[str, pl.DataF
 def _scanned(files: Sequence[Path], names: Sequence[str]) -> pl.LazyFrame:
     import polars as pl
 
-    types = {"text": pl.String, "integer": pl.Int64, "number": pl.Float64}
-    lists = {name: pl.List(pl.Struct({c.name: types[c.type] for c in TABLES[name]})) for name in names}
-    schema: Any = {"identity": pl.String} | lists
-    return pl.scan_parquet(list(files), missing_columns="insert", extra_columns="ignore", schema=schema)
+    types: Any = {"identity": pl.String} | {name: pl.List(pl.Struct(schema(name))) for name in names}
+    return pl.scan_parquet(list(files), missing_columns="insert", extra_columns="ignore", schema=types)
 
 
 def _unnested(rows: pl.LazyFrame, name: str) -> pl.LazyFrame:

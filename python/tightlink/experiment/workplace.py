@@ -29,7 +29,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.checksums import DamagedError, write_json
 from tightlink.errors import TightlinkError
-from tightlink.files import check_writable, lock, of_file, remove_leftovers
+from tightlink.experiment.campaign import KEPT
+from tightlink.experiment.stored import marker_of
+from tightlink.files import check_empty, lock, of_file, remove_leftovers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -59,25 +61,34 @@ class Workplace:
         self._marked = dict(value)
         write_json(self.folder / self.marker, value)
 
-    def marked(
-        self, read: Callable[[Path], dict[str, Any]], recognised: Callable[[DamagedError], bool]
-    ) -> dict[str, Any] | None:
-        """What the marker says; nothing where there is none, or only a damaged one that can be made again.
+    def claim(
+        self,
+        own: Mapping[str, Any],
+        key: str,
+        another: Callable[[Mapping[str, Any]], str],
+        recognised: Callable[[DamagedError], bool],
+    ) -> None:
+        """Make the folder known for what it is to hold, unless it holds something else.
 
         Args:
-            read: Reads the marker.
-            recognised: Whether what else is there shows what the folder holds, so that the marker can be made again.
+            own: The marker of a folder that is begun; that of a folder that goes on is left as it is.
+            key: What of it tells folders apart.
+            another: What a folder with another marker holds, in words.
+            recognised: Whether what else is there shows what it holds, so that a damaged marker can be made again.
 
         Raises:
-            DamagedError: The marker is damaged, and nothing else shows it.
+            DamagedError: The marker is damaged, and nothing else shows what the folder holds.
+            TightlinkError: It holds something else, or a newer version wrote it.
         """
-        marker = self.folder / self.marker
+        marker, held = self.folder / self.marker, None
         try:
-            return read(marker) if marker.exists() else None
+            held = marker_of(marker, needed=False) if marker.exists() else None
         except DamagedError as error:
             if not recognised(error):
                 raise
-            return None
+        if held is not None and held.get(key) != own[key]:
+            raise TightlinkError(f"{self.folder}: holds {another(held)}; choose another folder")
+        self.mark(held or own)
 
     def check(self) -> None:
         """Find out whether the folder is still there.
@@ -112,6 +123,7 @@ def occupied(folder: str | os.PathLike[str], marker: str, what: str) -> Iterator
 
     Raises:
         TightlinkError: It holds something else, or another process works there.
+        KeyboardInterrupt: Somebody ended it, with what becomes of what is finished.
     """
     place = Path(folder)
     check_folder(place, marker, what)
@@ -127,6 +139,8 @@ def occupied(folder: str | os.PathLike[str], marker: str, what: str) -> Iterator
     except FileNotFoundError:
         workplace.check()
         raise
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(KEPT) from None
     finally:
         workplace.leave()
 
@@ -137,11 +151,7 @@ def check_folder(folder: Path, marker: str, what: str) -> None:
     Raises:
         TightlinkError: It does, or cannot.
     """
-    check_writable(folder)
-    if (folder / marker).exists() or not folder.exists():
-        return
-    if any(each.name != _LOCK and not each.name.endswith(".tmp") for each in folder.iterdir()):
-        raise TightlinkError(f"{folder}: the folder is not empty and holds no {what}; choose another one")
+    check_empty(folder, what, marker, ours=lambda name: name == _LOCK or name.endswith(".tmp"))
 
 
 def _locked(folder: Path) -> int:

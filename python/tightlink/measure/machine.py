@@ -5,25 +5,11 @@ from __future__ import annotations
 import functools
 import os
 import shutil
-import sys
 from typing import Literal
 
 from tightlink.errors import TightlinkError
 
 Need = Literal["tun", "forwarding", "iperf3", "ping"]
-
-
-def need_linux() -> None:
-    """Refuse on other systems what is made of Linux's namespaces, devices and sockets.
-
-    Raises:
-        TightlinkError: This machine does not run Linux.
-    """
-    if sys.platform != "linux":
-        raise TightlinkError(
-            f"measure and emulate need Linux, and this is {sys.platform}: simulation, captures, studies and all "
-            "analyses work here"
-        )
 
 
 @functools.cache

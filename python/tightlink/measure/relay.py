@@ -26,7 +26,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, Self
 from tightlink import units
 from tightlink.errors import TightlinkError
 from tightlink.measure.awake import kept_awake
-from tightlink.tables import TABLES
+from tightlink.tables import TABLES, schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -316,5 +316,4 @@ def _tables(summary: Mapping[str, Any], trace: IO[bytes] | None) -> dict[str, pl
 def _frame(table: str, rows: list[Mapping[str, Any]]) -> pl.DataFrame:
     import polars as pl
 
-    types = {"text": pl.String, "integer": pl.Int64, "number": pl.Float64}
-    return pl.DataFrame(rows, {column.name: types[column.type] for column in TABLES[table]})
+    return pl.DataFrame(rows, schema(table))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink.errors import TightlinkError
 from tightlink.measure.settings import UDP_HEADER
 from tightlink.run import MEASUREMENT, Framed, Run
-from tightlink.tables import TABLES
+from tightlink.tables import TABLES, schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -274,9 +274,9 @@ def _series(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent]
     if measured.echoes is not None:
         sent_s, trips = measured.echoes
         columns = {"time_s": sent_s, "entity": _ECHO, "metric": "rtt_s", "value": trips}
-        frames.append(pl.DataFrame(columns, _types("series")))
+        frames.append(pl.DataFrame(columns, schema("series")))
     if not frames:
-        return pl.DataFrame(schema=_types("series"))
+        return pl.DataFrame(schema=schema("series"))
     # As the engine has them: at each time, links before flows.
     return pl.concat(frames).sort("time_s", maintain_order=True)
 
@@ -297,14 +297,7 @@ def _goodput(label: str, at: Sequence[float], values: Sequence[float], times: Se
     before = [0.0, *so_far[:-1]]
     rates = [_BITS * (after - start) / times[0] for start, after in zip(before, so_far, strict=True)]
     columns = {"time_s": times, "entity": label, "metric": "goodput_bps", "value": rates}
-    return pl.DataFrame(columns, _types("series"))
-
-
-def _types(table: str) -> dict[str, Any]:
-    import polars as pl
-
-    types = {"text": pl.String, "integer": pl.Int64, "number": pl.Float64}
-    return {column.name: types[column.type] for column in TABLES[table]}
+    return pl.DataFrame(columns, schema("series"))
 
 
 def frame(table: str, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
@@ -315,7 +308,7 @@ def frame(table: str, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     """
     import polars as pl
 
-    types = _types(table)
+    types = schema(table)
     for row in rows:
         if beyond := set(row) - set(types):
             raise TightlinkError(f"table {table} has no column {min(beyond)}")

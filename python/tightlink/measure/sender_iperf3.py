@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import signal
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import ScenarioError, TightlinkError
-from tightlink.measure.machine import missing
 from tightlink.measure.sending import Sent
 from tightlink.measure.traffic import Constant, Times
 
@@ -80,8 +80,8 @@ class Iperf3:
             ScenarioError: A flow is of a kind that iperf3 does not send.
             TightlinkError: It is not installed.
         """
-        if (why := missing("iperf3")) is not None:
-            raise TightlinkError(f"{why}; --sender probe needs no program")
+        if shutil.which(self.name) is None:
+            raise TightlinkError(f"{self.name} is not installed; --sender probe needs no program")
         for job in jobs:
             if isinstance(job.pattern, Times):
                 expected = "bulk, cbr or saturate, as iperf3 cannot pause; --sender probe can"

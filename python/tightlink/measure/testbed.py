@@ -28,8 +28,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from tightlink.errors import TightlinkError
-from tightlink.measure.machine import need_linux
 from tightlink.measure.programs import GONE, GRACE_S, Finished, Program
+from tightlink.measure.system import need_linux
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

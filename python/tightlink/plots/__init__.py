@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from tightlink.plots import ten_steps
 from tightlink.plots.figures import cdf, limited_by, line, scatter_with_curves, series
-from tightlink.plots.fundamental import fundamental_diagram, vehicle_traffic
 from tightlink.plots.markov import chain_arrivals, chain_evolution, chain_perturbation, chain_sensitivity
 from tightlink.plots.oscillation import oscillation_series, oscillation_spectrum
 from tightlink.plots.regimes import load_over, loss_over
@@ -39,7 +38,6 @@ __all__ = [
     "compared_series",
     "compared_values",
     "correlation_over_lag",
-    "fundamental_diagram",
     "interarrival_times",
     "limited_by",
     "line",
@@ -57,6 +55,5 @@ __all__ = [
     "throughput_over_rate",
     "throughput_over_size",
     "variance_time",
-    "vehicle_traffic",
     "write",
 ]

@@ -13,7 +13,7 @@ Example:
     ...         pathlib.Path(folder) / "report.html",
     ...         title="A ramp",
     ...         lead="The goodput grows.",
-    ...         claims=[claims.exact("last", "It ends at 2 Mbit/s", "example", 2e6, 2e6, unit="bit/s")],
+    ...         claims=[claims.compared("last", "It ends at 2 Mbit/s", "example", 2e6, 2e6, unit="bit/s")],
     ...         sections=[report.Section("Ramp", "It does.", [chart])],
     ...     )
     ...     path.read_text().count("<section")

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from tightlink.scenario.disciplines import Codel, DropTail, FqCodel, Pie, Red, Rem, Threshold
+from tightlink.scenario.disciplines import DropTail, Pie, Red, Rem, Threshold
 from tightlink.scenario.four_tier import PARAMETERS, Distribution, FourTier, LargerFile
+from tightlink.scenario.held_disciplines import (
+    Cake,
+    Cobalt,
+    Codel,
+    Drr,
+    DualPi2,
+    FqCobalt,
+    FqCodel,
+    FqPie,
+    Strict,
+)
 from tightlink.scenario.links import Framing, Link, Reverse
 from tightlink.scenario.load import load, loads, understood
 from tightlink.scenario.model import Scenario
@@ -12,6 +23,7 @@ from tightlink.scenario.observe import Observe
 from tightlink.scenario.overrides import parse_option, parse_value
 from tightlink.scenario.profiles import PROFILES, Profile
 from tightlink.scenario.protocols import Rto, Tcp, Udp
+from tightlink.scenario.routing import Routing
 from tightlink.scenario.scatter import Scatter
 from tightlink.scenario.sizes import DatagramSize
 from tightlink.scenario.topologies import (
@@ -34,19 +46,25 @@ __all__ = [
     "AbileneFourTier",
     "Background",
     "Bulk",
+    "Cake",
     "Cbr",
     "Chain",
+    "Cobalt",
     "Codel",
     "Control",
     "Crowd",
     "DatagramSize",
     "Distribution",
     "DropTail",
+    "Drr",
+    "DualPi2",
     "Dumbbell",
     "FatTree",
     "File",
     "FourTier",
+    "FqCobalt",
     "FqCodel",
+    "FqPie",
     "Framing",
     "Graph",
     "Interface",
@@ -66,12 +84,14 @@ __all__ = [
     "Red",
     "Rem",
     "Reverse",
+    "Routing",
     "Rto",
     "Saturate",
     "Scatter",
     "Scenario",
     "Spread",
     "Starts",
+    "Strict",
     "Tcp",
     "Think",
     "Threshold",

@@ -14,6 +14,7 @@ from tightlink.scenario.profiles import PROFILES, Profile
 from tightlink.scenario.scatter import Scatter
 from tightlink.scenario.shares import completed
 from tightlink.scenario.table import merged
+from tightlink.scenario.topologies.fat_tree import FatTree
 from tightlink.scenario.traffic import Video
 from tightlink.scenario.users import Think, Users
 from tightlink.scenario.windowed import windowed
@@ -59,6 +60,10 @@ def filled(scenario: Scenario) -> dict[str, Any]:
         data["traffic"] = {
             name: _traffic(name, flow, profile, data["duration"]) for name, flow in scenario.traffic.items()
         }
+    # Links of a data centre are to be used side by side; users and datagrams have one path to each place.
+    several = windowed(scenario) is None and any(isinstance(net, FatTree) for net in scenario.topology.values())
+    if several or "routing" in data:
+        data["routing"] = {"ecmp": "flow" if several else "none", "by": "hops"} | data.get("routing", {})
     data["observe"] = _observe(scenario) | data.get("observe", {})
     return data
 

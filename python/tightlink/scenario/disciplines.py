@@ -1,10 +1,11 @@
-"""Queue disciplines: what a link does with packets that it cannot send at once.
+"""Queue disciplines that decide when a packet comes: what a link does with packets that it cannot send at once.
 
-A new one is a class here, its name in `tightlink.scenario.queues`, and its engine in `crates/sim/src/network/queue`.
+A new one is a class here, or in `tightlink.scenario.held_disciplines` if it decides when the line is free, its name in
+`tightlink.scenario.queues`, and its engine in `crates/sim/src/network/queue`.
 
 Example:
-    >>> Codel(limit="1000 packets").target
-    '5 ms'
+    >>> Pie(limit="1000 packets").target
+    '15 ms'
 """
 
 from __future__ import annotations
@@ -24,14 +25,13 @@ from tightlink.scenario.values import (
     Size,
     choice,
     number,
-    whole,
 )
 
 #: RED: upper bound of the largest probability where it adapts itself (Adaptive RED, §4.1).
 _RED_MOST_PROBABILITY: Final = 0.5
 
 #: PIE and REM: updates more often than that would only take time.
-_SHORTEST_UPDATE: Final = "10 us"
+SHORTEST_UPDATE: Final = "10 us"
 
 #: REM: steps of the price, and the base of its probability, where numbers still tell packets apart.
 _LARGEST_STEP: Final = 1000
@@ -58,6 +58,10 @@ class Discipline(Table):
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them, without kind and limit."""
+        return {}
+
+    def classes(self) -> dict[str, tuple[str, ...]]:
+        """The code points that the options name, by key."""
         return {}
 
 
@@ -159,13 +163,13 @@ class Pie(Discipline):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if units.time(self.update) < units.time(_SHORTEST_UPDATE):
-            raise wrong(f'a time of at least "{_SHORTEST_UPDATE}"', key="update", value=self.update)
+        if units.time(self.update) < units.time(SHORTEST_UPDATE):
+            raise wrong(f'a time of at least "{SHORTEST_UPDATE}"', key="update", value=self.update)
         return self
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
-        return _seconds(target=self.target, update=self.update, burst=self.burst) | {"ecn": self.ecn}
+        return seconds(target=self.target, update=self.update, burst=self.burst) | {"ecn": self.ecn}
 
 
 class Rem(Discipline):
@@ -192,15 +196,15 @@ class Rem(Discipline):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if units.time(self.interval) < units.time(_SHORTEST_UPDATE):
-            raise wrong(f'a time of at least "{_SHORTEST_UPDATE}"', key="interval", value=self.interval)
+        if units.time(self.interval) < units.time(SHORTEST_UPDATE):
+            raise wrong(f'a time of at least "{SHORTEST_UPDATE}"', key="interval", value=self.interval)
         if not self.drop and not self.ecn:
             raise wrong("nothing here without ecn = true", key="drop", value=self.drop)
         return self
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
-        return _seconds(interval=self.interval) | {
+        return seconds(interval=self.interval) | {
             "gamma": self.gamma,
             "alpha": self.alpha,
             "phi": self.phi,
@@ -211,56 +215,12 @@ class Rem(Discipline):
         }
 
 
-class _Controlled(Discipline):
-    """What CoDel has alone and over the queue of each flow."""
-
-    target: Period = "5 ms"
-    """Acceptable time in the queue, that of a flow where each has its own (TARGET)."""
-    interval: Period = "100 ms"
-    """How long the time in the queue may be above target: the order of a round trip (INTERVAL)."""
-    ecn: StrictBool = False
-    """Whether packets are marked instead of dropped."""
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        if units.time(self.target) < units.time(self.interval):
-            return self
-        raise wrong(f"a time below interval, which is {self.interval}", key="target", value=self.target)
-
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        return _seconds(target=self.target, interval=self.interval) | {"ecn": self.ecn}
-
-
-class Codel(_Controlled):
-    """Controlled delay: drops packets that wait too long for too long, when they leave the queue (RFC 8289)."""
-
-    kind: Annotated[Literal["codel"], choice("codel")] = "codel"
-    """Queue discipline."""
-
-
-class FqCodel(_Controlled):
-    """Fair queueing: flows take turns, with CoDel over the queue of each (RFC 8290)."""
-
-    kind: Annotated[Literal["fq-codel"], choice("fq-codel")] = "fq-codel"
-    """Queue discipline."""
-    limit: QueueLimit = "10240 packets"
-    """What fits in all queues together: packets, bytes or bandwidth-delay products, the packet in service included."""
-    flows: Annotated[int, whole(1, 2**16, "a whole number of queues from 1 to 65536")] = 1024
-    """Queues that flows are hashed to."""
-    quantum: Size = "1514 B"
-    """What a queue may send in its turn."""
-
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        return super().spec() | {"flows": self.flows, "quantum_bytes": units.size(self.quantum)}
-
-
 def _amount(text: str | None) -> tuple[float, bool]:
     """A number of packets or of bytes, and whether it is the latter."""
     kind, quantity = units.parse(text, units.PACKETS, units.SIZE)
     return float(quantity.exact), kind is units.SIZE
 
 
-def _seconds(**times: str) -> dict[str, float]:
+def seconds(**times: str) -> dict[str, float]:
+    """Times in seconds, as the engine names them."""
     return {f"{name}_s": units.time(text) for name, text in times.items()}

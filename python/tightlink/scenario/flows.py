@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError, show
+from tightlink.scenario.dscp import CODE_POINTS
 from tightlink.scenario.network import given
 from tightlink.scenario.traffic import Bulk, Cbr, Mixed, OnOff, Saturate, Starts, Video
 from tightlink.scenario.transport import tcp_spec, udp_spec
@@ -33,6 +34,7 @@ def flow_specs(name: str, flow: Flow, network: Network, profile: Profile, durati
         sizes = flow.sizes if isinstance(flow, Mixed) else None
         transport = {"udp": udp_spec(key, given(flow.udp), sizes, profile)}
     traffic = _traffic(key, flow, transport)
+    dscp = CODE_POINTS[flow.dscp or "CS0"]
     starts = _starts(flow)
     stop = units.time(given(flow.stop))
     _check_times(key, flow, starts, stop, duration)
@@ -62,6 +64,8 @@ def flow_specs(name: str, flow: Flow, network: Network, profile: Profile, durati
             "start_s": starts[index],
             "stop_s": stop,
             **links,
+            # Two ways to write one scenario must not be two runs.
+            **({"dscp": dscp} if dscp else {}),
             "traffic": traffic,
             "transport": transport,
         }

@@ -31,6 +31,7 @@ from tightlink.scenario.observe import Observe
 from tightlink.scenario.overrides import override
 from tightlink.scenario.problems import below, placed, scenario_error
 from tightlink.scenario.profiles import DEFAULT_PROFILE, PROFILES
+from tightlink.scenario.routing import Routing
 from tightlink.scenario.table import Table
 from tightlink.scenario.topologies import AnyTopology
 from tightlink.scenario.traffic import Traffic
@@ -66,6 +67,8 @@ class Scenario(Table):
     """Processors of nodes, by the name of the node or the group."""
     traffic: dict[Name, Traffic] = Field(default_factory=dict)
     """Flows and groups of flows, by name."""
+    routing: Routing | None = None
+    """Which of several shortest paths flows take."""
     observe: Observe | None = None
     """What is recorded beyond the totals."""
 

@@ -12,7 +12,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WrapValidator
 
 from tightlink.errors import closest
-from tightlink.scenario.disciplines import Codel, Discipline, DropTail, FqCodel, Pie, Red, Rem, Threshold
+from tightlink.scenario.disciplines import Discipline, DropTail, Pie, Red, Rem, Threshold
+from tightlink.scenario.held_disciplines import (
+    HELD,
+    Cake,
+    Cobalt,
+    Codel,
+    Drr,
+    DualPi2,
+    FqCobalt,
+    FqCodel,
+    FqPie,
+    Strict,
+)
 from tightlink.scenario.table import Table, known_kind, tag_of_kind, wrong
 from tightlink.scenario.values import UNLIMITED, QueueLimit
 
@@ -21,7 +33,7 @@ if TYPE_CHECKING:
 
 #: How like the name of a discipline a word must be to be taken for one.
 _LIKE_A_KIND: Final = 0.8
-_KINDS: Final = ("drop-tail", "threshold", "red", "pie", "rem", "codel", "fq-codel")
+_KINDS: Final = ("drop-tail", "threshold", "red", "pie", "rem", *HELD)
 
 
 def _queue_form(value: object) -> str:
@@ -47,7 +59,14 @@ Queue = Annotated[
     | Annotated[Pie, Tag("<pie>")]
     | Annotated[Rem, Tag("<rem>")]
     | Annotated[Codel, Tag("<codel>")]
-    | Annotated[FqCodel, Tag("<fq-codel>")],
+    | Annotated[FqCodel, Tag("<fq-codel>")]
+    | Annotated[FqPie, Tag("<fq-pie>")]
+    | Annotated[Cobalt, Tag("<cobalt>")]
+    | Annotated[FqCobalt, Tag("<fq-cobalt>")]
+    | Annotated[Cake, Tag("<cake>")]
+    | Annotated[DualPi2, Tag("<dualpi2>")]
+    | Annotated[Drr, Tag("<drr>")]
+    | Annotated[Strict, Tag("<strict>")],
     Discriminator(_queue_form),
     BeforeValidator(_check_queue),
 ]

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.errors import ABSENT, ScenarioError
+from tightlink.scenario.dscp import check_classes
 from tightlink.scenario.flows import flow_specs, packet_bytes
 from tightlink.scenario.memory import check_fits, outline
 from tightlink.scenario.network import Network, given, limit_of
 from tightlink.scenario.nodes import processor_spec
 from tightlink.scenario.paths import Router
 from tightlink.scenario.profiles import PROFILES
+from tightlink.scenario.queues import discipline
 from tightlink.scenario.scatter import Scatter
 from tightlink.scenario.scatter_spec import scatter_spec
 from tightlink.scenario.sizes_spec import check_whole
@@ -55,8 +57,10 @@ def filled(tables: dict[str, Any]) -> dict[str, Any]:
     Raises:
         ScenarioError: There is no such product.
     """
-    if not any(map(_depends_on_others, tables["links"])) and not any(
-        has_bdp(flow["transport"]["tcp"]) for flow in tables["flows"] if "tcp" in flow["transport"]
+    if (
+        "routing" not in tables
+        and not any(map(_depends_on_others, tables["links"]))
+        and not any(has_bdp(flow["transport"]["tcp"]) for flow in tables["flows"] if "tcp" in flow["transport"])
     ):
         return tables
     from tightlink import _core
@@ -100,6 +104,7 @@ def relative(scenario: Scenario, network: Network) -> dict[str, Any]:
     paths = _Paths(network)
     _check_mtus(scenario, flows, network, paths)
     _check_saturated(flows, network, paths)
+    check_classes(((f"{hop.key}.queue", discipline(given(hop.wire.queue)).classes()) for hop in network.hops), flows)
     return {
         "profile": profile.name,
         "duration_s": duration,
@@ -115,6 +120,7 @@ def relative(scenario: Scenario, network: Network) -> dict[str, Any]:
         "users": users,
         "scatter": scatter,
         "observe": _observe(scenario, duration),
+        **({} if scenario.routing is None else scenario.routing.spec()),
     }
 
 

@@ -12,6 +12,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag, model_validator
 
+from tightlink.scenario.dscp import Dscp
 from tightlink.scenario.endpoints import Endpoint
 from tightlink.scenario.protocols import Tcp, Udp
 from tightlink.scenario.scatter import Scatter
@@ -82,6 +83,8 @@ class Flow(Table):
     """Links from sender to receiver (default: the fewest links)."""
     reverse_path: PathLinks | None = None
     """Links from receiver to sender (default: the fewest links)."""
+    dscp: Dscp | None = None
+    """Class of its packets, and of those that answer them, for queues that tell classes apart (default CS0)."""
     tcp: Tcp | None = None
     """Carried by TCP."""
     udp: Udp | None = None

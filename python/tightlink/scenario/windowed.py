@@ -5,11 +5,12 @@ These run in windows of time, in which each link serves all of its arrivals at o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from tightlink import control, units
 from tightlink.errors import ScenarioError
 from tightlink.scenario.congestion import control_name
+from tightlink.scenario.held_disciplines import HELD
 from tightlink.scenario.network import given, limit_of
 from tightlink.scenario.queues import discipline
 from tightlink.scenario.scatter import Scatter
@@ -19,9 +20,6 @@ from tightlink.scenario.users import Users
 if TYPE_CHECKING:
     from tightlink.scenario.model import Scenario
     from tightlink.scenario.network import Network
-
-#: Queues that hold their packets, and decide when they leave.
-_AT_DEPARTURE: Final = ("codel", "fq-codel")
 
 
 def windowed(scenario: Scenario) -> str | None:
@@ -40,6 +38,8 @@ def check_windowed(scenario: Scenario, network: Network) -> None:
     if first is None:
         return
     beside = f"beside traffic.{first}, of kind {kind_of(scenario.traffic[first])}"
+    if scenario.routing is not None:
+        raise ScenarioError(f"no routing {beside}, which has one path to each destination", key="routing")
     for name, traffic in scenario.traffic.items():
         if not isinstance(traffic, Users | Scatter):
             raise ScenarioError(f"users or scatter {beside}", key=f"traffic.{name}.kind", value=traffic.kind)
@@ -50,7 +50,7 @@ def check_windowed(scenario: Scenario, network: Network) -> None:
         raise ScenarioError(f"no processor {beside}", key=key)
     for hop in network.hops:
         kind = kind_of(discipline(given(hop.wire.queue)))
-        if kind in _AT_DEPARTURE:
+        if kind in HELD:
             expected = f"a queue that decides on arrival {beside}"
             raise ScenarioError(expected, key=f"{hop.key}.queue.kind", value=kind)
         if limit_of(hop.wire).endswith(tuple(units.BDP.spellings)):

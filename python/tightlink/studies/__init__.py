@@ -48,7 +48,7 @@ _STUDIES: Final = {
         "network_congestion",
     ),
     "evaluation": (
-        "congestion controls of your choice through one pack of tests (RFC 5166, RFC 9743)",
+        "congestion controls or queues of your choice through one pack of tests (RFC 5166, RFC 9743, RFC 7928)",
         "evaluation",
     ),
 }

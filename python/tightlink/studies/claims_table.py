@@ -67,7 +67,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tightlink.errors import TightlinkError, closest
-from tightlink.experiment.claims import Claim, Origin, Value, exact, holds_if, untestable, within
+from tightlink.experiment.claims import Claim, Origin, Value, compared, stated
 from tightlink.studies.expressions import NotObservedError, evaluate, fill
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class Statement:
 
     def judged(self, observed: Mapping[str, object]) -> Claim:
         """The claim, with what was observed."""
-        claim = replace(self._compared(observed), origin=self.origin)
+        claim = self._compared(observed)
         # Of several clauses most are empty.
         if why := " ".join(fill(self.open, observed).split()):
             return replace(claim, holds=None, reason=why)
@@ -140,22 +140,24 @@ class Statement:
             claim = replace(claim, reason=f"{claim.reason} {fill(self.why_not, observed)}".lstrip())
         return claim
 
+    def without_verdict(self, reason: str) -> Claim:
+        """The claim, of which nothing was observed."""
+        return stated(self.id, self.statement, self.source, None, None, reason, origin=self.origin)
+
     def _compared(self, observed: Mapping[str, object]) -> Claim:
         head = (self.id, self.statement, self.source)
         reason = fill(self.reason, observed)
         if not self.observed:
-            return untestable(*head, reason)
+            return self.without_verdict(reason)
         ours = fill(self.observed, observed) if "{" in self.observed else evaluate(self.observed, observed)
         if self.holds:
             verdict = evaluate(self.holds, observed)
             if verdict is None:
-                return untestable(*head, reason)
-            return holds_if(*head, ours, verdict, reason, unit=self.unit)
+                return self.without_verdict(reason)
+            return stated(*head, ours, verdict, reason, unit=self.unit, origin=self.origin)
         wanted, tolerance = _value(self.expected, observed), _value(self.tolerance, observed)
-        if self.tolerance is None and self.relative is None:
-            return exact(*head, wanted, ours, unit=self.unit, reason=reason)
         bound = {"tolerance": tolerance, "relative": self.relative}
-        return within(*head, wanted, ours, **bound, unit=self.unit, reason=reason)
+        return compared(*head, wanted, ours, **bound, unit=self.unit, reason=reason, origin=self.origin)
 
 
 @dataclass(frozen=True)
@@ -223,9 +225,7 @@ class ClaimsTable:
             try:
                 claims.append(self._judged(statement, observed))
             except NotObservedError:
-                head = (statement.id, statement.statement, statement.source)
-                missing = untestable(*head, fill(statement.unmeasured, observed))
-                claims.append(replace(missing, origin=statement.origin))
+                claims.append(statement.without_verdict(fill(statement.unmeasured, observed)))
         return claims
 
     def _judged(self, statement: Statement, observed: Mapping[str, object]) -> Claim:

@@ -16,18 +16,25 @@ from __future__ import annotations
 import ast
 import operator
 import re
+from collections.abc import Mapping
+from dataclasses import is_dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
 
 from tightlink.errors import TightlinkError, closest
 from tightlink.studies import words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator
 
 #: A name, or words in quotes, in which there is none.
 _NAME: Final = re.compile(r"'[^']*'|(?<![\w.])[A-Za-z](?:[\w./-]*\w)?")
 _FIELD: Final = re.compile(r"\{([^{}:]+)(?::([^{}]*))?\}")
-_FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {"abs": abs, "int": int, "max": max, "min": min, "round": round}
+_FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
+    "abs": abs, "int": int, "len": len, "max": max, "mean": fmean, "min": min, "round": round, "sum": sum,
+}  # fmt: skip
 _WORDS: Final = {*_FUNCTIONS, "and", "or", "not", "in", "if", "else"}
 _OPERATORS: Final[dict[type[ast.AST], Callable[[Any, Any], Any]]] = {
     ast.Add: operator.add,
@@ -44,11 +51,72 @@ _OPERATORS: Final[dict[type[ast.AST], Callable[[Any, Any], Any]]] = {
     ast.In: lambda part, whole: part in whole,
 }
 #: How a sentence writes a value, beside what `format` knows; with the number of decimals.
-_FORMATS: Final[dict[str, Callable[..., str]]] = {"percent": words.percent, "ms": words.ms, "kbit": words.kbit}
+_FORMATS: Final[dict[str, Callable[..., str]]] = {
+    "percent": words.percent, "ms": words.ms, "kbit": words.kbit, "mbit": words.mbit, "per_s": words.per_s,
+    "list": lambda values: ", ".join(map(str, values)),
+}  # fmt: skip
+_NOTHING: Final = object()
 
 
 class NotObservedError(TightlinkError):
     """An expression has a name for which there is no value."""
+
+
+class Names(Mapping[str, object]):
+    """What expressions name: entries, attributes, columns and rows of what was observed, one within the other by dots.
+
+    A row of a table is named by what its first column has, or as first or last.
+
+    >>> found = Names({"queue": pl.DataFrame({"limit": [5, 50], "lost": [0.02, 0.0]})}, {"base.sent": 2385})
+    >>> found["queue.lost"], found["queue.5.lost"], found["queue.last.lost"], found["base.sent"]
+    ([0.02, 0.0], 0.02, 0.0, 2385)
+    """
+
+    def __init__(self, *observed: object) -> None:
+        self._observed = observed
+
+    def __getitem__(self, name: str) -> object:
+        for each in self._observed:
+            if (found := _within(each, name)) is not _NOTHING:
+                return found
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(str(name) for each in self._observed for name in _keys(each)))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+def _keys(thing: object) -> list[Any]:
+    if isinstance(thing, Mapping):
+        return list(thing)
+    return [name for name in dir(thing) if not name.startswith("_")] if is_dataclass(thing) else []
+
+
+def _within(thing: object, name: str) -> object:
+    """What a name stands for within something: the longest part of it that names something, then the rest in that."""
+    if (found := _part(thing, name)) is not _NOTHING:
+        return found
+    for place in (place for place in range(len(name) - 1, 0, -1) if name[place] == "."):
+        inner = _part(thing, name[:place])
+        if inner is not _NOTHING and (found := _within(inner, name[place + 1 :])) is not _NOTHING:
+            return found
+    return _NOTHING
+
+
+def _part(thing: object, name: str) -> object:
+    if isinstance(thing, Mapping):
+        return thing[name] if name in thing else next((thing[key] for key in thing if str(key) == name), _NOTHING)
+    if isinstance(thing, pl.DataFrame):
+        if name in thing.columns:
+            return thing[name].to_list()
+        if name in {"first", "last"}:
+            return thing.row(0 if name == "first" else -1, named=True)
+        return next((row for row in thing.iter_rows(named=True) if str(next(iter(row.values()))) == name), _NOTHING)
+    if (is_dataclass(thing) or hasattr(thing, "_fields")) and not name.startswith("_") and "." not in name:
+        return getattr(thing, name, _NOTHING)
+    return _NOTHING
 
 
 def evaluate(text: str, observed: Mapping[str, object]) -> Any:
@@ -70,13 +138,15 @@ def evaluate(text: str, observed: Mapping[str, object]) -> Any:
         tree = ast.parse(_NAME.sub(numbered, text), mode="eval")
     except SyntaxError:
         raise ValueError(f'"{text}" is no expression; operators have a space on each side') from None
-    return _Evaluation([_known(name, observed) for name in names], text).of(tree.body)
+    known = observed if isinstance(observed, Names) else Names(observed)
+    return _Evaluation([_known(name, known) for name in names], text).of(tree.body)
 
 
 def fill(template: str, observed: Mapping[str, object]) -> str:
     """A sentence whose expressions in braces are replaced by what they come to.
 
-    ``{EXPRESSION:FORMAT}`` says how: as `format` does, or "percent", "ms" or "kbit", and a number of decimals.
+    ``{EXPRESSION:FORMAT}`` says how: as `format` does, as a "list", or as "percent", "ms", "kbit", "mbit" or "per_s",
+    and a number of decimals.
     """
 
     def written(found: re.Match[str]) -> str:
@@ -89,10 +159,11 @@ def fill(template: str, observed: Mapping[str, object]) -> str:
 
 
 def _known(name: str, observed: Mapping[str, object]) -> object:
-    if name not in observed:
+    try:
+        return observed[name]
+    except KeyError:
         like = closest(name, list(observed))
-        raise NotObservedError(f'"{name}" was not observed' + (f'; "{like}" was' if like else ""))
-    return observed[name]
+        raise NotObservedError(f'"{name}" was not observed' + (f'; "{like}" was' if like else "")) from None
 
 
 class _Evaluation:

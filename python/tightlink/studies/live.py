@@ -16,23 +16,21 @@ Example:
 
 from __future__ import annotations
 
-import queue
 import random
 import statistics
-import threading
-import time
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Final, Literal
 
 from tightlink.errors import TightlinkError
+from tightlink.experiment.campaign import Failed, Work, attempt
+from tightlink.experiment.engines import Threads
 from tightlink.experiment.precision import median_is_firm
 from tightlink.run import Framed, Run, open_run
 from tightlink.studies.words import percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from tightlink.scenario import Scenario
@@ -42,9 +40,6 @@ _TRIES: Final = 3
 #: A machine that is too busy for so many, one after the other, is too busy for the rest.
 _MOST_IN_A_ROW: Final = 10
 _PACKETS: Final = "packets"
-#: What a measurement may take to end when it is told to, in seconds; its processes end with this one.
-_ENDS_S: Final = 15.0
-
 
 Over = Literal["relay", "kernel"]
 
@@ -122,39 +117,41 @@ def measure_all(
     Raises:
         TightlinkError: The machine cannot measure: no namespaces, no TUN devices; or a folder holds something else.
     """
-    there: dict[str, Run] = {}
-    found = sum(_open(each, folder, there) for each in wanted)
-    if found:
-        progress(f"{found} measurements are in {folder} already")
-    in_a_row = 0
-    with closing(_rounds(wanted, folder, jobs, there)) as done:
-        for place, name, run in done:
-            in_a_row = in_a_row + 1 if run is None else 0
-            progress(f"{place}: {'given up, the machine is too busy:' if run is None else 'measured'} {name}")
-            if in_a_row == _MOST_IN_A_ROW:
-                progress(f"{in_a_row} given up in a row: no more is measured; the same command tries again")
-                break
-    names = (name for each in wanted for name in _names(each))
-    return {name: there[name] for name in names if name in there}
-
-
-def _rounds(
-    wanted: Sequence[Measurement], folder: Path, jobs: int, there: dict[str, Run]
-) -> Generator[tuple[str, str, Run | None]]:
-    """Where in a round it is, names and runs, until nothing is due; runs join those that are there."""
+    store = _RunFolders(folder)
+    names = [(name, each.scenario) for each in wanted for name in _names(each)]
+    there = {name: found for name, scenario in names if (found := store.found(name, scenario)) is not None}
+    if there:
+        progress(f"{len(there)} measurements are in {folder} already")
     # Given up in this session: not asked for again.
-    tried: set[str] = set()
-    while left := [due for each in wanted for due in _due(each, there, tried)]:
+    given_up: set[str] = set()
+    in_a_row = 0
+    while due := [each for one in wanted for each in _due(one, there, given_up)]:
         # Always the same order: only that it is none of the study's matters.
-        random.Random(len(left)).shuffle(left)  # noqa: S311
+        random.Random(len(due)).shuffle(due)  # noqa: S311
         for alone in (True, False):
-            part = [each for each in left if each.alone is alone]
-            with closing(_round(part, folder, 1 if alone else jobs)) as done:
-                for number, (name, run) in enumerate(done, start=1):
-                    tried.add(name)
-                    if run is not None:
-                        there[name] = run
-                    yield f"{number} of {len(part)}", name, run
+            part = [each for each in due if each.alone is alone]
+            at_a_time = 1 if alone else max(1, min(jobs, len(part)))
+            store.beside = at_a_time - 1
+            # On threads even one at a time: whoever ends it lets what is measured take down its hosts in order.
+            with closing(attempt(part, store, Threads(at_a_time))) as done:
+                for number, (each, run, _) in enumerate(done, start=1):
+                    if isinstance(run, Failed):
+                        raise TightlinkError(run.error)
+                    in_a_row = in_a_row + 1 if run is None else 0
+                    told = "given up, the machine is too busy:" if run is None else "measured"
+                    progress(f"{number} of {len(part)}: {told} {each.name}")
+                    if run is None:
+                        given_up.add(each.name)
+                    else:
+                        there[each.name] = run
+                    if in_a_row == _MOST_IN_A_ROW:
+                        progress(f"{in_a_row} given up in a row: no more is measured; the same command tries again")
+                        return _ordered(wanted, there)
+    return _ordered(wanted, there)
+
+
+def _ordered(wanted: Sequence[Measurement], there: Mapping[str, Run]) -> dict[str, Run]:
+    return {name: there[name] for each in wanted for name in _names(each) if name in there}
 
 
 def _names(wanted: Measurement) -> list[str]:
@@ -162,126 +159,94 @@ def _names(wanted: Measurement) -> list[str]:
     return [wanted.name] if wanted.firm is None else [f"{wanted.name}/{number}" for number in range(wanted.firm.most)]
 
 
-def _open(wanted: Measurement, folder: Path, there: dict[str, Run]) -> int:
-    """Open the runs of a measurement that are there, and say how many."""
-    scenario = wanted.scenario.explicit().written()
-    found = 0
-    for name in _names(wanted):
-        if (folder / name).exists():
-            run = open_run(folder / name)
-            if run.manifest.get("scenario") != scenario:
-                raise TightlinkError(
-                    f"{folder / name}: the measurement there is of another scenario; choose another folder"
-                )
-            there[name] = run
-            found += 1
-    return found
-
-
-def _due(wanted: Measurement, there: Mapping[str, Run], tried: set[str]) -> list[Measurement]:
+def _due(wanted: Measurement, there: Mapping[str, Run], given_up: set[str]) -> list[Measurement]:
     """What is to be measured of it in the next round: what it takes at least, then one at a time."""
     names = _names(wanted)
-    left = [name for name in names if name not in there and name not in tried]
+    left = [replace(wanted, name=name, firm=None) for name in names if name not in there and name not in given_up]
     if wanted.firm is None:
-        return [replace(wanted, name=name) for name in left]
+        return left
     runs = [there[name] for name in names if name in there]
-    missing = wanted.firm.fewest - len(runs)
-    if missing <= 0:
-        missing = 0 if wanted.firm.enough(runs) else 1
-    return [replace(wanted, name=name, firm=None) for name in left[:missing]]
+    missing = max(wanted.firm.fewest - len(runs), 0 if wanted.firm.enough(runs) else 1)
+    return left[:missing]
 
 
-class _StoppedError(Exception):
-    """Somebody ended the study."""
+@dataclass
+class _RunFolders:
+    """The measurements in a folder, a folder of a run each."""
+
+    folder: Path
+    beside: int = 0
+    """How many others are made meanwhile."""
+
+    def found(self, name: str, scenario: Scenario) -> Run | None:
+        """The run of a name, if it is there.
+
+        Raises:
+            TightlinkError: What is there is of another scenario.
+        """
+        if not (self.folder / name).exists():
+            return None
+        run = open_run(self.folder / name)
+        if run.manifest.get("scenario") != scenario.explicit().written():
+            raise TightlinkError(
+                f"{self.folder / name}: the measurement there is of another scenario; choose another folder"
+            )
+        return run
+
+    def look(self, wanted: Measurement) -> _MeasuringScenario:
+        """What makes a measurement that is not there."""
+        return _MeasuringScenario(wanted.name, wanted, self.beside)
+
+    def keep(self, wanted: Measurement, _: _MeasuringScenario, run: Run | None) -> Run | None:
+        """Save it, without its packets unless somebody needs them; nothing of one that the machine was too busy for."""
+        if run is None:
+            return None
+        kept = run if wanted.trace else _without_packets(run)
+        return open_run(kept.save(self.folder / wanted.name))
 
 
-def _round(left: Sequence[Measurement], folder: Path, jobs: int) -> Generator[tuple[str, Run | None]]:
-    """Names and runs as they come; whatever ends it, ends those at work within moments.
+@dataclass(frozen=True)
+class _MeasuringScenario(Work):
+    wanted: Measurement
+    beside: int
 
-    With plain threads and queues: an executor's locks stay locked where Ctrl-C comes while they are taken.
-    """
-    waiting: queue.SimpleQueue[Measurement] = queue.SimpleQueue()
-    found: queue.SimpleQueue[tuple[str, Run | None] | BaseException] = queue.SimpleQueue()
-    for each in left:
-        waiting.put(each)
-    stop = threading.Event()
-    work = partial(_work, waiting, found, folder, stop, min(jobs, len(left)) - 1)
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(min(jobs, len(left)))]
-    try:
-        for thread in threads:
-            thread.start()
-        for _ in left:
-            one = found.get()
-            if isinstance(one, BaseException):
-                raise one
-            yield one
-    finally:
-        stop.set()
-        until = time.monotonic() + _ENDS_S
-        for thread in threads:
-            if thread.ident is not None:
-                thread.join(max(0.0, until - time.monotonic()))
+    def perform(self, check: Callable[[], None]) -> Run | None:
+        """Measure until the machine was idle enough, a few times; nothing where it never was."""
+        from tightlink.measure.relay import SpoiledError
 
+        failed: TightlinkError | None = None
+        for _ in range(_TRIES):
+            check()
+            try:
+                run = self._once(check)
+            except SpoiledError:
+                continue
+            except TightlinkError as error:
+                # A program may fail once; what the machine lacks it lacks again.
+                failed = error
+                continue
+            if _in_time(run, self.wanted.pace_s):
+                return run
+        if failed is not None:
+            raise failed
+        return None
 
-def _work(
-    waiting: queue.SimpleQueue[Measurement],
-    found: queue.SimpleQueue[tuple[str, Run | None] | BaseException],
-    folder: Path,
-    stop: threading.Event,
-    beside: int,
-) -> None:
-    """Measure what waits, until there is no more or somebody ends it; an error is raised where runs are waited for."""
-    while not stop.is_set():
-        try:
-            found.put(_measured(waiting.get_nowait(), folder, stop, beside))
-        except (queue.Empty, _StoppedError):
-            return
-        except BaseException as error:  # noqa: BLE001  # none is lost
-            stop.set()
-            found.put(error)
+    def _once(self, check: Callable[[], None]) -> Run:
+        wanted = self.wanted
+        if wanted.over == "kernel":
+            from tightlink.measure.forwarding import forward
 
+            return forward(wanted.scenario, watch=lambda _: check())
+        from tightlink.measure.measuring import measure
 
-def _measured(wanted: Measurement, folder: Path, stop: threading.Event, beside: int) -> tuple[str, Run | None]:
-    from tightlink.measure.relay import SpoiledError
-
-    def check() -> None:
-        if stop.is_set():
-            raise _StoppedError
-
-    failed: TightlinkError | None = None
-    for _ in range(_TRIES):
-        check()
-        try:
-            run = _once(wanted, beside, check)
-        except SpoiledError:
-            continue
-        except TightlinkError as error:
-            # A program may fail once; what the machine lacks it lacks again.
-            failed = error
-            continue
-        if _in_time(run, wanted.pace_s):
-            kept = run if wanted.trace else _without_packets(run)
-            return wanted.name, open_run(kept.save(folder / wanted.name))
-    if failed is not None:
-        raise failed
-    return wanted.name, None
-
-
-def _once(wanted: Measurement, beside: int, check: Callable[[], None]) -> Run:
-    if wanted.over == "kernel":
-        from tightlink.measure.forwarding import forward
-
-        return forward(wanted.scenario, watch=lambda _: check())
-    from tightlink.measure.measuring import measure
-
-    return measure(
-        wanted.scenario,
-        sender=wanted.sender,
-        echo_s=wanted.echo_s,
-        burn=wanted.burn,
-        beside=beside,
-        watch=lambda _: check(),
-    )
+        return measure(
+            wanted.scenario,
+            sender=wanted.sender,
+            echo_s=wanted.echo_s,
+            burn=wanted.burn,
+            beside=self.beside,
+            watch=lambda _: check(),
+        )
 
 
 def _in_time(run: Run, pace_s: float | None) -> bool:

@@ -33,11 +33,10 @@ Example:
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from tightlink.checksums import DamagedError, read_json, write_table
+from tightlink.checksums import write_table
 from tightlink.errors import TightlinkError
 from tightlink.experiment import claims as claimed
 from tightlink.experiment.execute import execute
@@ -58,6 +57,9 @@ if TYPE_CHECKING:
     from tightlink.experiment.workplace import Workplace
     from tightlink.laboratory.embedded import Offer
     from tightlink.studies.study import Found, Study
+
+#: Key of the marker of a study's folder for its name.
+_STUDY: Final = "study"
 
 
 def study(  # noqa: PLR0913
@@ -100,7 +102,7 @@ def study(  # noqa: PLR0913
         _can_measure()
     with occupied(folder, claimed.MARKER, "study") as place:
         store = Store(folder / "runs", place)
-        _claim(asked, store, place)
+        place.claim({_STUDY: asked.name}, _STUDY, lambda held: f"the study {held[_STUDY]}", store.recognised)
         tasks = asked.all_tasks()
         if store.count():
             tell(f"{store.count()} runs are in {store.folder} already")
@@ -128,8 +130,10 @@ def _write(
     with_lab: bool,
 ) -> None:
     folder, (claims, said, _) = place.folder, found
+    # Without the checksum of the claims until they are there.
+    place.mark({_STUDY: study.name})
     claimed.save(claims, folder / "claims.json")
-    place.mark({"study": study.name, "claims": claimed.checksum_of(claims)})
+    place.mark({_STUDY: study.name, "claims": claimed.checksum_of(claims)})
     tell("drawing figures and report")
     figures = said.draw(folder / "figures")
     for name, table in said.tables.items():
@@ -166,14 +170,3 @@ def _can_measure() -> None:
 
     if (why := missing("tun")) is not None:
         raise TightlinkError(f"--{LIVE}: {why}; without it the study is simulated only")
-
-
-def _claim(study: Study, store: Store, place: Workplace) -> None:
-    """Make the folder this study's, unless it holds that of another one."""
-    held = place.marked(partial(read_json, needed=False), store.recognised)
-    if held is not None and "study" not in held:
-        raise DamagedError(place.folder / place.marker, "it does not say of which study")
-    if held is not None and held["study"] != study.name:
-        raise TightlinkError(f"{place.folder}: holds the study {held['study']}; choose another folder for {study.name}")
-    # Without the checksum of claims, which come at the end.
-    place.mark({"study": study.name})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tightlink.errors import ScenarioError, TightlinkError, closest
 from tightlink.experiment import claims as claimed
@@ -12,6 +12,7 @@ from tightlink.experiment.execute import Task
 from tightlink.experiment.metrics import metrics
 from tightlink.report.blocks import Chart, Row, Section, Table
 from tightlink.studies.claims_table import ClaimsTable
+from tightlink.studies.expressions import Names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -26,14 +27,6 @@ if TYPE_CHECKING:
 
 #: The option that asks for measurements.
 LIVE: Final = "live"
-
-
-class Observed(Protocol):
-    """What a study observed: more than this, if its report needs it."""
-
-    @property
-    def values(self) -> Mapping[str, object]:
-        """By name: what claims compare."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +96,7 @@ class Study:
     tasks: Callable[[], Sequence[Task] | Mapping[str, Scenario]]
     """What to simulate: scenarios by name, or tasks."""
     observe: Callable[[Mapping[str, Run]], Any] | None = None
-    """From runs, by the names of their tasks, to values by name that claims compare, or an `Observed`."""
+    """From runs, by the names of their tasks, to what claims name: values, or an object that has them."""
     claims: Path | str | None = None
     """The table of claims (`tightlink.studies.claims_table`): its file, or its text."""
     report: Callable[[Any, Mapping[str, Claim]], Report] | None = None
@@ -186,7 +179,7 @@ class Study:
         if self.live is None or not self.measuring:
             return Found(claims, report, observed)
         measured = self.live.observe(runs)
-        claims += table.judged_live({**_values(observed), **measured.values})
+        claims += table.judged_live(Names(_values(measured), _values(observed)))
         first = self.live.report(measured, {claim.id: claim for claim in claims})
         return Found(claims, report.behind(first), observed)
 
@@ -202,5 +195,4 @@ class Study:
 
 def _values(observed: Any) -> Mapping[str, Any]:
     """What claims compare, by name."""
-    values: Mapping[str, Any] = observed if isinstance(observed, Mapping) else observed.values
-    return values
+    return observed if isinstance(observed, Mapping) else Names(getattr(observed, "values", {}), observed)

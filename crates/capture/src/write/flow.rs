@@ -59,10 +59,9 @@ impl Flow {
         packet: &Packet,
         now: Time,
         sacks: &SackSlab,
-        (source, destination): ([u8; 4], [u8; 4]),
+        ip: Ip,
         identification: &mut u16,
     ) -> Headers {
-        let ip = Ip { source, destination, ..Ip::default() };
         match self {
             Self::Tcp(tcp) => tcp.headers(packet, now, sacks, ip, identification),
             Self::Udp(udp) => udp.headers(packet, ip, identification),

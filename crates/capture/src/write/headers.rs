@@ -32,6 +32,8 @@ pub struct Ip {
     pub offset: u32,
     /// More fragments follow.
     pub more: bool,
+    /// Its class (RFC 2474 §3).
+    pub dscp: u8,
     /// Queues may mark it.
     pub capable: bool,
     /// If so: a scalable congestion control sends it (RFC 9331 §4.1).
@@ -54,11 +56,12 @@ impl Headers {
         let original = length as u32 + payload;
         let mut bytes = [0; MOST_BYTES];
         bytes[0] = 4 << 4 | (IP_BYTES / 4) as u8;
-        bytes[TOS] = match (ip.capable, ip.scalable) {
+        let ecn = match (ip.capable, ip.scalable) {
             (false, _) => 0,
             (true, false) => ECT_0,
             (true, true) => ECT_1,
         };
+        bytes[TOS] = ip.dscp << 2 | ecn;
         bytes[2..4].copy_from_slice(&(original as u16).to_be_bytes());
         bytes[4..6].copy_from_slice(&ip.identification.to_be_bytes());
         let flags = u16::from(ip.whole) << 14 | u16::from(ip.more) << 13;
@@ -138,5 +141,7 @@ mod tests {
         assert_eq!((later.bytes()[TTL], later.bytes()[TOS] & CE), (61, CE));
         assert_eq!(checksum(&[&later.bytes()[..IP_BYTES]]), 0);
         assert_eq!(headers.after(1000, false).bytes()[TTL], 1);
+        let l4s = Headers::new(Ip { dscp: 46, scalable: true, ..ip }, &[0; 8], 100);
+        assert_eq!((l4s.bytes()[TOS], l4s.after(1, true).bytes()[TOS]), (46 << 2 | ECT_1, 46 << 2 | CE));
     }
 }

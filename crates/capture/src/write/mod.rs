@@ -23,7 +23,7 @@ mod udp;
 pub use file::Format;
 use file::{Direction, File, Interface};
 use flow::Flow;
-use headers::Headers;
+use headers::{Headers, Ip};
 
 /// Where packets are seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,9 +147,10 @@ impl<W: Write> Listener for Capture<'_, W> {
         let index = packet.flow();
         let spec = &self.scenario.flows[index as usize];
         let ends = if packet.packet.is_reverse() { (spec.to, spec.from) } else { (spec.from, spec.to) };
-        let addresses = (address(ends.0), address(ends.1));
+        let (source, destination) = (address(ends.0), address(ends.1));
+        let ip = Ip { source, destination, dscp: spec.dscp, ..Ip::default() };
         let identification = &mut self.identifications[ends.0 as usize];
-        let headers = self.flows[index as usize].headers(packet.packet, time, sacks, addresses, identification);
+        let headers = self.flows[index as usize].headers(packet.packet, time, sacks, ip, identification);
         if let Some(interface) = self.interface(index, ends.0) {
             self.write(interface, time, Direction::Out, &headers);
         }

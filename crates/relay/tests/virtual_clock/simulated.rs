@@ -208,6 +208,7 @@ pub fn simulate(given: &Given) -> Simulated {
         stop_s: DURATION_S,
         path: None,
         reverse_path: None,
+        dscp: 0,
         traffic: TrafficSpec::Cbr { pace: Pace::IntervalS(stream.interval_s) },
         transport: TransportSpec::Udp(UdpSpec {
             payload_bytes: stream.size,

@@ -50,6 +50,11 @@ impl<P: Probe> Network for Fabric<P> {
     }
 
     #[inline]
+    fn host_reacts(&mut self, link: u32, until: Time) {
+        self.links[link as usize].host_reacts_until = until;
+    }
+
+    #[inline]
     fn catch_up(&mut self, link: u32, now: Key) {
         self.catch_up(link, now);
     }

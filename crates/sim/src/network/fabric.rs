@@ -2,21 +2,20 @@
 
 use crate::error::ScenarioError;
 use crate::events::{Entity, EventQueue, Key, look};
+use crate::hosts::Entities;
 use crate::network::ahead::{confluences, fused_links, links_to_answering_hosts};
 use crate::network::confluence::{Arrived, Confluence};
 use crate::network::flow_delays::FlowDelays;
 use crate::network::gate::Gates;
 use crate::network::link::Link;
 use crate::network::node::Nodes;
-use crate::network::queue::{QueueSpec, Refusal, Site};
+use crate::network::queue::{FlowKey, Refusal};
 use crate::network::saturation::Saturation;
 use crate::network::topology::Paths;
 use crate::packet::Packet;
 use crate::probe::{DropReason, Probe, Seen};
-use crate::random;
-use crate::scenario::{FlowSpec, Scenario};
+use crate::scenario::Scenario;
 use crate::time::Time;
-use crate::transport::ns2;
 use crate::transport::sack::SackSlab;
 
 /// A stop of a path, with its index among its like.
@@ -57,9 +56,8 @@ pub struct Fabric<P> {
     pub probe: P,
     /// Packets lost on their way, by flow, ACKs not counted.
     pub dropped: Vec<u64>,
-    /// For each flow, a number for its packets and one for its ACKs, to tell flows apart in queues that hold
-    /// packets; empty where there are none.
-    pub(super) numbers: Vec<[u64; 2]>,
+    /// For each flow, whose its packets and its ACKs are, for queues that hold packets; empty where there are none.
+    pub(super) keys: Vec<[FlowKey; 2]>,
     pub(super) first_link: Entity,
     /// The event of the first flow's source, if it waits.
     pub(super) first_source: Entity,
@@ -67,27 +65,18 @@ pub struct Fabric<P> {
 }
 
 impl<P: Probe> Fabric<P> {
-    /// The idle network of a scenario, whose links are entities from `first_link` on, and its waiting
-    /// sources from `first_source` on.
+    /// The idle network of a scenario, with the paths and the delays of its flows.
     ///
     /// # Errors
-    /// A path that does not exist, or flow control towards a node that cannot pause.
+    /// Flow control towards a node that cannot pause.
     pub fn new(
         scenario: &Scenario,
-        (first_link, first_source): (Entity, Entity),
+        (mut paths, delays): (Paths, FlowDelays),
+        Entities { first_link, first_source, .. }: Entities,
         probe: P,
     ) -> Result<Self, ScenarioError> {
         let end = Time::new(scenario.duration_s);
-        let mut paths = Paths::new(scenario)?;
-        // ns-2 has one generator for all; it is reproduced as far as one queue draws from it.
-        let generator = ns2::generator(scenario);
-        let drawing = scenario.links.iter().position(|spec| matches!(spec.queue, QueueSpec::Red(_)));
-        let mut links: Vec<Link> = (scenario.links.iter().zip(first_link..).enumerate())
-            .map(|(index, (spec, entity))| {
-                let ns2 = generator.as_ref().filter(|_| drawing == Some(index));
-                Link::new(spec, entity, Site { ns2, ..Site::new(scenario, spec) }, end)
-            })
-            .collect();
+        let mut links = Link::all(scenario, first_link, end);
         let mut found = Vec::new();
         if P::ALLOWS_FUSION {
             let fused = fused_links(&paths, &links);
@@ -116,12 +105,12 @@ impl<P: Probe> Fabric<P> {
             links,
             queue: EventQueue::for_size(scenario.links.len() + scenario.flows.len()),
             sacks: SackSlab::default(),
-            delays: FlowDelays::of(scenario.flows.len()),
+            delays,
             saturation: Saturation::new(scenario, &paths),
             paths,
             probe,
             dropped: vec![0; scenario.flows.len()],
-            numbers: if managed { flow_numbers(scenario) } else { Vec::new() },
+            keys: scenario.flows.iter().filter(|_| managed).map(|flow| FlowKey::of(scenario, flow)).collect(),
             first_link,
             first_source,
             end,
@@ -333,12 +322,6 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// The node whose processor a stop is, if it is one.
-    #[must_use]
-    pub fn processor_at(&self, stop: u32) -> Option<u32> {
-        if let Place::Processor(index) = self.place(stop) { Some(self.nodes.list[index].index) } else { None }
-    }
-
     /// Counts a lost packet; `blocks` is where an ACK's SACK blocks are.
     #[cold]
     pub(super) fn lose(&mut self, position: u32, reverse: bool, blocks: Option<u32>) {
@@ -347,9 +330,4 @@ impl<P: Probe> Fabric<P> {
             None => self.dropped[self.paths.flow_at(position) as usize] += u64::from(!reverse),
         }
     }
-}
-
-fn flow_numbers(scenario: &Scenario) -> Vec<[u64; 2]> {
-    let number = |flow: &FlowSpec| ["forward", "reverse"].map(|way| random::hash(0, &flow.group, flow.index, way));
-    scenario.flows.iter().map(number).collect()
 }

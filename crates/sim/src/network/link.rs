@@ -2,13 +2,14 @@
 
 use crate::events::{Entity, Key};
 use crate::network::managed::Managed;
-use crate::network::queue::{Queue, Site};
+use crate::network::queue::{Queue, QueueSpec, Site};
 use crate::network::server::{Server, Wire};
 use crate::packet::Packet;
 use crate::random::Stream;
 use crate::ring::Ring;
-use crate::scenario::LinkSpec;
+use crate::scenario::{LinkSpec, Scenario};
 use crate::time::Time;
+use crate::transport::ns2;
 
 /// One direction of a wire, at work. Aligned to cache lines: each hop touches one of many.
 #[derive(Clone, Debug)]
@@ -50,6 +51,19 @@ struct Loss {
 }
 
 impl Link {
+    /// All links of a scenario, idle, which are entities from `first` on.
+    #[must_use]
+    pub fn all(scenario: &Scenario, first: Entity, end: Time) -> Vec<Self> {
+        // ns-2 has one generator for all; it is reproduced as far as one queue draws from it, behind agents of flows.
+        let generator = ns2::generator(scenario).filter(|_| !scenario.flows.is_empty());
+        let drawing = scenario.links.iter().position(|spec| matches!(spec.queue, QueueSpec::Red(_)));
+        let link = |(index, (spec, entity)): (usize, (&LinkSpec, Entity))| {
+            let ns2 = generator.as_ref().filter(|_| drawing == Some(index));
+            Self::new(spec, entity, Site { ns2, ..Site::new(scenario, spec) }, end)
+        };
+        scenario.links.iter().zip(first..).enumerate().map(link).collect()
+    }
+
     /// An idle link.
     #[must_use]
     pub fn new(spec: &LinkSpec, entity: Entity, site: Site<'_>, end: Time) -> Self {
@@ -108,7 +122,8 @@ impl Link {
     /// Random numbers drawn.
     #[must_use]
     pub fn random_draws(&self) -> u64 {
-        self.server.random_draws() + self.rare.loss.as_ref().map_or(0, |loss| loss.stream.draws())
+        let queue = self.managed.as_ref().map_or_else(|| self.server.random_draws(), |managed| managed.random_draws());
+        queue + self.rare.loss.as_ref().map_or(0, |loss| loss.stream.draws())
     }
 
     /// The key of the next delivery, if a packet is in flight.

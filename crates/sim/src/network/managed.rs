@@ -4,13 +4,14 @@
 //! When the line is free the queue says which packet is next, and loses others. A decision hangs on what
 //! waits, and nothing that waits comes later than the next event: so the decisions that precede an event are
 //! made at that event, in order, and the link has one event for each packet, its delivery, as others have. A
-//! packet that is on the line has a delivery to come, so none is made too late. Only a probe that must see
-//! packets in order costs an event more, at each departure.
+//! packet that is on the line has a delivery to come, so none is made too late. Two cost an event more: a probe that
+//! must see packets in order, at each departure; and a queue that shapes, where no delivery comes after the next packet
+//! may go.
 
 use crate::delays::Delays;
 use crate::events::Key;
 use crate::network::fabric::Fabric;
-use crate::network::queue::{Held, OnLine, QueueSpec, Refusal, Site, Waiting};
+use crate::network::queue::{Held, Lost, OnLine, QueueSpec, Site, Waiting};
 use crate::network::server::{ServerTotals, Wire, wait_s};
 use crate::packet::Packet;
 use crate::probe::{Probe, Seen};
@@ -32,7 +33,13 @@ pub struct Managed {
     /// Time that packets waited which have left the queue, those that were lost included, in seconds.
     waiting_s: f64,
     /// Packets that a decision loses; kept for its memory.
-    lost: Vec<Waiting>,
+    lost: Lost,
+    /// The line was free and asked for a packet, and there was none.
+    idle: bool,
+    /// When the packet that was last put on the line reaches its other end.
+    delivery: Time,
+    /// The last event that was made only for the next packet to go.
+    woken: Key,
 }
 
 impl Managed {
@@ -49,7 +56,10 @@ impl Managed {
             most_waiting: 0,
             waits: Delays::above(0.0),
             waiting_s: 0.0,
-            lost: Vec::new(),
+            lost: Lost::new(),
+            idle: true,
+            delivery: Time::ZERO,
+            woken: Key::FIRST,
         })
     }
 
@@ -78,6 +88,20 @@ impl Managed {
         self.dropped
     }
 
+    /// Random numbers drawn so far.
+    pub(super) fn random_draws(&self) -> u64 {
+        self.queue.random_draws()
+    }
+
+    /// When the next packet goes on the line, which is free from `free` on.
+    fn due(&self, free: Key) -> Key {
+        let ready_s = self.queue.ready_s();
+        if ready_s <= free.time.seconds() {
+            return free;
+        }
+        Key::new(Time::new(ready_s), free.caused_at, free.precedence(), free.entity())
+    }
+
     /// How long packets waited that went on the line.
     pub(super) fn queueing(&self) -> &Delays {
         &self.waits
@@ -100,32 +124,49 @@ impl<P: Probe> Fabric<P> {
     /// Offers a packet to a link whose queue decides at departure.
     pub(super) fn offer_managed(&mut self, index: u32, packet: Packet, now: Key) {
         self.catch_up(index, now);
-        let flow = self.numbers[self.paths.flow_at(packet.position()) as usize][usize::from(packet.is_reverse())];
+        let key = self.keys[self.paths.flow_at(packet.position()) as usize][usize::from(packet.is_reverse())];
         let link = &mut self.links[index as usize];
         let on_line = link.server.advance(now);
         let Some(managed) = link.managed.as_deref_mut() else { return };
         let (on_line, seen) = (managed.on_line(on_line), Seen::new(&packet, &self.paths));
-        let waiting = Waiting { packet, since_s: now.time.seconds(), flow, marked: false };
+        let waiting = Waiting { packet, since_s: now.time.seconds(), key, marked: false };
         let mut lost = std::mem::take(&mut managed.lost);
-        if on_line.packets == 0 {
-            // When the line fell idle it asked for a packet, and the queue saw that it had none.
-            let none = managed.queue.next(now.time, &mut lost);
-            debug_assert!(none.is_none() && lost.is_empty());
+        match managed.queue.join(waiting, on_line, &mut lost) {
+            Ok(()) => {
+                managed.bytes += u64::from(packet.size());
+                self.probe.queued(now, index, seen);
+            }
+            Err(refusal) => {
+                managed.dropped += 1;
+                self.probe.dropped(now, index, seen, self.nodes.drop_reason(index, refusal));
+                self.lose(packet.position(), packet.is_reverse(), packet.blocks());
+            }
         }
-        if managed.queue.join(waiting, on_line, &mut lost) {
-            managed.bytes += u64::from(packet.size());
-            self.probe.queued(now, index, seen);
-        } else {
-            managed.dropped += 1;
-            self.probe.dropped(now, index, seen, self.nodes.drop_reason(index, Refusal::Full));
-            self.lose(packet.position(), packet.is_reverse(), packet.blocks());
-        }
-        self.discard(index, &mut lost, now, Refusal::Full);
-        if on_line.packets == 0 {
+        self.discard(index, &mut lost, now);
+        let link = &mut self.links[index as usize];
+        let Some(managed) = link.managed.as_deref_mut() else { return };
+        let ready = managed.queue.ready_s() <= now.time.seconds();
+        if on_line.packets == 0 && ready {
             self.decide(index, now);
+        }
+        if !ready {
+            self.wake_shaped(index);
         }
         if let Some(managed) = &mut self.links[index as usize].managed {
             managed.most_waiting = managed.most_waiting.max(managed.queue.len());
+        }
+    }
+
+    /// Makes an event for the next packet to go on the line of a link, if one waits and no delivery comes after that.
+    #[cold]
+    fn wake_shaped(&mut self, index: u32) {
+        let link = &mut self.links[index as usize];
+        let Some(managed) = link.managed.as_deref_mut().filter(|managed| !managed.queue.is_empty()) else { return };
+        let free = link.server.free();
+        let due = managed.due(free);
+        if due.time > free.time && (P::SEES_PACKETS || due.time > managed.delivery) && due != managed.woken {
+            managed.woken = due;
+            self.queue.push(due);
         }
     }
 
@@ -148,17 +189,22 @@ impl<P: Probe> Fabric<P> {
     #[cold]
     fn make_decisions(&mut self, index: u32, now: Key) {
         loop {
-            let link = &self.links[index as usize];
-            if link.managed.as_ref().is_none_or(|managed| managed.queue.is_empty()) {
+            let link = &mut self.links[index as usize];
+            let Some(managed) = link.managed.as_deref_mut() else { return };
+            if managed.idle {
                 return;
             }
-            // Packets wait, so there was one on the line. Its delivery, which may be in the same instant and has
-            // the same key, comes after its departure.
+            // There was a packet on the line. Its delivery, which may be in the same instant and has the same key, comes
+            // after its departure.
             let free = link.server.free();
-            if free > now {
+            let due = managed.due(free);
+            if due > now {
+                if due.time > free.time {
+                    self.wake_shaped(index);
+                }
                 return;
             }
-            self.decide(index, free);
+            self.decide(index, due);
         }
     }
 
@@ -168,7 +214,8 @@ impl<P: Probe> Fabric<P> {
         let Some(managed) = link.managed.as_deref_mut() else { return };
         let mut lost = std::mem::take(&mut managed.lost);
         let next = managed.queue.next(at.time, &mut lost);
-        self.discard(index, &mut lost, at, Refusal::Managed);
+        managed.idle = next.is_none();
+        self.discard(index, &mut lost, at);
         let Some(Waiting { mut packet, since_s, marked, .. }) = next else { return };
         self.probe.dequeued(at, index, Seen::new(&packet, &self.paths));
         let link = &mut self.links[index as usize];
@@ -178,6 +225,7 @@ impl<P: Probe> Fabric<P> {
         }
         if let Some(managed) = &mut link.managed {
             managed.on_line_bytes = u64::from(packet.size());
+            managed.delivery = service.delivery;
             managed.bytes -= managed.on_line_bytes;
             managed.waiting_s += at.time.seconds() - since_s;
             managed.waits.add(wait_s(since_s, at.time.seconds()));
@@ -203,9 +251,9 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Counts packets of the queue of a link as lost, and gives their list back.
-    fn discard(&mut self, index: u32, lost: &mut Vec<Waiting>, at: Key, refusal: Refusal) {
-        let reason = self.nodes.drop_reason(index, refusal);
-        for Waiting { packet, since_s, .. } in lost.drain(..) {
+    fn discard(&mut self, index: u32, lost: &mut Lost, at: Key) {
+        for (Waiting { packet, since_s, .. }, refusal) in lost.drain(..) {
+            let reason = self.nodes.drop_reason(index, refusal);
             if let Some(managed) = &mut self.links[index as usize].managed {
                 managed.dropped += 1;
                 managed.bytes -= u64::from(packet.size());
@@ -226,10 +274,10 @@ impl<P: Probe> Fabric<P> {
         let link = &mut self.links[index as usize];
         let Some(managed) = &link.managed else { return link.server.next_room(now, size) };
         let on_line = managed.on_line(link.server.advance(now));
-        if on_line.packets == 0 || managed.queue.has_room(size, on_line) {
+        if on_line.packets == 0 && managed.queue.is_empty() || managed.queue.has_room(size, on_line) {
             return None;
         }
-        Some(link.server.free())
+        Some(managed.due(link.server.free()))
     }
 
     /// The run is over: nothing happens from its end on.

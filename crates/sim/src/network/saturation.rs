@@ -39,6 +39,13 @@ pub struct Saturation {
     at: Vec<u32>,
 }
 
+/// A hop of a flow that was busy throughout a round trip, which ends with the ACK of a packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Full {
+    hop: u32,
+    seq: u32,
+}
+
 /// At a position where nothing is looked at.
 const NONE: u32 = u32::MAX;
 
@@ -92,19 +99,27 @@ impl Saturation {
         Self { hops: vec![never; hops as usize], first, at }
     }
 
-    /// A marked packet joins a hop at `now`, where the server has been busy for so many seconds.
-    pub fn pass(&mut self, packet: Packet, now: Time, busy_s: impl FnOnce() -> f64) {
-        let seq = packet.seq();
-        let Some(last) = self.hops.get_mut(self.at[packet.position() as usize] as usize) else { return };
+    /// A marked packet joins a hop at `now`, where the server has been busy for so many seconds: whether it was throughout
+    /// the round trip.
+    pub fn pass(&mut self, packet: Packet, now: Time, busy_s: impl FnOnce() -> f64) -> Option<Full> {
+        let (seq, hop) = (packet.seq(), self.at[packet.position() as usize]);
+        let last = self.hops.get_mut(hop as usize)?;
         if seq <= last.seq {
-            return;
+            return None;
         }
         let (now_s, busy_s) = (now.seconds(), busy_s());
         // Not a number, and so false, for the first that passes.
-        if busy_s - last.busy_s >= THROUGHOUT * (now_s - last.at_s) {
+        let full = busy_s - last.busy_s >= THROUGHOUT * (now_s - last.at_s);
+        if full {
             last.full = seq;
         }
         (last.at_s, last.busy_s, last.seq) = (now_s, busy_s, seq);
+        full.then_some(Full { hop, seq })
+    }
+
+    /// Another part of the network says that a hop was busy throughout.
+    pub fn hear(&mut self, Full { hop, seq }: Full) {
+        self.hops[hop as usize].full = seq;
     }
 
     fn of(&self, flow: u32) -> &[Passage] {

@@ -485,6 +485,13 @@ impl Server {
         self.rare.others.with(&self.recent).with(&self.rare.previous)
     }
 
+    /// The totals of a run that was interrupted at `reached`; what was granted then counts as done, but for the time that
+    /// it takes.
+    #[must_use]
+    pub fn until(&self, reached: Time, totals: ServerTotals) -> ServerTotals {
+        if reached.seconds() < self.end { ServerTotals { busy_s: self.busy_until(reached), ..totals } } else { totals }
+    }
+
     /// What was done before the end of the run.
     #[must_use]
     pub fn totals(&self) -> ServerTotals {

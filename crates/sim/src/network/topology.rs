@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::error::ScenarioError;
+use crate::network::server::Wire;
 use crate::scenario::{FlowSpec, LinkSpec, Scenario, TransportSpec};
 
 /// One entry of a path: a link, or the end of the path of some flow.
@@ -53,6 +54,8 @@ pub struct Paths {
     stops: Vec<Stop>,
     /// Number of links: stops from here on are gates and processors.
     links: u32,
+    /// Of these stops, the node whose processor it is; nothing for gates.
+    beyond: Vec<Option<u32>>,
     /// Where the lists of flow f begin: forward at 2f, reverse at 2f + 1.
     first: Vec<u32>,
 }
@@ -65,7 +68,8 @@ impl Paths {
     pub fn new(scenario: &Scenario) -> Result<Self, ScenarioError> {
         let mut router = Router::new(scenario);
         let beyond = BeyondLinks::new(scenario);
-        let mut paths = Self { links: scenario.links.len() as u32, ..Self::default() };
+        let links = scenario.links.len() as u32;
+        let mut paths = Self { links, beyond: beyond.nodes(), ..Self::default() };
         for (index, flow) in (0..).zip(&scenario.flows) {
             let forward = router.path(flow, flow.from, flow.to, flow.path.as_deref())?;
             paths.add(index, beyond.with(forward));
@@ -127,6 +131,22 @@ impl Paths {
             before = link;
         }
         marked
+    }
+
+    /// The node whose processor a stop is, if it is one.
+    #[must_use]
+    pub fn processor_at(&self, stop: u32) -> Option<u32> {
+        *self.beyond.get(stop.checked_sub(self.links)? as usize)?
+    }
+
+    /// Seconds from end to end of the path of a flow for a packet of `size` bytes that waits nowhere.
+    #[must_use]
+    pub fn unloaded_s(&self, scenario: &Scenario, flow: u32, size: u32) -> f64 {
+        let link_s = |link: u32| Wire::new(&scenario.links[link as usize]).crossing_s(size);
+        let links_s: f64 = self.links(flow, false).into_iter().map(link_s).sum();
+        let nodes = self.stops(flow, false).filter_map(|stop| self.processor_at(stop));
+        let specs = nodes.filter_map(|node| scenario.nodes[node as usize].processor.as_ref());
+        links_s + specs.map(|spec| spec.per_packet_s + spec.per_byte_s * f64::from(size)).sum::<f64>()
     }
 
     /// How many links there are.
@@ -196,6 +216,13 @@ impl<'a> BeyondLinks<'a> {
             gates: scenario.links.iter().map(|link| stop(link.flow_control)).collect(),
             processors: scenario.nodes.iter().map(|node| stop(node.processor.is_some())).collect(),
         }
+    }
+
+    /// Of each stop beyond the links, the node whose processor it is; nothing for gates, which come first.
+    fn nodes(&self) -> Vec<Option<u32>> {
+        let gates = self.gates.iter().flatten().map(|_| None);
+        let processors = (0..).zip(&self.processors).filter(|(_, stop)| stop.is_some());
+        gates.chain(processors.map(|(node, _)| Some(node))).collect()
     }
 
     /// A path with the gates and processors on it.

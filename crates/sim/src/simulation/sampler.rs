@@ -1,9 +1,10 @@
 //! The sampler: looks at every link, flow and processor at a constant interval.
 
-use super::{Endpoint, SAMPLER, Simulation, TcpFlow};
+use super::Simulation;
 use crate::delays::Delays;
 use crate::events::Key;
-use crate::probe::series::Metric;
+use crate::hosts::{Ends, SAMPLER};
+use crate::probe::series::{Metric, Series};
 use crate::probe::{FlowLook, Probe};
 use crate::time::Time;
 
@@ -47,7 +48,7 @@ impl<P: Probe> Simulation<'_, P> {
         for index in 0..self.fabric.links.len() {
             self.sample_link(now, index, interval_s);
         }
-        for flow in 0..self.endpoints.len() {
+        for flow in 0..self.scenario.flows.len() {
             self.sample_flow(time_s, flow, interval_s);
             if P::LOOKS {
                 self.look_at(now.time, flow);
@@ -78,43 +79,35 @@ impl<P: Probe> Simulation<'_, P> {
 
     fn sample_flow(&mut self, time_s: f64, flow: usize, interval_s: f64) {
         let entity = (self.fabric.links.len() + flow) as u32;
-        let (payload, bytes) = match self.endpoints[flow] {
-            Endpoint::Tcp(index) => {
-                let flow = &self.tcp[index as usize];
-                let connection = &self.connections[flow.connection as usize];
-                let totals = &flow.receiver.totals;
-                (connection.payload_through(flow.receiver.in_order()), totals.bytes)
+        let (payload, bytes) = match self.hosts.ends(flow) {
+            Ends::Tcp { receiver, connection, .. } => {
+                (connection.payload_through(receiver.in_order()), receiver.totals.bytes)
             }
-            Endpoint::Udp(index) => {
-                let flow = &self.udp[index as usize];
-                (flow.payload_delivered, flow.bytes_delivered)
-            }
+            Ends::Udp { sink, .. } => (sink.payload_delivered, sink.bytes_delivered),
         };
         let rate = |now: u64, before: u64| (now - before) as f64 * 8.0 / interval_s;
         self.series.push(time_s, entity, Metric::GoodputBps, rate(payload, self.sampled.payload[flow]));
         self.series.push(time_s, entity, Metric::ThroughputBps, rate(bytes, self.sampled.bytes[flow]));
         let one_way = so_far(&self.fabric.delays.one_way(flow).delays);
         let before = std::mem::replace(&mut self.sampled.one_way[flow], one_way);
-        self.push_mean(time_s, entity, Metric::OneWayDelayS, one_way, before);
+        push_mean(&mut self.series, (time_s, entity), Metric::OneWayDelayS, one_way, before);
         self.sampled.payload[flow] = payload;
         self.sampled.bytes[flow] = bytes;
-        if let Endpoint::Tcp(index) = self.endpoints[flow] {
+        if let Ends::Tcp { sender, connection, .. } = self.hosts.ends(flow) {
             let rtt = so_far(self.fabric.delays.rtt(flow));
             let before = std::mem::replace(&mut self.sampled.rtt[flow], rtt);
-            self.push_mean(time_s, entity, Metric::RttS, rtt, before);
-            let TcpFlow { sender, connection, .. } = &self.tcp[index as usize];
-            let connection = &self.connections[*connection as usize];
+            push_mean(&mut self.series, (time_s, entity), Metric::RttS, rtt, before);
             self.series.push(time_s, entity, Metric::CwndPackets, sender.window.cwnd);
             if sender.window.ssthresh < f64::MAX {
                 self.series.push(time_s, entity, Metric::SsthreshPackets, sender.window.ssthresh);
             }
             self.series.push(time_s, entity, Metric::InFlightPackets, sender.in_flight());
-            if let Some(rate) = sender.pacing_rate(&self.controls, connection) {
+            if let Some(rate) = sender.pacing_rate(self.hosts.controls(), connection) {
                 let bits = 8.0 * f64::from(connection.full_size());
                 self.series.push(time_s, entity, Metric::PacingRateBps, rate * bits);
             }
             if self.scenario.observe.transport {
-                let phase = self.controls.phase(sender.control(), &sender.window);
+                let phase = self.hosts.controls().phase(sender.control(), &sender.window);
                 self.series.push(time_s, entity, Metric::CongestionPhase, phase as f64);
                 let recovery = f64::from(sender.recovery_state() as u8);
                 self.series.push(time_s, entity, Metric::RecoveryState, recovery);
@@ -124,28 +117,22 @@ impl<P: Probe> Simulation<'_, P> {
 
     /// Shows a flow to the probe.
     fn look_at(&mut self, now: Time, flow: usize) {
-        let (limited_by, until, packets_marked) = match self.endpoints[flow] {
-            Endpoint::Tcp(index) => {
-                let TcpFlow { sender, receiver, .. } = &self.tcp[index as usize];
+        let (limited_by, until, packets_marked) = match self.hosts.ends(flow) {
+            Ends::Tcp { sender, receiver, .. } => {
                 let until = sender.totals.finished.map_or(now, |finished| finished.min(now));
                 (sender.limit_shares(until), until, receiver.totals.packets_marked)
             }
-            Endpoint::Udp(index) => (self.udp[index as usize].limit_shares(&self.fabric, now), now, 0),
+            Ends::Udp { source, .. } => {
+                (source.limit_shares(|link, since| self.fabric.busy_throughout(link, since, now), now), now, 0)
+            }
         };
         let seconds = (until.seconds() - self.scenario.flows[flow].start_s).max(0.0);
         self.fabric.probe.looked(FlowLook { flow: flow as u32, limited_by, seconds, packets_marked });
     }
 
-    /// Adds the mean of what was measured since the last sample, if anything was.
-    fn push_mean(&mut self, time_s: f64, entity: u32, metric: Metric, now: (f64, u64), before: (f64, u64)) {
-        if now.1 > before.1 {
-            self.series.push(time_s, entity, metric, (now.0 - before.0) / (now.1 - before.1) as f64);
-        }
-    }
-
     fn sample_processor(&mut self, time_s: f64, index: usize, interval_s: f64) {
         let processor = &mut self.fabric.nodes.list[index].processor;
-        let entity = (self.fabric.links.len() + self.endpoints.len() + index) as u32;
+        let entity = (self.fabric.links.len() + self.scenario.flows.len() + index) as u32;
         let (busy_s, reading) = processor.look(time_s);
         let dropped = processor.totals().packets_dropped;
         let (busy_before_s, dropped_before) = std::mem::replace(&mut self.sampled.nodes[index], (busy_s, dropped));
@@ -161,4 +148,11 @@ impl<P: Probe> Simulation<'_, P> {
 /// The sum of delays, in seconds, and how many they are.
 fn so_far(delays: &Delays) -> (f64, u64) {
     (delays.sum_s, delays.count)
+}
+
+/// Adds the mean of what was measured since the last sample, if anything was.
+fn push_mean(series: &mut Series, at: (f64, u32), metric: Metric, now: (f64, u64), before: (f64, u64)) {
+    if now.1 > before.1 {
+        series.push(at.0, at.1, metric, (now.0 - before.0) / (now.1 - before.1) as f64);
+    }
 }

@@ -54,17 +54,16 @@ struct PushedBack {
 }
 
 impl PushedBack {
-    /// A packet was taken, or the flow stops.
-    fn book<N: Network>(&mut self, network: &N, now: Time) {
-        let busy = network.busy_throughout(self.link, self.since, now);
+    /// A packet was taken, or the flow stops; `busy` says whether the link was from `since` on.
+    fn book(&mut self, busy: bool, now: Time) {
         let spent_s = if busy { &mut self.network_s } else { &mut self.sender_s };
         *spent_s += now.since(self.since);
         self.since = now;
     }
 
-    fn shares<N: Network>(mut self, network: &N, stop: Time) -> [f64; LIMITS] {
+    fn shares(mut self, busy_throughout: impl FnOnce(u32, Time) -> bool, stop: Time) -> [f64; LIMITS] {
         if !self.stopped && stop > self.since {
-            self.book(network, stop);
+            self.book(busy_throughout(self.link, self.since), stop);
         }
         let mut shares = [0.0; LIMITS];
         let total = self.network_s + self.sender_s;
@@ -216,7 +215,8 @@ impl DatagramFlow {
     fn account_for<N: Network>(&mut self, network: &mut N, now: Key) {
         if let Some(pushed_back) = self.pushed_back.as_deref_mut().filter(|pushed_back| !pushed_back.stopped) {
             network.catch_up(pushed_back.link, now);
-            pushed_back.book(network, now.time);
+            let busy = network.busy_throughout(pushed_back.link, pushed_back.since, now.time);
+            pushed_back.book(busy, now.time);
         }
     }
 
@@ -252,11 +252,12 @@ impl DatagramFlow {
         self.sizes.as_ref().map_or(0, |sizes| sizes.1.draws())
     }
 
-    /// The shares of its time that each limit took, from the start to `stop`.
+    /// The shares of its time that each limit took, from the start to `stop`; `busy_throughout` says whether a link was
+    /// from a time to the stop.
     #[must_use]
-    pub fn limit_shares<N: Network>(&self, network: &N, stop: Time) -> [f64; LIMITS] {
+    pub fn limit_shares(&self, busy_throughout: impl FnOnce(u32, Time) -> bool, stop: Time) -> [f64; LIMITS] {
         match self.pushed_back.as_deref() {
-            Some(pushed_back) => pushed_back.shares(network, stop),
+            Some(pushed_back) => pushed_back.shares(busy_throughout, stop),
             None => {
                 // A source without feedback sends what its application offers, and nothing holds it back.
                 let mut shares = [0.0; LIMITS];

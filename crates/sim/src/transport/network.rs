@@ -56,6 +56,10 @@ pub trait Network: Schedule {
     #[inline]
     fn note_rtt(&mut self, _flow: u32, _rtt_s: f64) {}
 
+    /// Until `until`, a flow's sending host does nothing but react to what `link` delivers.
+    #[inline]
+    fn host_reacts(&mut self, _link: u32, _until: Time) {}
+
     /// Brings what is known of a link up to `now`.
     #[inline]
     fn catch_up(&mut self, _link: u32, _now: Key) {}

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::clock::Clock;
+use super::flows::{self, FlowHosts, FlowPaths};
 use super::line::Line;
 use super::parts::Parts;
 use super::plan::{Plan, Stop};
@@ -13,14 +14,11 @@ use super::users::group::Group;
 use super::users::outlet::Calendar;
 use super::users::site::{Looks, Site};
 use crate::error::ScenarioError;
+use crate::hosts::Entities;
 use crate::network::link::Link;
-use crate::network::queue::Site as QueueSite;
 use crate::network::server::Wire;
 use crate::scenario::{ScatterSpec, Scenario};
 use crate::time::Time;
-
-/// The number of a link's entity: before it comes the look at all.
-const FIRST_LINK: u32 = 1;
 
 /// The groups of users.
 pub(super) fn groups(scenario: &Scenario, routes: &Routes, destinations: &[u32]) -> Vec<Arc<Group>> {
@@ -42,12 +40,12 @@ pub(super) fn region(
     scenario: &Scenario,
     plan: &Plan,
     (parts, part): (&Parts, u32),
-    (groups, routes): (&[Arc<Group>], &Arc<Routes>),
+    (groups, routes, paths): (&[Arc<Group>], &Arc<Routes>, &Arc<FlowPaths>),
 ) -> Result<Region, ScenarioError> {
     let (clock, end) = (Clock::new(plan.window_s, scenario.duration_s), Time::new(scenario.duration_s));
     let is_here = |node: u32| parts.of_node[node as usize] == part;
-    let lines = (scenario.links.iter().zip(FIRST_LINK..))
-        .map(|(spec, entity)| Line::new(Link::new(spec, entity, QueueSite::new(scenario, spec), end), spec.to));
+    let links = Link::all(scenario, Entities::new(scenario).first_link, end);
+    let lines = links.into_iter().zip(&scenario.links).map(|(link, spec)| Line::new(link, spec.to));
     let looks = Looks { interval_s: scenario.observe.interval_s, periods: scenario.observe.periods.clone(), end };
     let looks = Arc::new(looks);
     let mut calendar = Calendar::new(clock, end);
@@ -75,15 +73,26 @@ pub(super) fn region(
         let count = spec.nodes.len() as u32;
         numbers.advance((count, count as u16, count));
     }
-    let abroad = scenario.links.iter().map(|link| (!is_here(link.to)).then(|| parts.of_node[link.to as usize]));
+    let part_of = |node: u32| parts.of_node[node as usize];
+    let flows = if scenario.flows.is_empty() {
+        None
+    } else {
+        let elsewhere = scenario.flows.iter().map(|flow| (!is_here(flow.from)).then(|| part_of(flow.from)));
+        for (node, event) in flows::planned(scenario).filter(|(node, _)| is_here(*node)) {
+            calendar.plan(event, places.len() as u32 + paths.host_at(node).unwrap_or_default());
+        }
+        Some(Box::new(FlowHosts::new(scenario, paths, elsewhere.collect())?))
+    };
+    let abroad = scenario.links.iter().map(|link| (!is_here(link.to)).then(|| part_of(link.to)));
     let order = plan.order.iter().filter_map(|&stop| match stop {
         Stop::Link(link) => is_here(scenario.links[link as usize].from).then_some(stop),
         Stop::Site(place) => place_of[place as usize].map(Stop::Site),
+        Stop::Host(host) => is_here(paths.nodes[host as usize]).then_some(stop),
     });
     Ok(Region::new(
         lines.collect(),
         (places, groups.len()),
-        scatter,
+        (scatter, flows),
         Arc::clone(routes),
         calendar,
         (order.collect(), abroad.collect()),
@@ -100,7 +109,7 @@ struct Numbers {
 
 impl Numbers {
     fn first(scenario: &Scenario) -> Self {
-        Self { destination: 0, source: 0, entity: FIRST_LINK + scenario.links.len() as u32 }
+        Self { destination: 0, source: 0, entity: Entities::new(scenario).first_timer }
     }
 
     fn next(&self) -> (u16, u32, u32) {

@@ -1,22 +1,28 @@
 //! How parts of a network that are worked through at the same time meet: each leaves what goes to others, waits for
 //! them, and takes what they left.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex};
 
+use crate::network::saturation::Full;
 use crate::packet::Packet;
 use crate::time::Time;
 use crate::transport::sack::SackBlocks;
 
-/// A packet that a link of one part carries to another part.
+/// What one part of a network has another one know.
 #[derive(Clone, Debug)]
-pub struct Export {
-    /// The link.
-    pub link: u32,
-    /// The packet, served.
-    pub packet: Packet,
-    /// Of an ACK with SACK blocks: those, and its timestamp.
-    pub blocks: Option<(SackBlocks, Time)>,
+pub enum Export {
+    /// A link carries a packet there.
+    Packet {
+        /// The link.
+        link: u32,
+        /// The packet, served.
+        packet: Packet,
+        /// Of an ACK with SACK blocks: those, and its timestamp.
+        blocks: Option<(SackBlocks, Time)>,
+    },
+    /// A hop of a flow that sends from there was busy throughout a round trip.
+    Full(Full),
 }
 
 /// Letters from each part to each other.
@@ -53,7 +59,8 @@ impl Post {
     }
 }
 
-/// Where all wait for all. Turns are short, so nobody sleeps unless others take long.
+/// Where all wait for all. Turns are short, so nobody sleeps unless others take long: where there are fewer processors
+/// than parts, or other programs have them.
 #[derive(Debug)]
 pub struct Meeting {
     parties: u32,
@@ -63,6 +70,9 @@ pub struct Meeting {
     last: AtomicU64,
     /// One of them will never come.
     broken: AtomicBool,
+    /// Who sleeps until the turn changes.
+    asleep: Mutex<()>,
+    changed: Condvar,
 }
 
 impl Meeting {
@@ -75,6 +85,8 @@ impl Meeting {
             turn: AtomicU64::new(0),
             last: AtomicU64::new(u64::MAX),
             broken: AtomicBool::new(false),
+            asleep: Mutex::default(),
+            changed: Condvar::new(),
         }
     }
 
@@ -85,19 +97,21 @@ impl Meeting {
         let turn = self.turn.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.parties {
             self.arrived.store(0, Ordering::Relaxed);
+            let asleep = self.asleep.lock();
             self.turn.store(turn + 1, Ordering::Release);
+            drop(asleep);
+            self.changed.notify_all();
         } else {
+            let waits = || self.turn.load(Ordering::Acquire) == turn && !self.broken.load(Ordering::Relaxed);
             let mut looks = 0;
-            while self.turn.load(Ordering::Acquire) == turn {
+            while looks < PATIENCE && waits() {
                 looks += 1;
-                if looks < PATIENCE {
-                    std::hint::spin_loop();
-                } else {
-                    std::thread::yield_now();
-                }
-                if self.broken.load(Ordering::Relaxed) {
-                    return true;
-                }
+                std::hint::spin_loop();
+            }
+            let asleep = self.asleep.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            drop(self.changed.wait_while(asleep, |()| waits()));
+            if self.broken.load(Ordering::Relaxed) {
+                return true;
             }
         }
         self.last.load(Ordering::Acquire) == turn
@@ -116,7 +130,10 @@ pub struct Party<'a>(pub &'a Meeting);
 impl Drop for Party<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
+            let asleep = self.0.asleep.lock();
             self.0.broken.store(true, Ordering::Relaxed);
+            drop(asleep);
+            self.0.changed.notify_all();
         }
     }
 }
@@ -134,13 +151,16 @@ mod tests {
             loop {
                 for to in 0..3 {
                     let packet = Packet::default();
-                    post.leave(turns, me, to, &mut vec![Export { link: turns as u32, packet, blocks: None }]);
+                    post.leave(turns, me, to, &mut vec![Export::Packet { link: turns as u32, packet, blocks: None }]);
                 }
                 if me == 1 && turns == 999 {
                     meeting.end();
                 }
                 let over = meeting.wait();
-                post.take(turns, me, |letter| heard.push(letter.link));
+                post.take(turns, me, |letter| {
+                    let Export::Packet { link, .. } = letter else { panic!("nothing else was left") };
+                    heard.push(link);
+                });
                 turns += 1;
                 if over {
                     return (turns, heard);

@@ -13,7 +13,9 @@ pub enum Fate {
     Served(Arrival),
     /// It does so after the end of the run.
     Late,
-    /// It is lost: now, if the queue refuses it; on the wire, when it would have come out.
+    /// The queue refuses it.
+    Refused,
+    /// The wire loses it: when it would have come out.
     Lost(Time),
 }
 
@@ -40,7 +42,7 @@ impl Line {
     pub fn take(&mut self, arrival: &Arrival, end: Time) -> Fate {
         let (key, packet, link) = (arrival.key(), arrival.packet, &mut self.link);
         let Ok(service) = link.server.offer(key, packet.size(), packet.is_capable()) else {
-            return Fate::Lost(key.time);
+            return Fate::Refused;
         };
         if service.delivery >= end {
             link.note_late();

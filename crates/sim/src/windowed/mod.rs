@@ -9,17 +9,18 @@
 use std::sync::Arc;
 
 use crate::error::ScenarioError;
+use crate::hosts::checks::{check_recovery, check_scatter_sizes, check_tcp_size};
 use crate::network::managed::Managed;
 use crate::network::queue::Site as QueueSite;
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, TrafficSpec, TransportSpec};
 use crate::simulation::Interrupted;
-use crate::simulation::checks::{check_recovery, check_scatter_sizes, check_tcp_size};
 use crate::time::Time;
 
 pub mod active;
 mod build;
 pub mod clock;
 pub mod exchange;
+pub mod flows;
 pub mod inbox;
 pub mod intervals;
 pub mod line;
@@ -37,6 +38,7 @@ pub mod wheel;
 pub use turns::Progress;
 
 use clock::{Clock, Window};
+use flows::{FlowHosts, FlowPaths};
 use line::Line;
 use parts::Parts;
 use region::{Counted, Region};
@@ -56,6 +58,7 @@ pub struct Windowed<'a> {
     scenario: &'a Scenario,
     groups: Vec<Arc<Group>>,
     regions: Vec<Region>,
+    paths: Arc<FlowPaths>,
     /// The part of each node.
     part_of: Vec<u32>,
     span: Span,
@@ -96,19 +99,20 @@ impl<'a> Windowed<'a> {
             return Err(ScenarioError::Traffic { expected });
         }
         let routes = Arc::new(Routes::new(scenario.nodes.len(), &scenario.links, &destinations));
-        let plan = ways::plan(scenario, &routes, work.longest_window_s)?;
+        let paths = Arc::new(FlowPaths::new(scenario, routes.stops() as u32)?);
+        let plan = ways::plan(scenario, (&routes, &paths), work.longest_window_s)?;
         let parts = match work.threads {
             0 | 1 => Parts::one(scenario),
-            threads => Parts::new(scenario, &routes, threads, plan.window_s),
+            threads => Parts::new(scenario, (&routes, &paths), threads, plan.window_s),
         };
         let groups = build::groups(scenario, &routes, &destinations);
         let regions = (0..parts.count)
-            .map(|part| build::region(scenario, &plan, (&parts, part), (&groups, &routes)))
+            .map(|part| build::region(scenario, &plan, (&parts, part), (&groups, &routes, &paths)))
             .collect::<Result<_, _>>()?;
         let windows_per_turn = (parts.delay_s.min(LONGEST_TURN_S) / plan.window_s).max(1.0) as u64;
         let end = Time::new(scenario.duration_s);
         let span = Span { clock: Clock::new(plan.window_s, scenario.duration_s), end, windows_per_turn };
-        Ok(Self { scenario, groups, regions, part_of: parts.of_node, span, windows: 0 })
+        Ok(Self { scenario, groups, regions, paths, part_of: parts.of_node, span, windows: 0 })
     }
 
     /// Runs to the end. `watch` is told now and then how far the run is; if it says true, the run stops there.
@@ -132,18 +136,39 @@ impl<'a> Windowed<'a> {
     /// Random numbers drawn.
     #[must_use]
     pub fn random_draws(&self) -> u64 {
-        self.regions.iter().map(Region::random_draws).sum()
+        let flows = (0..self.scenario.flows.len()).map(|flow| self.sending(flow).hosts.random_draws(flow));
+        self.regions.iter().map(Region::random_draws).sum::<u64>() + flows.sum::<u64>()
+    }
+
+    /// The part of the network in which a flow sends.
+    fn sending(&self, flow: usize) -> &FlowHosts {
+        self.flows_at(self.scenario.flows[flow].from)
+    }
+
+    /// The part of the network in which a flow's packets arrive.
+    fn receiving(&self, flow: usize) -> &FlowHosts {
+        self.flows_at(self.scenario.flows[flow].to)
+    }
+
+    #[allow(clippy::expect_used, reason = "who asks has a flow")]
+    fn flows_at(&self, node: u32) -> &FlowHosts {
+        self.regions[self.part_of[node as usize] as usize].flows.as_deref().expect("there are flows")
+    }
+
+    fn line(&self, link: u32) -> &Line {
+        let part = self.part_of[self.scenario.links[link as usize].from as usize];
+        &self.regions[part as usize].lines[link as usize]
     }
 
     /// What is run.
-    pub(crate) fn scenario(&self) -> &'a Scenario {
+    #[must_use]
+    pub fn scenario(&self) -> &'a Scenario {
         self.scenario
     }
 
     /// All links.
     pub(crate) fn lines(&self) -> impl Iterator<Item = &Line> {
-        let parts = self.scenario.links.iter().map(|link| self.part_of[link.from as usize]);
-        parts.enumerate().map(|(index, part)| &self.regions[part as usize].lines[index])
+        (0..self.scenario.links.len() as u32).map(|link| self.line(link))
     }
 
     /// What was counted of each group of users.
@@ -188,11 +213,24 @@ impl<'a> Windowed<'a> {
 /// What this engine does not know.
 fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
     let wrong = |expected: &str| Err(ScenarioError::Traffic { expected: expected.into() });
-    if !scenario.flows.is_empty() {
+    let has_flows = !scenario.flows.is_empty();
+    if has_flows && !(scenario.users.is_empty() && scenario.scatter.is_empty()) {
         return wrong("no other kinds of traffic beside users and scatter");
     }
+    let several = if has_flows { "on several threads" } else { "in a network with users or scatter" };
     if scenario.nodes.iter().any(|node| node.processor.is_some()) {
-        return wrong("no processors in a network with users or scatter");
+        return wrong(&format!("no processors {several}"));
+    }
+    for flow in &scenario.flows {
+        if matches!(flow.traffic, TrafficSpec::Saturate {}) {
+            return wrong(&format!("no source that waits for its interface {several}: {}", flow.label));
+        }
+        if matches!(&flow.transport, TransportSpec::Tcp(tcp) if tcp.congestion.external.is_some()) {
+            return wrong(&format!("no congestion control in Python {several}: {}", flow.label));
+        }
+    }
+    if has_flows && scenario.observe.interval_s.is_some() {
+        return wrong("no observe.interval on several threads");
     }
     for users in &scenario.users {
         check_recovery(&users.label, users.tcp.recovery, scenario.profile)?;
@@ -205,7 +243,7 @@ fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
                 link: link.name.clone(),
                 key: "queue.kind",
                 value: format!("{:?}", link.queue.kind()),
-                expected: "with users or scatter, a queue that decides on arrival".into(),
+                expected: format!("{several}, a queue that decides on arrival, without flow control"),
             });
         }
     }

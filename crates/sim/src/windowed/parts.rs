@@ -1,5 +1,6 @@
 //! A network in parts that can be worked through at the same time: cut at links whose delay is long.
 
+use super::flows::{FlowPaths, stays_together};
 use super::routes::Routes;
 use crate::scenario::Scenario;
 
@@ -27,8 +28,8 @@ impl Parts {
     /// In `count` parts of about the same load, or in fewer; links between parts have a delay of at least
     /// `least_s` seconds.
     #[must_use]
-    pub fn new(scenario: &Scenario, routes: &Routes, count: u32, least_s: f64) -> Self {
-        let load = loads(scenario, routes);
+    pub fn new(scenario: &Scenario, (routes, paths): (&Routes, &FlowPaths), count: u32, least_s: f64) -> Self {
+        let load = loads(scenario, routes, paths);
         let mut delays: Vec<f64> =
             scenario.links.iter().map(|link| link.delay_s).filter(|&delay_s| delay_s >= least_s).collect();
         delays.sort_unstable_by(|a, b| b.total_cmp(a));
@@ -48,6 +49,7 @@ impl Parts {
         for link in scenario.links.iter().filter(|link| link.delay_s < delay_s) {
             pieces.join(link.from, link.to);
         }
+        scenario.flows.iter().filter(|flow| stays_together(flow)).for_each(|flow| pieces.join(flow.from, flow.to));
         let of_node: Vec<u32> = (0..scenario.nodes.len() as u32).map(|node| pieces.find(node)).collect();
         let mut weights = vec![0.0; of_node.len()];
         for (&piece, load) in of_node.iter().zip(load) {
@@ -74,7 +76,7 @@ impl Parts {
 }
 
 /// The load to be expected at each node: crossings of links that begin there, and what hosts cost.
-fn loads(scenario: &Scenario, routes: &Routes) -> Vec<f64> {
+fn loads(scenario: &Scenario, routes: &Routes, paths: &FlowPaths) -> Vec<f64> {
     let mut load = vec![0.0; scenario.nodes.len()];
     let mut add = |from: u32, to: u32, destination: u16, weight: f64| {
         for link in routes.path(&scenario.links, from, destination).unwrap_or_default() {
@@ -104,6 +106,15 @@ fn loads(scenario: &Scenario, routes: &Routes) -> Vec<f64> {
             }
         }
         first += group.nodes.len() as u16;
+    }
+    for (index, flow) in (0..).zip(&scenario.flows) {
+        for reverse in [false, true] {
+            for link in paths.paths.links(index, reverse) {
+                load[scenario.links[link as usize].from as usize] += 1.0;
+            }
+        }
+        load[flow.from as usize] += HOSTS / 2.0;
+        load[flow.to as usize] += HOSTS / 2.0;
     }
     load
 }

@@ -12,6 +12,8 @@ pub enum Stop {
     Link(u32),
     /// By its number.
     Site(u32),
+    /// A host of flows, by its number.
+    Host(u32),
 }
 
 const SOME_EDGES: usize = 1 << 20;
@@ -21,6 +23,7 @@ const SOME_EDGES: usize = 1 << 20;
 pub struct Successions {
     links: usize,
     sites: usize,
+    hosts: usize,
     /// From what to what, and the bits of the delay; those of a router with many links are many.
     edges: Vec<(u32, u32, u64)>,
     /// When there are so many, those that are there several times are removed.
@@ -28,16 +31,17 @@ pub struct Successions {
 }
 
 impl Successions {
-    /// None yet, among so many links and sites.
+    /// None yet, among so many links, sites and hosts.
     #[must_use]
-    pub fn new(links: usize, sites: usize) -> Self {
-        Self { links, sites, edges: Vec::new(), tidy_at: SOME_EDGES }
+    pub fn new((links, sites, hosts): (usize, usize, usize)) -> Self {
+        Self { links, sites, hosts, edges: Vec::new(), tidy_at: SOME_EDGES }
     }
 
     fn number(&self, stop: Stop) -> u32 {
         match stop {
             Stop::Link(link) => link,
             Stop::Site(site) => self.links as u32 + site,
+            Stop::Host(host) => (self.links + self.sites) as u32 + host,
         }
     }
 
@@ -72,7 +76,7 @@ impl Successions {
 
     /// An order of all stops in which those come first after which others may come less than `window_s` later.
     fn order(&self, window_s: f64) -> Option<Vec<Stop>> {
-        let count = self.links + self.sites;
+        let count = self.links + self.sites + self.hosts;
         let mut followers = vec![Vec::new(); count];
         let mut before = vec![0_u32; count];
         for &(from, to, delay) in &self.edges {
@@ -96,9 +100,11 @@ impl Successions {
     }
 
     fn stop(&self, number: usize) -> Stop {
-        match number.checked_sub(self.links) {
-            None => Stop::Link(number as u32),
-            Some(site) => Stop::Site(site as u32),
+        let beyond = |first: usize| number.checked_sub(first).map(|index| index as u32);
+        match (beyond(self.links), beyond(self.links + self.sites)) {
+            (None, _) => Stop::Link(number as u32),
+            (Some(site), None) => Stop::Site(site),
+            (_, Some(host)) => Stop::Host(host),
         }
     }
 }
@@ -118,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_circle_is_cut_where_its_delay_is_longest() {
-        let mut successions = Successions::new(2, 1);
+        let mut successions = Successions::new((2, 1, 0));
         let [first, second, site] = [Stop::Link(0), Stop::Link(1), Stop::Site(0)];
         successions.add(first, second, 0.002);
         successions.add(second, site, 0.005);
@@ -130,14 +136,14 @@ mod tests {
 
     #[test]
     fn without_a_circle_windows_are_as_long_as_allowed() {
-        let mut successions = Successions::new(2, 0);
+        let mut successions = Successions::new((2, 0, 0));
         successions.add(Stop::Link(1), Stop::Link(0), 0.0);
         assert_eq!(successions.plan(3.0).unwrap(), Plan { window_s: 3.0, order: vec![Stop::Link(1), Stop::Link(0)] });
     }
 
     #[test]
     fn a_circle_without_delay_has_no_windows() {
-        let mut successions = Successions::new(2, 0);
+        let mut successions = Successions::new((2, 0, 0));
         successions.add(Stop::Link(0), Stop::Link(1), 0.0);
         successions.add(Stop::Link(1), Stop::Link(0), 0.0);
         assert_eq!(successions.plan(3.0), None);

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use super::active::Active;
 use super::clock::{Clock, Window};
 use super::exchange::{Export, Post};
+use super::flows::{self, FlowHosts, FlowPaths};
 use super::inbox::{AHEAD, Arrival, Inbox, Sorter};
 use super::line::{Fate, Line};
 use super::plan::Stop;
 use super::routes::Routes;
 use super::scatter::Scatter;
 use super::users::counts::{ByKind, Row};
-use super::users::outlet::{Calendar, Due, Router};
+use super::users::outlet::{Calendar, Due, Next, Router};
 use super::users::site::{Shared, Site};
 use super::wheel::Wheel;
 use crate::packet::Packet;
@@ -64,6 +65,8 @@ pub struct Region {
     pub counted: Vec<Counted>,
     /// Groups of nodes that send to each other.
     pub scatter: Vec<Scatter>,
+    /// The hosts of flows; none in networks without any.
+    pub flows: Option<Box<FlowHosts>>,
     /// What arrives at each stop: links, then destinations.
     inboxes: Vec<Inbox>,
     /// Which of them have something to do.
@@ -81,6 +84,8 @@ pub struct Region {
     sorter: Sorter,
     sacks: SackSlab,
     routes: Arc<Routes>,
+    /// The paths of flows, where there are any.
+    paths: Option<Arc<FlowPaths>>,
     /// Links and places of this part, in order.
     order: Vec<Stop>,
     /// Of each link, the other part in which it ends, if it does.
@@ -98,18 +103,20 @@ impl Region {
     pub fn new(
         lines: Vec<Line>,
         (places, groups): (Vec<Place>, usize),
-        scatter: Vec<Scatter>,
+        (scatter, flows): (Vec<Scatter>, Option<Box<FlowHosts>>),
         routes: Arc<Routes>,
         calendar: Calendar,
         (order, abroad): (Vec<Stop>, Vec<Option<u32>>),
         (clock, end, parts): (Clock, Time, u32),
     ) -> Self {
         // What has no place in the order has the one behind: destinations of datagrams only take.
-        let mut place_of = vec![order.len() as u32; routes.stops()];
+        let hosts = flows.as_ref().map_or(0, |flows| flows.paths.nodes.len());
+        let mut place_of = vec![order.len() as u32; routes.stops() + hosts];
         for (place, stop) in (0..).zip(&order) {
             let stop = match stop {
                 Stop::Link(link) => *link,
                 Stop::Site(place) => routes.stop(places[*place as usize].destination),
+                Stop::Host(host) => (routes.stops() as u32) + host,
             };
             place_of[stop as usize] = place;
         }
@@ -133,6 +140,8 @@ impl Region {
             lines,
             places,
             scatter,
+            paths: flows.as_ref().map(|flows| Arc::clone(&flows.paths)),
+            flows,
             routes,
             order,
             abroad,
@@ -152,6 +161,7 @@ impl Region {
             match self.order.get(place as usize) {
                 Some(&Stop::Link(link)) => self.serve(link, window),
                 Some(&Stop::Site(place)) => self.work_place(place, window),
+                Some(&Stop::Host(host)) => self.work_host(host, window),
                 None => self.receive_scattered(window),
             }
         }
@@ -175,7 +185,7 @@ impl Region {
 
     /// What was on its way for long and reaches the end of its link in this window goes on to its next stop.
     fn deliver(&mut self, window: Window) {
-        let Self { lines, inboxes, active, keeping, routes, clock, .. } = self;
+        let Self { lines, inboxes, active, keeping, routes, paths, clock, .. } = self;
         let until = clock.end(window).min(self.end);
         // Those that still keep some join the wheel again.
         let mut again = std::mem::take(&mut self.again);
@@ -183,7 +193,7 @@ impl Region {
         keeping.turn();
         for index in again.drain(..) {
             let line = &mut lines[index as usize];
-            let mut router = Router { next: routes.from_node(line.to), inboxes, active };
+            let mut router = Router { next: next(paths.as_deref(), routes, line.to), inboxes, active };
             if let Some(next) = line.deliver(until, |arrival| router.pass_on(window, arrival)) {
                 keeping.push(clock.window(next).max(window + 1), index);
             }
@@ -193,23 +203,42 @@ impl Region {
 
     /// A link serves all that arrives in this window.
     fn serve(&mut self, index: u32, window: Window) {
-        let Self { lines, inboxes, active, arrivals, sorter, routes, scatter, sacks, clock, .. } = self;
+        let Self { lines, inboxes, active, arrivals, sorter, routes, paths, scatter, flows, sacks, clock, .. } = self;
         inboxes[index as usize].swap(window, arrivals);
         let line = &mut lines[index as usize];
         let kept = line.keeps();
         // What comes out soon goes to its next stop at once.
         let ahead = if self.abroad[index as usize].is_some() { 0 } else { window + AHEAD };
-        let mut router = Router { next: routes.from_node(line.to), inboxes, active };
+        let mut router = Router { next: next(paths.as_deref(), routes, line.to), inboxes, active };
         for &(_, place) in sorter.sort(arrivals) {
             let arrival = &arrivals[place as usize];
-            match line.take(arrival, self.end) {
+            let fate = line.take(arrival, self.end);
+            if let Some(flows) = flows.as_deref_mut()
+                && arrival.packet.ends_round()
+                && !matches!(fate, Fate::Refused)
+            {
+                let at = arrival.time();
+                let full = flows.pass(arrival.packet, at, || line.link.server.busy_until(at));
+                if let Some((full, part)) = full.zip(flows.sender_elsewhere(&arrival.packet)) {
+                    self.letters[part as usize].push(Export::Full(full));
+                }
+            }
+            let lost_at = match fate {
                 Fate::Served(next) => {
                     let window = clock.window(next.time());
-                    if window < ahead { router.pass_on(window, next) } else { line.keep(next.packet) }
+                    if window < ahead {
+                        router.pass_on(window, next)
+                    } else {
+                        line.keep(next.packet)
+                    }
+                    continue;
                 }
-                Fate::Late => {}
-                Fate::Lost(time) => lose(&arrival.packet, time, scatter, sacks),
-            }
+                Fate::Late => continue,
+                Fate::Refused => arrival.time(),
+                Fate::Lost(time) => time,
+            };
+            lose(&arrival.packet, lost_at, scatter, sacks);
+            flows.iter_mut().for_each(|flows| flows.lose(&arrival.packet));
         }
         arrivals.clear();
         inboxes[index as usize].swap(window, arrivals);
@@ -224,7 +253,7 @@ impl Region {
         let Self { lines, letters, sacks, .. } = self;
         lines[link as usize].export(|packet| {
             let blocks = packet.blocks().map(|handle| sacks.take(handle));
-            letters[part as usize].push(Export { link, packet, blocks });
+            letters[part as usize].push(Export::Packet { link, packet, blocks });
         });
     }
 
@@ -237,8 +266,15 @@ impl Region {
 
     /// Takes what comes from other parts in this turn.
     pub fn take(&mut self, post: &Post, turn: u64, part: usize) {
-        let Self { lines, sacks, keeping, clock, .. } = self;
-        post.take(turn, part, |Export { link, packet, blocks }| {
+        let Self { lines, sacks, keeping, flows, clock, .. } = self;
+        post.take(turn, part, |letter| {
+            let (link, packet, blocks) = match letter {
+                Export::Packet { link, packet, blocks } => (link, packet, blocks),
+                Export::Full(full) => {
+                    flows.iter_mut().for_each(|flows| flows.saturation.hear(full));
+                    return;
+                }
+            };
             let packet = match blocks {
                 None => packet,
                 Some((blocks, echo)) => packet.with_blocks(sacks.put(blocks, echo), 0),
@@ -253,18 +289,25 @@ impl Region {
     }
 
     fn begin_places(&mut self, window: Window) {
-        let Self { places, inboxes, active, calendar, routes, .. } = self;
+        let Self { places, flows, inboxes, active, calendar, routes, .. } = self;
         let mut due = std::mem::take(&mut self.due);
         calendar.begin(
             window,
             |place, event| due.push((place, event)),
             |place, arrival| {
-                let next = routes.from_node(places[place as usize].node);
+                let next = Next::ByDestination(routes.from_node(places[place as usize].node));
                 Router { next, inboxes, active }.pass_on(window, arrival);
             },
         );
         for (place, event) in due.drain(..) {
-            let Place { site, destination, .. } = &mut places[place as usize];
+            let Some(Place { site, destination, .. }) = places.get_mut(place as usize) else {
+                let host = place - places.len() as u32;
+                if let Some(flows) = flows {
+                    flows.note(host, event);
+                    active.add(window, inboxes[flows.paths.stop(host) as usize].place());
+                }
+                continue;
+            };
             site.note(event);
             active.add(window, inboxes[routes.stop(*destination) as usize].place());
         }
@@ -277,9 +320,22 @@ impl Region {
         let Counted { rows, by_kind } = &mut counted[*group];
         let stop = routes.stop(*destination) as usize;
         inboxes[stop].swap(window, arrivals);
-        let router = Router { next: routes.from_node(*node), inboxes, active };
+        let router = Router { next: Next::ByDestination(routes.from_node(*node)), inboxes, active };
         let order = sorter.sort(arrivals);
         site.work((arrivals, order), &mut Shared { router, calendar, sacks, rows, by_kind });
+        arrivals.clear();
+        inboxes[stop].swap(window, arrivals);
+    }
+
+    fn work_host(&mut self, host: u32, window: Window) {
+        let Self { places, flows, inboxes, active, calendar, arrivals, sorter, sacks, .. } = self;
+        let Some(flows) = flows else { return };
+        let (stop, site) = (flows.paths.stop(host) as usize, places.len() as u32 + host);
+        inboxes[stop].swap(window, arrivals);
+        // What it sends begins its path: there is no stop before.
+        let router = Router { next: Next::ByPosition(&[]), inboxes, active };
+        let order = sorter.sort(arrivals);
+        flows.process((host, site), window, (arrivals, order), &mut flows::Shared { router, calendar, sacks });
         arrivals.clear();
         inboxes[stop].swap(window, arrivals);
     }
@@ -288,7 +344,7 @@ impl Region {
         let Self { scatter, inboxes, active, routes, clock, .. } = self;
         for group in scatter {
             group.send(window, *clock, |node, arrival| {
-                Router { next: routes.from_node(node), inboxes, active }.pass_on(window, arrival);
+                Router { next: Next::ByDestination(routes.from_node(node)), inboxes, active }.pass_on(window, arrival);
             });
         }
     }
@@ -342,6 +398,12 @@ impl Region {
         let scattered: u64 = self.scatter.iter().map(Scatter::random_draws).sum();
         links + scattered + self.places.iter().map(|place| place.site.random_draws()).sum::<u64>()
     }
+}
+
+/// Which stop is next behind a node.
+#[inline]
+fn next<'a>(paths: Option<&'a FlowPaths>, routes: &'a Routes, node: u32) -> Next<'a> {
+    paths.map_or_else(|| Next::ByDestination(routes.from_node(node)), |paths| Next::ByPosition(paths.stops()))
 }
 
 /// A link that kept nothing may keep packets now.

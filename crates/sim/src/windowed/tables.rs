@@ -3,10 +3,18 @@
 use std::collections::BTreeMap;
 
 use super::Windowed;
+use super::line::Line;
 use super::region::Counted;
 use super::scatter::ScatterCounts;
 use super::users::counts::{Kind, Row, Transfers, WINDOW_UNIT};
-use crate::tables::{self, Table, mean};
+use crate::delays::Delays;
+use crate::hosts::Ends;
+use crate::network::flow_delays::OneWay;
+use crate::network::node::Node;
+use crate::network::topology::Paths;
+use crate::scenario::Scenario;
+use crate::tables::{self, Finished, LinkRow, Table, mean};
+use crate::time::Time;
 
 const NS: f64 = 1e-9;
 
@@ -14,6 +22,13 @@ impl Windowed<'_> {
     /// All tables of the run, with their names.
     #[must_use]
     pub fn tables(&self) -> Vec<(&'static str, Table)> {
+        if !self.scenario.flows.is_empty() {
+            return vec![
+                ("flows", tables::flows(self)),
+                ("links", tables::links(self)),
+                ("nodes", tables::nodes(self)),
+            ];
+        }
         let counted = self.counted();
         let mut tables = vec![("links", self.links())];
         if !self.groups.is_empty() {
@@ -29,10 +44,7 @@ impl Windowed<'_> {
     }
 
     fn links(&self) -> Table {
-        let rows = self.lines().map(|line| {
-            let server = &line.link.server;
-            (server.totals(), line.link.packets_lost(), server.queueing().summary())
-        });
+        let rows = (0..self.scenario.links.len() as u32).map(|link| self.link(link));
         tables::links_of(self.scenario, &rows.collect::<Vec<_>>(), self.simulated_s())
     }
 
@@ -173,5 +185,49 @@ impl Windowed<'_> {
         // Its old name, for a release.
         table.float("latency_mean_s", counts().map(|c| mean(c.latency_ns as f64 * NS, c.delivered)));
         table
+    }
+}
+
+impl Finished for Windowed<'_> {
+    fn scenario(&self) -> &Scenario {
+        self.scenario
+    }
+
+    fn until(&self) -> Time {
+        Time::new(self.simulated_s())
+    }
+
+    fn paths(&self) -> &Paths {
+        &self.paths.paths
+    }
+
+    fn ends(&self, flow: usize) -> Ends<'_> {
+        self.sending(flow).hosts.ends_with(&self.receiving(flow).hosts, flow)
+    }
+
+    fn delays(&self, flow: usize) -> (&OneWay, &Delays) {
+        (self.receiving(flow).delays.one_way(flow), self.sending(flow).delays.rtt(flow))
+    }
+
+    fn dropped(&self, flow: usize) -> u64 {
+        self.regions.iter().filter_map(|region| region.flows.as_ref()).map(|flows| flows.dropped[flow]).sum()
+    }
+
+    fn link(&self, link: u32) -> LinkRow {
+        let Line { link, .. } = self.line(link);
+        (link.server.until(self.until(), link.server.totals()), link.packets_lost(), link.server.queueing().summary())
+    }
+
+    fn delivered_and_refused(&self, link: u32) -> (u64, u64) {
+        let Line { link, .. } = self.line(link);
+        (link.packets_delivered(), link.server.dropped())
+    }
+
+    fn busy_throughout(&self, link: u32, since: Time, until: Time) -> bool {
+        self.line(link).link.server.busy_throughout(since, until)
+    }
+
+    fn processors(&self) -> &[Node] {
+        &[]
     }
 }

@@ -1,13 +1,18 @@
 //! The ways that packets take through a network, and the windows that follow from them.
 
 use super::clock::Clock;
+use super::flows::FlowPaths;
 use super::plan::{Plan, Stop, Successions};
 use super::routes::Routes;
 use crate::error::ScenarioError;
 use crate::scenario::Scenario;
 
 /// What may follow what on the ways that packets take, and the windows and the order that follow from it.
-pub(super) fn plan(scenario: &Scenario, routes: &Routes, longest_s: f64) -> Result<Plan, ScenarioError> {
+pub(super) fn plan(
+    scenario: &Scenario,
+    (routes, paths): (&Routes, &FlowPaths),
+    longest_s: f64,
+) -> Result<Plan, ScenarioError> {
     let sites: Vec<(u32, f64)> = (scenario.users.iter())
         .flat_map(|group| {
             let least_s = group.interfaces.iter().map(|interface| interface.delay_s).fold(f64::INFINITY, f64::min);
@@ -17,7 +22,7 @@ pub(super) fn plan(scenario: &Scenario, routes: &Routes, longest_s: f64) -> Resu
     let mut ways = Ways {
         scenario,
         routes,
-        successions: Successions::new(scenario.links.len(), sites.len()),
+        successions: Successions::new((scenario.links.len(), sites.len(), paths.nodes.len())),
         towards: vec![None; scenario.nodes.len()],
     };
     let mut first = 0;
@@ -39,6 +44,7 @@ pub(super) fn plan(scenario: &Scenario, routes: &Routes, longest_s: f64) -> Resu
         }
         first += group.nodes.len();
     }
+    ways.add_flows(paths);
     let shortest_s = Clock::shortest_s(scenario.duration_s);
     let plan = ways.successions.plan(longest_s).filter(|plan| plan.window_s >= shortest_s);
     plan.ok_or_else(|| ScenarioError::Traffic {
@@ -59,6 +65,24 @@ struct Ways<'a> {
 }
 
 impl Ways<'_> {
+    /// Adds the paths of flows.
+    fn add_flows(&mut self, paths: &FlowPaths) {
+        for (index, flow) in (0..).zip(&self.scenario.flows) {
+            for (reverse, from, to) in [(false, flow.from, flow.to), (true, flow.to, flow.from)] {
+                let host = |node| paths.host_at(node).map(Stop::Host);
+                let Some((mut before, last)) = host(from).zip(host(to)) else { continue };
+                let mut delay_s = 0.0;
+                for link in paths.paths.links(index, reverse) {
+                    self.successions.add(before, Stop::Link(link), delay_s);
+                    (before, delay_s) = (Stop::Link(link), self.scenario.links[link as usize].delay_s);
+                }
+                if before != Stop::Host(paths.host_at(from).unwrap_or_default()) {
+                    self.successions.add(before, last, delay_s);
+                }
+            }
+        }
+    }
+
     /// Adds the way from a node to a destination, up to where it meets the way from another node: from there on it is
     /// the same.
     fn add(&mut self, from: u32, to: u16, ends: Option<(Stop, f64, Stop)>) -> Result<(), ScenarioError> {

@@ -76,10 +76,20 @@ fn transmission_s(link: &LinkSpec, size: u32) -> f64 {
     8.0 * f64::from(frame) / link.rate_bps
 }
 
+/// Whether packets of different flows or classes may overtake each other.
+fn changes_order(link: &LinkSpec) -> bool {
+    link.queue.decides_at_departure() && !matches!(link.queue, QueueSpec::Codel(_) | QueueSpec::Cobalt(_))
+}
+
+/// Whether a link may be idle while packets wait.
+fn pauses(link: &LinkSpec) -> bool {
+    link.flow_control || matches!(&link.queue, QueueSpec::Cake(spec) if spec.rate_bps.is_some())
+}
+
 /// The packets that a link admits in the order in which it serves them, and those that wait to the end.
 fn in_order_of_service<'a>(link: &LinkSpec, count: &'a LinkCount) -> Vec<&'a Admitted> {
     let mut order: Vec<&Admitted> = count.admitted.iter().collect();
-    if matches!(link.queue, QueueSpec::FqCodel(_)) {
+    if changes_order(link) {
         // A packet that takes a detour may come by more than once.
         let mut places: HashMap<u64, VecDeque<usize>> = HashMap::new();
         for (place, &(uid, _)) in count.dequeued.iter().enumerate() {
@@ -93,7 +103,7 @@ fn in_order_of_service<'a>(link: &LinkSpec, count: &'a LinkCount) -> Vec<&'a Adm
 }
 
 /// Every link serves what it admits in order, but for fair queueing, without overlap, and without a pause unless
-/// it has flow control; and its row of the table says so.
+/// it has flow control or a shaper; and its row of the table says so.
 fn links_conserve(scenario: &Scenario, table: &Table, records: &[Record]) -> Result<(), TestCaseError> {
     let end_s = scenario.duration_s;
     for (index, (link, count)) in scenario.links.iter().zip(count_links(scenario, records)).enumerate() {
@@ -104,8 +114,8 @@ fn links_conserve(scenario: &Scenario, table: &Table, records: &[Record]) -> Res
         for (place, packet) in in_order_of_service(link, &count).into_iter().enumerate() {
             let transmission_s = transmission_s(link, packet.size);
             let mut start_s = packet.at_s.max(free_s);
-            if link.flow_control {
-                // When the ring at its far end let it.
+            if pauses(link) {
+                // When the ring at its far end, or its shaper, let it.
                 let begun = count.dequeued.get(place).map_or(end_s, |&(_, begun_s)| begun_s);
                 prop_assert!(begun >= start_s.min(end_s), "{} overlaps at {:?}", link.name, packet);
                 start_s = begun;
@@ -139,7 +149,7 @@ fn links_conserve(scenario: &Scenario, table: &Table, records: &[Record]) -> Res
             QueueLimit::Packets(_) if ns2s_red => {}
             QueueLimit::Packets(limit) => {
                 // While it pauses, none is in service.
-                let waiting = if link.flow_control { limit } else { limit.max(1) - 1 };
+                let waiting = if pauses(link) { limit } else { limit.max(1) - 1 };
                 prop_assert!(inside <= limit as usize && row("queue_max_packets") <= waiting as usize)
             }
             QueueLimit::Bytes(limit) => prop_assert!(sizes <= limit),
@@ -312,7 +322,7 @@ fn hosts_hold_their_packets(scenario: &Scenario, records: &[Record]) -> Result<(
         let spec = &scenario.flows[record.flow as usize];
         let origin = if record.kind == Kind::Ack { spec.to } else { spec.from };
         // Room for a packet of another may be made at the cost of the host's own.
-        let fair = matches!(link.queue, QueueSpec::FqCodel(_));
+        let fair = changes_order(link);
         let held = own && takes && !fair && link.from == origin && scenario.nodes[origin as usize].processor.is_some();
         prop_assert!(!held, "{:?} dropped by its own host", record);
     }

@@ -2,7 +2,8 @@
 
 use crate::engine::common::networks::{AT_DEPARTURE, open_loop, with_queues};
 use crate::engine::common::{floats, flow, integers, link, packets, run, scenario, tcp, trace, udp, wire};
-use proptest::strategy::{Strategy, ValueTree};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use tightlink_sim::Scenario;
 use tightlink_sim::network::queue::codel::CodelSpec;
@@ -10,7 +11,9 @@ use tightlink_sim::network::queue::fq_codel::FqCodelSpec;
 use tightlink_sim::network::queue::pie::PieSpec;
 use tightlink_sim::network::queue::red::{AdaptiveSpec, RedSpec};
 use tightlink_sim::network::queue::threshold::ThresholdSpec;
-use tightlink_sim::network::queue::{Arrival, Held, OnLine, Queue, QueueSpec, Refusal, Site, Verdict, Waiting};
+use tightlink_sim::network::queue::{
+    Arrival, FlowKey, Held, Lost, OnLine, Queue, QueueSpec, Refusal, Site, Verdict, Waiting,
+};
 use tightlink_sim::network::server::Wire;
 use tightlink_sim::packet::{Kind, Packet};
 use tightlink_sim::probe::DropReason;
@@ -90,14 +93,14 @@ fn arrival(now_s: f64, waiting: usize, capable: bool) -> Arrival {
 /// the times at which CoDel drops, and those at which it marks.
 fn overload_codel(ecn: bool, capable: bool, seconds: u32) -> (Vec<f64>, Vec<f64>) {
     let mut held = Held::new(&codel(ecn), SITE).expect("it holds its packets");
-    let (mut lost, mut drops, mut marks) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut lost, mut drops, mut marks) = (Lost::new(), Vec::new(), Vec::new());
     for millisecond in 0..1000 * seconds {
         let now_s = f64::from(millisecond) * 0.001;
         for since_s in [now_s - 0.0005, now_s].into_iter().filter(|&since_s| since_s >= 0.0) {
             let packet = Packet::new(Kind::Segment, 0, 0, 1000, 0.0);
             let packet = if capable { packet.capable() } else { packet };
-            let waiting = Waiting { packet, since_s, flow: 0, marked: false };
-            assert!(held.join(waiting, OnLine { packets: 1, bytes: 1000 }, &mut lost));
+            let waiting = Waiting { packet, since_s, key: FlowKey::default(), marked: false };
+            assert!(held.join(waiting, OnLine { packets: 1, bytes: 1000 }, &mut lost).is_ok());
         }
         let next = held.next(Time::new(now_s), &mut lost).expect("packets wait");
         drops.extend(lost.drain(..).map(|_| now_s));
@@ -367,4 +370,55 @@ fn queues_that_decide_at_departure_are_put_to_work() {
         full += some(DropReason::Queue);
     }
     assert!(managed > 20 && full > 20, "{managed} {full}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Of every queue that holds its packets: none is lost but those that it says, each flow keeps its order, the limit
+    /// holds, and while packets wait the line gets one as soon as a shaper lets it.
+    #[test]
+    fn queues_that_hold_packets_keep_them(
+        queue in prop::sample::select(&AT_DEPARTURE[..]),
+        step in 0u32..1000,
+        limit in prop_oneof![(1u32..20).prop_map(QueueLimit::Packets), (1500u64..20_000).prop_map(QueueLimit::Bytes)],
+        arrivals in prop::collection::vec((0u64..6, 40u32..1500, 0.0..0.004f64, 0usize..3), 1..200),
+    ) {
+        let idle = OnLine { packets: 0, bytes: 0 };
+        let mut held = Held::new(&queue(limit, step), SITE).expect("it holds its packets");
+        let (mut lost, mut now_s) = (Lost::new(), 0.0);
+        let mut last = [0u32; 6];
+        let (mut joined, mut refused, mut gone) = (0, 0, 0);
+        let classes = [0, 46, 1, 8, 34, 0];
+        for (number, (flow, size, pause_s, departures)) in (1u32..).zip(arrivals) {
+            now_s += pause_s;
+            let packet = Packet::new(Kind::Segment, 0, number, size, 0.0);
+            let packet = if flow == 5 { packet.scalable() } else { packet };
+            let key = FlowKey { flow, source: flow % 2, destination: flow % 3, dscp: classes[flow as usize] };
+            match held.join(Waiting { packet, since_s: now_s, key, marked: false }, idle, &mut lost) {
+                Ok(()) => joined += 1,
+                Err(_) => refused += 1,
+            }
+            match limit {
+                QueueLimit::Packets(limit) => prop_assert!(held.len() <= limit as usize),
+                // Each is 40 bytes at least.
+                QueueLimit::Bytes(limit) => prop_assert!(held.len() as u64 <= limit / 40),
+                QueueLimit::Unlimited => {}
+            }
+            for _ in 0..departures {
+                now_s = now_s.max(held.ready_s());
+                let waits = held.len();
+                let next = held.next(Time::new(now_s), &mut lost);
+                prop_assert!(waits == 0 || next.is_some() || held.is_empty());
+                let Some(next) = next else { continue };
+                let flow = next.key.flow as usize;
+                prop_assert!(next.packet.seq() > last[flow], "flow {} in order", flow);
+                last[flow] = next.packet.seq();
+                prop_assert!(!next.marked || next.packet.is_capable());
+                gone += 1;
+            }
+            prop_assert_eq!(joined, held.len() + gone + lost.len());
+        }
+        prop_assert!(refused == 0 || joined > 0);
+    }
 }

@@ -6,7 +6,7 @@ use crate::engine::common::networks::{
     ALL_OTHERS, AT_DEPARTURE, chains, closed_loop, deltas, dumbbells, dumbbells_of_equals, open_loop, with_queues,
 };
 use crate::engine::common::reference::{Columns, Reference};
-use crate::engine::common::{column, floats, flow, link, packets, run, run_with, scenario, tcp};
+use crate::engine::common::{Tables, column, floats, flow, link, packets, run, run_with, scenario, tcp};
 use proptest::prelude::*;
 use tightlink_sim::probe::{Probe, Sampled, Totals};
 use tightlink_sim::scenario::{LinkSpec, Profile, Recovery, TcpSpec, TrafficSpec, TransportSpec};
@@ -139,6 +139,26 @@ fn a_run_with_hardly_an_event_can_be_interrupted() {
     let mut simulation = Simulation::new(&scenario, Totals).expect("the scenario is valid");
     simulation.run(|_| true).expect_err("it is interrupted");
     assert!(simulation.events() < 100_000, "{} events", simulation.events());
+}
+
+/// A run that is interrupted now and then, and continued, is the run that is not.
+#[test]
+fn a_run_that_was_interrupted_can_be_continued() {
+    let mut interrupted = 0;
+    for scenario in some_of(dumbbells()).into_iter().chain(some_of(chains())) {
+        let expected = run(&scenario).text();
+        let mut simulation = Simulation::new(&scenario, Totals).expect("the scenario is valid");
+        let mut stops = false;
+        let mut every_other_time = |_| {
+            stops = !stops;
+            stops
+        };
+        while simulation.run(&mut every_other_time).is_err() {
+            interrupted += 1;
+        }
+        assert_eq!(Tables::of(&simulation).text(), expected);
+    }
+    assert!(interrupted >= 5, "{interrupted}");
 }
 
 /// The first 100 networks of a kind.

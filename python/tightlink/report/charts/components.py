@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import altair as alt
+    import polars as pl
 
     from tightlink.analysis.components import Components
     from tightlink.report.encoding import Width
@@ -33,6 +34,10 @@ _BAR: Final = 24
 _FEW: Final = 8
 #: Beside runs, for names of responses, in pixels.
 _ROOM: Final = 48
+#: Of the ellipse around a group: its share, its points, and of how many runs it is one.
+_INSIDE: Final = 0.95
+_STEPS: Final = 49
+_FEWEST: Final = 3
 
 
 def scree(found: Components, *, title: str = "", height: int = 240, width: Width = "container") -> alt.LayerChart:
@@ -110,6 +115,7 @@ def component_scores(  # noqa: PLR0913
     y: str = "PC2",
     by: str | None = None,
     tell: Sequence[str] = (),
+    around: str | None = None,
     arrows: bool = False,
     title: str = "",
     height: int = 340,
@@ -123,6 +129,7 @@ def component_scores(  # noqa: PLR0913
         y: Component up.
         by: Column of the runs that tells groups apart.
         tell: Columns of the runs to show where the mouse is, besides ``by``.
+        around: Column of the runs whose groups are circled: the ellipse in which 95 % of a normal group would be.
         arrows: Whether to draw where each response points, which makes it a biplot.
         title: Above the chart.
         height: In pixels.
@@ -143,6 +150,8 @@ def component_scores(  # noqa: PLR0913
     scores = found.scores
     if by is not None:
         scores = scores.with_columns(pl.Series(by, map(in_words, scores[by]), dtype=pl.String))
+    if around is not None:
+        tell = [*tell, around]
     shown = scores.select(*dict.fromkeys([*([by] if by is not None else []), *tell, x, y]))
     beside = alt.Scale(padding=_ROOM if arrows else 0)
     place = {"x": _axis(alt.X, found, x).scale(beside), "y": _axis(alt.Y, found, y)}
@@ -155,9 +164,31 @@ def component_scores(  # noqa: PLR0913
         shapes = alt.Scale(domain=told["scale"]["domain"], range=SHAPES)
         dots = dots.encode(color=told, shape=alt.Shape(by, type="nominal", scale=shapes, legend=told["legend"]))
     layers: list[Any] = [*(zero.encode(**{axis: alt.datum(0), "tooltip": alt.value(None)}) for axis in "xy"), dots]
+    if around is not None:
+        circles = alt.Chart(_circles(scores, around, x, y)).mark_line(color=palette.NEUTRAL, strokeWidth=1)
+        layers.append(circles.encode(**place, detail=around, order="step", tooltip=around))
     if arrows:
         layers += _arrows(found, x, y, place, height)
     return finished(alt.LayerChart(layer=layers), title, height, width, {})
+
+
+def _circles(scores: pl.DataFrame, around: str, x: str, y: str) -> pl.DataFrame:
+    """Of each group of three or more the ellipse around its mean: two normal numbers are in it with 95 %."""
+    import numpy as np
+    import polars as pl
+    from scipy.stats import chi2
+
+    turn = np.linspace(0.0, 2 * np.pi, _STEPS)
+    circle = np.sqrt(chi2.ppf(_INSIDE, 2)) * np.stack([np.cos(turn), np.sin(turn)])
+    rows = []
+    for (name,), group in scores.group_by(around, maintain_order=True):
+        if group.height < _FEWEST:
+            continue
+        points = group.select(x, y).to_numpy()
+        values, vectors = np.linalg.eigh(np.cov(points.T))
+        ellipse = points.mean(axis=0)[:, None] + vectors @ (np.sqrt(np.maximum(values, 0.0))[:, None] * circle)
+        rows.append(pl.DataFrame({around: [name] * _STEPS, "step": range(_STEPS), x: ellipse[0], y: ellipse[1]}))
+    return pl.concat(rows) if rows else pl.DataFrame({around: [], "step": [], x: [], y: []})
 
 
 def _arrows(found: Components, x: str, y: str, place: dict[str, Any], height: int) -> list[Any]:

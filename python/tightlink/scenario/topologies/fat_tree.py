@@ -37,9 +37,8 @@ class FatTree(Topology):
     aggregation switches from p k/2, the hosts from p k²/4 on. Link i of edge_link and of core_link leads up from
     switch i div k/2.
 
-    There is one shortest path to each edge switch, and the switches of a pod have theirs through different
-    aggregation and core switches; all hosts of one edge switch are reached over one link down to it.
-    Flows may spread further with ``path``.
+    Between pods there are k²/4 paths of six links: each flow takes one of them by its hash (``routing.ecmp``).
+    Users and datagrams take one to each edge switch, those of a pod through different aggregation and core switches.
 
     Example:
         >>> net = FatTree(k=4, link={"rate": "1 Gbit/s"})

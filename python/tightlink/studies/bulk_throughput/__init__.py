@@ -12,7 +12,7 @@ from typing import Final
 
 from tightlink.studies.bulk_throughput import live
 from tightlink.studies.bulk_throughput.observe import observe
-from tightlink.studies.bulk_throughput.observe.cells import measure
+from tightlink.studies.bulk_throughput.observe.grids import measure
 from tightlink.studies.bulk_throughput.report import report
 from tightlink.studies.bulk_throughput.setup import tasks
 from tightlink.studies.study import Live, Study

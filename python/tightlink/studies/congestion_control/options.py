@@ -14,15 +14,20 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tightlink.studies.congestion_control.setup import Chosen
+    from tightlink.studies.congestion_control.setup.experiment import Size
 
 #: A period must have some intervals.
 _SHORTEST_S: Final = 30
+_EVIDENCE: Final = ("run", "stored")
+#: Options of a size.
+_SIZES: Final = ("routers", "scale", "duration")
 
 OPTIONS: Final = {
     "routers": "the part of the access routers that have users, each as it is, such as 1/3",
     "scale": "sources and speeds, of those of the document's networks, such as 1/10",
     "duration": 'simulated time of each run, such as "25 min"',
     "experiments": "which to run, such as sensitivity,1b",
+    "evidence": '"run" simulates the heavier runs instead, hours of them; "stored" takes what is stored of these',
 }
 
 
@@ -32,7 +37,35 @@ def chosen(options: Mapping[str, str]) -> Chosen:
     Raises:
         ScenarioError: An option has no such value.
     """
-    size = setup.DEFAULT
+    names = _names(options["experiments"]) if "experiments" in options else ()
+    if "evidence" in options:
+        return _with_evidence(options, names)
+    return setup.chosen(names or setup.CHOSEN, _size(options, setup.DEFAULT))
+
+
+def _with_evidence(options: Mapping[str, str], names: tuple[str, ...]) -> Chosen:
+    """The heavier runs, to be simulated or as they are stored; these have their own sizes."""
+    if (what := options["evidence"]) not in _EVIDENCE:
+        raise ScenarioError(one_of(_EVIDENCE), key="--evidence", value=what, suggestion=closest(what, _EVIDENCE))
+    if what == "run":
+        for name in names:
+            if name not in setup.HEAVIER:
+                like = closest(name, setup.HEAVIER)
+                raise ScenarioError(one_of(setup.HEAVIER), key="--experiments", value=name, suggestion=like)
+        return setup.at_heavier_sizes(
+            setup.chosen(()), {name: _size(options, setup.heavier(name)[1]) for name in names or setup.HEAVIER}
+        )
+    for option in _SIZES:
+        if option in options:
+            expected = "to be left out beside --evidence stored, which has a size of its own"
+            raise ScenarioError(expected, key=f"--{option}", value=options[option])
+    there = [name for name in setup.HEAVIER if setup.file_of(name).exists() and (not names or name in names)]
+    own = setup.chosen(names or setup.CHOSEN)
+    return setup.at_heavier_sizes(own, dict.fromkeys(there, setup.DEFAULT), stored=True)
+
+
+def _size(options: Mapping[str, str], size: Size) -> Size:
+    """A size with what is given of it."""
     if "routers" in options:
         size = replace(size, routers=_part("routers", options["routers"], "a part of the access routers, such as 1/3"))
     if "scale" in options:
@@ -40,7 +73,7 @@ def chosen(options: Mapping[str, str]) -> Chosen:
         size = replace(size, scale=_part("scale", options["scale"], expected))
     if "duration" in options:
         size = replace(size, duration=_duration(options["duration"]))
-    return setup.chosen(setup.CHOSEN if "experiments" not in options else _names(options["experiments"]), size)
+    return size
 
 
 def command(options: Mapping[str, str]) -> str:

@@ -1,7 +1,7 @@
-"""Study ``evaluation``: congestion controls of one's choice through one pack of tests, side by side.
+"""Study ``evaluation``: congestion controls, or queues, of one's choice through one pack of tests, side by side.
 
-The tests are in the terms of RFC 5166 (metrics), RFC 9743 (what to evaluate in a new control) and the Common TCP
-Evaluation Suite (draft-irtf-iccrg-tcpeval). It claims nothing.
+The tests of controls are in the terms of RFC 5166 (metrics), RFC 9743 (what to evaluate in a new control) and the
+Common TCP Evaluation Suite (draft-irtf-iccrg-tcpeval), those of queues after RFC 7928. It claims nothing.
 
 Example:
     >>> import tightlink as tl
@@ -21,10 +21,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from tightlink.errors import ScenarioError
 from tightlink.studies.evaluation.observe import observe
 from tightlink.studies.evaluation.report import report
-from tightlink.studies.evaluation.setup.controls import Control, controls, listed
-from tightlink.studies.evaluation.setup.pack import Test, chosen
+from tightlink.studies.evaluation.setup.controls import controls, listed
+from tightlink.studies.evaluation.setup.disciplines import disciplines
+from tightlink.studies.evaluation.setup.pack import chosen
 from tightlink.studies.evaluation.setup.trials import trials
 from tightlink.studies.running import study
 from tightlink.studies.study import Study
@@ -36,26 +38,29 @@ if TYPE_CHECKING:
     from tightlink.experiment.progress import ExperimentProgress
     from tightlink.studies.evaluation.observe import Evaluation
     from tightlink.studies.evaluation.setup.controls import Given
+    from tightlink.studies.evaluation.setup.disciplines import GivenQueue
+    from tightlink.studies.evaluation.setup.pack import Kind, Subject, Test
 
 #: Standard TCP (RFC 5681), the default of most systems (RFC 9438), and what does not wait for losses.
 _CONTROLS: Final = ("reno", "cubic", "bbr")
 _OPTIONS: Final = {
     "congestion": 'congestion controls to evaluate, such as "reno, fast:alpha=20 packets"',
+    "queues": 'queues to evaluate instead, by the pack of RFC 7928, such as "codel, cake:isolation=flows"',
     "tests": "which tests to make, such as ramp-up,queues",
 }
 
 
-def of(those: Sequence[Control], tests: Sequence[Test]) -> Study:
-    """The study of these controls in these tests."""
+def of(those: Sequence[Subject], tests: Sequence[Test], kind: Kind = "control") -> Study:
+    """The study of these controls or queues in these tests."""
     planned = trials(those, tests)
-    words = {"congestion": ", ".join(control.label for control in those)}
-    if len(tests) < len(chosen(None)):
+    words = {"congestion" if kind == "control" else "queues": ", ".join(subject.label for subject in those)}
+    if len(tests) < len(chosen(None, kind)):
         words["tests"] = ",".join(test.name for test in tests)
     return Study(
         "evaluation",
-        "congestion controls of your choice through one pack of tests (RFC 5166, RFC 9743)",
+        "congestion controls or queues of your choice through one pack of tests (RFC 5166, RFC 9743, RFC 7928)",
         lambda: [task for trial in planned for task in trial.tasks().values()],
-        partial(observe, those, tests, planned),
+        partial(observe, those, tests, planned, kind),
         report=report,
         command="".join(f" --{name} {shlex.quote(value)}" for name, value in words.items()),
         options=_OPTIONS,
@@ -69,8 +74,12 @@ def _adapted(options: Mapping[str, str]) -> Study:
     Raises:
         ScenarioError: There is no such control, option or test.
     """
-    wanted = listed(options["congestion"]) if "congestion" in options else _CONTROLS
     tests = [name.strip() for name in options["tests"].split(",")] if "tests" in options else None
+    if "queues" in options:
+        if "congestion" in options:
+            raise ScenarioError("either congestion or queues, not both", key="queues", value=options["queues"])
+        return of(disciplines(listed(options["queues"])), chosen(tests, "queue"), "queue")
+    wanted = listed(options["congestion"]) if "congestion" in options else _CONTROLS
     return of(controls(wanted), chosen(tests))
 
 
@@ -102,7 +111,49 @@ def evaluate(  # noqa: PLR0913
         ScenarioError: There is no such control, option or test.
         TightlinkError: The folder holds something else, another process works in it, or runs failed.
     """
-    wanted = of(controls(those), chosen(tests))
+    return _evaluated(of(controls(those), chosen(tests)), output, jobs, cluster, with_lab, progress, watch)
+
+
+def evaluate_queues(  # noqa: PLR0913
+    those: Iterable[GivenQueue],
+    *,
+    tests: Iterable[str] | None = None,
+    output: str | os.PathLike[str] | None = None,
+    jobs: int = 1,
+    cluster: str | None = None,
+    with_lab: bool = False,
+    progress: Callable[[str], None] | None = None,
+    watch: Callable[[ExperimentProgress], None] | None = None,
+) -> Evaluation:
+    """Put queue disciplines through the pack of tests after RFC 7928.
+
+    Args:
+        those: Names, NAME:option=value,…, or tables with a ``kind``, as a link's ``queue`` has them.
+        tests: Names of tests; without them, all.
+        output: As of `evaluate`.
+        jobs: Runs to simulate at a time; the results do not depend on it.
+        cluster: Address of a Dask scheduler to simulate them instead.
+        with_lab: Whether the report opens the scenarios in the lab, for which it contains the engine.
+        progress: Told, line by line, what it is doing.
+        watch: Told after every run how far it is.
+
+    Raises:
+        ScenarioError: There is no such queue, option or test.
+        TightlinkError: The folder holds something else, another process works in it, or runs failed.
+    """
+    wanted = of(disciplines(those), chosen(tests, "queue"), "queue")
+    return _evaluated(wanted, output, jobs, cluster, with_lab, progress, watch)
+
+
+def _evaluated(  # noqa: PLR0913, PLR0917
+    wanted: Study,
+    output: str | os.PathLike[str] | None,
+    jobs: int,
+    cluster: str | None,
+    with_lab: bool,  # noqa: FBT001
+    progress: Callable[[str], None] | None,
+    watch: Callable[[ExperimentProgress], None] | None,
+) -> Evaluation:
     folder = Path(tempfile.mkdtemp(prefix="tightlink-") if output is None else output)
     found = study(wanted, folder, jobs=jobs, cluster=cluster, with_lab=with_lab, progress=progress, watch=watch)
     evaluation: Evaluation = replace(found.observed, folder=folder)

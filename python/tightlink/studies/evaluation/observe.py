@@ -16,16 +16,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from tightlink.run import Run
-    from tightlink.studies.evaluation.setup.controls import Control
-    from tightlink.studies.evaluation.setup.pack import Headline, Test
+    from tightlink.studies.evaluation.setup.pack import Headline, Kind, Subject, Test
     from tightlink.studies.evaluation.setup.trials import Trial
 
 _MEASURES: Any = {
-    "control": pl.String, "test": pl.String, "setting": pl.String, "seed": pl.Int64, "measure": pl.String,
+    "test": pl.String, "setting": pl.String, "seed": pl.Int64, "measure": pl.String,
     "value": pl.Float64,
 }  # fmt: skip
 _SUMMARY: Any = {
-    "control": pl.String, "test": pl.String, "setting": pl.String, "measure": pl.String, "value": pl.Float64,
+    "test": pl.String, "setting": pl.String, "measure": pl.String, "value": pl.Float64,
     "half_width": pl.Float64, "replications": pl.Int64, "never": pl.Int64,
 }  # fmt: skip
 
@@ -44,9 +43,10 @@ class Mean:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Congestion controls, side by side."""
+    """Congestion controls or queues, side by side."""
 
-    controls: Sequence[Control]
+    controls: Sequence[Subject]
+    """What was evaluated."""
     tests: Sequence[Test]
     measures: pl.DataFrame
     """A row for each value of each run; the value is missing where something never happened."""
@@ -54,11 +54,13 @@ class Evaluation:
     """What the report draws over time, by control, test and setting, with the first seed."""
     folder: Path = Path()
     """With runs, tables and report."""
+    kind: Kind = "control"
+    """What was evaluated: the name of the first column."""
 
     @property
     def values(self) -> dict[str, float | None]:
         """The summary by name, for claims: ``CONTROL.TEST.SETTING.MEASURE``."""
-        keys = ("control", "test", "setting", "measure")
+        keys = (self.kind, "test", "setting", "measure")
         return {".".join(row[key] for key in keys): row["value"] for row in self.summary.iter_rows(named=True)}
 
     @property
@@ -68,15 +70,15 @@ class Evaluation:
         Where something did not happen with some seeds, ``value`` is the median, in which these come last, and
         missing where it is one of these; ``never`` counts them.
         """
-        keys = ["control", "test", "setting", "measure"]
+        keys = [self.kind, "test", "setting", "measure"]
         grouped = self.measures.group_by(keys, maintain_order=True).agg("value")
         rows = [(*row[:-1], *_summarised(row[-1])) for row in grouped.iter_rows()]
-        return pl.DataFrame(rows, schema=_SUMMARY, orient="row")
+        return pl.DataFrame(rows, schema={self.kind: pl.String} | _SUMMARY, orient="row")
 
     def described(self) -> dict[str, Any]:
         """Controls, tests and summary, as ``--json`` prints them."""
         return {
-            "controls": {control.label: control.value for control in self.controls},
+            f"{self.kind}s": {control.label: control.value for control in self.controls},
             "tests": {test.name: test.about for test in self.tests},
             "summary": self.summary.to_dicts(),
         }
@@ -89,14 +91,14 @@ class Evaluation:
                 rows = summary.filter((pl.col("test") == test.name) & (pl.col("measure") == headline.measure))
                 if headline.setting is not None:
                     rows = rows.filter(pl.col("setting") == headline.setting)
-                own = {control.label: rows.filter(pl.col("control") == control.label) for control in self.controls}
+                own = {control.label: rows.filter(pl.col(self.kind) == control.label) for control in self.controls}
                 yield test, headline, {label: _mean(found) for label, found in own.items()}
 
 
 def observe(
-    controls: Sequence[Control], tests: Sequence[Test], planned: Sequence[Trial], runs: Mapping[str, Run]
+    controls: Sequence[Subject], tests: Sequence[Test], planned: Sequence[Trial], kind: Kind, runs: Mapping[str, Run]
 ) -> Evaluation:
-    """What the runs of trials say of the controls."""
+    """What the runs of trials say of the controls or queues."""
     rows: list[tuple[Any, ...]] = []
     curves: dict[tuple[str, str, str], pl.DataFrame] = {}
     for trial in planned:
@@ -107,7 +109,8 @@ def observe(
         rows += [(*place, case.seed, name, value) for name, value in case.measure(own).items()]
         if case.curve is not None and place not in curves:
             curves[place] = case.curve(own)
-    return Evaluation(controls, tests, pl.DataFrame(rows, schema=_MEASURES, orient="row"), curves)
+    measures = pl.DataFrame(rows, schema={kind: pl.String} | _MEASURES, orient="row")
+    return Evaluation(controls, tests, measures, curves, kind=kind)
 
 
 def _summarised(values: list[float | None]) -> tuple[float | None, float | None, int, int]:

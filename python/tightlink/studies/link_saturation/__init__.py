@@ -11,7 +11,7 @@ from typing import Final
 
 from tightlink.studies.link_saturation import live
 from tightlink.studies.link_saturation.observe import observe
-from tightlink.studies.link_saturation.observe.measures import of_run
+from tightlink.studies.link_saturation.observe.saturation import of_run
 from tightlink.studies.link_saturation.report import report
 from tightlink.studies.link_saturation.setup import tasks
 from tightlink.studies.study import Live, Study

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from tightlink.studies.network_congestion.observe import observe
-from tightlink.studies.network_congestion.observe.measured import row
+from tightlink.studies.network_congestion.observe.load import row
 from tightlink.studies.network_congestion.report import report
 from tightlink.studies.network_congestion.setup import tasks
 from tightlink.studies.study import Study

@@ -21,7 +21,7 @@ from tightlink.report import Row, Section, Table, Text, charts
 from tightlink.scenario import Bulk, Scenario, Tcp
 from tightlink.studies.live import Measurement, machine
 from tightlink.studies.one_flow.observe.cases import Measured, measure
-from tightlink.studies.one_flow.setup.cases import CASES, RECEIVER, SENDER, START_S, STOP_S, Case, link
+from tightlink.studies.one_flow.setup import CASES, RECEIVER, SENDER, START_S, STOP_S, Case, link
 from tightlink.studies.study import Report
 from tightlink.studies.words import percent
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from tightlink.experiment.claims import Claim
     from tightlink.run import Run
+
 
 #: IP 20, TCP 20 and timestamps 12: what Linux adds where ns-2 adds 40.
 _HEADER_BYTES: Final = 52

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::fifo::Fifo;
-use super::{OnLine, Site, Store, Waiting};
+use super::{Lost, OnLine, Refusal, Site, Store, Waiting};
 use crate::scenario::QueueLimit;
 use crate::time::Time;
 
@@ -57,7 +57,7 @@ impl Control {
         line: &mut Fifo,
         largest_bytes: u64,
         now: Time,
-        lost: &mut Vec<Waiting>,
+        lost: &mut Lost,
     ) -> Option<Waiting> {
         let now_s = now.seconds();
         let (mut head, mut late) = self.take(law, line, largest_bytes, now_s)?;
@@ -110,13 +110,13 @@ impl Control {
         line: &mut Fifo,
         largest_bytes: u64,
         now_s: f64,
-        lost: &mut Vec<Waiting>,
+        lost: &mut Lost,
     ) -> Option<(Waiting, bool)> {
         if law.ecn && head.packet.is_capable() {
             head.marked = true;
             return Some((head, true));
         }
-        lost.push(head);
+        lost.push((head, Refusal::Managed));
         self.take(law, line, largest_bytes, now_s)
     }
 
@@ -157,16 +157,16 @@ impl Store for Codel {
         Self { limit, law, line: Fifo::default(), control: Control::default(), largest_bytes: 0 }
     }
 
-    fn join(&mut self, packet: Waiting, on_line: OnLine, _: &mut Vec<Waiting>) -> bool {
-        let takes = self.has_room(packet.packet.size(), on_line);
-        if takes {
-            self.largest_bytes = self.largest_bytes.max(u64::from(packet.packet.size()));
-            self.line.push(packet);
+    fn join(&mut self, packet: Waiting, on_line: OnLine, _: &mut Lost) -> Result<(), Refusal> {
+        if !self.has_room(packet.packet.size(), on_line) {
+            return Err(Refusal::Full);
         }
-        takes
+        self.largest_bytes = self.largest_bytes.max(u64::from(packet.packet.size()));
+        self.line.push(packet);
+        Ok(())
     }
 
-    fn next(&mut self, now: Time, lost: &mut Vec<Waiting>) -> Option<Waiting> {
+    fn next(&mut self, now: Time, lost: &mut Lost) -> Option<Waiting> {
         self.control.next(self.law, &mut self.line, self.largest_bytes, now, lost)
     }
 

@@ -23,6 +23,35 @@ impl Fifo {
         Some(waiting)
     }
 
+    /// The packet that came first.
+    pub(super) fn first(&self) -> Option<&Waiting> {
+        self.packets.front()
+    }
+
+    /// The packet that came last.
+    pub(super) fn last(&self) -> Option<&Waiting> {
+        self.packets.back()
+    }
+
+    /// Takes the packet that came last.
+    pub(super) fn pop_last(&mut self) -> Option<Waiting> {
+        let waiting = self.packets.pop_back()?;
+        self.bytes -= u64::from(waiting.packet.size());
+        Some(waiting)
+    }
+
+    /// All packets, in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Waiting> {
+        self.packets.iter()
+    }
+
+    /// Takes the packet at a place.
+    pub(super) fn remove(&mut self, place: usize) -> Option<Waiting> {
+        let waiting = self.packets.remove(place)?;
+        self.bytes -= u64::from(waiting.packet.size());
+        Some(waiting)
+    }
+
     pub(super) fn len(&self) -> usize {
         self.packets.len()
     }

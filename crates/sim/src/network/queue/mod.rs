@@ -13,13 +13,24 @@ use crate::random::Mrg32k3a;
 use crate::scenario::{LinkSpec, Profile, QueueLimit, Scenario};
 use crate::time::Time;
 
+pub use flow_key::FlowKey;
+
+pub mod cake;
+pub mod cobalt;
 pub mod codel;
 pub mod drop_tail;
+pub mod drr;
+pub mod dualpi2;
 mod fifo;
+pub mod flow_key;
+mod flow_queues;
+pub mod fq_cobalt;
 pub mod fq_codel;
+pub mod fq_pie;
 pub mod pie;
 pub mod red;
 pub mod rem;
+pub mod strict;
 pub mod threshold;
 
 /// What a queue knows of the link that it belongs to.
@@ -157,11 +168,14 @@ pub struct Waiting {
     pub packet: Packet,
     /// When it came, in seconds.
     pub since_s: f64,
-    /// A number that stands for its flow and direction.
-    pub flow: u64,
+    /// Whose it is.
+    pub key: FlowKey,
     /// The queue marks it.
     pub marked: bool,
 }
+
+/// Packets that a queue loses, each with the reason.
+pub type Lost = Vec<(Waiting, Refusal)>;
 
 /// What is on the line, for a queue that holds the packets behind it.
 #[derive(Clone, Copy, Debug)]
@@ -182,13 +196,20 @@ pub trait Store {
     /// An empty queue.
     fn new(spec: &Self::Spec, site: Site<'_>) -> Self;
 
-    /// Takes a packet in, unless it is full: false. Those of the packets in the queue that are lost for it are
-    /// appended to `lost`.
-    fn join(&mut self, packet: Waiting, on_line: OnLine, lost: &mut Vec<Waiting>) -> bool;
+    /// Takes a packet in. Those of the packets in the queue that are lost for it are appended to `lost`.
+    ///
+    /// # Errors
+    /// It does not, and why.
+    fn join(&mut self, packet: Waiting, on_line: OnLine, lost: &mut Lost) -> Result<(), Refusal>;
 
-    /// The packet that goes on the line at `now`; there is one unless none waits. Those that are lost are
-    /// appended to `lost`.
-    fn next(&mut self, now: Time, lost: &mut Vec<Waiting>) -> Option<Waiting>;
+    /// The packet that goes on the line at `now`, which is free then and [ready](Self::ready_s); there is one unless none
+    /// waits. Those that are lost are appended to `lost`.
+    fn next(&mut self, now: Time, lost: &mut Lost) -> Option<Waiting>;
+
+    /// When the next packet may go on the line, in seconds, though that be free before: of a queue that shapes.
+    fn ready_s(&self) -> f64 {
+        0.0
+    }
 
     /// Whether the limit leaves room for a packet of `size` bytes.
     fn has_room(&self, size: u32, on_line: OnLine) -> bool;
@@ -203,6 +224,11 @@ pub trait Store {
 
     /// Time that the packets waiting have waited until `now_s`, summed, in seconds, added to `sum_s`.
     fn waited_s(&self, sum_s: f64, now_s: f64) -> f64;
+
+    /// Random numbers drawn so far.
+    fn random_draws(&self) -> u64 {
+        0
+    }
 }
 
 macro_rules! queues {
@@ -334,17 +360,36 @@ macro_rules! queues {
                 }
             }
 
-            /// Takes a packet in, unless it is full: false. Those that are lost for it are appended to `lost`.
-            pub fn join(&mut self, packet: Waiting, on_line: OnLine, lost: &mut Vec<Waiting>) -> bool {
+            /// Takes a packet in. Those that are lost for it are appended to `lost`.
+            ///
+            /// # Errors
+            /// It does not, and why.
+            pub fn join(&mut self, packet: Waiting, on_line: OnLine, lost: &mut Lost) -> Result<(), Refusal> {
                 match self {
                     $(Self::$held_type(queue) => queue.join(packet, on_line, lost),)+
                 }
             }
 
             /// The packet that goes on the line at `now`. Those that are lost are appended to `lost`.
-            pub fn next(&mut self, now: Time, lost: &mut Vec<Waiting>) -> Option<Waiting> {
+            pub fn next(&mut self, now: Time, lost: &mut Lost) -> Option<Waiting> {
                 match self {
                     $(Self::$held_type(queue) => queue.next(now, lost),)+
+                }
+            }
+
+            /// When the next packet may go on the line, in seconds, though that be free before.
+            #[must_use]
+            pub fn ready_s(&self) -> f64 {
+                match self {
+                    $(Self::$held_type(queue) => queue.ready_s(),)+
+                }
+            }
+
+            /// Random numbers drawn so far.
+            #[must_use]
+            pub fn random_draws(&self) -> u64 {
+                match self {
+                    $(Self::$held_type(queue) => queue.random_draws(),)+
                 }
             }
 
@@ -396,5 +441,15 @@ queues! {
         "rem" => rem::Rem;
     at departure:
         "codel" => codel::Codel,
-        "fq-codel" => fq_codel::FqCodel;
+        "fq-codel" => fq_codel::FqCodel,
+        "fq-pie" => fq_pie::FqPie,
+        "cobalt" => cobalt::Cobalt,
+        "fq-cobalt" => fq_cobalt::FqCobalt,
+        "cake" => cake::Cake,
+        "dualpi2" => dualpi2::DualPi2,
+        "drr" => drr::Drr,
+        "strict" => strict::Strict;
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -47,51 +47,49 @@ const MARKS_BELOW: f64 = 0.1;
 const CAPPED_FROM: f64 = 0.1;
 const CAP: f64 = 0.02;
 
-/// A PIE queue.
-#[derive(Clone, Debug)]
-pub struct Pie(Box<State>);
-
-#[derive(Clone, Debug)]
-struct State {
-    spec: PieSpec,
-    probability: f64,
-    /// Delay at the last update, in seconds.
-    delay_s: f64,
-    /// How long a burst may still last, in seconds.
-    burst_s: f64,
-    /// Updates made so far.
-    updates: u64,
-    stream: Stream,
+/// The parameters of the controller.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Law {
+    pub(super) target_s: f64,
+    pub(super) update_s: f64,
+    pub(super) burst_s: f64,
 }
 
-impl State {
-    /// Makes the updates up to `now_s`. The line has been, or will be, free from `free_s` on.
-    fn catch_up(&mut self, now_s: f64, free_s: f64) {
-        loop {
-            let at_s = (self.updates + 1) as f64 * self.spec.update_s;
-            if at_s > now_s {
-                return;
-            }
-            if at_s >= free_s && self.is_at_rest() {
-                // Nothing changes until a packet comes: the rest at once.
-                self.updates = (now_s / self.spec.update_s) as u64;
-                while self.updates as f64 * self.spec.update_s > now_s {
-                    self.updates -= 1;
-                }
-                return;
-            }
-            self.updates += 1;
-            self.update((free_s - at_s).max(0.0));
+impl Law {
+    /// The largest number whose update is not later than `now_s`.
+    pub(super) fn updates_until(&self, now_s: f64) -> u64 {
+        let mut updates = (now_s / self.update_s) as u64;
+        while updates as f64 * self.update_s > now_s {
+            updates -= 1;
         }
+        updates
+    }
+}
+
+/// The state of the controller over one waiting line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Controller {
+    pub(super) probability: f64,
+    /// Delay at the last update, in seconds.
+    pub(super) delay_s: f64,
+    /// How long a burst may still last, in seconds.
+    pub(super) burst_s: f64,
+}
+
+impl Controller {
+    /// At rest.
+    pub(super) fn new(law: Law) -> Self {
+        Self { probability: 0.0, delay_s: 0.0, burst_s: law.burst_s }
     }
 
-    fn is_at_rest(&self) -> bool {
-        self.probability == 0.0 && self.delay_s == 0.0 && self.burst_s == self.spec.burst_s
+    /// Whether an update without delay changes nothing.
+    pub(super) fn is_at_rest(&self, law: Law) -> bool {
+        self.probability == 0.0 && self.delay_s == 0.0 && self.burst_s == law.burst_s
     }
 
     /// One update (§4.2, §4.4).
-    fn update(&mut self, delay_s: f64) {
-        let PieSpec { target_s, update_s, burst_s, .. } = self.spec;
+    pub(super) fn update(&mut self, law: Law, delay_s: f64) {
+        let Law { target_s, update_s, burst_s } = law;
         let mut change = ALPHA * (delay_s - target_s) + BETA * (delay_s - self.delay_s);
         if let Some((_, divisor)) = TUNING.iter().find(|(below, _)| self.probability < *below) {
             change /= divisor;
@@ -109,11 +107,49 @@ impl State {
         self.delay_s = delay_s;
     }
 
-    /// Whether an arrival is chosen to tell its sender.
-    fn chooses(&mut self, arrival: &Arrival) -> bool {
-        let short = self.delay_s < self.spec.target_s / 2.0 && self.probability < MILD
-            || arrival.bytes <= SHORT_PACKETS * MEAN_PACKET_BYTES;
-        self.burst_s == 0.0 && !short && self.stream.chance(self.probability)
+    /// Whether an arrival is chosen to tell its sender, where so many bytes wait and are in service.
+    pub(super) fn chooses(&self, law: Law, bytes: u64, stream: &mut Stream) -> bool {
+        let short =
+            self.delay_s < law.target_s / 2.0 && self.probability < MILD || bytes <= SHORT_PACKETS * MEAN_PACKET_BYTES;
+        self.burst_s == 0.0 && !short && stream.chance(self.probability)
+    }
+
+    /// Whether an arrival that is chosen is marked, if it can be.
+    pub(super) fn marks(&self) -> bool {
+        self.probability <= MARKS_BELOW
+    }
+}
+
+/// A PIE queue.
+#[derive(Clone, Debug)]
+pub struct Pie(Box<State>);
+
+#[derive(Clone, Debug)]
+struct State {
+    spec: PieSpec,
+    law: Law,
+    controller: Controller,
+    /// Updates made so far.
+    updates: u64,
+    stream: Stream,
+}
+
+impl State {
+    /// Makes the updates up to `now_s`. The line has been, or will be, free from `free_s` on.
+    fn catch_up(&mut self, now_s: f64, free_s: f64) {
+        loop {
+            let at_s = (self.updates + 1) as f64 * self.law.update_s;
+            if at_s > now_s {
+                return;
+            }
+            if at_s >= free_s && self.controller.is_at_rest(self.law) {
+                // Nothing changes until a packet comes: the rest at once.
+                self.updates = self.law.updates_until(now_s);
+                return;
+            }
+            self.updates += 1;
+            self.controller.update(self.law, (free_s - at_s).max(0.0));
+        }
     }
 }
 
@@ -122,11 +158,12 @@ impl Discipline for Pie {
     const HELP: &'static str = "a controller of the queueing delay drops or marks arrivals (RFC 8033)";
 
     fn new(spec: &PieSpec, site: Site<'_>) -> Self {
+        let PieSpec { target_s, update_s, burst_s, .. } = *spec;
+        let law = Law { target_s, update_s, burst_s };
         Self(Box::new(State {
             spec: *spec,
-            probability: 0.0,
-            delay_s: 0.0,
-            burst_s: spec.burst_s,
+            law,
+            controller: Controller::new(law),
             updates: 0,
             stream: Stream::new(site.seed, site.link, 0, "queue"),
         }))
@@ -134,10 +171,11 @@ impl Discipline for Pie {
 
     fn admit(&mut self, arrival: &Arrival) -> Verdict {
         self.0.catch_up(arrival.now.seconds(), arrival.free_s);
-        if !self.has_room(arrival) {
+        let State { spec, law, controller, stream, .. } = &mut *self.0;
+        if !spec.limit.takes(arrival.packets, arrival.bytes, arrival.size) {
             Verdict::Refuse(Refusal::Full)
-        } else if self.0.chooses(arrival) {
-            Verdict::too_long(self.0.spec.ecn && arrival.capable && self.0.probability <= MARKS_BELOW)
+        } else if controller.chooses(*law, arrival.bytes, stream) {
+            Verdict::too_long(spec.ecn && arrival.capable && controller.marks())
         } else {
             Verdict::Take
         }
@@ -186,7 +224,10 @@ mod tests {
                 now_s = next_s;
                 late.catch_up(now_s, free_s);
                 punctual.catch_up(now_s, free_s);
-                let seen = |state: &State| (state.probability, state.delay_s, state.burst_s, state.updates);
+                let seen = |state: &State| {
+                    let Controller { probability, delay_s, burst_s } = state.controller;
+                    (probability, delay_s, burst_s, state.updates)
+                };
                 prop_assert_eq!(seen(&late), seen(&punctual));
                 free_s = free_s.max(now_s) + work_s;
             }
@@ -195,17 +236,17 @@ mod tests {
 
     #[test]
     fn the_probability_moves_as_the_controller_says() {
-        let mut state = state();
-        state.update(0.055);
+        let State { law, mut controller, .. } = state();
+        controller.update(law, 0.055);
         // §4.2: 0.125 (55 − 15) ms + 1.25 (55 − 0) ms, over 2048 at first.
         let expected = (0.125 * 0.04 + 1.25 * 0.055) / 2048.0;
-        assert!((state.probability / expected - 1.0).abs() < 1e-12, "{}", state.probability);
-        assert_eq!(state.burst_s, 0.15 - 0.015);
-        (state.probability, state.delay_s) = (0.3, 0.0);
-        state.update(10.0);
-        assert!((state.probability - 0.32).abs() < 1e-12, "§5.5: by 2 % at most, not {}", state.probability);
-        (state.probability, state.delay_s) = (0.3, 0.0);
-        state.update(0.0);
-        assert!((state.probability - 0.98 * (0.3 - 0.125 * 0.015)).abs() < 1e-12, "{}", state.probability);
+        assert!((controller.probability / expected - 1.0).abs() < 1e-12, "{}", controller.probability);
+        assert_eq!(controller.burst_s, 0.15 - 0.015);
+        (controller.probability, controller.delay_s) = (0.3, 0.0);
+        controller.update(law, 10.0);
+        assert!((controller.probability - 0.32).abs() < 1e-12, "§5.5: by 2 % at most, not {}", controller.probability);
+        (controller.probability, controller.delay_s) = (0.3, 0.0);
+        controller.update(law, 0.0);
+        assert!((controller.probability - 0.98 * (0.3 - 0.125 * 0.015)).abs() < 1e-12, "{}", controller.probability);
     }
 }

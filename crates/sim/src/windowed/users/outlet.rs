@@ -39,6 +39,13 @@ impl Calendar {
         Self { timers, arrivals, leaving, clock, window: 0, end }
     }
 
+    /// Plans an event of a site, before the first window.
+    pub fn plan(&mut self, event: Key, site: u32) {
+        if event.time < self.end {
+            self.timers.push(self.clock.window(event.time), (event, site));
+        }
+    }
+
     /// Begins a window: what is to be done in it at which site, and which packets reach the router of which.
     #[inline]
     pub fn begin(&mut self, window: Window, mut due: impl FnMut(u32, Due), mut leaving: impl FnMut(u32, Arrival)) {
@@ -112,11 +119,20 @@ impl Schedule for Turns<'_> {
     }
 }
 
+/// Which stop is next for packets that come to a node.
+#[derive(Clone, Copy, Debug)]
+pub enum Next<'a> {
+    /// That towards the destination of the packet: the stops by destination.
+    ByDestination(&'a [u32]),
+    /// That of the path of its flow: the stops by position.
+    ByPosition(&'a [u32]),
+}
+
 /// Where packets go that come to a node: the stops behind it.
 #[derive(Debug)]
 pub struct Router<'a> {
-    /// The next stops, by destination.
-    pub next: &'a [u32],
+    /// Which stop is next.
+    pub next: Next<'a>,
     /// What arrives at each stop.
     pub inboxes: &'a mut [Inbox],
     /// Which stops have something to do.
@@ -126,8 +142,20 @@ pub struct Router<'a> {
 impl Router<'_> {
     /// A packet arrives in `window`.
     #[inline]
-    pub fn pass_on(&mut self, window: Window, arrival: Arrival) {
-        let stop = self.next[arrival.packet.destination() as usize];
+    pub fn pass_on(&mut self, window: Window, mut arrival: Arrival) {
+        let stop = match self.next {
+            Next::ByDestination(stops) => stops[arrival.packet.destination() as usize],
+            Next::ByPosition(stops) => {
+                arrival.packet = arrival.packet.forwarded();
+                stops[arrival.packet.position() as usize]
+            }
+        };
+        self.enter(stop, window, arrival);
+    }
+
+    /// A packet comes to a stop in `window`.
+    #[inline]
+    pub fn enter(&mut self, stop: u32, window: Window, arrival: Arrival) {
         let inbox = &mut self.inboxes[stop as usize];
         self.active.add(window, inbox.place());
         inbox.push(window, arrival);

@@ -74,6 +74,7 @@ pub fn flow(
         stop_s: scenario.duration_s,
         path: None,
         reverse_path: None,
+        dscp: 0,
         traffic,
         transport,
     }
@@ -148,6 +149,18 @@ pub struct Tables {
 }
 
 impl Tables {
+    /// Those of a run.
+    pub fn of<P: Probe>(simulation: &Simulation<'_, P>) -> Self {
+        Self {
+            flows: tables::flows(simulation),
+            links: tables::links(simulation),
+            nodes: tables::nodes(simulation),
+            series: tables::series(simulation),
+            packet_hops: simulation.packet_hops(),
+            random_draws: simulation.random_draws(),
+        }
+    }
+
     /// Every bit of them, as text.
     pub fn text(&self) -> String {
         format!("{self:#?}")
@@ -158,14 +171,7 @@ impl Tables {
 pub fn run_with<P: Probe>(scenario: &Scenario, probe: P) -> Result<Tables, ScenarioError> {
     let mut simulation = Simulation::new(scenario, probe)?;
     simulation.run(|_| false).expect("nobody interrupts");
-    Ok(Tables {
-        flows: tables::flows(&simulation),
-        links: tables::links(&simulation),
-        nodes: tables::nodes(&simulation),
-        series: tables::series(&simulation),
-        packet_hops: simulation.packet_hops(),
-        random_draws: simulation.random_draws(),
-    })
+    Ok(Tables::of(&simulation))
 }
 
 /// Runs a scenario with nobody watching.

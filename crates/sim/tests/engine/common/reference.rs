@@ -8,9 +8,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use tightlink_sim::events::{Key, Precedence};
-use tightlink_sim::network::queue::{Held, OnLine, Site, Waiting};
+use tightlink_sim::network::queue::{FlowKey, Held, Lost, OnLine, Site, Waiting};
 use tightlink_sim::packet::{self, Kind};
-use tightlink_sim::random::{self, Stream};
+use tightlink_sim::random::Stream;
 use tightlink_sim::scenario::{FlowSpec, LinkSpec, Profile, QueueLimit, Scenario, TrafficSpec, TransportSpec, UdpSpec};
 use tightlink_sim::tables::Column;
 use tightlink_sim::time::Time;
@@ -21,6 +21,8 @@ enum Event {
     Stop(usize),
     Departure(usize),
     Delivery(usize),
+    /// The next packet of a queue that shapes may go.
+    Ready(usize),
     Pulse(usize),
 }
 
@@ -42,6 +44,8 @@ struct Link {
     numbered: BTreeMap<u32, Packet>,
     next_number: u32,
     in_service: Option<(Packet, f64)>,
+    /// When the packet in service, or the last before, began to be served, and what came of it.
+    last_served: Option<Key>,
     on_the_wire: VecDeque<Packet>,
     packets_in: u64,
     packets_out: u64,
@@ -125,6 +129,7 @@ impl<'a> Reference<'a> {
             Event::Stop(flow) => self.flows[flow].running = false,
             Event::Pulse(flow) => self.pulse(now, flow),
             Event::Departure(link) => self.depart(now, link),
+            Event::Ready(link) => self.serve_if_idle(now, link),
             Event::Delivery(link) => self.deliver(now, link),
         }
     }
@@ -219,25 +224,23 @@ impl<'a> Reference<'a> {
         let waiting = Waiting {
             packet: packet::Packet::new(Kind::Datagram, 0, number, packet.size, 0.0),
             since_s: packet.joined_s,
-            flow: random::hash(0, &flow.group, flow.index, "forward"),
+            key: FlowKey::of(self.scenario, flow)[0],
             marked: false,
         };
-        let mut lost = Vec::new();
-        if !link.held.as_mut().expect("it holds its packets").join(waiting, on_line, &mut lost) {
+        let mut lost = Lost::new();
+        if link.held.as_mut().expect("it holds its packets").join(waiting, on_line, &mut lost).is_err() {
             link.packets_dropped += 1;
             self.flows[packet.flow].packets_dropped += 1;
         }
         self.discard(now, &lost, index);
-        if on_line.packets == 0 {
-            self.serve(now, index);
-        }
+        self.serve_if_idle(now, index);
         let link = &mut self.links[index];
         link.queue_max = link.queue_max.max(link.held.as_ref().map_or(0, Held::len));
     }
 
-    fn discard(&mut self, now: Key, lost: &[Waiting], index: usize) {
+    fn discard(&mut self, now: Key, lost: &Lost, index: usize) {
         let link = &mut self.links[index];
-        for waiting in lost {
+        for (waiting, _) in lost {
             let packet = link.numbered[&waiting.packet.seq()];
             link.packets_dropped += 1;
             link.waiting_s += now.time.seconds() - packet.joined_s;
@@ -249,7 +252,7 @@ impl<'a> Reference<'a> {
     fn next_packet(&mut self, now: Key, index: usize) -> Option<Packet> {
         let link = &mut self.links[index];
         let Some(held) = &mut link.held else { return link.waiting.pop_front() };
-        let mut lost = Vec::new();
+        let mut lost = Lost::new();
         let next = held.next(now.time, &mut lost);
         self.discard(now, &lost, index);
         next.map(|waiting| self.links[index].numbered[&waiting.packet.seq()])
@@ -265,16 +268,32 @@ impl<'a> Reference<'a> {
         8.0 * f64::from(frame) / spec.rate_bps
     }
 
-    /// The line is free: the next packet, if there is one.
+    /// The next packet, if the line is free.
+    fn serve_if_idle(&mut self, now: Key, index: usize) {
+        if self.links[index].in_service.is_none() {
+            self.serve(now, index);
+        }
+    }
+
+    /// The line is free: the next packet, if there is one. A queue that shapes has it wait, perhaps.
     fn serve(&mut self, now: Key, index: usize) {
+        let entity = 1 + 2 * self.flows.len() as u32 + index as u32;
+        let link = &self.links[index];
+        if let Some((ready_s, last)) = link.held.as_ref().map(Held::ready_s).zip(link.last_served)
+            && ready_s > now.time.seconds()
+        {
+            let ready = Key::new(Time::new(ready_s), last.caused_at, last.precedence(), last.entity());
+            self.pending.insert((ready, Event::Ready(index)));
+            return;
+        }
         let Some(packet) = self.next_packet(now, index) else { return };
         let start_s = now.time.seconds();
         self.links[index].waiting_s += start_s - packet.joined_s;
         self.links[index].in_service = Some((packet, start_s));
         let transmission_s = self.transmission_s(index, packet.size);
-        let entity = 1 + 2 * self.flows.len() as u32 + index as u32;
         let departure = Self::effect(now, start_s + transmission_s, entity);
         let delivery = Self::effect(now, start_s + (transmission_s + self.scenario.links[index].delay_s), entity);
+        self.links[index].last_served = Some(departure);
         self.links[index].on_the_wire.push_back(packet);
         self.pending.insert((departure, Event::Departure(index)));
         self.pending.insert((delivery, Event::Delivery(index)));

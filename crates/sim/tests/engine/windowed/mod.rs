@@ -4,6 +4,7 @@ mod networks;
 
 mod bulk;
 mod conservation;
+mod flows;
 mod reference;
 mod scale;
 mod symmetry;

@@ -5,20 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tightlink.studies.bulk_throughput.observe import (
-    alternatives,
-    cells,
-    cross_traffic,
-    daresbury,
-    linux,
-    pings,
-    reference,
-    residuals,
-    unknown,
-    variants,
-)
-from tightlink.studies.bulk_throughput.setup.alternatives import CHOSEN
-from tightlink.studies.bulk_throughput.setup.paths import DARESBURY, LONG, LONG_PATH, SITES
+from tightlink.studies.bulk_throughput.observe import alternatives, grids, linux, residuals
+from tightlink.studies.bulk_throughput.setup.paths import CHOSEN, DARESBURY, LONG, LONG_PATH, SITES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +15,7 @@ if TYPE_CHECKING:
 
     from tightlink.run import Run
     from tightlink.studies.bulk_throughput.observe.alternatives import Weighed
-    from tightlink.studies.bulk_throughput.observe.unknown import Explained
+    from tightlink.studies.bulk_throughput.observe.residuals import Explained
 
 
 @dataclass(frozen=True)
@@ -64,26 +52,26 @@ def observe(runs: Mapping[str, Run]) -> Observed:
     """From runs to values and tables."""
     weighed = alternatives.weighed(runs)
     chosen = weighed[CHOSEN.name]
-    long = cells.cells(runs, LONG, DARESBURY.cells, LONG_PATH)
-    losses = pings.tables(runs)
-    cross = cross_traffic.goodputs(runs)
-    intervals = cross_traffic.intervals(cross)
-    counts = reference.tables(runs)
-    properties = variants.properties(runs)
-    points = {place.name: cross_traffic.points(place, runs) for place in SITES}
-    explained = unknown.explained(runs)
+    long = grids.cells(runs, LONG, DARESBURY.cells, LONG_PATH)
+    losses = linux.tables(runs)
+    cross = linux.goodputs(runs)
+    intervals = linux.intervals(cross)
+    counts = residuals.tables(runs)
+    properties = alternatives.properties(runs)
+    points = {place.name: linux.points(place, runs) for place in SITES}
+    explained = residuals.explained(runs)
     measured = linux.beside(linux.stored(), runs)
     measured_ns2 = linux.beside_ns2(linux.stored(), chosen.grids)
     values = {
         **chosen.values,
-        **daresbury.run_time(chosen.grids[DARESBURY.name], long),
+        **grids.run_time(chosen.grids[DARESBURY.name], long),
         **alternatives.values(weighed, runs),
-        **pings.values(losses),
-        **cross_traffic.values(intervals),
-        **reference.values(counts),
-        **variants.sweeps(properties),
+        **linux.pings_values(losses),
+        **linux.cross_traffic_values(intervals),
+        **residuals.reference_values(counts),
+        **alternatives.sweeps(properties),
         **residuals.values("synthetic", points),
-        **unknown.values(explained),
+        **residuals.unknown_values(explained),
         **residuals.values("measured", measured_ns2),
         **linux.values(measured, measured_ns2),
     }

@@ -12,15 +12,32 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from tightlink.analysis.bulk_cells import cell
+from tightlink.analysis.cross_traffic import MOMENTS, spread
 from tightlink.analysis.residuals import agreement, share_within, with_residuals
-from tightlink.reduce import largest, mean_of, median_of
-from tightlink.studies.bulk_throughput.setup.linux import CONTROLS, cells, path_of
-from tightlink.studies.bulk_throughput.setup.paths import CALTECH, DARESBURY, SITES
+from tightlink.reduce import largest, mean_of, median_of, smallest
+from tightlink.studies.bulk_throughput.observe.grids import mean_rank_correlation
+from tightlink.studies.bulk_throughput.setup.linux import (
+    BYTES,
+    CONTROLS,
+    PACKETS,
+    PING,
+    SEEDS,
+    SETTINGS,
+    SHARES,
+    cells,
+    name,
+    observations,
+    path_of,
+)
+from tightlink.studies.bulk_throughput.setup.paths import CALTECH, CHOSEN, DARESBURY, SITES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from tightlink.run import Run
+    from tightlink.studies.bulk_throughput.setup.linux import Observation
+    from tightlink.studies.bulk_throughput.setup.paths import Alternative, Place
+
 
 STORED: Final = Path(__file__).parents[1] / "linux.csv"
 #: A residual that is small, over what was observed.
@@ -50,10 +67,10 @@ def beside(measured: pl.DataFrame, runs: Mapping[str, Run]) -> pl.DataFrame:
     """The measured cells with what profile ``linux`` predicts for each, and the residuals."""
     wanted = {(each.place.name, each.congestion, each.window, each.flows): each for each in cells()}
     found = []
-    for name in measured.select("path", "congestion", *_CELL).rows():
-        each = wanted[name]
+    for key in measured.select("path", "congestion", *_CELL).rows():
+        each = wanted[key]
         predicted = cell(runs[each.task], each.path)
-        found.append({f"predicted_{key}": predicted[key] for key in ("loss", "rtt_loaded_s")}
+        found.append({f"predicted_{what}": predicted[what] for what in ("loss", "rtt_loaded_s")}
                      | {"predicted_bps": predicted["goodput_bps"]})  # fmt: skip
     schema = dict.fromkeys(("predicted_loss", "predicted_rtt_loaded_s", "predicted_bps"), pl.Float64)
     return with_residuals(pl.concat([measured, pl.DataFrame(found, schema)], how="horizontal"))
@@ -103,3 +120,106 @@ def values(points: pl.DataFrame, ns2: Mapping[str, pl.DataFrame]) -> dict[str, o
         "linux.spread": median_of((daresbury["highest_bps"] - daresbury["lowest_bps"]) / daresbury["observed_bps"]),
         "linux.largest": largest(points["residual"].abs()),
     }
+
+
+# How cross traffic widens the interval of one measurement; observed goodputs against predicted ones.
+
+
+def goodputs(runs: Mapping[str, Run]) -> pl.DataFrame:
+    """A row for each run: what is transferred, mean share, hour, weekend, its weight, goodput."""
+    rows = []
+    for setting, (window, flows) in SETTINGS.items():
+        calm = cell(runs[f"{DARESBURY.name}/{window}/{flows}"], DARESBURY.path)["goodput_bps"]
+        for share in SHARES:
+            for place, moment in enumerate(MOMENTS):
+                then = moment.path(DARESBURY.path.changed(cross=share))
+                rows += [
+                    {
+                        "setting": setting, "share": share, "hour": moment.hour, "weekend": moment.weekend,
+                        "weight": moment.weight,
+                        "goodput_bps": cell(runs[name(share, window, flows, place, seed)], then)["goodput_bps"]
+                        if share else calm,
+                    }
+                    for seed in SEEDS
+                ]  # fmt: skip
+    return pl.DataFrame(rows)
+
+
+def intervals(found: pl.DataFrame) -> pl.DataFrame:
+    """Mean and 95 % interval of one measurement, for each setting and share."""
+    rows = []
+    for (setting, share), part in found.group_by("setting", "share", maintain_order=True):
+        estimate = spread(part["goodput_bps"].to_list(), part["weight"].to_list())
+        rows.append({
+            "setting": setting, "share": share, "mean_bps": estimate.value, "low_bps": estimate.low,
+            "high_bps": estimate.high, "width": (estimate.high - estimate.low) / estimate.value,
+        })  # fmt: skip
+    return pl.DataFrame(rows)
+
+
+def cross_traffic_values(found: pl.DataFrame) -> dict[str, object]:
+    """What claims compare, by name: widths of intervals over their means."""
+    least = min(share for share in SHARES if share)
+    return {"cross.least_width": smallest(found.filter(pl.col("share") == least)["width"])}
+
+
+def points(
+    place: Place,
+    runs: Mapping[str, Run],
+    observed: Sequence[Observation] | None = None,
+    under: Alternative = CHOSEN,
+) -> pl.DataFrame:
+    """A row for each measurement: what was observed, what the quiet path predicts, and the residuals.
+
+    Args:
+        place: The path.
+        runs: By name.
+        observed: The measurements; without them, those with the study's traffic.
+        under: The alternative that predicts.
+    """
+    return with_residuals(pl.DataFrame([
+        {
+            "window_packets": each.window,
+            "flows": each.flows,
+            "observed_bps": cell(runs[each.name], each.path)["goodput_bps"],
+            "predicted_bps": cell(runs[under.task(each.prediction)], place.path)["goodput_bps"],
+        }
+        for each in (observations(place) if observed is None else observed)
+    ]))  # fmt: skip
+
+
+# Loss as a ping sees it, beside TCP's own.
+
+
+def tables(runs: Mapping[str, Run]) -> dict[str, pl.DataFrame]:
+    """A row for each cell, TCP's loss and that of the pings: at a queue that counts packets, and at one of bytes."""
+    return {queue: _losses(queue, runs) for queue in (PACKETS, BYTES)}
+
+
+def _losses(queue: str, runs: Mapping[str, Run]) -> pl.DataFrame:
+    rows = []
+    for window, flows in CALTECH.cells:
+        run = runs[f"{queue}/{window}/{flows}"]
+        pings = run.flows.filter(pl.col("label").str.starts_with(PING))
+        rows.append({
+            "window_packets": window,
+            "flows": flows,
+            "tcp": cell(run, CALTECH.path)["loss"],
+            "ping": int(pings["packets_dropped"].sum()) / int(pings["packets_sent"].sum()),
+            "pings": int(pings["packets_sent"].sum()),
+        })  # fmt: skip
+    return pl.DataFrame(rows)
+
+
+def pings_values(found: Mapping[str, pl.DataFrame]) -> dict[str, object]:
+    """What claims compare, by name: QUEUE.… are means over the grid, and rank correlations."""
+    each: dict[str, object] = {}
+    for queue, table in found.items():
+        each |= {f"{queue}.{kind}_loss": mean_of(table[kind]) for kind in ("tcp", "ping")}
+    packets = found[PACKETS]
+    each[f"{PACKETS}.pings"] = int(packets["pings"][0])
+    for kind in ("tcp", "ping"):
+        over_flows, _ = mean_rank_correlation(packets, "flows", kind, line="window_packets")
+        over_windows, _ = mean_rank_correlation(packets, "window_packets", kind, line="flows")
+        each |= {f"{PACKETS}.{kind}_over_flows": over_flows, f"{PACKETS}.{kind}_over_windows": over_windows}
+    return each

@@ -1,157 +1,167 @@
-"""The parts of the report that show the grids: what each path carries, and which window and flows to take."""
+"""The grids in charts and tables: what each path carries, the bottleneck factor, windows and single properties."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from tightlink.analysis.bulk_vary import FACTORS
 from tightlink.analysis.choice import LITTLE, NEARLY, choose
-from tightlink.report import Format, Row, Section, Table, Text, charts
-from tightlink.studies.bulk_throughput.observe.lines import best, is_best, lines, nearest_window
-from tightlink.studies.bulk_throughput.setup.paths import CALTECH_10MS, DARESBURY, IN2P3, KILOBYTES, PATHS, SITES, Place
+from tightlink.report import Table, charts
+from tightlink.studies.bulk_throughput.observe.grids import best, is_best, lines, nearest_window
+from tightlink.studies.bulk_throughput.setup.paths import (
+    CALTECH,
+    CALTECH_10MS,
+    DARESBURY,
+    IN2P3,
+    KILOBYTES,
+    PATHS,
+    SITES,
+)  # fmt: skip
 from tightlink.studies.words import percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: As many lines as there are colours, of the numbers of flows that all paths have.
-SHOWN: Final = (1, 2, 4, 7, 10, 15, 20, 40)
-_SPAN_KB: Final = (8, 1024)
+    from tightlink.report import Format
+
+_OVER_WINDOWS: Final[dict[str, Any]] = {"by": "line", "x_scale": "log", "x_domain": (8, 1024), "x_title": "window (kB)"}
 _SHARES: Final[dict[str, Format]] = {"utilization %": ".1f", "lost %": ".2f"}
+#: Charts of one property in a row.
+_ACROSS: Final = 3
+#: As many lines as there are colours, of the numbers of flows that all paths have.
+_SHOWN: Final = (1, 2, 4, 7, 10, 15, 20, 40)
+#: What the text of a section names, and its charts and tables.
+Parts = tuple[dict[str, Any], dict[str, Any]]
 
 
-def shown(grid: pl.DataFrame) -> pl.DataFrame:
-    """The lines that are drawn, named."""
-    kept = grid.filter(pl.col("flows").is_in(SHOWN)).sort("flows", "window_packets")
-    return kept.with_columns(
-        line=pl.col("flows").cast(pl.String),
-        window_kb=pl.col("window_packets").replace_strict(KILOBYTES),
-        utilization=pl.col("goodput_share") * 100,
-    )  # fmt: skip
-
-
-def choices(grids: Mapping[str, pl.DataFrame]) -> Section:
-    """What to choose on each path."""
-    rows = []
+def of_grids(grids: Mapping[str, pl.DataFrame]) -> Parts:
+    """What each path carries, and which window and flows to take."""
+    rows, chosen = [], {place.name: choose(grids[place.name]) for place in PATHS}
     for place in PATHS:
-        chosen = choose(grids[place.name])
-        for rule, row in (("best", chosen.best), ("cheapest", chosen.cheapest)):
-            rows.append({
-                "path": place.title,
-                "BDP kB": place.path.bdp_bytes / 1e3,
-                "rule": rule,
-                "flows": row["flows"],
-                "window kB": KILOBYTES[row["window_packets"]],
-                "goodput_bps": row["goodput_bps"],
-                "utilization %": 100 * row["goodput_share"],
-                "lost %": 100 * row["loss"],
-                "rtt_loaded_s": row["rtt_loaded_s"],
-            })  # fmt: skip
-    one, chosen = grids["daresbury"].filter((pl.col("flows") == 1) & (pl.col("window_packets") == 44)), choose(
-        grids["daresbury"]
-    )  # fmt: skip
-    single = one.row(0, named=True)["goodput_bps"]
-    finding = (
-        f"To Daresbury a single flow with 64 kB carries {single / 1e6:.1f} Mbit/s; {chosen.cheapest['flows']} flows of "
-        f"{KILOBYTES[chosen.cheapest['window_packets']]} kB carry {chosen.cheapest['goodput_bps'] / 1e6:.1f} without "
-        "loss."
+        for rule, row in (("best", chosen[place.name].best), ("cheapest", chosen[place.name].cheapest)):
+            rows.append(
+                {
+                    "path": place.title,
+                    "BDP kB": place.path.bdp_bytes / 1e3,
+                    "rule": rule,
+                    "flows": row["flows"],
+                    "window kB": KILOBYTES[row["window_packets"]],
+                    "goodput_bps": row["goodput_bps"],
+                    "utilization %": 100 * row["goodput_share"],
+                    "lost %": 100 * row["loss"],
+                    "rtt_loaded_s": row["rtt_loaded_s"],
+                }
+            )
+    single = grids[DARESBURY.name].filter((pl.col("flows") == 1) & (pl.col("window_packets") == 44))
+    sites = {}
+    for number, place in enumerate(SITES):
+        top = best(grids[place.name])
+        sites[number] = {
+            "title": place.title,
+            "finding": f"At most {top['goodput_bps'] / 1e6:.1f} Mbit/s ({percent(top['goodput_share'])}), with "
+            f"{top['flows']} flows of {KILOBYTES[top['window_packets']]} kB and {percent(top['loss'], 1)} loss; with a "
+            f"loss of at most {percent(LITTLE, 1)}, {percent(chosen[place.name].best['goodput_share'])}.",
+        }
+    named = {
+        key: {
+            "best": chosen[place.name].best,
+            "cheapest": chosen[place.name].cheapest,
+            "cheapest_kb": KILOBYTES[chosen[place.name].cheapest["window_packets"]],
+        }
+        for key, place in (("daresbury", DARESBURY), ("caltech", CALTECH), ("tenms", CALTECH_10MS))
+    }
+    return (
+        named | {"sites": sites, "single": single.row(0, named=True), "little": LITTLE, "nearly": NEARLY},
+        {
+            "choices": Table(pl.DataFrame(rows), formats=_SHARES | {"BDP kB": ".0f"}),
+            "tenms": two(grids[CALTECH_10MS.name]),
+            **{f"site-{number}": two(grids[place.name]) for number, place in enumerate(SITES)},
+        },
     )
-    text = (
-        f"Best is the highest goodput with a loss of at most {percent(LITTLE, 1)}; cheapest are the fewest flows, then "
-        f"the smallest window, within {percent(NEARLY)} of it. The last column is the mean round trip that everybody "
-        "on the path then has. `tightlink predict` gives this for any path, with windows between the document's."
-    )
-    formats = _SHARES | {"BDP kB": ".0f"}
-    return Section("What to choose", finding, [Text(text), Table(pl.DataFrame(rows), "", formats)])
 
 
-def sections(grids: Mapping[str, pl.DataFrame]) -> list[Section]:
-    """A part for each site, and one for the bottleneck factor."""
-    return [*(_site(place, grids[place.name]) for place in SITES), _tenms(grids), _factor(grids), _windows(grids)]
-
-
-def _site(place: Place, grid: pl.DataFrame) -> Section:
-    top, chosen = best(grid), choose(grid)
-    finding = (
-        f"At most {top['goodput_bps'] / 1e6:.1f} Mbit/s ({percent(top['goodput_share'])}), with {top['flows']} flows "
-        f"of {KILOBYTES[top['window_packets']]} kB and {percent(top['loss'], 1)} loss; with a loss of at most "
-        f"{percent(LITTLE, 1)}, {percent(chosen.best['goodput_share'])}."
-    )
-    return Section(place.title, finding, [_row(place.title, grid)])
-
-
-def _row(title: str, grid: pl.DataFrame) -> Row:
-    kept = shown(grid)
+def two(grid: pl.DataFrame) -> list[Any]:
+    """Goodput over the window, and utilization over loss."""
+    kept = _shown(grid)
     over_windows = charts.line(
-        kept.select("window_kb", "goodput_bps", "line"), "window_kb", "goodput_bps", by="line", x_scale="log",
-        x_domain=_SPAN_KB, x_title="window (kB)", title="goodput over the window", height=300,
+        kept.select("window_kb", "goodput_bps", "line"), "window_kb", "goodput_bps", title="goodput over the window",
+        height=300, **_OVER_WINDOWS,
     )  # fmt: skip
     over_loss = charts.line(
         kept.select("loss", "utilization", "line"), "loss", "utilization", by="line", y_title="goodput / bandwidth (%)",
         title="utilization over loss", height=300,
     )  # fmt: skip
-    return Row([over_windows, over_loss], f"{title}. One line a number of flows.")
+    return [over_windows, over_loss]
 
 
-def _tenms(grids: Mapping[str, pl.DataFrame]) -> Section:
-    grid = grids[CALTECH_10MS.name]
-    one, other = (choose(grids[name]).cheapest for name in (SITES[2].name, CALTECH_10MS.name))
-    finding = (
-        "The document gives the round trip to Caltech as 24.7 ms in its text and as 10 ms in its summary; it matters "
-        f"below the bandwidth-delay product only: {one['flows']} flow of {KILOBYTES[one['window_packets']]} kB is "
-        f"enough with the one, {other['flows']} of {KILOBYTES[other['window_packets']]} kB with the other."
-    )
-    return Section(CALTECH_10MS.title, finding, [_row(CALTECH_10MS.title, grid)])
-
-
-def _factor(grids: Mapping[str, pl.DataFrame]) -> Section:
-    frames = [shown(grids[place.name]).with_columns(factor=pl.lit(place.path.factor)) for place in IN2P3]
-    tops = [best(grids[place.name]) for place in IN2P3]
-    finding = (
-        "The bottleneck factor matters little, as the document found: "
-        + ", ".join(f"{percent(top['goodput_share'])} at most with factor {place.path.factor:g}"
-                    for place, top in zip(IN2P3, tops, strict=True))
-        + "."
-    )  # fmt: skip
-    text = (
-        "At factor 1 the access links offer exactly what the bottleneck carries: nothing is lost there, and all the "
-        "waiting is at the senders. From factor 2 on, a slow start that goes on, as by ns-2's defaults, sends twice "
-        "what the bottleneck takes, and overflows its queue by hundreds of packets, from which it takes seconds to "
-        "recover at 180 ms; one that ends at 20 packets does not."
+def of_factor(grids: Mapping[str, pl.DataFrame]) -> Parts:
+    """The path to IN2P3 with each bottleneck factor."""
+    most = (
+        f"{percent(best(grids[place.name])['goodput_share'])} at most with factor {place.path.factor:g}"
+        for place in IN2P3
     )
     row = [
-        charts.line(frame.select("window_kb", "goodput_bps", "line"), "window_kb", "goodput_bps", by="line",
-                    x_scale="log", x_domain=_SPAN_KB, x_title="window (kB)", title=f"factor {place.path.factor:g}",
-                    height=240, y_domain=(0, place.path.bandwidth_bps))
-        for place, frame in zip(IN2P3, frames, strict=True)
+        charts.line(
+            _shown(grids[place.name]).select("window_kb", "goodput_bps", "line"), "window_kb", "goodput_bps",
+            title=f"factor {place.path.factor:g}", height=240, y_domain=(0, place.path.bandwidth_bps), **_OVER_WINDOWS,
+        )
+        for place in IN2P3
     ]  # fmt: skip
-    return Section("The bottleneck factor", finding, [Text(text), Row(row)])
+    return {"factors": ", ".join(most)}, {"factors": row}
 
 
-def _windows(grids: Mapping[str, pl.DataFrame]) -> Section:
-    path = DARESBURY.path
-    packets = path.bdp_bytes / path.payload_bytes
-    rows = [
-        {"flows": flows, "best window kB": KILOBYTES[top["window_packets"]],
-         "the document's: nearest to BDP": KILOBYTES[nearest_window(packets)],
-         "nearest to BDP / flows": KILOBYTES[nearest_window(packets / flows)],
-         "goodput_bps": top["goodput_bps"], "utilization %": 100 * top["goodput_share"], "lost %": 100 * top["loss"]}
-        for flows, part in lines(grids[DARESBURY.name]) for top in [best(part)]
-    ]  # fmt: skip
+def of_windows(grid: pl.DataFrame) -> Parts:
+    """The best window for each number of flows, beside two rules."""
+    packets = DARESBURY.path.bdp_bytes / DARESBURY.path.payload_bytes
+    rows, hits, few = [], 0, 0
+    for flows, part in lines(grid):
+        top = best(part)
+        rows.append(
+            {
+                "flows": flows,
+                "best window kB": KILOBYTES[top["window_packets"]],
+                "the document's: nearest to BDP": KILOBYTES[nearest_window(packets)],
+                "nearest to BDP / flows": KILOBYTES[nearest_window(packets / flows)],
+                "goodput_bps": top["goodput_bps"],
+                "utilization %": 100 * top["goodput_share"],
+                "lost %": 100 * top["loss"],
+            }
+        )
+        hits += is_best(part, nearest_window(packets / flows))
+        few += is_best(part, nearest_window(packets))
     table = pl.DataFrame(rows)
-    hits, few = (
-        sum(is_best(part, nearest_window(packets / share(flows))) for flows, part in lines(grids[DARESBURY.name]))
-        for share in (lambda flows: flows, lambda _: 1)
+    return (
+        {"best_windows": table, "shared_hits": hits, "product_hits": few},
+        {"best-windows": Table(table, formats=_SHARES)},
     )
-    finding = (
-        f"The window nearest to the bandwidth-delay product divided by the number of flows is the best in {hits} of "
-        f"{table.height} numbers of flows; that nearest to the product itself in {few}."
-    )
-    text = (
-        "Best is the smallest of those with the highest goodput: where congestion avoidance does not reach a window in "
-        "10 s, it never limits, and all larger ones are as good. Flows share path and queue: together they fill it "
-        "with BDP packets and overflow the queue with 80 more. With many flows the windows of 6 and 11 packets are the "
-        "only ones below that, and the handshakes' losses of time shrink with every flow that is added."
-    )
-    return Section("Which window is best", finding, [Text(text), Table(table, "Daresbury", _SHARES)])
+
+
+def of_properties(found: pl.DataFrame) -> Parts:
+    """One property at a time."""
+    small = found.filter((pl.col("base") == "4 × 64 kB") & (pl.col("property") == "rtt_s"))
+    at, rtt_s = dict(small.select("value", "goodput_share").rows()), DARESBURY.path.rtt_s
+    drawn = [
+        charts.line(
+            found.filter(pl.col("property") == name).select("base", pl.col("value").alias(name), "goodput_bps"),
+            name, "goodput_bps", by="base", title=title.partition(" (")[0], height=170, x_scale="log",
+            # In bit/s the labels would not fit: without a title the axis takes a larger unit.
+            x_title=None if name == "bandwidth_bps" else title,
+        )
+        for name, title in FACTORS.items()
+    ]  # fmt: skip
+    rows = [drawn[first : first + _ACROSS] for first in range(0, len(drawn), _ACROSS)]
+    return {"at_once": at[rtt_s], "at_twice": at[2 * rtt_s]}, {
+        f"property-{number}": row for number, row in enumerate(rows)
+    }
+
+
+def _shown(grid: pl.DataFrame) -> pl.DataFrame:
+    """The lines that are drawn, named."""
+    kept = grid.filter(pl.col("flows").is_in(_SHOWN)).sort("flows", "window_packets")
+    return kept.with_columns(
+        line=pl.col("flows").cast(pl.String),
+        window_kb=pl.col("window_packets").replace_strict(KILOBYTES),
+        utilization=pl.col("goodput_share") * 100,
+    )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tightlink.studies.bulk_throughput.setup import cross_traffic, linux, paths, pings, unknown, variants
+from tightlink.studies.bulk_throughput.setup import linux, paths
 
 if TYPE_CHECKING:
     from tightlink.experiment.execute import Task
@@ -14,10 +14,10 @@ def tasks() -> list[Task]:
     """Everything that is simulated; the grids of the document come first."""
     return [
         *paths.tasks(),
-        *variants.recovery_tasks(),
-        *pings.tasks(),
-        *variants.property_tasks(),
-        *cross_traffic.tasks(),
-        *unknown.tasks(),
+        *paths.recovery_tasks(),
+        *linux.pings_tasks(),
+        *paths.property_tasks(),
+        *linux.cross_traffic_tasks(),
+        *linux.unknown_tasks(),
         *linux.tasks(),
     ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink.experiment.metrics import metrics
 from tightlink.studies.congestion_control.observe import (
     boundary,
+    choices,
     costs,
     homogeneous,
     increase,
@@ -21,7 +22,7 @@ from tightlink.studies.congestion_control.observe import (
     thresholds,
     window,
 )
-from tightlink.studies.congestion_control.observe.evidence import gather, together
+from tightlink.studies.congestion_control.observe.evidence import gather, stored, together
 from tightlink.studies.congestion_control.setup import MIXED, THRESHOLDS, WHOLE
 from tightlink.studies.congestion_control.setup import boundary as oscillation
 from tightlink.studies.congestion_control.setup import increase as increases
@@ -57,7 +58,10 @@ class Observed:
 
 def observe(chosen: Chosen, runs: Mapping[str, Run]) -> Observed:
     """From runs to values and tables."""
-    evidence = {each.name: gather(each, chosen.size, runs) for each in chosen.experiments}
+    evidence = {
+        each.name: stored(each) if each.name in chosen.stored else gather(each, chosen.size_of(each.name), runs)
+        for each in chosen.experiments
+    }
     alone = {each.experiment.algorithms[0]: each for name, each in evidence.items() if name in OF_ONE}
     values: dict[str, object] = {}
     found: dict[str, Any] = {}
@@ -79,12 +83,13 @@ def observe(chosen: Chosen, runs: Mapping[str, Run]) -> Observed:
         found[name] = read(runs)
         values |= said(found[name])
     everything = list(evidence.values())
+    run = [each for each in everything if each.runs]
     return Observed(
         values,
         chosen,
         found,
         together(everything) if everything else None,
-        costs.table(everything) if everything else None,
+        costs.table(run) if run else None,
     )
 
 
@@ -97,6 +102,7 @@ _BY_MIXING: Final[dict[str, Any]] = {
 _BY_NAME: Final[dict[str, Any]] = {
     "window": (window.Windows, window.values),
     prices.NAME: (homogeneous.Homogeneous, prices.values),
+    choices.NAME: (choices.Choices, choices.values),
     oscillation.NAME: (boundary.read, boundary.values),
     arrivals.NAME: (newcomers.read, newcomers.values),
     increases.NAME: (increase.read, increase.values),

@@ -8,19 +8,24 @@ Columns: ``experiment``, ``condition``, ``algorithm`` (the control that is compa
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from tightlink import units
+from tightlink import _core, units
 from tightlink.analysis.responses import responses
+from tightlink.studies.congestion_control.setup.experiment import Size
+from tightlink.studies.congestion_control.setup.heavier import file_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from tightlink.run import Run
-    from tightlink.studies.congestion_control.setup.experiment import Experiment, Size
+    from tightlink.studies.congestion_control.setup.experiment import Experiment
 
+#: Sums of doubles end in other digits where they are added in another order.
+_DIGITS: Final = 9
 #: Fewer transfers than these tell nothing of a group's throughput.
 FEWEST: Final = 3
 #: Ends of intervals that are this near to those of a period are the same.
@@ -39,7 +44,9 @@ class Evidence:
     size: Size
     table: pl.DataFrame
     runs: Mapping[str, Run]
-    """By condition, what is compared, and replication, as "00/reno/1"."""
+    """By condition, what is compared, and replication, as "00/reno/1"; none where the responses are stored ones."""
+    origin: str = ""
+    """Of stored responses: what made them, in words."""
 
     @property
     def packet_hops(self) -> int:
@@ -64,13 +71,32 @@ class Evidence:
         return wide.join(self.experiment.conditions, on="condition", maintain_order="left").sort(keys)
 
 
+def stored(found: Experiment) -> Evidence:
+    """What is stored of an experiment (`setup/heavier.py`), and what made it."""
+    file = file_of(found.name)
+    made = pl.read_parquet_metadata(file)
+    table = pl.read_parquet(file).select(pl.lit(found.name).alias("experiment"), pl.all())
+    origin = (
+        f"Stored responses of {made['command']} at commit {made['commit']}, engine behaviour "
+        f"{made['engine_behaviour']}; this engine's is {_core.engine_behaviour}."
+    )
+    size = Size(Fraction(made["scale"]), made["duration"], Fraction(made["routers"]))
+    return Evidence(found, size, table, {}, origin)
+
+
+def as_stored(table: pl.DataFrame) -> pl.DataFrame:
+    """A table as it is stored: without the experiment, and to the digits that any machine has."""
+    return table.drop("experiment").with_columns(pl.col("value").round_sig_figs(_DIGITS))
+
+
 def gather(found: Experiment, size: Size, runs: Mapping[str, Run]) -> Evidence:
     """Read the runs of an experiment."""
     own = {name.partition("/")[2]: run for name, run in runs.items() if name.partition("/")[0] == found.name}
-    return Evidence(found, size, pl.concat([_rows(found.name, name, run) for name, run in own.items()]), own)
+    return Evidence(found, size, pl.concat([rows(found.name, name, run) for name, run in own.items()]), own)
 
 
-def _rows(experiment: str, name: str, run: Run) -> pl.DataFrame:
+def rows(experiment: str, name: str, run: Run) -> pl.DataFrame:
+    """What one run found; its name is the condition, what is compared, and the replication."""
     condition, algorithm, replication = name.split("/")
     network = responses(run).select("period", "response", "value", control=pl.lit(""))
     others = [table.select(network.columns) for table in (_beside(run), _groups(run.transfers))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -31,6 +31,8 @@ FAST: Final = ("fast", "fast-at")
 NETWORK: Final = tuple(each.name for each in RESPONSES if not each.name.endswith("_pps"))
 #: What the document says of FAST under congestion with short buffers concerns these.
 PATHOLOGY: Final = ("loss", "retransmission_rate", "sources_connecting", "transfers_completed", "cwnd_swing")
+_LOW: Final = pl.lit("low")
+_HIGH: Final = pl.lit("high")
 #: What is shown of all runs.
 _EXPLORED: Final = (
     "sources_transmitting", "transfers_completed", "loss", "retransmission_rate", "cwnd_mean_packets", "timeouts",
@@ -83,15 +85,19 @@ class Homogeneous:
     def explored(self) -> Designed:
         """All runs with the levels of their factors in words, to explore."""
         factors = self.found.experiment.factors
-        words = [
-            pl.when(pl.col(name) < 0).then(pl.lit("low")).otherwise(pl.lit("high")).alias(name) for name in factors
-        ]
+        words = [pl.when(pl.col(name) < 0).then(_LOW).otherwise(_HIGH).alias(name) for name in factors]
         return designed(self.table.with_columns(words), factors=[*factors, "algorithm"], responses=_EXPLORED)
 
     @cached_property
     def components(self) -> Components:
-        """Of all runs."""
-        return components(self.table, NETWORK)
+        """Of all runs; column ``group`` has the levels of the two factors between which they differ most along two."""
+        found = components(self.table, NETWORK)
+        first = sorted(self.found.experiment.factors, key=lambda name: -explained(found.scores, name))[:2]
+        levels = [
+            pl.format("{} {}", pl.lit(name.replace("_", " ")), pl.when(pl.col(name) < 0).then(_LOW).otherwise(_HIGH))
+            for name in first
+        ]
+        return replace(found, scores=found.scores.with_columns(group=pl.concat_str(levels, separator=", ")))
 
     def ratios(
         self, control: str, response: str, conditions: Sequence[int], period: str = CONGESTION

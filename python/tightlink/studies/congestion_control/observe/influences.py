@@ -64,10 +64,12 @@ def _signs(readings: Readings, size: Size) -> Iterator[tuple[str, object]]:
                 oriented = f" By the other responses its high level is {level} one."
             fitted = own or {"relative_effect": math.nan, "p_joint": math.nan, "p": math.nan}
             shown = "" if absent else f"{sign} {abs(fitted['relative_effect']):.0%}"
+            disputed = "" if absent else readings.disputed(number, parameter)
             named = {
                 "sign": sign, "shown": shown, "response": response, "match": match,
                 "p": fitted["p_joint"], "p_lenth": fitted["p"], "power": _power(own), "absent": absent,
-                "unread": unread, "weak": weak, "oriented": oriented, "thin": unlike(size, response, _CONTROLS),
+                "unread": unread, "disputed": disputed, "weak": weak, "oriented": oriented,
+                "thin": unlike(size, response, _CONTROLS),
             }  # fmt: skip
             yield from ((f"{number}.{parameter}.{name}", value) for name, value in named.items())
 
@@ -98,9 +100,8 @@ def _order(found: Sensitivity) -> dict[str, object]:
     """The order of influence, by Lenth's test; beside it by the joint model's."""
     from scipy import stats
 
-    theirs = document.influence()["weighted"]
-    row = "weighted" if found.alone else CONGESTION
-    table = found.influence.filter(pl.col("row") == row)
+    theirs = found.influence_there
+    table = found.influence.filter(pl.col("row") == "weighted")
     own = {IDS[factor]: psi for factor, psi in table.select("factor", "psi").rows()}
     joint = {IDS[factor]: psi for factor, psi in found.influence_joint.select("factor", "psi").rows()}
     by_lenth, by_joint = (

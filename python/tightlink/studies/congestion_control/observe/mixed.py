@@ -133,6 +133,8 @@ class Mixed:
 
 def values(one: Mixed) -> dict[str, object]:
     """What claims compare, by name."""
+    from scipy import stats
+
     standard, own = (ranked.summary["algorithm"].to_list() for ranked in (one.standard_ranks, one.own_ranks))
     found: dict[str, object] = {
         "controls": len(own),
@@ -152,8 +154,10 @@ def values(one: Mixed) -> dict[str, object]:
     )
     found |= of_ratios("highspeed.calm", calm["gain"].to_numpy())
     found |= of_ratios("highspeed.congested", congested["gain"].to_numpy())
-    large = one.gains(FILES[2]).filter(pl.col("condition").is_in(one.halves[0]))
-    found |= of_ratios("large.calm", large["gain"].to_numpy())
+    large = [one.gains(FILES[2]).filter(pl.col("condition").is_in(half))["gain"].to_numpy() for half in one.halves]
+    for name, gains in zip(("calm", "congested"), large, strict=True):
+        found |= of_ratios(f"large.{name}", gains)
+    found["large.halves_p"] = float(stats.mannwhitneyu(*large).pvalue) if all(each.size for each in large) else 1.0
     ranked, many = one.leading(FILES[-1], "fast")
     few = f"{many} groups of three such movies of both kinds were completed: run it longer, or larger."
     found |= {"movies.groups": many, "movies.order": ", ".join(ranked), "movies.few": few if many < _FEWEST else ""}

@@ -12,12 +12,17 @@ if TYPE_CHECKING:
 
 #: Of the interval of a median.
 _CONFIDENCE: Final = 0.95
+#: What is a little: the smaller filter of the document's condition-response summaries.
+MARGIN: Final = 0.1
+_UNDECIDED: Final = "The interval leaves both possible: {low:.2f} to {high:.2f}."
 
 
 def of_ratios(name: str, ratios: NDArray[np.float64]) -> dict[str, object]:
     """The median of ratios and its interval, of 95 % by the sign test.
 
-    There are none where the response compared with is zero, and no interval of fewer than six.
+    There are none where the response compared with is zero, and no interval of fewer than six. ``open_more``,
+    ``open_less`` and ``open_alike`` say why a claim that the median is above 1, below 1 or within the margin of 1 has
+    no verdict: an interval that leaves both possible. They are empty where there is one.
     """
     from scipy import stats
 
@@ -25,10 +30,20 @@ def of_ratios(name: str, ratios: NDArray[np.float64]) -> dict[str, object]:
     ordered = np.sort(ratios)
     outside = int(stats.binom.ppf((1 - _CONFIDENCE) / 2, ratios.size, 0.5)) if ratios.size else 0
     low, high = (ordered[outside - 1], ordered[-outside]) if outside else (0.0, math.inf)
+    none = "" if ratios.size else "There is none to compare at this size."
+    alike = low >= 1 - MARGIN and high <= 1 + MARGIN
+    decided = {
+        "more": low > 1 or high < 1 + MARGIN,
+        "less": high < 1 or low > 1 - MARGIN,
+        "alike": alike or high < 1 - MARGIN or low > 1 + MARGIN,
+    }
     return {
         f"{name}.ratio": float(np.median(ratios)) if ratios.size else math.nan,
         f"{name}.low": float(low),
         f"{name}.high": float(high),
         f"{name}.conditions": int(ratios.size),
-        f"{name}.none": "" if ratios.size else "There is none to compare at this size.",
+        **{
+            f"{name}.open_{claim}": none or ("" if sure else _UNDECIDED.format(low=low, high=high))
+            for claim, sure in decided.items()
+        },
     }

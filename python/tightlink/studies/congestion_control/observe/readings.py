@@ -52,8 +52,12 @@ class Readings:
         """
         from scipy.optimize import linear_sum_assignment
 
-        of_class = [each for each, name in document.CLASS_OF.items() if name == document.CLASS_OF[number]]
-        candidates = document.CANDIDATES[document.CLASS_OF[number]]
+        told = document.TOLD
+        if number in told:
+            return told[number], 1.0
+        own_class = document.CLASS_OF[number]
+        of_class = [each for each, name in document.CLASS_OF.items() if name == own_class and each not in told]
+        candidates = [name for name in document.CANDIDATES[own_class] if name not in told.values()]
         agreement = [
             [self._agreement(each, candidate, without if each == number else "") for candidate in candidates]
             for each in of_class
@@ -61,6 +65,24 @@ class Readings:
         own = of_class.index(number)
         chosen = int(linear_sum_assignment(agreement, maximize=True)[1][own])
         return candidates[chosen], agreement[own][chosen]
+
+    def disputed(self, number: str, parameter: str) -> str:
+        """Why an effect has no verdict although it has a sign: another reading of the response has another one.
+
+        Other readings are those by which it is read where another of its effects is left out. Empty where all agree.
+        """
+        first = self.response(number, parameter)[0]
+        for other in dict.fromkeys(self.response(number, each)[0] for each in document.effects()[number]):
+            if self._seen(parameter, first) != self._seen(parameter, other):
+                return (
+                    f"Read as {first} it has another effect than as {other}, and its other effects do not tell which. "
+                )
+        return ""
+
+    def _seen(self, parameter: str, response: str) -> int:
+        """The sign of an effect that is there; 0 of one that is not."""
+        own = self.effect(parameter, response)
+        return 0 if own is None or own["p_joint"] >= document.STRONG else _VALUE[own["sign"]]
 
     @cache  # noqa: B019
     def _agreement(self, number: str, response: str, without: str) -> float:

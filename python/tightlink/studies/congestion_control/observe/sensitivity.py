@@ -59,16 +59,24 @@ class Sensitivity:
 
     @cached_property
     def influence(self) -> pl.DataFrame:
-        """Ψ by ``row`` and factor, and weighted as the document weights it."""
+        """Ψ by ``row`` and factor, and in row "weighted" as the document weights it: of what there is of its rows."""
         rows = influence(self.effects, by=["row"])
-        if not self.alone:
-            return rows
-        of_periods = pl.col("psi").filter(pl.col("row").is_in(_PERIODS)).mean()
-        of_controls = pl.col("psi").filter(~pl.col("row").is_in(_PERIODS)).mean().fill_null(0.0)
+        of_period = pl.col("row").is_in(_PERIODS)
+        halves = [pl.col("psi").filter(of_period).mean(), pl.col("psi").filter(~of_period).mean()]
         weighted = rows.group_by("factor", maintain_order=True).agg(
-            psi=(of_periods + of_controls) / 2, responses=pl.col("responses").first(), row=pl.lit("weighted")
+            psi=(halves[0] + halves[1].fill_null(0.0)) / 2 if self.alone else halves[0],
+            responses=pl.col("responses").first(),
+            row=pl.lit("weighted"),
         )
         return pl.concat([rows, weighted.select(rows.columns)])
+
+    @property
+    def influence_there(self) -> Mapping[str, float]:
+        """The document's Ψ by parameter, of the same rows."""
+        rows = document.influence()
+        if self.alone:
+            return rows["weighted"]
+        return {name: sum(rows[period][name] for period in _PERIODS) / len(_PERIODS) for name in rows["weighted"]}
 
     @cached_property
     def influence_joint(self) -> pl.DataFrame:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.studies.congestion_control.report import (
     boundary,
+    choices,
     costs,
     figures,
     homogeneous,
@@ -40,6 +41,7 @@ _SECTIONS: Final[dict[str, Any]] = {
     "all": mixture.section,
     "window": window.section,
     "prices": prices.section,
+    "choices": choices.section,
     THRESHOLDS: thresholds.section,
     oscillation.NAME: boundary.section,
     arrivals.NAME: newcomers.section,
@@ -74,7 +76,7 @@ def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
         _lead(observed.chosen, claims),
         sections,
         draw,
-        {} if spent is None or responses is None else {"responses": responses, "costs": spent},
+        {name: table for name, table in (("responses", responses), ("costs", spent)) if table is not None},
     )
 
 
@@ -84,9 +86,16 @@ def _lead(chosen: Chosen, claims: Mapping[str, Claim]) -> str:
         "*Which of twenty parameters govern an Internet-like network, and what if it changed its TCP?* K. Mills and "
         "others at NIST simulated four tiers of routers and up to 278,000 sources (2010). Their experiments are redone "
         f"here: {', '.join(chosen.names)}.\n\n"
-        f"**At {chosen.size}.** {_what_became_of_it(chosen)} What a claim says holds, or "
+        f"**{_sizes(chosen)}** {_what_became_of_it(chosen)}What a claim says holds, or "
         f"not, at this size.\n\nOur runs contradict {failed} of {len(claims)} claims; each says what came out."
     )
+
+
+def _sizes(chosen: Chosen) -> str:
+    """At what size experiments were run, and what was not run but stored."""
+    run = sorted({str(chosen.size_of(each.name)) for each in chosen.experiments if each.name not in chosen.stored})
+    stored = f" Stored responses, whose sections say their size, are those of {', '.join(chosen.stored)}."
+    return f"At {'; '.join(run)}." * bool(run) + stored * bool(chosen.stored)
 
 
 def _what_became_of_it(chosen: Chosen) -> str:
@@ -96,5 +105,5 @@ def _what_became_of_it(chosen: Chosen) -> str:
         return fewer
     return (
         f"{fewer}Sources and routers' speeds go down together, interfaces and files stay: the smaller the scale, the "
-        "fewer users share a router, and the more one transfer fills it."
+        "fewer users share a router, and the more one transfer fills it. "
     )

@@ -44,7 +44,7 @@ def homogeneous(folder: Path, one: Homogeneous) -> list[Path]:
         "dendrograms": charts.dendrograms(one.dendrograms),
         "scree": charts.scree(one.components),
         "loadings": charts.component_loadings(one.components),
-        "components": charts.component_scores(one.components, by="algorithm"),
+        "components": charts.component_scores(one.components, by="algorithm", around="group"),
         "biplot": charts.component_scores(one.components, by="algorithm", arrows=True),
         "outliers": charts.outlier_grid(one.outliers, least=0.1),
     }

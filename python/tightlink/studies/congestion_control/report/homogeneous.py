@@ -27,12 +27,13 @@ def section(one: Homogeneous) -> Section:
         one.found.experiment.title,
         one.found.experiment.question + ".",
         [
-            Text(f"{one.found.experiment.conditions.height} conditions, at {one.found.size}."),
+            Text(f"{one.found.experiment.conditions.height} conditions, at {one.found.size}. {one.found.origin}"),
             Table(table, f"Means over the {third} conditions with the most loss, in the second period."),
             Row(charts.dendrograms(one.dendrograms), "Which controls behave alike, one condition each."),
             Chart(
-                charts.component_scores(one.components, by="algorithm", tell=["condition", "algorithm"]),
-                "All runs along two principal components: hover a point for its condition.",
+                charts.component_scores(one.components, by="algorithm", tell=["condition"], around="group"),
+                "All runs along two principal components: hover a point for its condition, an ellipse for the levels "
+                "of the two factors that separate most; it is where 95 % of a normal group would be.",
             ),
             *(
                 Chart(
@@ -41,11 +42,20 @@ def section(one: Homogeneous) -> Section:
                 )
                 for least in _FILTERS
             ),
-            Table(
-                one.life(STANDARD),
-                "A source's life as a Markov chain, standard TCP, in the condition with the most loss: by how many "
-                "percent completions fall for each percent of a transition that is lost, and what is left without it.",
-            ),
+            *_life(one),
             Chart(charts.explore(one.explored, algorithm="algorithm"), "All runs: choose levels, bands, clusters."),
         ],
     )
+
+
+def _life(one: Homogeneous) -> list[Table]:
+    """Nothing of stored responses, which have no sources over time."""
+    if not one.found.runs:
+        return []
+    return [
+        Table(
+            one.life(STANDARD),
+            "A source's life as a Markov chain, standard TCP, in the condition with the most loss: by how many percent "
+            "completions fall for each percent of a transition that is lost, and what is left without it.",
+        )
+    ]

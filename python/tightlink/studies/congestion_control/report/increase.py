@@ -5,7 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from tightlink.report import Chart, Section, Table, Text
-from tightlink.studies.congestion_control.setup.increase import DELAYS, RATE, WATCHED_S
+from tightlink.studies.congestion_control.setup.increase import RATE, WATCHED_S
+from tightlink.studies.congestion_control.setup.one_link import DELAYS
 
 
 def section(table: pl.DataFrame) -> Section:

@@ -21,7 +21,7 @@ def section(one: Mixed) -> Section:
         one.found.experiment.question + ".",
         [
             Text(f"{one.found.experiment.conditions.height} conditions, half of the sources with standard TCP, at "
-                 f"{one.found.size}."),
+                 f"{one.found.size}. {one.found.origin}"),
             Table(shown, "Web objects: throughput over that of the standard TCP beside it."),
             Table(ranked.select("algorithm", "rank_mean", "rank_sd", "rank_mean_standard", "rank_sd_standard"),
                   "Mean rank of the throughput of a control's own transfers, and of standard TCP's beside it."),

@@ -20,7 +20,8 @@ def section(one: Mixture) -> Section:
         one.found.experiment.question,
         [
             Text(
-                f"An eighth of the sources each; {one.found.experiment.conditions.height} conditions; {one.found.size}."
+                f"An eighth of the sources each; {one.found.experiment.conditions.height} conditions; "
+                f"{one.found.size}. {one.found.origin}"
             ),
             Table(table, "Web objects: mean rank over conditions, and throughput over standard TCP's."),
         ],

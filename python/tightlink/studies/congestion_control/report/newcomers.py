@@ -6,14 +6,8 @@ import polars as pl
 
 from tightlink.report import Chart, Section, Table, Text
 from tightlink.studies.congestion_control.observe.newcomers import by_control
-from tightlink.studies.congestion_control.setup.newcomers import (
-    BUFFERS,
-    DELAYS,
-    RATES,
-    SETTLED,
-    THRESHOLDS,
-    WATCHED_S,
-)
+from tightlink.studies.congestion_control.setup.newcomers import BUFFERS, RATES, SETTLED, WATCHED_S
+from tightlink.studies.congestion_control.setup.one_link import DELAYS, THRESHOLDS
 
 
 def section(table: pl.DataFrame) -> Section:

@@ -42,7 +42,7 @@ def section(found: Sensitivity, claims: Mapping[str, Claim]) -> Section:
                 "conditions. One model of each response has all single effects and all groups of products; its error "
                 "is what replications differ by. The map has Lenth's marks instead, of effects that stand out among "
                 "all, which is what a design without replications can tell. Blue, **: p < 0.01; orange, *: p < 0.05; "
-                "the sign is that of the high level."
+                f"the sign is that of the high level. {found.both.origin}"
             ),
             Chart(charts.significance_map(second), "Effects in the second period; hover a cell for means and p."),
             Chart(
@@ -54,8 +54,8 @@ def section(found: Sensitivity, claims: Mapping[str, Claim]) -> Section:
                 "For a claim on one effect the response is read without that effect.",
                 {"agreement": ".2f"},
             ),
-            Table(_influence(found), "Influence Ψ: weighted over periods and controls, by Lenth's test; in the second "
-                  "period by the joint model; the document's weighted.",
+            Table(_influence(found), f"Influence Ψ, weighted over the three periods{_and_alone(found)}: by Lenth's "
+                  "test, and the document's; between them that of the second period by the joint model.",
                   dict.fromkeys(("ours", "joint model", "document"), ".2f")),
             Chart(
                 charts.correlation_matrix(found.correlation), "Correlations of responses; red from 0.8, blue from 0.3."
@@ -64,6 +64,10 @@ def section(found: Sensitivity, claims: Mapping[str, Claim]) -> Section:
             Table(pl.DataFrame(groups), "Groups of responses with |r| > 0.65 among all of their members."),
         ],
     )  # fmt: skip
+
+
+def _and_alone(found: Sensitivity) -> str:
+    return " and both controls alone" if found.alone else ""
 
 
 def _readings(second: pl.DataFrame) -> pl.DataFrame:
@@ -78,8 +82,8 @@ def _readings(second: pl.DataFrame) -> pl.DataFrame:
 
 def _influence(found: Sensitivity) -> pl.DataFrame:
     """A row for each parameter: ours by two tests, beside the document's."""
-    theirs = document.influence()["weighted"]
-    ours = found.influence.filter(pl.col("row") == ("weighted" if found.alone else CONGESTION))
+    theirs = found.influence_there
+    ours = found.influence.filter(pl.col("row") == "weighted")
     joint = found.influence_joint.select("factor", pl.col("psi").alias("joint model"))
     return ours.join(joint, on="factor", maintain_order="left").select(
         parameter=pl.col("factor").replace_strict(IDS, return_dtype=pl.String),

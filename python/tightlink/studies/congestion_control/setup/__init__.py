@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from tightlink.studies.congestion_control.setup import boundary, increase, newcomers
-from tightlink.studies.congestion_control.setup.experiment import NAMES, OF_ONE, Experiment, Size, experiment
+from tightlink.studies.congestion_control.setup.experiment import NAMES, Experiment, Size, experiment
+from tightlink.studies.congestion_control.setup.heavier import HEAVIER, file_of, heavier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Mapping
 
     from tightlink.experiment.execute import Task
+
+__all__ = ["HEAVIER", "Chosen", "at_heavier_sizes", "chosen", "file_of", "heavier"]
 
 WHOLE: Final = "sensitivity"
 #: The same conditions with a high and a low initial threshold, and what is claimed of both beside each other.
 MIXED: Final = ("2a", "2b")
 THRESHOLDS: Final = "thresholds"
 ON_ONE_LINK: Final = {boundary.NAME: boundary, newcomers.NAME: newcomers, increase.NAME: increase}
-#: That can be chosen: the sensitivity analysis is one with its designs of one control.
-KNOWN: Final = (*(name for name in NAMES if name not in OF_ONE), *ON_ONE_LINK)
-#: What runs in about ten minutes on two cores, with these experiments.
+#: That can be chosen.
+KNOWN: Final = (*NAMES, *ON_ONE_LINK)
+#: What runs in at most twelve minutes on two cores, with these experiments: 1000 s of one core, and the analysis.
 DEFAULT: Final = Size(Fraction(1), "30 s", routers=Fraction(1, 6))
 CHOSEN: Final = (WHOLE, "1b", *ON_ONE_LINK)
 
@@ -33,6 +36,10 @@ class Chosen:
     experiments: tuple[Experiment, ...]
     size: Size
     on_one_link: tuple[str, ...]
+    sizes: Mapping[str, Size] = field(default_factory=dict)
+    """Of experiments that have another one, by name."""
+    stored: Collection[str] = ()
+    """Of which the responses are taken that are stored with the study."""
 
     @property
     def names(self) -> list[str]:
@@ -40,9 +47,14 @@ class Chosen:
         own = [each.name for each in self.experiments]
         return [*own, *([THRESHOLDS] if set(MIXED) <= set(own) else []), *self.on_one_link]
 
+    def size_of(self, name: str) -> Size:
+        """The size of an experiment in the four-tier network."""
+        return self.sizes.get(name, self.size)
+
     def tasks(self) -> list[Task]:
         """Everything that is simulated."""
-        own = [task for each in self.experiments for task in each.tasks(self.size)]
+        run = [each for each in self.experiments if each.name not in self.stored]
+        own = [task for each in run for task in each.tasks(self.size_of(each.name))]
         return [*own, *(task for name in self.on_one_link for task in ON_ONE_LINK[name].tasks())]
 
 
@@ -53,7 +65,26 @@ def chosen(names: Iterable[str] = CHOSEN, size: Size = DEFAULT) -> Chosen:
         ScenarioError: One of them has no such size.
     """
     wanted = set(names)
-    found = tuple(experiment(name) for name in NAMES if name in wanted or (name in OF_ONE and WHOLE in wanted))
+    found = tuple(experiment(name) for name in NAMES if name in wanted)
     for each in found:
         each.check(size)
     return Chosen(found, size, tuple(name for name in ON_ONE_LINK if name in wanted))
+
+
+def at_heavier_sizes(chosen: Chosen, sizes: Mapping[str, Size], *, stored: bool = False) -> Chosen:
+    """The same with some of the heavier experiments in place of those of their names, and beside the others.
+
+    Args:
+        chosen: What is run otherwise.
+        sizes: By name, of `HEAVIER`.
+        stored: Whether to take the responses that are stored with the study, which have a size of their own.
+    """
+    found = {each.name: each for each in chosen.experiments} | {name: heavier(name)[0] for name in sizes}
+    for name, size in sizes.items():
+        found[name].check(size)
+    return replace(
+        chosen,
+        experiments=tuple(found[name] for name in NAMES if name in found),
+        sizes=sizes,
+        stored=tuple(sizes) if stored else (),
+    )

@@ -7,10 +7,11 @@ come to rest: windows grow until packets are lost, are halved, and grow again.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from tightlink.experiment.execute import Task
 from tightlink.scenario import Scenario
+from tightlink.scenario.four_tier import nist
 
 NAME: Final = "oscillation"
 ALPHAS: Final = (8, 20, 50, 100, 200)
@@ -37,9 +38,8 @@ class Cell:
 
     def scenario(self) -> Scenario:
         """Flows without end over 100 Mbit/s and 40 ms, which hold 333 packets."""
-        control: Any = self.control
-        if self.alpha is not None:
-            control = {"kind": self.control, "alpha": f"{self.alpha} packets"}
+        alpha = {} if self.alpha is None else {"alpha": f"{self.alpha} packets"}
+        control = nist.control({"kind": self.control} | alpha)
         return Scenario.from_dict({
             "profile": "rfc",
             "duration": "30 s",

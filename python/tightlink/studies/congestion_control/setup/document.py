@@ -67,6 +67,10 @@ CANDIDATES: Final = {
     ),
 }  # fmt: skip
 
+#: Which can be told without our effects: the slide on the number of sources transmitting names six parameters, and of
+#: the rows of the summary that of Y2 alone has these six.
+TOLD: Final = {"Y2": "sources_transmitting"}
+
 #: Of which it is not known which level is which: of two topologies, of a crowd, and of long-lived flows.
 UNKNOWN: Final = ("X4", "X9", "X10")
 

@@ -47,6 +47,7 @@ NAMES: Final = (
     "mixture",
     "window",
     "prices",
+    "choices",
 )
 #: The sensitivity analysis with 256 runs, which tell smaller effects; of resolution IV, all words even.
 LARGE: Final = "sensitivity-256"
@@ -103,7 +104,7 @@ class Experiment:
     variants: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Keys of the scenario with which all runs are repeated, by name."""
     settings: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """Keys of the scenario that go with a control, by its name."""
+    """Keys of the scenario that go with a control, or with one in one variant, by its name."""
     replications: int = 1
     """Runs of each condition and control, which differ in their seed."""
     same_seed: bool = False
@@ -158,6 +159,7 @@ class Experiment:
             {"seed": replication if self.same_seed else condition + replication}
             | self.settings.get(algorithm, {})
             | self.variants.get(variant, {})
+            | (self.settings.get(compared, {}) if variant else {})
         )
 
     def tasks(self, size: Size) -> list[Task]:

@@ -1,35 +1,44 @@
 """The settings of experiment ``increase``: how soon a flow has all of a link, and what it gives up after a loss.
 
 One flow on an empty link, with a low and a high initial slow-start threshold; and the same flow on a link that flows of
-standard TCP hold already, in whose short queue packets are lost all the time: the heavy congestion of the document.
+standard TCP hold already, in whose short queue packets are lost all the time: the heavy congestion of the document,
+with 17 and 70 packets of path and queue for each flow. Under extreme congestion there are 6, fewer than any control's
+low-window threshold (BIC has the smallest, 14).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tightlink.experiment.execute import Task
-from tightlink.scenario import Scenario
-from tightlink.studies.congestion_control.setup.newcomers import CONTROLS, THRESHOLDS
+from tightlink.studies.congestion_control.setup import one_link
+from tightlink.studies.congestion_control.setup.one_link import CONTROLS, DELAYS, THRESHOLDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tightlink.scenario import Scenario
+
 NAME: Final = "increase"
 RATE: Final = "100 Mbit/s"
-#: One way: half of a round trip.
-DELAYS: Final = ("20 ms", "80 ms")
 INTERVAL_S: Final = 0.02
 #: An empty path of 160 ms holds 1333 packets, which standard TCP reaches from 100 in 200 s.
-WATCHED_S: Final = {"alone": 240, "congested": 60}
+WATCHED_S: Final = {"alone": 240, "congested": 60, "extreme": 60}
 FLOW: Final = "flow"
-#: Beside a flow under heavy congestion; which of its packets are lost is chance, so it arrives three times.
-_SETTLED: Final = 20
-_ARRIVALS_S: Final = (20, 23, 26)
-LOADS: Final = (("alone", 0), *(("congested", arrives) for arrives in _ARRIVALS_S))
-_BUFFERS: Final = {"alone": "1 BDP", "congested": "0.1 BDP"}
+#: Beside a flow under congestion, by delay.
+_SETTLED: Final = {
+    "alone": dict.fromkeys(DELAYS, 0),
+    "congested": dict.fromkeys(DELAYS, 20),
+    "extreme": dict(zip(DELAYS, (60, 240), strict=True)),
+}
+#: Which of its packets are lost is chance, so it arrives several times.
+_ARRIVALS_S: Final = {"congested": (20, 23, 26, 29, 32, 35), "extreme": (20, 23, 26)}
+LOADS: Final = (("alone", 0), *((load, arrives) for load, times in _ARRIVALS_S.items() for arrives in times))
+#: Of which windows are looked at: series of hundreds of flows fill the memory.
+WATCHED: Final = ("alone", "congested")
+_BUFFERS: Final = {"alone": "1 BDP", "congested": "0.1 BDP", "extreme": "0.1 BDP"}
 
 
 @dataclass(frozen=True)
@@ -43,27 +52,18 @@ class Setting:
 
     def scenario(self, control: str) -> Scenario:
         """The flow, and what it shares the link with."""
-        transport: dict[str, Any] = {"congestion": control, "window": "100000 packets"}
-        if self.threshold != "unlimited":
-            transport["initial_ssthresh"] = self.threshold
-        flow = {"kind": "bulk", "from": "sender", "to": "receiver"}
-        traffic: dict[str, Any] = {FLOW: {**flow, "tcp": transport, "start": f"{self.arrives_s} s"}}
-        if self.load == "congested":
-            standard = {"congestion": "reno", "window": "100000 packets"}
-            start = {"first": "0 s", "every": "0.1 s"}
-            traffic["settled"] = {**flow, "tcp": standard, "flows": _SETTLED, "start": start}
-        return Scenario.from_dict({
-            "profile": "rfc",
-            "duration": f"{self.arrives_s + WATCHED_S[self.load]} s",
-            "link": {
-                "access": {"ends": ["sender", "router"], "rate": "1 Gbit/s", "delay": "0.1 ms",
-                           "queue": "100000 packets"},
-                "bottleneck": {"ends": ["router", "receiver"], "rate": RATE, "delay": self.delay,
-                               "queue": _BUFFERS[self.load]},
-            },
-            "traffic": traffic,
-            "observe": {"interval": f"{INTERVAL_S * 1e3:g} ms"},
-        })  # fmt: skip
+        traffic = {FLOW: {**one_link.flow(control, self.threshold), "start": f"{self.arrives_s} s"}}
+        if settled := _SETTLED[self.load][self.delay]:
+            start = {"first": "0 s", "every": f"{2000 // settled} ms"}
+            traffic["settled"] = {**one_link.flow("reno"), "flows": settled, "start": start}
+        return one_link.scenario(
+            traffic,
+            seconds=self.arrives_s + WATCHED_S[self.load],
+            rate=RATE,
+            delay=self.delay,
+            buffer=_BUFFERS[self.load],
+            **({"observe": {"interval": f"{INTERVAL_S * 1e3:g} ms"}} if self.load in WATCHED else {}),
+        )
 
 
 def runs() -> Iterator[tuple[str, str, Setting]]:

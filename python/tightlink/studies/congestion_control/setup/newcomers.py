@@ -8,22 +8,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tightlink.experiment.execute import Task
-from tightlink.scenario import Scenario
+from tightlink.studies.congestion_control.setup import one_link
+from tightlink.studies.congestion_control.setup.one_link import CONTROLS, DELAYS, THRESHOLDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tightlink.scenario import Scenario
+
 NAME: Final = "newcomers"
-CONTROLS: Final = ("bic", "compound", "fast", "fast-at", "highspeed", "htcp", "scalable", "reno")
 RATES: Final = ("20 Mbit/s", "100 Mbit/s")
-#: One way: half of a round trip.
-DELAYS: Final = ("20 ms", "80 ms")
 BUFFERS: Final = ("0.25 BDP", "1 BDP")
-#: The document's low and high initial slow-start threshold.
-THRESHOLDS: Final = ("100 packets", "unlimited")
 SETTLED: Final = (1, 4)
 ARRIVES_S: Final = 60
 WATCHED_S: Final = 60
@@ -42,25 +40,15 @@ class Setting:
 
     def scenario(self, control: str) -> Scenario:
         """Settled flows from the start on, one more of the same control later; nothing else differs between them."""
-        transport: dict[str, Any] = {"congestion": control, "window": "100000 packets"}
-        if self.threshold != "unlimited":
-            transport["initial_ssthresh"] = self.threshold
-        flow = {"kind": "bulk", "from": "sender", "to": "receiver", "tcp": transport}
-        start = {"first": "0 s", "every": "0.1 s"}
-        return Scenario.from_dict({
-            "profile": "rfc",
-            "duration": f"{ARRIVES_S + WATCHED_S} s",
-            "link": {
-                "access": {"ends": ["sender", "router"], "rate": "1 Gbit/s", "delay": "0.1 ms",
-                           "queue": "100000 packets"},
-                "bottleneck": {"ends": ["router", "receiver"], "rate": self.rate, "delay": self.delay,
-                               "queue": self.buffer},
-            },
-            "traffic": {
-                "settled": {**flow, "flows": self.settled, "start": start},
-                NEWCOMER: {**flow, "start": f"{ARRIVES_S} s"},
-            },
-        })  # fmt: skip
+        flow = one_link.flow(control, self.threshold)
+        settled = {**flow, "flows": self.settled, "start": {"first": "0 s", "every": "0.1 s"}}
+        return one_link.scenario(
+            {"settled": settled, NEWCOMER: {**flow, "start": f"{ARRIVES_S} s"}},
+            seconds=ARRIVES_S + WATCHED_S,
+            rate=self.rate,
+            delay=self.delay,
+            buffer=self.buffer,
+        )
 
 
 def runs() -> Iterator[tuple[str, str, Setting]]:

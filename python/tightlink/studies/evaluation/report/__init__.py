@@ -1,4 +1,4 @@
-"""The report of an evaluation: all controls in one table, a row of small charts each, then test by test."""
+"""The report of an evaluation: all controls or queues in one table, a row of small charts each, then test by test."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tightlink.report.charts import delay_throughput
 from tightlink.studies.evaluation.observe import Mean
 from tightlink.studies.evaluation.report import charts
 from tightlink.studies.evaluation.report.words import titled, told
-from tightlink.studies.evaluation.setup import queues
+from tightlink.studies.evaluation.setup import aqm, queues
 from tightlink.studies.evaluation.setup.pack import SEEDS
 from tightlink.studies.evaluation.setup.queues import DROP_TAIL
 from tightlink.studies.study import Report
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tightlink.experiment.claims import Claim
     from tightlink.studies.evaluation.observe import Evaluation
-    from tightlink.studies.evaluation.setup.pack import Headline, Test
+    from tightlink.studies.evaluation.setup.pack import Headline, Kind, Test
 
 _DELAY: Final = "queueing_p95_s"
 _SEVERAL: Final = 2
@@ -32,12 +32,15 @@ _ALONE: Final = ("utilization", "ramp-up", "changes", "queues")
 def report(evaluation: Evaluation, _: Mapping[str, Claim]) -> Report:
     """The report of an evaluation, which begins with the plane of delay and throughput."""
     names = ", ".join(control.label for control in evaluation.controls)
+    of_queues = evaluation.kind == "queue"
+    several = "Queues, evaluated" if of_queues else "Congestion controls, evaluated"
+    lead = (_QUEUES_LEAD if of_queues else _LEAD).format(names=names, seeds=len(SEEDS))
     return Report(
-        "Congestion controls, evaluated" if len(evaluation.controls) > 1 else f"{names}, evaluated",
-        _finding(evaluation) + _LEAD.format(names=names, seeds=len(SEEDS)),
+        several if len(evaluation.controls) > 1 else f"{names}, evaluated",
+        _finding(evaluation) + lead,
         [_overview(evaluation), *_rows(evaluation), *_tests(evaluation)],
         tables={"measures": evaluation.measures, "summary": evaluation.summary},
-        picture=queues.TEST.title,
+        picture=(aqm.FRIENDLY if of_queues else queues.TEST).title,
     )
 
 
@@ -49,18 +52,29 @@ _LEAD: Final = (
     "differences within it mean nothing."
 )
 
+_QUEUES_LEAD: Final = (
+    "The same tests for each of {names}, after RFC 7928, over a bottleneck of "
+    f"{aqm.PATH.label}. Each queue has its defaults and this limit, and drops, unless an option says otherwise. TCP is "
+    "that of profile `rfc` with RACK-TLP. Random traffic takes 5 % of the link in both directions; numbers are means "
+    "over {seeds} seeds with half their 95 % confidence interval: with so few, differences within it mean nothing."
+)
+
 
 def _finding(evaluation: Evaluation) -> str:
-    """What tells the controls apart most in the plane: who fills the queue least, and who most."""
-    own = [found for _, headline, found in evaluation.headlines() if headline.measure == _DELAY]
+    """What tells the controls or queues apart most in the plane: who fills the queue least, and who most."""
+    first = aqm.FRIENDLY.name if evaluation.kind == "queue" else queues.TEST.name
+    own = [
+        found for test, headline, found in evaluation.headlines() if headline.measure == _DELAY and test.name == first
+    ]
     known = {label: mean for label, mean in own[0].items() if mean.value is not None} if own else {}
     if len(known) < _SEVERAL:
         return ""
     least, most = (choose(known, key=lambda label: known[label].value or 0.0) for choose in (min, max))
     low, high = (told(_DELAY, known[label]) for label in (least, most))
+    where = f"with {aqm.FLOWS} flows of {aqm.STANDARD}" if evaluation.kind == "queue" else f"behind {DROP_TAIL}"
     if not _apart(known[least], known[most]):
-        return f"No two differ in their p95 queueing delay behind {DROP_TAIL} by more than their intervals.\n\n"
-    return f"The p95 queueing delay goes from {low} with {least} to {high} with {most}, behind {DROP_TAIL}.\n\n"
+        return f"No two differ in their p95 queueing delay {where} by more than their intervals.\n\n"
+    return f"The p95 queueing delay goes from {low} with {least} to {high} with {most}, {where}.\n\n"
 
 
 def _apart(least: Mean, most: Mean) -> bool:
@@ -80,14 +94,25 @@ def _overview(evaluation: Evaluation) -> Section:
             [each for each in listed if each[0].name not in _ALONE],
         ),
     )
+    if evaluation.kind == "queue":
+        parts = (
+            (
+                "What the queue does to those who fill it, and how evenly",
+                [each for each in listed if each[0].name in aqm.FILLING],
+            ),
+            (
+                "What the queue does to those who do not answer, or send little",
+                [each for each in listed if each[0].name not in aqm.FILLING],
+            ),
+        )
     blocks = [_headlines(evaluation, caption, columns) for caption, columns in parts if columns]
-    return Section("What was measured, control by control", "", blocks)
+    return Section(f"What was measured, {evaluation.kind} by {evaluation.kind}", "", blocks)
 
 
 def _headlines(evaluation: Evaluation, caption: str, columns: list[tuple[Test, Headline, dict[str, Mean]]]) -> Table:
-    frame = pl.DataFrame({"control": [control.label for control in evaluation.controls]})
+    frame = pl.DataFrame({evaluation.kind: [control.label for control in evaluation.controls]})
     for _, headline, means in columns:
-        texts = [told(headline.measure, means[label], headline.never) for label in frame["control"]]
+        texts = [told(headline.measure, means[label], headline.never) for label in frame[evaluation.kind]]
         frame = frame.with_columns(pl.Series(headline.title, texts))
     return Table(frame, caption)
 
@@ -104,31 +129,33 @@ def _tests(evaluation: Evaluation) -> Iterator[Section]:
     summary = evaluation.summary
     for test in evaluation.tests:
         own = summary.filter(pl.col("test") == test.name)
-        blocks: list[Chart | Table | Text] = [Text(test.about), Table(_table(own))]
-        if test.name == queues.TEST.name:
-            planes = [_plane(evaluation, kind) for kind in own["setting"].unique(maintain_order=True)]
+        blocks: list[Chart | Table | Text] = [Text(test.about), Table(_table(own, evaluation.kind))]
+        if test.name in {queues.TEST.name, aqm.FRIENDLY.name}:
+            planes = [_plane(evaluation, test, setting) for setting in own["setting"].unique(maintain_order=True)]
             blocks[1:1] = [plane for plane in planes if plane is not None]
         yield Section(test.title, "", blocks)
 
 
-def _plane(evaluation: Evaluation, queue: str) -> Chart | None:
-    """What the controls do to a queue, and what they get for it: each seed, and their means."""
-    test = queues.TEST.name
-    rows = evaluation.measures.filter((pl.col("test") == test) & (pl.col("setting") == queue))
+def _plane(evaluation: Evaluation, test: Test, setting: str) -> Chart | None:
+    """What controls do to a queue, or queues to flows, and what they get for it: each seed, and their means."""
+    rows = evaluation.measures.filter((pl.col("test") == test.name) & (pl.col("setting") == setting))
     if rows.is_empty():
         return None
-    wide = rows.pivot("measure", index=["control", "seed"], values="value")
-    named = wide.select("control", "seed", "throughput_bps", queueing_delay_p95_s="queueing_p95_s")
-    about = f"{queues.FLOWS} flows of a control over {queues.PATH.label}, queue {queue}; small points are single seeds."
-    return Chart(delay_throughput(named, by="control"), about)
+    wide = rows.pivot("measure", index=[evaluation.kind, "seed"], values="value")
+    named = wide.select(evaluation.kind, "seed", "throughput_bps", queueing_delay_p95_s="queueing_p95_s")
+    if evaluation.kind == "queue":
+        about = f"{aqm.FLOWS} flows of {aqm.STANDARD} over {aqm.PATH.label}"
+    else:
+        about = f"{queues.FLOWS} flows of a control over {queues.PATH.label}, queue {setting}"
+    return Chart(delay_throughput(named, by=evaluation.kind), f"{about}; small points are single seeds.")
 
 
-def _table(own: pl.DataFrame) -> pl.DataFrame:
-    """A row for each measure and setting, a column for each control."""
+def _table(own: pl.DataFrame, kind: Kind) -> pl.DataFrame:
+    """A row for each measure and setting, a column for each control or queue."""
     rows: dict[tuple[str, str], dict[str, str]] = {}
     order = {name: place for place, name in enumerate(own["measure"].unique(maintain_order=True))}
     for row in own.iter_rows(named=True):
-        rows.setdefault((row["measure"], row["setting"]), {})[row["control"]] = _cell(row)
+        rows.setdefault((row["measure"], row["setting"]), {})[row[kind]] = _cell(row)
     listed = sorted(rows.items(), key=lambda each: order[each[0][0]])
     return pl.DataFrame([
         {"measure": titled(measure), "setting": setting, **cells} for (measure, setting), cells in listed

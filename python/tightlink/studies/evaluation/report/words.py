@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 _DIGITS: Final = 3
 #: Widths below this share of the value are not worth ink.
 _NONE: Final = 5e-4
-_SHARES: Final = ("utilization", "loss", "time_even", "kept_of_half", "standard_kept", "long_over_short")
+_SHARES: Final = (
+    "utilization", "loss", "time_even", "kept_of_half", "standard_kept", "long_over_short", "scavenger_share",
+    "stream_loss", "voice_loss",
+)  # fmt: skip
 _TITLES: Final = {
     "utilization": "utilization",
     "loss": "loss",
@@ -37,11 +40,19 @@ _TITLES: Final = {
     "refill_s": "time to fill the link again",
     "queueing_mean_s": "mean queueing delay",
     "queueing_p95_s": "p95 queueing delay",
-    "throughput_bps": "throughput of all flows of the control",
+    "throughput_bps": "throughput of all flows",
     "completion_median_s": "median completion time",
     "completion_p95_s": "p95 completion time",
     "completion_alone_s": "median completion time without the long flow",
     "unfinished": "flows that did not complete",
+    "goodput_bps": "goodput of all flows",
+    "aggressive_over_standard": "goodput of an aggressive flow over that of a standard one",
+    "scavenger_share": "share of the goodput that a less-than-best-effort flow takes",
+    "short_over_long_rtt": "goodput of the shorter round trip over that of the longer",
+    "stream_loss": "loss of the stream that does not answer",
+    "voice_delay_p95_s": "p95 one-way delay of a sparse flow",
+    "voice_loss": "loss of a sparse flow",
+    "queueing_p99_s": "p99 queueing delay",
 }
 
 

@@ -9,13 +9,13 @@ Example:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tightlink.errors import ScenarioError
 from tightlink.experiment.levels import split
 from tightlink.scenario import parse_value
 from tightlink.scenario.congestion import congestion_spec
+from tightlink.studies.evaluation.setup.pack import Subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,14 +25,8 @@ if TYPE_CHECKING:
 Given: TypeAlias = "str | type[CongestionControl] | Mapping[str, Any]"
 
 
-@dataclass(frozen=True)
-class Control:
-    """A congestion control under evaluation."""
-
-    label: str
-    """What tables and figures call it: its name, and the options that were set."""
-    value: str | dict[str, Any]
-    """What a scenario has as ``tcp.congestion``."""
+class Control(Subject):
+    """A congestion control under evaluation; its value is what a scenario has as ``tcp.congestion``."""
 
 
 def controls(given: Iterable[Given]) -> list[Control]:
@@ -74,24 +68,32 @@ def control(given: Given) -> Control:
     """
     if isinstance(given, type):
         given = given.name
-    table = _parsed(given) if isinstance(given, str) else dict(given)
+    table = parsed(given, "fast:alpha=50 packets") if isinstance(given, str) else dict(given)
     if "kind" not in table:
         raise ScenarioError('a name, or a table with a kind, such as { kind = "fast" }', key="controls", value=table)
     congestion_spec("congestion", table)
-    options = {key: value for key, value in table.items() if key != "kind"}
-    if not options:
-        return Control(str(table["kind"]), str(table["kind"]))
-    written = ",".join(f"{key}={_written(value)}" for key, value in options.items())
-    return Control(f"{table['kind']}:{written}", table)
+    label, bare = labelled(table)
+    return Control(label, label if bare else table)
 
 
-def _parsed(text: str) -> dict[str, Any]:
+def labelled(table: Mapping[str, Any]) -> tuple[str, bool]:
+    """What tables and figures call a table with a kind and options, and whether it has none of these."""
+    written = ",".join(f"{key}={_written(value)}" for key, value in table.items() if key != "kind")
+    return (f"{table['kind']}:{written}", False) if written else (str(table["kind"]), True)
+
+
+def parsed(text: str, example: str) -> dict[str, Any]:
+    """The table of NAME:option=value,….
+
+    Raises:
+        ScenarioError: It is written otherwise.
+    """
     name, _, rest = text.partition(":")
     table: dict[str, Any] = {"kind": name.strip()}
     for part in split(rest) if rest.strip() else ():
         key, equals, value = part.partition("=")
         if not equals or not key.strip():
-            raise ScenarioError('NAME or NAME:option=value,…, such as "fast:alpha=50 packets"', value=text)
+            raise ScenarioError(f'NAME or NAME:option=value,…, such as "{example}"', value=text)
         table[key.strip()] = parse_value(value.strip())
     return table
 

@@ -1,13 +1,13 @@
-"""The pack: what a test is, and which there are.
+"""The packs: what a test is, and which there are.
 
-The tests are in the terms of RFC 5166 (metrics), RFC 9743 (what to evaluate in a new control) and the Common
-TCP Evaluation Suite (draft-irtf-iccrg-tcpeval).
+The tests of congestion controls are in the terms of RFC 5166 (metrics), RFC 9743 (what to evaluate in a new control)
+and the Common TCP Evaluation Suite (draft-irtf-iccrg-tcpeval). Those of queues are after RFC 7928.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from tightlink.errors import ScenarioError, closest, one_of
 
@@ -18,10 +18,21 @@ if TYPE_CHECKING:
 
     from tightlink.run import Run
     from tightlink.scenario import Scenario
-    from tightlink.studies.evaluation.setup.controls import Control
 
+#: What is evaluated: a congestion control, or a queue.
+Kind: TypeAlias = Literal["control", "queue"]
 #: Seeds of the tests in which something is random.
 SEEDS: Final = (1, 2, 3)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A control or a queue under evaluation."""
+
+    label: str
+    """What tables and figures call it: its name, and the options that were set."""
+    value: str | dict[str, Any]
+    """As a scenario has it."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +52,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Headline:
-    """A column of the table of all controls."""
+    """A column of the table of all subjects."""
 
     title: str
     measure: str
@@ -59,24 +70,27 @@ class Test:
     title: str
     about: str
     """What is simulated and measured, in the report."""
-    cases: Callable[[Control], Iterator[Case]]
+    cases: Callable[[Any], Iterator[Case]]
+    """For a subject of the pack."""
     headlines: Sequence[Headline]
 
 
-def tests() -> list[Test]:
-    """All tests, in the order of the report."""
-    from tightlink.studies.evaluation.setup import alone, changes, company, queues, short_flows
+def tests(kind: Kind) -> list[Test]:
+    """All tests of a pack, in the order of the report."""
+    from tightlink.studies.evaluation.setup import alone, aqm, changes, company, queues, short_flows
 
+    if kind == "queue":
+        return list(aqm.TESTS)
     return [*alone.TESTS, *company.TESTS, changes.TEST, queues.TEST, short_flows.TEST]
 
 
-def chosen(names: Iterable[str] | None) -> list[Test]:
-    """The tests of these names, in the order of the report; all where there are none.
+def chosen(names: Iterable[str] | None, kind: Kind = "control") -> list[Test]:
+    """The tests of these names, in the order of the report; all of the pack where there are none.
 
     Raises:
         ScenarioError: There is no test of a name.
     """
-    known = {test.name: test for test in tests()}
+    known = {test.name: test for test in tests(kind)}
     wanted = list(known if names is None else names)
     for name in wanted:
         if name not in known:

@@ -36,8 +36,8 @@ class Path:
     rate_mbit: float
     rtt_ms: float
     buffer_bdp: float = 1.0
-    queue: str = "drop-tail"
-    """Kind, with its defaults beside the limit."""
+    queue: str | Mapping[str, Any] = "drop-tail"
+    """Kind, with its defaults beside the limit; or a table with options."""
     marks: bool = False
     """Whether it marks packets instead of dropping them."""
 
@@ -56,7 +56,11 @@ class Path:
         """What a packet takes on the bottleneck."""
         return PACKET_BITS / self.rate_bps
 
-    def beside(self, queue: str, *, marks: bool = False) -> Path:
+    def table(self, limit: str) -> dict[str, Any]:
+        """Its queue, with this limit unless it has its own."""
+        return {"limit": limit} | ({"kind": self.queue} if isinstance(self.queue, str) else dict(self.queue))
+
+    def beside(self, queue: str | Mapping[str, Any], *, marks: bool = False) -> Path:
         """The same with another kind of queue."""
         return replace(self, queue=queue, marks=marks)
 
@@ -78,7 +82,7 @@ class Path:
             "ends": (SENDER, RECEIVER),
             "rate": f"{self.rate_mbit:g} Mbit/s",
             "delay": f"{self.rtt_ms / 2:g} ms",
-            "queue": {"kind": self.queue, "limit": limit} | ({"ecn": True} if self.marks else {}),
+            "queue": self.table(limit) | ({"ecn": True} if self.marks else {}),
             "reverse": Reverse(queue="unlimited"),
         }
         return Link(**(keys | changes))

@@ -44,7 +44,8 @@ def _complete(kind: str) -> bool:
 
 def _cases(control: Control) -> Iterator[Case]:
     for kind in kinds():
-        path = PATH.beside(kind, marks=kind != DROP_TAIL and reads_marks(control_name(control.value)))
+        reads = reads_marks(control_name(control.value))
+        path = PATH.beside(kind, marks=reads and hasattr(PATH.beside(kind).link().queue, "ecn"))
         traffic = {"flows": path.bulk(control.value, flows=FLOWS, start={"every": "0.1 s"}), **path.background()}
         for seed in SEEDS:
             scenario = path.scenario(traffic, duration_s=DURATION_S, interval_ms=_INTERVAL_MS, seed=seed)

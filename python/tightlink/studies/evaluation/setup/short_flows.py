@@ -48,11 +48,11 @@ def _measure(runs: Mapping[str, Run]) -> dict[str, float | None]:
     }
 
 
-def times_s(run: Run) -> pl.Series:
+def times_s(run: Run, size: int = BYTES) -> pl.Series:
     """How long the short flows that came to an end took, in their order."""
     short = run.flows.filter(pl.col("label").str.starts_with("short["))
     took = pl.col("stop_s") - pl.col("start_s")
-    whole = (pl.col("goodput_bps") * took / 8).round() >= BYTES
+    whole = (pl.col("goodput_bps") * took / 8).round() >= size
     return short.filter(whole).select(took.alias("time_s"))["time_s"]
 
 

@@ -1,4 +1,4 @@
-"""What is simulated: each case of each test, for each control."""
+"""What is simulated: each case of each test, for each control or queue."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from tightlink.experiment.execute import Task
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tightlink.studies.evaluation.setup.controls import Control
-    from tightlink.studies.evaluation.setup.pack import Case, Test
+    from tightlink.studies.evaluation.setup.pack import Case, Subject, Test
 
 
 class Trial(NamedTuple):
-    """A case of a test for a control."""
+    """A case of a test for what is evaluated."""
 
-    control: Control
+    control: Subject
     test: Test
     case: Case
 
@@ -26,6 +25,6 @@ class Trial(NamedTuple):
         return {name: Task(f"{place}/{name}", scenario) for name, scenario in self.case.scenarios.items()}
 
 
-def trials(controls: Sequence[Control], tests: Sequence[Test]) -> list[Trial]:
+def trials(controls: Sequence[Subject], tests: Sequence[Test]) -> list[Trial]:
     """Everything that an evaluation does."""
     return [Trial(control, test, case) for control in controls for test in tests for case in test.cases(control)]

@@ -23,10 +23,9 @@ from tightlink.analysis.saturation import find
 from tightlink.experiment.execute import Task
 from tightlink.report import Row, Section, Table, Text, charts
 from tightlink.scenario import Cbr, Link, Node, Scenario, Udp
-from tightlink.studies.link_saturation.observe.measures import measure
-from tightlink.studies.link_saturation.observe.saturation import FRAME, law_values, slope_values
-from tightlink.studies.link_saturation.setup.document import BANDWIDTH_BPS, SMALLEST_BYTES
+from tightlink.studies.link_saturation.observe.saturation import FRAME, law_values, measure, slope_values
 from tightlink.studies.link_saturation.setup.interface import (
+    BANDWIDTH_BPS,
     DURATION_S,
     FAST_ETHERNET,
     GAP_BYTES,
@@ -38,6 +37,7 @@ from tightlink.studies.link_saturation.setup.interface import (
     RECEIVER,
     RING,
     SENDER,
+    SMALLEST_BYTES,
     UDP_IP_BYTES,
 )
 from tightlink.studies.live import Firm, Measurement, machine, repeats
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
     from tightlink.analysis.saturation import Saturation
     from tightlink.run import Run
+
 
 #: Of the document's sizes every other one below its critical size, each about it, and some above.
 PAYLOADS: Final = (25, 50, 100, 150, 200, 250, 300, 350, 400, 425, 450, 475, 500, 600, 800, 1000, 1200, 1450)

@@ -29,10 +29,8 @@ from tightlink.measure.machine import missing
 from tightlink.reduce import largest, smallest
 from tightlink.report import Row, Section, Table, Text, charts
 from tightlink.scenario import Framing, Link, Saturate, Scenario, Udp
-from tightlink.studies.link_saturation.observe.measures import measure
-from tightlink.studies.link_saturation.observe.saturation import law_values, slope_values
-from tightlink.studies.link_saturation.setup.document import LARGEST_RATE
-from tightlink.studies.link_saturation.setup.interface import DURATION_S, PROBE, RECEIVER, SENDER
+from tightlink.studies.link_saturation.observe.saturation import law_values, measure, slope_values
+from tightlink.studies.link_saturation.setup.interface import DURATION_S, LARGEST_RATE, PROBE, RECEIVER, SENDER
 from tightlink.studies.live import Firm, Measurement, kernel, repeats
 from tightlink.studies.words import percent
 
@@ -41,6 +39,7 @@ if TYPE_CHECKING:
 
     from tightlink.analysis.saturation import Saturation
     from tightlink.run import Run
+
 
 PAYLOADS: Final = (25, 50, 100, 150, 200, 250, 300, 400, 500, 600, 800, 1000, 1200, 1450)
 #: Behind the router: a line that is never full, and one that large packets fill.

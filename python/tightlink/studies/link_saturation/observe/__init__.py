@@ -5,19 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tightlink.studies.link_saturation.observe import (
-    bifurcation,
-    connections,
-    max_flow,
-    measures,
-    mixes,
-    other_links,
-    phases,
-    saturation,
-    size_density,
-    sweep,
-)
-from tightlink.studies.link_saturation.setup.sweeps import MAIN, SWEEPS
+from tightlink.studies.link_saturation.observe import bifurcation, saturation, variations
+from tightlink.studies.link_saturation.setup.interface import MAIN, SWEEPS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,19 +41,23 @@ class Observed:
 
 def observe(runs: Mapping[str, Run]) -> Observed:
     """From runs to values and tables."""
-    tables = {each.name: measures.table(each, runs) for each in SWEEPS}
+    tables = {each.name: saturation.measures_table(each, runs) for each in SWEEPS}
     main = saturation.read(tables)
-    perturbed, mixed = bifurcation.outcomes(main, runs), mixes.table(runs, main.table)
-    density, random, flows = connections.table(runs), phases.table(runs), max_flow.table(tables[MAIN.name])
+    perturbed, mixed = bifurcation.outcomes(main, runs), variations.mixes_table(runs, main.table)
+    density, random, flows = (
+        variations.connections_table(runs),
+        bifurcation.table(runs),
+        saturation.max_flow_table(tables[MAIN.name]),
+    )
     values = {
         **saturation.values(main),
-        **sweep.values(main, tables),
-        **other_links.values(tables),
+        **saturation.sweep_values(main, tables),
+        **variations.other_links_values(tables),
         **bifurcation.values(main, perturbed, tables),
-        **mixes.values(mixed),
-        **connections.values(density, tables),
-        **size_density.values(main),
-        **phases.values(random),
-        **max_flow.values(flows),
+        **variations.mixes_values(mixed),
+        **variations.connections_values(density, tables),
+        **saturation.size_density_values(main),
+        **bifurcation.phases_values(random),
+        **saturation.max_flow_values(flows),
     }
     return Observed(values, tables, main, perturbed, mixed, density, random, flows, runs)

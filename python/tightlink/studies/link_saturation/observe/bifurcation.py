@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+import numpy as np
 import polars as pl
 
 from tightlink.analysis import bifurcation
+from tightlink.analysis.estimates import Fit
 from tightlink.reduce import largest
 from tightlink.studies.link_saturation.observe.saturation import FRAME
-from tightlink.studies.link_saturation.setup.document import BANDWIDTH_BPS
-from tightlink.studies.link_saturation.setup.interface import GAP_BYTES, HEADER_BYTES, PROBE
-from tightlink.studies.link_saturation.setup.perturbation import FILLED_S, KINDS, QUEUE, QUEUE_PACKETS, SIZES, key
-from tightlink.studies.link_saturation.setup.sweeps import NO_BYTES
+from tightlink.studies.link_saturation.setup import variations
+from tightlink.studies.link_saturation.setup.interface import BANDWIDTH_BPS, GAP_BYTES, HEADER_BYTES, NO_BYTES, PROBE
+from tightlink.studies.link_saturation.setup.variations import (
+    FILLED_S,
+    PERTURBATION_KINDS,
+    QUEUE,
+    QUEUE_PACKETS,
+    SIZES,
+    perturbation_key,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +28,9 @@ if TYPE_CHECKING:
     from tightlink.analysis.bifurcation import Return
     from tightlink.run import Run
     from tightlink.studies.link_saturation.observe.saturation import Found
+
+
+Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 
 #: Counting whole packets for a second.
 _COUNTED: Final = 1e-3
@@ -59,11 +70,11 @@ def outcomes(found: Found, runs: Mapping[str, Run]) -> pl.DataFrame:
     goodput = dict(found.table.select("datagram_bytes", "goodput_bps").iter_rows())
     rates = dict(found.table.select("datagram_bytes", "packets_per_s").iter_rows())
     rows = []
-    for kind in KINDS:
+    for kind in PERTURBATION_KINDS:
         for size in SIZES:
             saturated = size < critical_payload(found)
             after: Return = bifurcation.returns_to_branch(
-                series(runs[key(kind, size)], kind, plateau=saturated), goodput[size], within=_WITHIN
+                series(runs[perturbation_key(kind, size)], kind, plateau=saturated), goodput[size], within=_WITHIN
             )
             line = BANDWIDTH_BPS / 8 / (size + HEADER_BYTES + GAP_BYTES)
             drained = FILLED_S + QUEUE_PACKETS / (line - rates[size]) if kind == QUEUE and saturated else None
@@ -129,3 +140,88 @@ def _nearest(found: Found) -> pl.DataFrame:
             }
         )
     return pl.DataFrame(rows)
+
+
+# Whether there is a phase between free flow and congestion: how long queues remember, over the load.
+
+#: The sum over lags ends at so many correlation times, where what is left is noise (Sokal 1989, section 3).
+_WINDOW: Final = 6.0
+#: Of each run, while the queue fills.
+_FILLING: Final = 0.02
+
+
+def table(runs: Mapping[str, Run]) -> pl.DataFrame:
+    """A row for each load: the integrated correlation time of the packets in the network, and their mean delay."""
+    rows = []
+    for load in variations.LOADS:
+        tables = [runs[key].table("scatter") for key in variations.keys(load)]
+        steps = [_inside(scatter) for scatter in tables]
+        delivered, waited = (sum(values) for values in zip(*map(_delays, tables), strict=True))
+        rows.append(
+            {
+                "load": load,
+                "correlation_s": float(np.mean([correlation_steps(inside) for inside in steps]))
+                * variations.relaxation_s(load) / variations.SAMPLES,
+                "one_way_delay_s": waited / delivered,
+                "speed": delivered / waited / variations.CAPACITY_PER_S,
+            }
+        )  # fmt: skip
+    return pl.DataFrame(rows)
+
+
+def _inside(scatter: pl.DataFrame) -> Array:
+    """Packets in the network at each sample, once the queue is what it is in the long run."""
+    return scatter["packets_in_network"].to_numpy()[int(_FILLING * scatter.height) :].astype(float)
+
+
+def _delays(scatter: pl.DataFrame) -> tuple[float, float]:
+    """Packets delivered, and the sum of their delays."""
+    delivered = scatter["packets_delivered"].to_numpy().astype(float)
+    return float(delivered.sum()), float((scatter["one_way_delay_mean_s"].fill_null(0.0).to_numpy() * delivered).sum())
+
+
+def correlation_steps(series: Array) -> float:
+    """The integrated correlation time of a series in steps: half of one, and the correlations of all lags.
+
+    >>> noise = np.random.default_rng(1).normal(size=20_000)
+    >>> bool(abs(correlation_steps(noise) - 0.5) < 0.1)
+    True
+    """
+    centred = series - series.mean()
+    power = np.abs(np.fft.rfft(centred, 2 * len(centred))) ** 2
+    covariances = np.fft.irfft(power)[: len(centred)] / np.arange(len(centred), 0, -1)
+    sums = np.cumsum(covariances / covariances[0]) - 0.5
+    enough = np.flatnonzero(np.arange(len(sums)) >= _WINDOW * sums)
+    return float(sums[enough[0]])
+
+
+def phases_values(found: pl.DataFrame) -> dict[str, object]:
+    """What claims compare, by name: the exponent of 1 − ρ, and whether a power law breaks somewhere."""
+    gaps, times = (np.log(column) for column in (1 - found["load"].to_numpy(), found["correlation_s"].to_numpy()))
+    straight, broken = _line(gaps, times), _broken(gaps, times)
+    return {
+        "phases.exponent": float(np.polyfit(gaps, times, 1)[0]),
+        "phases.straight_bic": straight.bic,
+        "phases.broken_bic": broken.bic,
+        "phases.first_load": found["load"][0],
+        "phases.last_load": found["load"][-1],
+        "phases.first_speed": found["speed"][0],
+        "phases.last_speed": found["speed"][-1],
+        "phases.longer": found["correlation_s"][-1] / found["correlation_s"][0],
+    }
+
+
+def _line(x: Array, y: Array) -> Fit:
+    return _fit(np.column_stack([np.ones_like(x), x]), y)
+
+
+def _broken(x: Array, y: Array) -> Fit:
+    """Two power laws that meet at one of the inner loads, the best."""
+    fits = [_fit(np.column_stack([np.ones_like(x), x, np.maximum(0, x - at)]), y, breaks=1) for at in x[1:-1]]
+    return min(fits, key=lambda fit: fit.squares)
+
+
+def _fit(columns: Array, y: Array, breaks: int = 0) -> Fit:
+    solution, *_ = np.linalg.lstsq(columns, y)
+    squares = float(((y - columns @ solution) ** 2).sum())
+    return Fit(squares, len(y), columns.shape[1] + 1 + breaks, breaks)

@@ -1,38 +1,122 @@
-"""Where saturation begins, in both readings of the document's sizes, and what 451 B may have been.
+"""What sweeps over packet sizes show: rates, throughput and loss, where saturation begins, and how well eq. 7 fits.
 
-The document measures goodput over payload, recalculates throughput "using packet sizes that include both
-payload and packet overhead", and does not say which of the two its critical size and its plateau count.
+Example:
+    >>> from tightlink.simulate import simulate
+    >>> from tightlink.studies.link_saturation.setup.interface import udp
+    >>> found = measure(simulate(udp(1450)))
+    >>> found["payload_bytes"], found["frame_bytes"], round(found["packets_per_s"], -2)
+    (1450.0, 1496.0, 8200.0)
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
 import polars as pl
 
+from tightlink.analysis.flow_limits import flow_limits
 from tightlink.analysis.saturation import find
 from tightlink.reduce import largest, smallest
-from tightlink.studies.link_saturation.setup.document import BANDWIDTH_BPS, PLATEAU_MBIT
-from tightlink.studies.link_saturation.setup.interface import GAP_BYTES
-from tightlink.studies.link_saturation.setup.sweeps import (
+from tightlink.studies.link_saturation.setup.interface import (
+    BANDWIDTH_BPS,
     BARE_LINE,
+    CRITICAL_BYTES,
+    ETHERNET_BYTES,
+    GAP_BYTES,
     GIGABIT,
     MAIN,
     NO_BYTES,
+    PAUSED,
+    PER_BYTE_S,
+    PER_PACKET_S,
+    PLATEAU_MBIT,
+    SENDER,
     SLOW,
+    SLOW_RECEIVERS,
+    SLOWER,
     TCP_BOTH,
     TCP_OUT,
     TWICE_AS_FAST,
+    link_of,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tightlink.analysis.saturation import Law, Saturation
+    from tightlink.run import Run
+    from tightlink.studies.link_saturation.setup.interface import Sweep
+
 
 _MBIT: Final = 1e6
+_PERCENT: Final = 100
+#: How far eq. 7 may be off to be accurate: ours, as the document gives no figure.
+_ACCURATE: Final = 0.05
+
+
+def sweep_values(found: Found, tables: Mapping[str, pl.DataFrame]) -> dict[str, object]:
+    """What claims compare, by name: main.… of all sizes, saturated.… of those below the critical one, and others."""
+    table, saturated = found.table, found.saturated
+    rates, bits = (saturated[name].to_list() for name in ("packets_per_s", "frame_throughput_bps"))
+    critical = found.law(FRAME, "cost").critical_bytes.value
+    limits = table.with_columns(low=pl.col("frame_bytes") < critical)
+    constant = found.compared[NO_BYTES.name].better.critical_bytes.value
+    flat = tables[NO_BYTES.name].filter(pl.col("frame_bytes") < constant)["packets_per_s"].to_list()
+    both = (PAYLOAD, FRAME)
+    each: dict[str, object] = {
+        "interface.per_byte_s": PER_BYTE_S,
+        "interface.per_packet_s": PER_PACKET_S,
+        "main.throughput_falls": all(
+            bool((table[reading.throughput].diff().drop_nulls() > 0).all()) for reading in both
+        ),
+        "main.loss_most": largest(table["loss"]),
+        "main.by_interface_least": smallest(limits.filter("low")["limited_by_sender_rate"]),
+        "main.by_link_least": smallest(limits.filter(~pl.col("low"))["limited_by_network"]),
+        "saturated.smallest_per_s": rates[0],
+        "saturated.largest_per_s": rates[-1],
+        "saturated.rate_keeps_rising": bool((saturated["packets_per_s"].diff().drop_nulls() < 0).all()),
+        "saturated.smallest_bps": bits[0],
+        "saturated.largest_bps": bits[-1],
+        "no-bytes.smallest_per_s": flat[0],
+        "no-bytes.largest_per_s": flat[-1],
+    }
+    each |= _flow_control(tables)
+    for share, sweep in zip(SLOWER, SLOW_RECEIVERS, strict=True):
+        each[f"receiver.loss_most_{_PERCENT * share:.0f}"] = largest(tables[sweep.name]["loss"])
+    for reading in both:
+        own = saturated.filter(pl.col(reading.size) < CRITICAL_BYTES)
+        law = own[reading.size] / CRITICAL_BYTES * PLATEAU_MBIT * _MBIT
+        errors = (law / own[reading.throughput] - 1).abs()
+        each |= {
+            f"eq7.{reading.name}.accurate": sum(error <= _ACCURATE for error in errors.to_list()) / errors.len(),
+            f"eq7.{reading.name}.error_most": largest(errors),
+            f"eq7.{reading.name}.off_most_bps": largest((law - own[reading.throughput]).abs()),
+        }
+    return each
+
+
+def _flow_control(tables: Mapping[str, pl.DataFrame]) -> dict[str, object]:
+    """The slowest receiver, with Ethernet flow control over without it: what is sent, what arrives, what is lost."""
+    off, on = tables[SLOW_RECEIVERS[-1].name], tables[PAUSED.name]
+    sent_off, sent_on = (table["packets_per_s"] / (1 - table["loss"]) for table in (off, on))
+    return {
+        "flow-control.slower": SLOWER[-1],
+        "flow-control.sent_least": smallest(sent_on / sent_off),
+        "flow-control.arrives_off_most": largest((on["packets_per_s"] / off["packets_per_s"] - 1).abs()),
+        "flow-control.lost_off_most": largest(off["loss"]),
+        "flow-control.lost_on_most": largest(on["loss"]),
+    }
+
+
+# Where saturation begins, in both readings of the document's sizes, and what 451 B may have been.
+#
+# The document measures goodput over payload, recalculates throughput "using packet sizes that include both
+# payload and packet overhead", and does not say which of the two its critical size and its plateau count.
+
 _BITS: Final = 8
 #: Resamples where intervals are not shown.
 _FEW: Final = 19
@@ -155,4 +239,135 @@ def _free_flow(found: Found) -> dict[str, object]:
         "free-flow.first_bps": throughput.to_list()[0],
         "free-flow.last_bps": throughput.to_list()[-1],
         "free-flow.line_misfit": largest((throughput / BANDWIDTH_BPS / (frames / (frames + GAP_BYTES)) - 1).abs()),
+    }
+
+
+# What is measured of a run: sizes and rates as this document counts them, from the tables alone.
+#
+# A frame is an IP packet with Ethernet's 18 B, without preamble and gap, as the document has it; the
+# padding of the shortest frames is not counted.
+
+
+def measure(run: Run) -> dict[str, float]:
+    """Sizes, rates, loss, jitter and the load of the sender's interface, over all flows of a run.
+
+    Sizes are means over packets; ``payload_bytes`` × ``packets_per_s`` is the goodput, and so on.
+    """
+    flows = run.flows
+    time_s = float((flows["stop_s"] - flows["start_s"]).to_list()[0])
+    packets, sent = float(flows["packets_delivered"].sum()), float(flows["packets_sent"].sum())
+    dropped = float(flows["packets_dropped"].sum())
+    rate = packets / time_s
+    goodput, throughput = float(flows["goodput_bps"].sum()), float(flows["throughput_bps"].sum())
+    payload, packet = (value / (_BITS * rate) if rate else math.nan for value in (goodput, throughput))
+    jitters = flows["jitter_rfc3550_s"].drop_nulls().to_list()
+    return {
+        "payload_bytes": payload,
+        "packet_bytes": packet,
+        "frame_bytes": packet + ETHERNET_BYTES,
+        "packets_per_s": rate,
+        "goodput_bps": goodput,
+        "throughput_bps": throughput,
+        "frame_throughput_bps": throughput + _BITS * ETHERNET_BYTES * rate,
+        "loss": dropped / sent if sent else math.nan,
+        "jitter_rfc3550_s": sum(jitters) / len(jitters) if jitters else math.nan,
+        "load": _load(run),
+        "utilization": float(run.links["utilization"].to_list()[0]),
+        "limited_by_sender_rate": _known(flows["limited_by_sender_rate"]),
+        "limited_by_network": _known(flows["limited_by_network"]),
+    }
+
+
+def measures_table(sweep: Sweep, runs: Mapping[str, Run]) -> pl.DataFrame:
+    """A row for each payload: what `measure` gives, and the payload as it was set, ``datagram_bytes``."""
+    return pl.DataFrame([{"datagram_bytes": size} | measure(runs[sweep.key(size)]) for size in sweep.payloads])
+
+
+def of_run(run: Run) -> dict[str, float | str]:
+    """What ``runs.parquet`` says of a run; of datagrams at random, which are no flows, nothing but the line's share."""
+    if "flows" not in run.tables:
+        return {"link": "", "utilization": float(run.links["utilization"].to_list()[0])}
+    return {"link": link_of(run.scenario)} | measure(run)
+
+
+def _known(values: pl.Series) -> float:
+    """The first of them; NaN where hosts that were measured do not know it."""
+    first = values.to_list()[0]
+    return math.nan if first is None else float(first)
+
+
+def _load(run: Run) -> float:
+    """What was asked of the sender's processor over what it has."""
+    load = dict(run.nodes.select("node", "load_true").iter_rows()).get(SENDER)
+    return math.nan if load is None else float(load)
+
+
+# Max-flow min-cut over bandwidths, beside what the interface lets through.
+
+
+def max_flow_table(simulated: pl.DataFrame) -> pl.DataFrame:
+    """The maximum flow by the links, by links and interface, and what was simulated: bit/s of IP packets."""
+    rows = []
+    for size, bits in simulated.select("datagram_bytes", "throughput_bps").iter_rows():
+        limits = flow_limits(MAIN.scenario(size))
+        rows.append(
+            {
+                "payload_bytes": size,
+                "links": float(limits.bits.value or 0),
+                "both": float(limits.both.value or 0),
+                "throughput_bps": bits,
+            }
+        )
+    return pl.DataFrame(rows)
+
+
+def max_flow_values(found: pl.DataFrame) -> dict[str, object]:
+    """What claims compare, by name: what is promised over what arrives."""
+    over = (found["links"] / found["throughput_bps"]).to_list()
+    return {
+        "maxflow.smallest": over[0],
+        "maxflow.largest": over[-1],
+        "maxflow.misfit": largest((found["both"] / found["throughput_bps"] - 1).abs()),
+    }
+
+
+# Figure 2 as a flow–density curve: packet flow over packets a byte, as vehicles an hour over vehicles a kilometre.
+#
+# Eq. 1 and eq. 11 are one: T = p f and q = k v. With the inverse of the size as density, k = 1 / p, packet flow f is
+# T k, and throughput is the speed. Sizes are those of frames.
+
+
+def size_density_table(found: Found) -> pl.DataFrame:
+    """A row for each size, from large to small: density, flow, speed, and how steeply flow grows with density."""
+    density = 1e3 / found.table["frame_bytes"].to_numpy()[::-1]
+    flow = found.table["packets_per_s"].to_numpy()[::-1]
+    steepness = np.append(np.diff(np.log(flow)) / np.diff(np.log(density)), np.nan)
+    critical = 1e3 / found.law(FRAME, "cost").critical_bytes.value
+    return pl.DataFrame(
+        {
+            "packets_per_kb": density,
+            "packets_per_s": flow,
+            "speed_mbit": found.table["frame_throughput_bps"].to_numpy()[::-1] / 1e6,
+            "steepness": steepness,
+            "regime": np.where(density <= critical, "free flow", "saturated"),
+        }
+    )
+
+
+def size_density_values(found: Found) -> dict[str, object]:
+    """What claims compare, by name."""
+    own = size_density_table(found)
+    free, saturated = (own.filter(pl.col("regime") == regime) for regime in ("free flow", "saturated"))
+    slowing = saturated["steepness"].drop_nans()
+    law = found.law(FRAME, "cost")
+    return {
+        "size-density.speed_kept": smallest(free["speed_mbit"]) / largest(free["speed_mbit"]),
+        "size-density.steepness_free": float(free["steepness"].head(-1).to_numpy().mean()),
+        "size-density.steepness_first": slowing[0],
+        "size-density.steepness_last": slowing[-1],
+        "size-density.slows": bool((slowing.diff().drop_nulls() < 0).all()),
+        "size-density.left": float(own["packets_per_s"][-1]) / largest(own["packets_per_s"]),
+        "size-density.critical_per_kb": 1e3 / law.critical_bytes.value,
+        "size-density.critical_width_bytes": law.critical_bytes.high - law.critical_bytes.low,
+        "size-density.regime": found.by_reading[FRAME.name].regime,
     }

@@ -1,72 +1,273 @@
-"""The report: a lead, and sections from the main sweep to networks."""
+"""The charts, tables and figures of the report, whose text is ``report.md``."""
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from tightlink.studies.link_saturation.observe.saturation import FRAME
-from tightlink.studies.link_saturation.report import (
-    bifurcation,
-    connections,
-    density,
-    errata,
-    figures,
-    max_flow,
-    mixes,
-    other_links,
-    receiver,
-    saturation,
-    sweep,
+import polars as pl
+
+from tightlink import plots
+from tightlink.reduce import largest
+from tightlink.report import Table, charts
+from tightlink.studies.expressions import Names
+from tightlink.studies.link_saturation.observe import saturation
+from tightlink.studies.link_saturation.observe.bifurcation import branches
+from tightlink.studies.link_saturation.observe.saturation import FRAME, PAYLOAD
+from tightlink.studies.link_saturation.observe.variations import row
+from tightlink.studies.link_saturation.report.sweep import (
+    BITS,
+    MBIT,
+    PAYLOAD_AXIS,
+    PERCENT,
+    RATES,
+    frames,
+    labelled,
+    of_bifurcation,
+    of_laws,
+    of_sweep,
+    over_payload,
 )
-from tightlink.studies.link_saturation.setup.interface import HEADER_BYTES, PER_BYTE_S, PER_PACKET_S
-from tightlink.studies.study import Report
+from tightlink.studies.link_saturation.setup import interface, variations
+from tightlink.studies.link_saturation.setup.interface import (
+    FRAGMENTS,
+    GIGABIT,
+    GIGABIT_JUMBO,
+    JUMBO_FRAMES,
+    LARGEST_BYTES,
+    MAIN,
+    PAUSED,
+    SLOW,
+    SLOW_RECEIVERS,
+    SLOWER,
+    SMALLEST_BYTES,
+    TCP_BOTH,
+    TCP_OUT,
+)  # fmt: skip
+from tightlink.studies.report_text import page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tightlink.experiment.claims import Claim
     from tightlink.studies.link_saturation.observe import Observed
-    from tightlink.studies.link_saturation.observe.saturation import Found
+    from tightlink.studies.study import Report
 
 
 def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
-    """Lead, sections and figures."""
-    found = observed.main
-    return Report(
-        "When a link runs out of packets, not bits",
-        _lead(found, claims),
-        [
-            sweep.section(found, claims),
-            errata.section(claims),
-            saturation.section(found),
-            bifurcation.section(found, observed.perturbed, observed.runs),
-            *other_links.sections(observed),
-            receiver.section(observed.tables),
-            mixes.section(observed.mixes, found.table),
-            *connections.sections(observed),
-            *density.sections(observed),
-            max_flow.section(observed.flows),
+    """The whole report."""
+    found, tables = observed.main, observed.tables
+    whole = row(tables[MAIN.name], LARGEST_BYTES)["goodput_bps"]
+    names = {
+        "failed": sum(claim.holds is False for claim in claims.values()),
+        "here": {claim.id: claim.observed_text for claim in claims.values()},
+        "setup": vars(interface) | vars(variations),
+        "frame": found.law(FRAME, "cost"),
+        "payload": found.law(PAYLOAD, "cost"),
+        "first": found.table.row(0, named=True),
+        "last": found.table.row(-1, named=True),
+        "drained": observed.perturbed.filter(pl.col("drained_s").is_not_null()).sort("payload_bytes"),
+        "lost": 1 - row(tables[FRAGMENTS.name], interface.FRAGMENT_LIMIT_BYTES)["goodput_bps"] / whole,
+        "won": tables[JUMBO_FRAMES.name]["goodput_bps"].to_list()[-1] / whole - 1,
+        "fast": row(tables[GIGABIT.name], LARGEST_BYTES)["goodput_bps"],
+        "jumbo": row(tables[GIGABIT_JUMBO.name], JUMBO_FRAMES.payloads[-1])["goodput_bps"],
+        "bare": tables[interface.BARE_LINE.name],
+        "mixed_off": largest((observed.mixes["packets_per_s"] / observed.mixes["uniform"] - 1).abs()),
+        "tcp": {key: found.compared[sweep.name].better for key, sweep in (("out", TCP_OUT), ("both", TCP_BOTH))},
+    }
+    blocks = (
+        of_sweep(found, claims)
+        | of_laws(found)
+        | of_bifurcation(found, observed.perturbed, observed.runs)
+        | _of_links(observed)
+        | _of_receivers(tables)
+        | _of_mixes(observed.mixes, found.table)
+        | _of_connections(observed)
+        | _of_density(observed)
+    )
+    figures = {
+        **{
+            f"throughput-over-size-{name}": chart
+            for name, chart in zip(("payload", "frame"), blocks["readings"], strict=True)
+        },
+        "rate-over-size": blocks["rate"],
+        "throughput-over-rate": blocks["over-rate"],
+        "bifurcation": blocks["branches"],
+        "bifurcation-reduced": plots.bifurcation(branches(found), frames(found), reduced=True),
+        "fundamental-diagrams": blocks["diagrams"],
+    }
+    return page(
+        Path(__file__).parent.with_suffix(".md"), Names(names, observed.values, observed), blocks, figures=figures
+    )
+
+
+def _of_links(observed: Observed) -> dict[str, Any]:
+    """Fragments and jumbo frames; other bandwidths; the smallest frame."""
+    tables, rows = observed.tables, []
+    for sweep in (SLOW, MAIN, GIGABIT):
+        small, large = (row(tables[sweep.name], size) for size in (SMALLEST_BYTES, LARGEST_BYTES))
+        rows.append(
+            {
+                "link": sweep.name,
+                "packets/s at 25 B": small["packets_per_s"],
+                "goodput Mbit/s at 25 B": small["goodput_bps"] / MBIT,
+                "at 1450 B": large["goodput_bps"] / MBIT,
+                "interface % at 25 B": PERCENT * min(1.0, small["load"]),
+                "found (frames)": observed.main.compared[sweep.name].sentence(),
+            }
+        )
+    formats = {
+        "packets/s at 25 B": ",.0f", "goodput Mbit/s at 25 B": ".2f", "at 1450 B": ".1f", "interface % at 25 B": ".0f",
+    }  # fmt: skip
+    named = ((MAIN, "1500 B, whole"), (FRAGMENTS, "1500 B, in fragments"), (JUMBO_FRAMES, "9000 B"))
+    near = {
+        words: tables[sweep.name].filter(pl.col("datagram_bytes").is_between(1000, 3000)).select(
+            "datagram_bytes", "goodput_bps"
+        )
+        for sweep, words in named
+    }  # fmt: skip
+    links = {
+        sweep.name: tables[sweep.name].select("payload_bytes", "packets_per_s", "goodput_bps")
+        for sweep in (SLOW, MAIN, GIGABIT)
+    }
+    bare = tables[interface.BARE_LINE.name].filter(pl.col("datagram_bytes") <= 150)
+    return {
+        "fragments": charts.points(
+            labelled(near, "mtu"), "datagram_bytes", "goodput_bps", by="mtu", x_title="payload of a datagram (B)",
+            height=280, x_domain=(1000, 3050), y_domain=(85 * MBIT, 100 * MBIT),
+        ),
+        "bandwidths": [
+            over_payload(
+                labelled(links, "link"), column, "link", title=title, height=260, y_scale="log", y_domain=domain
+            )
+            for column, title, domain in (
+                ("goodput_bps", "Goodput", (2e6, 3e8)), ("packets_per_s", "Packet rate", (500.0, 50_000.0)),
+            )
         ],
-        partial(figures.draw, observed=observed),
-    )
+        "links": Table(pl.DataFrame(rows), formats=formats),
+        "bare-line": charts.points(
+            bare.select("datagram_bytes", "packets_per_s", "goodput_bps"), "datagram_bytes", "packets_per_s",
+            x_title="payload (B)", height=240, y_domain=(0, 160_000),
+        ),
+    }  # fmt: skip
 
 
-def _lead(found: Found, claims: Mapping[str, Claim]) -> str:
-    law = found.law(FRAME, "cost")
-    failed = sum(claim.holds is False for claim in claims.values())
-    critical = law.critical_bytes.value
-    smallest = found.table.row(0, named=True)
-    return (
-        "R. Smith's *Data Traffic Dynamics and Saturation on a Single Link* (2009), simulated again: UDP of 25 to "
-        "1450 B over a 100 Mbit/s cable between two hosts. **Why is a link slow with small packets?**\n\n"
-        f"Because each packet costs its sender {PER_PACKET_S * 1e6:.1f} µs, and each byte {PER_BYTE_S * 1e9:.1f} ns. "
-        f"Above a frame of {critical:.0f} B ({critical - HEADER_BYTES:.0f} B of payload) the line is the slower of "
-        "the two and is full; below, the interface is, and packets of 25 B bring "
-        f"{smallest['goodput_bps'] / 1e6:.1f} Mbit/s. Two numbers, fitted to the packet rates and the critical size "
-        "that the document prints, and Ethernet's framing give its plateau, its erosion, its step at the "
-        "fragmentation limit and the rise of the packet rate in saturation, which it calls a contradiction.\n\n"
-        f"Our runs contradict {failed} claims. Each says why: slips of the document (7 thousand packets/s, a fragment "
-        "without its IP header, 6 % that is goodput and not throughput), one effect put down to another cause, or a "
-        "law that is simpler than the document's own data."
+def _of_receivers(tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
+    """Slower receivers: what the document's small loss says of its own."""
+    slower = {
+        f"{PERCENT * share:.0f} % slower": tables[sweep.name]
+        for sweep, share in zip(SLOW_RECEIVERS, SLOWER, strict=True)
+    }
+    paused = {f"{PERCENT * SLOWER[-1]:.0f} %, flow control": tables[PAUSED.name]}
+    table = labelled({"never the limit": tables[MAIN.name]} | slower | paused, "receiver")
+    shown = table.with_columns(lost_percent=PERCENT * pl.col("loss"))
+    kinds = (("lost_percent", "Lost", "lost (%)"), ("packets_per_s", "Delivered", None))
+    both = [
+        over_payload(
+            shown.select("payload_bytes", "receiver", column), column, "receiver", title=title, y_title=words,
+            height=280,
+        )
+        for column, title, words in kinds
+    ]  # fmt: skip
+    return {"receivers": both}
+
+
+def _of_mixes(found: pl.DataFrame, uniform: pl.DataFrame) -> dict[str, Any]:
+    """Mixes of sizes beside the main sweep."""
+    rates = {
+        "equal packets": uniform.select("payload_bytes", "packets_per_s"),
+        "mixed, at their mean size": found.select("payload_bytes", "packets_per_s"),
+        "mixed, at the mean by bytes": found.select("packets_per_s", payload_bytes="by_bytes").select(
+            "payload_bytes", "packets_per_s"
+        ),
+    }
+    heads = {
+        "mix": pl.col("mix"), "mean payload B": pl.col("payload_bytes"), "packets/s": pl.col("packets_per_s"),
+        "equal packets/s": pl.col("uniform"), "goodput Mbit/s": pl.col("goodput_bps") / MBIT,
+        "jitter µs": pl.col("jitter_rfc3550_s") * 1e6,
+    }  # fmt: skip
+    formats = {
+        "mean payload B": ".1f", "packets/s": ",.0f", "equal packets/s": ",.0f", "goodput Mbit/s": ".2f",
+        "jitter µs": ".1f",
+    }  # fmt: skip
+    return {
+        "mixed-rates": over_payload(
+            labelled(rates, "sizes"), "packets_per_s", "sizes", x_title="mean payload (B)", height=280,
+            y_domain=RATES,
+        ),
+        "mixes": Table(found.select(**heads), formats=formats),
+    }  # fmt: skip
+
+
+def _of_connections(observed: Observed) -> dict[str, Any]:
+    """TCP over the sweep, and the fundamental diagrams."""
+    named = ((MAIN, "UDP"), (TCP_OUT, "TCP, sending costs"), (TCP_BOTH, "TCP, receiving costs as much"))
+    swept = {
+        words: observed.tables[sweep.name].select("payload_bytes", "packets_per_s", "goodput_bps")
+        for sweep, words in named
+    }
+    critical = 2200 / 100
+    vehicles = pl.DataFrame(
+        {
+            "vehicles": [0.0, critical, critical, 140.0],
+            "flow": [0.0, 2200.0, 2200.0, 0.0],
+            "regime": ["free flow", "free flow", "congested", "congested"],
+        }
     )
+    density = observed.density
+    return {
+        "tcp": [
+            over_payload(labelled(swept, "transport"), column, "transport", title=title, height=280, y_domain=domain)
+            for column, title, domain in (("goodput_bps", "Goodput", BITS), ("packets_per_s", "Packet rate", RATES))
+        ],
+        "diagrams": [
+            charts.points(
+                density, "connections", "packets_per_s", by="bottleneck", title="Packets: flow over TCP connections",
+                x_title="connections", y_title="flow (packets/s)", height=300, x_domain=(0, 66), y_domain=(0, 32_000),
+            ),
+            charts.line(
+                vehicles, "vehicles", "flow", by="regime", title="Vehicles: flow over density",
+                x_title="density (vehicles/km)", y_title="flow (vehicles/h)", height=300, x_domain=(0, 140),
+                y_domain=(0, 2500),
+            ),
+        ],
+        "speed": charts.points(
+            density.filter(pl.col("packets_per_s") > 0), "connections", "each_packets_per_s", by="bottleneck",
+            title="Speed: packets/s of each connection", x_title="connections", y_title="packets/s each", height=240,
+            x_scale="log", y_scale="log", x_domain=(1, 64), y_domain=(10, 10_000),
+        ),
+    }  # fmt: skip
+
+
+def _of_density(observed: Observed) -> dict[str, Any]:
+    """Figure 2 as a flow–density curve, random arrivals below the critical load, and maximum flows."""
+    density, phases, flows = saturation.size_density_table(observed.main), observed.phases, observed.flows
+    heads = {
+        "load": pl.col("load"), "correlation time ms": 1e3 * pl.col("correlation_s"),
+        "mean delay ms": 1e3 * pl.col("one_way_delay_s"), "speed %": PERCENT * pl.col("speed"),
+    }  # fmt: skip
+    formats = {"load": ".2f", "correlation time ms": ".1f", "mean delay ms": ".2f", "speed %": ".0f"}
+    cuts = {words: flows.select("payload_bytes", throughput_bps=name)
+            for name, words in (("links", "by the links, bit/s"), ("both", "by links and interface"))}  # fmt: skip
+    kinds = (
+        ("packets_per_s", "Flow over density", "flow (packets/s)", (0, 32_000)),
+        ("speed_mbit", "Speed over density", "throughput with headers (Mbit/s)", (0, 105)),
+    )
+    return {
+        "size-density": [
+            charts.points(
+                density, "packets_per_kb", column, by="regime", title=title, x_title="density (packets/kB)",
+                y_title=words, height=260, x_domain=(0, 15), y_domain=domain,
+            )
+            for column, title, words, domain in kinds
+        ],
+        "correlations": charts.points(
+            phases.with_columns(gap=1 - pl.col("load"), heavy=pl.lit("simulated")), "gap", "correlation_s", by="heavy",
+            x_title="1 − load", y_title="correlation time (s)", x_scale="log", y_scale="log", height=260,
+        ),
+        "loads": Table(phases.select(**heads), formats=formats),
+        "cuts": charts.points(
+            flows.select("payload_bytes", "throughput_bps"), "payload_bytes", "throughput_bps",
+            curves=labelled(cuts, "cut"), curve="cut", y_title=None, height=300, y_domain=BITS, **PAYLOAD_AXIS,
+        ),
+    }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The part of the report on the main sweep: figure 2 of the document."""
+"""The main sweep in charts and tables: rates, laws and the bifurcation."""
 
 from __future__ import annotations
 
@@ -7,163 +7,188 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from tightlink.report import Chart, Section, Table, Text, charts
+from tightlink.report import Table, charts
 from tightlink.studies.claims_table import figure
-from tightlink.studies.link_saturation.observe.saturation import FRAME, PAYLOAD
-from tightlink.studies.link_saturation.setup.document import (
-    BALANCED_BYTES,
-    BANDWIDTH_BPS,
+from tightlink.studies.link_saturation.observe.bifurcation import branches, critical_payload, series
+from tightlink.studies.link_saturation.observe.saturation import FRAME, PAYLOAD, READINGS
+from tightlink.studies.link_saturation.setup import interface, variations
+from tightlink.studies.link_saturation.setup.interface import (
     CRITICAL_BYTES,
+    HEADER_BYTES,
     LARGEST_BYTES,
     SMALLEST_BYTES,
-)
-from tightlink.studies.link_saturation.setup.interface import HEADER_BYTES, PER_BYTE_S, PER_PACKET_S
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tightlink.experiment.claims import Claim
+    from tightlink.run import Run
     from tightlink.studies.link_saturation.observe.saturation import Found
 
-_MBIT: Final = 1e6
-_PERCENT: Final = 100
-_THOUSAND: Final = 1e3
+PERCENT: Final = 100
+MBIT: Final = 1e6
+#: Axes of payloads, throughputs and packet rates.
+PAYLOAD_AXIS: Final[dict[str, Any]] = {"x_title": "payload (B)", "x_domain": (0, 1500)}
+BITS: Final = (0, 105 * MBIT)
+RATES: Final = (0, 35_000)
+_LAWS: Final = {"ideal": "ideal law", "cost": "cost per packet and byte"}
 
 
-def section(found: Found, claims: Mapping[str, Claim]) -> Section:
-    """The main sweep: figure 2 of the document."""
+def labelled(parts: Mapping[str, pl.DataFrame], label: str) -> pl.DataFrame:
+    """Frames one below the other, each with its own value in a column."""
+    return pl.concat(frame.with_columns(pl.lit(words).alias(label)) for words, frame in parts.items())
+
+
+def over_payload(frame: pl.DataFrame, y: str, by: str, **keys: Any) -> Any:
+    """A chart of points over the payload."""
+    return charts.points(frame, "payload_bytes", y, by=by, **PAYLOAD_AXIS | keys)
+
+
+def of_sweep(found: Found, claims: Mapping[str, Claim]) -> dict[str, Any]:
+    """The main sweep, figure 2 of the document, beside the figures that it prints."""
     table = found.table
-    frame = found.law(FRAME, "cost").critical_bytes.value
-    row, last = table.row(0, named=True), table.row(-1, named=True)
-    finding = (
-        f"From 1450 B down to {frame - HEADER_BYTES:.0f} B the line is full; below, the interface spends all its "
-        f"time on packets, and throughput falls to {row['goodput_bps'] / _MBIT:.1f} Mbit/s of payload although the "
-        f"line is idle for {_PERCENT * (1 - row['utilization']):.0f} % of the time."
-    )
-    rate = charts.points(
-        pl.concat([_points(table, "payload_bytes", "packets_per_s"), _printed_rates(claims)], how="diagonal"),
-        "payload_bytes", "packets_per_s", by="source", curves=_limits(found), curve="limit",
-        x_title="payload (B)", title="Packet rate over payload", y_domain=(0, 35_000), x_domain=(0, 1500),
-    )  # fmt: skip
-    bits = charts.points(
-        pl.concat([_throughputs(table), _printed_throughputs(claims)], how="diagonal"),
-        "payload_bytes", "throughput_bps", by="source",
-        x_title="payload (B)", title="Throughput over payload", y_domain=(0, 105 * _MBIT), x_domain=(0, 1500),
-    )  # fmt: skip
-    over = charts.points(
-        pl.concat(
-            _over_rate(table, reading.throughput, words)
-            for reading, words in ((PAYLOAD, "goodput"), (FRAME, "with headers"))
-        ),
-        "packets_per_s", "throughput_bps", by="counted as", title="Throughput over packet rate",
-        x_domain=(0, 35_000), y_domain=(0, 105 * _MBIT),
-    )  # fmt: skip
-    caption = (
-        'Hover for values. "Document" are the figures that it prints; its curves were not published as numbers. Grey '
-        "lines are what the line carries and what the interface processes: the lower one is the rate."
-    )
-    return Section(
-        "Packets, not bits",
-        finding,
-        [
-            Text(_model(found, last)),
-            Chart(rate, caption),
-            Chart(bits),
-            Chart(
-                over, "Both follow the packet size, from the largest at the left to the smallest at the lower right."
-            ),
-            Table(_selected(table), "Some of the 58 sizes.", _FORMATS),
-        ],
-    )
-
-
-_FORMATS: Final[dict[str, Any]] = {
-    "packets/s": ",.0f", "goodput Mbit/s": ".2f", "with headers Mbit/s": ".2f", "line busy %": ".1f",
-    "interface %": ".1f", "lost %": ".2f",
-}  # fmt: skip
-_SHOWN: Final = (SMALLEST_BYTES, 100, 200, 300, 400, 425, 450, 475, 600, 800, 1000, 1200, LARGEST_BYTES)
-
-
-def _model(found: Found, last: Mapping[str, float]) -> str:
-    return (
-        "**The model.** Two hosts, a 100 Mbit/s Ethernet cable, and UDP as fast as the sender's interface takes it "
-        "(Iperf told to send 100 Mbit/s does that: payload at that rate is more than the line carries at any size). "
-        f"A frame is payload + {HEADER_BYTES} B (UDP 8, IP 20, Ethernet 18) and takes 20 B more of line time for "
-        f"preamble and gap. The interface spends **{PER_PACKET_S * 1e6:.2f} µs on each packet and "
-        f"{PER_BYTE_S * 1e9:.2f} ns on each byte of it**. That is all that is fitted: 30 thousand/s at 25 B, and "
-        f"an interface that is as fast as the line at a payload of {BALANCED_BYTES} B, the middle of what about 451 B "
-        "and around 25 thousand/s allow together. The difference of the two times over the difference of the two "
-        "sizes is the cost per byte, the rest the cost per packet. All else follows.\n\n"
-        f"At 1450 B the interface is busy for {_PERCENT * last['load']:.0f} % of the time and the line always; at 25 "
-        f"B it is the other way round, {_PERCENT * found.table['utilization'].to_list()[0]:.0f} % for the line."
-    )
-
-
-def _points(table: pl.DataFrame, x: str, y: str) -> pl.DataFrame:
-    return table.select(x, y, source=pl.lit("simulated"))
-
-
-def _printed_rates(claims: Mapping[str, Claim]) -> pl.DataFrame:
-    sizes = {
-        SMALLEST_BYTES: "rate.smallest-packets",
-        CRITICAL_BYTES: "rate.free-flow-end",
-        LARGEST_BYTES: "rate.largest-packets",
-    }
-    return pl.DataFrame(
-        {
-            "payload_bytes": [float(size) for size in sizes],
-            "packets_per_s": [figure(claims, name) * _THOUSAND for name in sizes.values()],
-            "source": ["document"] * len(sizes),
-        }
-    )
-
-
-def _throughputs(table: pl.DataFrame) -> pl.DataFrame:
-    parts = ((FRAME.throughput, "simulated, with headers"), (PAYLOAD.throughput, "simulated, goodput"))
-    return pl.concat(
-        table.select("payload_bytes", pl.col(name).alias("throughput_bps"), source=pl.lit(words))
-        for name, words in parts
-    )
-
-
-def _printed_throughputs(claims: Mapping[str, Claim]) -> pl.DataFrame:
-    sizes = {SMALLEST_BYTES: "share.payload", CRITICAL_BYTES: "plateau.frame"}
-    return pl.DataFrame(
-        {
-            "payload_bytes": [float(size) for size in sizes],
-            "throughput_bps": [figure(claims, name) * BANDWIDTH_BPS / _PERCENT for name in sizes.values()],
-            "source": ["document"] * len(sizes),
-        }
-    )
-
-
-def _limits(found: Found) -> pl.DataFrame:
-    """What the line and the interface could carry, as the cost law was fitted."""
-    law = found.law(FRAME, "cost")
-    payloads = np.arange(10.0, 1501.0, 10.0)
+    law, payloads = found.law(FRAME, "cost"), np.arange(10.0, 1501.0, 10.0)
     frames = payloads + HEADER_BYTES
-    line = law.line_rate_bps.value / 8 / (frames + law.overhead_bytes.value)
-    own = 1 / (law.per_packet_s.value + law.per_byte_s.value * frames)
-    parts = []
-    for words, rates in (("what the line carries", line), ("what the interface processes", own)):
-        part = pl.DataFrame({"payload_bytes": payloads, "packets_per_s": rates, "limit": [words] * len(payloads)})
-        parts.append(part.filter(pl.col("packets_per_s") <= 35_000))
-    return pl.concat(parts)
+    limits = {
+        "what the line carries": law.line_rate_bps.value / 8 / (frames + law.overhead_bytes.value),
+        "what the interface processes": 1 / (law.per_packet_s.value + law.per_byte_s.value * frames),
+    }
+    drawn = {
+        words: pl.DataFrame({"payload_bytes": payloads, "packets_per_s": rates}).filter(
+            pl.col("packets_per_s") <= RATES[1]
+        )
+        for words, rates in limits.items()
+    }
+    printed = {
+        SMALLEST_BYTES: "rate.smallest-packets", CRITICAL_BYTES: "rate.free-flow-end",
+        LARGEST_BYTES: "rate.largest-packets",
+    }  # fmt: skip
+    shares = {SMALLEST_BYTES: "share.payload", CRITICAL_BYTES: "plateau.frame"}
+    bits = {words: table.select("payload_bytes", throughput_bps=reading.throughput)
+            for words, reading in (("simulated, with headers", FRAME), ("simulated, goodput", PAYLOAD))}  # fmt: skip
+    over = {words: table.select("packets_per_s", pl.col(reading.throughput).alias("throughput_bps"), "payload_bytes")
+            for words, reading in (("goodput", PAYLOAD), ("with headers", FRAME))}  # fmt: skip
+    heads = {
+        "payload B": pl.col("datagram_bytes"), "packets/s": pl.col("packets_per_s"),
+        "goodput Mbit/s": pl.col("goodput_bps") / MBIT, "with headers Mbit/s": pl.col("frame_throughput_bps") / MBIT,
+        "line busy %": PERCENT * pl.col("utilization"),
+        "interface %": PERCENT * pl.col("load").clip(upper_bound=1), "lost %": PERCENT * pl.col("loss"),
+    }  # fmt: skip
+    formats = {
+        "packets/s": ",.0f", "goodput Mbit/s": ".2f", "with headers Mbit/s": ".2f", "line busy %": ".1f",
+        "interface %": ".1f", "lost %": ".2f",
+    }  # fmt: skip
+    shown = (SMALLEST_BYTES, 100, 200, 300, 400, 425, 450, 475, 600, 800, 1000, 1200, LARGEST_BYTES)
+    return {
+        "rate": over_payload(
+            labelled({
+                "simulated": table.select("payload_bytes", "packets_per_s"),
+                "document": _printed(claims, printed, "packets_per_s", 1e3),
+            }, "source"),
+            "packets_per_s", "source", curves=labelled(drawn, "limit"), curve="limit",
+            title="Packet rate over payload", y_domain=RATES,
+        ),
+        "throughput": over_payload(
+            labelled(bits | {
+                "document": _printed(claims, shares, "throughput_bps", interface.BANDWIDTH_BPS / PERCENT),
+            }, "source"),
+            "throughput_bps", "source", title="Throughput over payload", y_domain=BITS,
+        ),
+        "over-rate": charts.points(
+            labelled(over, "counted as"), "packets_per_s", "throughput_bps", by="counted as",
+            title="Throughput over packet rate", x_domain=RATES, y_domain=BITS,
+        ),
+        "sizes": Table(table.filter(pl.col("datagram_bytes").is_in(shown)).select(**heads), formats=formats),
+    }  # fmt: skip
 
 
-def _over_rate(table: pl.DataFrame, column: str, words: str) -> pl.DataFrame:
-    return table.select(
-        "packets_per_s", pl.col(column).alias("throughput_bps"), "payload_bytes", pl.lit(words).alias("counted as")
-    )
+def _printed(claims: Mapping[str, Claim], sizes: Mapping[int, str], column: str, unit: float) -> pl.DataFrame:
+    """What the document prints for some payloads."""
+    figures = [figure(claims, name) * unit for name in sizes.values()]
+    return pl.DataFrame({"payload_bytes": [float(size) for size in sizes], column: figures})
 
 
-def _selected(table: pl.DataFrame) -> pl.DataFrame:
-    return table.filter(pl.col("datagram_bytes").is_in(_SHOWN)).select(
-        pl.col("datagram_bytes").alias("payload B"),
-        pl.col("packets_per_s").alias("packets/s"),
-        (pl.col("goodput_bps") / _MBIT).alias("goodput Mbit/s"),
-        (pl.col("frame_throughput_bps") / _MBIT).alias("with headers Mbit/s"),
-        (_PERCENT * pl.col("utilization")).alias("line busy %"),
-        (_PERCENT * pl.col("load").clip(upper_bound=1)).alias("interface %"),
-        (_PERCENT * pl.col("loss")).alias("lost %"),
-    )
+def of_laws(found: Found) -> dict[str, Any]:
+    """Both laws, in each reading of a packet's size."""
+    rows = [
+        {
+            "p counts": reading.name,
+            "law": _LAWS[law.name],
+            "plateau (Mbit/s)": law.throughput_max_bps.value / MBIT,
+            "critical size (B)": law.critical_bytes.value,
+            "from": law.critical_bytes.low,
+            "to": law.critical_bytes.high,
+            "packets/s there": law.packets_per_s_max.value,
+            "AICc": law.fit.aicc,
+            "free-flow slope": own.free_flow.slope.value if own.free_flow else None,
+        }
+        for reading in READINGS
+        for own in (found.by_reading[reading.name],)
+        for law in own.laws
+    ]
+    formats = {
+        "plateau (Mbit/s)": ".2f", "critical size (B)": ".0f", "from": ".0f", "to": ".0f", "packets/s there": ",.0f",
+        "AICc": ".0f", "free-flow slope": ".4f",
+    }  # fmt: skip
+    sizes = np.arange(60.0, 1501.0, 10.0)
+    readings = [
+        charts.points(
+            found.by_reading[reading.name].points.select("packet_bytes", "throughput_bps", "regime"),
+            "packet_bytes", "throughput_bps", by="regime", curve="law", x_title=f"{reading.name} (B)", title=title,
+            height=300, y_domain=BITS, x_domain=(0, 1550),
+            curves=labelled({
+                words: pl.DataFrame(
+                    {"packet_bytes": sizes, "throughput_bps": found.law(reading, name).throughput_bps(sizes)}
+                )
+                for name, words in _LAWS.items()
+            }, "law"),
+        )
+        for reading, title in ((PAYLOAD, "Goodput over payload"), (FRAME, "Throughput over frame"))
+    ]  # fmt: skip
+    return {"readings": readings, "laws": Table(pl.DataFrame(rows), formats=formats)}
+
+
+def of_bifurcation(found: Found, perturbed: pl.DataFrame, runs: Mapping[str, Run]) -> dict[str, Any]:
+    """Both branches, and how disturbed links return to one."""
+    drawn = branches(found).filter(pl.col("throughput_bps") <= 150 * MBIT)
+    # Both halves meet at the critical size, so each is one line.
+    lines = {
+        words: drawn.filter(pl.col("stable").is_null() | (pl.col("stable") == stable)).select(
+            "packet_bytes", "throughput_bps"
+        )
+        for words, stable in (("stable", True), ("unstable", False))
+    }
+    heads = {
+        "payload B": pl.col("payload_bytes"), "stable branch": pl.col("branch"),
+        "starts %": PERCENT * pl.col("start"), "ends %": PERCENT * pl.col("end"), "returned": pl.col("returned"),
+        "back after s": pl.col("settled_s"), "queue empty after s": pl.col("drained_s"),
+    }  # fmt: skip
+    formats = {"starts %": "+.0f", "ends %": "+.2f", "back after s": ".2f", "queue empty after s": ".2f"}
+    filled = perturbed.filter(pl.col("disturbance") == variations.QUEUE).select(**heads)
+    return {
+        "branches": charts.points(
+            frames(found), "packet_bytes", "throughput_bps", curves=labelled(lines, "branch"), curve="branch",
+            height=320, x_title="frame (B), from large to small", x_domain=(1520, 0), y_domain=(0, 150 * MBIT),
+        ),
+        # The size next to the critical one takes longest.
+        "returns": [_returns(found, runs, size, 1.2 if size == 400 else 0.4) for size in (100, 400, 1000)],
+        "filled": Table(filled, formats=formats),
+    }  # fmt: skip
+
+
+def frames(found: Found) -> pl.DataFrame:
+    """The main sweep, counted in frames."""
+    return found.table.select(packet_bytes="frame_bytes", throughput_bps="frame_throughput_bps")
+
+
+def _returns(found: Found, runs: Mapping[str, Run], size: int, until_s: float) -> Any:
+    plateau = size < critical_payload(found)
+    parts = {
+        kind: series(runs[variations.perturbation_key(kind, size)], kind, plateau=plateau)
+        for kind in variations.PERTURBATION_KINDS
+    }
+    return charts.line(
+        labelled(parts, "disturbance").filter(pl.col("time_s") <= until_s), "time_s", "throughput_bps",
+        by="disturbance", title=f"{size} B", x_title="time (s)", height=170, y_domain=BITS, y_title=None,
+    )  # fmt: skip

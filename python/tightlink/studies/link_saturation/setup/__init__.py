@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tightlink.studies.link_saturation.setup import connections, mixes, perturbation, phases, sweeps
+from tightlink.studies.link_saturation.setup import interface, variations
 
 if TYPE_CHECKING:
     from tightlink.experiment.execute import Task
@@ -12,4 +12,10 @@ if TYPE_CHECKING:
 
 def tasks() -> list[Task]:
     """Everything that is simulated."""
-    return [*sweeps.tasks(), *perturbation.tasks(), *mixes.tasks(), *connections.tasks(), *phases.tasks()]
+    return [
+        *interface.tasks(),
+        *variations.perturbation_tasks(),
+        *variations.mixes_tasks(),
+        *variations.connections_tasks(),
+        *variations.phases_tasks(),
+    ]

@@ -5,15 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tightlink.studies.network_congestion.observe import (
-    balanced,
-    fluctuations,
-    growth,
-    invariants,
-    order_parameter,
-    packet_sizes,
-    rounding,
-)
+from tightlink.studies.network_congestion.observe import load, networks, rounding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,8 +13,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tightlink.run import Run
-    from tightlink.studies.network_congestion.observe.fluctuations import Limited
-    from tightlink.studies.network_congestion.observe.measured import Measured
+    from tightlink.studies.network_congestion.observe.load import Limited, Measured
     from tightlink.studies.network_congestion.observe.rounding import Rounding
 
 
@@ -49,17 +40,21 @@ class Observed:
 
 def observe(runs: Mapping[str, Run]) -> Observed:
     """From runs to values and tables."""
-    graphs, near, limited = order_parameter.read(runs), rounding.Rounding(runs), fluctuations.Limited(runs)
-    structure, sizes, shared = invariants.table(runs), packet_sizes.read(runs), balanced.table(runs)
-    evolved, simulated = growth.table(), growth.simulated(runs)
-    ranked = invariants.correlations(structure)
+    graphs, near, limited = load.order_parameter_read(runs), rounding.Rounding(runs), load.Limited(runs)
+    structure, sizes, shared = (
+        networks.invariants_table(runs),
+        load.packet_sizes_read(runs),
+        networks.balanced_table(runs),
+    )
+    evolved, simulated = networks.growth_table(), networks.simulated(runs)
+    ranked = networks.correlations(structure)
     values = {
-        **order_parameter.values(graphs),
+        **load.order_parameter_values(graphs),
         **rounding.values(near),
-        **fluctuations.values(graphs, limited),
-        **invariants.values(structure, ranked),
-        **packet_sizes.values(sizes),
-        **balanced.values(shared),
-        **growth.values(evolved, simulated),
+        **load.fluctuations_values(graphs, limited),
+        **networks.invariants_values(structure, ranked),
+        **load.packet_sizes_values(sizes),
+        **networks.balanced_values(shared),
+        **networks.growth_values(evolved, simulated),
     }
     return Observed(values, graphs, near, limited, structure, ranked, sizes, shared, evolved)

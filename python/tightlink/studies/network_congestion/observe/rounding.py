@@ -15,7 +15,7 @@ import polars as pl
 
 from tightlink.analysis import scaling
 from tightlink.analysis.backlog import stationary_queue
-from tightlink.studies.network_congestion.observe.measured import Measured
+from tightlink.studies.network_congestion.observe.load import Measured
 from tightlink.studies.network_congestion.setup import cases
 from tightlink.studies.network_congestion.setup.network import CAPACITY, SAMPLE_S, Case
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from tightlink.analysis.scaling import Collapse
     from tightlink.run import Run
+
 
 #: Times since the start, as shares of the duration.
 _TIMES: Final = (1 / 16, 1 / 4, 1.0)

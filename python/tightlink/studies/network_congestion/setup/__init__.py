@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tightlink.studies.network_congestion.setup import cases, growth
+from tightlink.studies.network_congestion.setup import cases
 
 if TYPE_CHECKING:
     from tightlink.experiment.execute import Task
@@ -14,6 +14,6 @@ def tasks() -> list[Task]:
     """Everything that is simulated."""
     listed = [
         *cases.order_parameter(), *cases.in_time(), *cases.in_size(), *cases.limited_queues(), *cases.invariants(),
-        *cases.packet_sizes(), *cases.balanced(), *growth.networks(),
+        *cases.packet_sizes(), *cases.balanced(), *cases.networks(),
     ]  # fmt: skip
     return [task for case in listed for task in case.tasks()]

@@ -18,6 +18,7 @@ from tightlink.analysis.graphs import Invariants, invariants
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+
 #: Neighbours of a node in the mean, in all families that leave the choice.
 DEGREE: Final = 4
 _TRIES: Final = 1000

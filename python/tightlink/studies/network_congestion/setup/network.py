@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tightlink.analysis.routes import Critical, Routes
     from tightlink.studies.network_congestion.setup.graphs import Named
 
+
 #: Packets/s of a link, and its service time.
 CAPACITY: Final = 1000.0
 SERVICE_S: Final = 1 / CAPACITY

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tightlink.studies.one_flow.observe import cases, company, response
+from tightlink.studies.one_flow.observe import cases, company
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,6 +33,6 @@ class Observed:
 def observe(runs: Mapping[str, Run]) -> Observed:
     """From runs to values and tables."""
     tcp, udp = (cases.measured_cases(runs, transport) for transport in ("tcp", "udp"))
-    mean, beside = response.means(response.points(runs)), company.Company.of(runs)
-    values = cases.values(tcp, udp, runs) | response.values(mean, runs) | company.values(beside, runs)
+    mean, beside = company.means(company.points(runs)), company.Company.of(runs)
+    values = cases.values(tcp, udp, runs) | company.response_values(mean, runs) | company.values(beside, runs)
     return Observed(values, tcp, udp, mean, beside, runs)

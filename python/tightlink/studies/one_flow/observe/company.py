@@ -2,95 +2,102 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import numpy as np
 import polars as pl
 
+from tightlink import units
 from tightlink.analysis import trace
+from tightlink.analysis.response import C_DELAYED, C_EVERY, fitted_c, mathis, pftk
 from tightlink.reduce import jain, largest, mean_of, smallest
-from tightlink.studies.one_flow.setup.company import (
-    ALONE,
-    AROUND,
-    BACK_S,
-    COMPANY_X,
-    FLOWS,
-    LINK_BPS,
-    LONG,
-    SEEDS,
-    SMALL,
-    UDP_FLOWS,
-    UDP_KINDS,
-    UDP_PERCENT,
-    extra_s,
-)
-from tightlink.studies.one_flow.setup.phase import EXTRA_US, KINDS
+from tightlink.studies.one_flow import setup
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from tightlink.run import Run
+    from tightlink.studies.cases import Cases
+
 
 _PERCENT: Final = 100
+KINDS: Final = {"alone": "two flows alone", "noise": "beside a little random traffic"}
 #: The document's smoothing of company X's traffic.
 _KEEP_X: Final = 0.95
 #: What two TCP flows of the same kind may differ by and still be called equal.
 _ABOVE: Final = 110
 
 
-@dataclass(frozen=True)
-class Company:
-    """Tables of the flows with company."""
+class Company(NamedTuple):
+    """Tables of the flows with company, means over seeds."""
 
     many: pl.DataFrame
+    """N TCP flows: fairness, loss, and the mean rate of a flow against its peak in 100 ms."""
     beside: pl.DataFrame
+    """TCP beside UDP: what each gets, by what UDP offers."""
     udp: pl.DataFrame
+    """Several UDP flows: fairness, loss, and whether the link was used."""
     sizes: pl.DataFrame
+    """Small packets beside large: the share of the small, predicted in proportion to the packet's size."""
     trips: pl.DataFrame
+    """A near flow beside a far one: the share of the near, predicted in inverse proportion to the round trips."""
     curve: pl.DataFrame
+    """Smoothed instant and system throughput of the network with seldom and fast sources."""
     phase: pl.DataFrame
+    """The second flow's share of what both got through."""
 
     @classmethod
     def of(cls, runs: Mapping[str, Run]) -> Company:
-        """All of them."""
+        """The tables from the runs."""
+        trips = trace.journeys(runs[setup.COMPANY_X].packets, to="gateway")
         return cls(
-            _many_table(runs), _beside_table(runs), _udp_table(runs), _sizes_table(runs), _trips_table(runs),
-            _company_x_curve(runs), _shares(runs),
-        )  # fmt: skip
-
-
-def _many_table(runs: Mapping[str, Run]) -> pl.DataFrame:
-    """N TCP flows: fairness, loss, and the mean rate of a flow against its peak in 100 ms."""
-    rows = []
-    for count in FLOWS:
-        own = [runs[f"many/{count}/{seed}"] for seed in SEEDS]
-        peaks = [_peak_over_mean(run) for run in own]
-        rows.append(
-            {
-                "flows": count,
-                "goodput_bps": fmean(run.flows["goodput_bps"].sum() for run in own),
-                "utilization": fmean(_bottleneck(run)["utilization"] for run in own),
-                "loss": fmean(_loss(run) for run in own),
-                "jain": fmean(jain(run.flows["goodput_bps"].to_list()) for run in own),
-                "least_share": fmean(_share(run, least=True) for run in own),
-                "greatest_share": fmean(_share(run, least=False) for run in own),
-                "peak_over_mean": fmean(peaks),
-                "link_peak_over_mean": fmean(_link_peak_over_mean(run) for run in own),
-            }
+            setup.MANY.table(runs, _many, over="seed"),
+            setup.BESIDE_UDP.table(runs, _beside, over="seed"),
+            setup.UDP_ONLY.table(runs, _udp, over="seed"),
+            _pairs(runs, setup.SIZES, lambda small, _: small / (small + 1000)),
+            _pairs(runs, setup.ROUND_TRIPS, _share_of_near),
+            trace.throughput(trips, start_s=0, keep=_KEEP_X),
+            setup.PHASE.table(runs, _second_share).select(
+                kind=pl.col("kind").replace(KINDS), extra_ms=2 * pl.col("extra_us") / 1e3, share="share"
+            ),
         )
-    return pl.DataFrame(rows)
 
 
-def _beside_table(runs: Mapping[str, Run]) -> pl.DataFrame:
-    """TCP beside UDP: what each gets, by what UDP offers."""
-    rows = []
-    for part in UDP_PERCENT:
-        own = [runs[f"beside-udp/{part}/{seed}"] for seed in SEEDS]
-        tcp, udp = (fmean(run.flows["throughput_bps"][flow] for run in own) for flow in (0, 1))
-        lost = fmean(run.flows["packets_dropped"][1] / run.flows["packets_sent"][1] for run in own)
-        rows.append({"offered_percent": part, "tcp_bps": tcp, "udp_bps": udp, "udp_loss": lost})
-    return pl.DataFrame(rows)
+def _many(run: Run) -> dict[str, float]:
+    goodput: list[float] = run.flows["goodput_bps"].to_list()
+    return {
+        "goodput_bps": run.flows["goodput_bps"].sum(),
+        "utilization": _bottleneck(run)["utilization"],
+        "loss": _loss(run),
+        "jain": jain(goodput),
+        "least_share": min(goodput) / sum(goodput),
+        "greatest_share": max(goodput) / sum(goodput),
+        "peak_over_mean": _peak_over_mean(run),
+        "link_peak_over_mean": _link_peak_over_mean(run),
+    }
+
+
+def _beside(run: Run) -> dict[str, float]:
+    tcp, udp = run.flows["throughput_bps"][:2]
+    return {"tcp_bps": tcp, "udp_bps": udp, "udp_loss": _losses(run)[1]}
+
+
+def _udp(run: Run) -> dict[str, float]:
+    return {
+        "utilization": _bottleneck(run)["utilization"],
+        "loss": _loss(run),
+        "loss_least": min(_losses(run)),
+        "loss_greatest": max(_losses(run)),
+        "jain": jain(run.flows["goodput_bps"].to_list()),
+        "link_peak_over_mean": _link_peak_over_mean(run),
+    }
+
+
+def _second_share(run: Run) -> dict[str, float]:
+    # Others beside the two are no part of it.
+    first, second = run.flows["goodput_bps"][:2]
+    return {"share": second / (first + second)}
 
 
 def beside_long(beside: pl.DataFrame) -> pl.DataFrame:
@@ -99,58 +106,30 @@ def beside_long(beside: pl.DataFrame) -> pl.DataFrame:
     return wide.unpivot(["TCP", "UDP"], index="offered_percent", variable_name="flow", value_name="throughput_bps")
 
 
-def _udp_table(runs: Mapping[str, Run]) -> pl.DataFrame:
-    """Several UDP flows: fairness, loss, and whether the link was used."""
+def _share_of_near(times: int, own: list[Run]) -> float:
+    near, far = (
+        fmean(run.flows["one_way_delay_mean_s"][flow] for run in own) + back
+        for flow, back in ((0, setup.BACK_S), (1, setup.BACK_S + setup.extra_s(times)))
+    )
+    return far / (near + far)
+
+
+def _pairs(runs: Mapping[str, Run], cases: Cases, predicted: Callable[[int, list[Run]], float]) -> pl.DataFrame:
+    """The first flow's share of what two get, for each setting, over seeds."""
     rows = []
-    for kind in UDP_KINDS:
-        for count in UDP_FLOWS:
-            own = [runs[f"udp-only/{kind}-{count}/{seed}"] for seed in SEEDS]
-            losses = [_losses(run) for run in own]
-            rows.append(
-                {
-                    "kind": kind,
-                    "flows": count,
-                    "utilization": fmean(_bottleneck(run)["utilization"] for run in own),
-                    "loss": fmean(_loss(run) for run in own),
-                    "loss_least": fmean(min(loss) for loss in losses),
-                    "loss_greatest": fmean(max(loss) for loss in losses),
-                    "jain": fmean(jain(run.flows["goodput_bps"].to_list()) for run in own),
-                    "link_peak_over_mean": fmean(_link_peak_over_mean(run) for run in own),
-                }
-            )
-    return pl.DataFrame(rows)
-
-
-def _sizes_table(runs: Mapping[str, Run]) -> pl.DataFrame:
-    """Small packets beside large: the share of the small, predicted in proportion to the packet's size."""
-    return pl.DataFrame([_pair_row(runs, "sizes", small, small / (small + 1000)) for small in SMALL])
-
-
-def _trips_table(runs: Mapping[str, Run]) -> pl.DataFrame:
-    """A near flow beside a far one: the share of the near, predicted in inverse proportion to the round trips."""
-    rows = []
-    for times in LONG:
-        near, far = (
-            fmean(runs[f"round-trips/{times}/{seed}"].flows["one_way_delay_mean_s"][flow] for seed in SEEDS) + back
-            for flow, back in ((0, BACK_S), (1, BACK_S + extra_s(times)))
+    for setting in cases.levels["setting"]:
+        own = cases.of(runs, setting=setting)
+        shares = [first / (first + second) for first, second in (run.flows["goodput_bps"][:2] for run in own)]
+        rows.append(
+            {
+                "setting": setting,
+                "share": fmean(shares),
+                "share_least": min(shares),
+                "share_greatest": max(shares),
+                "predicted": predicted(setting, own),
+            }
         )
-        rows.append(_pair_row(runs, "round-trips", times, far / (near + far)))
     return pl.DataFrame(rows)
-
-
-def _pair_row(runs: Mapping[str, Run], part: str, setting: int, predicted: float) -> dict[str, Any]:
-    shares = []
-    for seed in SEEDS:
-        goodput = runs[f"{part}/{setting}/{seed}"].flows["goodput_bps"]
-        shares.append(goodput[0] / (goodput[0] + goodput[1]))
-    row = {"setting": setting, "share": fmean(shares), "share_least": min(shares), "share_greatest": max(shares)}
-    return row | {"predicted": predicted}
-
-
-def _company_x_curve(runs: Mapping[str, Run]) -> pl.DataFrame:
-    """Smoothed instant and system throughput of the network with seldom and fast sources."""
-    trips = trace.journeys(runs[COMPANY_X].packets, to="gateway")
-    return trace.throughput(trips, start_s=0, keep=_KEEP_X)
 
 
 def values(company: Company, runs: Mapping[str, Run]) -> dict[str, object]:
@@ -158,13 +137,16 @@ def values(company: Company, runs: Mapping[str, Run]) -> dict[str, object]:
     constant = company.udp.filter(pl.col("kind") == "constant")
     above = company.beside.filter(pl.col("offered_percent") > _ABOVE)
     alone, noise = spreads(company.phase)
-    network = runs[COMPANY_X]
+    network = runs[setup.COMPANY_X]
     return {
         "company.udp_utilization_least": smallest(constant["utilization"]),
         "company.udp_losses": _percents(constant["loss"]),
-        "company.tcp_share_most": largest(above["tcp_bps"]) / LINK_BPS,
-        **{f"around.{kind}_bps": fmean(_goodput(runs, f"around/{kind}/{seed}") for seed in SEEDS) for kind in AROUND},
-        **{f"alone.{kind}_s": _whole_s(runs[f"alone/{kind}"]) for kind in ALONE},
+        "company.tcp_share_most": largest(above["tcp_bps"]) / setup.LINK_BPS,
+        **{
+            f"around.{kind}_bps": fmean(run.flows["goodput_bps"].sum() for run in setup.AROUND.of(runs, kind=kind))
+            for kind in setup.AROUND.levels["kind"]
+        },
+        **{f"alone.{kind}_s": _whole_s(runs[f"alone/{kind}"]) for kind in setup.ALONE.levels["kind"]},
         "company.loss_of_1": company.many["loss"][0],
         "company.loss_of_20": company.many["loss"][-1],
         "company.small_share": company.sizes["share"][0],
@@ -178,16 +160,6 @@ def values(company: Company, runs: Mapping[str, Run]) -> dict[str, object]:
         "phase.noise_least": noise[0],
         "phase.noise_most": noise[1],
     }
-
-
-def _shares(runs: Mapping[str, Run]) -> pl.DataFrame:
-    """The second flow's share of what both got through."""
-    rows = []
-    for kind, words in KINDS.items():
-        for extra in EXTRA_US:
-            goodput = runs[f"phase/{kind}/{extra}"].flows["goodput_bps"]
-            rows.append({"kind": words, "extra_ms": 2 * extra / 1e3, "share": goodput[1] / (goodput[0] + goodput[1])})
-    return pl.DataFrame(rows)
 
 
 def spreads(frame: pl.DataFrame) -> tuple[tuple[float, float], ...]:
@@ -204,10 +176,6 @@ def _percents(shares: pl.Series) -> str:
     return f"{least} %" if least == greatest else f"{least} to {greatest} %"
 
 
-def _goodput(runs: Mapping[str, Run], name: str) -> float:
-    return float(runs[name].flows["goodput_bps"].sum())
-
-
 def _whole_s(run: Run) -> float:
     """When the hundredth packet of a file has come; the packet that opens a connection is none of it."""
     came = trace.journeys(run.packets, to="client").filter(pl.col("size_bytes") >= 1000)
@@ -216,11 +184,6 @@ def _whole_s(run: Run) -> float:
 
 def _bottleneck(run: Run) -> dict[str, Any]:
     return run.links.row(by_predicate=pl.col("link") == "net.bottleneck", named=True)
-
-
-def _share(run: Run, *, least: bool) -> float:
-    goodput: list[float] = run.flows["goodput_bps"].to_list()
-    return (min(goodput) if least else max(goodput)) / sum(goodput)
 
 
 def _loss(run: Run) -> float:
@@ -243,3 +206,114 @@ def _link_peak_over_mean(run: Run) -> float:
     own = run.series.filter((pl.col("metric") == "utilization") & (pl.col("entity") == "net.bottleneck"))["value"]
     values: list[float] = own.to_list()
     return max(values) / fmean(values)
+
+
+# TCP against the response functions of Mathis and of Padhye et al. (PFTK), at random and at forced loss.
+
+#: Up to here losses are few enough for Mathis' assumptions: no timeouts.
+_FEW: Final = 0.002
+#: From here on timeouts rule.
+_MANY: Final = 0.02
+_ACK_BITS: Final = 320
+#: The retransmission timer's lower bound in ns-2, above two round trips of 0.1 s.
+_RTO_S: Final = 0.2
+
+
+def points(runs: Mapping[str, Run]) -> pl.DataFrame:
+    """A row for each run under random or forced loss: what was lost, and packets a round trip."""
+    rows = []
+    for forced, cases in (("random", setup.RANDOM), ("queue", setup.FORCED)):
+        for task, case, run in zip(cases.tasks(), cases, cases.of(runs), strict=True):
+            own, variant = task.scenario.link["bottleneck"], case["variant"]
+            flow = run.flows.row(0, named=True)
+            delay_s, rate = units.time(own.delay or "0 s"), units.rate(own.rate)
+            rtt_s = flow["one_way_delay_mean_s"] + delay_s + _ACK_BITS / rate
+            loss = flow["packets_dropped"] / flow["packets_sent"]
+            rows.append(
+                {
+                    "variant": variant,
+                    "forced": forced,
+                    "setting": task.name.split("/")[2],
+                    "loss": loss,
+                    "packets_per_rtt": flow["goodput_bps"] * rtt_s / 8000,
+                    "mathis": mathis(loss, C_DELAYED if "delayed" in variant else C_EVERY),
+                    "pftk": pftk(loss, rtt_s=rtt_s, rto_s=_RTO_S, per_ack=2 if "delayed" in variant else 1),
+                    "timeouts": flow["timeouts"],
+                }
+            )
+    return pl.DataFrame(rows)
+
+
+def means(frame: pl.DataFrame) -> pl.DataFrame:
+    """The mean over the seeds of each setting."""
+    keys = ["forced", "variant", "setting"]
+    numbers = ["loss", "packets_per_rtt", "mathis", "pftk", "timeouts"]
+    return frame.group_by(keys, maintain_order=True).agg(pl.col(number).mean() for number in numbers)
+
+
+def response_values(mean: pl.DataFrame, runs: Mapping[str, Run]) -> dict[str, object]:
+    """What claims compare, by name."""
+    random = mean.filter(pl.col("forced") == "random")
+    reno = random.filter(pl.col("variant") == "Reno")
+    high = reno.filter(pl.col("loss") > _MANY)
+    sizes = {size: setup.PAYLOADS.of(runs, payload=size) for size in setup.PAYLOADS.levels["payload"]}
+    # Packet and ACK take their time on the 10 Mbit/s link themselves, too.
+    own_ms = (1040 * 8 + _ACK_BITS) / 1e4
+    trips = {2 * delay + own_ms: setup.DELAYS.of(runs, delay=delay) for delay in setup.DELAYS.levels["delay"]}
+    return {
+        "response.c_every": fitted(random, "Reno"),
+        "response.c_second": fitted(random, "Reno, delayed ACKs"),
+        "response.most_over_mathis": largest(reno["packets_per_rtt"] / reno["mathis"]),
+        "response.off_reno": _error(random, "Reno"),
+        "response.off_tahoe": _error(random, "Tahoe"),
+        "response.exponent_of_size": _slope(sizes),
+        "response.exponent_of_rtt": _slope(trips),
+        "response.exponent_of_loss": _slope_of_loss(reno),
+        "response.mathis_over_reno": fmean((high["mathis"] / high["packets_per_rtt"]).to_list()),
+        "response.pftk_over_reno": fmean((high["pftk"] / high["packets_per_rtt"]).to_list()),
+    }
+
+
+def curves() -> pl.DataFrame:
+    """The two functions, and Mathis' for delayed ACKs."""
+    losses = np.geomspace(1e-4, 0.2, 60)
+    kinds: dict[str, Callable[[float], float]] = {
+        "Mathis, C = √(3/2)": mathis,
+        "Mathis, C = √(3/4)": lambda loss: mathis(loss, C_DELAYED),
+        "PFTK": lambda loss: pftk(loss, rtt_s=0.1, rto_s=_RTO_S),
+    }
+    return pl.concat(
+        pl.DataFrame(
+            {"loss": losses, "packets_per_rtt": [curve(float(loss)) for loss in losses], "curve": [name] * len(losses)}
+        )
+        for name, curve in kinds.items()
+    )
+
+
+def fitted(random: pl.DataFrame, variant: str) -> float:
+    """C of a variant, at few losses."""
+    own = _up_to(random, variant, _FEW)
+    return fitted_c(own["loss"].to_list(), own["packets_per_rtt"].to_list())
+
+
+def _error(random: pl.DataFrame, variant: str) -> float:
+    """Mean of |W / Mathis − 1| at losses up to 1 %."""
+    own = _up_to(random, variant, 0.01)
+    return fmean(abs(ratio - 1) for ratio in (own["packets_per_rtt"] / own["mathis"]).to_list())
+
+
+def _up_to(random: pl.DataFrame, variant: str, most: float) -> pl.DataFrame:
+    """The rows of a variant whose losses are few."""
+    chosen = [f"loss-{loss}" for loss in setup.RANDOM.levels["loss"] if loss <= most]
+    return random.filter((pl.col("variant") == variant) & pl.col("setting").is_in(chosen))
+
+
+def _slope(runs: Mapping[float, list[Run]]) -> float:
+    """The exponent with which the goodput follows a setting."""
+    rates = [fmean(run.flows["goodput_bps"][0] for run in own) for own in runs.values()]
+    return float(np.polyfit(np.log(list(runs)), np.log(rates), 1)[0])
+
+
+def _slope_of_loss(reno: pl.DataFrame) -> float:
+    own = reno.filter(pl.col("loss") < 0.012)
+    return float(np.polyfit(np.log(own["loss"].to_numpy()), np.log(own["packets_per_rtt"].to_numpy()), 1)[0])

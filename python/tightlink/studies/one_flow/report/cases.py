@@ -1,18 +1,23 @@
-"""The part of the report on the seven cases: a table, then for each a sentence and rows of small figures."""
+"""The charts and tables of the seven cases, and of what the window does in them.
+
+With W packets of S bytes on a link of rate R the round trip cannot be shorter than W·S/R, for the ACKs return no faster
+than the link carries: RTT = max(W·S/R, the path's own). Queue, latency and goodput follow, and no property of TCP's
+congestion control enters.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
 from tightlink.analysis.trace import smoothed
 from tightlink.plots.palette import SERIES
 from tightlink.reduce import largest, smallest
-from tightlink.report import Row, Section, Table, Text, charts
-from tightlink.studies.one_flow.observe.cases import KEEP
-from tightlink.studies.one_flow.setup.cases import CASES, STOP_S
-from tightlink.studies.words import kbit, ms, percent
+from tightlink.report import Table, charts
+from tightlink.studies.one_flow.observe.cases import GOOD, KEEP
+from tightlink.studies.one_flow.setup import CASES, STOP_S, WINDOW
+from tightlink.studies.words import KBIT, MS, ms, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,32 +25,29 @@ if TYPE_CHECKING:
     import altair as alt
 
     from tightlink.experiment.claims import Claim
+    from tightlink.run import Run
     from tightlink.studies.one_flow.observe.cases import Measured
+    from tightlink.studies.one_flow.setup import Case
 
-#: The small figures: column, and whether it is drawn raw and smoothed.
-METRICS: Final = ("instant_bps", "system_bps", "latency_s", "jitter_s", "queue_packets")
-TITLES: Final = {
-    "instant_bps": "instant (kbit/s)",
-    "system_bps": "system (kbit/s)",
-    "latency_s": "latency (ms)",
-    "jitter_s": "jitter (ms)",
-    "queue_packets": "queue (packets)",
-}
-_FACTORS: Final = {"instant_bps": 1e-3, "system_bps": 1e-3, "latency_s": 1e3, "jitter_s": 1e3, "queue_packets": 1.0}
+#: The small figures, how they are headed, and what turns their units into those of the head.
+METRICS: Final = {
+    "instant_bps": ("instant (kbit/s)", 1e-3), "system_bps": ("system (kbit/s)", 1e-3),
+    "latency_s": ("latency (ms)", 1e3), "jitter_s": ("jitter (ms)", 1e3), "queue_packets": ("queue (packets)", 1.0),
+}  # fmt: skip
 #: Of the raw curves, behind the smoothed ones.
 PALE: Final = "#9cc4df"
 RAW: Final = "each packet"
-SMOOTHED: Final = "smoothed"
-_MOST_POINTS: Final = 300
+_SMOOTHED: Final = "smoothed"
 #: Claims on what the document counts of each case.
 COUNTS: Final = ("packets-sent", "packets-dropped", "kilobytes")
-_HEIGHT: Final = 120
+#: The link is full: busy for this share of the time.
+_FULL: Final = 0.99
 
 Domains = dict[str, tuple[float, float]]
 
 
 def curves(measured: Measured) -> dict[str, pl.DataFrame]:
-    """The curves of a case by metric, in the units of `TITLES`: ``time_s``, the metric, ``reading``."""
+    """The curves of a case by metric, in the units of its head: ``time_s``, the metric, ``reading``."""
     own = measured.throughput
     queue = measured.queue.select("time_s", queue_packets=pl.col("packets").cast(pl.Float64))
     raw = {
@@ -63,8 +65,8 @@ def curves(measured: Measured) -> dict[str, pl.DataFrame]:
     for metric, frame in raw.items():
         parts = [frame.with_columns(reading=pl.lit(RAW))]
         if metric in smooth:
-            parts.append(smooth[metric].with_columns(reading=pl.lit(SMOOTHED)))
-        found[metric] = pl.concat(parts).with_columns((pl.col(metric) * _FACTORS[metric]).alias(metric))
+            parts.append(smooth[metric].with_columns(reading=pl.lit(_SMOOTHED)))
+        found[metric] = pl.concat(parts).with_columns((pl.col(metric) * METRICS[metric][1]).alias(metric))
     return found
 
 
@@ -78,51 +80,29 @@ def domains(cases: Mapping[str, Measured]) -> Domains:
     return found
 
 
-def sections(tcp: Mapping[str, Measured], udp: Mapping[str, Measured], claims: Mapping[str, Claim]) -> list[Section]:
-    """The table of all cases, then a section for each."""
-    axes = {"tcp": domains(tcp), "udp": domains(udp)}
-    texts = _findings(tcp, claims)
-    parts = [_overview(tcp, udp, claims)]
-    for case in CASES:
-        own, other = tcp[case.name], udp[case.name]
-        blocks = [
-            Row(_row(own, axes["tcp"]), f"TCP Reno, {_counted(own)}."),
-            Row(_row(other, axes["udp"]), f"UDP at {case.udp_rate}: {_counted(other)}."),
-        ]
-        parts.append(Section(case.title[0].upper() + case.title[1:], texts[case.name], blocks))
-    return parts
-
-
-def _row(measured: Measured, axes: Domains) -> list[alt.Chart]:
+def small_charts(measured: Measured, axes: Domains) -> list[alt.Chart]:
+    """A chart for each metric."""
     import altair as alt
 
     found = curves(measured)
     row = []
-    for metric in METRICS:
+    for metric, (title, _) in METRICS.items():
         several = found[metric]["reading"].n_unique() > 1
         chart = charts.line(
-            found[metric],
-            "time_s",
-            metric,
-            by="reading" if several else None,
-            title=TITLES[metric],
-            x_title="time (s)",
-            y_title=TITLES[metric],
-            height=_HEIGHT,
-            x_domain=(0, STOP_S),
-            y_domain=axes[metric],
-            step=metric == "queue_packets" and not several,
-            most=_MOST_POINTS,
-        )
+            found[metric], "time_s", metric,
+            by="reading" if several else None, title=title, x_title="time (s)", y_title=title, height=120,
+            x_domain=(0, STOP_S), y_domain=axes[metric], step=metric == "queue_packets" and not several, most=300,
+        )  # fmt: skip
         chart.encoding.y.title = None
         if several:
-            scale = alt.Scale(domain=[RAW, SMOOTHED], range=[PALE, SERIES[0]])
+            scale = alt.Scale(domain=[RAW, _SMOOTHED], range=[PALE, SERIES[0]])
             chart.encoding.color = alt.Color("reading", type="nominal", scale=scale, legend=None)
         row.append(chart)
     return row
 
 
-def _counted(measured: Measured) -> str:
+def counted(measured: Measured) -> str:
+    """What was counted of a case, in words."""
     lost = f" ({percent(measured.loss, 1)})" if measured.dropped else ""
     return (
         f"{measured.sent} packets, {measured.dropped} dropped{lost}, {measured.kilobytes:.1f} KB, "
@@ -130,114 +110,123 @@ def _counted(measured: Measured) -> str:
     )
 
 
-def _overview(tcp: Mapping[str, Measured], udp: Mapping[str, Measured], claims: Mapping[str, Claim]) -> Section:
-    rows, others = [], []
+def tables(
+    tcp: Mapping[str, Measured], udp: Mapping[str, Measured], runs: Mapping[str, Run], claims: Mapping[str, Claim]
+) -> dict[str, Any]:
+    """The counts over both transports, the window opened, and what each case is good for."""
+    over_tcp, over_udp, quality = [], [], []
     for case in CASES:
         own, other = tcp[case.name], udp[case.name]
-        sent, dropped, kilobytes = (claims[f"{case.name}.{count}"].expected for count in COUNTS)
-        rows.append(
-            {
-                "case": case.title,
-                "sent: document": sent,
-                "sent: here": own.sent,
-                "dropped: document": dropped,
-                "dropped: here": own.dropped,
-                "KB: document": kilobytes,
-                "KB: here": own.printed_kilobytes,
-                "goodput kbit/s": round(own.flow["goodput_bps"] / 1e3),
-                "latency ms": round(own.latency_s * 1e3, 2),
-                "queue, mean": round(own.queue_mean, 2),
-            }
-        )
-        others.append(
-            {
-                "case": case.title,
-                "sent": other.sent,
-                "dropped": other.dropped,
-                "lost %": round(100 * other.loss, 2),
-                "KB": other.printed_kilobytes,
-                "goodput kbit/s": round(other.flow["goodput_bps"] / 1e3),
-                "latency ms": round(other.latency_s * 1e3, 2),
-                "queue, mean": round(other.queue_mean, 2),
-            }
-        )
-    same = [
-        case for case in CASES if claims[f"{case.name}.packets-sent"].holds and claims[f"{case.name}.kilobytes"].holds
-    ]
-    finding = (
-        f"{_number(len(same))} of the seven cases come out as published, packet for packet and to the sixth decimal "
-        "of the kilobytes; over UDP, which offers more than the link carries, "
-        f"{percent(min(c.loss for c in udp.values()))} to {percent(max(c.loss for c in udp.values()))} of the packets "
-        f"are lost where TCP loses at most {percent(max(c.loss for c in tcp.values()))}."
-    )
-    reading = (
-        "Packets sent count what is offered to the queue, the SYN included; KB are 1024 B of what the queue "
-        "accepted, headers included. **Instant throughput** is the bits of a packet, header included, over the time "
-        "since the previous arrival, raw and as a moving average in which α = 0.9 weights the past; **system "
-        "throughput** is all bits so far over all time so far. Pale lines are raw, dark ones smoothed. The document "
-        "words both for the payload alone: multiply by payload / packet. **Jitter** is the difference of successive "
-        "latencies. Latency, queue and goodput of the tables: mean or median of the second half, goodput of the "
-        "whole run. Axes are the same in all rows of TCP, and in all rows of UDP."
-    )
-    formats = {"KB: document": ".6f", "KB: here": ".6f", "KB": ".6f"}
-    return Section(
-        "The seven cases",
-        finding,
-        [
-            Table(pl.DataFrame(rows), "Over TCP Reno, the document's figures beside ours.", formats),
-            Table(pl.DataFrame(others), "Over UDP at 2.5 Mbit/s (2 Mbit/s on the link of 1 Mbit/s).", formats),
-            Text(reading),
-        ],
-    )
-
-
-def _number(count: int) -> str:
-    return ("None", "One", "Two", "Three", "Four", "Five", "Six", "All")[count]
-
-
-def _findings(tcp: Mapping[str, Measured], claims: Mapping[str, Claim]) -> dict[str, str]:
-    """One sentence for each case, with its own numbers."""
-    base, small, large = tcp["base"], tcp["packet-100"], tcp["packet-4000"]
-    slow, short, long = tcp["bandwidth-1mbit"], tcp["queue-5"], tcp["delay-100ms"]
-    idle = {name: 1 - measured.run.links["utilization"][0] for name, measured in tcp.items()}
-    waiting = int(base.run.links["queue_max_packets"][0])
-    sent, dropped, _ = (claims[f"queue-5.{count}"].expected for count in COUNTS)
-    trip_s = long.latency_s + long.case.delay_s
+        printed = (claims[f"{case.name}.{count}"].expected for count in COUNTS)
+        counts = (("sent", own.sent), ("dropped", own.dropped), ("KB", own.printed_kilobytes))
+        both = {
+            f"{head}: {source}": value
+            for (head, here), document in zip(counts, printed, strict=True)
+            for source, value in (("document", document), ("here", here))
+        }
+        over_tcp.append({"case": case.title} | both | _steady(own))
+        lost = {"sent": other.sent, "dropped": other.dropped, "lost %": round(100 * other.loss, 2)}
+        over_udp.append({"case": case.title} | lost | {"KB": other.printed_kilobytes} | _steady(other))
+        for transport, measured in (("TCP", own), ("UDP", other)):
+            found = measured.quality
+            quality.append(
+                {
+                    "case": case.title,
+                    "over": transport,
+                    "latency ms": round(found.latency_s / MS, 1),
+                    "variation ms": round(found.variation_s / MS, 2),
+                    "lost %": round(100 * found.loss, 2),
+                    "real-time": found.real_time(),
+                    "interactive": found.interactive(),
+                    "bulk": found.bulk(repairs=transport == "TCP"),
+                }
+            )
+    bars = pl.DataFrame([_limits(case.title, tcp[case.name].run) for case in CASES])
     return {
-        "base": (
-            f"Twenty packets fill the link and {base.queue_mean:.1f} of them wait, which makes the latency of "
-            f"{ms(base.latency_s)}; nothing is lost, and after {base.jitter_ends_s:.2f} s the latency never changes "
-            "again."
-        ),
-        "packet-100": (
-            "Twenty small packets do not fill the path: each window is sent in "
-            f"{ms(20 * 8 * small.case.packet_bytes / small.case.rate_bps)} and the rest of the round trip passes "
-            f"waiting, so the link is idle for {percent(idle['packet-100'])} of the time; what halves the throughput "
-            f"is the window ({percent(small.flow['limited_by_receiver_window'])} of the time), not the packet size."
-        ),
-        "packet-4000": (
-            f"The same twenty packets last four times as long on the link, hence {ms(large.latency_s)}; the headers "
-            f"weigh less, which brings {percent(large.kilobytes / base.kilobytes - 1, 1)} more kilobytes."
-        ),
-        "bandwidth-1mbit": (
-            f"Half the rate gives half the kilobytes ({percent(slow.kilobytes / base.kilobytes, 2)}) and a latency of "
-            f"{ms(slow.latency_s)}: more than double, since {slow.queue_mean:.1f} packets wait where "
-            f"{base.queue_mean:.1f} did."
-        ),
-        "queue-50": (
-            f"Not one event differs from the base case: with a window of 20 packets at most {waiting} ever wait, and "
-            "what lies beyond them in the queue is never used."
-        ),
-        "queue-5": (
-            f"The only case that loses packets, {short.dropped} of {short.sent} ({percent(short.loss, 1)}), as in "
-            f"ns-2.35 with the timer of 2003; the document's {sent} and {dropped} come from a version that cannot be "
-            "had. Each loss halves the window, and the link is idle for "
-            f"{percent(idle['queue-5'], 1)} of the time."
-        ),
-        "delay-100ms": (
-            f"Twenty packets in each round trip of {ms(trip_s, 0)} are "
-            f"{kbit(20 * 8 * long.case.payload_bytes / trip_s)}, whatever the link: it is idle for "
-            f"{percent(idle['delay-100ms'])} of the time, no packet ever waits once steady, and the latency is the "
-            f"path's own {ms(long.latency_s)}."
-        ),
+        "over-tcp": Table(pl.DataFrame(over_tcp), formats={"KB: document": ".6f", "KB: here": ".6f"}),
+        "over-udp": Table(pl.DataFrame(over_udp), formats={"KB": ".6f"}),
+        "quality": pl.DataFrame(quality),
+        "limits": charts.bars_stacked(bars, "case", title="What limited each flow, with ns-2's window of 20 packets"),
+        "opened": _opened(tcp, runs),
     }
+
+
+def good(quality: pl.DataFrame) -> dict[str, int]:
+    """How many cases suit each kind of traffic over TCP."""
+    over_tcp = quality.filter(pl.col("over") == "TCP")
+    return {kind: int((over_tcp[kind] == GOOD).sum()) for kind in ("real-time", "interactive", "bulk")}
+
+
+def _steady(measured: Measured) -> dict[str, Any]:
+    return {
+        "goodput kbit/s": round(measured.flow["goodput_bps"] / 1e3),
+        "latency ms": round(measured.latency_s * 1e3, 2),
+        "queue, mean": round(measured.queue_mean, 2),
+    }
+
+
+def really_limits(tcp: Mapping[str, Measured], runs: Mapping[str, Run]) -> str:
+    """What really limits each case, as a list."""
+    return "\n".join(f"- **{case.title}**: {_sentence(case, tcp[case.name], runs)}" for case in CASES)
+
+
+def _sentence(case: Case, own: Measured, runs: Mapping[str, Run]) -> str:
+    """What really limits a case, from its run with the window opened."""
+    long = runs[f"opened-100s/{case.name}"]
+    flow, link = long.flows.row(0, named=True), long.links.row(0, named=True)
+    rate, before = flow["goodput_bps"] / KBIT, _goodput(runs[f"window-20-100s/{case.name}"]) / KBIT
+    lost = f"{flow['packets_dropped']} of {flow['packets_sent']} packets"
+    if own.dropped:
+        return (
+            f"the queue. It overflows before the window reaches {WINDOW} packets, so opening the window changes "
+            f"nothing; the link stands idle for {percent(1 - link['utilization'], 1)} of the time, after each halving."
+        )
+    if link["utilization"] > _FULL:
+        return (
+            f"the link, with either window. Opened, the flow keeps the link {percent(link['utilization'], 1)} busy, "
+            f"carries {rate:.0f} kbit/s (before: {before:.0f}), and pays with {lost} lost at the queue, which holds "
+            f"{link['queue_mean_packets']:.1f} packets on average instead of {own.queue_mean:.1f}."
+        )
+    brief = runs[f"opened/{case.name}"].flows.row(0, named=True)
+    careful = runs[f"opened-ssthresh-20/{case.name}"].flows.row(0, named=True)
+    text = (
+        f"the window. Opened, it carries {rate:.0f} kbit/s instead of {before:.0f}; the headers leave "
+        f"{case.payload_share * case.rate_bps / KBIT:.0f}, and what now limits it is the congestion window, halved "
+        f"at each of the losses ({lost}) because the queue of {case.queue_packets} packets is shorter than the path"
+    )
+    if brief["goodput_bps"] < own.flow["goodput_bps"]:
+        text += (
+            f". In the first 10 s alone it is worse off, {brief['goodput_bps'] / KBIT:.0f} kbit/s: ns-2 opens the "
+            f"slow-start threshold with the window, slow start overshoots, {brief['packets_dropped']} packets are "
+            f"lost and {brief['timeouts']} timeouts follow; with the threshold left at {WINDOW} packets it is "
+            f"{careful['goodput_bps'] / KBIT:.0f} kbit/s"
+        )
+    return f"{text}."
+
+
+def _opened(measured: Mapping[str, Measured], runs: Mapping[str, Run]) -> pl.DataFrame:
+    rows = []
+    for case in CASES:
+        row: dict[str, Any] = {"case": case.title}
+        for words, run, full in (
+            ("W = 20", measured[case.name].run, True),
+            ("W = 1000", runs[f"opened/{case.name}"], False),
+            ("W = 1000, ssthresh 20", runs[f"opened-ssthresh-20/{case.name}"], False),
+            ("W = 1000, 100 s", runs[f"opened-100s/{case.name}"], True),
+        ):
+            row[f"{words}: kbit/s"] = round(_goodput(run) / KBIT)
+            if full:
+                row[f"{words}: link busy %"] = round(100 * run.links["utilization"][0], 1)
+                row[f"{words}: latency ms"] = round(run.flows["one_way_delay_mean_s"][0] / MS, 1)
+                row[f"{words}: lost"] = run.flows["packets_dropped"][0]
+        rows.append(row)
+    return pl.DataFrame(rows)
+
+
+def _limits(title: str, run: Run) -> dict[str, Any]:
+    flow = run.flows.row(0, named=True)
+    return {"case": title} | {name: flow[name] for name in flow if name.startswith("limited_by_")}
+
+
+def _goodput(run: Run) -> float:
+    return float(run.flows["goodput_bps"][0])

@@ -25,8 +25,7 @@ from tightlink.scenario import Cbr, Link, Scenario, Udp
 from tightlink.studies.live import Firm, Measurement, repeats
 from tightlink.studies.router_response.observe.regions import seen
 from tightlink.studies.router_response.setup.document import datagram_bytes
-from tightlink.studies.router_response.setup.network import PROBE, RECEIVER, SENDER
-from tightlink.studies.router_response.setup.probes import REFINED, interval
+from tightlink.studies.router_response.setup.network import PROBE, RECEIVER, REFINED, SENDER, interval
 from tightlink.studies.words import per_s
 
 if TYPE_CHECKING:
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 
     from tightlink.analysis.regimes import Regimes
     from tightlink.run import Run
+
 
 #: From where a kernel is idle to where it is full.
 RATES_PER_S: Final = (

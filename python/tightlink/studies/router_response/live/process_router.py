@@ -22,17 +22,18 @@ from tightlink.experiment.execute import Task
 from tightlink.reduce import mean_of, smallest
 from tightlink.scenario import Cbr, Framing, Link, Node, Processor, Scenario, Udp
 from tightlink.studies.live import Firm, Measurement, repeats
-from tightlink.studies.router_response.observe.regions import middle, seen
+from tightlink.studies.router_response.observe.regions import seen
+from tightlink.studies.router_response.observe.response import middle
 from tightlink.studies.router_response.setup import costs
 from tightlink.studies.router_response.setup.document import INPUT_RING, OUTPUT_RING, SERIAL_OVERHEAD, datagram_bytes
-from tightlink.studies.router_response.setup.network import PROBE, RECEIVER, ROUTER_A, SENDER
-from tightlink.studies.router_response.setup.probes import REFINED, interval
+from tightlink.studies.router_response.setup.network import PROBE, RECEIVER, REFINED, ROUTER_A, SENDER, interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tightlink.analysis.regimes import Regimes
     from tightlink.run import Run
+
 
 #: With nothing else to do a router of one cost is full there.
 PER_PACKET_S: Final = 1 / costs.ONSET_PER_S

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from tightlink.studies.router_response.observe import laws, load, loss
-from tightlink.studies.router_response.observe.regions import Routers
-from tightlink.studies.router_response.observe.video import Videos
-from tightlink.studies.router_response.setup.network import ROUTER_A
-from tightlink.studies.router_response.setup.probes import WATCH, WATCHED_PER_S
+from tightlink.studies.router_response.observe import regions, response
+from tightlink.studies.router_response.observe.regions import Routers, Videos
+from tightlink.studies.router_response.setup.network import ROUTER_A, WATCH, WATCHED_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +32,7 @@ def observe(runs: Mapping[str, Run]) -> Observed:
     """From runs to values and tables."""
     routers = Routers.of(runs)
     videos = Videos.of(runs, routers.limit_per_s)
-    values = load.values(routers) | loss.values(routers) | laws.values(routers) | videos.values()
+    values = response.load_values(routers) | response.loss_values(routers) | regions.values(routers) | videos.values()
     return Observed(values, routers, videos, _watched(runs))
 
 

@@ -1,8 +1,14 @@
-"""The regions of routers: tables of probes, and what the analysis finds in them, once for claims and report."""
+"""The regions of routers: tables of probes, and what the analysis finds in them, once for claims and report.
+
+Example:
+    >>> clear(4100, 3800).smallest, clear(4100, 4090).smallest
+    (455, None)
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -11,15 +17,19 @@ import polars as pl
 from tightlink.analysis import regimes
 from tightlink.analysis.estimates import Bracket
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.studies.router_response.observe.probes import table
-from tightlink.studies.router_response.setup import laws, probes, variants
-from tightlink.studies.router_response.setup.document import SHORTEST
+from tightlink.analysis.packetize import Bottleneck, Packetization, Stream, packetize
+from tightlink.reduce import largest
+from tightlink.studies.router_response.observe.response import middle, table
+from tightlink.studies.router_response.setup import network, variants, video
+from tightlink.studies.router_response.setup.document import INPUT_RING, SERIAL_BPS, SHORTEST
+from tightlink.studies.router_response.setup.network import REFINED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tightlink.analysis.regimes import Length, Regimes
     from tightlink.run import Run
+
 
 #: Enough for shares and brackets of loads that hardly vary.
 _RESAMPLES: Final = 200
@@ -57,14 +67,14 @@ class Routers:
     @classmethod
     def of(cls, runs: Mapping[str, Run]) -> Routers:
         """Everything from the runs."""
-        grid = table(runs, probes.GRID)
-        every = table(runs, probes.GRID, "onset", "fall").unique(
+        grid = table(runs, network.GRID)
+        every = table(runs, network.GRID, "onset", "fall").unique(
             ["packet_bytes", "nominal_packets_per_s"], keep="first", maintain_order=True
         )
-        about = table(runs, probes.GRID, "onset").filter(pl.col("packet_bytes").is_in(probes.REFINED))
+        about = table(runs, network.GRID, "onset").filter(pl.col("packet_bytes").is_in(network.REFINED))
         tables = {setting.name: table(runs, setting.name) for setting in variants.VARIANTS}
-        by_law = {law.name: table(runs, law.name) for law in laws.SIMULATED}
-        again = tuple(table(runs, f"{probes.REPEAT} {start:g} s") for start in probes.REPEATED_S)
+        by_law = {law.name: table(runs, law.name) for law in variants.SIMULATED}
+        again = tuple(table(runs, f"{network.REPEAT} {start:g} s") for start in network.REPEATED_S)
         return cls(
             grid,
             every,
@@ -76,7 +86,7 @@ class Routers:
             by_law={name: regimes.find(own, resamples=_FEW_RESAMPLES) for name, own in by_law.items()},
             law_tables=by_law,
             repeated=tuple(
-                regimes.find(own, resamples=_FEW_RESAMPLES) for own in (_at(every, probes.REPEATED_PER_S), *again)
+                regimes.find(own, resamples=_FEW_RESAMPLES) for own in (_at(every, network.REPEATED_PER_S), *again)
             ),
             repeated_tables=again,
         )
@@ -121,11 +131,6 @@ def seen(table: pl.DataFrame) -> Regimes | None:
         return None
 
 
-def middle(length: Length) -> float:
-    """The middle of the probes between which a length becomes unstable; zero where it does not."""
-    return (length.onset.middle if length.onset is not None else None) or 0.0
-
-
 def full(probes: pl.DataFrame) -> float:
     """The packet rate from which the processor is asked for more than it has, along the probes of one length."""
     ordered = probes.sort("offered_packets_per_s")
@@ -134,10 +139,126 @@ def full(probes: pl.DataFrame) -> float:
 
 def _thinned(every: pl.DataFrame) -> pl.DataFrame:
     """Those probes of the routers as they are that the variants have, too."""
-    return _at(every, [1e3 / interval for interval in variants.INTERVALS_MS] + list(variants.RATES_PER_S))
+    return _at(every, [1e3 / interval for interval in variants.INTERVALS_MS] + list(variants.VARIANTS_RATES_PER_S))
 
 
 def _at(every: pl.DataFrame, rates: Sequence[float]) -> pl.DataFrame:
     """The probes of the shortest and the longest packets at some rates."""
     near = pl.any_horizontal((pl.col("nominal_packets_per_s") / rate - 1).abs() < _SAME for rate in rates)
     return every.filter(pl.col("packet_bytes").is_in(variants.ENDS) & near)
+
+
+# Values on the laws of a packet's cost, by its length: which of them the document's onsets prefer, and by how much.
+
+
+def values(found: Routers) -> dict[str, object]:
+    """What claims compare, by name: LAW.… of what is simulated, LAW.bic and LAW.aicc of the document's figures.
+
+    BIC is of the three onsets in packets/s, for which AICc does not exist; AICc of all six that are printed.
+    """
+    each: dict[str, object] = {"laws.figures": len(variants.ALL)}
+    for law in variants.LAWS:
+        each |= {f"{law.name}.bic": law.fit(variants.IN_PACKETS).bic, f"{law.name}.aicc": law.fit(variants.ALL).aicc}
+    for name, own in found.by_law.items():
+        each |= {f"{name}.governs": own.governs or "nothing", f"{name}.governs_sure": own.explained.sure}
+        each |= {f"{name}.variation.{metric}": spread.variation for metric, spread in own.spreads.items()}
+        for size in REFINED:
+            # Not by the reading, which samples that are missed make uneven just there.
+            each[f"{name}.{size}.per_s"] = full(found.law_tables[name].filter(pl.col("packet_bytes") == size))
+    for size in REFINED:
+        each[f"pools.{size}.packet_us"] = variants.POOLS.packet_s(size) * 1e6
+    return each
+
+
+# What became of the videos: packets and frames that were lost, beside what `packetize` says of them.
+
+_HEADERS: Final = 28
+_MTU: Final = 1500
+#: A payload whose key frames fit into the rings, and one whose key frames do not.
+_LONG: Final = 720
+_SHORT: Final = 90
+
+
+@dataclass(frozen=True)
+class Videos:
+    """The tables of videos."""
+
+    lost: pl.DataFrame
+    """A row for each payload, background and way of sending."""
+    in_bytes: pl.DataFrame
+    """Loss of each payload without other traffic, frames sent at once, where rings count bytes."""
+    limit_per_s: float
+    """The packet rate from which the router is unstable."""
+
+    @classmethod
+    def of(cls, runs: Mapping[str, Run], limit_per_s: float) -> Videos:
+        """Both tables from the runs."""
+        return cls(_lost(runs, limit_per_s), _in_bytes(runs), limit_per_s)
+
+    def values(self) -> dict[str, object]:
+        """What claims compare, by name."""
+        at_once = self.lost.filter(pl.col("frames sent") == "at once")
+        most = at_once.filter(pl.col("background_per_s") == at_once["background_per_s"].max()).sort("payload_bytes")
+        spread = pl.col("frames sent") == "spread"
+        calm = self.lost.filter(spread & pl.col("clear") & (pl.col("payload_bytes") >= _LONG))
+        alone = at_once.filter((pl.col("background_per_s") == 0) & (pl.col("payload_bytes") == _SHORT))
+        return {
+            "video.shortest_bytes": most["payload_bytes"][0],
+            "video.longest_bytes": most["payload_bytes"][-1],
+            "video.shortest_loss": float(most["loss"][0]),
+            "video.longest_loss": float(most["loss"][-1]),
+            "video.clear": calm.height,
+            "video.clear_loss_most": largest(calm["loss"]),
+            "video.alone_loss": alone["loss"][0],
+            "video.alone_loss_in_bytes": self.in_bytes["loss"][0],
+        }
+
+
+def _lost(runs: Mapping[str, Run], limit_per_s: float) -> pl.DataFrame:
+    rows = []
+    for spread in (False, True):
+        for payload in video.PAYLOADS:
+            for others in video.BACKGROUNDS_PER_S:
+                flows = runs[f"{video.sent(spread)}/{payload}/{others}"].flows
+                flow = flows.filter(pl.col("label") == video.STREAM).row(0, named=True)
+                rows.append(
+                    {
+                        "frames sent": "spread" if spread else "at once",
+                        "payload_bytes": payload,
+                        "background_per_s": others,
+                        "video_per_s": flow["packets_sent"] / video.VIDEO_DURATION_S,
+                        "packets_per_s": others + flow["packets_sent"] / video.VIDEO_DURATION_S,
+                        "loss": flow["packets_dropped"] / flow["packets_sent"],
+                        "loss_runs": flow["loss_runs"],
+                        "loss_run_mean_packets": flow["loss_run_mean_packets"] or 0.0,
+                        "loss_run_max_packets": flow["loss_run_max_packets"] or 0.0,
+                        "frames_hit": 1 - flow["frames_complete"] / flow["frames_sent"],
+                        "clear": not clear(limit_per_s, others).missed(payload),
+                    }
+                )
+    return pl.DataFrame(rows)
+
+
+def _in_bytes(runs: Mapping[str, Run]) -> pl.DataFrame:
+    flows = {payload: runs[f"{video.IN_BYTES}/{payload}"].flows.row(0, named=True) for payload in video.PAYLOADS}
+    losses = [flow["packets_dropped"] / flow["packets_sent"] for flow in flows.values()]
+    return pl.DataFrame({"payload_bytes": list(flows), "loss": losses})
+
+
+def clear(limit_per_s: float, others_per_s: int) -> Packetization:
+    """What `packetize` says of the video at this router.
+
+    Args:
+        limit_per_s: Packet rate of the router's onset.
+        others_per_s: Packets/s of all other traffic.
+    """
+    bottleneck = Bottleneck(
+        limit_packets_per_s=Fraction(limit_per_s),
+        background_packets_per_s=Fraction(others_per_s),
+        link_bps=Fraction(SERIAL_BPS),
+        ring_packets=INPUT_RING,
+    )
+    film = Stream(
+        bitrate_bps=Fraction(video.BITRATE_BPS), headers_bytes=_HEADERS, frames_per_s=Fraction(video.FRAMES_PER_S)
+    )
+    return packetize(film, bottleneck, mtu_bytes=_MTU)

@@ -1,56 +1,320 @@
-"""The report: a lead, the answer first, what the document gets wrong and the costs last."""
+"""The charts, tables and figures of the report, whose text is ``report.md``."""
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
-from tightlink.studies.router_response.report import alternatives, costs, errata, figures, laws, response
-from tightlink.studies.router_response.setup.document import SHORTEST
-from tightlink.studies.study import Report
-from tightlink.studies.words import per_s, percent
+import numpy as np
+import polars as pl
+
+from tightlink.reduce import largest, smallest
+from tightlink.report import Format, Table, Text
+from tightlink.studies.claims_table import figure
+from tightlink.studies.expressions import Names
+from tightlink.studies.report_text import page
+from tightlink.studies.router_response.observe.regions import clear
+from tightlink.studies.router_response.observe.response import GRID_PER_S
+from tightlink.studies.router_response.report.charts import (
+    load_over_bits,
+    load_over_rate,
+    loss,
+    router_b,
+    true_and_reported,
+    variant_curves,
+    videos,
+)
+from tightlink.studies.router_response.setup import costs, document, variants, video
+from tightlink.studies.router_response.setup.document import (
+    LENGTHS,
+    LEVEL_BPS,
+    ONSETS_MBIT,
+    ONSETS_PER_S,
+    SHORTEST,
+    per_s,
+)
+from tightlink.studies.router_response.setup.network import REFINED
+from tightlink.studies.router_response.setup.variants import VARIANTS
+from tightlink.studies.words import MBIT, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tightlink.analysis.regimes import Regimes
     from tightlink.experiment.claims import Claim
     from tightlink.studies.router_response.observe import Observed
-    from tightlink.studies.router_response.observe.regions import Routers
+    from tightlink.studies.router_response.observe.regions import Routers, Videos
+    from tightlink.studies.study import Report
+
+_METRICS: Final = {"packets_per_s": "packet rate", "throughput_bps": "bit rate", "packet_bytes": "packet length"}
+#: The variants whose curve differs from router A's.
+_DRAWN: Final = {
+    "A": "router A", "A, no interrupts": "no interrupts", "A, plain mean": "meter: plain mean",
+    "A, linear": "72 % as the true load",
+}  # fmt: skip
 
 
 def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
-    """All of it."""
-    return Report(
-        "A router's response to traffic",
-        _lead(observed.routers, sum(claim.holds is False for claim in claims.values())),
-        [
-            *response.sections(observed, claims),
-            laws.section(observed.routers, observed.values),
-            *alternatives.sections(observed),
-            errata.section(claims),
-            costs.section(),
-        ],
-        partial(figures.draw, found=observed.routers),
+    """The whole report."""
+    found = observed.routers
+    of_three = {law.title: law.fit(variants.IN_PACKETS).bic for law in variants.LAWS}
+    of_six = {law.title: law.fit(variants.ALL).aicc for law in variants.LAWS}
+    governs, laws = found.of_grid.governs, {law.name: law.title for law in variants.LAWS}
+    names = {
+        "failed": sum(claim.holds is False for claim in claims.values()),
+        "costs": vars(costs) | vars(variants),
+        "network": vars(document) | vars(video),
+        "short": found.probes(SHORTEST),
+        "most": found.probes(SHORTEST, grid=True).sort("b_packets_per_s").row(-1, named=True),
+        "on_grid": found.of_grid.sentence().replace("load stops", "On the document's grid load stops"),
+        "always_busy": costs.reading(1.0),
+        "governs": f"The {_METRICS[governs]} governs: {percent(found.of_grid.explained.sure)} of resampled tables "
+        "agree."
+        if governs
+        else "What governs cannot be told.",
+        "per_byte": found.variants["A, cost per byte"].sentence(),
+        "best_law": min(of_three, key=of_three.__getitem__),
+        "best_of_six": min(of_six, key=of_six.__getitem__),
+        "simulated": "; ".join(
+            f"{laws[law]}: "
+            + ", ".join(f"{size} B {observed.values[f'{law}.{size}.per_s']:,.0f}" for size in ONSETS_PER_S)
+            for law in found.by_law
+        ),
+        "twice": per_s(ONSETS_MBIT[SHORTEST] * MBIT, SHORTEST) / ONSETS_PER_S[SHORTEST] - 1,
+        "between_us": {place: 1e6 * (1 - costs.LOW_LOAD) / rate for place, rate in enumerate((5000, 1 / 0.3e-3))},
+        "interrupt_us": {share: 1e6 * costs.interrupt_s(share) for share in (7, 10)},
+    }
+    blocks = {
+        "load-over-rate": load_over_rate(found, claims),
+        "true-and-reported": true_and_reported(observed),
+        "load-over-bits": load_over_bits(found, claims),
+        "router-b": router_b(found, claims),
+        "loss": loss(found),
+        "variant-curves": variant_curves(found, _DRAWN),
+        "videos": videos(observed.videos),
+        "contradicted": _contradicted(claims),
+        **_of_routers(found, claims),
+        **_of_laws(of_three, of_six),
+        **_of_variants(found),
+        **_of_videos(observed.videos),
+    }
+    over_rate, over_bits = blocks["router-b"]
+    loss_over_bits, loss_over_rate = blocks["loss"]
+    figures = {
+        "load-over-bit-rate-a": blocks["load-over-bits"],
+        "load-over-bit-rate-b": over_bits,
+        "load-over-packet-rate-a": blocks["load-over-rate"],
+        "load-over-packet-rate-b": over_rate,
+        "loss-over-bit-rate": loss_over_bits,
+        "loss-over-packet-rate": loss_over_rate,
+    }
+    return page(
+        Path(__file__).parent.with_suffix(".md"), Names(names, observed.values, observed), blocks, figures=figures
     )
 
 
-def _lead(found: Routers, failed: int) -> str:
-    short = found.probes(SHORTEST)
-    return (
-        "*What breaks a router first: bits, bytes or packets?* M. Paredes-Farrera, M. Fleury and M. Ghanbari probed "
-        "two Cisco 2600 routers, joined by a 2 Mbit/s serial link, with 140 streams of constant rate (2006); here "
-        "they are simulated again.\n\n"
-        "**Packets, as far as its probes can tell.** What is assumed: a packet costs router A the same time whatever "
-        "its length, so many microseconds that the mean of the document's three onsets comes out, and a low-priority "
-        "process makes the one-minute reading. What follows from that and five printed figures: the 72 % that the "
-        "router reports is saturation, seen through a decaying average; that the reading falls at still higher rates, "
-        f"to {percent(float(short['load'][-1]))} at {per_s(float(short['offered_packets_per_s'][-1]))}, is a meter "
-        "that gets no turn while the CPU is busy; where the serial link ends router B's curves and where loss begins, "
-        "for lengths that nothing was fitted to.\n\n"
-        f"What does not: with one cost all lengths give way {found.found.onset} packets/s, and the document's onsets, "
-        "4290, 4092 and 3925, are not met. A cost that steps with IOS's pools of buffers meets them; the document's "
-        "other prints of the same onsets contradict them by more. Whether buffers are the cause, as it supposes, its "
-        "figures cannot say.\n\n"
-        f"Our runs contradict {failed} claims; each says why. Claims that repeat a figure which the routers' costs "
-        "were derived from, or what the model has built in, say so."
+def _contradicted(claims: Mapping[str, Claim]) -> Text:
+    """The claims of the document that do not hold, and why."""
+    failed = (claim for claim in claims.values() if claim.holds is False and claim.origin == "document")
+    return Text("\n".join(
+        f"- *{claim.statement}* ({claim.source.partition(', ')[2]}). Here: {claim.observed_text}. {claim.reason}"
+        for claim in failed
+    ))  # fmt: skip
+
+
+def _of_routers(found: Routers, claims: Mapping[str, Claim]) -> dict[str, Any]:
+    """Onsets, losses, what governs, and the document's own figures side by side."""
+    onsets, lost = [], []
+    for size in LENGTHS:
+        fine, own = size in REFINED, found.probes(size, grid=True)
+        fastest = own.row(-1, named=True)
+        onsets.append(
+            {
+                "length": f"{size} B",
+                "document: packets/s": figure(claims, f"onset.{size}") if fine else None,
+                "here: packets/s": found.onset_per_s(size) if fine else None,
+                "between": _between(found, size),
+                "document: Mbit/s": figure(claims, f"onset.{size}.bit-rate") if fine else None,
+                "here: Mbit/s": found.onset_per_s(size) * 8 * size / MBIT if fine else None,
+            }
+        )
+        lost.append(
+            {
+                "length": f"{size} B",
+                "link full at (Mbit/s)": largest(own["throughput_bps"]) / MBIT,
+                "at 0.1 ms: sent by the clock (packets/s)": fastest["nominal_packets_per_s"],
+                "reach router A": fastest["offered_packets_per_s"],
+                "lost at input rings %": 100 * fastest["lost_input_ring"],
+                "lost at output rings %": 100 * fastest["lost_output_ring"],
+                "delivered (packets/s)": fastest["packets_per_s"],
+            }
+        )
+    explained, spreads = found.of_grid.explained, found.of_grid.spreads
+    governs = [
+        {
+            "metric": words,
+            "R² alone": explained.r2[metric].value,
+            "share of R²": explained.importance[metric].value,
+            "onsets vary by %": 100 * spreads[metric].variation,
+            "onsets coincide": "yes" if spreads[metric].coincide else "no",
+        }
+        for metric, words in _METRICS.items()
+        if metric in spreads
+    ]
+    printed = [
+        {
+            "length": f"{length} B",
+            "printed in packets/s": rate,
+            "which is Mbit/s": 8 * length * rate / MBIT,
+            "printed in Mbit/s, 4.6 as 46": ONSETS_MBIT[length],
+            "which is packets/s": per_s(ONSETS_MBIT[length] * MBIT, length),
+        }
+        for length, rate in ONSETS_PER_S.items()
+    ]
+    return {
+        "onsets": _table(onsets, {
+            "document: packets/s": ".0f", "here: packets/s": ".0f", "document: Mbit/s": ".1f", "here: Mbit/s": ".2f",
+        }),
+        "lost": _table(lost, {
+            "link full at (Mbit/s)": ".2f", "at 0.1 ms: sent by the clock (packets/s)": ".0f", "reach router A": ".0f",
+            "lost at input rings %": ".1f", "lost at output rings %": ".1f", "delivered (packets/s)": ".0f",
+        }),
+        "governs": _table(governs, {"R² alone": ".3f", "share of R²": ".3f", "onsets vary by %": ".0f"}),
+        "printed": _table(printed, {
+            "printed in packets/s": ".0f", "which is Mbit/s": ".2f", "printed in Mbit/s, 4.6 as 46": ".1f",
+            "which is packets/s": ".0f",
+        }),
+    }  # fmt: skip
+
+
+def _table(rows: list[dict[str, Any]], formats: Mapping[str, Format]) -> Table:
+    return Table(pl.DataFrame(rows), formats=formats)
+
+
+def _between(found: Routers, size: int) -> str:
+    if size in REFINED:
+        return str(found.length(size).onset).removeprefix("between ")
+    own = next(length for length in found.of_grid.lengths if length.packet_bytes == size)
+    return f"{str(own.onset).removeprefix('between ')} (grid)"
+
+
+def _of_laws(of_three: Mapping[str, float], of_six: Mapping[str, float]) -> dict[str, Any]:
+    """Three laws beside the document's onsets, and what a packet costs the two routers."""
+    laws: list[dict[str, Any]] = [
+        {
+            "law": law.title,
+            "costs fitted": len(law.terms(LENGTHS[0])),
+            **{f"{size} B": law.onset_per_s(size) for size in LENGTHS},
+            "BIC, three onsets": of_three[law.title],
+            "AICc, six onsets": of_six[law.title],
+        }
+        for law in variants.LAWS
+    ]
+    printed = {f"{size} B": ONSETS_PER_S.get(size) for size in LENGTHS}
+    laws.append(dict.fromkeys(laws[0]) | {"law": "document"} | printed)
+    routers = [
+        {
+            "router": name,
+            "interrupt µs": own.interrupt_us,
+            "then per packet µs": own.per_packet_us,
+            "together µs": own.packet_s * 1e6,
+            "from": words,
+        }
+        for name, own, words in (
+            ("A", costs.A, "mean onset 4102/s; the serial link still full at 5,000/s; the fall from 3 Mbit/s on"),
+            ("B", costs.B, "66 % at 2.2 Mbit/s of 65 B; interrupt in the same proportion"),
+        )
+    ]
+    onsets = dict.fromkeys(printed, ",.0f")
+    return {
+        "laws": _table(laws, onsets | {"BIC, three onsets": ".1f", "AICc, six onsets": ".1f"}),
+        "costs": _table(routers, {name: ".1f" for name in routers[0] if "µs" in name}),
+    }
+
+
+def _of_variants(found: Routers) -> dict[str, Any]:
+    """Other routers and links, and the two readings of 72 %."""
+    listed: list[tuple[str, str, Regimes]] = [("A", "as documented", found.control)]
+    listed += [(setting.name, setting.title, found.variants[setting.name]) for setting in VARIANTS]
+    rows = []
+    for name, title, own in listed:
+        table = found.every if name == "A" else found.variant_tables[name]
+        long = table.filter(pl.col("packet_bytes") == LENGTHS[-1]).sort("offered_packets_per_s")
+        light = long.filter(pl.col("loss") == 0)
+        rows.append(
+            {
+                "router": title,
+                "unstable from": str(own.onset).removeprefix("between ") if own.onset is not None else "–",
+                "in": "bit/s" if own.governs == "throughput_bps" else "packets/s",
+                "governs": _METRICS.get(own.governs or "", "–"),
+                "highest reading %": 100 * largest(table["load"]),
+                "reading falls": "yes" if any(length.decline is not None for length in own.lengths) else "no",
+                "1500 B: link full at Mbit/s": largest(long["throughput_bps"]) / MBIT,
+                "1500 B: latency ms, unloaded": 1e3 * smallest(light["one_way_delay_mean_s"]),
+            }
+        )
+    at = per_s(LEVEL_BPS, SHORTEST)
+    columns = {}
+    for name, title in (("A", "72 % is a level"), ("A, linear", "72 % is the load")):
+        probes = found.every if name == "A" else found.variant_tables[name]
+        short = probes.filter(pl.col("packet_bytes") == SHORTEST).sort("offered_packets_per_s")
+        rates, loads = short["offered_packets_per_s"].to_numpy(), short["load"].to_numpy()
+        two, grid, five, ten = (float(value) for value in np.interp([at, *GRID_PER_S, 10_000], rates, loads))
+        busy = short.row(-1, named=True)
+        columns[title] = [
+            percent(two),
+            percent(grid),
+            percent(five),
+            percent(float(loads.max())),
+            percent(ten),
+            percent(busy["load_busy"]),
+            percent(short.sort("b_packets_per_s")["b_load"][-1]),
+        ]
+    statements = {
+        "statement": [
+            "65 B, 2 Mbit/s: approaches 72 %",
+            "65 B, 3,333/s (1.73 Mbit/s)",
+            "65 B, 5,000/s (2.6 Mbit/s): still at 72 %",
+            "never reads more than 72 %",
+            "65 B, 10,000/s: falls",
+            "… while the CPU is really busy",
+            "router B: 66 % at 2.2 Mbit/s",
+        ]
+    }
+    return {
+        "variants": _table(rows, {
+            "highest reading %": ".0f", "1500 B: link full at Mbit/s": ".2f", "1500 B: latency ms, unloaded": ".1f",
+        }),
+        "readings": pl.DataFrame(statements | columns),
+    }  # fmt: skip
+
+
+def _of_videos(found: Videos) -> dict[str, Any]:
+    """What `packetize` recommends beside what was lost."""
+    limit = found.limit_per_s
+    rows = []
+    for others in video.BACKGROUNDS_PER_S:
+        said = clear(limit, others)
+        own = found.lost.filter((pl.col("background_per_s") == others) & (pl.col("frames sent") == "spread"))
+        lossless = own.filter(pl.col("loss") == 0)["payload_bytes"].to_list()
+        rows.append(
+            {
+                "other packets/s": others,
+                "packetize: clear payloads": f"{said.smallest} to {said.longest} B" if said.smallest else "none",
+                "packetize recommends": f"{said.recommended} B" if said.recommended else "–",
+                "simulated without loss (spread)": ", ".join(f"{size} B" for size in lossless) or "none",
+            }
+        )
+    alone = found.lost.filter((pl.col("background_per_s") == 0) & (pl.col("frames sent") == "at once"))
+    slots = alone.select("payload_bytes", "loss_run_max_packets", lost_packets="loss").join(
+        found.in_bytes.select("payload_bytes", lost_bytes="loss"), on="payload_bytes", maintain_order="left"
     )
+    table = slots.select(
+        pl.col("payload_bytes").alias("payload B"),
+        (100 * pl.col("lost_packets")).alias("lost %, rings in packets"),
+        pl.col("loss_run_max_packets").alias("longest loss run (packets)"),
+        (100 * pl.col("lost_bytes")).alias("lost %, rings in bytes"),
+    )
+    formats = {name: ".2f" for name in table.columns if name.startswith("lost")}
+    formats["longest loss run (packets)"] = ".0f"
+    return {"packetize": pl.DataFrame(rows), "slots": Table(table, formats=formats)}

@@ -1,4 +1,4 @@
-"""Interactive charts of the study: load and loss, with the document's figures drawn in."""
+"""Interactive charts of load and loss, with the document's figures drawn in."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from tightlink.plots import palette
 from tightlink.report import charts
 from tightlink.report.charts import Shade
 from tightlink.studies.claims_table import figure
-from tightlink.studies.router_response.setup.document import LEVEL_BPS, SHORTEST, per_s
-from tightlink.studies.router_response.setup.probes import REFINED
+from tightlink.studies.router_response.setup.document import (
+    LEVEL_BPS,
+    SHORTEST,
+    per_s,
+)
+from tightlink.studies.router_response.setup.network import REFINED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tightlink.experiment.claims import Claim
     from tightlink.studies.router_response.observe import Observed
-    from tightlink.studies.router_response.observe.regions import Routers
-    from tightlink.studies.router_response.observe.video import Videos
+    from tightlink.studies.router_response.observe.regions import Routers, Videos
 
 _HEIGHT: Final = 320
 _MOST_PER_S: Final = 10_000
@@ -44,7 +47,7 @@ def _named(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def shades(found: Routers, factor: float = 1.0, end: float = _MOST_PER_S, ending: str = "") -> list[Shade]:
+def _shades(found: Routers, factor: float = 1.0, end: float = _MOST_PER_S, ending: str = "") -> list[Shade]:
     """The regions: the onset as the analysis finds it for the lengths with extra probes, and the fall."""
     onset = found.found.onset
     if onset is None or onset.low is None:
@@ -68,7 +71,7 @@ def load_over_rate(found: Routers, claims: Mapping[str, Claim]) -> Any:
     ]
     return charts.shaded(
         _named(found.every).select("length", "rate", "load", "asked for (%)"), "rate", "load", by="length",
-        shades=shades(found), marks=pl.DataFrame(said), title="Router A: load over packet rate",
+        shades=_shades(found), marks=pl.DataFrame(said), title="Router A: load over packet rate",
         x_title=_RATE, y_title=_LOAD, height=_HEIGHT, x_domain=(0, _MOST_PER_S), y_domain=(0, 100),
     )  # fmt: skip
 
@@ -80,7 +83,7 @@ def load_over_bits(found: Routers, claims: Mapping[str, Claim]) -> Any:
             for size, mbit in onsets.items()]  # fmt: skip
     return charts.shaded(
         _named(found.every).select("length", "bits", "load", "asked for (%)"), "bits", "load", by="length",
-        shades=shades(found, 8 * SHORTEST * _MBIT, 8 * SHORTEST * _MOST_PER_S * _MBIT, " (65 B)"),
+        shades=_shades(found, 8 * SHORTEST * _MBIT, 8 * SHORTEST * _MOST_PER_S * _MBIT, " (65 B)"),
         marks=pl.DataFrame(said), title="Router A: load over bit rate", x_title=_BITS, y_title=_LOAD, height=_HEIGHT,
         x_domain=(0.05, 100), y_domain=(0, 100), x_scale="log",
     )  # fmt: skip
@@ -122,7 +125,7 @@ def loss(found: Routers) -> list[Any]:
         x_title=_BITS, y_title="packets lost (%)", x_domain=(0.5, 100), y_domain=(0, 100), x_scale="log",
     )  # fmt: skip
     of_rate = charts.shaded(
-        own.select("length", "rate", "loss"), "rate", "loss", by="length", shades=shades(found),
+        own.select("length", "rate", "loss"), "rate", "loss", by="length", shades=_shades(found),
         title="Loss over packet rate", x_title=_RATE, y_title="packets lost (%)", x_domain=(0, _MOST_PER_S),
         y_domain=(0, 100),
     )  # fmt: skip
@@ -138,7 +141,7 @@ def true_and_reported(observed: Observed) -> list[Any]:
         for words, column in (("reported", "load"), ("CPU busy", "load_busy"), ("CPU time asked for", "load_true"))
     )
     three = charts.shaded(
-        long, "rate", "load", by="what", shades=shades(found), title="Router A, 65 B: asked for, done, reported",
+        long, "rate", "load", by="what", shades=_shades(found), title="Router A, 65 B: asked for, done, reported",
         x_title=_RATE, y_title="load (%)", x_domain=(0, _MOST_PER_S), y_domain=(0, 250),
     )  # fmt: skip
     watched = observed.watched.with_columns(load_reported=100 * pl.col("load_reported"))
@@ -149,7 +152,7 @@ def true_and_reported(observed: Observed) -> list[Any]:
     return [three, time]
 
 
-def variants(found: Routers, names: dict[str, str]) -> Any:
+def variant_curves(found: Routers, names: dict[str, str]) -> Any:
     """The shortest packets in each variant that changes the curve."""
     tables = {"A": found.every, **found.variant_tables}
     own = pl.concat(
@@ -160,7 +163,7 @@ def variants(found: Routers, names: dict[str, str]) -> Any:
         for name, words in names.items()
     )
     return charts.shaded(
-        own, "rate", "load", by="router", shades=shades(found), title="65 B: reported load with another router",
+        own, "rate", "load", by="router", shades=_shades(found), title="65 B: reported load with another router",
         x_title=_RATE, y_title=_LOAD, height=_HEIGHT, x_domain=(0, _MOST_PER_S), y_domain=(0, 105),
     )  # fmt: skip
 

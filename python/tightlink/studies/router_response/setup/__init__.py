@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tightlink.studies.router_response.setup import laws, probes, variants, video
+from tightlink.studies.router_response.setup import network, variants, video
 
 if TYPE_CHECKING:
     from tightlink.experiment.execute import Task
@@ -12,4 +12,4 @@ if TYPE_CHECKING:
 
 def tasks() -> list[Task]:
     """Everything that is simulated."""
-    return [*probes.tasks(), *variants.tasks(), *laws.tasks(), *video.tasks()]
+    return [*network.probes_tasks(), *variants.variants_tasks(), *variants.laws_tasks(), *video.video_tasks()]

@@ -1,4 +1,4 @@
-"""What the document prints: its network, its probes, and the figures from which the routers' costs follow.
+"""What the document prints: its probes, and the figures from which the routers' costs follow.
 
 M. Paredes-Farrera, M. Fleury, M. Ghanbari: Router Response to Traffic at a Bottleneck Link, 2006.
 
@@ -18,7 +18,7 @@ LENGTHS: Final = (65, 90, 130, 1200, 1500)
 SHORTEST: Final = LENGTHS[0]
 #: 0.1, 0.2 … 0.9, 1 … 9, 10 … 90, 100 ms: 28, though the document says 30.
 INTERVALS_MS: Final = (*(n / 10 for n in range(1, 10)), *map(float, range(1, 10)), *(10.0 * n for n in range(1, 11)))
-DURATION_S: Final = 120
+DOCUMENT_DURATION_S: Final = 120
 SERIAL_BPS: Final = 2e6
 #: Ethernet's header, which a packet length counts.
 ETHERNET_HEADER: Final = 14

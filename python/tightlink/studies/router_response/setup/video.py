@@ -1,8 +1,5 @@
 """For the streaming designer: a video through router A while other packets keep its CPU busy.
 
-The other packets turn off behind router A into a fast link, so that they load its CPU and not the serial
-link: what the video loses, it loses to packets per second, not to bits per second.
-
 Example:
     >>> scenario(720, 3000, spread=True).traffic["others"].interval
     '333.333333 us'
@@ -10,10 +7,10 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.experiment.execute import Task
-from tightlink.scenario import Udp, Video
+from tightlink.scenario import Scenario, Udp, Video
 from tightlink.studies.router_response.setup.document import SHORTEST
 from tightlink.studies.router_response.setup.network import (
     DOCUMENTED,
@@ -22,13 +19,15 @@ from tightlink.studies.router_response.setup.network import (
     SENDER,
     Setting,
     ethernet,
+    interval,
     stream,
 )
-from tightlink.studies.router_response.setup.probes import interval
 from tightlink.studies.router_response.setup.variants import BY_NAME
 
-if TYPE_CHECKING:
-    from tightlink.scenario import Scenario
+# For the streaming designer: a video through router A while other packets keep its CPU busy.
+#
+# The other packets turn off behind router A into a fast link, so that they load its CPU and not the serial
+# link: what the video loses, it loses to packets per second, not to bits per second.
 
 STREAM: Final = "video"
 _OTHERS: Final = "others"
@@ -38,7 +37,7 @@ BITRATE_BPS: Final = 1_000_000
 FRAMES_PER_S: Final = 25
 PAYLOADS: Final = (90, 180, 360, 720, 1440)
 BACKGROUNDS_PER_S: Final = (0, 3000, 3500, 4000, 4400)
-DURATION_S: Final = 40
+VIDEO_DURATION_S: Final = 40
 
 
 def scenario(payload: int, others_per_s: int, *, spread: bool, setting: Setting = DOCUMENTED) -> Scenario:
@@ -59,10 +58,10 @@ def scenario(payload: int, others_per_s: int, *, spread: bool, setting: Setting 
     if others_per_s:
         traffic[_OTHERS] = stream(SHORTEST, interval(others_per_s), end=_NEIGHBOUR)
         aside = {"lan_aside": ethernet(ROUTER_A, _NEIGHBOUR)}
-    return setting.scenario(traffic, DURATION_S, DURATION_S, **aside)
+    return setting.scenario(traffic, VIDEO_DURATION_S, VIDEO_DURATION_S, **aside)
 
 
-def tasks() -> list[Task]:
+def video_tasks() -> list[Task]:
     """Every payload with every background, frames sent at once and spread; and with rings that count bytes."""
     in_bytes = BY_NAME["A, rings in bytes"]
     listed = [Task(f"{IN_BYTES}/{size}", scenario(size, 0, spread=False, setting=in_bytes)) for size in PAYLOADS]

@@ -1,0 +1,160 @@
+//! From a scenario to hosts at which nothing has happened.
+
+use super::checks::{check_pushes_back, check_recovery, check_samples, check_tcp_size, check_udp_size, feedback};
+use super::{Endpoint, Entities, Hosts, TcpFlow};
+use crate::congestion::{Controls, Maker};
+use crate::error::ScenarioError;
+use crate::network::ahead::flows_alone_at_their_host;
+use crate::network::flow_delays::FlowDelays;
+use crate::network::topology::Paths;
+use crate::random::Stream;
+use crate::scenario::{FlowSpec, Profile, Scenario, TcpSpec, TrafficSpec, TransportSpec, UdpSpec};
+use crate::time::Time;
+use crate::traffic::pulse::Pulse;
+use crate::traffic::sizes::Sizes;
+use crate::transport::connection::Connection;
+use crate::transport::datagram::{DatagramFlow, Fragments};
+use crate::transport::ns2;
+use crate::transport::receiver::Receiver;
+use crate::transport::sender::Sender;
+use crate::transport::timer::{DELAYED_ACK, PACING, RETRANSMISSION};
+
+impl Hosts {
+    /// The hosts of a scenario, and their delays, none yet. With `ahead`, links are told which hosts only react.
+    ///
+    /// # Errors
+    /// What only the engine can see to be wrong: packets that no link on the path carries, an unknown congestion control,
+    /// and what `maker` finds to be wrong.
+    pub fn new(
+        scenario: &Scenario,
+        paths: &Paths,
+        ahead: bool,
+        maker: &mut dyn Maker,
+    ) -> Result<(Self, FlowDelays), ScenarioError> {
+        let hosts = Self {
+            controls: Controls::default(),
+            connections: Vec::new(),
+            tcp: Vec::new(),
+            udp: Vec::new(),
+            endpoints: Vec::new(),
+            pulses: Vec::new(),
+            running: vec![false; scenario.flows.len()],
+            entities: Entities::new(scenario),
+        };
+        let mut builder = Builder { hosts, delays: FlowDelays::of(scenario.flows.len()), scenario, paths };
+        let phases = match scenario.profile {
+            Profile::Ns2 => ns2::clock_phases(scenario).0,
+            Profile::Rfc | Profile::Linux => vec![0.0; scenario.flows.len()],
+        };
+        let alone = flows_alone_at_their_host(scenario, paths);
+        for (index, (flow, phase_s)) in scenario.flows.iter().zip(phases).enumerate() {
+            builder.add_flow(index as u32, flow, phase_s, alone[index] && ahead, maker)?;
+        }
+        Ok((builder.hosts, builder.delays))
+    }
+}
+
+struct Builder<'a> {
+    hosts: Hosts,
+    delays: FlowDelays,
+    scenario: &'a Scenario,
+    paths: &'a Paths,
+}
+
+impl Builder<'_> {
+    fn add_flow(
+        &mut self,
+        index: u32,
+        flow: &FlowSpec,
+        phase_s: f64,
+        alone: bool,
+        maker: &mut dyn Maker,
+    ) -> Result<(), ScenarioError> {
+        let endpoint = match &flow.transport {
+            TransportSpec::Tcp(tcp) => self.add_tcp(index, flow, tcp, phase_s, alone, maker)?,
+            TransportSpec::Udp(udp) => self.add_udp(index, flow, udp)?,
+        };
+        self.hosts.endpoints.push(endpoint);
+        self.hosts.pulses.push(Pulse::new(flow, self.scenario.seed));
+        Ok(())
+    }
+
+    fn add_tcp(
+        &mut self,
+        index: u32,
+        flow: &FlowSpec,
+        tcp: &TcpSpec,
+        phase_s: f64,
+        alone: bool,
+        maker: &mut dyn Maker,
+    ) -> Result<Endpoint, ScenarioError> {
+        check_tcp_size(&flow.label, tcp)?;
+        let bytes = if let TrafficSpec::Bulk { bytes } = flow.traffic { bytes } else { None };
+        let connection = Connection::new(tcp, self.scenario.profile, bytes);
+        check_recovery(&flow.label, tcp.recovery, self.scenario.profile)?;
+        let control = match tcp.congestion.external {
+            None => self.hosts.controls.add(&tcp.congestion),
+            Some(_) => maker.make(&tcp.congestion, &flow.label).map(|made| self.hosts.controls.connect(made)),
+        };
+        let control = control.map_err(|expected| ScenarioError::Flow {
+            flow: flow.label.clone(),
+            key: "tcp.congestion",
+            value: format!("{:?}", tcp.congestion.kind),
+            expected,
+        })?;
+        let retransmission = self.hosts.entities.timer(index, RETRANSMISSION);
+        let mut sender = Sender::new(&connection, index, retransmission, control, phase_s, Time::planned(flow.start_s));
+        let samples = self.hosts.controls.samples_delivery(control);
+        if samples {
+            check_samples(flow, tcp)?;
+        }
+        if self.hosts.controls.is_paced(control) || tcp.pacing {
+            let random = || Stream::new(self.scenario.seed, &flow.group, flow.index, "congestion");
+            sender.pace(self.hosts.entities.timer(index, PACING), samples.then(random));
+        }
+        let feedback = feedback(&flow.label, tcp.ecn, self.hosts.controls.reads_marks(control))?;
+        let delayed_ack = self.hosts.entities.timer(index, DELAYED_ACK);
+        let mut receiver = Receiver::new(tcp, self.scenario.profile, feedback, index, delayed_ack);
+        self.delays.add_flow(self.unloaded_s(index, connection.size(1)));
+        let single = !matches!(flow.traffic, TrafficSpec::Bulk { .. });
+        receiver.expect(single, bytes.map(|_| connection.packets() as u32));
+        let connection = self.connection(connection);
+        let acks_on = if alone { self.paths.links(index, true).last().copied() } else { None };
+        let stop = Time::planned(flow.stop_s);
+        self.hosts.tcp.push(TcpFlow { connection, sender, receiver, acks_on, stop });
+        Ok(Endpoint::Tcp(self.hosts.tcp.len() as u32 - 1))
+    }
+
+    fn add_udp(&mut self, index: u32, flow: &FlowSpec, udp: &UdpSpec) -> Result<Endpoint, ScenarioError> {
+        let path = self.paths.links(index, false);
+        let mtu = path.iter().filter_map(|&link| self.scenario.links[link as usize].mtu_bytes).min();
+        check_udp_size(flow, udp, mtu)?;
+        let fragments = Fragments::new(udp, mtu);
+        let mut datagrams = DatagramFlow::new(index, udp, fragments);
+        if let Some(sizes) = Sizes::new(&udp.sizes) {
+            datagrams = datagrams.mixed(sizes, Stream::new(self.scenario.seed, &flow.group, flow.index, "sizes"));
+        }
+        let largest = if datagrams.is_mixed() { None } else { Some(datagrams.largest()) };
+        self.delays.add_flow(largest.map_or(0.0, |size| self.unloaded_s(index, size)));
+        if let (TrafficSpec::Saturate {}, Some(&first)) = (&flow.traffic, path.first()) {
+            check_pushes_back(self.scenario, first, fragments.size)?;
+            datagrams = datagrams.saturating(Time::planned(flow.start_s), first);
+        }
+        self.hosts.udp.push(datagrams);
+        Ok(Endpoint::Udp(self.hosts.udp.len() as u32 - 1))
+    }
+
+    /// Seconds from end to end of a flow's path for a packet of `size` bytes that waits nowhere.
+    fn unloaded_s(&self, flow: u32, size: u32) -> f64 {
+        self.paths.unloaded_s(self.scenario, flow, size)
+    }
+
+    /// Connections of one group usually have equal parameters: they share them.
+    fn connection(&mut self, connection: Connection) -> u32 {
+        let same = |known: &Connection| known.tcp == connection.tcp && known.bytes == connection.bytes;
+        if !self.hosts.connections.last().is_some_and(same) {
+            self.hosts.connections.push(connection);
+        }
+        self.hosts.connections.len() as u32 - 1
+    }
+}

@@ -1,0 +1,120 @@
+//! What only the engine can see to be wrong with traffic: it knows what controls and queues need.
+
+use crate::error::ScenarioError;
+use crate::network::queue::QueueSpec;
+use crate::scenario::{FlowSpec, Profile, QueueLimit, Recovery, ScatterSpec, Scenario, TcpSpec, UdpSpec};
+use crate::transport::ecn::Feedback;
+use crate::warnings::takes;
+
+/// Bytes that SACK blocks may add to an ACK.
+const MOST_SACK_BYTES: u32 = 4 + 8 * 3;
+
+/// A full segment, and an ACK with all that SACK adds, fit into an IP packet.
+pub(crate) fn check_tcp_size(label: &str, tcp: &TcpSpec) -> Result<(), ScenarioError> {
+    check_size(label, "tcp.payload", 0, tcp.ack_bytes.saturating_add(MOST_SACK_BYTES))?;
+    check_size(label, "tcp.payload", tcp.payload_bytes, tcp.header_bytes)
+}
+
+/// A datagram fits into an IP packet; of several sizes, each has room for its headers and needs no fragments.
+pub(super) fn check_udp_size(flow: &FlowSpec, udp: &UdpSpec, mtu: Option<u32>) -> Result<(), ScenarioError> {
+    check_size(&flow.label, "udp.payload", udp.payload_bytes, udp.header_bytes)?;
+    let (least, most) = (udp.header_bytes + 1, mtu.unwrap_or(u32::MAX).min(udp.payload_bytes + udp.header_bytes));
+    let Some(wrong) = udp.sizes.iter().find(|size| !(least..=most).contains(&size.bytes)) else { return Ok(()) };
+    Err(ScenarioError::Flow {
+        flow: flow.label.clone(),
+        key: "sizes",
+        value: format!("\"{} B\"", wrong.bytes),
+        expected: format!("datagrams from {least} B to {most} B"),
+    })
+}
+
+/// Scattered datagrams fit into IP packets.
+pub(crate) fn check_scatter_sizes(scatter: &ScatterSpec) -> Result<(), ScenarioError> {
+    scatter.sizes.iter().try_for_each(|size| check_size(&scatter.label, "sizes", size.bytes, 0))
+}
+
+/// IP has sixteen bits for the length of a packet, and so has this engine's [`Packet`](crate::packet::Packet).
+fn check_size(label: &str, key: &'static str, payload: u32, header: u32) -> Result<(), ScenarioError> {
+    let most = u32::from(u16::MAX);
+    if payload.saturating_add(header) <= most {
+        return Ok(());
+    }
+    Err(ScenarioError::Flow {
+        flow: label.to_owned(),
+        key,
+        value: format!("\"{payload} B\""),
+        expected: format!(
+            "an IP packet has at most {most} bytes: at most {} B of payload here",
+            most.saturating_sub(header)
+        ),
+    })
+}
+
+/// A control that is told of each delivery needs acknowledgements of each.
+pub(super) fn check_samples(flow: &FlowSpec, tcp: &TcpSpec) -> Result<(), ScenarioError> {
+    if tcp.recovery.acknowledges_each() {
+        return Ok(());
+    }
+    Err(ScenarioError::Flow {
+        flow: flow.label.clone(),
+        key: "tcp.recovery",
+        value: format!("{:?}", tcp.recovery.name()),
+        expected: format!("\"sack\" or \"rack\" with {}, which samples the rate of deliveries", tcp.congestion.kind),
+    })
+}
+
+/// ns-2.35 has no RACK, and its clock ticks are too coarse for one.
+pub(crate) fn check_recovery(label: &str, recovery: Recovery, profile: Profile) -> Result<(), ScenarioError> {
+    if recovery != Recovery::Rack || profile != Profile::Ns2 {
+        return Ok(());
+    }
+    Err(ScenarioError::Flow {
+        flow: label.into(),
+        key: "tcp.recovery",
+        value: format!("{:?}", recovery.name()),
+        expected: "profile ns2 has no such recovery: another one, or another profile".into(),
+    })
+}
+
+/// How the receiver tells of congestion marks: exactly, if the control reads them.
+pub(crate) fn feedback(label: &str, ecn: bool, reads_marks: bool) -> Result<Feedback, ScenarioError> {
+    match (ecn, reads_marks) {
+        (false, false) => Ok(Feedback::None),
+        (true, false) => Ok(Feedback::Latched),
+        (true, true) => Ok(Feedback::Accurate),
+        (false, true) => Err(ScenarioError::Flow {
+            flow: label.to_owned(),
+            key: "tcp.ecn",
+            value: "false".into(),
+            expected: "its congestion control reads congestion marks: true, or another control".into(),
+        }),
+    }
+}
+
+/// A source that sends as fast as it can needs a queue that pushes back, and that takes its packets.
+pub(super) fn check_pushes_back(scenario: &Scenario, link: u32, size: u32) -> Result<(), ScenarioError> {
+    let spec = &scenario.links[link as usize];
+    let wrong = |expected: String| {
+        let (link, value) = (spec.name.clone(), format!("{:?}", spec.queue));
+        Err(ScenarioError::Link { link, key: "queue", value, expected })
+    };
+    let processor = scenario.nodes[spec.from as usize].processor.as_ref();
+    if spec.queue.limit() == QueueLimit::Unlimited
+        || processor.is_some_and(|processor| processor.input_ring == QueueLimit::Unlimited)
+    {
+        return wrong("a source that saturates it needs a limit here and in the input ring before it".into());
+    }
+    if matches!(spec.queue, QueueSpec::Red(_) | QueueSpec::Pie(_) | QueueSpec::Rem(_) | QueueSpec::FqPie(_)) {
+        // It would send for ever at one instant.
+        return Err(ScenarioError::Link {
+            link: spec.name.clone(),
+            key: "queue.kind",
+            value: format!("{:?}", spec.queue.kind()),
+            expected: "a source that saturates it needs a queue that takes what it has room for".into(),
+        });
+    }
+    if takes(scenario, link, size) {
+        return Ok(());
+    }
+    wrong(format!("a queue that takes a packet of {size} B"))
+}

@@ -1,0 +1,320 @@
+//! Hosts: the ends of flows, their timers and their applications, whatever moves packets between them.
+//!
+//! A scheduler gives each event of a host to it in the order of keys, with the network as it sees it. Nothing here knows
+//! how links are evaluated, nor in which order hosts are.
+
+use crate::congestion::Controls;
+use crate::events::{self, Entity, Key};
+use crate::packet::{Kind, Packet};
+use crate::scenario::Scenario;
+use crate::time::Time;
+use crate::traffic::pulse::Pulse;
+use crate::transport::connection::Connection;
+use crate::transport::datagram::DatagramFlow;
+use crate::transport::ecn::Signs;
+use crate::transport::network::Backpressure;
+use crate::transport::receiver::Receiver;
+use crate::transport::sender::{Env, Sender};
+use crate::transport::timer::{APPLICATION, DELAYED_ACK, PACING, RETRANSMISSION, TIMERS};
+
+mod build;
+pub(crate) mod checks;
+
+/// The numbers of entities: the sampler, starts and stops, looks at confluences, links, gates, processors, timers,
+/// sources that wait.
+#[derive(Clone, Copy, Debug)]
+pub struct Entities {
+    /// The first link.
+    pub first_link: Entity,
+    /// The first flow's first timer.
+    pub first_timer: Entity,
+    /// The first flow's source, where it waits.
+    pub first_source: Entity,
+}
+
+/// Looks at everything at a constant interval.
+pub const SAMPLER: Entity = 0;
+
+impl Entities {
+    /// The numbers of a scenario's entities.
+    #[must_use]
+    pub fn new(scenario: &Scenario) -> Self {
+        let first_link = events::first_link(scenario.flows.len());
+        let gates = scenario.links.iter().filter(|link| link.flow_control).count();
+        let processors = scenario.nodes.iter().filter(|node| node.processor.is_some()).count();
+        let first_timer = first_link + (scenario.links.len() + gates + processors) as u32;
+        Self { first_link, first_timer, first_source: first_timer + TIMERS * scenario.flows.len() as u32 }
+    }
+
+    /// A timer of a flow.
+    #[must_use]
+    pub fn timer(self, flow: u32, timer: u32) -> Entity {
+        self.first_timer + flow * TIMERS + timer
+    }
+
+    /// The start of a flow.
+    #[must_use]
+    pub fn start(flow: u32) -> Entity {
+        1 + 2 * flow
+    }
+
+    /// The stop of a flow.
+    #[must_use]
+    pub fn stop(flow: u32) -> Entity {
+        2 + 2 * flow
+    }
+}
+
+/// Both ends of a TCP connection.
+#[derive(Debug)]
+struct TcpFlow {
+    /// Index of its parameters.
+    connection: u32,
+    sender: Sender,
+    receiver: Receiver,
+    /// The link on which its ACKs arrive, if they alone move the sending host.
+    acks_on: Option<u32>,
+    /// When the application stops.
+    stop: Time,
+}
+
+impl TcpFlow {
+    /// Tells the link on which its ACKs arrive until when the sending host does nothing but react to them.
+    #[inline]
+    fn tell_reaction<N: Backpressure>(&self, network: &mut N, now: Time) {
+        if let Some(link) = self.acks_on {
+            let until = self.sender.reacts_until();
+            let until = if now < self.stop { until.min(self.stop) } else { until };
+            network.host_reacts(link, until);
+        }
+    }
+}
+
+/// The ends of a flow: an index into the arena of its transport.
+#[derive(Clone, Copy, Debug)]
+enum Endpoint {
+    Tcp(u32),
+    Udp(u32),
+}
+
+/// What the two ends of a flow know.
+#[derive(Clone, Copy, Debug)]
+pub enum Ends<'a> {
+    /// Of a connection.
+    Tcp {
+        /// The sending end.
+        sender: &'a Sender,
+        /// The receiving end.
+        receiver: &'a Receiver,
+        /// Their parameters.
+        connection: &'a Connection,
+    },
+    /// Of datagrams: the same where one host has both ends.
+    Udp {
+        /// Who sends them.
+        source: &'a DatagramFlow,
+        /// Who receives them.
+        sink: &'a DatagramFlow,
+    },
+}
+
+/// The ends of all flows of a scenario.
+#[derive(Debug)]
+pub struct Hosts {
+    controls: Controls,
+    connections: Vec<Connection>,
+    tcp: Vec<TcpFlow>,
+    udp: Vec<DatagramFlow>,
+    endpoints: Vec<Endpoint>,
+    pulses: Vec<Option<Pulse>>,
+    running: Vec<bool>,
+    entities: Entities,
+}
+
+impl Hosts {
+    /// A packet has reached the end of its path; it and the key of its arrival are in words (see [`Key::words`]).
+    #[allow(clippy::too_many_arguments, reason = "they are registers")]
+    #[inline(never)]
+    pub(crate) fn arrive<N: Backpressure>(
+        &mut self,
+        network: &mut N,
+        stamp: u64,
+        identity: u64,
+        state: u64,
+        rank: u64,
+        time: f64,
+        caused_at: f64,
+    ) {
+        let packet = &Packet::from_words((stamp, identity, state));
+        let endpoint = self.endpoints[packet.flow() as usize];
+        // Made for each from its words, so that none of them needs it whole in memory.
+        let now = || Key::from_words((time, caused_at, rank));
+        match (endpoint, packet.kind()) {
+            (Endpoint::Tcp(index), Kind::Ack) => {
+                let opened;
+                let (blocks, echo) = match packet.blocks() {
+                    None => (&[][..], packet.sent()),
+                    Some(handle) => {
+                        opened = network.sacks().take(handle);
+                        (opened.0.as_slice(), opened.1)
+                    }
+                };
+                let flow = &mut self.tcp[index as usize];
+                let connection = &self.connections[flow.connection as usize];
+                let (controls, marked) = (&mut self.controls, packet.is_marked());
+                let mut env = Env { network, controls, connection, now: now(), echo, marked };
+                flow.sender.receive(&mut env, packet.seq(), blocks);
+                flow.tell_reaction(network, Time::new(time));
+            }
+            (Endpoint::Tcp(index), _) => {
+                let receiver = &mut self.tcp[index as usize].receiver;
+                if receiver.reads_marks() {
+                    receiver.send_owed(network, now(), Signs::of(packet));
+                }
+                receiver.receive(network, now(), packet);
+            }
+            (Endpoint::Udp(index), _) => self.udp[index as usize].receive(network, now(), packet),
+        }
+    }
+
+    /// The event of a timer.
+    pub fn timer<N: Backpressure>(&mut self, network: &mut N, now: Key) {
+        let number = now.entity() - self.entities.first_timer;
+        let (flow, timer) = (number / TIMERS, number % TIMERS);
+        match (timer, self.endpoints[flow as usize]) {
+            (RETRANSMISSION, Endpoint::Tcp(index)) => self.with_sender(network, index, now, Sender::timer),
+            (DELAYED_ACK, Endpoint::Tcp(index)) => {
+                self.tcp[index as usize].receiver.timer(network, now);
+            }
+            (APPLICATION, _) => self.pulse(network, flow, now),
+            (PACING, Endpoint::Tcp(index)) => self.with_sender(network, index, now, Sender::pacing_timer),
+            _ => {}
+        }
+    }
+
+    /// It is the turn of a source that was pushed back.
+    pub fn resume<N: Backpressure>(&mut self, network: &mut N, flow: u32, now: Key) {
+        match self.endpoints[flow as usize] {
+            Endpoint::Tcp(index) => self.with_sender(network, index, now, Sender::resume),
+            Endpoint::Udp(index) if self.running[flow as usize] => self.udp[index as usize].saturate(network, now),
+            Endpoint::Udp(_) => {}
+        }
+    }
+
+    fn with_sender<N: Backpressure>(
+        &mut self,
+        network: &mut N,
+        index: u32,
+        now: Key,
+        act: impl FnOnce(&mut Sender, &mut Env<'_, N>),
+    ) {
+        let flow = &mut self.tcp[index as usize];
+        let connection = &self.connections[flow.connection as usize];
+        let controls = &mut self.controls;
+        let mut env = Env { network: &mut *network, controls, connection, now, echo: Time::ZERO, marked: false };
+        act(&mut flow.sender, &mut env);
+        flow.tell_reaction(network, now.time);
+    }
+
+    /// A flow starts or stops: the event with this key.
+    pub fn start_or_stop<N: Backpressure>(&mut self, network: &mut N, now: Key) {
+        let (flow, stop) = ((now.entity() - 1) / 2, (now.entity() - 1) % 2 == 1);
+        self.running[flow as usize] = !stop;
+        if stop {
+            match self.endpoints[flow as usize] {
+                Endpoint::Tcp(index) => self.with_sender(network, index, now, Sender::stop),
+                Endpoint::Udp(index) => self.udp[index as usize].stop(network, now),
+            }
+            return;
+        }
+        match &mut self.pulses[flow as usize] {
+            Some(pulse) => {
+                pulse.start(now.time);
+                self.pulse(network, flow, now);
+            }
+            None => match self.endpoints[flow as usize] {
+                Endpoint::Tcp(index) => self.with_sender(network, index, now, Sender::start),
+                Endpoint::Udp(index) => self.udp[index as usize].saturate(network, now),
+            },
+        }
+    }
+
+    /// The application of a flow offers a packet and sets the time of its next.
+    fn pulse<N: Backpressure>(&mut self, network: &mut N, flow: u32, now: Key) {
+        if !self.running[flow as usize] {
+            return;
+        }
+        let bytes = match self.endpoints[flow as usize] {
+            Endpoint::Tcp(index) => {
+                self.with_sender(network, index, now, Sender::push);
+                self.connections[self.tcp[index as usize].connection as usize].full_size()
+            }
+            Endpoint::Udp(index) => {
+                let datagrams = &mut self.udp[index as usize];
+                match &mut self.pulses[flow as usize] {
+                    Some(Pulse::Video(video)) => {
+                        let cut = video.cut();
+                        datagrams.send_frame(network, now, cut);
+                        cut.bytes
+                    }
+                    _ => datagrams.send(network, now),
+                }
+            }
+        };
+        if let Some(pulse) = &mut self.pulses[flow as usize] {
+            let next = now.time + pulse.pause_s(now.time, bytes);
+            let entity = self.entities.timer(flow, APPLICATION);
+            network.schedule(Key::new(next, now.time, now.precedence_of_effects(), entity));
+        }
+    }
+
+    /// The link on which the ACKs of a flow arrive, if they alone move its sending host.
+    #[inline]
+    pub fn acks_on(&self, flow: u32) -> Option<u32> {
+        let Endpoint::Tcp(index) = self.endpoints[flow as usize] else { return None };
+        self.tcp[index as usize].acks_on
+    }
+
+    /// The states of the congestion controls.
+    #[must_use]
+    pub fn controls(&self) -> &Controls {
+        &self.controls
+    }
+
+    /// The numbers of all entities.
+    #[must_use]
+    pub fn entities(&self) -> Entities {
+        self.entities
+    }
+
+    /// Both ends of a flow.
+    #[must_use]
+    pub fn ends(&self, flow: usize) -> Ends<'_> {
+        self.ends_with(self, flow)
+    }
+
+    /// Both ends of a flow of which another has the receiving host.
+    #[must_use]
+    pub fn ends_with<'a>(&'a self, receiving: &'a Self, flow: usize) -> Ends<'a> {
+        match self.endpoints[flow] {
+            Endpoint::Tcp(index) => {
+                let TcpFlow { sender, connection, .. } = &self.tcp[index as usize];
+                let connection = &self.connections[*connection as usize];
+                Ends::Tcp { sender, receiver: &receiving.tcp[index as usize].receiver, connection }
+            }
+            Endpoint::Udp(index) => {
+                Ends::Udp { source: &self.udp[index as usize], sink: &receiving.udp[index as usize] }
+            }
+        }
+    }
+
+    /// Random numbers that a flow has drawn, ns-2's agents' clocks not counted.
+    #[must_use]
+    pub fn random_draws(&self, flow: usize) -> u64 {
+        let transport = match self.endpoints[flow] {
+            Endpoint::Tcp(index) => self.tcp[index as usize].sender.random_draws(),
+            Endpoint::Udp(index) => self.udp[index as usize].random_draws(),
+        };
+        transport + self.pulses[flow].as_ref().map_or(0, Pulse::random_draws)
+    }
+}

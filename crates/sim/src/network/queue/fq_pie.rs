@@ -1,0 +1,183 @@
+//! FQ-PIE (Tahiliani and others, Linux 5.6): flows are hashed to queues, the queues take turns as those of FQ-CoDel
+//! do, and PIE (RFC 8033) watches over each.
+//!
+//! The delay of a queue is the time that its last departure waited, and none where it is empty (Linux's `pie.h`, without
+//! the estimator of the departure rate). It does not change between two calls, so that the updates between them are made
+//! at the second.
+
+use serde::{Deserialize, Serialize};
+
+use super::flow_queues::FlowQueues;
+use super::pie::{Controller, Law};
+use super::{Lost, OnLine, Refusal, Site, Store, Waiting};
+use crate::random::Stream;
+use crate::scenario::QueueLimit;
+use crate::time::Time;
+
+/// Parameters of FQ-PIE.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FqPieSpec {
+    /// What "full" means for all queues together; the packet in service counts.
+    pub limit: QueueLimit,
+    /// Queueing delay of each flow that it aims at, in seconds.
+    pub target_s: f64,
+    /// Time from update to update, in seconds.
+    pub update_s: f64,
+    /// For so long a burst may pass a queue that was short, in seconds.
+    pub burst_s: f64,
+    /// Queues that flows are hashed to.
+    pub flows: u32,
+    /// Bytes that a queue may send in its turn.
+    pub quantum_bytes: u32,
+    /// Whether packets are marked instead of dropped, while the probability is small.
+    pub ecn: bool,
+}
+
+/// PIE over the queue of a flow.
+#[derive(Clone, Copy, Debug)]
+struct Watch {
+    controller: Controller,
+    /// How long the last packet waited that left, in seconds; none: the queue is empty.
+    waited_s: f64,
+}
+
+/// An FQ-PIE queue.
+#[derive(Clone, Debug)]
+pub struct FqPie {
+    law: Law,
+    ecn: bool,
+    queues: FlowQueues<Watch>,
+    /// Updates made so far.
+    updates: u64,
+    stream: Stream,
+}
+
+impl FqPie {
+    /// Makes the updates up to `now_s`.
+    fn catch_up(&mut self, now_s: f64) {
+        let law = self.law;
+        while (self.updates + 1) as f64 * law.update_s <= now_s {
+            self.updates += 1;
+            let mut at_rest = true;
+            for queue in self.queues.iter_mut() {
+                let Watch { controller, waited_s } = &mut queue.watch;
+                if *waited_s > 0.0 || !controller.is_at_rest(law) {
+                    controller.update(law, *waited_s);
+                    at_rest = false;
+                }
+            }
+            if at_rest {
+                // Nothing changes until a packet leaves: the rest at once.
+                self.updates = self.updates.max(law.updates_until(now_s));
+            }
+        }
+    }
+}
+
+impl Store for FqPie {
+    type Spec = FqPieSpec;
+    const HELP: &'static str = "flows take turns, with PIE over the queue of each (Linux's fq_pie)";
+
+    fn new(spec: &FqPieSpec, site: Site<'_>) -> Self {
+        let FqPieSpec { limit, target_s, update_s, burst_s, flows, quantum_bytes, ecn } = *spec;
+        let law = Law { target_s, update_s, burst_s };
+        let fresh = Watch { controller: Controller::new(law), waited_s: 0.0 };
+        let queues = FlowQueues::new(limit, (flows, quantum_bytes), fresh, site);
+        Self { law, ecn, queues, updates: 0, stream: Stream::new(site.seed, site.link, 0, "queue") }
+    }
+
+    fn join(&mut self, mut packet: Waiting, on_line: OnLine, _: &mut Lost) -> Result<(), Refusal> {
+        self.catch_up(packet.since_s);
+        if !self.queues.has_room(packet.packet.size(), on_line) {
+            return Err(Refusal::Full);
+        }
+        let queue = self.queues.queue_of(&packet.key);
+        if queue.watch.controller.chooses(self.law, queue.line.bytes(), &mut self.stream) {
+            if !(self.ecn && packet.packet.is_capable() && queue.watch.controller.marks()) {
+                return Err(Refusal::Managed);
+            }
+            packet.marked = true;
+        }
+        self.queues.push(packet);
+        Ok(())
+    }
+
+    fn next(&mut self, now: Time, lost: &mut Lost) -> Option<Waiting> {
+        self.catch_up(now.seconds());
+        self.queues.next(lost, |queue, _, _| {
+            let next = queue.line.pop();
+            let left = next.filter(|_| queue.line.len() > 0);
+            queue.watch.waited_s = left.map_or(0.0, |waiting| now.seconds() - waiting.since_s);
+            next
+        })
+    }
+
+    fn has_room(&self, size: u32, on_line: OnLine) -> bool {
+        self.queues.has_room(size, on_line)
+    }
+
+    fn len(&self) -> usize {
+        self.queues.len()
+    }
+
+    fn waited_s(&self, sum_s: f64, now_s: f64) -> f64 {
+        self.queues.waited_s(sum_s, now_s)
+    }
+
+    fn random_draws(&self) -> u64 {
+        self.stream.draws()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::queue::tests::{IDLE, packet, site};
+
+    const SPEC: FqPieSpec = FqPieSpec {
+        limit: QueueLimit::Unlimited,
+        target_s: 0.015,
+        update_s: 0.015,
+        burst_s: 0.15,
+        flows: 1024,
+        quantum_bytes: 1514,
+        ecn: false,
+    };
+
+    /// Of two flows over a line of a packet each millisecond the one with more than its share is dropped, the other never.
+    #[test]
+    fn a_flow_below_its_share_loses_nothing() {
+        let mut queue = FqPie::new(&SPEC, site());
+        let (mut refused, mut lost) = ([0, 0], Lost::new());
+        for millisecond in 0..20_000u32 {
+            let now_s = f64::from(millisecond) * 0.001;
+            for flow in if millisecond % 4 == 0 { vec![0, 0, 1] } else { vec![0, 0] } {
+                if queue.join(packet(flow, now_s, 1000), IDLE, &mut lost) == Err(Refusal::Managed) {
+                    refused[flow as usize] += 1;
+                }
+            }
+            queue.next(Time::new(now_s), &mut lost);
+        }
+        assert!(refused[0] > 1000 && refused[1] == 0, "{refused:?}");
+        assert!(lost.is_empty());
+    }
+
+    /// The delay is that of the last departure, and none where nothing waits (Linux's `pie_process_dequeue`).
+    #[test]
+    fn the_probability_is_that_of_the_flows_own_delay() {
+        let mut queue = FqPie::new(&SPEC, site());
+        let mut lost = Lost::new();
+        for _ in 0..2 {
+            queue.join(packet(7, 0.001, 1000), IDLE, &mut lost).expect("room");
+        }
+        queue.next(Time::new(0.056), &mut lost);
+        queue.catch_up(0.061);
+        let probability = queue.queues.queue_of(&packet(7, 0.0, 1).key).watch.controller.probability;
+        // RFC 8033 §4.2, over 2048 at first: 0.125 (55 − 15) ms + 1.25 (55 − 0) ms at the update of 60 ms.
+        assert!((probability - (0.125 * 0.04 + 1.25 * 0.055) / 2048.0).abs() < 1e-15, "{probability}");
+        queue.next(Time::new(0.062), &mut lost);
+        assert_eq!(queue.queues.queue_of(&packet(7, 0.0, 1).key).watch.waited_s, 0.0);
+        assert_eq!(queue.queues.queue_of(&packet(8, 0.0, 1).key).watch.controller.probability, 0.0);
+    }
+}

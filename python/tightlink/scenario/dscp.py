@@ -1,0 +1,57 @@
+"""Classes of traffic: the code points of RFC 2474 by their names.
+
+Example:
+    >>> CODE_POINTS["EF"], CODE_POINTS["AF41"], CODE_POINTS["CS1"]
+    (46, 34, 8)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from pydantic import WithJsonSchema
+
+from tightlink.errors import ScenarioError
+from tightlink.scenario.values import choice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+#: Class selectors (RFC 2474 §4.2.2), assured forwarding (RFC 2597), expedited forwarding (RFC 3246), voice admit
+#: (RFC 5865), lower effort (RFC 8622).
+CODE_POINTS: Final = {
+    **{f"CS{number}": 8 * number for number in range(8)},
+    **{f"AF{group}{drop}": 8 * group + 2 * drop for group in range(1, 5) for drop in range(1, 4)},
+    "EF": 46,
+    "VA": 44,
+    "LE": 1,
+}
+
+#: The name of a code point.
+Dscp = Annotated[
+    str, choice(*CODE_POINTS), WithJsonSchema({"type": "string", "enum": list(CODE_POINTS), "examples": ["EF", "CS1"]})
+]
+
+
+def check_classes(named: Iterable[tuple[str, Mapping[str, tuple[str, ...]]]], flows: Iterable[dict[str, Any]]) -> None:
+    """Refuse classes of queues that no packet has.
+
+    Args:
+        named: The key of each queue, and the code points that its options name by their key.
+        flows: As the engine reads them.
+
+    Raises:
+        ScenarioError: No traffic has one of them.
+    """
+    wanted = [
+        (f"{key}.{option}", name) for key, classes in named for option, names in classes.items() for name in names
+    ]
+    if not wanted:
+        return
+    there = {flow.get("dscp", 0) for flow in flows}
+    for key, name in wanted:
+        if CODE_POINTS[name] not in there:
+            have = ", ".join(sorted(known for known, number in CODE_POINTS.items() if number in there))
+            raise ScenarioError(
+                f"a class that some traffic has as its dscp, of which there is {have}", key=key, value=name
+            )

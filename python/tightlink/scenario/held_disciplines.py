@@ -1,0 +1,305 @@
+"""Queue disciplines that hold their packets, and decide when the line is free which is next.
+
+Example:
+    >>> Codel(limit="1000 packets").target, Cake(rate="18 Mbit/s").isolation
+    ('5 ms', 'triple-isolate')
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import Field, StrictBool, model_validator
+
+from tightlink import units
+from tightlink.scenario.disciplines import SHORTEST_UPDATE, Discipline, seconds
+from tightlink.scenario.dscp import CODE_POINTS, Dscp
+from tightlink.scenario.table import wrong
+from tightlink.scenario.values import Fraction, Overhead, Period, QueueLimit, Rate, Size, choice, number, whole
+
+_MOST_GAIN: Final = 1000.0
+_GAIN: Final = number(lambda value: 0 < value <= _MOST_GAIN, f"a number above 0 and up to {_MOST_GAIN:g}, such as 0.16")
+_MOST_COUPLING: Final = 100.0
+_COUPLING: Final = number(
+    lambda value: 1 <= value <= _MOST_COUPLING, f"a number from 1 to {_MOST_COUPLING:g}, such as 2"
+)
+_LEAST_WEIGHT: Final = 0.001
+_MOST_WEIGHT: Final = 1000.0
+_WEIGHT: Final = number(
+    lambda value: _LEAST_WEIGHT <= value <= _MOST_WEIGHT,
+    f"a weight from {_LEAST_WEIGHT} to {_MOST_WEIGHT:g}, such as 3",
+)
+_SHARED_LIMIT: Final = "10240 packets"
+Queues = Annotated[int, whole(1, 2**16, "a whole number of queues from 1 to 65536")]
+
+
+class _Controlled(Discipline):
+    """What CoDel has alone and over the queue of each flow."""
+
+    target: Period = "5 ms"
+    """Acceptable time in the queue, that of a flow where each has its own (TARGET)."""
+    interval: Period = "100 ms"
+    """How long the time in the queue may be above target: the order of a round trip (INTERVAL)."""
+    ecn: StrictBool = False
+    """Whether packets are marked instead of dropped."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if units.time(self.target) < units.time(self.interval):
+            return self
+        raise wrong(f"a time below interval, which is {self.interval}", key="target", value=self.target)
+
+    def spec(self) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        return seconds(target=self.target, interval=self.interval) | {"ecn": self.ecn}
+
+
+class Codel(_Controlled):
+    """Controlled delay: drops packets that wait too long for too long, when they leave the queue (RFC 8289)."""
+
+    kind: Annotated[Literal["codel"], choice("codel")] = "codel"
+    """Queue discipline."""
+
+
+class _ControlledFlows(_Controlled):
+    """What CoDel and COBALT have over the queues of flows that take turns."""
+
+    limit: QueueLimit = _SHARED_LIMIT
+    """What fits in all queues together: packets, bytes or bandwidth-delay products, the packet in service included."""
+    flows: Queues = 1024
+    """Queues that flows are hashed to."""
+    quantum: Size = "1514 B"
+    """What a queue may send in its turn."""
+
+    def spec(self) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        return super().spec() | {"flows": self.flows, "quantum_bytes": units.size(self.quantum)}
+
+
+class FqCodel(_ControlledFlows):
+    """Fair queueing: flows take turns, with CoDel over the queue of each (RFC 8290)."""
+
+    kind: Annotated[Literal["fq-codel"], choice("fq-codel")] = "fq-codel"
+    """Queue discipline."""
+
+
+class FqPie(Discipline):
+    """Fair queueing: flows take turns, with PIE over the queue of each (Linux's fq_pie)."""
+
+    kind: Annotated[Literal["fq-pie"], choice("fq-pie")] = "fq-pie"
+    """Queue discipline."""
+    limit: QueueLimit = _SHARED_LIMIT
+    """What fits in all queues together, the packet in service included."""
+    target: Period = "15 ms"
+    """Queueing delay of each flow that it aims at (QDELAY_REF)."""
+    update: Period = "15 ms"
+    """Time from one update of the probabilities to the next (T_UPDATE)."""
+    burst: Period = "150 ms"
+    """How long a burst may pass a queue that was short (MAX_BURST)."""
+    flows: Queues = 1024
+    """Queues that flows are hashed to."""
+    quantum: Size = "1514 B"
+    """What a queue may send in its turn."""
+    ecn: StrictBool = False
+    """Whether packets are marked instead of dropped, while the probability is at most 10 %."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if units.time(self.update) < units.time(SHORTEST_UPDATE):
+            raise wrong(f'a time of at least "{SHORTEST_UPDATE}"', key="update", value=self.update)
+        return self
+
+    def spec(self) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        return seconds(target=self.target, update=self.update, burst=self.burst) | {
+            "flows": self.flows,
+            "quantum_bytes": units.size(self.quantum),
+            "ecn": self.ecn,
+        }
+
+
+class Cobalt(_Controlled):
+    """CoDel, whose drops thin out as they came, and BLUE against flows that do not answer (CAKE's)."""
+
+    kind: Annotated[Literal["cobalt"], choice("cobalt")] = "cobalt"
+    """Queue discipline."""
+
+
+class FqCobalt(_ControlledFlows):
+    """Fair queueing: flows take turns, with COBALT over the queue of each."""
+
+    kind: Annotated[Literal["fq-cobalt"], choice("fq-cobalt")] = "fq-cobalt"
+    """Queue discipline."""
+
+
+class Cake(_Controlled):
+    """Shaper, classes, fair queueing over hosts and their flows, COBALT over each flow, and a filter of ACKs (CAKE)."""
+
+    kind: Annotated[Literal["cake"], choice("cake")] = "cake"
+    """Queue discipline."""
+    limit: QueueLimit = _SHARED_LIMIT
+    """What fits for all flows together: packets, bytes or bandwidth-delay products, the packet in service included."""
+    ecn: StrictBool = True
+    """Whether packets are marked instead of dropped, as CAKE always does."""
+    rate: Rate | None = None
+    """Rate of the shaper, below the line's so that the queue is here (default: none, the line decides)."""
+    overhead: Overhead = "0 B"
+    """Bytes that the shaper adds to each packet."""
+    smallest: Overhead = "0 B"
+    """Smallest packet for the shaper, overhead included (Linux: mpu)."""
+    cells: Annotated[Literal["none", "atm", "ptm"], choice("none", "atm", "ptm")] = "none"
+    """How the link layer cuts packets: cells of 53 bytes for 48 (atm), a byte more for each 64 (ptm)."""
+    isolation: Annotated[
+        Literal["flows", "dual-srchost", "dual-dsthost", "triple-isolate"],
+        choice("flows", "dual-srchost", "dual-dsthost", "triple-isolate"),
+    ] = "triple-isolate"
+    """Between whom the line is divided: flows; sending hosts, receiving hosts or both, and then their flows."""
+    tins: Annotated[Literal["besteffort", "diffserv3", "diffserv4"], choice("besteffort", "diffserv3", "diffserv4")] = (
+        "diffserv3"
+    )
+    """Classes by the traffic's dscp: one; best effort, bulk and low latency; or best effort, bulk, video and voice."""
+    ack_filter: Annotated[Literal["none", "normal", "aggressive"], choice("none", "normal", "aggressive")] = "none"
+    """Which ACKs are dropped that a later one in the queue makes superfluous."""
+
+    @model_validator(mode="after")
+    def _shapes(self) -> Self:
+        if self.rate is None:
+            for key, default in (("overhead", "0 B"), ("smallest", "0 B"), ("cells", "none")):
+                if (value := getattr(self, key)) != default:
+                    raise wrong("nothing here without rate, of which it is the shaper's", key=key, value=value)
+        return self
+
+    def spec(self) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        overhead = {"bytes": units.size(self.overhead), "smallest_bytes": units.size(self.smallest)}
+        return super().spec() | {
+            "rate_bps": None if self.rate is None else units.rate(self.rate),
+            "overhead": overhead | {"cells": self.cells},
+            "isolation": self.isolation,
+            "tins": self.tins,
+            "ack_filter": self.ack_filter,
+        }
+
+
+class DualPi2(Discipline):
+    """One queue for L4S and one for Classic traffic, coupled so that their flows share evenly (RFC 9332)."""
+
+    kind: Annotated[Literal["dualpi2"], choice("dualpi2")] = "dualpi2"
+    """Queue discipline."""
+    limit: QueueLimit = "10000 packets"
+    """What fits in both queues together, the packet in service included."""
+    target: Period = "15 ms"
+    """Delay of the Classic queue that it aims at (target)."""
+    update: Period = "16 ms"
+    """Time from one update of the probability to the next (Tupdate)."""
+    alpha: Annotated[float, _GAIN] = 0.16
+    """Weight of the delay's distance from its target in an update, per second (alpha)."""
+    beta: Annotated[float, _GAIN] = 3.2
+    """Weight of the delay's change in an update, per second (beta)."""
+    coupling: Annotated[float, _COUPLING] = 2.0
+    """How much larger the base probability is for L4S (k)."""
+    min_threshold: Period = "0.8 ms"
+    """Delay of the L4S queue above which it marks some packets of its own (minTh)."""
+    max_threshold: Period = "1.2 ms"
+    """Delay of the L4S queue from which it marks all; the same as min_threshold makes a step (maxTh)."""
+    threshold_packets: Annotated[int, whole(0, 1000, "a whole number of packets from 0 to 1000")] = 1
+    """The L4S queue marks none of its own while no more packets than these are in it (Th_len)."""
+    scheduler: Annotated[Literal["wrr", "time-shifted"], choice("wrr", "time-shifted")] = "wrr"
+    """Which queue is served: weighted round robin, or whichever has waited longer, L4S with an advance."""
+    classic_share: Fraction = 0.1
+    """With wrr, the share of the line that the Classic queue has at least."""
+    shift: Period | None = None
+    """With time-shifted, the advance of the L4S queue (default 40 ms)."""
+    overload: Annotated[Literal["drop", "overflow"], choice("drop", "overflow")] = "drop"
+    """Where marks do not help: drop from both queues, or let them grow up to the limit."""
+    l4s: list[Dscp] = Field(default_factory=list)
+    """Classes that join the L4S queue beside packets that say ECT(1) or were marked, by dscp (default none)."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if units.time(self.update) < units.time(SHORTEST_UPDATE):
+            raise wrong(f'a time of at least "{SHORTEST_UPDATE}"', key="update", value=self.update)
+        if units.time(self.max_threshold) < units.time(self.min_threshold):
+            expected = f"a time of at least min_threshold, which is {self.min_threshold}"
+            raise wrong(expected, key="max_threshold", value=self.max_threshold)
+        if not 0 < units.fraction(self.classic_share) < 1:
+            raise wrong("a fraction above 0 and below 1", key="classic_share", value=self.classic_share)
+        if self.scheduler == "wrr" and self.shift is not None:
+            raise wrong('nothing here without scheduler = "time-shifted"', key="shift", value=self.shift)
+        return self
+
+    def spec(self) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        shifted = {"time-shifted": units.time(self.shift or "40 ms")}
+        return seconds(target=self.target, update=self.update) | {
+            "alpha": self.alpha,
+            "beta": self.beta,
+            "coupling": self.coupling,
+            "ramp_s": [units.time(self.min_threshold), units.time(self.max_threshold)],
+            "ramp_packets": self.threshold_packets,
+            "scheduler": {"wrr": units.fraction(self.classic_share)} if self.scheduler == "wrr" else shifted,
+            "overload": self.overload,
+            "l4s": [CODE_POINTS[name] for name in self.l4s],
+        }
+
+    def classes(self) -> dict[str, tuple[str, ...]]:
+        """The code points that the options name, by key."""
+        return {"l4s": tuple(self.l4s)}
+
+
+class Drr(Discipline):
+    """Classes take turns in proportion to their weights: deficit round robin (Shreedhar and Varghese 1996)."""
+
+    kind: Annotated[Literal["drr"], choice("drr")] = "drr"
+    """Queue discipline."""
+    weights: dict[Dscp, Annotated[float, _WEIGHT]] = Field(default_factory=dict)
+    """Weights of classes by dscp, such as { EF = 3, CS1 = 0.5 }; those that are not there have 1 (default none)."""
+    quantum: Size = "1514 B"
+    """What a class of weight 1 may send in its turn."""
+
+    def spec(self) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        weights = [[CODE_POINTS[name], weight] for name, weight in self.weights.items()]
+        return {"quantum_bytes": units.size(self.quantum), "weights": weights}
+
+    def classes(self) -> dict[str, tuple[str, ...]]:
+        """The code points that the options name, by key."""
+        return {"weights": tuple(self.weights)}
+
+
+class Strict(Discipline):
+    """A packet goes when none of a higher class waits: strict priorities."""
+
+    kind: Annotated[Literal["strict"], choice("strict")] = "strict"
+    """Queue discipline."""
+    order: Annotated[list[Dscp], Field(min_length=1)]
+    """Classes by dscp from the highest down, such as ["EF", "AF41"]; all others come after them, together."""
+
+    @model_validator(mode="after")
+    def _once(self) -> Self:
+        for place, name in enumerate(self.order):
+            if name in self.order[:place]:
+                raise wrong("each class once", key="order", value=name)
+        return self
+
+    def spec(self) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        return {"order": [CODE_POINTS[name] for name in self.order]}
+
+    def classes(self) -> dict[str, tuple[str, ...]]:
+        """The code points that the options name, by key."""
+        return {"order": tuple(self.order)}
+
+
+#: Those of this module, by the names that scenarios have for them.
+HELD: Final = {
+    "codel": Codel,
+    "fq-codel": FqCodel,
+    "fq-pie": FqPie,
+    "cobalt": Cobalt,
+    "fq-cobalt": FqCobalt,
+    "cake": Cake,
+    "dualpi2": DualPi2,
+    "drr": Drr,
+    "strict": Strict,
+}

@@ -1,0 +1,350 @@
+"""The tables of the study: what each run comes to, and a row for each cell of a grid."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from tightlink.analysis.bulk_cells import cell, table
+from tightlink.analysis.bulk_path import GROUP, BulkPath
+from tightlink.experiment.metrics import metrics
+from tightlink.reduce import largest, mean_of, median_of, smallest
+from tightlink.studies.bulk_throughput.setup.paths import CALTECH, DARESBURY, IN2P3, KILOBYTES, LBNL, SITES, WINDOWS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from tightlink.run import Run
+    from tightlink.studies.bulk_throughput.setup.paths import Place
+
+
+_BITS: Final = 8
+
+
+def measure(run: Run) -> dict[str, float]:
+    """What ``runs.parquet`` says of a run: the path, the cell and what it came to."""
+    path = BulkPath.of(run)
+    bulk = run.manifest["scenario"]["traffic"][GROUP]
+    found = metrics(run) | cell(run, path)
+    return {
+        "bandwidth_bps": path.bandwidth_bps,
+        "rtt_s": path.rtt_s,
+        "queue_packets": path.queue_packets,
+        "factor": path.factor,
+        "cross": path.cross,
+        "duration_s": path.duration_s,
+        "window_packets": int(bulk["tcp"]["window"].split()[0]),
+        "flows": int(bulk["flows"]),
+        "packet_bytes": path.packet_bytes,
+        "packets_per_s": found["throughput_bps"] / (_BITS * path.packet_bytes),
+        **found,
+    }
+
+
+def cells(runs: Mapping[str, Run], prefix: str, places: Iterable[tuple[int, int]], path: BulkPath) -> pl.DataFrame:
+    """A row for each cell of a grid whose runs are called ``prefix/window/flows``."""
+    return table([
+        {"window_packets": window, "flows": flows} | cell(runs[f"{prefix}/{window}/{flows}"], path)
+        for window, flows in places
+    ])  # fmt: skip
+
+
+def acked_packets(run: Run, path: BulkPath) -> int:
+    """Packets acknowledged at the senders when the run ends: the series' one sample is of what arrived by then."""
+    series = run.series.filter(pl.col("metric") == "goodput_bps")
+    return round(float((series["value"] * series["time_s"]).sum()) / (_BITS * path.payload_bytes))
+
+
+# The other paths, and all of them together: bottleneck factor, loss, windows, and what the summary compares.
+
+#: From so many flows on the document has its maxima (l. 262).
+SEVEN: Final = 7
+
+
+def sites_values(grids: Mapping[str, pl.DataFrame]) -> dict[str, object]:
+    """What claims compare, by name: PATH.… and summary.….
+
+    Args:
+        grids: The cells of each path, by its name.
+    """
+    each: dict[str, object] = {}
+    for low, high in pairwise(place for place in IN2P3 if place.name in grids):
+        own = factor(grids[low.name], grids[high.name])
+        name = f"in2p3.factor-{low.path.factor:g}-{high.path.factor:g}"
+        each |= {f"{name}.{key}": value for key, value in own.items()}
+    for place in (CALTECH, LBNL, DARESBURY):
+        each |= loss(place, grids[place.name])
+    return each | lbnl(grids[LBNL.name]) | _summary(grids)
+
+
+def factor(low: pl.DataFrame, high: pl.DataFrame) -> dict[str, float]:
+    """How the goodput changes from one bottleneck factor to another."""
+    joined = low.join(high, on=["window_packets", "flows"], suffix="_other")
+    calm = joined.filter(pl.col("packets_dropped_other") == 0)
+    change, calm_change = ((part["goodput_bps_other"] / part["goodput_bps"] - 1).abs() for part in (joined, calm))
+    return {
+        "cells": joined.height,
+        "mean_change": mean_of(change),
+        "largest_change": largest(change),
+        "lossless_cells": calm.height,
+        "lossless_largest_change": largest(calm_change),
+    }
+
+
+def loss(place: Place, grid: pl.DataFrame) -> dict[str, object]:
+    """Rank correlations of the loss, means over lines, by name: PATH.…."""
+    over_windows, flows = mean_rank_correlation(grid, "window_packets", "loss", line="flows")
+    over_flows, windows = mean_rank_correlation(grid, "flows", "loss", line="window_packets")
+    return {
+        f"{place.name}.loss_over_windows": over_windows,
+        f"{place.name}.loss_over_windows_lines": flows,
+        f"{place.name}.loss_over_flows": over_flows,
+        f"{place.name}.loss_over_flows_lines": windows,
+    }
+
+
+def lbnl(grid: pl.DataFrame) -> dict[str, float]:
+    """How much of the highest goodput the window takes, at most."""
+    effects = _effects(grid)
+    large = grid.filter(pl.col("window_packets") * LBNL.path.payload_bytes >= LBNL.path.bdp_bytes)
+    return {
+        "lbnl.window_effect": max(effects.values()),
+        "lbnl.window_effect_from_2": max(effect for flows, effect in effects.items() if flows > 1),
+        "lbnl.window_effect_above_bdp": max(_effects(large).values()),
+    }
+
+
+def fewer_ahead(grid: pl.DataFrame) -> float:
+    """How much more the best of fewer than 7 flows carry than the best of 7 and more, over these, in whole bit/s."""
+    few, many = grid.filter(pl.col("flows") < SEVEN), grid.filter(pl.col("flows") >= SEVEN)
+    return round(largest(few["goodput_bps"])) / round(largest(many["goodput_bps"])) - 1
+
+
+def _effects(grid: pl.DataFrame) -> dict[int, float]:
+    return {flows: 1 - smallest(part["goodput_bps"]) / largest(part["goodput_bps"]) for flows, part in lines(grid)}
+
+
+def _summary(grids: Mapping[str, pl.DataFrame]) -> dict[str, object]:
+    each: dict[str, object] = {}
+    hits, shared = [], []
+    for place in SITES:
+        grid = grids[place.name]
+        top = best(grid)
+        near = grid.filter(pl.col("goodput_bps") >= 0.95 * top["goodput_bps"])
+        each |= {
+            f"{place.name}.maximum_share": top["goodput_share"],
+            f"{place.name}.maximum_flows": top["flows"],
+            f"{place.name}.flows_within_5_percent": min(near["flows"].to_list()),
+        }
+        few = [(flows, part) for flows, part in lines(grid) if flows <= 4]
+        hits += [is_best(part, nearest_window(place.bdp_packets)) for _, part in few]
+        shared += [is_best(part, nearest_window(place.bdp_packets / flows)) for flows, part in few]
+    ahead = [fewer_ahead(grids[place.name]) for place in SITES]
+    return each | {
+        "summary.paths": len(ahead),
+        "summary.seven_enough": sum(more <= 0 for more in ahead),
+        "summary.few_lines": len(hits),
+        "summary.best_at_bdp": sum(hits),
+        "summary.best_at_shared_bdp": sum(shared),
+    }
+
+
+# What can be read off a grid, line by line: a line is a number of flows, its points are the windows.
+
+
+def lines(grid: pl.DataFrame) -> Iterator[tuple[int, pl.DataFrame]]:
+    """Each number of flows with its rows, by window."""
+    for (flows,), part in grid.sort("flows", "window_packets").group_by("flows", maintain_order=True):
+        yield int(flows), part
+
+
+def best(part: pl.DataFrame) -> dict[str, Any]:
+    """The row with the highest goodput; of equal ones, that with the fewest flows and the smallest window."""
+    whole = part.sort(pl.col("goodput_bps").round(), "flows", "window_packets", descending=[True, False, False])
+    return whole.row(0, named=True)
+
+
+def best_windows(grid: pl.DataFrame) -> dict[int, int]:
+    """The window with the highest goodput, for each number of flows."""
+    return {flows: int(best(part)["window_packets"]) for flows, part in lines(grid)}
+
+
+def beyond_best(part: pl.DataFrame) -> pl.DataFrame:
+    """The rows of a line with larger windows than its best, without those that are one point with it.
+
+    Where a window never limits, larger ones change nothing.
+    """
+    top = best(part)
+    same = pl.all_horizontal(pl.col(name) == top[name] for name in ("packets_sent", "packets_dropped", "goodput_bps"))
+    return part.filter((pl.col("window_packets") > top["window_packets"]) & ~same)
+
+
+def short_of_best(part: pl.DataFrame, window: int) -> float:
+    """How much more the best window of a line carries than this one, over this one."""
+    own = part.filter(pl.col("window_packets") == window).row(0, named=True)
+    return float(best(part)["goodput_bps"] / own["goodput_bps"] - 1)
+
+
+def without_loss(grid: pl.DataFrame) -> pl.DataFrame:
+    """The rows in which no packet was lost."""
+    return grid.filter(pl.col("packets_dropped") == 0)
+
+
+def nearest_window(packets: float) -> int:
+    """The window of the document that is nearest to a number of packets.
+
+    >>> nearest_window(202_500 / 1460), nearest_window(202_500 / 1460 / 4)
+    (175, 44)
+    """
+    return min(WINDOWS, key=lambda window: abs(window - packets))
+
+
+def is_best(part: pl.DataFrame, window: int) -> bool:
+    """Whether no window of a line carries more than this one, to the bit per second.
+
+    A window that never limits carries what larger ones do: all of them are the best.
+    """
+    own = part.filter(pl.col("window_packets") == window)["goodput_bps"]
+    return bool(round(float(own[0])) == round(best(part)["goodput_bps"]))
+
+
+def mean_rank_correlation(grid: pl.DataFrame, x: str, y: str, *, line: str) -> tuple[float, int]:
+    """Spearman's, the mean over the lines on which neither of the two is constant; and how many these are."""
+    from scipy import stats
+
+    parts = [part for _, part in grid.sort(x).group_by(line, maintain_order=True)]
+    found = [
+        float(stats.spearmanr(part[x].to_numpy(), part[y].to_numpy()).statistic)
+        for part in parts
+        if part[x].n_unique() > 1 and part[y].n_unique() > 1
+    ]
+    return fmean(found), len(found)
+
+
+# Daresbury: utilization and loss for each number of flows, best windows, run time.
+#
+# The document calls goodput / bandwidth the utilization; of full packets' bytes, 97.3 % are payload.
+
+#: The document's few flows are those up to this.
+FEW: Final = 4
+#: The flows of the document's plot of utilization over loss.
+PLOTTED: Final = (1, 2, 4, 7, 10, 15, 20, 25, 30, 40)
+
+
+def daresbury_values(grid: pl.DataFrame) -> dict[str, object]:
+    """What claims compare, by name: daresbury.…."""
+    plotted = grid.filter(pl.col("flows").is_in(PLOTTED))
+    own = {**without_losses(plotted), **optimum(plotted), **beyond_maxima(plotted), **windows(grid)}
+    return {f"daresbury.{name}": value for name, value in own.items()}
+
+
+def without_losses(grid: pl.DataFrame) -> dict[str, object]:
+    """The highest utilization without loss, for few flows and for more; and of few flows with loss."""
+    clean = {flows: _most(without_loss(part)) for flows, part in lines(grid)}
+    enough = {flows: share for flows, share in clean.items() if flows >= FEW}
+    corner = grid.filter((pl.col("flows") == max(enough)) & (pl.col("window_packets") == 6)).row(0, named=True)
+    return {
+        "lossless_share_of_1": clean[1],
+        "lossless_share_of_2": clean[2],
+        "lossless_share_most_below_4": max(share for flows, share in clean.items() if flows < FEW),
+        "lossless_share_least_from_4": min(enough.values()),
+        "lossless_share_least": min(share for share in enough.values() if share),
+        "lossless_flows_most": max(flows for flows, share in enough.items() if share),
+        "never_lossless_flows": _and([flows for flows, share in enough.items() if share == 0]),
+        "most_flows_smallest_window_loss": corner["loss"],
+        "most_flows_smallest_window_share": corner["goodput_share"],
+        "share_most_to_4": largest(grid.filter(pl.col("flows") <= FEW)["goodput_share"]),
+        "share_most_below_4": largest(grid.filter(pl.col("flows") < FEW)["goodput_share"]),
+    }
+
+
+def optimum(grid: pl.DataFrame) -> dict[str, object]:
+    """The highest goodput without loss, and the fewest flows that use more than 90 % without loss."""
+    clean = without_loss(grid)
+    top = best(clean)
+    return {
+        "optimum_share": top["goodput_share"],
+        "optimum_flows": top["flows"],
+        "optimum_kb": KILOBYTES[top["window_packets"]],
+        "flows_over_90_percent": min(clean.filter(pl.col("goodput_share") > 0.9)["flows"].to_list(), default="no"),
+    }
+
+
+def beyond_maxima(grid: pl.DataFrame) -> dict[str, object]:
+    """How loss and goodput of larger windows differ from those of the best."""
+    after = [(flows, best(part), beyond_best(part)) for flows, part in lines(grid)]
+    after = [(flows, top, rest) for flows, top, rest in after if rest.height]
+    decreases = {flows: 1 - smallest(rest["goodput_bps"]) / top["goodput_bps"] for flows, top, rest in after}
+    return {
+        "lines": len(after),
+        "lines_losing_more": sum(top["loss"] < smallest(rest["loss"]) for _, top, rest in after),
+        "decrease_most": max(decreases.values()),
+        "decrease_over_10_percent_flows": _and([flows for flows, drop in decreases.items() if drop > 0.1]),
+    }
+
+
+def windows(grid: pl.DataFrame) -> dict[str, object]:
+    """The best windows in kB and those nearest to BDP and BDP / flows; and where the best one grows with flows."""
+    found = best_windows(grid)
+    few = {flows: part for flows, part in lines(grid) if flows <= FEW}
+    more = {flows: window for flows, window in found.items() if flows >= FEW}
+    packets = DARESBURY.bdp_packets
+    rising = [
+        flows for flows, before, after in zip([*more][1:], more.values(), [*more.values()][1:], strict=False)
+        if after > before
+    ]  # fmt: skip
+    return {
+        "few_lines": len(few),
+        "best_windows_to_4_kb": ", ".join(_kilobytes(best(part)["window_packets"] for part in few.values())),
+        "best_at_bdp": sum(is_best(part, nearest_window(packets)) for part in few.values()),
+        "best_at_shared_bdp": sum(is_best(part, nearest_window(packets / flows)) for flows, part in few.items()),
+        "short_at_bdp": max(short_of_best(part, nearest_window(packets)) for part in few.values()),
+        "best_windows_from_4_kb": " ".join(_kilobytes(more.values())),
+        "best_windows_shrink": not rising,
+        **(_first_rise(grid, rising[0]) if rising else {}),
+    }
+
+
+def _first_rise(grid: pl.DataFrame, flows: int) -> dict[str, Any]:
+    """The best and the second cell of a number of flows."""
+    part = grid.filter(pl.col("flows") == flows).sort("goodput_bps", descending=True)
+    first, second = part.row(0, named=True), part.row(1, named=True)
+    return {
+        "rise.flows": flows,
+        "rise.kb": KILOBYTES[first["window_packets"]],
+        "rise.second_kb": KILOBYTES[second["window_packets"]],
+        "rise.bps": first["goodput_bps"],
+        "rise.second_bps": second["goodput_bps"],
+        "rise.loss": first["loss"],
+        "rise.second_loss": second["loss"],
+    }
+
+
+def run_time(grid: pl.DataFrame, long: pl.DataFrame) -> dict[str, object]:
+    """The cells of 10 s beside those of 50 s, by name: daresbury.…."""
+    joined = grid.join(long, on=["window_packets", "flows"], suffix="_long")
+    off = (joined["goodput_bps"] / joined["goodput_bps_long"] - 1).abs()
+    own = {
+        "most_bps": largest(grid["goodput_bps"]),
+        "most_in_50_s_bps": largest(long["goodput_bps"]),
+        "run_time_cells": joined.height,
+        "run_time_median_difference": median_of(off),
+        "run_time_cells_within_1_percent": int((off <= 0.01).sum()),
+    }
+    return {f"daresbury.{name}": value for name, value in own.items()}
+
+
+def _most(part: pl.DataFrame) -> float:
+    return 0.0 if part.is_empty() else largest(part["goodput_share"])
+
+
+def _kilobytes(found: Iterable[int]) -> list[str]:
+    return [str(KILOBYTES[window]) for window in found]
+
+
+def _and(numbers: list[int]) -> str:
+    words = [str(number) for number in numbers]
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + f" and {words[-1]}" if words else "no"

@@ -1,0 +1,86 @@
+"""Cases of a study: one kind of scenario at every combination of some levels, and tables over their runs.
+
+Example:
+    >>> import tightlink as tl
+    >>> def scenario(window: int, seed: int) -> tl.Scenario:
+    ...     wire = tl.Link(ends=("a", "b"), rate="2 Mbit/s", delay="10 ms", queue="20 packets")
+    ...     ftp = tl.Bulk(from_="a", to="b", tcp={"window": f"{window} packets"})
+    ...     return tl.Scenario(profile="ns2", duration="2 s", seed=seed, link={"wire": wire}, traffic={"ftp": ftp})
+    >>> windows = Cases("window-{window}/{seed}", scenario, {"window": (2, 20), "seed": (1, 2)})
+    >>> runs = {task.name: tl.simulate(task.scenario) for task in windows.tasks()}
+    >>> list(runs)
+    ['window-2/1', 'window-2/2', 'window-20/1', 'window-20/2']
+    >>> means = windows.table(runs, lambda run: {"used": run.links["utilization"][0]}, over="seed")
+    >>> means["window"].to_list(), means["used"][0] < 0.5 < means["used"][1]
+    ([2, 20], True)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from tightlink.experiment.execute import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from tightlink.run import Run
+    from tightlink.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Cases:
+    """A scenario for every combination of levels, the last factor's changing fastest."""
+
+    name: str
+    """Of the tasks, with factors in braces, and how they are written: "loss-{loss:g}/{seed}"."""
+    scenario: Callable[..., Scenario]
+    """From the levels, by the factors' names, to what is simulated."""
+    levels: Mapping[str, Sequence[Any]]
+    """Of each factor."""
+    trace: bool = False
+    """Whether the packet traces are needed."""
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return self.combinations()
+
+    def combinations(self, **fixed: Any) -> Iterator[dict[str, Any]]:
+        """The levels of each case; of those factors that are fixed, the one level."""
+        chosen = (((fixed[name],) if name in fixed else levels) for name, levels in self.levels.items())
+        return (dict(zip(self.levels, levels, strict=True)) for levels in product(*chosen))
+
+    def tasks(self, **fixed: Any) -> list[Task]:
+        """What is simulated; with some factors fixed, at these levels."""
+        cases = self.combinations(**fixed)
+        return [Task(self.name.format(**each), self.scenario(**each), self.trace) for each in cases]
+
+    def of(self, runs: Mapping[str, Run], **fixed: Any) -> list[Run]:
+        """Their runs, among all of a study; with some factors fixed, those with these levels."""
+        return [runs[self.name.format(**each)] for each in self.combinations(**fixed)]
+
+    def table(self, runs: Mapping[str, Run], measure: Callable[..., Mapping[str, Any]], over: str = "") -> pl.DataFrame:
+        """The levels of each case beside what is measured of its run.
+
+        Args:
+            runs: All runs of the study.
+            measure: From a run, and the levels that it names as arguments, to a row.
+            over: A factor whose levels are not told apart, such as the seed: rows are the means over it.
+        """
+        needed = measure.__code__.co_varnames[1 : measure.__code__.co_argcount]
+        rows = []
+        for each in Cases(self.name, self.scenario, {name: self.levels[name] for name in self.levels if name != over}):
+            measured = [
+                measure(runs[self.name.format(**one)], **{name: one[name] for name in needed})
+                for one in self.combinations(**each)
+            ]
+            rows.append(each | (_means(measured) if over else dict(measured[0])))
+        return pl.DataFrame(rows)
+
+
+def _means(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {key: fmean(row[key] for row in rows) for key in rows[0]}

@@ -1,0 +1,155 @@
+"""Fragments, jumbo frames and other bandwidths: what claims compare of the sweeps over them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from tightlink.reduce import largest, smallest
+from tightlink.studies.link_saturation.observe.saturation import measure
+from tightlink.studies.link_saturation.setup import variations
+from tightlink.studies.link_saturation.setup.interface import (
+    DURATION_S,
+    FRAGMENT_LIMIT_BYTES,
+    FRAGMENTS,
+    GIGABIT,
+    GIGABIT_JUMBO,
+    JUMBO_FRAMES,
+    LARGEST_BYTES,
+    MAIN,
+    SLOW,
+    SMALLEST_BYTES,
+    STEP_BYTES,
+    TCP_OUT,
+    WHOLE_BYTES,
+)
+from tightlink.studies.link_saturation.setup.variations import LARGE, LIVELOCK, MIXES, SMALL, STREAMS, mixes_key
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tightlink.run import Run
+
+
+_JUMBO_BYTES: Final = JUMBO_FRAMES.payloads[-1]
+#: By the names of values: sweeps, and the sizes that claims are about.
+_ROWS: Final = {
+    "main": (MAIN, (SMALLEST_BYTES, LARGEST_BYTES - STEP_BYTES, LARGEST_BYTES)),
+    "fragments": (FRAGMENTS, (WHOLE_BYTES, WHOLE_BYTES + 1, FRAGMENT_LIMIT_BYTES)),
+    "jumbo": (JUMBO_FRAMES, (_JUMBO_BYTES,)),
+    "slow": (SLOW, (SMALLEST_BYTES,)),
+    "gigabit": (GIGABIT, (SMALLEST_BYTES, LARGEST_BYTES)),
+    "gigabit-jumbo": (GIGABIT_JUMBO, (_JUMBO_BYTES,)),
+}
+_COLUMNS: Final = ("packet_bytes", "packets_per_s", "goodput_bps", "frame_throughput_bps", "load")
+
+
+def row(table: pl.DataFrame, size: int) -> dict[str, Any]:
+    """The row of a payload."""
+    return table.row(by_predicate=pl.col("datagram_bytes") == size, named=True)
+
+
+def other_links_values(tables: Mapping[str, pl.DataFrame]) -> dict[str, object]:
+    """What claims compare, by name: SWEEP.PAYLOAD.…."""
+    return {
+        f"{name}.{size}.{column}": row(tables[sweep.name], size)[column]
+        for name, (sweep, sizes) in _ROWS.items()
+        for size in sizes
+        for column in _COLUMNS
+    }
+
+
+# Mixed sizes: several sources share the interface, and eq. 1 takes means: T = p̄ · f̄.
+
+
+def mixes_table(runs: Mapping[str, Run], uniform: pl.DataFrame) -> pl.DataFrame:
+    """A row for each mix, with the packet rate of equal packets of its mean size.
+
+    Args:
+        runs: Of the study.
+        uniform: The main sweep.
+    """
+    import numpy as np
+
+    sizes = uniform["payload_bytes"].to_numpy()
+    times = 1 / uniform["packets_per_s"].to_numpy()
+    rows = []
+    for mix in MIXES:
+        found = measure(runs[mixes_key(mix)])
+        flows = runs[mixes_key(mix)].flows
+        # Weighted by bytes instead: the size that a byte, not a packet, finds itself in.
+        goodput = flows["goodput_bps"].to_numpy()
+        own = goodput / flows["packets_delivered"].to_numpy() / 8 * DURATION_S
+        by_bytes = float((own * goodput).sum() / goodput.sum())
+        rows.append(
+            {
+                "mix": " + ".join(f"{count} × {size} B" for size, count in mix.items() if count),
+                "payload_bytes": found["payload_bytes"],
+                "by_bytes": by_bytes,
+                "packets_per_s": found["packets_per_s"],
+                "uniform": float(1 / np.interp(found["payload_bytes"], sizes, times)),
+                "uniform_by_bytes": float(1 / np.interp(by_bytes, sizes, times)),
+                "goodput_bps": found["goodput_bps"],
+                "jitter_rfc3550_s": found["jitter_rfc3550_s"],
+            }
+        )
+    return pl.DataFrame(rows)
+
+
+def mixes_values(found: pl.DataFrame) -> dict[str, object]:
+    """What claims compare, by name: how far packet rates are from those of equal packets of the mean size."""
+    return {
+        "mixes.count": found.height,
+        "mixes.off": largest((found["packets_per_s"] / found["uniform"] - 1).abs()),
+        "mixes.off_by_bytes": largest((found["packets_per_s"] / found["uniform_by_bytes"] - 1).abs()),
+    }
+
+
+# TCP over the sweep beside UDP, and the fundamental diagram over the number of connections.
+
+#: In proportion: within this share of what a connection has alone.
+_NEAR: Final = 0.05
+
+
+def connections_table(runs: Mapping[str, Run]) -> pl.DataFrame:
+    """Flow over density: packets/s, goodput, and the share of packets that was dropped."""
+    rows = []
+    for kind in variations.CONNECTIONS_KINDS:
+        for flows in variations.DENSITIES:
+            own = runs[kind.key(flows)].flows
+            packets = float(own["packets_delivered"].sum()) / variations.CONNECTED_S
+            rows.append(
+                {
+                    "bottleneck": kind.name,
+                    "connections": flows,
+                    "packets_per_s": packets,
+                    "each_packets_per_s": packets / flows,
+                    "goodput_bps": float(own["goodput_bps"].sum()),
+                    "dropped_share": float(own["packets_dropped"].sum()) / float(own["packets_sent"].sum()),
+                }
+            )
+    return pl.DataFrame(rows)
+
+
+def connections_values(density: pl.DataFrame, tables: Mapping[str, pl.DataFrame]) -> dict[str, object]:
+    """What claims compare, by name: tcp.… of the sweep, density.… of numbers of connections."""
+    udp = tables[MAIN.name].select("datagram_bytes", udp="goodput_bps")
+    both = tables[TCP_OUT.name].join(udp, on="datagram_bytes")
+    share = both["goodput_bps"] / both["udp"]
+    each: dict[str, object] = {
+        "tcp.least_of_udp": smallest(share),
+        "tcp.most_of_udp": largest(share),
+        "density.most_connections": largest(density["connections"]),
+    }
+    for name, kind in (("link", LARGE), ("interface", SMALL), ("interrupted", LIVELOCK), ("streams", STREAMS)):
+        own = density.filter(pl.col("bottleneck") == kind.name)
+        flow, alone = own["packets_per_s"], own["each_packets_per_s"].to_list()[0]
+        free = own.filter(pl.col("each_packets_per_s") >= (1 - _NEAR) * alone)
+        each |= {
+            f"density.{name}.free_points": free.height,
+            f"density.{name}.free_connections": int(free["connections"].to_list()[-1]),
+            f"density.{name}.left": float(flow.to_list()[-1]) / largest(flow),
+            f"density.{name}.dropped": float(own["dropped_share"].to_list()[-1]),
+        }
+    return each

@@ -1,0 +1,250 @@
+"""The charts, tables and figures of the report, whose text is ``report.md``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from tightlink.analysis import scaling
+from tightlink.analysis.backlog import master
+from tightlink.report import Table, charts
+from tightlink.studies.expressions import Names
+from tightlink.studies.network_congestion.observe import networks
+from tightlink.studies.network_congestion.observe.load import BELOW
+from tightlink.studies.network_congestion.observe.rounding import SHOWN
+from tightlink.studies.network_congestion.setup import cases
+from tightlink.studies.network_congestion.setup.network import CAPACITY
+from tightlink.studies.report_text import page
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tightlink.experiment.claims import Claim
+    from tightlink.studies.network_congestion.observe import Observed
+    from tightlink.studies.network_congestion.observe.load import Limited, Measured
+    from tightlink.studies.network_congestion.observe.rounding import Rounding
+    from tightlink.studies.network_congestion.setup.network import Case
+    from tightlink.studies.study import Report
+
+#: Graphs in the figures: as many as can be told apart.
+_DRAWN: Final = ("one link", "ring", "lattice", "random", "scale-free")
+_LOAD: Final = "load / λc of the theory"
+_ORDER: Final = "order parameter η"
+_CRITICAL: Final = "λc (packets/s from each node)"
+#: Invariants in tables: their columns, and how they are headed and written.
+_HEADS: Final = {
+    "critical": ("λc", ".1f"), "theory": ("C (n − 1) / B", ".1f"), "betweenness": ("B as routed", ".0f"),
+    "link_betweenness_max": ("B even", ".0f"), "degree_mean": ("mean degree", ".2f"),
+    "degree_ratio": ("⟨k²⟩ / ⟨k⟩²", ".2f"), "clustering": ("clustering", ".2f"),
+    "path_length_mean": ("mean path", ".2f"), "spectral_gap": ("spectral gap", ".3f"),
+}  # fmt: skip
+
+
+def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
+    """The whole report."""
+    gains = {rule: float(str(observed.values[f"growth.{rule}.gain"])) for rule in cases.RULES}
+    best = max(gains, key=gains.__getitem__)
+    names = {
+        "failed": sum(claim.holds is False for claim in claims.values()),
+        "setup": vars(cases),
+        "far": 100 * max(abs(one.onset.critical.value - 1) for one in observed.graphs),
+        "widths": ", ".join(f"{one.width.value:.2f}" for one in observed.rounding.in_time.values()),
+        "longer": claims["limits.bits-queues"].observed,
+        "gained": observed.balanced.sort("gain").row(-1, named=True),
+        "best": cases.RULES[best],
+        "best_gain": gains[best],
+    }
+    blocks = (
+        _of_graphs(observed.graphs)
+        | _of_rounding(observed.rounding)
+        | _of_fluctuations(observed.graphs, observed.limited)
+        | _of_packet_sizes(observed.packet_sizes)
+        | _of_networks(observed)
+    )
+    return page(
+        Path(__file__).with_suffix(".md"),
+        Names(names, observed.values, observed),
+        blocks,
+        figures={
+            "order": blocks["order"],
+            "critical-load-over-betweenness": [blocks["as-routed"], blocks["equal-paths"]],
+            "fluctuations-limited-queues": blocks["limited"],
+            **{
+                f"scaling-in-time-{case.graph.name}": chart
+                for case, chart in zip(observed.rounding.in_time, blocks["scaled"], strict=True)
+            },
+        },
+    )
+
+
+def _found(one: Measured) -> str:
+    return "{:.1f} ({:.1f} to {:.1f})".format(*one.critical)
+
+
+def _of_graphs(found: list[Measured]) -> dict[str, Any]:
+    """The order parameter over the load, and the critical load of each graph."""
+    points, lines = _curves(found)
+    rows = []
+    for one in found:
+        critical, at = one.case.critical, one.mean.row(by_predicate=pl.col("load") == 1.5, named=True)
+        rows.append(
+            {
+                "graph": f"{one.case.graph.family}, {one.case.graph.nodes} nodes",
+                "λc theory": critical.load,
+                "λc found": _found(one),
+                "from fluctuations": f"{one.rise.times(critical.load):.1f}",
+                "full at once": critical.links,
+                "η at 1.5 λc": at["order"],
+                "fluid model": at["fluid"],
+                "λc, equal paths sharing": CAPACITY
+                * (one.case.graph.nodes - 1)
+                / one.case.graph.invariants.link_betweenness_max,
+            }
+        )
+    formats = {"λc theory": ".1f", "η at 1.5 λc": ".3f", "fluid model": ".3f", "λc, equal paths sharing": ".1f"}
+    order = charts.points(
+        points, "load", "order", by="graph", curves=lines, curve="model", x_title=_LOAD, y_title=_ORDER, height=380,
+        x_domain=(0.7, 2.02),
+    )  # fmt: skip
+    return {"order": order, "critical": Table(pl.DataFrame(rows), formats=formats)}
+
+
+def _curves(found: list[Measured]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Points and the fluid model's curves of some graphs, over loads in critical ones."""
+    drawn = [one for one in found if one.case.graph.family in _DRAWN]
+    points = pl.concat(one.mean.select("load", "order", "error", graph=pl.lit(one.case.graph.family)) for one in drawn)
+    dense = np.unique(np.concatenate([np.linspace(0.7, 1.0, 4), np.linspace(1.0, 2.0, 26)]))
+    lines = []
+    for one in drawn:
+        values = [one.case.routes.piled_up(one.case.capacity, load * one.case.critical.load) for load in dense]
+        lines.append(pl.DataFrame({"load": dense, "order": values, "model": one.case.graph.family}))
+    return points, pl.concat(lines)
+
+
+def _of_rounding(found: Rounding) -> dict[str, Any]:
+    """What rounds the onset: time on one curve, sizes, and the width by size."""
+    table = found.in_size
+    theory = table.select("nodes", "family", critical=pl.col("theory"))
+    shown = {
+        "λc theory": pl.col("theory"), "λc found": pl.col("critical"), "width %": 100 * pl.col("width"),
+        "slope of η": pl.col("slope"),
+    }  # fmt: skip
+    formats = {"λc theory": ".1f", "λc found": ".1f", "width %": ".2f", "slope of η": ".3f"}
+    return {
+        "scaled": [_scaled(case, found) for case in found.in_time],
+        "sizes": charts.points(
+            table.select("family", "nodes", "critical"), "nodes", "critical", by="family", curves=theory,
+            curve="family", x_scale="log", y_scale="log", x_title="nodes", y_title=_CRITICAL, height=300,
+        ),
+        "widths": Table(table.select("family", "nodes", **shown), formats=formats),
+    }  # fmt: skip
+
+
+def _scaled(case: Case, found: Rounding) -> Any:
+    z = np.linspace(*SHOWN, 65)
+    curve = pl.DataFrame({"z": z, "g": master(z), "theory": ["G"] * len(z)})
+    return charts.points(
+        found.master_curve(case), "z", "g", by="time", curves=curve, curve="theory", height=240,
+        title=case.graph.family.capitalize(), x_title="(λ / λc − 1) √t", y_title="η (λ / λc) √t / slope",
+    )  # fmt: skip
+
+
+def _of_fluctuations(found: list[Measured], limited: Limited) -> dict[str, Any]:
+    """The susceptibility over the load, and the queue of one link by its limit."""
+    parts = []
+    for one in found:
+        near = one.susceptibility.filter((pl.col("load") >= 1) & (pl.col("load") <= 1.1))
+        level = float(np.median(near["susceptibility"].to_numpy()))
+        graph = pl.lit(one.case.graph.family)
+        parts.append(one.susceptibility.with_columns(susceptibility=pl.col("susceptibility") / level, graph=graph))
+    table = limited.wandering.with_columns(limit=pl.format("{} packets", pl.col("size").cast(pl.Int64)))
+    scaled = scaling.scaled(table, 1.0, limited.collapsed.height.value, limited.collapsed.width.value)
+    return {
+        "susceptibility": charts.points(
+            pl.concat(parts).filter(pl.col("load") <= 1.2), "load", "susceptibility", by="graph", x_title=_LOAD,
+            y_title="χ / its level above λc", height=300, y_domain=(-0.1, 2.0),
+        ),
+        "limited": [
+            charts.line(
+                table, "x", "y", by="limit", title="As it is", x_title="load / λc", height=220,
+                y_title="σ of the queue / limit",
+            ),
+            charts.line(
+                scaled.filter(pl.col("scaled_x").abs() <= 6), "scaled_x", "scaled_y", by="limit", title="Scaled",
+                x_title="(load / λc − 1) K^b", y_title="σ of the queue × K^(a − 1)", height=220,
+            ),
+        ],
+    }  # fmt: skip
+
+
+def _of_packet_sizes(found: Mapping[str, Measured]) -> dict[str, Any]:
+    """Critical loads and queues by limit and sizes."""
+    waiting = f"waiting at {BELOW:g} λc"
+    rows = [
+        {
+            "links limited in": "packets/s" if name.startswith("packets") else "bit/s",
+            "packets": "40, 576, 1500 B" if name.endswith("mixed") else f"{cases.ALIKE.mean:.0f} B",
+            "λc theory": one.case.critical.load,
+            "λc found": _found(one),
+            waiting: one.waiting(BELOW),
+        }
+        for name, one in found.items()
+    ]
+    points = pl.concat(
+        one.mean.select("load", "order", "error", links=pl.lit(name.replace("-", ", "))) for name, one in found.items()
+    )
+    fluid = found["packets-alike"].mean.select("load", order="fluid", model=pl.lit("fluid model"))
+    order = charts.points(
+        points, "load", "order", by="links", curves=fluid, curve="model", height=260, x_title=_LOAD, y_title=_ORDER
+    )
+    return {
+        "packet-sizes": Table(pl.DataFrame(rows), formats={"λc theory": ".1f", waiting: ".1f"}),
+        "order-by-size": order,
+    }
+
+
+def _of_networks(observed: Observed) -> dict[str, Any]:
+    """Invariants, capacity by betweenness, and growth."""
+    found = observed.invariants
+    balanced = {
+        "equal capacities": ".1f", "by betweenness": ".1f", "theory": ".1f", "gain": "× {:.2f}", "η at 1.1 λc": ".3f",
+    }  # fmt: skip
+    correlated = {"rank correlation with λc": "+.2f", "R² of a power law": ".3f", "its exponent": "+.2f"}
+    gained = {"critical": ("λc", ".0f"), "gain": ("over before", "× {:.2f}")}
+    kept = ("betweenness", "degree_ratio", "clustering", "path_length_mean", "spectral_gap")
+    words = {networks.BEFORE: "before"} | cases.RULES
+    grown = observed.growth.group_by("rule", maintain_order=True).agg(pl.col(*gained, *kept).mean())
+    return {
+        "as-routed": _over(found, "betweenness", "as routed"),
+        "equal-paths": _over(found, "link_betweenness_max", "equal paths sharing"),
+        "correlations": Table(observed.correlations, formats=correlated),
+        "invariants": _headed(found, "graph", _HEADS),
+        "balanced": Table(observed.balanced.drop("normalised"), formats=balanced),
+        "growth-steps": charts.line(
+            networks.steps(), "step", "gain", by="rule", title="Critical load as networks grow",
+            x_title="wires added, or as much capacity", y_title="λc over λc before", height=300,
+        ),
+        "growth": _headed(
+            grown.with_columns(pl.col("rule").replace_strict(words)), "rule",
+            gained | {name: _HEADS[name] for name in kept},
+        ),
+    }  # fmt: skip
+
+
+def _headed(found: pl.DataFrame, label: str, heads: Mapping[str, tuple[str, str]]) -> Table:
+    shown = found.select(label, *(pl.col(name).alias(head) for name, (head, _) in heads.items()))
+    return Table(shown, formats=dict(heads.values()))
+
+
+def _over(found: pl.DataFrame, name: str, words: str) -> Any:
+    """Critical loads over a betweenness."""
+    ends = np.geomspace(float(found[name].to_numpy().min()), float(found[name].to_numpy().max()), 20)
+    law = pl.DataFrame({name: ends, "critical": CAPACITY * 63 / ends, "law": "C (n − 1) / B, n = 64"})
+    return charts.points(
+        found.select("graph", "family", name, "critical", "theory"), name, "critical", by="family", curves=law,
+        curve="law", x_scale="log", y_scale="log", height=320, x_domain=(50, 1200), y_domain=(50, 1200), title=words,
+        x_title="largest betweenness of a link (pairs)", y_title=_CRITICAL,
+    )  # fmt: skip

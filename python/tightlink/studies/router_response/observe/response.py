@@ -1,0 +1,334 @@
+"""Values on the load: where it stops following, what the routers report, what governs it."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from tightlink.experiment.metrics import metrics
+from tightlink.reduce import largest, smallest
+from tightlink.studies.router_response.setup import network, variants
+from tightlink.studies.router_response.setup.costs import ONSET_PER_S
+from tightlink.studies.router_response.setup.document import ETHERNET_HEADER, LENGTHS, LEVEL_BPS, SHORTEST, per_s
+from tightlink.studies.router_response.setup.network import DOCUMENTED, PROBE, REFINED, ROUTER_A, ROUTER_B
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tightlink.analysis.regimes import Length
+    from tightlink.run import Run
+    from tightlink.studies.router_response.observe.regions import Routers
+
+
+#: The document's probes on both sides of its onsets: 0.3 and 0.2 ms.
+GRID_PER_S: Final = (1 / 0.3e-3, 5000.0)
+#: The reading is at its level, to half of what the document prints.
+_AT_LEVEL: Final = 0.005
+#: The reading has left its level.
+_LEFT: Final = 0.01
+#: Beyond the onset by this share nothing of it is left to doubt.
+_BEYOND: Final = 1.2
+
+
+def load_values(found: Routers) -> dict[str, object]:
+    """What claims compare, by name: onset.…, a.… and b.… of the two routers, governs.…, probes.…, repeated.…."""
+    parts = (_onsets, _router_a, _router_b, _governing, _probes, _repeated)
+    return {name: value for part in parts for name, value in part(found).items()}
+
+
+def _onsets(found: Routers) -> dict[str, object]:
+    shown = [length for length in found.of_grid.lengths if length.onset is not None and length.decline is not None]
+    listed: dict[str, object] = {
+        "onset.per_s": found.onset, "onset.fitted_per_s": ONSET_PER_S, "regions.lengths": len(shown),
+    }  # fmt: skip
+    on_grid = {length.packet_bytes: length.onset for length in found.of_grid.lengths}
+    for size in REFINED:
+        bracket = on_grid[size]
+        listed |= {
+            f"onset.{size}.per_s": found.onset_per_s(size),
+            f"onset.{size}.between": str(found.length(size).onset),
+            f"onset.{size}.on_grid": str(bracket),
+            f"onset.{size}.on_grid_low_per_s": bracket.low or 0 if bracket else 0,
+            f"onset.{size}.on_grid_high_per_s": bracket.high or 0 if bracket else 0,
+        }
+    return listed
+
+
+def _router_a(found: Routers) -> dict[str, object]:
+    """What router A says of itself, and what it forwards."""
+    short, grid = found.probes(SHORTEST), found.probes(SHORTEST, grid=True)
+    level = float(short["load"].to_numpy().max())
+    before, after = (float(np.interp(rate * 8 * SHORTEST, grid["offered_bps"], grid["load"])) for rate in GRID_PER_S)
+    held = short.filter((pl.col("offered_packets_per_s") > found.onset) & (pl.col("load") > level - _AT_LEVEL))
+    fallen = short.filter(pl.col("load") < level - _LEFT)
+    fastest = found.grid.group_by("packet_bytes", maintain_order=True).last()
+    forwarded = short["forwarded_packets_per_s"]
+    return {
+        **{f"a.{size}.load_at_2_mbit": at(found, size, LEVEL_BPS, "load") for size in (SHORTEST, LENGTHS[-1])},
+        f"a.{SHORTEST}.level": level,
+        f"a.{SHORTEST}.load_before_onset": before,
+        f"a.{SHORTEST}.load_after_onset": after,
+        f"a.{SHORTEST}.level_ends_bps": largest(held["offered_bps"]),
+        f"a.{SHORTEST}.fallen_busy_least": smallest(
+            fallen.filter(pl.col("offered_packets_per_s") > found.onset * _BEYOND)["load_busy"]
+        ),
+        f"a.{SHORTEST}.asked_most": largest(short["load_true"]),
+        f"a.{SHORTEST}.forwarded_last_per_s": float(forwarded[-1]),
+        f"a.{SHORTEST}.forwarded_most_per_s": largest(forwarded),
+        "a.fastest_load_least": smallest(fastest["load"]),
+        "a.fastest_load_most": largest(fastest["load"]),
+    }
+
+
+def _router_b(found: Routers) -> dict[str, object]:
+    """Router B, behind the serial link."""
+    most = found.probes(SHORTEST, grid=True).sort("b_packets_per_s").row(-1, named=True)
+    rates, loads = found.grid["b_packets_per_s"].to_numpy(), found.grid["b_load"].to_numpy()
+    # Over what is sent, as Fig. 2 has router A's: up to the link's rate, at its level, and beyond.
+    sent = found.probes(SHORTEST).sort("offered_bps")
+    filled = sent.filter(pl.col("b_load") > largest(sent["b_load"]) - _LEFT)["offered_bps"]
+    return {
+        f"b.{SHORTEST}.level_begins_bps": smallest(filled),
+        f"b.{SHORTEST}.fastest_load": float(sent["b_load"][-1]),
+        "b.falling_lengths": sum(_falls(found.probes(size), "b_load") for size in LENGTHS),
+        f"b.{SHORTEST}.end_bps": most["b_bps"],
+        f"b.{SHORTEST}.end_load": most["b_load"],
+        "b.130.end_per_s": largest(found.probes(130, grid=True)["b_packets_per_s"]),
+        "b.r2": float(np.corrcoef(rates, loads)[0, 1] ** 2),
+        "b.above_a_most": largest(found.grid["b_load"] - found.grid["load"]),
+    }
+
+
+def _governing(found: Routers) -> dict[str, object]:
+    """Packets, bits or lengths."""
+    own = found.of_grid
+    return {
+        "governs.metric": own.governs or "nothing",
+        "governs.sure": own.explained.sure,
+        **{f"governs.r2.{metric}": r2.value for metric, r2 in own.explained.r2.items()},
+        **{f"governs.variation.{metric}": spread.variation for metric, spread in own.spreads.items()},
+    }
+
+
+def _probes(found: Routers) -> dict[str, object]:
+    """The grid itself."""
+    return {
+        "probes.fastest_offered_per_s": found.probes(LENGTHS[-1], grid=True)["offered_packets_per_s"][-1],
+    }
+
+
+def _repeated(found: Routers) -> dict[str, object]:
+    """The same probes at other phases of the meters' clock."""
+    own = found.every.select("packet_bytes", "nominal_packets_per_s", usual="load")
+    apart = [
+        again.join(own, on=["packet_bytes", "nominal_packets_per_s"]).select((pl.col("load") - pl.col("usual")).abs())
+        for again in found.repeated_tables
+    ]
+    onsets = [middle(length) for each in found.repeated for length in each.lengths]
+    return {
+        "repeated.times": len(found.repeated_tables),
+        "repeated.governs": sum(each.governs == found.of_grid.governs for each in found.repeated[1:]),
+        "repeated.onset_apart_per_s": max(onsets) - min(onsets),
+        "repeated.load_apart": max(largest(frame["load"]) for frame in apart),
+    }
+
+
+def _falls(probes: pl.DataFrame, column: str) -> bool:
+    """Whether a reading is lower at the fastest probe than at its most."""
+    loads = probes.sort("offered_packets_per_s")[column]
+    return float(loads[-1]) < largest(loads) - _LEFT
+
+
+def at(found: Routers, size: int, bits_per_s: float, column: str) -> float:
+    """A column at a bit rate, between the probes around it."""
+    own = found.probes(size)
+    return float(np.interp(bits_per_s, own["offered_bps"], own[column]))
+
+
+# Values on loss, and on other routers and links: other rings, other costs, the other reading of 72 %.
+
+_LONGEST: Final = LENGTHS[-1]
+#: Where small and large packets are compared: a bit rate above the link's that all lengths reach.
+_EQUAL_BPS: Final = 5e6
+_MBIT: Final = 1e6
+#: Probes may be beside what a full link delivers by this share.
+_TINY: Final = 1e-3
+
+
+def loss_values(found: Routers) -> dict[str, object]:
+    """What claims compare, by name: loss.LENGTH.…, and those of each variant, as t1.…."""
+    listed: dict[str, object] = {
+        f"loss.{size}.at_5_mbit": at(found, size, _EQUAL_BPS, "loss") for size in (SHORTEST, _LONGEST)
+    }
+    return listed | _numbers(found) | _loss(found) | dict(_variants(found)) | _linear(found)
+
+
+def _numbers(found: Routers) -> dict[str, object]:
+    """Packets that are lost in a second: of each length at one bit rate, and at one inter-arrival time."""
+    at_bits = [at(found, size, _EQUAL_BPS, "loss") * per_s(_EQUAL_BPS, size) for size in LENGTHS]
+    frame = found.grid.filter((pl.col("nominal_packets_per_s") - GRID_PER_S[1]).abs() < 1).sort("packet_bytes")
+    at_rate = (frame["loss"] * frame["offered_packets_per_s"]).to_list()
+    return {
+        **{f"loss.{size}.number_at_5_mbit": number for size, number in zip(LENGTHS, at_bits, strict=True)},
+        **{f"loss.{size}.number_at_0.2_ms": number for size, number in zip(LENGTHS, at_rate, strict=True)},
+        "loss.number_falls_with_length": _falling(at_bits),
+        "loss.number_at_rate_falls_with_length": _falling(at_rate),
+    }
+
+
+def _falling(numbers: list[float]) -> bool:
+    return all(later < earlier for earlier, later in pairwise(numbers))
+
+
+def _loss(found: Routers) -> dict[str, object]:
+    """Where packets of each length are lost."""
+    listed: dict[str, object] = {}
+    for length in found.of_grid.lengths:
+        size, bracket = int(length.packet_bytes), length.loss_onset_bps
+        low, high = (bracket.low or 0, bracket.high or 0) if bracket else (0, 0)
+        full = largest(found.probes(size, grid=True)["throughput_bps"])
+        listed |= {
+            f"loss.{size}.full_bps": full,
+            f"loss.{size}.begins": f"between {low / _MBIT:.2f} and {high / _MBIT:.2f}" if bracket else "nowhere",
+            f"loss.{size}.begins_where_full": bracket is not None and low <= full * (1 + _TINY) and full <= high,
+        }
+    return listed
+
+
+def _variants(found: Routers) -> Iterator[tuple[str, object]]:
+    for name, own in found.variants.items():
+        key, table = name.removeprefix("A, ").lower().replace(" ", "-"), found.variant_tables[name]
+        shifts = (_shift(*pair) for pair in zip(found.control.lengths, own.lengths, strict=True))
+        yield f"{key}.onset", str(own.onset)
+        yield f"{key}.onset_shift", max(shifts, key=abs)
+        yield f"{key}.governs", own.governs or "nothing"
+        yield f"{key}.falling_lengths", sum(length.decline is not None for length in own.lengths)
+        yield f"{key}.load_most", largest(table["load"])
+        longest = table.filter(pl.col("packet_bytes") == _LONGEST)
+        yield f"{key}.{_LONGEST}.throughput_most_bps", largest(longest["throughput_bps"])
+
+
+def _linear(found: Routers) -> dict[str, object]:
+    """The other reading of 72 %: the true load at 3,846 packets/s."""
+    short = found.variant_tables["A, linear"].filter(pl.col("packet_bytes") == SHORTEST)
+    points = (per_s(LEVEL_BPS, SHORTEST), *GRID_PER_S)
+    loads = np.interp(points, short["offered_packets_per_s"].to_numpy(), short["load"].to_numpy())
+    names = ("load_at_2_mbit", "load_before_onset", "load_after_onset")
+    return {
+        **{f"linear.{SHORTEST}.{name}": float(load) for name, load in zip(names, loads, strict=True)},
+        f"linear.{SHORTEST}.load_most": largest(short["load"]),
+    }
+
+
+def _shift(own: Length, other: Length) -> float:
+    """How far the onset of a length moves, as a share of it."""
+    return middle(other) / middle(own) - 1
+
+
+# Probes in numbers: a row for each, of what was offered, carried and lost, and of what the meters said.
+
+_BITS: Final = 8
+_US: Final = 1e-6
+_MS: Final = 1e-3
+#: Columns of a probe in the table of runs.
+_MEASURED: Final = (
+    "packet_bytes", "nominal_packets_per_s", "nominal_bps", "offered_packets_per_s", "offered_bps", "packets_per_s",
+    "throughput_bps", "goodput_bps", "load", "load_busy", "load_true", "loss", "lost_input_ring", "lost_output_ring",
+    "forwarded_packets_per_s", "b_packets_per_s", "b_bps", "b_load", "one_way_delay_mean_s",
+)  # fmt: skip
+
+
+def row(run: Run) -> dict[str, float | str]:
+    """A row of the table of runs, which ``tightlink analyze regimes`` takes as it is.
+
+    ``router`` names router A in its setting. It is empty for what is no probe of the grid or about the
+    onset: the probes of the fall, those that are repeated, the videos, and the meter that was watched.
+    """
+    setting = variants.setting_of(run.scenario)
+    own = metrics(run)
+    if setting is None or run.series["time_s"].n_unique() > 1:
+        return {"router": "", **dict.fromkeys(_MEASURED, math.nan), **own}
+    apart = setting is DOCUMENTED and (_is_of_fall(run) or _is_repeated(run))
+    return {"router": "" if apart else setting.name, **own, **measured(run)}
+
+
+def measured(run: Run) -> dict[str, float]:
+    """A probe in numbers: the columns of a row of measurements.
+
+    What is *offered* reaches router A: the sender's 100 Mbit/s may have limited it before. Bit rates
+    count whole packet lengths, as the document's do.
+    """
+    length, every_s, duration_s = _asked(run)
+    nodes = {row["node"]: row for row in run.nodes.iter_rows(named=True)}
+    a, b = nodes[ROUTER_A], nodes[ROUTER_B]
+    arrived = a["packets_in"]
+    dropped = {ring: a[ring] + b[ring] for ring in ("dropped_input_ring", "dropped_output_ring")}
+    delivered = run.flows["packets_delivered"][0] / duration_s
+    sampled = {
+        (row["entity"], row["metric"]): row["value"]
+        for row in run.series.filter(pl.col("metric").is_in(["load", "load_reported"])).iter_rows(named=True)
+    }
+    bits = _BITS * length
+    return {
+        "packet_bytes": length,
+        "nominal_packets_per_s": 1 / every_s,
+        "nominal_bps": bits / every_s,
+        "offered_packets_per_s": arrived / duration_s,
+        "offered_bps": bits * arrived / duration_s,
+        "packets_per_s": delivered,
+        "throughput_bps": bits * delivered,
+        "goodput_bps": run.flows["goodput_bps"][0],
+        "load": sampled[ROUTER_A, "load_reported"],
+        "load_busy": sampled[ROUTER_A, "load"],
+        "load_true": a["load_true"],
+        "loss": sum(dropped.values()) / arrived,
+        "lost_input_ring": dropped["dropped_input_ring"] / arrived,
+        "lost_output_ring": dropped["dropped_output_ring"] / arrived,
+        "forwarded_packets_per_s": a["packets_served"] / duration_s,
+        "b_packets_per_s": b["packets_in"] / duration_s,
+        "b_bps": bits * b["packets_in"] / duration_s,
+        "b_load": sampled[ROUTER_B, "load_reported"],
+        "one_way_delay_mean_s": run.flows["one_way_delay_mean_s"][0],
+    }
+
+
+def _asked(run: Run) -> tuple[int, float, float]:
+    """Packet length in the document's count, interval of a probe and how long it sent, as the engine understood it."""
+    scenario = run.manifest["scenario"]
+    probe: Mapping[str, Any] = scenario["traffic"][PROBE]
+    return (
+        int(probe["udp"]["datagram"].split()[0]) + ETHERNET_HEADER,
+        _seconds(probe["interval"]),
+        _seconds(probe["stop"]) - _seconds(probe.get("start", "0 s")),
+    )
+
+
+def _seconds(text: str) -> float:
+    number, unit = text.split()
+    return float(number) * {"us": _US, "ms": _MS, "s": 1.0}[unit]
+
+
+def _is_of_fall(run: Run) -> bool:
+    """Whether a probe is one of the fall: these show the fall itself, which is no straight line."""
+    _, every_s, duration_s = _asked(run)
+    return duration_s == network.SHORT_S and round(1 / every_s) in network.EXTRA_FALL_PER_S
+
+
+def _is_repeated(run: Run) -> bool:
+    """Whether a probe begins later than the meters' clock: these are read at another phase of it."""
+    return _seconds(run.manifest["scenario"]["traffic"][PROBE].get("start", "0 s")) > 0
+
+
+def middle(length: Length) -> float:
+    """The middle of the probes between which a length becomes unstable; zero where it does not."""
+    return (length.onset.middle if length.onset is not None else None) or 0.0
+
+
+def table(runs: Mapping[str, Run], *prefixes: str) -> pl.DataFrame:
+    """A row for each probe of the tasks with these beginnings, ordered by length and rate."""
+    rows = [measured(run) for name, run in runs.items() if name.split("/")[0] in prefixes]
+    return pl.DataFrame(rows).sort("packet_bytes", "offered_packets_per_s")

@@ -1,0 +1,141 @@
+"""Texts of reports, names within what was observed, and the cases of a study."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
+import pytest
+
+import tightlink as tl
+from tightlink.report import Chart, Row, Section, Table, Text, charts
+from tightlink.studies.cases import Cases
+from tightlink.studies.expressions import Names, NotObservedError, evaluate, fill
+from tightlink.studies.report_text import page
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Pair(NamedTuple):
+    """Something with attributes."""
+
+    first: float
+    second: float
+
+
+FRAME = pl.DataFrame({"flows": [1, 10], "loss": [0.0, 0.25]})
+OBSERVED = {"queue-5.sent": 12, "pair": Pair(1.5, 2.5), "many": FRAME, "nested": {"a.b": {"c": 3}}}
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("queue-5.sent", 12),
+        ("pair.second - pair.first", 1.0),
+        ("many.10.loss", 0.25),
+        ("many.last.flows", 10),
+        ("max(many.loss) + mean(many.flows) + sum(many.flows) + len(many.loss)", 18.75),
+        ("nested.a.b.c", 3),
+    ],
+)
+def test_names_reach_into_what_was_observed(expression: str, value: float) -> None:
+    assert evaluate(expression, OBSERVED) == value
+
+
+@pytest.mark.parametrize("name", ["many.2.loss", "pair.third", "pair._fields", "queue-5.dropped", "many.loss.first"])
+def test_what_was_not_observed_is_said(name: str) -> None:
+    with pytest.raises(NotObservedError, match=f'"{name}" was not observed'):
+        evaluate(name, OBSERVED)
+
+
+def test_the_first_of_several_that_has_a_name() -> None:
+    names = Names({"sent": 1}, {"sent": 2, "lost": 3})
+    assert (names["sent"], names["lost"], sorted(names)) == (1, 3, ["lost", "sent"])
+
+
+def test_formats_of_sentences() -> None:
+    written = fill("{many.flows:list}; {pair.first * 1e6:mbit 1}; {1234.5:per_s}", OBSERVED)
+    assert written.replace("\u00a0", " ") == "1, 10; 1.5 Mbit/s; 1,234 packets/s"
+
+
+def test_a_text_becomes_a_report(tmp_path: Path) -> None:
+    chart = charts.line(FRAME, "flows", "loss")
+    made = Section("Elsewhere", "Made by code.")
+    text = """
+# Flows
+
+One paragraph
+of {queue-5.sent} packets.
+
+Another.
+
+## Loss of {many.last.flows}
+> {many.10.loss:.0%} of the packets
+> {queue-5.sent /
+> 12:g} time.
+
+- first
+item
+- second
+
+Then more.
+
+[[table]] A caption
+in two lines.
+
+[[row]]
+
+[[one]] {pair.first}
+
+## Not measured
+> Nothing.
+
+[[missing]]
+
+## [[made]]
+"""
+    blocks = {"table": FRAME, "row": [chart, chart], "one": Chart(chart, "old"), "missing": None, "made": made}
+    report = page(text, OBSERVED, blocks, picture="x", figures={"loss": chart, "both": [chart, chart]})
+    assert (report.title, report.lead, report.picture) == (
+        "Flows", "One paragraph of 12 packets.\n\nAnother.", "x",
+    )  # fmt: skip
+    section, last = report.sections
+    assert (section.title, section.finding) == ("Loss of 10", "25% of the packets 1 time.")
+    words, table, row, one = section.blocks
+    assert words == Text("- first item\n- second\n\nThen more.")
+    assert isinstance(table, Table)
+    assert table.caption == "A caption in two lines."
+    assert isinstance(row, Row)
+    assert isinstance(one, Chart)
+    assert one.caption == "1.5"
+    assert last is made
+    written = {file.name for file in report.draw(tmp_path)}
+    assert written == {"loss.svg", "loss.png", "both.svg", "both.png"} == {file.name for file in tmp_path.iterdir()}
+
+
+def test_a_block_that_there_is_not() -> None:
+    with pytest.raises(tl.TightlinkError, match=r'there is no block "tabel"; did you mean "table"\?'):
+        page("# Title\n\n## Part\n\n[[tabel]]\n", {}, {"table": FRAME})
+
+
+def _scenario(window: int, seed: int) -> tl.Scenario:
+    wire = tl.Link(ends=("a", "b"), rate="1 Mbit/s", delay="5 ms", queue="20 packets", loss=0.05)
+    ftp = tl.Bulk(from_="a", to="b", tcp=tl.Tcp(window=f"{window} packets"))
+    return tl.Scenario(profile="ns2", duration="2 s", seed=seed, link={"wire": wire}, traffic={"ftp": ftp})
+
+
+def test_cases_make_tasks_and_tables() -> None:
+    cases = Cases("{window}/{seed}", _scenario, {"window": (1, 4), "seed": (1, 2, 3)})
+    assert [task.name for task in cases.tasks()] == ["1/1", "1/2", "1/3", "4/1", "4/2", "4/3"]
+    assert [task.name for task in cases.tasks(seed=2)] == ["1/2", "4/2"]
+    runs = {task.name: tl.simulate(task.scenario) for task in cases.tasks()}
+    each = cases.table(runs, lambda run, seed: {"sent": run.flows["packets_sent"][0], "twice": 2 * seed})
+    assert each.columns == ["window", "seed", "sent", "twice"]
+    assert each["twice"].to_list() == [2, 4, 6] * 2
+    means = cases.table(runs, lambda run: {"sent": run.flows["packets_sent"][0]}, over="seed")
+    assert means["window"].to_list() == [1, 4]
+    assert means["sent"].to_list() == pytest.approx(
+        each.group_by("window", maintain_order=True).mean()["sent"].to_list()
+    )
+    assert cases.of(runs, window=4) == [runs[f"4/{seed}"] for seed in (1, 2, 3)]
