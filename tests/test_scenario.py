@@ -190,7 +190,7 @@ def test_hystart_belongs_to_cubic_and_marks_to_dctcp() -> None:
         spec: dict[str, Any] = tl.loads(LINUX, set=changed).resolve()["flows"][0]["transport"]["tcp"]
         return spec
 
-    assert (tcp()["congestion"], tcp()["recovery"], tcp()["slow_start"], tcp()["ecn"]) == (
+    assert (tcp()["congestion"]["kind"], tcp()["recovery"], tcp()["slow_start"], tcp()["ecn"]) == (
         "cubic", "rack", "hystart", False
     )  # fmt: skip
     assert tcp()["window_packets"] == 3 * 2**20 // 1448

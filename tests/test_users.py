@@ -153,7 +153,7 @@ def test_what_one_control_of_a_mix_needs_all_have() -> None:
     mix = {"a": {"congestion": "cubic", "share": 0.5}, "b": {"congestion": "dctcp"}}
     tcp = tl.loads(USERS).set_all({"profile": "linux", "traffic.web.controls": mix}).resolve()["users"][0]["tcp"]
     # HyStart belongs to Linux's CUBIC alone, marks to DCTCP.
-    assert (tcp["congestion"], tcp["slow_start"], tcp["ecn"]) == ("cubic", "byte-counting", True)
+    assert (tcp["congestion"]["kind"], tcp["slow_start"], tcp["ecn"]) == ("cubic", "byte-counting", True)
 
 
 def test_scatter_resolves_to_what_the_engine_reads() -> None:

@@ -4,7 +4,7 @@ Packets are as large as the document's, ACKs as frequent, the first window as sm
 exact. What is not ns-2's is Linux: timestamps, its recovery, its timer.
 
 Example:
-    >>> from tightlink.studies.one_flow.setup.cases import BASE
+    >>> from tightlink.studies.one_flow.setup import BASE
     >>> scenario(BASE).traffic["ftp"].tcp.payload
     '988 B'
 """

@@ -196,7 +196,7 @@ def misses(own: Mapping[str, pl.DataFrame], recoveries: Mapping[str, pl.DataFram
 def aic(missed: Mapping[str, float], alternative: Alternative) -> float:
     """Akaike's criterion: the smaller, the better.
 
-    >>> from tightlink.studies.bulk_throughput.setup.alternatives import ALTERNATIVES, DEFAULTS
+    >>> from tightlink.studies.bulk_throughput.setup.paths import ALTERNATIVES, DEFAULTS
     >>> round(aic({"a": 0.1, "b": 0.3}, DEFAULTS), 3), round(aic({"a": 0.1, "b": 0.3}, ALTERNATIVES[-1]), 3)
     (-4.438, -0.438)
     """

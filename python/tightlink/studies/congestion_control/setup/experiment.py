@@ -9,7 +9,7 @@ Example:
     >>> len(found.conditions), len(found.algorithms)
     (32, 8)
     >>> found.scenario(0, "fast", Size(Fraction(1), "5 min")).traffic["users"].tcp.congestion
-    'fast'
+    {'kind': 'fast', 'mi_threshold': '1000 s'}
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Example:
     >>> from tightlink.simulate import simulate
-    >>> from tightlink.studies.one_flow.setup.cases import BASE, tcp
+    >>> from tightlink.studies.one_flow.setup import BASE, tcp
     >>> measured = measure(BASE, simulate(tcp(BASE), trace=True))
     >>> measured.sent, measured.dropped, measured.printed_kilobytes
     (2385, 0, 2421.289062)
