@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use super::clock::Window;
 use super::inbox::Arrival;
-use super::users::outlet::{Agenda, Due, Router, Turns};
+use super::users::outlet::{Agenda, Calendar, Due, Router, Turns};
 use crate::congestion::external::NoMaker;
 use crate::error::ScenarioError;
 use crate::events::Key;
-use crate::hosts::Hosts;
+use crate::hosts::{Entities, Hosts};
 use crate::network::flow_delays::FlowDelays;
 use crate::network::saturation::{Full, Saturation};
 use crate::network::topology::Paths;
 use crate::packet::Packet;
-use crate::scenario::{Scenario, TransportSpec};
+use crate::scenario::{FlowSpec, Scenario, TrafficSpec, TransportSpec};
 use crate::time::Time;
 use crate::transport::network::{Backpressure, Network, Schedule};
 use crate::transport::sack::SackSlab;
@@ -176,7 +176,7 @@ pub struct Shared<'a> {
     /// Where packets go.
     pub router: Router<'a>,
     /// What is to be done later.
-    pub calendar: &'a mut super::users::outlet::Calendar,
+    pub calendar: &'a mut Calendar,
     /// SACK blocks of the ACKs in flight.
     pub sacks: &'a mut SackSlab,
 }
@@ -238,7 +238,6 @@ impl Backpressure for HostNetwork<'_, '_> {
 
 /// The events that a scenario plans for its flows: starts and stops, with the node where they happen.
 pub fn planned(scenario: &Scenario) -> impl Iterator<Item = (u32, Key)> {
-    use crate::hosts::Entities;
     (0..).zip(&scenario.flows).flat_map(|(index, flow)| {
         let start = Key::planned(Time::planned(flow.start_s), Entities::start(index));
         let stop = Key::planned(Time::planned(flow.stop_s), Entities::stop(index));
@@ -248,6 +247,6 @@ pub fn planned(scenario: &Scenario) -> impl Iterator<Item = (u32, Key)> {
 
 /// Whether both ends of a flow must be in one part: of a video, the receiver knows its frames from the sender.
 #[must_use]
-pub fn stays_together(flow: &crate::scenario::FlowSpec) -> bool {
-    matches!(flow.transport, TransportSpec::Udp(_)) && matches!(flow.traffic, crate::scenario::TrafficSpec::Video(_))
+pub fn stays_together(flow: &FlowSpec) -> bool {
+    matches!(flow.transport, TransportSpec::Udp(_)) && matches!(flow.traffic, TrafficSpec::Video(_))
 }
