@@ -9,10 +9,11 @@
 use std::collections::VecDeque;
 
 use tightlink_sim::events::{Key, Precedence};
-use tightlink_sim::network::link::Link;
+use tightlink_sim::network::link::{Link, Passage};
 use tightlink_sim::network::processor::Processor;
 use tightlink_sim::network::queue::Site;
 use tightlink_sim::network::server::{ServerTotals, Wire};
+use tightlink_sim::packet::Packet;
 use tightlink_sim::time::Time;
 
 use crate::buffer::{Buffer, Place};
@@ -94,7 +95,7 @@ impl Way {
         };
         record.start_s = service.start.seconds();
         record.departure_s = service.departure.seconds();
-        if self.link.lossy && self.link.loses_next() {
+        if self.link.pass(Packet::default(), &service).1 == Passage::Lost {
             record.fate = Fate::Wire;
             return Stage::Due(service.delivery);
         }

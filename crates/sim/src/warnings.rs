@@ -31,7 +31,7 @@ pub fn of_flows(run: &impl Finished) -> Vec<String> {
 #[must_use]
 pub fn of_users(run: &Windowed<'_>) -> Vec<String> {
     let scenario = run.scenario();
-    let dropped: Vec<bool> = run.lines().map(|line| line.link.server.dropped() > 0).collect();
+    let dropped: Vec<bool> = run.links_at_work().map(|link| link.refused() > 0).collect();
     let mut narrow = Narrow::new(scenario, |link| dropped[link as usize]);
     let users = scenario.users.iter().map(|users| (&users.label, users.tcp.payload_bytes + users.tcp.header_bytes));
     let sizes = |scatter: &crate::scenario::ScatterSpec| scatter.sizes.iter().map(|size| size.bytes).max();

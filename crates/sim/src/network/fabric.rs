@@ -7,7 +7,7 @@ use crate::network::ahead::{confluences, fused_links, links_to_answering_hosts};
 use crate::network::confluence::{Arrived, Confluence};
 use crate::network::flow_delays::FlowDelays;
 use crate::network::gate::Gates;
-use crate::network::link::Link;
+use crate::network::link::{Link, Passage};
 use crate::network::node::Nodes;
 use crate::network::queue::{FlowKey, Refusal};
 use crate::network::saturation::Saturation;
@@ -168,16 +168,10 @@ impl<P: Probe> Fabric<P> {
                 let at = Time::new(time);
                 self.saturation.pass(packet, at, || link.server.busy_until(at));
             }
-            packet = packet.served(service.start, service.precedence);
-            if service.marked {
-                packet = packet.marked();
-            }
+            let passage;
+            (packet, passage) = link.pass(packet, &service);
             let delivery = || Key::new(service.delivery, service.start, service.precedence, self.first_link + index);
-            if service.delivery >= self.end {
-                link.note_late();
-            } else if link.lossy && link.loses_next() {
-                packet = packet.lost();
-            } else if link.goes_on || service.delivery < link.host_reacts_until {
+            if passage == Passage::Through && (link.goes_on || service.delivery < link.host_reacts_until) {
                 let next = self.paths.at(packet.position() + 1);
                 if let Some(next) = next.fused_link() {
                     packet = packet.forwarded();
@@ -257,10 +251,12 @@ impl<P: Probe> Fabric<P> {
         let index = key.entity() - self.first_link;
         let Some(mut link) = self.links.get_mut(index as usize) else { return self.happen_beyond_links(key) };
         if link.managed.is_some() {
-            if !self.advance(index, key) {
+            self.catch_up(index, key);
+            link = self.links.get_mut(index as usize)?;
+            // Else it was there for a departure only.
+            if link.next_delivery() != Some(key) {
                 return None;
             }
-            link = self.links.get_mut(index as usize)?;
         }
         let packet = link.flight.pop_front()?;
         if let Some(next) = link.next_delivery() {
@@ -268,7 +264,7 @@ impl<P: Probe> Fabric<P> {
         }
         if packet.is_lost() {
             self.probe.dropped(key, index, Seen::new(&packet, &self.paths), DropReason::Wire);
-            self.lose(packet.position(), packet.is_reverse(), packet.blocks());
+            self.lose(&packet);
             return None;
         }
         self.probe.received(key, index, Seen::new(&packet, &self.paths));
@@ -287,11 +283,13 @@ impl<P: Probe> Fabric<P> {
     #[inline(never)]
     fn refused_by_queue(&mut self, index: u32, packet: Packet, now: Key, refusal: Refusal) {
         if refusal == Refusal::Elsewhere {
-            return self.offer_managed(index, packet, now);
+            let key = self.keys[self.paths.flow_at(packet.position()) as usize][usize::from(packet.is_reverse())];
+            let (link, mut around) = self.around(index);
+            return link.join(packet, key, now, &mut around);
         }
         let reason = self.nodes.drop_reason(index, refusal);
         self.probe.dropped(now, index, Seen::new(&packet, &self.paths), reason);
-        self.lose(packet.position(), packet.is_reverse(), packet.blocks());
+        self.lose(&packet);
     }
 
     #[cold]
@@ -322,12 +320,18 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// Counts a lost packet; `blocks` is where an ACK's SACK blocks are.
+    /// Counts a lost packet.
     #[cold]
-    pub(super) fn lose(&mut self, position: u32, reverse: bool, blocks: Option<u32>) {
-        match blocks {
-            Some(handle) => self.sacks.discard(handle),
-            None => self.dropped[self.paths.flow_at(position) as usize] += u64::from(!reverse),
-        }
+    pub(super) fn lose(&mut self, packet: &Packet) {
+        lose(packet, &self.paths, &mut self.sacks, &mut self.dropped);
+    }
+}
+
+/// Counts a lost packet.
+#[cold]
+pub(super) fn lose(packet: &Packet, paths: &Paths, sacks: &mut SackSlab, dropped: &mut [u64]) {
+    match packet.blocks() {
+        Some(handle) => sacks.discard(handle),
+        None => dropped[paths.flow_at(packet.position()) as usize] += u64::from(!packet.is_reverse()),
     }
 }

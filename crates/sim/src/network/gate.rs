@@ -241,7 +241,7 @@ impl<P: Probe> Fabric<P> {
             Verdict::Refuse(refusal) => {
                 gate.dropped += 1;
                 self.probe.dropped(now, gate.link, seen, self.nodes.drop_reason(gate.link, refusal));
-                self.lose(packet.position(), packet.is_reverse(), packet.blocks());
+                self.lose(&packet);
                 return;
             }
         };
@@ -306,12 +306,7 @@ impl<P: Probe> Fabric<P> {
         gate.departure = service.departure.seconds();
         let key = |time, entity| Key::new(time, service.start, service.precedence, entity);
         self.queue.push(key(service.departure, gate_entity));
-        let mut packet = packet.forwarded().served(service.start, service.precedence);
-        if service.delivery >= self.end {
-            link.note_late();
-        } else if link.lossy && link.loses_next() {
-            packet = packet.lost();
-        }
+        let (packet, _) = link.pass(packet.forwarded(), &service);
         if link.flight.is_empty() {
             self.queue.push(key(service.delivery, self.first_link + gate.link));
         }

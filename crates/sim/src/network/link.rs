@@ -1,15 +1,27 @@
 //! A link: a server with its queue, the packets on their way, and what the wire loses.
 
+use crate::delays::Summary;
 use crate::events::{Entity, Key};
 use crate::network::managed::Managed;
 use crate::network::queue::{Queue, QueueSpec, Site};
-use crate::network::server::{Server, Wire};
+use crate::network::server::{Server, ServerTotals, Service, Wire};
 use crate::packet::Packet;
 use crate::random::Stream;
 use crate::ring::Ring;
 use crate::scenario::{LinkSpec, Scenario};
 use crate::time::Time;
 use crate::transport::ns2;
+
+/// Where a packet comes out that a link has served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passage {
+    /// At the other end.
+    Through,
+    /// There, but after the end of the run.
+    Late,
+    /// Nowhere: the wire loses it.
+    Lost,
+}
 
 /// One direction of a wire, at work. Aligned to cache lines: each hop touches one of many.
 #[derive(Clone, Debug)]
@@ -91,9 +103,24 @@ impl Link {
         }
     }
 
+    /// A packet was granted a service: the packet with what that writes on it, and where it comes out.
+    #[inline(always)]
+    pub fn pass(&mut self, packet: Packet, service: &Service) -> (Packet, Passage) {
+        let packet = packet.served(service.start, service.precedence);
+        let packet = if service.marked { packet.marked() } else { packet };
+        if self.server.ends_before(service.delivery) {
+            self.note_late();
+            (packet, Passage::Late)
+        } else if self.lossy && self.loses_next() {
+            (packet.lost(), Passage::Lost)
+        } else {
+            (packet, Passage::Through)
+        }
+    }
+
     /// Whether the wire loses the packet that it transmits next. Draws in order of transmission.
     #[cold]
-    pub fn loses_next(&mut self) -> bool {
+    fn loses_next(&mut self) -> bool {
         let rare = &mut *self.rare;
         let loses = rare.loss.as_mut().is_some_and(|loss| loss.stream.chance(loss.probability));
         rare.packets_lost += u64::from(loses);
@@ -102,8 +129,27 @@ impl Link {
 
     /// A packet was admitted that does not come out at the other end before the run ends.
     #[cold]
-    pub fn note_late(&mut self) {
+    fn note_late(&mut self) {
         self.rare.packets_late += 1;
+    }
+
+    /// What it did before the end of the run.
+    #[must_use]
+    pub fn totals(&self) -> ServerTotals {
+        let line = self.server.totals();
+        self.managed.as_ref().map_or(line, |managed| managed.totals(line, self.server.end()))
+    }
+
+    /// Packets that its queue has dropped so far.
+    #[must_use]
+    pub fn refused(&self) -> u64 {
+        self.managed.as_ref().map_or_else(|| self.server.dropped(), |managed| managed.dropped())
+    }
+
+    /// How long packets waited that went on the line before the end of the run.
+    #[must_use]
+    pub fn queueing(&self) -> Summary {
+        self.managed.as_ref().map_or_else(|| self.server.queueing().summary(), |managed| managed.queueing().summary())
     }
 
     /// Packets that the wire lost before the end of the run.

@@ -6,16 +6,37 @@
 //! made at that event, in order, and the link has one event for each packet, its delivery, as others have. A
 //! packet that is on the line has a delivery to come, so none is made too late. Two cost an event more: a probe that
 //! must see packets in order, at each departure; and a queue that shapes, where no delivery comes after the next packet
-//! may go.
+//! may go. Where links are worked through epoch by epoch, the decisions of an epoch are made when all that arrives in it
+//! is there.
 
 use crate::delays::Delays;
 use crate::events::Key;
-use crate::network::fabric::Fabric;
-use crate::network::queue::{Held, Lost, OnLine, QueueSpec, Site, Waiting};
-use crate::network::server::{ServerTotals, Wire, wait_s};
+use crate::network::link::{Link, Passage};
+use crate::network::queue::{FlowKey, Held, Lost, OnLine, QueueSpec, Refusal, Site, Waiting};
+use crate::network::server::{Server, ServerTotals, Service, Wire, wait_s};
 use crate::packet::Packet;
-use crate::probe::{Probe, Seen};
 use crate::time::Time;
+
+/// What lies around a link, and what becomes there of the packets that its queue held.
+pub trait Surroundings {
+    /// Each departure is an event of its own, for someone who must see packets in order.
+    const SEES_DEPARTURES: bool;
+
+    /// A packet joins the queue.
+    fn joins(&mut self, packet: &Packet, at: Key);
+
+    /// The queue loses a packet, which had waited there or had just come.
+    fn loses(&mut self, packet: &Packet, at: Key, refusal: Refusal, had_waited: bool);
+
+    /// A packet goes on the line, whose server this is.
+    fn goes_on_line(&mut self, packet: &Packet, at: Key, server: &Server);
+
+    /// A packet was served by the link.
+    fn served(&mut self, link: &mut Link, packet: Packet, passage: Passage, service: &Service);
+
+    /// The next packet goes on the line at `at`, and no delivery comes after that.
+    fn wake(&mut self, at: Key);
+}
 
 /// The packets that wait for a line.
 #[derive(Clone, Debug)]
@@ -120,171 +141,131 @@ impl Managed {
     }
 }
 
-impl<P: Probe> Fabric<P> {
-    /// Offers a packet to a link whose queue decides at departure.
-    pub(super) fn offer_managed(&mut self, index: u32, packet: Packet, now: Key) {
-        self.catch_up(index, now);
-        let key = self.keys[self.paths.flow_at(packet.position()) as usize][usize::from(packet.is_reverse())];
-        let link = &mut self.links[index as usize];
-        let on_line = link.server.advance(now);
-        let Some(managed) = link.managed.as_deref_mut() else { return };
-        let (on_line, seen) = (managed.on_line(on_line), Seen::new(&packet, &self.paths));
+impl Managed {
+    /// A packet comes to the link, after the decisions that precede it.
+    fn join<S: Surroundings>(&mut self, link: &mut Link, packet: Packet, key: FlowKey, now: Key, around: &mut S) {
+        self.decide_until(link, now, around);
+        let on_line = self.on_line(link.server.advance(now));
         let waiting = Waiting { packet, since_s: now.time.seconds(), key, marked: false };
-        let mut lost = std::mem::take(&mut managed.lost);
-        match managed.queue.join(waiting, on_line, &mut lost) {
+        let mut lost = std::mem::take(&mut self.lost);
+        match self.queue.join(waiting, on_line, &mut lost) {
             Ok(()) => {
-                managed.bytes += u64::from(packet.size());
-                self.probe.queued(now, index, seen);
+                self.bytes += u64::from(packet.size());
+                around.joins(&packet, now);
             }
             Err(refusal) => {
-                managed.dropped += 1;
-                self.probe.dropped(now, index, seen, self.nodes.drop_reason(index, refusal));
-                self.lose(packet.position(), packet.is_reverse(), packet.blocks());
+                self.dropped += 1;
+                around.loses(&packet, now, refusal, false);
             }
         }
-        self.discard(index, &mut lost, now);
-        let link = &mut self.links[index as usize];
-        let Some(managed) = link.managed.as_deref_mut() else { return };
-        let ready = managed.queue.ready_s() <= now.time.seconds();
+        self.discard(lost, now, around);
+        let ready = self.queue.ready_s() <= now.time.seconds();
         if on_line.packets == 0 && ready {
-            self.decide(index, now);
+            self.decide(link, now, around);
         }
         if !ready {
-            self.wake_shaped(index);
+            self.wake_shaped(link, around);
         }
-        if let Some(managed) = &mut self.links[index as usize].managed {
-            managed.most_waiting = managed.most_waiting.max(managed.queue.len());
-        }
+        self.most_waiting = self.most_waiting.max(self.queue.len());
     }
 
-    /// Makes an event for the next packet to go on the line of a link, if one waits and no delivery comes after that.
+    /// When the next packet goes on the line, if one waits.
+    fn next_due(&self, link: &Link) -> Option<Key> {
+        (!self.queue.is_empty()).then(|| self.due(link.server.free()))
+    }
+
+    /// Has an event made for the next packet to go on the line, if one waits and no delivery comes after that.
     #[cold]
-    fn wake_shaped(&mut self, index: u32) {
-        let link = &mut self.links[index as usize];
-        let Some(managed) = link.managed.as_deref_mut().filter(|managed| !managed.queue.is_empty()) else { return };
-        let free = link.server.free();
-        let due = managed.due(free);
-        if due.time > free.time && (P::SEES_PACKETS || due.time > managed.delivery) && due != managed.woken {
-            managed.woken = due;
-            self.queue.push(due);
+    fn wake_shaped<S: Surroundings>(&mut self, link: &Link, around: &mut S) {
+        let Some(due) = self.next_due(link) else { return };
+        let waits = due.time > link.server.free().time;
+        if waits && (S::SEES_DEPARTURES || due.time > self.delivery) && due != self.woken {
+            self.woken = due;
+            around.wake(due);
         }
     }
 
-    /// Makes the decisions of a link, if its queue makes any at departures, that precede `now`.
-    #[inline]
-    pub fn catch_up(&mut self, index: u32, now: Key) {
-        if self.links.get(index as usize).is_some_and(|link| link.managed.is_some()) {
-            self.make_decisions(index, now);
-        }
-    }
-
-    /// Makes the decisions that precede the event `key` of the link itself. False if that event was there for
-    /// a departure only.
-    #[cold]
-    pub(super) fn advance(&mut self, index: u32, key: Key) -> bool {
-        self.make_decisions(index, key);
-        self.links[index as usize].next_delivery() == Some(key)
-    }
-
-    #[cold]
-    fn make_decisions(&mut self, index: u32, now: Key) {
-        loop {
-            let link = &mut self.links[index as usize];
-            let Some(managed) = link.managed.as_deref_mut() else { return };
-            if managed.idle {
-                return;
-            }
+    /// Makes the decisions that precede `now`.
+    fn decide_until<S: Surroundings>(&mut self, link: &mut Link, now: Key, around: &mut S) {
+        while !self.idle {
             // There was a packet on the line. Its delivery, which may be in the same instant and has the same key, comes
             // after its departure.
             let free = link.server.free();
-            let due = managed.due(free);
+            let due = self.due(free);
             if due > now {
                 if due.time > free.time {
-                    self.wake_shaped(index);
+                    self.wake_shaped(link, around);
                 }
                 return;
             }
-            self.decide(index, due);
+            self.decide(link, due, around);
         }
     }
 
     /// The line is free at `at`: the next packet goes on it.
-    fn decide(&mut self, index: u32, at: Key) {
-        let (end, link) = (self.end, &mut self.links[index as usize]);
-        let Some(managed) = link.managed.as_deref_mut() else { return };
-        let mut lost = std::mem::take(&mut managed.lost);
-        let next = managed.queue.next(at.time, &mut lost);
-        managed.idle = next.is_none();
-        self.discard(index, &mut lost, at);
-        let Some(Waiting { mut packet, since_s, marked, .. }) = next else { return };
-        self.probe.dequeued(at, index, Seen::new(&packet, &self.paths));
-        let link = &mut self.links[index as usize];
-        let service = link.server.transmit(at, packet.size());
-        if packet.ends_round() {
-            self.saturation.pass(packet, at.time, || link.server.busy_until(at.time));
-        }
-        if let Some(managed) = &mut link.managed {
-            managed.on_line_bytes = u64::from(packet.size());
-            managed.delivery = service.delivery;
-            managed.bytes -= managed.on_line_bytes;
-            managed.waiting_s += at.time.seconds() - since_s;
-            managed.waits.add(wait_s(since_s, at.time.seconds()));
-            managed.marked += u64::from(marked);
-        }
-        packet = packet.served(service.start, service.precedence);
-        if marked {
-            packet = packet.marked();
-        }
-        if service.delivery >= end {
-            link.note_late();
-        } else if link.lossy && link.loses_next() {
-            packet = packet.lost();
-        }
-        let key = |time| Key::new(time, service.start, service.precedence, self.first_link + index);
-        if link.flight.is_empty() {
-            self.queue.push(key(service.delivery));
-        }
-        link.flight.push_back(packet);
-        if P::SEES_PACKETS {
-            self.queue.push(key(service.departure));
-        }
+    fn decide<S: Surroundings>(&mut self, link: &mut Link, at: Key, around: &mut S) {
+        let mut lost = std::mem::take(&mut self.lost);
+        let next = self.queue.next(at.time, &mut lost);
+        self.idle = next.is_none();
+        self.discard(lost, at, around);
+        let Some(Waiting { packet, since_s, marked, .. }) = next else { return };
+        let service = Service { marked, ..link.server.transmit(at, packet.size()) };
+        around.goes_on_line(&packet, at, &link.server);
+        self.on_line_bytes = u64::from(packet.size());
+        self.delivery = service.delivery;
+        self.bytes -= self.on_line_bytes;
+        self.waiting_s += at.time.seconds() - since_s;
+        self.waits.add(wait_s(since_s, at.time.seconds()));
+        self.marked += u64::from(marked);
+        let (packet, passage) = link.pass(packet, &service);
+        around.served(link, packet, passage, &service);
     }
 
-    /// Counts packets of the queue of a link as lost, and gives their list back.
-    fn discard(&mut self, index: u32, lost: &mut Lost, at: Key) {
+    /// Counts packets of the queue as lost, and keeps the memory of their list.
+    fn discard<S: Surroundings>(&mut self, mut lost: Lost, at: Key, around: &mut S) {
         for (Waiting { packet, since_s, .. }, refusal) in lost.drain(..) {
-            let reason = self.nodes.drop_reason(index, refusal);
-            if let Some(managed) = &mut self.links[index as usize].managed {
-                managed.dropped += 1;
-                managed.bytes -= u64::from(packet.size());
-                managed.waiting_s += at.time.seconds() - since_s;
-            }
-            self.probe.discarded(at, index, Seen::new(&packet, &self.paths), reason);
-            self.lose(packet.position(), packet.is_reverse(), packet.blocks());
+            self.dropped += 1;
+            self.bytes -= u64::from(packet.size());
+            self.waiting_s += at.time.seconds() - since_s;
+            around.loses(&packet, at, refusal, true);
         }
-        if let Some(managed) = &mut self.links[index as usize].managed {
-            managed.lost = std::mem::take(lost);
-        }
+        self.lost = lost;
+    }
+}
+
+impl Link {
+    /// With the packets that wait, if the queue decides at departure.
+    fn managing<T>(&mut self, act: impl FnOnce(&mut Managed, &mut Self) -> T) -> Option<T> {
+        let mut managed = self.managed.take()?;
+        let value = act(&mut managed, self);
+        self.managed = Some(managed);
+        Some(value)
     }
 
-    /// When a link will have room, perhaps, for a packet for which it has none at `now`: at its next departure.
-    /// Nothing if it has room, or if nothing is ahead that could make some.
-    pub(super) fn next_room(&mut self, index: u32, size: u32, now: Key) -> Option<Key> {
-        self.catch_up(index, now);
-        let link = &mut self.links[index as usize];
-        let Some(managed) = &link.managed else { return link.server.next_room(now, size) };
-        let on_line = managed.on_line(link.server.advance(now));
+    /// Offers a packet, whose key is `key`, to the link, whose queue decides at departure.
+    pub fn join<S: Surroundings>(&mut self, packet: Packet, key: FlowKey, now: Key, around: &mut S) {
+        self.managing(|managed, link| managed.join(link, packet, key, now, around));
+    }
+
+    /// Makes the decisions at departures, if there are any, that precede `now`.
+    pub fn decide_until<S: Surroundings>(&mut self, now: Key, around: &mut S) {
+        self.managing(|managed, link| managed.decide_until(link, now, around));
+    }
+
+    /// When the next packet goes on the line that waits for a decision.
+    #[must_use]
+    pub fn next_due(&self) -> Option<Key> {
+        self.managed.as_ref()?.next_due(self)
+    }
+
+    /// When there will be room, perhaps, for a packet for which there is none at `now`, up to which decisions are made:
+    /// at the next departure. Nothing if there is room, or if nothing is ahead that could make some.
+    pub fn next_room(&mut self, size: u32, now: Key) -> Option<Key> {
+        let Some(managed) = &self.managed else { return self.server.next_room(now, size) };
+        let on_line = managed.on_line(self.server.advance(now));
         if on_line.packets == 0 && managed.queue.is_empty() || managed.queue.has_room(size, on_line) {
             return None;
         }
-        Some(managed.due(link.server.free()))
-    }
-
-    /// The run is over: nothing happens from its end on.
-    pub fn finish(&mut self) {
-        for index in 0..self.links.len() as u32 {
-            self.catch_up(index, Key::planned(self.end, 0));
-        }
-        self.probe.finish(self.end);
+        Some(managed.due(self.server.free()))
     }
 }

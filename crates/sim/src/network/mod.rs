@@ -2,6 +2,7 @@
 //! node to node.
 
 pub mod ahead;
+mod around;
 pub mod background;
 mod below_transports;
 pub mod confluence;

@@ -139,7 +139,7 @@ impl<P: Probe> Fabric<P> {
             let next = || self.paths.at(packet.position() + 1).server().map(|stop| self.link_behind(stop));
             let link = from.or_else(next).unwrap_or_default();
             self.probe.dropped(now, link, Seen::new(&packet, &self.paths), DropReason::InputRing);
-            self.lose(packet.position(), packet.is_reverse(), packet.blocks());
+            self.lose(&packet);
             return;
         }
         node.packets.push_back(packet);
@@ -300,7 +300,10 @@ impl<P: Probe> Fabric<P> {
 
     fn room(&mut self, stop: u32, size: u32, now: Key) -> Room {
         let takes = match self.place(stop) {
-            Place::Link => return self.next_room(stop, size, now).map_or(Room::Now, Room::At),
+            Place::Link => {
+                self.catch_up(stop, now);
+                return self.links[stop as usize].next_room(size, now).map_or(Room::Now, Room::At);
+            }
             Place::Gate(gate) => self.gate_takes(gate, size, now),
             Place::Processor(node) => self.nodes.list[node].takes(Node::OWN, size),
         };

@@ -3,6 +3,7 @@
 use crate::delays::Summary;
 use crate::events::Key;
 use crate::network::fabric::Fabric;
+use crate::network::gate::Gate;
 use crate::network::server::ServerTotals;
 use crate::probe::Probe;
 use crate::time::Time;
@@ -23,11 +24,7 @@ impl<P> Fabric<P> {
     /// Packets that the queue of a link has dropped so far.
     #[must_use]
     pub fn refused(&self, link: u32) -> u64 {
-        match (self.gates.of(link), &self.links[link as usize].managed) {
-            (Some(gate), _) => gate.dropped(),
-            (None, Some(managed)) => managed.dropped(),
-            (None, None) => self.links[link as usize].server.dropped(),
-        }
+        self.gates.of(link).map_or_else(|| self.links[link as usize].refused(), Gate::dropped)
     }
 
     /// Whether a link had something to transmit throughout, from `since` to `now`, up to which its decisions
@@ -43,24 +40,14 @@ impl<P> Fabric<P> {
     /// What a link and its queue did before the end of the run.
     #[must_use]
     pub fn totals(&self, link: u32) -> ServerTotals {
-        let whole = &self.links[link as usize];
-        let line = whole.server.totals();
-        match (self.gates.of(link), &whole.managed) {
-            (Some(gate), _) => gate.totals(line, self.end),
-            (None, Some(managed)) => managed.totals(line, self.end),
-            (None, None) => line,
-        }
+        let line = self.links[link as usize].totals();
+        self.gates.of(link).map_or(line, |gate| gate.totals(line, self.end))
     }
 
     /// How long packets waited at a link that went on the line before the end of the run.
     #[must_use]
     pub fn queueing(&self, link: u32) -> Summary {
-        let whole = &self.links[link as usize];
-        match (self.gates.of(link), &whole.managed) {
-            (Some(gate), _) => gate.queueing().summary(),
-            (None, Some(managed)) => managed.queueing().summary(),
-            (None, None) => whole.server.queueing().summary(),
-        }
+        self.gates.of(link).map_or_else(|| self.links[link as usize].queueing(), |gate| gate.queueing().summary())
     }
 
     /// Seconds from `now`, up to which its decisions are made, until a link has sent what is on the line and waits.

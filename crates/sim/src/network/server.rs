@@ -255,6 +255,19 @@ impl Server {
         self.entity
     }
 
+    /// When the run ends.
+    #[must_use]
+    pub fn end(&self) -> Time {
+        Time::new(self.end)
+    }
+
+    /// Whether the run ends before `time`, or then.
+    #[inline]
+    #[must_use]
+    pub fn ends_before(&self, time: Time) -> bool {
+        time.seconds() >= self.end
+    }
+
     #[inline]
     fn timing(&mut self, size: u32) -> &mut Timing {
         if self.recent.size == size { &mut self.recent } else { self.other_timing(size) }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::clock::Clock;
 use super::flows::{self, FlowHosts, FlowPaths};
-use super::line::Line;
 use super::parts::Parts;
 use super::plan::{Plan, Stop};
 use super::region::{Place, Region};
@@ -45,7 +44,7 @@ pub(super) fn region(
     let (clock, end) = (Clock::new(plan.window_s, scenario.duration_s), Time::new(scenario.duration_s));
     let is_here = |node: u32| parts.of_node[node as usize] == part;
     let links = Link::all(scenario, Entities::new(scenario).first_link, end);
-    let lines = links.into_iter().zip(&scenario.links).map(|(link, spec)| Line::new(link, spec.to));
+    let ends = scenario.links.iter().map(|spec| spec.to).collect();
     let looks = Looks { interval_s: scenario.observe.interval_s, periods: scenario.observe.periods.clone(), end };
     let looks = Arc::new(looks);
     let mut calendar = Calendar::new(clock, end);
@@ -90,7 +89,7 @@ pub(super) fn region(
         Stop::Host(host) => is_here(paths.nodes[host as usize]).then_some(stop),
     });
     Ok(Region::new(
-        lines.collect(),
+        (links, ends),
         (places, groups.len()),
         (scatter, flows),
         Arc::clone(routes),

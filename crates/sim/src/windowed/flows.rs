@@ -12,7 +12,8 @@ use crate::error::ScenarioError;
 use crate::events::Key;
 use crate::hosts::{Entities, Hosts};
 use crate::network::flow_delays::FlowDelays;
-use crate::network::saturation::{Full, Saturation};
+use crate::network::queue::FlowKey;
+use crate::network::saturation::Saturation;
 use crate::network::topology::Paths;
 use crate::packet::Packet;
 use crate::scenario::{FlowSpec, Scenario, TrafficSpec, TransportSpec};
@@ -86,6 +87,8 @@ pub struct FlowHosts {
     pub dropped: Vec<u64>,
     /// The paths of all.
     pub paths: Arc<FlowPaths>,
+    /// For each flow, whose its packets and its ACKs are.
+    keys: Vec<[FlowKey; 2]>,
     /// What hosts have to do in the present epoch, by host.
     agendas: Vec<Agenda>,
     /// Of each flow, the other part in which it sends, if it does.
@@ -109,6 +112,7 @@ impl FlowHosts {
             saturation: Saturation::new(scenario, &paths.paths),
             dropped: vec![0; scenario.flows.len()],
             paths: Arc::clone(paths),
+            keys: scenario.flows.iter().map(|flow| FlowKey::of(scenario, flow)).collect(),
             agendas: paths.nodes.iter().map(|_| Agenda::new()).collect(),
             elsewhere,
         })
@@ -164,10 +168,10 @@ impl FlowHosts {
         self.dropped[self.paths.paths.flow_at(packet.position()) as usize] += u64::from(!packet.is_reverse());
     }
 
-    /// A packet joins a link that has been busy for so many seconds: what the sender of its flow has to know of that.
-    #[inline]
-    pub fn pass(&mut self, packet: Packet, now: Time, busy_s: impl FnOnce() -> f64) -> Option<Full> {
-        self.saturation.pass(packet, now, busy_s)
+    /// Whose a packet is.
+    #[must_use]
+    pub fn key(&self, packet: &Packet) -> FlowKey {
+        self.keys[self.paths.paths.flow_at(packet.position()) as usize][usize::from(packet.is_reverse())]
     }
 }
 

@@ -10,20 +10,19 @@ use std::sync::Arc;
 
 use crate::error::ScenarioError;
 use crate::hosts::checks::{check_recovery, check_scatter_sizes, check_tcp_size};
-use crate::network::managed::Managed;
-use crate::network::queue::Site as QueueSite;
+use crate::network::link::Link;
 use crate::scenario::{Scenario, TrafficSpec, TransportSpec};
 use crate::simulation::Interrupted;
 use crate::time::Time;
 
 pub mod active;
+mod beyond;
 mod build;
 pub mod clock;
 pub mod exchange;
 pub mod flows;
 pub mod inbox;
 pub mod intervals;
-pub mod line;
 pub mod parts;
 pub mod plan;
 pub mod region;
@@ -39,7 +38,6 @@ pub use turns::Progress;
 
 use clock::{Clock, Window};
 use flows::{FlowHosts, FlowPaths};
-use line::Line;
 use parts::Parts;
 use region::{Counted, Region};
 use routes::Routes;
@@ -122,7 +120,7 @@ impl<'a> Windowed<'a> {
     pub fn run(&mut self, watch: impl FnMut(&Progress) -> bool) -> Result<(), Interrupted> {
         self.windows = turns::work(&mut self.regions, self.span, watch);
         for region in &mut self.regions {
-            region.finish();
+            region.finish(self.windows);
         }
         if self.windows < self.span.windows() { Err(Interrupted) } else { Ok(()) }
     }
@@ -155,9 +153,9 @@ impl<'a> Windowed<'a> {
         self.regions[self.part_of[node as usize] as usize].flows.as_deref().expect("there are flows")
     }
 
-    fn line(&self, link: u32) -> &Line {
+    fn at_work(&self, link: u32) -> &Link {
         let part = self.part_of[self.scenario.links[link as usize].from as usize];
-        &self.regions[part as usize].lines[link as usize]
+        &self.regions[part as usize].links[link as usize]
     }
 
     /// What is run.
@@ -167,8 +165,8 @@ impl<'a> Windowed<'a> {
     }
 
     /// All links.
-    pub(crate) fn lines(&self) -> impl Iterator<Item = &Line> {
-        (0..self.scenario.links.len() as u32).map(|link| self.line(link))
+    pub(crate) fn links_at_work(&self) -> impl Iterator<Item = &Link> {
+        (0..self.scenario.links.len() as u32).map(|link| self.at_work(link))
     }
 
     /// What was counted of each group of users.
@@ -238,12 +236,12 @@ fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
     }
     scenario.scatter.iter().try_for_each(check_scatter_sizes)?;
     for link in &scenario.links {
-        if link.flow_control || Managed::new(&link.queue, QueueSite::new(scenario, link)).is_some() {
+        if link.flow_control {
             return Err(ScenarioError::Link {
                 link: link.name.clone(),
-                key: "queue.kind",
-                value: format!("{:?}", link.queue.kind()),
-                expected: format!("{several}, a queue that decides on arrival, without flow control"),
+                key: "flow_control",
+                value: "true".into(),
+                expected: format!("no flow control {several}"),
             });
         }
     }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::active::Active;
+use super::beyond::Beyond;
 use super::clock::{Clock, Window};
 use super::exchange::{Export, Post};
 use super::flows::{self, FlowHosts, FlowPaths};
 use super::inbox::{AHEAD, Arrival, Inbox, Sorter};
-use super::line::{Fate, Line};
 use super::plan::Stop;
 use super::routes::Routes;
 use super::scatter::Scatter;
@@ -15,7 +15,10 @@ use super::users::counts::{ByKind, Row};
 use super::users::outlet::{Calendar, Due, Next, Router};
 use super::users::site::{Shared, Site};
 use super::wheel::Wheel;
-use crate::packet::Packet;
+use crate::events::Key;
+use crate::network::link::Link;
+use crate::network::managed::Surroundings;
+use crate::network::queue::Refusal;
 use crate::time::Time;
 use crate::transport::sack::SackSlab;
 
@@ -58,7 +61,9 @@ impl Counted {
 #[derive(Debug)]
 pub struct Region {
     /// All links of the network; those of other parts stay idle.
-    pub lines: Vec<Line>,
+    pub links: Vec<Link>,
+    /// The node at the end of each.
+    ends: Vec<u32>,
     /// The places with users.
     pub places: Vec<Place>,
     /// Of each group of users.
@@ -75,6 +80,8 @@ pub struct Region {
     calendar: Calendar,
     /// Links that end here and keep packets, by the window in which the first comes out.
     keeping: Wheel<u32>,
+    /// Links whose queues hold packets, by the window in which the next goes on the line.
+    holding: Wheel<u32>,
     /// The arrivals that are worked through.
     arrivals: Vec<Arrival>,
     /// The links that are.
@@ -101,7 +108,7 @@ impl Region {
     /// through in `order`, and `abroad` says of each link in which other part it ends.
     #[must_use]
     pub fn new(
-        lines: Vec<Line>,
+        (links, ends): (Vec<Link>, Vec<u32>),
         (places, groups): (Vec<Place>, usize),
         (scatter, flows): (Vec<Scatter>, Option<Box<FlowHosts>>),
         routes: Arc<Routes>,
@@ -130,6 +137,7 @@ impl Region {
             active,
             calendar,
             keeping: Wheel::default(),
+            holding: Wheel::default(),
             arrivals: Vec::new(),
             again: Vec::new(),
             due: Vec::new(),
@@ -137,7 +145,8 @@ impl Region {
             sacks: SackSlab::default(),
             counted: vec![Counted::default(); groups],
             letters: vec![Vec::new(); parts as usize],
-            lines,
+            links,
+            ends,
             places,
             scatter,
             paths: flows.as_ref().map(|flows| Arc::clone(&flows.paths)),
@@ -169,13 +178,14 @@ impl Region {
 
     /// Goes on to the first window after `window`, which is done, in which something may happen, or to `until`.
     pub fn go_on(&mut self, window: Window, until: Window) -> Window {
-        let Self { active, calendar, keeping, scatter, .. } = self;
+        let Self { active, calendar, keeping, holding, scatter, .. } = self;
         let next = active.next(window).unwrap_or(until).min(until);
         if next > window + 1 {
             // Few windows are empty where windows are long.
-            let wheels = keeping.next().into_iter().chain(calendar.next());
+            let wheels = keeping.next().into_iter().chain(holding.next()).chain(calendar.next());
             let next = wheels.chain(scatter.iter().filter_map(Scatter::next)).fold(next, Window::min);
             keeping.turn_to(next);
+            holding.turn_to(next);
             calendar.turn_to(next);
             scatter.iter_mut().for_each(|group| group.turn_to(next));
             return next;
@@ -183,78 +193,81 @@ impl Region {
         next
     }
 
-    /// What was on its way for long and reaches the end of its link in this window goes on to its next stop.
+    /// What was on its way for long and reaches the end of its link in this window goes on to its next stop, and links
+    /// that hold packets whose turn has come have something to do.
     fn deliver(&mut self, window: Window) {
-        let Self { lines, inboxes, active, keeping, routes, paths, clock, .. } = self;
+        let Self { links, ends, inboxes, active, keeping, holding, routes, paths, clock, .. } = self;
         let until = clock.end(window).min(self.end);
         // Those that still keep some join the wheel again.
         let mut again = std::mem::take(&mut self.again);
         keeping.take(|index| again.push(index));
         keeping.turn();
         for index in again.drain(..) {
-            let line = &mut lines[index as usize];
-            let mut router = Router { next: next(paths.as_deref(), routes, line.to), inboxes, active };
-            if let Some(next) = line.deliver(until, |arrival| router.pass_on(window, arrival)) {
-                keeping.push(clock.window(next).max(window + 1), index);
+            let link = &mut links[index as usize];
+            let next = next(paths.as_deref(), routes, ends[index as usize]);
+            let mut router = Router { next, inboxes, active };
+            while let Some(key) = link.next_delivery() {
+                if key.time >= until {
+                    keeping.push(clock.window(key.time).max(window + 1), index);
+                    break;
+                }
+                if let Some(packet) = link.flight.pop_front() {
+                    router.pass_on(window, Arrival::served(key.time, packet, key.entity()));
+                }
             }
         }
         self.again = again;
+        holding.take(|index| active.add(window, inboxes[index as usize].place()));
+        holding.turn();
     }
 
-    /// A link serves all that arrives in this window.
+    /// A link serves all that arrives in this window, and makes the decisions of it.
     fn serve(&mut self, index: u32, window: Window) {
-        let Self { lines, inboxes, active, arrivals, sorter, routes, paths, scatter, flows, sacks, clock, .. } = self;
+        let Self { links, inboxes, active, arrivals, sorter, routes, paths, letters, scatter, flows, sacks, clock, .. } = self;
         inboxes[index as usize].swap(window, arrivals);
-        let line = &mut lines[index as usize];
-        let kept = line.keeps();
+        let link = &mut links[index as usize];
+        let kept = !link.flight.is_empty();
+        let abroad = self.abroad[index as usize];
+        let router = Router { next: next(paths.as_deref(), routes, self.ends[index as usize]), inboxes, active };
         // What comes out soon goes to its next stop at once.
-        let ahead = if self.abroad[index as usize].is_some() { 0 } else { window + AHEAD };
-        let mut router = Router { next: next(paths.as_deref(), routes, line.to), inboxes, active };
+        let ahead = if abroad.is_some() { 0 } else { window + AHEAD };
+        let mut beyond = Beyond { router, ahead, clock: *clock, letters, scatter, flows: flows.as_deref_mut(), sacks };
         for &(_, place) in sorter.sort(arrivals) {
-            let arrival = &arrivals[place as usize];
-            let fate = line.take(arrival, self.end);
-            if let Some(flows) = flows.as_deref_mut()
-                && arrival.packet.ends_round()
-                && !matches!(fate, Fate::Refused)
-            {
-                let at = arrival.time();
-                let full = flows.pass(arrival.packet, at, || line.link.server.busy_until(at));
-                if let Some((full, part)) = full.zip(flows.sender_elsewhere(&arrival.packet)) {
-                    self.letters[part as usize].push(Export::Full(full));
+            let Arrival { packet, .. } = arrivals[place as usize];
+            let now = arrivals[place as usize].key();
+            match link.server.offer(now, packet.size(), packet.is_capable()) {
+                Ok(service) => {
+                    beyond.goes_on_line(&packet, now, &link.server);
+                    let (packet, passage) = link.pass(packet, &service);
+                    beyond.served(link, packet, passage, &service);
                 }
+                Err(Refusal::Elsewhere) => link.join(packet, beyond.key(&packet), now, &mut beyond),
+                Err(refusal) => beyond.loses(&packet, now, refusal, false),
             }
-            let lost_at = match fate {
-                Fate::Served(next) => {
-                    let window = clock.window(next.time());
-                    if window < ahead {
-                        router.pass_on(window, next)
-                    } else {
-                        line.keep(next.packet)
-                    }
-                    continue;
-                }
-                Fate::Late => continue,
-                Fate::Refused => arrival.time(),
-                Fate::Lost(time) => time,
-            };
-            lose(&arrival.packet, lost_at, scatter, sacks);
-            flows.iter_mut().for_each(|flows| flows.lose(&arrival.packet));
         }
         arrivals.clear();
+        if link.managed.is_some() {
+            let until = clock.end(window).min(self.end);
+            link.decide_until(Key::planned(until, 0), &mut beyond);
+            if let Some(due) = link.next_due() {
+                self.holding.push(clock.window(due.time).max(window + 1), index);
+            }
+        }
         inboxes[index as usize].swap(window, arrivals);
-        match self.abroad[index as usize] {
+        match abroad {
             Some(part) => self.export(index, part),
-            None if !kept => watch(index, &self.lines[index as usize], &mut self.keeping, self.clock),
+            None if !kept => watch(index, &mut self.links[index as usize], &mut self.keeping, self.clock),
             None => {}
         }
     }
 
+    /// Hands over what a link has served, to the part that has its other end.
     fn export(&mut self, link: u32, part: u32) {
-        let Self { lines, letters, sacks, .. } = self;
-        lines[link as usize].export(|packet| {
+        let Self { links, letters, sacks, .. } = self;
+        while let Some(packet) = links[link as usize].flight.pop_front() {
             let blocks = packet.blocks().map(|handle| sacks.take(handle));
             letters[part as usize].push(Export::Packet { link, packet, blocks });
-        });
+        }
     }
 
     /// Leaves what goes to other parts in this turn.
@@ -266,7 +279,7 @@ impl Region {
 
     /// Takes what comes from other parts in this turn.
     pub fn take(&mut self, post: &Post, turn: u64, part: usize) {
-        let Self { lines, sacks, keeping, flows, clock, .. } = self;
+        let Self { links, sacks, keeping, flows, clock, .. } = self;
         post.take(turn, part, |letter| {
             let (link, packet, blocks) = match letter {
                 Export::Packet { link, packet, blocks } => (link, packet, blocks),
@@ -279,11 +292,11 @@ impl Region {
                 None => packet,
                 Some((blocks, echo)) => packet.with_blocks(sacks.put(blocks, echo), 0),
             };
-            let line = &mut lines[link as usize];
-            let kept = line.keeps();
-            line.keep(packet);
+            let flight = &mut links[link as usize].flight;
+            let kept = !flight.is_empty();
+            flight.push_back(packet);
             if !kept {
-                watch(link, line, keeping, *clock);
+                watch(link, &mut links[link as usize], keeping, *clock);
             }
         });
     }
@@ -364,8 +377,13 @@ impl Region {
         }
     }
 
-    /// Counts what was not counted yet, at the end.
-    pub fn finish(&mut self) {
+    /// Decides and counts what was not yet, when `epochs` are done.
+    pub fn finish(&mut self, epochs: Window) {
+        for index in 0..self.links.len() as u32 {
+            if self.links[index as usize].managed.is_some() {
+                self.serve(index, epochs.saturating_sub(1));
+            }
+        }
         for Place { site, group, .. } in &mut self.places {
             site.finish(&mut self.counted[*group].rows);
         }
@@ -381,7 +399,7 @@ impl Region {
     /// Packets that have crossed links and interfaces.
     #[must_use]
     pub fn packet_hops(&self) -> u64 {
-        let links: u64 = self.lines.iter().map(|line| line.link.packets_delivered()).sum();
+        let links: u64 = self.links.iter().map(|link| link.packets_delivered()).sum();
         links + self.places.iter().map(|place| place.site.packet_hops()).sum::<u64>()
     }
 
@@ -394,7 +412,7 @@ impl Region {
     /// Random numbers drawn.
     #[must_use]
     pub fn random_draws(&self) -> u64 {
-        let links: u64 = self.lines.iter().map(|line| line.link.random_draws()).sum();
+        let links: u64 = self.links.iter().map(|link| link.random_draws()).sum();
         let scattered: u64 = self.scatter.iter().map(Scatter::random_draws).sum();
         links + scattered + self.places.iter().map(|place| place.site.random_draws()).sum::<u64>()
     }
@@ -408,19 +426,8 @@ fn next<'a>(paths: Option<&'a FlowPaths>, routes: &'a Routes, node: u32) -> Next
 
 /// A link that kept nothing may keep packets now.
 #[inline]
-fn watch(index: u32, line: &Line, keeping: &mut Wheel<u32>, clock: Clock) {
-    if let Some(next) = line.next_out() {
-        keeping.push(clock.window(next), index);
-    }
-}
-
-/// A packet is lost, at `time`.
-#[cold]
-fn lose(packet: &Packet, time: Time, scatter: &mut [Scatter], sacks: &mut SackSlab) {
-    if let Some(handle) = packet.blocks() {
-        sacks.discard(handle);
-    }
-    if let Some(group) = scatter.iter_mut().find(|group| group.has(packet)) {
-        group.lose(time);
+fn watch(index: u32, link: &mut Link, keeping: &mut Wheel<u32>, clock: Clock) {
+    if let Some(next) = link.next_delivery() {
+        keeping.push(clock.window(next.time), index);
     }
 }

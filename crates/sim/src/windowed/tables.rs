@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::Windowed;
-use super::line::Line;
 use super::region::Counted;
 use super::scatter::ScatterCounts;
 use super::users::counts::{Kind, Row, Transfers, WINDOW_UNIT};
@@ -214,17 +213,17 @@ impl Finished for Windowed<'_> {
     }
 
     fn link(&self, link: u32) -> LinkRow {
-        let Line { link, .. } = self.line(link);
-        (link.server.until(self.until(), link.server.totals()), link.packets_lost(), link.server.queueing().summary())
+        let link = self.at_work(link);
+        (link.server.until(self.until(), link.totals()), link.packets_lost(), link.queueing())
     }
 
     fn delivered_and_refused(&self, link: u32) -> (u64, u64) {
-        let Line { link, .. } = self.line(link);
-        (link.packets_delivered(), link.server.dropped())
+        let link = self.at_work(link);
+        (link.packets_delivered(), link.refused())
     }
 
     fn busy_throughout(&self, link: u32, since: Time, until: Time) -> bool {
-        self.line(link).link.server.busy_throughout(since, until)
+        self.at_work(link).server.busy_throughout(since, until)
     }
 
     fn processors(&self) -> &[Node] {

@@ -697,8 +697,6 @@ fn threshold(limit: QueueLimit, step: u32) -> QueueSpec {
 pub const BY_LENGTH: [OtherQueue; 2] = [red, threshold];
 /// Queues that decide when the line is free.
 pub const AT_DEPARTURE: [OtherQueue; 9] = [codel, fq_codel, fq_pie, cobalt, fq_cobalt, cake, dualpi2, drr, strict];
-/// Queues other than drop-tail that decide when a packet comes.
-pub const ON_ARRIVAL: [OtherQueue; 4] = [red, pie, rem, threshold];
 /// All but drop-tail.
 pub const ALL_OTHERS: [OtherQueue; 13] =
     [codel, fq_codel, fq_pie, cobalt, fq_cobalt, cake, dualpi2, drr, strict, red, pie, rem, threshold];

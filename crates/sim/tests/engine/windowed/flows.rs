@@ -1,7 +1,7 @@
 //! Flows processed epoch by epoch have the tables of the loop over events, for epochs of any length and any number of threads.
 
 use crate::engine::common::networks::{
-    ON_ARRIVAL, chains, closed_loop, deltas, dumbbells, dumbbells_of_equals, open_loop, with_queues,
+    ALL_OTHERS, AT_DEPARTURE, chains, closed_loop, deltas, dumbbells, dumbbells_of_equals, open_loop, with_queues,
 };
 use proptest::prelude::*;
 use tightlink_sim::probe::Totals;
@@ -70,7 +70,17 @@ proptest! {
     }
 
     #[test]
-    fn epochs_do_not_show_with_other_queues(scenario in with_queues(closed_loop(), &ON_ARRIVAL)) {
+    fn epochs_do_not_show_with_other_queues(scenario in with_queues(closed_loop(), &ALL_OTHERS)) {
+        epochs_do_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_with_queues_that_hold_packets(scenario in with_queues(open_loop(), &AT_DEPARTURE)) {
+        epochs_do_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_on_chains_with_other_queues(scenario in with_queues(chains(), &ALL_OTHERS)) {
         epochs_do_not_show(&scenario)?;
     }
 

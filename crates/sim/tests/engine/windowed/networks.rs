@@ -9,7 +9,7 @@ use tightlink_sim::scenario::{
     QueueLimit, Recovery, ScatterSpec, SizeShare, UserSite, UsersSpec,
 };
 
-use crate::engine::common::networks::{ON_ARRIVAL, with_queues};
+use crate::engine::common::networks::{ALL_OTHERS, with_queues};
 
 /// What one step of the grid is: `bytes` take `seconds` at `rate_bps`.
 #[derive(Clone, Copy, Debug)]
@@ -277,7 +277,7 @@ fn networks(groups: std::ops::Range<usize>, scattered: std::ops::Range<usize>) -
 
 /// Networks of users and scattered datagrams, with all queues that they may have.
 pub fn mixed() -> impl Strategy<Value = Scenario> {
-    with_queues(networks(1..3, 0..3), &ON_ARRIVAL)
+    with_queues(networks(1..3, 0..3), &ALL_OTHERS)
 }
 
 /// Networks of users, with drop-tail queues.

@@ -158,7 +158,7 @@ impl Tin {
     pub(super) fn push(&mut self, packet: Waiting, hash: u64, filter: AckFilter) -> Option<Waiting> {
         let (number, key) = (self.number_of(hash, &packet.key), packet.key);
         let before = self.flows.get(&number).map(|flow| (flow.set, flow.key));
-        if let Some((Set::Bulk, other)) = before.filter(|(_, other)| other.flow != key.flow) {
+        if let Some((Set::Bulk, other)) = before.filter(|(_, other)| *other != key) {
             // The queue is shared: it counts for the hosts of whoever came last.
             self.count_bulk(&other, false);
             self.count_bulk(&key, true);

@@ -1,0 +1,93 @@
+//! Links whose queue holds packets, among the events of a network.
+
+use crate::events::{Entity, EventQueue, Key};
+use crate::network::fabric::{Fabric, lose};
+use crate::network::link::{Link, Passage};
+use crate::network::managed::Surroundings;
+use crate::network::node::Nodes;
+use crate::network::queue::Refusal;
+use crate::network::saturation::Saturation;
+use crate::network::server::{Server, Service};
+use crate::network::topology::Paths;
+use crate::packet::Packet;
+use crate::probe::{Probe, Seen};
+use crate::transport::sack::SackSlab;
+
+/// A network around one of its links.
+pub(super) struct Around<'a, P> {
+    index: u32,
+    entity: Entity,
+    queue: &'a mut EventQueue,
+    nodes: &'a Nodes,
+    paths: &'a Paths,
+    sacks: &'a mut SackSlab,
+    saturation: &'a mut Saturation,
+    dropped: &'a mut [u64],
+    probe: &'a mut P,
+}
+
+impl<P: Probe> Surroundings for Around<'_, P> {
+    const SEES_DEPARTURES: bool = P::SEES_PACKETS;
+
+    fn joins(&mut self, packet: &Packet, at: Key) {
+        self.probe.queued(at, self.index, Seen::new(packet, self.paths));
+    }
+
+    fn loses(&mut self, packet: &Packet, at: Key, refusal: Refusal, had_waited: bool) {
+        let (seen, reason) = (Seen::new(packet, self.paths), self.nodes.drop_reason(self.index, refusal));
+        if had_waited {
+            self.probe.discarded(at, self.index, seen, reason);
+        } else {
+            self.probe.dropped(at, self.index, seen, reason);
+        }
+        lose(packet, self.paths, self.sacks, self.dropped);
+    }
+
+    fn goes_on_line(&mut self, packet: &Packet, at: Key, server: &Server) {
+        self.probe.dequeued(at, self.index, Seen::new(packet, self.paths));
+        if packet.ends_round() {
+            self.saturation.pass(*packet, at.time, || server.busy_until(at.time));
+        }
+    }
+
+    fn served(&mut self, link: &mut Link, packet: Packet, _: Passage, service: &Service) {
+        let key = |time| Key::new(time, service.start, service.precedence, self.entity);
+        if link.flight.is_empty() {
+            self.queue.push(key(service.delivery));
+        }
+        link.flight.push_back(packet);
+        if P::SEES_PACKETS {
+            self.queue.push(key(service.departure));
+        }
+    }
+
+    fn wake(&mut self, at: Key) {
+        self.queue.push(at);
+    }
+}
+
+impl<P: Probe> Fabric<P> {
+    /// A link, and the network around it.
+    pub(super) fn around(&mut self, index: u32) -> (&mut Link, Around<'_, P>) {
+        let Self { links, queue, nodes, paths, sacks, saturation, dropped, probe, first_link, .. } = self;
+        let entity = *first_link + index;
+        (&mut links[index as usize], Around { index, entity, queue, nodes, paths, sacks, saturation, dropped, probe })
+    }
+
+    /// Makes the decisions of a link, if its queue makes any at departures, that precede `now`.
+    #[inline]
+    pub fn catch_up(&mut self, index: u32, now: Key) {
+        if self.links.get(index as usize).is_some_and(|link| link.managed.is_some()) {
+            let (link, mut around) = self.around(index);
+            link.decide_until(now, &mut around);
+        }
+    }
+
+    /// The run is over: nothing happens from its end on.
+    pub fn finish(&mut self) {
+        for index in 0..self.links.len() as u32 {
+            self.catch_up(index, Key::planned(self.end, 0));
+        }
+        self.probe.finish(self.end);
+    }
+}
