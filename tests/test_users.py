@@ -273,13 +273,8 @@ def test_what_is_wrong_with_users(key: str, value: object, sentence: str | None)
 AROUND = [
     ("link.east.one_way", True, 'traffic.web.places: no way from "a" to "b": connect them by links'),
     ("link.east.queue", "1 BDP", "beside traffic.web, of kind users, which has no one round trip"),
-    (
-        "link.east.queue",
-        {"kind": "codel", "limit": "9 packets"},
-        "expected a queue that decides on arrival beside traffic.web",
-    ),
     ("node.a.processor.per_packet", "1 us", "node.a.processor: expected no processor beside traffic.web"),
-    ("observe.flows", "each", "expected nothing here: traffic.web has no flows"),
+    ("observe.flows", "each", "expected nothing here: there are no series of flows beside traffic.web"),
     ("observe.periods.calm", ["10 min", "16 min"], "does not overlap calm, which lasts until 16 min"),
     ("observe.periods.calm", ["10 min"], "expected two times"),
     ("observe.periods.calm", ["15 min", "10 min"], "expected two times of which the second is later"),
@@ -312,8 +307,8 @@ def test_what_does_not_go_with_users(key: str, value: object, sentence: str) -> 
             "traffic.web.places: expected at least one source somewhere",
         ),
         (
-            USERS + '[traffic.ftp]\nkind = "bulk"\nfrom = "a"\nto = "b"',
-            'traffic.ftp.kind = "bulk": expected users or scatter beside traffic.web, of kind users',
+            USERS + '[traffic.cbr]\nkind = "saturate"\nfrom = "a"\nto = "b"\nsize = "100 B"',
+            'traffic.cbr.kind = "saturate": expected no source that waits for its interface beside traffic.web',
         ),
         (
             SMALL

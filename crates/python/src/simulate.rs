@@ -209,8 +209,7 @@ fn finish_epochs(
     let tables = run.tables();
     let until = ended.is_err().then(|| run.simulated_s());
     let counts = (run.packet_hops(), 0, run.random_draws());
-    let warnings = if scenario.flows.is_empty() { warnings::of_users(run) } else { warnings::of_flows(run) };
-    let manifest = manifest(scenario, &tables, counts, &warnings, wall_s)?;
+    let manifest = manifest(scenario, &tables, counts, &warnings::of_epochs(run), wall_s)?;
     Ok(Outcome::new(manifest, tables, until))
 }
 

@@ -31,7 +31,7 @@ impl Address {
     /// Transfers of one source that are told apart.
     pub const TRANSFERS: u8 = 16;
     /// Most sources.
-    pub const SOURCES: u32 = 1 << 23;
+    pub const SOURCES: u32 = 1 << 22;
     /// Sequence numbers are smaller.
     pub const SEQUENCE: u32 = 1 << 28;
 }
@@ -69,6 +69,8 @@ const TRANSFER: u32 = 16;
 const ROUND: u64 = 1 << TRANSFER;
 const LAST: u64 = 1 << 20;
 const SOURCE_HIGH: u32 = 21;
+/// It has an address.
+const ADDRESSED: u64 = 1 << 23;
 const TAG: u32 = 24;
 const PRECEDENCE: u32 = 32;
 
@@ -141,7 +143,7 @@ impl Packet {
     #[inline]
     #[must_use]
     pub fn ends_round(&self) -> bool {
-        self.state & ROUND != 0
+        self.state & (ROUND | ADDRESSED) == ROUND
     }
 
     /// The packet with an address, of the source that its flow was.
@@ -155,9 +157,16 @@ impl Packet {
         let last = if address.last { LAST } else { 0 };
         Self {
             identity: u64::from(address.destination) | low << SOURCE | seq << SEQUENCE,
-            state: self.state & !ROUND | transfer | last,
+            state: self.state & !ROUND | transfer | last | ADDRESSED,
             ..self
         }
+    }
+
+    /// Whether it has an address.
+    #[inline]
+    #[must_use]
+    pub fn is_addressed(&self) -> bool {
+        self.state & ADDRESSED != 0
     }
 
     /// Of a packet with an address: its destination.
@@ -171,7 +180,7 @@ impl Packet {
     #[inline]
     #[must_use]
     pub fn source(&self) -> u32 {
-        let (low, high) = (self.identity >> SOURCE & ((1 << SOURCE_BITS) - 1), self.state >> SOURCE_HIGH & 0b111);
+        let (low, high) = (self.identity >> SOURCE & ((1 << SOURCE_BITS) - 1), self.state >> SOURCE_HIGH & 0b11);
         (low | high << SOURCE_BITS) as u32
     }
 
@@ -401,7 +410,9 @@ mod tests {
                 prop_assert!(!packet.is_capable() && !packet.is_marked() && !packet.is_reduced());
                 let (source, seq) = (flow % Address::SOURCES, seq % Address::SEQUENCE);
                 let address = Address { destination: flow as u16, transfer: seq as u8 % Address::TRANSFERS, last: seq % 2 == 0 };
+                prop_assert!(!packet.is_addressed());
                 let packet = Packet::new(kind, source, seq, size, 0.5).addressed(address).served(Time::new(1.5), Precedence::of(age));
+                prop_assert!(packet.is_addressed() && !packet.ends_round());
                 prop_assert_eq!((packet.destination(), packet.source(), packet.transfer(), packet.is_last()), (address.destination, source, address.transfer, address.last));
                 prop_assert_eq!((packet.kind(), packet.size(), packet.sent()), (kind, size, Time::new(0.5)));
                 prop_assert_eq!((packet.unaddressed().flow(), packet.unaddressed().seq()), (source, seq));

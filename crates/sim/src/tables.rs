@@ -76,6 +76,9 @@ const QUEUEING_DELAY: [&str; 5] = [
 /// Columns of the round-trip times of a flow.
 const RTT: [&str; 5] = ["rtt_mean_s", "rtt_p50_s", "rtt_p95_s", "rtt_p99_s", "rtt_max_s"];
 
+/// What a link did, how many packets its wire lost, and how long packets waited.
+pub type LinkRow = (ServerTotals, u64, Summary);
+
 /// A run of flows whose totals are asked for, whatever ran it.
 pub trait Finished {
     /// What was run.
@@ -371,15 +374,8 @@ fn congestion_name(spec: &FlowSpec) -> &str {
 /// The `links` table: a row for each direction of each link.
 #[must_use]
 pub fn links(run: &impl Finished) -> Table {
-    let rows: Vec<LinkRow> = (0..run.scenario().links.len() as u32).map(|link| run.link(link)).collect();
-    links_of(run.scenario(), &rows, run.until().seconds())
-}
-
-/// What a link did, how many packets its wire lost, and how long packets waited.
-pub type LinkRow = (ServerTotals, u64, Summary);
-
-/// The `links` table of what each link did in `duration_s` seconds.
-pub(crate) fn links_of(scenario: &Scenario, rows: &[LinkRow], duration_s: f64) -> Table {
+    let (scenario, duration_s) = (run.scenario(), run.until().seconds());
+    let rows: Vec<LinkRow> = (0..scenario.links.len() as u32).map(|link| run.link(link)).collect();
     let node = |index: u32| scenario.nodes[index as usize].name.clone();
     let mut table = Table::default();
     table.text("link", scenario.links.iter().map(|link| link.name.clone()));

@@ -27,10 +27,11 @@ pub fn of_flows(run: &impl Finished) -> Vec<String> {
     narrow.found
 }
 
-/// The same of users and scattered datagrams, of all links that carried any.
+/// The same of all traffic of a run epoch by epoch; of users and scattered datagrams, of all links that carried any.
 #[must_use]
-pub fn of_users(run: &Windowed<'_>) -> Vec<String> {
+pub fn of_epochs(run: &Windowed<'_>) -> Vec<String> {
     let scenario = run.scenario();
+    let of_flows = of_flows(run);
     let dropped: Vec<bool> = run.links_at_work().map(|link| link.refused() > 0).collect();
     let mut narrow = Narrow::new(scenario, |link| dropped[link as usize]);
     let users = scenario.users.iter().map(|users| (&users.label, users.tcp.payload_bytes + users.tcp.header_bytes));
@@ -39,7 +40,7 @@ pub fn of_users(run: &Windowed<'_>) -> Vec<String> {
     for (label, size) in users.chain(scatter) {
         (0..scenario.links.len() as u32).for_each(|link| narrow.check(link, size, label));
     }
-    narrow.found
+    of_flows.into_iter().chain(narrow.found).collect()
 }
 
 /// Queues that have no room for packets of some size.

@@ -61,7 +61,8 @@ def filled(scenario: Scenario) -> dict[str, Any]:
             name: _traffic(name, flow, profile, data["duration"]) for name, flow in scenario.traffic.items()
         }
     # Links of a data centre are to be used side by side; users and datagrams have one path to each place.
-    several = windowed(scenario) is None and any(isinstance(net, FatTree) for net in scenario.topology.values())
+    has_flows = not all(isinstance(traffic, Users | Scatter) for traffic in scenario.traffic.values())
+    several = has_flows and any(isinstance(net, FatTree) for net in scenario.topology.values())
     if several or "routing" in data:
         data["routing"] = {"ecmp": "flow" if several else "none", "by": "hops"} | data.get("routing", {})
     data["observe"] = _observe(scenario) | data.get("observe", {})
@@ -141,7 +142,7 @@ def _observe(scenario: Scenario) -> dict[str, Any]:
     if first is None:
         return {"flows": "each"}
     if own is not None and own.flows not in {None, "none"}:
-        expected = f"nothing here: traffic.{first} has no flows of which there are rows"
+        expected = f"nothing here: there are no series of flows beside traffic.{first}"
         raise ScenarioError(expected, key="observe.flows", value=own.flows)
     whole = {"periods": {"whole": ["0 s", scenario.duration]}} if _has_users(scenario) else {}
     interval = min(_INTERVAL, scenario.duration, key=units.time)

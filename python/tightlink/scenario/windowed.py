@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 from tightlink import control, units
 from tightlink.errors import ScenarioError
 from tightlink.scenario.congestion import control_name
-from tightlink.scenario.held_disciplines import HELD
-from tightlink.scenario.network import given, limit_of
-from tightlink.scenario.queues import discipline
+from tightlink.scenario.network import limit_of
 from tightlink.scenario.scatter import Scatter
 from tightlink.scenario.table import kind_of
+from tightlink.scenario.traffic import Saturate
 from tightlink.scenario.users import Users
 
 if TYPE_CHECKING:
     from tightlink.scenario.model import Scenario
     from tightlink.scenario.network import Network
+    from tightlink.scenario.traffic import Flow
 
 
 def windowed(scenario: Scenario) -> str | None:
@@ -28,7 +28,7 @@ def windowed(scenario: Scenario) -> str | None:
 
 
 def check_windowed(scenario: Scenario, network: Network) -> None:
-    """An error where a scenario with users or scattered datagrams has something that only single flows can have.
+    """An error where a scenario with users or scattered datagrams has something that only flows by themselves can have.
 
     Args:
         scenario: With every default filled in.
@@ -38,21 +38,18 @@ def check_windowed(scenario: Scenario, network: Network) -> None:
     if first is None:
         return
     beside = f"beside traffic.{first}, of kind {kind_of(scenario.traffic[first])}"
-    if scenario.routing is not None:
+    flows = [traffic for traffic in scenario.traffic.values() if not isinstance(traffic, Users | Scatter)]
+    if scenario.routing is not None and not flows:
         raise ScenarioError(f"no routing {beside}, which has one path to each destination", key="routing")
     for name, traffic in scenario.traffic.items():
-        if not isinstance(traffic, Users | Scatter):
-            raise ScenarioError(f"users or scatter {beside}", key=f"traffic.{name}.kind", value=traffic.kind)
-        if isinstance(traffic, Users):
-            _check_controls(f"traffic.{name}", traffic)
+        _check_controls(f"traffic.{name}", traffic, beside)
+        if isinstance(traffic, Saturate):
+            expected = f"no source that waits for its interface {beside}"
+            raise ScenarioError(expected, key=f"traffic.{name}.kind", value=traffic.kind)
     # Without processors, nothing has flow control.
     for key, _ in network.processors.values():
         raise ScenarioError(f"no processor {beside}", key=key)
     for hop in network.hops:
-        kind = kind_of(discipline(given(hop.wire.queue)))
-        if kind in HELD:
-            expected = f"a queue that decides on arrival {beside}"
-            raise ScenarioError(expected, key=f"{hop.key}.queue.kind", value=kind)
         if limit_of(hop.wire).endswith(tuple(units.BDP.spellings)):
             expected = f"a number of packets or bytes {beside}, which has no one round trip"
             raise ScenarioError(expected, key=f"{hop.key}.queue", value=limit_of(hop.wire))
@@ -71,9 +68,11 @@ def check_trace(scenario: Scenario) -> None:
         raise ScenarioError(message, key=f"traffic.{first}", file=scenario.file, statement=True)
 
 
-def _check_controls(key: str, users: Users) -> None:
-    written = {f"controls.{kind}": entry.congestion for kind, entry in (users.controls or {}).items()}
-    for place, congestion in {"tcp": given(users.tcp).congestion, **written}.items():
+def _check_controls(key: str, traffic: Flow | Users | Scatter, beside: str) -> None:
+    controls = (traffic.controls or {}) if isinstance(traffic, Users) else {}
+    written = {f"controls.{kind}": entry.congestion for kind, entry in controls.items()}
+    tcp = getattr(traffic, "tcp", None)
+    for place, congestion in {"tcp": None if tcp is None else tcp.congestion, **written}.items():
         if congestion is not None and control.find(control_name(congestion)) is not None:
-            expected = "a control that is built in: users cannot run one that is written in Python"
+            expected = f"a control that is built in, not one that is written in Python, {beside}"
             raise ScenarioError(expected, key=f"{key}.{place}.congestion", value=control_name(congestion))

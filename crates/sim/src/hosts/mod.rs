@@ -46,6 +46,12 @@ impl Entities {
         Self { first_link, first_timer, first_source: first_timer + TIMERS * scenario.flows.len() as u32 }
     }
 
+    /// The first number behind those of flows.
+    #[must_use]
+    pub fn behind(self, flows: usize) -> Entity {
+        self.first_source + flows as Entity
+    }
+
     /// A timer of a flow.
     #[must_use]
     pub fn timer(self, flow: u32, timer: u32) -> Entity {

@@ -36,7 +36,10 @@ pub struct Beyond<'a> {
 impl Beyond<'_> {
     /// Whose a packet is.
     pub fn key(&self, packet: &Packet) -> FlowKey {
-        self.flows.as_ref().map_or_else(|| FlowKey::of_address(packet), |flows| flows.key(packet))
+        match &self.flows {
+            Some(flows) if !packet.is_addressed() => flows.key(packet),
+            _ => FlowKey::of_address(packet),
+        }
     }
 
     #[cold]
@@ -44,10 +47,11 @@ impl Beyond<'_> {
         if let Some(handle) = packet.blocks() {
             self.sacks.discard(handle);
         }
-        if let Some(group) = self.scatter.iter_mut().find(|group| group.has(packet)) {
-            group.lose(at);
-        }
-        if let Some(flows) = &mut self.flows {
+        if packet.is_addressed() {
+            if let Some(group) = self.scatter.iter_mut().find(|group| group.has(packet)) {
+                group.lose(at);
+            }
+        } else if let Some(flows) = &mut self.flows {
             flows.lose(packet);
         }
     }

@@ -108,7 +108,7 @@ struct Numbers {
 
 impl Numbers {
     fn first(scenario: &Scenario) -> Self {
-        Self { destination: 0, source: 0, entity: Entities::new(scenario).first_timer }
+        Self { destination: 0, source: 0, entity: Entities::new(scenario).behind(scenario.flows.len()) }
     }
 
     fn next(&self) -> (u16, u32, u32) {

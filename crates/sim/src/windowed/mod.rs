@@ -211,11 +211,8 @@ impl<'a> Windowed<'a> {
 /// What this engine does not know.
 fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
     let wrong = |expected: &str| Err(ScenarioError::Traffic { expected: expected.into() });
-    let has_flows = !scenario.flows.is_empty();
-    if has_flows && !(scenario.users.is_empty() && scenario.scatter.is_empty()) {
-        return wrong("no other kinds of traffic beside users and scatter");
-    }
-    let several = if has_flows { "on several threads" } else { "in a network with users or scatter" };
+    let only_flows = scenario.users.is_empty() && scenario.scatter.is_empty();
+    let several = if only_flows { "on several threads" } else { "in a network with users or scatter" };
     if scenario.nodes.iter().any(|node| node.processor.is_some()) {
         return wrong(&format!("no processors {several}"));
     }
@@ -227,7 +224,7 @@ fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
             return wrong(&format!("no congestion control in Python {several}: {}", flow.label));
         }
     }
-    if has_flows && scenario.observe.interval_s.is_some() {
+    if only_flows && scenario.observe.interval_s.is_some() {
         return wrong("no observe.interval on several threads");
     }
     for users in &scenario.users {

@@ -308,7 +308,7 @@ impl Region {
             window,
             |place, event| due.push((place, event)),
             |place, arrival| {
-                let next = Next::ByDestination(routes.from_node(places[place as usize].node));
+                let next = Next::addressed(routes.from_node(places[place as usize].node));
                 Router { next, inboxes, active }.pass_on(window, arrival);
             },
         );
@@ -333,7 +333,7 @@ impl Region {
         let Counted { rows, by_kind } = &mut counted[*group];
         let stop = routes.stop(*destination) as usize;
         inboxes[stop].swap(window, arrivals);
-        let router = Router { next: Next::ByDestination(routes.from_node(*node)), inboxes, active };
+        let router = Router { next: Next::addressed(routes.from_node(*node)), inboxes, active };
         let order = sorter.sort(arrivals);
         site.work((arrivals, order), &mut Shared { router, calendar, sacks, rows, by_kind });
         arrivals.clear();
@@ -346,7 +346,7 @@ impl Region {
         let (stop, site) = (flows.paths.stop(host) as usize, places.len() as u32 + host);
         inboxes[stop].swap(window, arrivals);
         // What it sends begins its path: there is no stop before.
-        let router = Router { next: Next::ByPosition(&[]), inboxes, active };
+        let router = Router { next: Next::default(), inboxes, active };
         let order = sorter.sort(arrivals);
         flows.process((host, site), window, (arrivals, order), &mut flows::Shared { router, calendar, sacks });
         arrivals.clear();
@@ -357,7 +357,7 @@ impl Region {
         let Self { scatter, inboxes, active, routes, clock, .. } = self;
         for group in scatter {
             group.send(window, *clock, |node, arrival| {
-                Router { next: Next::ByDestination(routes.from_node(node)), inboxes, active }.pass_on(window, arrival);
+                Router { next: Next::addressed(routes.from_node(node)), inboxes, active }.pass_on(window, arrival);
             });
         }
     }
@@ -421,7 +421,7 @@ impl Region {
 /// Which stop is next behind a node.
 #[inline]
 fn next<'a>(paths: Option<&'a FlowPaths>, routes: &'a Routes, node: u32) -> Next<'a> {
-    paths.map_or_else(|| Next::ByDestination(routes.from_node(node)), |paths| Next::ByPosition(paths.stops()))
+    Next { by_destination: routes.from_node(node), by_position: paths.map_or(&[], FlowPaths::stops) }
 }
 
 /// A link that kept nothing may keep packets now.

@@ -21,15 +21,15 @@ impl Windowed<'_> {
     /// All tables of the run, with their names.
     #[must_use]
     pub fn tables(&self) -> Vec<(&'static str, Table)> {
+        let mut tables = Vec::new();
         if !self.scenario.flows.is_empty() {
-            return vec![
-                ("flows", tables::flows(self)),
-                ("links", tables::links(self)),
-                ("nodes", tables::nodes(self)),
-            ];
+            tables.push(("flows", tables::flows(self)));
+        }
+        tables.push(("links", tables::links(self)));
+        if self.scenario.users.is_empty() && self.scenario.scatter.is_empty() {
+            tables.push(("nodes", tables::nodes(self)));
         }
         let counted = self.counted();
-        let mut tables = vec![("links", self.links())];
         if !self.groups.is_empty() {
             tables.push(("users", self.users(&counted)));
             tables.push(("user_paths", self.user_paths(&counted)));
@@ -40,11 +40,6 @@ impl Windowed<'_> {
             tables.push(("scatter", self.scatter()));
         }
         tables
-    }
-
-    fn links(&self) -> Table {
-        let rows = (0..self.scenario.links.len() as u32).map(|link| self.link(link));
-        tables::links_of(self.scenario, &rows.collect::<Vec<_>>(), self.simulated_s())
     }
 
     /// The rows of each group, with the group's label and the end of the interval.

@@ -120,12 +120,20 @@ impl Schedule for Turns<'_> {
 }
 
 /// Which stop is next for packets that come to a node.
-#[derive(Clone, Copy, Debug)]
-pub enum Next<'a> {
-    /// That towards the destination of the packet: the stops by destination.
-    ByDestination(&'a [u32]),
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Next<'a> {
+    /// That towards the destination of a packet with an address: the stops by destination.
+    pub by_destination: &'a [u32],
     /// That of the path of its flow: the stops by position.
-    ByPosition(&'a [u32]),
+    pub by_position: &'a [u32],
+}
+
+impl<'a> Next<'a> {
+    /// Of packets with addresses.
+    #[must_use]
+    pub fn addressed(by_destination: &'a [u32]) -> Self {
+        Self { by_destination, by_position: &[] }
+    }
 }
 
 /// Where packets go that come to a node: the stops behind it.
@@ -143,12 +151,11 @@ impl Router<'_> {
     /// A packet arrives in `window`.
     #[inline]
     pub fn pass_on(&mut self, window: Window, mut arrival: Arrival) {
-        let stop = match self.next {
-            Next::ByDestination(stops) => stops[arrival.packet.destination() as usize],
-            Next::ByPosition(stops) => {
-                arrival.packet = arrival.packet.forwarded();
-                stops[arrival.packet.position() as usize]
-            }
+        let stop = if arrival.packet.is_addressed() {
+            self.next.by_destination[arrival.packet.destination() as usize]
+        } else {
+            arrival.packet = arrival.packet.forwarded();
+            self.next.by_position[arrival.packet.position() as usize]
         };
         self.enter(stop, window, arrival);
     }

@@ -2,6 +2,7 @@
 
 mod networks;
 
+mod beside;
 mod bulk;
 mod conservation;
 mod flows;
@@ -22,7 +23,7 @@ use tightlink_sim::{Scenario, ScenarioError};
 /// What came of a run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    tables: Vec<(&'static str, Table)>,
+    pub tables: Vec<(&'static str, Table)>,
     pub packet_hops: u64,
     pub random_draws: u64,
 }

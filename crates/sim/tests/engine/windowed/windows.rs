@@ -24,7 +24,7 @@ fn first_difference(one: &str, other: &str) -> Option<String> {
     Some(format!("{}\n--- instead of ---\n{}", show(other), show(one)))
 }
 
-fn is_the_same_in_all_ways(scenario: &Scenario) -> Result<(), TestCaseError> {
+pub(super) fn is_the_same_in_all_ways(scenario: &Scenario) -> Result<(), TestCaseError> {
     let first = match run_as(scenario, 1, 5e-3) {
         // Random networks may have circles without delay.
         Err(ScenarioError::Traffic { expected }) if expected.contains("circle") => {
