@@ -274,7 +274,7 @@ AROUND = [
     ("link.east.one_way", True, 'traffic.web.places: no way from "a" to "b": connect them by links'),
     ("link.east.queue", "1 BDP", "beside traffic.web, of kind users, which has no one round trip"),
     ("node.a.processor.per_packet", "1 us", "node.a.processor: expected no processor beside traffic.web"),
-    ("observe.flows", "each", "expected nothing here: there are no series of flows beside traffic.web"),
+    ("observe.flows", "each", "expected nothing here: traffic.web has no flows"),
     ("observe.periods.calm", ["10 min", "16 min"], "does not overlap calm, which lasts until 16 min"),
     ("observe.periods.calm", ["10 min"], "expected two times"),
     ("observe.periods.calm", ["15 min", "10 min"], "expected two times of which the second is later"),
@@ -307,7 +307,7 @@ def test_what_does_not_go_with_users(key: str, value: object, sentence: str) -> 
             "traffic.web.places: expected at least one source somewhere",
         ),
         (
-            USERS + '[traffic.cbr]\nkind = "saturate"\nfrom = "a"\nto = "b"\nsize = "100 B"',
+            USERS + '[traffic.cbr]\nkind = "saturate"\nfrom = "a"\nto = "b"',
             'traffic.cbr.kind = "saturate": expected no source that waits for its interface beside traffic.web',
         ),
         (
@@ -329,6 +329,36 @@ def test_further_errors(text: str, sentence: str) -> None:
     with pytest.raises(tl.ScenarioError) as caught:
         tl.loads(text).resolve()
     assert sentence in str(caught.value)
+
+
+#: On the links of the users.
+FLOWS = """
+[traffic.backup]
+kind = "bulk"
+from = "a"
+to = "b"
+flows = 2
+tcp.ecn = true
+[traffic.call]
+kind = "cbr"
+from = "b"
+to = "c"
+rate = "64 kbit/s"
+dscp = "EF"
+"""
+
+
+@pytest.mark.parametrize("queue", ["drop-tail", "fq-codel", "cake", "dualpi2"])
+def test_flows_beside_users(queue: str) -> None:
+    scenario = tl.loads(USERS + FLOWS).set("duration", "20 s")
+    scenario = scenario.set("link.east.queue", {"kind": queue, "limit": "50 packets"})
+    runs = [tl.simulate(scenario, threads=threads) for threads in (1, 2)]
+    assert runs[0].manifest["digest"] == runs[1].manifest["digest"]
+    assert runs[0].flows["label"].to_list() == ["backup[0]", "backup[1]", "call"]
+    assert (runs[0].flows["packets_delivered"] > 100).all()
+    assert runs[0].users["transfers_completed"].sum() > 0
+    said = runs[0].why().sentence
+    assert "2 flows, backup[0..1]: " in said and "call: " in said and "web: " in said
 
 
 def test_controls_written_in_python_are_refused() -> None:

@@ -61,8 +61,7 @@ def filled(scenario: Scenario) -> dict[str, Any]:
             name: _traffic(name, flow, profile, data["duration"]) for name, flow in scenario.traffic.items()
         }
     # Links of a data centre are to be used side by side; users and datagrams have one path to each place.
-    has_flows = not all(isinstance(traffic, Users | Scatter) for traffic in scenario.traffic.values())
-    several = has_flows and any(isinstance(net, FatTree) for net in scenario.topology.values())
+    several = _has_flows(scenario) and any(isinstance(net, FatTree) for net in scenario.topology.values())
     if several or "routing" in data:
         data["routing"] = {"ecmp": "flow" if several else "none", "by": "hops"} | data.get("routing", {})
     data["observe"] = _observe(scenario) | data.get("observe", {})
@@ -141,12 +140,17 @@ def _observe(scenario: Scenario) -> dict[str, Any]:
         raise ScenarioError(expected, key="observe.periods", value=own.written()["periods"])
     if first is None:
         return {"flows": "each"}
-    if own is not None and own.flows not in {None, "none"}:
-        expected = f"nothing here: there are no series of flows beside traffic.{first}"
+    flows = "each" if _has_flows(scenario) else "none"
+    if flows == "none" and own is not None and own.flows not in {None, "none"}:
+        expected = f"nothing here: traffic.{first} has no flows of which there are rows"
         raise ScenarioError(expected, key="observe.flows", value=own.flows)
     whole = {"periods": {"whole": ["0 s", scenario.duration]}} if _has_users(scenario) else {}
     interval = min(_INTERVAL, scenario.duration, key=units.time)
-    return {"flows": "none", "interval": interval, **whole}
+    return {"flows": flows, "interval": interval, **whole}
+
+
+def _has_flows(scenario: Scenario) -> bool:
+    return not all(isinstance(traffic, Users | Scatter) for traffic in scenario.traffic.values())
 
 
 def _has_users(scenario: Scenario) -> bool:
