@@ -16,6 +16,7 @@ pub mod prefetch;
 pub mod probe;
 pub mod random;
 pub mod ring;
+pub mod samples;
 pub mod scenario;
 pub mod simulation;
 pub mod tables;

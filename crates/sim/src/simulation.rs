@@ -10,13 +10,12 @@ use crate::network::link::Link;
 use crate::network::topology::Paths;
 use crate::packet::Packet;
 use crate::probe::Probe;
-use crate::probe::series::Series;
 use crate::scenario::Scenario;
 use crate::time::Time;
 
 mod sampler;
 
-use sampler::Sampled;
+use sampler::Sampler;
 
 /// A number that changes whenever a change of the engine changes results: stored runs of another
 /// number are not reused.
@@ -27,7 +26,6 @@ pub const ENGINE_BEHAVIOUR: u32 = 11;
 pub struct Simulation<'a, P> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) fabric: Fabric<P>,
-    pub(crate) series: Series,
     pub(crate) hosts: Hosts,
     /// ACKs that were evaluated through to a sender which has an event before them.
     late: Vec<(Key, Packet)>,
@@ -36,7 +34,7 @@ pub struct Simulation<'a, P> {
     end: Time,
     reached: Time,
     events: u64,
-    sampled: Sampled,
+    sampler: Option<Sampler>,
 }
 
 impl<'a, P: Probe> Simulation<'a, P> {
@@ -66,14 +64,13 @@ impl<'a, P: Probe> Simulation<'a, P> {
         let mut simulation = Self {
             scenario,
             fabric,
-            series: Series::default(),
             hosts,
             late: Vec::new(),
             long: 0,
             end: Time::new(scenario.duration_s),
             reached: Time::ZERO,
             events: 0,
-            sampled: Sampled::default(),
+            sampler: None,
         };
         simulation.schedule_samples();
         Ok(simulation)

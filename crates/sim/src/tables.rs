@@ -10,6 +10,7 @@ use crate::network::node::Node;
 use crate::network::server::ServerTotals;
 use crate::network::topology::Paths;
 use crate::probe::Probe;
+use crate::probe::series::Series;
 use crate::scenario::{FlowSpec, ObserveFlows, Scenario, TransportSpec};
 use crate::simulation::Simulation;
 use crate::time::Time;
@@ -101,6 +102,8 @@ pub trait Finished {
     fn busy_throughout(&self, link: u32, since: Time, until: Time) -> bool;
     /// The nodes with processors.
     fn processors(&self) -> &[Node];
+    /// The samples that were taken, if the scenario asks for any.
+    fn series(&self) -> Option<Cow<'_, Series>>;
 }
 
 impl<P: Probe> Finished for Simulation<'_, P> {
@@ -144,6 +147,10 @@ impl<P: Probe> Finished for Simulation<'_, P> {
 
     fn processors(&self) -> &[Node] {
         &self.fabric.nodes.list
+    }
+
+    fn series(&self) -> Option<Cow<'_, Series>> {
+        self.samples().map(|samples| Cow::Borrowed(&samples.series))
     }
 }
 
@@ -451,11 +458,9 @@ pub fn nodes(run: &impl Finished) -> Table {
 
 /// The `series` table, in long form; nothing if the scenario asks for none.
 #[must_use]
-pub fn series<P: Probe>(simulation: &Simulation<'_, P>) -> Option<Table> {
-    simulation.scenario.observe.interval_s?;
-    let scenario = simulation.scenario;
-    let series = &simulation.series;
-    let processors = simulation.fabric.nodes.list.iter().map(|node| &scenario.nodes[node.index as usize].name);
+pub fn series(run: &impl Finished) -> Option<Table> {
+    let (scenario, series) = (run.scenario(), run.series()?);
+    let processors = run.processors().iter().map(|node| &scenario.nodes[node.index as usize].name);
     let names = scenario.links.iter().map(|link| &link.name).chain(scenario.flows.iter().map(|flow| &flow.label));
     let entities = names.chain(processors).cloned();
     let metrics = crate::probe::series::Metric::ALL;

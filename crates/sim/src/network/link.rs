@@ -8,6 +8,7 @@ use crate::network::server::{Server, ServerTotals, Service, Wire};
 use crate::packet::Packet;
 use crate::random::Stream;
 use crate::ring::Ring;
+use crate::samples::LinkSample;
 use crate::scenario::{LinkSpec, Scenario};
 use crate::time::Time;
 use crate::transport::ns2;
@@ -163,6 +164,28 @@ impl Link {
     pub fn packets_delivered(&self) -> u64 {
         let totals = self.server.totals();
         totals.packets_in - totals.packets_dropped - self.rare.packets_lost - self.rare.packets_late
+    }
+
+    /// Packets waiting at `now`, up to which decisions are made, without the one in service.
+    pub fn waiting(&mut self, now: Key) -> usize {
+        self.managed.as_ref().map_or_else(|| self.server.waiting(now), |managed| managed.waiting())
+    }
+
+    /// Seconds from `now`, up to which decisions are made, until what is on the line and waits has been sent.
+    #[must_use]
+    pub fn backlog_s(&self, now: Time) -> f64 {
+        let waiting_s = self.managed.as_ref().map_or(0.0, |managed| managed.backlog_s(self.server.wire()));
+        self.server.backlog_s(now) + waiting_s
+    }
+
+    /// What it is and did at `now`, up to which decisions are made.
+    pub fn sample(&mut self, now: Key) -> LinkSample {
+        LinkSample {
+            waiting: self.waiting(now),
+            busy_s: self.server.busy_until(now.time),
+            dropped: self.refused() + self.packets_lost(),
+            backlog_s: self.backlog_s(now.time),
+        }
     }
 
     /// Random numbers drawn.

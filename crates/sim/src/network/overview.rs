@@ -6,16 +6,21 @@ use crate::network::fabric::Fabric;
 use crate::network::gate::Gate;
 use crate::network::server::ServerTotals;
 use crate::probe::Probe;
+use crate::samples::LinkSample;
 use crate::time::Time;
 
 impl<P: Probe> Fabric<P> {
-    /// Packets waiting at a link, without the one in service.
-    pub fn waiting(&mut self, link: u32, now: Key) -> usize {
+    /// What a link and its queue are and did at `now`.
+    pub fn sample(&mut self, link: u32, now: Key) -> LinkSample {
         self.catch_up(link, now);
-        match (self.gates.of(link), &self.links[link as usize].managed) {
-            (Some(gate), _) => gate.waiting(),
-            (None, Some(managed)) => managed.waiting(),
-            (None, None) => self.links[link as usize].server.waiting(now),
+        let sample = self.links[link as usize].sample(now);
+        let Some(gate) = self.gates.of(link) else { return sample };
+        let held_s = gate.backlog_s(self.links[link as usize].server.wire());
+        LinkSample {
+            waiting: gate.waiting(),
+            dropped: gate.dropped() + self.links[link as usize].packets_lost(),
+            backlog_s: sample.backlog_s + held_s,
+            ..sample
         }
     }
 }
@@ -48,19 +53,6 @@ impl<P> Fabric<P> {
     #[must_use]
     pub fn queueing(&self, link: u32) -> Summary {
         self.gates.of(link).map_or_else(|| self.links[link as usize].queueing(), |gate| gate.queueing().summary())
-    }
-
-    /// Seconds from `now`, up to which its decisions are made, until a link has sent what is on the line and waits.
-    #[must_use]
-    pub fn backlog_s(&self, link: u32, now: Time) -> f64 {
-        let whole = &self.links[link as usize];
-        let wire = whole.server.wire();
-        let waiting_s = match (self.gates.of(link), &whole.managed) {
-            (Some(gate), _) => gate.backlog_s(wire),
-            (None, Some(managed)) => managed.backlog_s(wire),
-            (None, None) => 0.0,
-        };
-        whole.server.backlog_s(now) + waiting_s
     }
 
     /// Random numbers that links and their queues have drawn.

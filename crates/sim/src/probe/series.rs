@@ -109,6 +109,24 @@ impl Metric {
 }
 
 impl Series {
+    /// The samples that were taken in several places: by time, then by entity, then by metric.
+    #[must_use]
+    pub fn in_order(parts: &[&Self]) -> Self {
+        let rows = |part: usize| (0..parts[part].time_s.len()).map(move |row| (part, row));
+        let mut order: Vec<(usize, usize)> = (0..parts.len()).flat_map(rows).collect();
+        order.sort_by_key(|&(part, row)| {
+            let Self { time_s, entity, metric, .. } = parts[part];
+            // The bits of times, which are not negative, order as they do.
+            (time_s[row].to_bits(), entity[row], metric[row] as u8)
+        });
+        let mut series = Self::default();
+        for (part, row) in order {
+            let Self { time_s, entity, metric, value } = parts[part];
+            series.push(time_s[row], entity[row], metric[row], value[row]);
+        }
+        series
+    }
+
     /// Adds a sample.
     pub fn push(&mut self, time_s: f64, entity: u32, metric: Metric, value: f64) {
         self.time_s.push(time_s);

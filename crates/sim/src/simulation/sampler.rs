@@ -1,24 +1,18 @@
 //! The sampler: looks at every link, flow and processor at a constant interval.
 
 use super::Simulation;
-use crate::delays::Delays;
 use crate::events::Key;
 use crate::hosts::{Ends, SAMPLER};
-use crate::probe::series::{Metric, Series};
+use crate::probe::series::Metric;
 use crate::probe::{FlowLook, Probe};
+use crate::samples::Samples;
 use crate::time::Time;
 
 /// What the sampler saw last.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Sampled {
-    samples: u64,
-    busy_s: Vec<f64>,
-    dropped: Vec<u64>,
-    payload: Vec<u64>,
-    bytes: Vec<u64>,
-    /// Of each flow, the sum and the number of its one-way delays, and of its samples of the round-trip time.
-    one_way: Vec<(f64, u64)>,
-    rtt: Vec<(f64, u64)>,
+#[derive(Clone, Debug)]
+pub(super) struct Sampler {
+    taken: u64,
+    pub(super) samples: Samples,
     /// Of each processor, time busy and packets dropped.
     nodes: Vec<(f64, u64)>,
 }
@@ -26,93 +20,37 @@ pub(super) struct Sampled {
 impl<P: Probe> Simulation<'_, P> {
     /// Sets the time of the first sample, if the scenario asks for any.
     pub(super) fn schedule_samples(&mut self) {
-        let Some(interval_s) = self.scenario.observe.interval_s else { return };
-        let (links, flows) = (self.scenario.links.len(), self.scenario.flows.len());
-        self.sampled = Sampled {
-            samples: 0,
-            busy_s: vec![0.0; links],
-            dropped: vec![0; links],
-            payload: vec![0; flows],
-            bytes: vec![0; flows],
-            one_way: vec![(0.0, 0); flows],
-            rtt: vec![(0.0, 0); flows],
-            nodes: vec![(0.0, 0); self.fabric.nodes.list.len()],
-        };
-        self.fabric.queue.push(Key::planned(Time::new(interval_s), SAMPLER));
+        let Some(samples) = Samples::of(self.scenario) else { return };
+        self.fabric.queue.push(Key::planned(samples.moments.at(0), SAMPLER));
+        self.sampler = Some(Sampler { taken: 0, samples, nodes: vec![(0.0, 0); self.fabric.nodes.list.len()] });
+    }
+
+    /// What was sampled, if the scenario asks for it.
+    pub(crate) fn samples(&self) -> Option<&Samples> {
+        self.sampler.as_ref().map(|sampler| &sampler.samples)
     }
 
     /// Looks at everything and sets the time of the next sample.
     pub(super) fn sample(&mut self, now: Key) {
-        let Some(interval_s) = self.scenario.observe.interval_s else { return };
-        let time_s = now.time.seconds();
-        for index in 0..self.fabric.links.len() {
-            self.sample_link(now, index, interval_s);
+        let Some(mut sampler) = self.sampler.take() else { return };
+        for link in 0..self.fabric.links.len() as u32 {
+            let sample = self.fabric.sample(link, now);
+            sampler.samples.link(now.time, link, sample);
         }
-        for flow in 0..self.scenario.flows.len() {
-            self.sample_flow(time_s, flow, interval_s);
+        for flow in 0..self.scenario.flows.len() as u32 {
+            let (ends, delays) = (self.hosts.ends(flow as usize), &self.fabric.delays);
+            sampler.samples.receiver(now.time, flow, ends, &delays.one_way(flow as usize).delays);
+            sampler.samples.sender(now.time, flow, ends, self.hosts.controls(), delays.rtt(flow as usize));
             if P::LOOKS {
-                self.look_at(now.time, flow);
+                self.look_at(now.time, flow as usize);
             }
         }
         for node in 0..self.fabric.nodes.list.len() {
-            self.sample_processor(time_s, node, interval_s);
+            self.sample_processor(now.time.seconds(), node, &mut sampler);
         }
-        self.sampled.samples += 1;
-        // Multiples of the interval, not a sum of it: the thousandth sample lies where it should.
-        let next = Time::new(interval_s * (self.sampled.samples + 1) as f64);
-        self.fabric.queue.push(Key::planned(next, SAMPLER));
-    }
-
-    fn sample_link(&mut self, now: Key, index: usize, interval_s: f64) {
-        let (time_s, entity) = (now.time.seconds(), index as u32);
-        let waiting = self.fabric.waiting(entity, now);
-        let link = &self.fabric.links[index];
-        let busy_s = link.server.busy_until(now.time);
-        let dropped = self.fabric.refused(entity) + link.packets_lost();
-        self.series.push(time_s, entity, Metric::QueuePackets, waiting as f64);
-        self.series.push(time_s, entity, Metric::Utilization, (busy_s - self.sampled.busy_s[index]) / interval_s);
-        self.series.push(time_s, entity, Metric::PacketsDropped, (dropped - self.sampled.dropped[index]) as f64);
-        self.series.push(time_s, entity, Metric::QueueingDelayS, self.fabric.backlog_s(entity, now.time));
-        self.sampled.busy_s[index] = busy_s;
-        self.sampled.dropped[index] = dropped;
-    }
-
-    fn sample_flow(&mut self, time_s: f64, flow: usize, interval_s: f64) {
-        let entity = (self.fabric.links.len() + flow) as u32;
-        let (payload, bytes) = match self.hosts.ends(flow) {
-            Ends::Tcp { receiver, connection, .. } => {
-                (connection.payload_through(receiver.in_order()), receiver.totals.bytes)
-            }
-            Ends::Udp { sink, .. } => (sink.payload_delivered, sink.bytes_delivered),
-        };
-        let rate = |now: u64, before: u64| (now - before) as f64 * 8.0 / interval_s;
-        self.series.push(time_s, entity, Metric::GoodputBps, rate(payload, self.sampled.payload[flow]));
-        self.series.push(time_s, entity, Metric::ThroughputBps, rate(bytes, self.sampled.bytes[flow]));
-        let one_way = so_far(&self.fabric.delays.one_way(flow).delays);
-        let before = std::mem::replace(&mut self.sampled.one_way[flow], one_way);
-        push_mean(&mut self.series, (time_s, entity), Metric::OneWayDelayS, one_way, before);
-        self.sampled.payload[flow] = payload;
-        self.sampled.bytes[flow] = bytes;
-        if let Ends::Tcp { sender, connection, .. } = self.hosts.ends(flow) {
-            let rtt = so_far(self.fabric.delays.rtt(flow));
-            let before = std::mem::replace(&mut self.sampled.rtt[flow], rtt);
-            push_mean(&mut self.series, (time_s, entity), Metric::RttS, rtt, before);
-            self.series.push(time_s, entity, Metric::CwndPackets, sender.window.cwnd);
-            if sender.window.ssthresh < f64::MAX {
-                self.series.push(time_s, entity, Metric::SsthreshPackets, sender.window.ssthresh);
-            }
-            self.series.push(time_s, entity, Metric::InFlightPackets, sender.in_flight());
-            if let Some(rate) = sender.pacing_rate(self.hosts.controls(), connection) {
-                let bits = 8.0 * f64::from(connection.full_size());
-                self.series.push(time_s, entity, Metric::PacingRateBps, rate * bits);
-            }
-            if self.scenario.observe.transport {
-                let phase = self.hosts.controls().phase(sender.control(), &sender.window);
-                self.series.push(time_s, entity, Metric::CongestionPhase, phase as f64);
-                let recovery = f64::from(sender.recovery_state() as u8);
-                self.series.push(time_s, entity, Metric::RecoveryState, recovery);
-            }
-        }
+        sampler.taken += 1;
+        self.fabric.queue.push(Key::planned(sampler.samples.moments.at(sampler.taken), SAMPLER));
+        self.sampler = Some(sampler);
     }
 
     /// Shows a flow to the probe.
@@ -130,29 +68,18 @@ impl<P: Probe> Simulation<'_, P> {
         self.fabric.probe.looked(FlowLook { flow: flow as u32, limited_by, seconds, packets_marked });
     }
 
-    fn sample_processor(&mut self, time_s: f64, index: usize, interval_s: f64) {
+    fn sample_processor(&mut self, time_s: f64, index: usize, sampler: &mut Sampler) {
         let processor = &mut self.fabric.nodes.list[index].processor;
         let entity = (self.fabric.links.len() + self.scenario.flows.len() + index) as u32;
         let (busy_s, reading) = processor.look(time_s);
         let dropped = processor.totals().packets_dropped;
-        let (busy_before_s, dropped_before) = std::mem::replace(&mut self.sampled.nodes[index], (busy_s, dropped));
-        self.series.push(time_s, entity, Metric::Load, (busy_s - busy_before_s) / interval_s);
+        let (busy_before_s, dropped_before) = std::mem::replace(&mut sampler.nodes[index], (busy_s, dropped));
+        let (series, interval_s) = (&mut sampler.samples.series, sampler.samples.moments.interval_s());
+        series.push(time_s, entity, Metric::Load, (busy_s - busy_before_s) / interval_s);
         if let Some(reading) = reading {
-            self.series.push(time_s, entity, Metric::LoadReported, reading);
+            series.push(time_s, entity, Metric::LoadReported, reading);
         }
-        self.series.push(time_s, entity, Metric::RingPackets, processor.packets() as f64);
-        self.series.push(time_s, entity, Metric::PacketsDropped, (dropped - dropped_before) as f64);
-    }
-}
-
-/// The sum of delays, in seconds, and how many they are.
-fn so_far(delays: &Delays) -> (f64, u64) {
-    (delays.sum_s, delays.count)
-}
-
-/// Adds the mean of what was measured since the last sample, if anything was.
-fn push_mean(series: &mut Series, at: (f64, u32), metric: Metric, now: (f64, u64), before: (f64, u64)) {
-    if now.1 > before.1 {
-        series.push(at.0, at.1, metric, (now.0 - before.0) / (now.1 - before.1) as f64);
+        series.push(time_s, entity, Metric::RingPackets, processor.packets() as f64);
+        series.push(time_s, entity, Metric::PacketsDropped, (dropped - dropped_before) as f64);
     }
 }

@@ -16,6 +16,7 @@ use crate::error::ScenarioError;
 use crate::hosts::Entities;
 use crate::network::link::Link;
 use crate::network::server::Wire;
+use crate::samples::Samples;
 use crate::scenario::{ScatterSpec, Scenario};
 use crate::time::Time;
 
@@ -82,6 +83,8 @@ pub(super) fn region(
         }
         Some(Box::new(FlowHosts::new(scenario, paths, elsewhere.collect())?))
     };
+    // Users and datagrams are counted by intervals, and links with them.
+    let samples = Samples::of(scenario).filter(|_| !scenario.flows.is_empty());
     let abroad = scenario.links.iter().map(|link| (!is_here(link.to)).then(|| part_of(link.to)));
     let order = plan.order.iter().filter_map(|&stop| match stop {
         Stop::Link(link) => is_here(scenario.links[link as usize].from).then_some(stop),
@@ -91,7 +94,7 @@ pub(super) fn region(
     Ok(Region::new(
         (links, ends),
         (places, groups.len()),
-        (scatter, flows),
+        (scatter, flows, samples.map(Box::new)),
         Arc::clone(routes),
         calendar,
         (order.collect(), abroad.collect()),

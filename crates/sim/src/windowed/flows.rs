@@ -16,6 +16,7 @@ use crate::network::queue::FlowKey;
 use crate::network::saturation::Saturation;
 use crate::network::topology::Paths;
 use crate::packet::Packet;
+use crate::samples::Samples;
 use crate::scenario::{FlowSpec, Scenario, TrafficSpec, TransportSpec};
 use crate::time::Time;
 use crate::transport::network::{Backpressure, Network, Schedule};
@@ -91,6 +92,8 @@ pub struct FlowHosts {
     keys: Vec<[FlowKey; 2]>,
     /// What hosts have to do in the present epoch, by host.
     agendas: Vec<Agenda>,
+    /// The flows that have ends at each host, and the samples of them that were taken.
+    sampled: Vec<Sampled>,
     /// Of each flow, the other part in which it sends, if it does.
     elsewhere: Vec<Option<u32>>,
 }
@@ -106,6 +109,14 @@ impl FlowHosts {
         elsewhere: Vec<Option<u32>>,
     ) -> Result<Self, ScenarioError> {
         let (hosts, delays) = Hosts::new(scenario, &paths.paths, false, &mut NoMaker)?;
+        let mut sampled = vec![Sampled::default(); paths.nodes.len()];
+        for (index, flow) in (0..).zip(&scenario.flows) {
+            for (node, sends) in [(flow.from, true), (flow.to, false)] {
+                if let Some(host) = paths.host_at(node) {
+                    sampled[host as usize].ends.push((index, sends));
+                }
+            }
+        }
         Ok(Self {
             hosts,
             delays,
@@ -113,6 +124,7 @@ impl FlowHosts {
             dropped: vec![0; scenario.flows.len()],
             paths: Arc::clone(paths),
             keys: scenario.flows.iter().map(|flow| FlowKey::of(scenario, flow)).collect(),
+            sampled,
             agendas: paths.nodes.iter().map(|_| Agenda::new()).collect(),
             elsewhere,
         })
@@ -131,7 +143,8 @@ impl FlowHosts {
         (arrivals, order): (&[Arrival], &[(u64, u32)]),
         shared: &mut Shared<'_>,
     ) {
-        let Self { hosts, delays, saturation, paths, agendas, .. } = self;
+        let Self { hosts, delays, saturation, paths, agendas, sampled, .. } = self;
+        let mut samples = shared.samples.take();
         let first_timer = hosts.entities().first_timer;
         let turns = Turns { agenda: &mut agendas[host as usize], calendar: &mut *shared.calendar, site };
         let (router, sacks) = (&mut shared.router, &mut *shared.sacks);
@@ -139,7 +152,13 @@ impl FlowHosts {
         let mut waiting = order.iter().map(|&(_, index)| &arrivals[index as usize]).peekable();
         loop {
             let due = network.turns.agenda.peek().map(|Reverse(due)| due.key);
-            if let Some(arrival) = waiting.next_if(|arrival| due.is_none_or(|due| arrival.key().before(&due))) {
+            let arrival = waiting.next_if(|arrival| due.is_none_or(|due| arrival.key().before(&due)));
+            if let Some(samples) = &mut samples
+                && let Some(now) = arrival.map(Arrival::time).or(due.map(|due| due.time))
+            {
+                sampled[host as usize].take(samples, now, (hosts, network.delays));
+            }
+            if let Some(arrival) = arrival {
                 let packet = arrival.packet;
                 let Some(flow) = network.paths.paths.at(packet.position()).flow() else { continue };
                 let (words, (time, caused_at, rank)) = (packet.arriving(flow).words(), arrival.key().words());
@@ -168,10 +187,40 @@ impl FlowHosts {
         self.dropped[self.paths.paths.flow_at(packet.position()) as usize] += u64::from(!packet.is_reverse());
     }
 
+    /// Takes the samples of a host's flows that are left, before `until`.
+    pub fn sample(&mut self, host: u32, samples: &mut Samples, until: Time) {
+        self.sampled[host as usize].take(samples, until, (&self.hosts, &self.delays));
+    }
+
     /// Whose a packet is.
     #[must_use]
     pub fn key(&self, packet: &Packet) -> FlowKey {
         self.keys[self.paths.paths.flow_at(packet.position()) as usize][usize::from(packet.is_reverse())]
+    }
+}
+
+/// The samples of the ends at a host.
+#[derive(Clone, Debug, Default)]
+struct Sampled {
+    /// The flows, and whether it is the sending end.
+    ends: Vec<(u32, bool)>,
+    taken: u64,
+}
+
+impl Sampled {
+    /// Takes the samples that precede what happens at `now`.
+    fn take(&mut self, samples: &mut Samples, now: Time, (hosts, delays): (&Hosts, &FlowDelays)) {
+        while let Some(at) = samples.moments.due(self.taken, now) {
+            for &(flow, sends) in &self.ends {
+                let (ends, index) = (hosts.ends(flow as usize), flow as usize);
+                if sends {
+                    samples.sender(at, flow, ends, hosts.controls(), delays.rtt(index));
+                } else {
+                    samples.receiver(at, flow, ends, &delays.one_way(index).delays);
+                }
+            }
+            self.taken += 1;
+        }
     }
 }
 
@@ -183,6 +232,8 @@ pub struct Shared<'a> {
     pub calendar: &'a mut Calendar,
     /// SACK blocks of the ACKs in flight.
     pub sacks: &'a mut SackSlab,
+    /// The samples that are taken, if any are.
+    pub samples: Option<&'a mut Samples>,
 }
 
 /// The network as the transports of one host see it, in the midst of an epoch.

@@ -224,9 +224,6 @@ fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
             return wrong(&format!("no congestion control in Python {several}: {}", flow.label));
         }
     }
-    if only_flows && scenario.observe.interval_s.is_some() {
-        return wrong("no observe.interval on several threads");
-    }
     for users in &scenario.users {
         check_recovery(&users.label, users.tcp.recovery, scenario.profile)?;
         check_tcp_size(&users.label, &users.tcp)?;

@@ -16,9 +16,11 @@ use super::users::outlet::{Calendar, Due, Next, Router};
 use super::users::site::{Shared, Site};
 use super::wheel::Wheel;
 use crate::events::Key;
+use crate::hosts::SAMPLER;
 use crate::network::link::Link;
 use crate::network::managed::Surroundings;
 use crate::network::queue::Refusal;
+use crate::samples::Samples;
 use crate::time::Time;
 use crate::transport::sack::SackSlab;
 
@@ -99,6 +101,10 @@ pub struct Region {
     abroad: Vec<Option<u32>>,
     /// What goes to each other part.
     letters: Vec<Vec<Export>>,
+    /// The samples of links and flows, if any are taken.
+    pub samples: Option<Box<Samples>>,
+    /// Of each link, how many were.
+    sampled: Vec<u64>,
     clock: Clock,
     end: Time,
 }
@@ -110,7 +116,7 @@ impl Region {
     pub fn new(
         (links, ends): (Vec<Link>, Vec<u32>),
         (places, groups): (Vec<Place>, usize),
-        (scatter, flows): (Vec<Scatter>, Option<Box<FlowHosts>>),
+        (scatter, flows, samples): (Vec<Scatter>, Option<Box<FlowHosts>>, Option<Box<Samples>>),
         routes: Arc<Routes>,
         calendar: Calendar,
         (order, abroad): (Vec<Stop>, Vec<Option<u32>>),
@@ -145,6 +151,8 @@ impl Region {
             sacks: SackSlab::default(),
             counted: vec![Counted::default(); groups],
             letters: vec![Vec::new(); parts as usize],
+            sampled: vec![0; links.len()],
+            samples,
             links,
             ends,
             places,
@@ -223,7 +231,8 @@ impl Region {
 
     /// A link serves all that arrives in this window, and makes the decisions of it.
     fn serve(&mut self, index: u32, window: Window) {
-        let Self { links, inboxes, active, arrivals, sorter, routes, paths, letters, scatter, flows, sacks, clock, .. } = self;
+        let Self { links, inboxes, active, arrivals, sorter, routes, paths, scatter, flows, sacks, clock, .. } = self;
+        let (letters, sampled) = (&mut self.letters, &mut self.sampled[index as usize]);
         inboxes[index as usize].swap(window, arrivals);
         let link = &mut links[index as usize];
         let kept = !link.flight.is_empty();
@@ -235,6 +244,9 @@ impl Region {
         for &(_, place) in sorter.sort(arrivals) {
             let Arrival { packet, .. } = arrivals[place as usize];
             let now = arrivals[place as usize].key();
+            if let Some(samples) = &mut self.samples {
+                sample(index, link, (samples, sampled), now.time, &mut beyond);
+            }
             match link.server.offer(now, packet.size(), packet.is_capable()) {
                 Ok(service) => {
                     beyond.goes_on_line(&packet, now, &link.server);
@@ -246,6 +258,10 @@ impl Region {
             }
         }
         arrivals.clear();
+        if let Some(samples) = &mut self.samples {
+            // Decisions follow that come later than these.
+            sample(index, link, (samples, sampled), clock.end(window), &mut beyond);
+        }
         if link.managed.is_some() {
             let until = clock.end(window).min(self.end);
             link.decide_until(Key::planned(until, 0), &mut beyond);
@@ -348,7 +364,8 @@ impl Region {
         // What it sends begins its path: there is no stop before.
         let router = Router { next: Next::default(), inboxes, active };
         let order = sorter.sort(arrivals);
-        flows.process((host, site), window, (arrivals, order), &mut flows::Shared { router, calendar, sacks });
+        let samples = self.samples.as_deref_mut();
+        flows.process((host, site), window, (arrivals, order), &mut flows::Shared { router, calendar, sacks, samples });
         arrivals.clear();
         inboxes[stop].swap(window, arrivals);
     }
@@ -379,11 +396,19 @@ impl Region {
 
     /// Decides and counts what was not yet, when `epochs` are done.
     pub fn finish(&mut self, epochs: Window) {
-        for index in 0..self.links.len() as u32 {
-            if self.links[index as usize].managed.is_some() {
-                self.serve(index, epochs.saturating_sub(1));
+        let last = epochs.saturating_sub(1);
+        let until = self.clock.end(last).min(self.end);
+        let order = std::mem::take(&mut self.order);
+        for &stop in &order {
+            match (stop, &mut self.samples, &mut self.flows) {
+                (Stop::Link(link), samples, _) if samples.is_some() || self.links[link as usize].managed.is_some() => {
+                    self.serve(link, last);
+                }
+                (Stop::Host(host), Some(samples), Some(flows)) => flows.sample(host, samples, until),
+                _ => {}
             }
         }
+        self.order = order;
         for Place { site, group, .. } in &mut self.places {
             site.finish(&mut self.counted[*group].rows);
         }
@@ -422,6 +447,23 @@ impl Region {
 #[inline]
 fn next<'a>(paths: Option<&'a FlowPaths>, routes: &'a Routes, node: u32) -> Next<'a> {
     Next { by_destination: routes.from_node(node), by_position: paths.map_or(&[], FlowPaths::stops) }
+}
+
+/// Takes the samples of a link that precede what happens at `now`.
+fn sample(
+    index: u32,
+    link: &mut Link,
+    (samples, taken): (&mut Samples, &mut u64),
+    now: Time,
+    beyond: &mut Beyond<'_>,
+) {
+    while let Some(at) = samples.moments.due(*taken, now) {
+        let key = Key::planned(at, SAMPLER);
+        link.decide_until(key, beyond);
+        let sample = link.sample(key);
+        samples.link(at, index, sample);
+        *taken += 1;
+    }
 }
 
 /// A link that kept nothing may keep packets now.

@@ -1,5 +1,6 @@
 //! The tables of a run with users or scattered datagrams.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::Windowed;
@@ -11,6 +12,7 @@ use crate::hosts::Ends;
 use crate::network::flow_delays::OneWay;
 use crate::network::node::Node;
 use crate::network::topology::Paths;
+use crate::probe::series::Series;
 use crate::scenario::Scenario;
 use crate::tables::{self, Finished, LinkRow, Table, mean};
 use crate::time::Time;
@@ -29,6 +31,7 @@ impl Windowed<'_> {
         if self.scenario.users.is_empty() && self.scenario.scatter.is_empty() {
             tables.push(("nodes", tables::nodes(self)));
         }
+        tables.extend(tables::series(self).map(|series| ("series", series)));
         let counted = self.counted();
         if !self.groups.is_empty() {
             tables.push(("users", self.users(&counted)));
@@ -223,5 +226,11 @@ impl Finished for Windowed<'_> {
 
     fn processors(&self) -> &[Node] {
         &[]
+    }
+
+    fn series(&self) -> Option<Cow<'_, Series>> {
+        let parts: Vec<&Series> =
+            self.regions.iter().filter_map(|region| region.samples.as_ref()).map(|samples| &samples.series).collect();
+        (!parts.is_empty()).then(|| Cow::Owned(Series::in_order(&parts)))
     }
 }

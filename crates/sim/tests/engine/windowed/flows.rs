@@ -4,7 +4,7 @@ use crate::engine::common::networks::{
     ALL_OTHERS, AT_DEPARTURE, chains, closed_loop, deltas, dumbbells, dumbbells_of_equals, open_loop, with_queues,
 };
 use proptest::prelude::*;
-use tightlink_sim::probe::Totals;
+use tightlink_sim::probe::Sampled;
 use tightlink_sim::scenario::TrafficSpec;
 use tightlink_sim::windowed::{Windowed, Work};
 use tightlink_sim::{Scenario, ScenarioError, Simulation, tables, warnings};
@@ -20,9 +20,12 @@ fn text(tables: impl std::fmt::Debug, warnings: &[String], counts: (u64, u64)) -
 }
 
 fn by_events(scenario: &Scenario) -> String {
-    let mut run = Simulation::new(scenario, Totals).expect("the scenario is valid");
+    // As it is run by default: links are looked at when it is their turn.
+    let mut run = Simulation::new(scenario, Sampled).expect("the scenario is valid");
     run.run(|_| false).expect("nobody interrupts");
-    let tables = vec![("flows", tables::flows(&run)), ("links", tables::links(&run)), ("nodes", tables::nodes(&run))];
+    let mut tables =
+        vec![("flows", tables::flows(&run)), ("links", tables::links(&run)), ("nodes", tables::nodes(&run))];
+    tables.extend(tables::series(&run).map(|series| ("series", series)));
     text(tables, &warnings::of_flows(&run), (run.packet_hops(), run.random_draws()))
 }
 
@@ -38,7 +41,7 @@ fn by_epochs(scenario: &Scenario, threads: u32, longest_window_s: f64) -> Option
 
 fn epochs_do_not_show(scenario: &Scenario) -> Result<(), TestCaseError> {
     let waits = scenario.flows.iter().any(|flow| matches!(flow.traffic, TrafficSpec::Saturate {}));
-    prop_assume!(!waits && scenario.observe.interval_s.is_none());
+    prop_assume!(!waits);
     let expected = by_events(scenario);
     for (threads, longest_s) in EPOCHS.into_iter().chain([THREADS[scenario.flows.len() % THREADS.len()]]) {
         let Some(found) = by_epochs(scenario, threads, longest_s) else {
@@ -54,6 +57,16 @@ fn epochs_do_not_show(scenario: &Scenario) -> Result<(), TestCaseError> {
         }
     }
     Ok(())
+}
+
+/// The same networks with time series: intervals on the grids of their times, where instants are equal, and beside them.
+fn with_series(networks: impl Strategy<Value = Scenario>) -> impl Strategy<Value = Scenario> {
+    (networks, prop::sample::select(vec![1.0 / 64.0, 0.01, 0.1237, 0.5]), any::<bool>()).prop_map(
+        |(mut scenario, interval_s, transport)| {
+            (scenario.observe.interval_s, scenario.observe.transport) = (Some(interval_s), transport);
+            scenario
+        },
+    )
 }
 
 proptest! {
@@ -81,6 +94,16 @@ proptest! {
 
     #[test]
     fn epochs_do_not_show_on_chains_with_other_queues(scenario in with_queues(chains(), &ALL_OTHERS)) {
+        epochs_do_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_in_series(scenario in with_series(with_queues(closed_loop(), &ALL_OTHERS))) {
+        epochs_do_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_in_series_of_datagrams(scenario in with_series(open_loop())) {
         epochs_do_not_show(&scenario)?;
     }
 
