@@ -301,6 +301,9 @@ fn run_with<P: Probe>(
         ended?;
     }
     let wall_s = begin.elapsed().as_secs_f64();
+    if ended.is_err() {
+        simulation.sample_rest(simulation.reached());
+    }
     let mut tables: Vec<(&'static str, Table)> = vec![
         ("flows", tables::flows(&simulation)),
         ("links", tables::links(&simulation)),

@@ -1,12 +1,13 @@
 //! Samples of links and flows, as rows of the time series, whoever takes them.
 //!
 //! A link changes by what comes to it alone, and an end of a flow by what its host does: so each may be looked at when it is
-//! next touched, with what it was until then, and rows are put in order at the end.
+//! next touched, with what it was until then.
 
 use crate::congestion::Controls;
 use crate::delays::Delays;
-use crate::hosts::Ends;
-use crate::probe::series::{Metric, Series};
+use crate::hosts::{Ends, Hosts};
+use crate::network::flow_delays::FlowDelays;
+use crate::probe::series::Series;
 use crate::scenario::Scenario;
 use crate::time::Time;
 
@@ -33,6 +34,7 @@ impl Moments {
     }
 
     /// When the sample behind so many others is taken.
+    #[inline]
     #[must_use]
     pub fn at(self, samples: u64) -> Time {
         // Multiples of the interval, not a sum of it: the thousandth sample lies where it should.
@@ -40,8 +42,9 @@ impl Moments {
     }
 
     /// The same if that is not after `now`, and in the run.
+    #[inline]
     #[must_use]
-    pub fn due(self, samples: u64, now: Time) -> Option<Time> {
+    fn due(self, samples: u64, now: Time) -> Option<Time> {
         Some(self.at(samples)).filter(|&at| at <= now && at < self.end)
     }
 }
@@ -59,14 +62,32 @@ pub struct LinkSample {
     pub backlog_s: f64,
 }
 
-/// What a flow had at its last sample: payload and bytes, and the sum and the number of its one-way delays and of its
-/// samples of the round-trip time.
+/// How many samples of a link were taken, and what it had at the last one: time spent transmitting and packets dropped.
 #[derive(Clone, Copy, Debug, Default)]
-struct FlowSample {
+struct LastOfLink {
+    taken: u64,
+    busy_s: f64,
+    dropped: u64,
+}
+
+/// How many samples of the sending end of a flow were taken and how many of the receiving end, and what it had at the last
+/// ones: payload and bytes, and the sum and the number of its one-way delays and of its samples of the round-trip time.
+#[derive(Clone, Copy, Debug, Default)]
+struct LastOfFlow {
+    taken: [u64; 2],
     payload: u64,
     bytes: u64,
     one_way: (f64, u64),
     rtt: (f64, u64),
+}
+
+/// The end of a flow that sends data, or the one that receives them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It sends.
+    Sender,
+    /// It receives.
+    Receiver,
 }
 
 /// The samples of a run, or of a part of its network.
@@ -74,10 +95,10 @@ struct FlowSample {
 pub struct Samples {
     /// When.
     pub moments: Moments,
-    /// The rows.
+    /// The values.
     pub series: Series,
-    links: Vec<(f64, u64)>,
-    flows: Vec<FlowSample>,
+    links: Vec<LastOfLink>,
+    flows: Vec<LastOfFlow>,
     transport: bool,
 }
 
@@ -85,66 +106,93 @@ impl Samples {
     /// None yet, if the scenario asks for any.
     #[must_use]
     pub fn of(scenario: &Scenario) -> Option<Self> {
-        let (links, flows) = (vec![(0.0, 0); scenario.links.len()], vec![FlowSample::default(); scenario.flows.len()]);
-        let (series, transport) = (Series::default(), scenario.observe.transport);
+        let links = vec![LastOfLink::default(); scenario.links.len()];
+        let flows = vec![LastOfFlow::default(); scenario.flows.len()];
+        let processors = scenario.nodes.iter().filter(|node| node.processor.is_some()).count();
+        let series = Series::of(links.len(), flows.len(), processors);
+        let transport = scenario.observe.transport;
         Moments::of(scenario).map(|moments| Self { moments, series, links, flows, transport })
     }
 
+    /// When the next sample of a link is taken, if that precedes what happens at `now`.
+    #[inline]
+    #[must_use]
+    pub fn due(&self, link: u32, now: Time) -> Option<Time> {
+        self.moments.due(self.links[link as usize].taken, now)
+    }
+
+    /// The same of an end of a flow.
+    #[inline]
+    #[must_use]
+    pub fn due_at(&self, flow: u32, end: End, now: Time) -> Option<Time> {
+        self.moments.due(self.flows[flow as usize].taken[end as usize], now)
+    }
+
     /// Takes a sample of a link.
-    pub fn link(&mut self, at: Time, link: u32, sample: LinkSample) {
+    pub fn link(&mut self, link: u32, sample: LinkSample) {
         let LinkSample { waiting, busy_s, dropped, backlog_s } = sample;
-        let (busy_before_s, dropped_before) = std::mem::replace(&mut self.links[link as usize], (busy_s, dropped));
+        let last = &mut self.links[link as usize];
+        let (busy_before_s, dropped_before) = (last.busy_s, last.dropped);
+        *last = LastOfLink { taken: last.taken + 1, busy_s, dropped };
         let share = (busy_s - busy_before_s) / self.moments.interval_s;
-        self.series.push(at.seconds(), link, Metric::QueuePackets, waiting as f64);
-        self.series.push(at.seconds(), link, Metric::Utilization, share);
-        self.series.push(at.seconds(), link, Metric::PacketsDropped, (dropped - dropped_before) as f64);
-        self.series.push(at.seconds(), link, Metric::QueueingDelayS, backlog_s);
+        let values = [waiting as f64, share, (dropped - dropped_before) as f64, backlog_s];
+        self.series.values(last.taken - 1, link).copy_from_slice(&values);
+    }
+
+    /// Takes the samples of an end of a flow that precede what happens at `now`.
+    #[inline]
+    pub fn flow(&mut self, (flow, end): (u32, End), now: Time, (hosts, delays): (&Hosts, &FlowDelays)) {
+        while self.due_at(flow, end, now).is_some() {
+            let (ends, index) = (hosts.ends(flow as usize), flow as usize);
+            match end {
+                End::Sender => self.sender(flow, ends, hosts.controls(), delays.rtt(index)),
+                End::Receiver => self.receiver(flow, ends, &delays.one_way(index).delays),
+            }
+            self.flows[index].taken[end as usize] += 1;
+        }
     }
 
     /// Takes a sample of the receiving end of a flow, whose one-way delays these are.
-    pub fn receiver(&mut self, at: Time, flow: u32, ends: Ends<'_>, one_way: &Delays) {
-        let entity = self.links.len() as u32 + flow;
+    fn receiver(&mut self, flow: u32, ends: Ends<'_>, one_way: &Delays) {
         let (payload, bytes) = match ends {
             Ends::Tcp { receiver, connection, .. } => {
                 (connection.payload_through(receiver.in_order()), receiver.totals.bytes)
             }
             Ends::Udp { sink, .. } => (sink.payload_delivered, sink.bytes_delivered),
         };
-        let before = &mut self.flows[flow as usize];
+        let (entity, last) = (self.links.len() as u32 + flow, &mut self.flows[flow as usize]);
         let rate = |now: u64, before: u64| (now - before) as f64 * 8.0 / self.moments.interval_s;
-        self.series.push(at.seconds(), entity, Metric::GoodputBps, rate(payload, before.payload));
-        self.series.push(at.seconds(), entity, Metric::ThroughputBps, rate(bytes, before.bytes));
-        (before.payload, before.bytes) = (payload, bytes);
-        push_mean(&mut self.series, (at, entity), Metric::OneWayDelayS, one_way, &mut before.one_way);
+        let values = [rate(payload, last.payload), rate(bytes, last.bytes), mean(one_way, &mut last.one_way)];
+        (last.payload, last.bytes) = (payload, bytes);
+        self.series.values(last.taken[End::Receiver as usize], entity)[..3].copy_from_slice(&values);
     }
 
     /// Takes a sample of the sending end of a flow, whose round-trip times these are.
-    pub fn sender(&mut self, at: Time, flow: u32, ends: Ends<'_>, controls: &Controls, rtt: &Delays) {
+    fn sender(&mut self, flow: u32, ends: Ends<'_>, controls: &Controls, rtt: &Delays) {
         let Ends::Tcp { sender, connection, .. } = ends else { return };
-        let (time_s, entity) = (at.seconds(), self.links.len() as u32 + flow);
-        push_mean(&mut self.series, (at, entity), Metric::RttS, rtt, &mut self.flows[flow as usize].rtt);
-        self.series.push(time_s, entity, Metric::CwndPackets, sender.window.cwnd);
-        if sender.window.ssthresh < f64::MAX {
-            self.series.push(time_s, entity, Metric::SsthreshPackets, sender.window.ssthresh);
-        }
-        self.series.push(time_s, entity, Metric::InFlightPackets, sender.in_flight());
-        if let Some(rate) = sender.pacing_rate(controls, connection) {
-            let bits = 8.0 * f64::from(connection.full_size());
-            self.series.push(time_s, entity, Metric::PacingRateBps, rate * bits);
-        }
-        if self.transport {
-            let phase = controls.phase(sender.control(), &sender.window);
-            self.series.push(time_s, entity, Metric::CongestionPhase, phase as f64);
-            self.series.push(time_s, entity, Metric::RecoveryState, f64::from(sender.recovery_state() as u8));
-        }
+        let (entity, last) = (self.links.len() as u32 + flow, &mut self.flows[flow as usize]);
+        let ssthresh = sender.window.ssthresh;
+        let bits = 8.0 * f64::from(connection.full_size());
+        let (phase, recovery) = if self.transport {
+            (controls.phase(sender.control(), &sender.window) as f64, f64::from(sender.recovery_state() as u8))
+        } else {
+            (f64::NAN, f64::NAN)
+        };
+        let values = [
+            mean(rtt, &mut last.rtt),
+            sender.window.cwnd,
+            if ssthresh < f64::MAX { ssthresh } else { f64::NAN },
+            sender.in_flight(),
+            sender.pacing_rate(controls, connection).map_or(f64::NAN, |rate| rate * bits),
+            phase,
+            recovery,
+        ];
+        self.series.values(last.taken[End::Sender as usize], entity)[3..].copy_from_slice(&values);
     }
 }
 
-/// Adds the mean of what was measured since the last sample, if anything was.
-fn push_mean(series: &mut Series, at: (Time, u32), metric: Metric, delays: &Delays, before: &mut (f64, u64)) {
-    let now = (delays.sum_s, delays.count);
-    if now.1 > before.1 {
-        series.push(at.0.seconds(), at.1, metric, (now.0 - before.0) / (now.1 - before.1) as f64);
-    }
-    *before = now;
+/// The mean of what was measured since the last sample; not a number if nothing was.
+fn mean(delays: &Delays, last: &mut (f64, u64)) -> f64 {
+    let before = std::mem::replace(last, (delays.sum_s, delays.count));
+    if delays.count > before.1 { (delays.sum_s - before.0) / (delays.count - before.1) as f64 } else { f64::NAN }
 }

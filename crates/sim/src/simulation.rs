@@ -10,8 +10,10 @@ use crate::network::link::Link;
 use crate::network::topology::Paths;
 use crate::packet::Packet;
 use crate::probe::Probe;
+use crate::samples::End;
 use crate::scenario::Scenario;
 use crate::time::Time;
+use crate::transport::timer::TIMERS;
 
 mod sampler;
 
@@ -105,20 +107,22 @@ impl<'a, P: Probe> Simulation<'a, P> {
             if key.entity() >= first_source {
                 self.source(key);
             } else if key.entity() >= first_timer {
-                self.hosts.timer(&mut self.fabric, key);
+                self.timer(key);
             } else if key.entity() >= first_link {
                 // One call of what is the busiest, so that it stays in line.
                 if (self.late.is_empty() || !self.arrive_late(key))
                     && let Some(packet) = self.fabric.deliver(key)
                 {
-                    let (words, (time, caused_at, rank)) = (packet.words(), key.words());
-                    self.hosts.arrive(&mut self.fabric, words.0, words.1, words.2, rank, time, caused_at);
+                    self.arrive(packet.words(), key.words());
                 }
             } else {
                 self.control(key);
             }
             // Of the first it was asked just now, when it was evaluated.
             self.hand_over(!self.late.is_empty(), &mut interrupted)?;
+        }
+        if P::TAKES_SAMPLES {
+            self.sample_rest(self.end);
         }
         self.fabric.finish();
         self.reached = self.end;
@@ -142,7 +146,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
         let mut next = 0;
         while let Some(arrived) = self.fabric.arrived.get(next) {
             let (key, packet) = (arrived.key(), arrived.packet());
-            let ((stamp, identity, state), (time, caused_at, rank)) = (packet.words(), key.words());
+            let (words, (time, caused_at, rank)) = (packet.words(), key.words());
             if next == LONG {
                 self.fabric.arrived.drain(..next);
                 next = 0;
@@ -159,12 +163,34 @@ impl<'a, P: Probe> Simulation<'a, P> {
                 self.late.push((key, packet));
                 continue;
             }
-            self.hosts.arrive(&mut self.fabric, stamp, identity, state, rank, time, caused_at);
+            self.arrive(words, (time, caused_at, rank));
             // An ACK that comes after this one was evaluated before it, or because of it.
             ask |= packet.is_reverse();
         }
         self.fabric.arrived.clear();
         Ok(())
+    }
+
+    /// A packet arrives at its host; it and its key are in words.
+    #[inline(always)]
+    fn arrive(&mut self, words: (u64, u64, u64), (time, caused_at, rank): (f64, f64, u64)) {
+        if P::TAKES_SAMPLES {
+            let packet = Packet::from_words(words);
+            let end = if packet.is_reverse() { End::Sender } else { End::Receiver };
+            self.sample_before(packet.flow(), end, Time::new(time));
+        }
+        self.hosts.arrive(&mut self.fabric, words.0, words.1, words.2, rank, time, caused_at);
+    }
+
+    /// The event of a timer of a host.
+    #[inline]
+    fn timer(&mut self, key: Key) {
+        if P::TAKES_SAMPLES {
+            let flow = (key.entity() - self.hosts.entities().first_timer) / TIMERS;
+            self.sample_before(flow, End::Sender, key.time);
+            self.sample_before(flow, End::Receiver, key.time);
+        }
+        self.hosts.timer(&mut self.fabric, key);
     }
 
     /// What was simulated, to the end of the run or as far as it came.
@@ -186,14 +212,17 @@ impl<'a, P: Probe> Simulation<'a, P> {
     #[cold]
     fn arrive_late(&mut self, key: Key) -> bool {
         let Some(place) = self.late.iter().position(|late| late.0 == key) else { return false };
-        let ((stamp, identity, state), (time, caused_at, rank)) = (self.late.remove(place).1.words(), key.words());
-        self.hosts.arrive(&mut self.fabric, stamp, identity, state, rank, time, caused_at);
+        let packet = self.late.remove(place).1;
+        self.arrive(packet.words(), key.words());
         true
     }
 
     /// It is the turn of a source that was pushed back.
     fn source(&mut self, now: Key) {
         let flow = now.entity() - self.hosts.entities().first_source;
+        if P::TAKES_SAMPLES {
+            self.sample_before(flow, End::Sender, now.time);
+        }
         self.fabric.begin_turn(flow);
         self.hosts.resume(&mut self.fabric, flow, now);
         self.fabric.end_turn(flow, now);
@@ -206,6 +235,9 @@ impl<'a, P: Probe> Simulation<'a, P> {
         } else if now.entity() == events::look(self.hosts.entities().first_link) {
             self.fabric.look(now);
         } else {
+            if P::TAKES_SAMPLES {
+                self.sample_before((now.entity() - 1) / 2, End::Sender, now.time);
+            }
             self.hosts.start_or_stop(&mut self.fabric, now);
         }
     }

@@ -10,7 +10,8 @@ use crate::network::node::Node;
 use crate::network::server::ServerTotals;
 use crate::network::topology::Paths;
 use crate::probe::Probe;
-use crate::probe::series::Series;
+use crate::probe::series::{Metric, Row, Series};
+use crate::samples::Moments;
 use crate::scenario::{FlowSpec, ObserveFlows, Scenario, TransportSpec};
 use crate::simulation::Simulation;
 use crate::time::Time;
@@ -150,7 +151,8 @@ impl<P: Probe> Finished for Simulation<'_, P> {
     }
 
     fn series(&self) -> Option<Cow<'_, Series>> {
-        self.samples().map(|samples| Cow::Borrowed(&samples.series))
+        let samples = self.fabric.samples.as_ref()?;
+        Some(Cow::Borrowed(&samples.series))
     }
 }
 
@@ -463,18 +465,21 @@ pub fn series(run: &impl Finished) -> Option<Table> {
     let processors = run.processors().iter().map(|node| &scenario.nodes[node.index as usize].name);
     let names = scenario.links.iter().map(|link| &link.name).chain(scenario.flows.iter().map(|flow| &flow.label));
     let entities = names.chain(processors).cloned();
-    let metrics = crate::probe::series::Metric::ALL;
-    let metric = |wanted| metrics.iter().position(|(metric, _)| *metric == wanted).unwrap_or_default() as u32;
+    let metrics = Metric::ALL;
+    let (mut times_s, mut of, mut what, mut values) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let moments = Moments::of(scenario)?;
+    series.each(|Row { sample, entity, metric, value }| {
+        times_s.push(moments.at(sample as u64).seconds());
+        of.push(entity);
+        what.push(metric as u32);
+        values.push(value);
+    });
+    debug_assert!((0..).zip(metrics).all(|(number, (metric, _))| metric as u32 == number));
     let mut table = Table::default();
-    table.float("time_s", series.time_s.iter().copied());
-    table.columns.push(("entity", Column::Category(series.entity.clone(), entities.collect())));
-    table.columns.push((
-        "metric",
-        Column::Category(
-            series.metric.iter().map(|&m| metric(m)).collect(),
-            metrics.iter().map(|(metric, _)| metric.name().to_owned()).collect(),
-        ),
-    ));
-    table.float("value", series.value.iter().copied());
+    table.columns.push(("time_s", Column::Float(times_s)));
+    table.columns.push(("entity", Column::Category(of, entities.collect())));
+    let names = metrics.iter().map(|(metric, _)| metric.name().to_owned()).collect();
+    table.columns.push(("metric", Column::Category(what, names)));
+    table.columns.push(("value", Column::Float(values)));
     Some(table)
 }

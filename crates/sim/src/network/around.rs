@@ -78,6 +78,9 @@ impl<P: Probe> Fabric<P> {
     #[inline]
     pub fn catch_up(&mut self, index: u32, now: Key) {
         if self.links.get(index as usize).is_some_and(|link| link.managed.is_some()) {
+            if P::TAKES_SAMPLES {
+                self.sample_before(index, now.time);
+            }
             let (link, mut around) = self.around(index);
             link.decide_until(now, &mut around);
         }

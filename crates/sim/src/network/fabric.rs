@@ -14,6 +14,7 @@ use crate::network::saturation::Saturation;
 use crate::network::topology::Paths;
 use crate::packet::Packet;
 use crate::probe::{DropReason, Probe, Seen};
+use crate::samples::Samples;
 use crate::scenario::Scenario;
 use crate::time::Time;
 use crate::transport::sack::SackSlab;
@@ -52,6 +53,8 @@ pub struct Fabric<P> {
     pub delays: FlowDelays,
     /// Which hops were busy throughout the round trips of flows.
     pub saturation: Saturation,
+    /// The samples of links and flows, if any are taken.
+    pub samples: Option<Box<Samples>>,
     /// Who watches packets.
     pub probe: P,
     /// Packets lost on their way, by flow, ACKs not counted.
@@ -108,6 +111,7 @@ impl<P: Probe> Fabric<P> {
             delays,
             saturation: Saturation::new(scenario, &paths),
             paths,
+            samples: Samples::of(scenario).filter(|_| P::TAKES_SAMPLES).map(Box::new),
             probe,
             dropped: vec![0; scenario.flows.len()],
             keys: scenario.flows.iter().filter(|_| managed).map(|flow| FlowKey::of(scenario, flow)).collect(),
@@ -156,6 +160,9 @@ impl<P: Probe> Fabric<P> {
         loop {
             // Made anew for each who needs it, so that the words stay in registers.
             let now = || Key::from_words((time, caused_at, rank));
+            if P::TAKES_SAMPLES {
+                self.sample_before(index, Time::new(time));
+            }
             let Some(link) = self.links.get_mut(index as usize) else {
                 return self.offer_beyond_links(index, packet, now());
             };

@@ -5,23 +5,53 @@ use crate::events::Key;
 use crate::network::fabric::Fabric;
 use crate::network::gate::Gate;
 use crate::network::server::ServerTotals;
+use crate::hosts::SAMPLER;
 use crate::probe::Probe;
-use crate::samples::LinkSample;
 use crate::time::Time;
 
 impl<P: Probe> Fabric<P> {
-    /// What a link and its queue are and did at `now`.
-    pub fn sample(&mut self, link: u32, now: Key) -> LinkSample {
-        self.catch_up(link, now);
-        let sample = self.links[link as usize].sample(now);
-        let Some(gate) = self.gates.of(link) else { return sample };
-        let held_s = gate.backlog_s(self.links[link as usize].server.wire());
-        LinkSample {
-            waiting: gate.waiting(),
-            dropped: gate.dropped() + self.links[link as usize].packets_lost(),
-            backlog_s: sample.backlog_s + held_s,
-            ..sample
+    /// Something happens to a link, or to another stop, at `now`: takes the samples of it that precede that.
+    #[inline]
+    pub(super) fn sample_before(&mut self, link: u32, now: Time) {
+        if let Some(samples) = &self.samples
+            && (link as usize) < self.links.len()
+            && samples.due(link, now).is_some()
+        {
+            self.take_samples(link, now);
         }
+    }
+
+    #[cold]
+    fn take_samples(&mut self, index: u32, now: Time) {
+        // Without them, decisions are made up to the first of them.
+        let Some(mut samples) = self.samples.take() else { return };
+        while let Some(at) = samples.due(index, now) {
+            let key = Key::planned(at, SAMPLER);
+            let (link, mut around) = self.around(index);
+            link.decide_until(key, &mut around);
+            let mut sample = link.sample(key);
+            if let Some(gate) = self.gates.of(index) {
+                let link = &self.links[index as usize];
+                sample.waiting = gate.waiting();
+                sample.dropped = gate.dropped() + link.packets_lost();
+                sample.backlog_s += gate.backlog_s(link.server.wire());
+            }
+            samples.link(index, sample);
+        }
+        self.samples = Some(samples);
+    }
+
+    /// Takes the samples of the links whose queues are gates, at the event of the sampler: others change only where they
+    /// are offered a packet.
+    pub fn sample_gates(&mut self, now: Time) {
+        for gate in 0..self.gates.len() {
+            self.sample_before(self.gates.link(gate), now);
+        }
+    }
+
+    /// Takes all samples of links that precede `until`.
+    pub fn sample_links(&mut self, until: Time) {
+        (0..self.links.len() as u32).for_each(|link| self.sample_before(link, until));
     }
 }
 

@@ -87,6 +87,8 @@ pub trait Probe {
     const ALLOWS_FUSION: bool;
     /// Whether what happens to packets must be told in order.
     const SEES_PACKETS: bool;
+    /// Whether time series are taken, where a scenario asks for them.
+    const TAKES_SAMPLES: bool = true;
     /// Whether it looks at each flow whenever the time series are sampled.
     const LOOKS: bool = false;
 
@@ -133,13 +135,14 @@ pub struct Totals;
 impl Probe for Totals {
     const ALLOWS_FUSION: bool = true;
     const SEES_PACKETS: bool = false;
+    const TAKES_SAMPLES: bool = false;
 }
 
-/// Watches nothing, and keeps links unfused: for time series, which look at links between events.
+/// Watches nothing: for time series, which look at links and hosts when these are touched.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sampled;
 
 impl Probe for Sampled {
-    const ALLOWS_FUSION: bool = false;
+    const ALLOWS_FUSION: bool = true;
     const SEES_PACKETS: bool = false;
 }

@@ -1,16 +1,43 @@
 //! Time series: a sample of every link and every flow at a constant interval.
 
-/// Samples in long form, column by column.
-#[derive(Clone, Debug, Default)]
+/// What is sampled of a link, of a flow and of a processor, in the order of rows.
+const LINK: [Metric; 4] = [Metric::QueuePackets, Metric::Utilization, Metric::PacketsDropped, Metric::QueueingDelayS];
+const FLOW: [Metric; 10] = [
+    Metric::GoodputBps,
+    Metric::ThroughputBps,
+    Metric::OneWayDelayS,
+    Metric::RttS,
+    Metric::CwndPackets,
+    Metric::SsthreshPackets,
+    Metric::InFlightPackets,
+    Metric::PacingRateBps,
+    Metric::CongestionPhase,
+    Metric::RecoveryState,
+];
+const PROCESSOR: [Metric; 4] = [Metric::Load, Metric::LoadReported, Metric::RingPackets, Metric::PacketsDropped];
+
+/// Samples of links, flows and processors. Each has its place, so that they may be taken in any order.
+#[derive(Clone, Debug)]
 pub struct Series {
-    /// When, in seconds.
-    pub time_s: Vec<f64>,
+    links: u32,
+    flows: u32,
+    /// Values of one sample.
+    width: usize,
+    /// Of each sample the values, not a number where there are none.
+    samples: Vec<Vec<f64>>,
+}
+
+/// A value of a sample.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// The number of the sample.
+    pub sample: usize,
     /// Index into the links, the flows and the processors, counted through in this order.
-    pub entity: Vec<u32>,
+    pub entity: u32,
     /// What.
-    pub metric: Vec<Metric>,
-    /// The sample.
-    pub value: Vec<f64>,
+    pub metric: Metric,
+    /// The value.
+    pub value: f64,
 }
 
 /// What is sampled.
@@ -109,29 +136,60 @@ impl Metric {
 }
 
 impl Series {
-    /// The samples that were taken in several places: by time, then by entity, then by metric.
+    /// None yet, of so many links, flows and processors.
     #[must_use]
-    pub fn in_order(parts: &[&Self]) -> Self {
-        let rows = |part: usize| (0..parts[part].time_s.len()).map(move |row| (part, row));
-        let mut order: Vec<(usize, usize)> = (0..parts.len()).flat_map(rows).collect();
-        order.sort_by_key(|&(part, row)| {
-            let Self { time_s, entity, metric, .. } = parts[part];
-            // The bits of times, which are not negative, order as they do.
-            (time_s[row].to_bits(), entity[row], metric[row] as u8)
-        });
-        let mut series = Self::default();
-        for (part, row) in order {
-            let Self { time_s, entity, metric, value } = parts[part];
-            series.push(time_s[row], entity[row], metric[row], value[row]);
-        }
-        series
+    pub fn of(links: usize, flows: usize, processors: usize) -> Self {
+        let width = LINK.len() * links + FLOW.len() * flows + PROCESSOR.len() * processors;
+        Self { links: links as u32, flows: flows as u32, width, samples: Vec::new() }
     }
 
-    /// Adds a sample.
-    pub fn push(&mut self, time_s: f64, entity: u32, metric: Metric, value: f64) {
-        self.time_s.push(time_s);
-        self.entity.push(entity);
-        self.metric.push(metric);
-        self.value.push(value);
+    /// The metrics of an entity, and the place of the first.
+    fn places(&self, entity: u32) -> (&'static [Metric], usize) {
+        let (link, links, flows) = (entity as usize, self.links as usize, self.flows as usize);
+        let Some(flow) = link.checked_sub(links) else { return (&LINK, LINK.len() * link) };
+        let behind_links = LINK.len() * links;
+        let Some(processor) = flow.checked_sub(flows) else { return (&FLOW, behind_links + FLOW.len() * flow) };
+        (&PROCESSOR, behind_links + FLOW.len() * flows + PROCESSOR.len() * processor)
+    }
+
+    /// The values of an entity in a sample, in the order of its metrics, to be filled in.
+    pub fn values(&mut self, sample: u64, entity: u32) -> &mut [f64] {
+        let (metrics, first) = self.places(entity);
+        let sample = sample as usize;
+        if sample >= self.samples.len() {
+            self.samples.resize_with(sample + 1, Vec::new);
+        }
+        let values = &mut self.samples[sample];
+        if values.is_empty() {
+            values.resize(self.width, f64::NAN);
+        }
+        &mut values[first..first + metrics.len()]
+    }
+
+    /// Adds the samples of other parts of the network.
+    pub fn merge(&mut self, other: &Self) {
+        self.samples.resize_with(self.samples.len().max(other.samples.len()), Vec::new);
+        for (ours, theirs) in self.samples.iter_mut().zip(&other.samples) {
+            if ours.is_empty() {
+                ours.clone_from(theirs);
+            }
+            for (our, their) in ours.iter_mut().zip(theirs).filter(|(_, their)| !their.is_nan()) {
+                *our = *their;
+            }
+        }
+    }
+
+    /// Gives all values that there are: by sample, then by entity, then by metric.
+    pub fn each(&self, mut each: impl FnMut(Row)) {
+        for (sample, values) in self.samples.iter().enumerate() {
+            let (mut entity, mut place) = (0, 0);
+            while place < values.len() {
+                let (metrics, _) = self.places(entity);
+                for (&metric, &value) in metrics.iter().zip(&values[place..]).filter(|(_, value)| !value.is_nan()) {
+                    each(Row { sample, entity, metric, value });
+                }
+                (entity, place) = (entity + 1, place + metrics.len());
+            }
+        }
     }
 }

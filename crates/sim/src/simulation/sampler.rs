@@ -3,54 +3,61 @@
 use super::Simulation;
 use crate::events::Key;
 use crate::hosts::{Ends, SAMPLER};
-use crate::probe::series::Metric;
 use crate::probe::{FlowLook, Probe};
-use crate::samples::Samples;
+use crate::samples::End;
 use crate::time::Time;
 
-/// What the sampler saw last.
+/// Looks at what is not evaluated ahead of events.
 #[derive(Clone, Debug)]
 pub(super) struct Sampler {
     taken: u64,
-    pub(super) samples: Samples,
     /// Of each processor, time busy and packets dropped.
     nodes: Vec<(f64, u64)>,
 }
 
 impl<P: Probe> Simulation<'_, P> {
-    /// Sets the time of the first sample, if the scenario asks for any.
+    /// Sets the time of the first sample, if the scenario asks for any that has an event.
     pub(super) fn schedule_samples(&mut self) {
-        let Some(samples) = Samples::of(self.scenario) else { return };
-        self.fabric.queue.push(Key::planned(samples.moments.at(0), SAMPLER));
-        self.sampler = Some(Sampler { taken: 0, samples, nodes: vec![(0.0, 0); self.fabric.nodes.list.len()] });
+        let Some(samples) = &self.fabric.samples else { return };
+        let processors = self.fabric.nodes.list.len();
+        if P::LOOKS || processors > 0 {
+            self.fabric.queue.push(Key::planned(samples.moments.at(0), SAMPLER));
+            self.sampler = Some(Sampler { taken: 0, nodes: vec![(0.0, 0); processors] });
+        }
     }
 
-    /// What was sampled, if the scenario asks for it.
-    pub(crate) fn samples(&self) -> Option<&Samples> {
-        self.sampler.as_ref().map(|sampler| &sampler.samples)
-    }
-
-    /// Looks at everything and sets the time of the next sample.
+    /// Looks at what has to be looked at now and sets the time of the next sample.
     pub(super) fn sample(&mut self, now: Key) {
         let Some(mut sampler) = self.sampler.take() else { return };
-        for link in 0..self.fabric.links.len() as u32 {
-            let sample = self.fabric.sample(link, now);
-            sampler.samples.link(now.time, link, sample);
-        }
-        for flow in 0..self.scenario.flows.len() as u32 {
-            let (ends, delays) = (self.hosts.ends(flow as usize), &self.fabric.delays);
-            sampler.samples.receiver(now.time, flow, ends, &delays.one_way(flow as usize).delays);
-            sampler.samples.sender(now.time, flow, ends, self.hosts.controls(), delays.rtt(flow as usize));
-            if P::LOOKS {
-                self.look_at(now.time, flow as usize);
-            }
+        self.fabric.sample_gates(now.time);
+        if P::LOOKS {
+            (0..self.scenario.flows.len()).for_each(|flow| self.look_at(now.time, flow));
         }
         for node in 0..self.fabric.nodes.list.len() {
             self.sample_processor(now.time.seconds(), node, &mut sampler);
         }
         sampler.taken += 1;
-        self.fabric.queue.push(Key::planned(sampler.samples.moments.at(sampler.taken), SAMPLER));
+        if let Some(samples) = &self.fabric.samples {
+            self.fabric.queue.push(Key::planned(samples.moments.at(sampler.taken), SAMPLER));
+        }
         self.sampler = Some(sampler);
+    }
+
+    /// Something happens to an end of a flow at `now`: takes the samples of it that precede that.
+    #[inline]
+    pub(super) fn sample_before(&mut self, flow: u32, end: End, now: Time) {
+        if let Some(samples) = &mut self.fabric.samples {
+            samples.flow((flow, end), now, (&self.hosts, &self.fabric.delays));
+        }
+    }
+
+    /// Takes all samples that precede `until` and were not taken, of a run that goes no further.
+    pub fn sample_rest(&mut self, until: Time) {
+        self.fabric.sample_links(until);
+        for flow in 0..self.scenario.flows.len() as u32 {
+            self.sample_before(flow, End::Sender, until);
+            self.sample_before(flow, End::Receiver, until);
+        }
     }
 
     /// Shows a flow to the probe.
@@ -74,12 +81,10 @@ impl<P: Probe> Simulation<'_, P> {
         let (busy_s, reading) = processor.look(time_s);
         let dropped = processor.totals().packets_dropped;
         let (busy_before_s, dropped_before) = std::mem::replace(&mut sampler.nodes[index], (busy_s, dropped));
-        let (series, interval_s) = (&mut sampler.samples.series, sampler.samples.moments.interval_s());
-        series.push(time_s, entity, Metric::Load, (busy_s - busy_before_s) / interval_s);
-        if let Some(reading) = reading {
-            series.push(time_s, entity, Metric::LoadReported, reading);
-        }
-        series.push(time_s, entity, Metric::RingPackets, processor.packets() as f64);
-        series.push(time_s, entity, Metric::PacketsDropped, (dropped - dropped_before) as f64);
+        let Some(samples) = &mut self.fabric.samples else { return };
+        let share = (busy_s - busy_before_s) / samples.moments.interval_s();
+        let (ring, dropped) = (processor.packets() as f64, (dropped - dropped_before) as f64);
+        let values = [share, reading.unwrap_or(f64::NAN), ring, dropped];
+        samples.series.values(sampler.taken, entity).copy_from_slice(&values);
     }
 }

@@ -16,7 +16,7 @@ use crate::network::queue::FlowKey;
 use crate::network::saturation::Saturation;
 use crate::network::topology::Paths;
 use crate::packet::Packet;
-use crate::samples::Samples;
+use crate::samples::{End, Samples};
 use crate::scenario::{FlowSpec, Scenario, TrafficSpec, TransportSpec};
 use crate::time::Time;
 use crate::transport::network::{Backpressure, Network, Schedule};
@@ -92,8 +92,8 @@ pub struct FlowHosts {
     keys: Vec<[FlowKey; 2]>,
     /// What hosts have to do in the present epoch, by host.
     agendas: Vec<Agenda>,
-    /// The flows that have ends at each host, and the samples of them that were taken.
-    sampled: Vec<Sampled>,
+    /// The flows that have ends at each host, and which.
+    ends: Vec<Vec<(u32, End)>>,
     /// Of each flow, the other part in which it sends, if it does.
     elsewhere: Vec<Option<u32>>,
 }
@@ -109,11 +109,11 @@ impl FlowHosts {
         elsewhere: Vec<Option<u32>>,
     ) -> Result<Self, ScenarioError> {
         let (hosts, delays) = Hosts::new(scenario, &paths.paths, false, &mut NoMaker)?;
-        let mut sampled = vec![Sampled::default(); paths.nodes.len()];
+        let mut ends = vec![Vec::new(); paths.nodes.len()];
         for (index, flow) in (0..).zip(&scenario.flows) {
-            for (node, sends) in [(flow.from, true), (flow.to, false)] {
+            for (node, end) in [(flow.from, End::Sender), (flow.to, End::Receiver)] {
                 if let Some(host) = paths.host_at(node) {
-                    sampled[host as usize].ends.push((index, sends));
+                    ends[host as usize].push((index, end));
                 }
             }
         }
@@ -124,7 +124,7 @@ impl FlowHosts {
             dropped: vec![0; scenario.flows.len()],
             paths: Arc::clone(paths),
             keys: scenario.flows.iter().map(|flow| FlowKey::of(scenario, flow)).collect(),
-            sampled,
+            ends,
             agendas: paths.nodes.iter().map(|_| Agenda::new()).collect(),
             elsewhere,
         })
@@ -143,7 +143,7 @@ impl FlowHosts {
         (arrivals, order): (&[Arrival], &[(u64, u32)]),
         shared: &mut Shared<'_>,
     ) {
-        let Self { hosts, delays, saturation, paths, agendas, sampled, .. } = self;
+        let Self { hosts, delays, saturation, paths, agendas, ends, .. } = self;
         let mut samples = shared.samples.take();
         let first_timer = hosts.entities().first_timer;
         let turns = Turns { agenda: &mut agendas[host as usize], calendar: &mut *shared.calendar, site };
@@ -156,7 +156,7 @@ impl FlowHosts {
             if let Some(samples) = &mut samples
                 && let Some(now) = arrival.map(Arrival::time).or(due.map(|due| due.time))
             {
-                sampled[host as usize].take(samples, now, (hosts, network.delays));
+                ends[host as usize].iter().for_each(|&end| samples.flow(end, now, (hosts, network.delays)));
             }
             if let Some(arrival) = arrival {
                 let packet = arrival.packet;
@@ -189,38 +189,13 @@ impl FlowHosts {
 
     /// Takes the samples of a host's flows that are left, before `until`.
     pub fn sample(&mut self, host: u32, samples: &mut Samples, until: Time) {
-        self.sampled[host as usize].take(samples, until, (&self.hosts, &self.delays));
+        self.ends[host as usize].iter().for_each(|&end| samples.flow(end, until, (&self.hosts, &self.delays)));
     }
 
     /// Whose a packet is.
     #[must_use]
     pub fn key(&self, packet: &Packet) -> FlowKey {
         self.keys[self.paths.paths.flow_at(packet.position()) as usize][usize::from(packet.is_reverse())]
-    }
-}
-
-/// The samples of the ends at a host.
-#[derive(Clone, Debug, Default)]
-struct Sampled {
-    /// The flows, and whether it is the sending end.
-    ends: Vec<(u32, bool)>,
-    taken: u64,
-}
-
-impl Sampled {
-    /// Takes the samples that precede what happens at `now`.
-    fn take(&mut self, samples: &mut Samples, now: Time, (hosts, delays): (&Hosts, &FlowDelays)) {
-        while let Some(at) = samples.moments.due(self.taken, now) {
-            for &(flow, sends) in &self.ends {
-                let (ends, index) = (hosts.ends(flow as usize), flow as usize);
-                if sends {
-                    samples.sender(at, flow, ends, hosts.controls(), delays.rtt(index));
-                } else {
-                    samples.receiver(at, flow, ends, &delays.one_way(index).delays);
-                }
-            }
-            self.taken += 1;
-        }
     }
 }
 

@@ -103,8 +103,6 @@ pub struct Region {
     letters: Vec<Vec<Export>>,
     /// The samples of links and flows, if any are taken.
     pub samples: Option<Box<Samples>>,
-    /// Of each link, how many were.
-    sampled: Vec<u64>,
     clock: Clock,
     end: Time,
 }
@@ -151,7 +149,6 @@ impl Region {
             sacks: SackSlab::default(),
             counted: vec![Counted::default(); groups],
             letters: vec![Vec::new(); parts as usize],
-            sampled: vec![0; links.len()],
             samples,
             links,
             ends,
@@ -232,7 +229,7 @@ impl Region {
     /// A link serves all that arrives in this window, and makes the decisions of it.
     fn serve(&mut self, index: u32, window: Window) {
         let Self { links, inboxes, active, arrivals, sorter, routes, paths, scatter, flows, sacks, clock, .. } = self;
-        let (letters, sampled) = (&mut self.letters, &mut self.sampled[index as usize]);
+        let letters = &mut self.letters;
         inboxes[index as usize].swap(window, arrivals);
         let link = &mut links[index as usize];
         let kept = !link.flight.is_empty();
@@ -245,7 +242,7 @@ impl Region {
             let Arrival { packet, .. } = arrivals[place as usize];
             let now = arrivals[place as usize].key();
             if let Some(samples) = &mut self.samples {
-                sample(index, link, (samples, sampled), now.time, &mut beyond);
+                sample(index, link, samples, now.time, &mut beyond);
             }
             match link.server.offer(now, packet.size(), packet.is_capable()) {
                 Ok(service) => {
@@ -260,7 +257,7 @@ impl Region {
         arrivals.clear();
         if let Some(samples) = &mut self.samples {
             // Decisions follow that come later than these.
-            sample(index, link, (samples, sampled), clock.end(window), &mut beyond);
+            sample(index, link, samples, clock.end(window), &mut beyond);
         }
         if link.managed.is_some() {
             let until = clock.end(window).min(self.end);
@@ -450,19 +447,12 @@ fn next<'a>(paths: Option<&'a FlowPaths>, routes: &'a Routes, node: u32) -> Next
 }
 
 /// Takes the samples of a link that precede what happens at `now`.
-fn sample(
-    index: u32,
-    link: &mut Link,
-    (samples, taken): (&mut Samples, &mut u64),
-    now: Time,
-    beyond: &mut Beyond<'_>,
-) {
-    while let Some(at) = samples.moments.due(*taken, now) {
+fn sample(index: u32, link: &mut Link, samples: &mut Samples, now: Time, beyond: &mut Beyond<'_>) {
+    while let Some(at) = samples.due(index, now) {
         let key = Key::planned(at, SAMPLER);
         link.decide_until(key, beyond);
         let sample = link.sample(key);
-        samples.link(at, index, sample);
-        *taken += 1;
+        samples.link(index, sample);
     }
 }
 

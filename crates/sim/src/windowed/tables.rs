@@ -229,8 +229,12 @@ impl Finished for Windowed<'_> {
     }
 
     fn series(&self) -> Option<Cow<'_, Series>> {
-        let parts: Vec<&Series> =
-            self.regions.iter().filter_map(|region| region.samples.as_ref()).map(|samples| &samples.series).collect();
-        (!parts.is_empty()).then(|| Cow::Owned(Series::in_order(&parts)))
+        let mut parts = self.regions.iter().filter_map(|region| Some(&region.samples.as_ref()?.series));
+        let first = parts.next()?;
+        let merged = parts.fold(Cow::Borrowed(first), |mut merged, part| {
+            merged.to_mut().merge(part);
+            merged
+        });
+        Some(merged)
     }
 }

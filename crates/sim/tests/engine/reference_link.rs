@@ -3,12 +3,13 @@
 //! in which every link keeps its own events.
 
 use crate::engine::common::networks::{
-    ALL_OTHERS, AT_DEPARTURE, chains, closed_loop, deltas, dumbbells, dumbbells_of_equals, open_loop, with_queues,
+    ALL_OTHERS, AT_DEPARTURE, chains, closed_loop, deltas, dumbbells, dumbbells_of_equals, open_loop, with_processors,
+    with_queues, with_series,
 };
 use crate::engine::common::reference::{Columns, Reference};
-use crate::engine::common::{Tables, column, floats, flow, link, packets, run, run_with, scenario, tcp};
+use crate::engine::common::{Tables, Unfused, column, floats, flow, link, packets, run, run_with, scenario, tcp};
 use proptest::prelude::*;
-use tightlink_sim::probe::{Probe, Sampled, Totals};
+use tightlink_sim::probe::{Probe, Totals};
 use tightlink_sim::scenario::{LinkSpec, Profile, Recovery, TcpSpec, TrafficSpec, TransportSpec};
 use tightlink_sim::tables::Table;
 use tightlink_sim::{Scenario, Simulation};
@@ -35,7 +36,7 @@ fn equals_reference(scenario: &Scenario, probe: impl Probe) -> Result<(), TestCa
 
 fn fusion_does_not_show(scenario: &Scenario) -> Result<(), TestCaseError> {
     let fused = run(scenario);
-    let unfused = run_with(scenario, Sampled).expect("the scenario is valid");
+    let unfused = run_with(scenario, Unfused).expect("the scenario is valid");
     prop_assert_eq!(fused.text(), unfused.text());
     Ok(())
 }
@@ -56,12 +57,12 @@ proptest! {
     #[test]
     fn decisions_at_departure_equal_the_plain_simulators(scenario in with_queues(open_loop(), &AT_DEPARTURE)) {
         equals_reference(&scenario, Totals)?;
-        equals_reference(&scenario, Sampled)?;
+        equals_reference(&scenario, Unfused)?;
     }
 
     #[test]
     fn tables_without_fusion_equal_the_plain_simulators(scenario in open_loop()) {
-        equals_reference(&scenario, Sampled)?;
+        equals_reference(&scenario, Unfused)?;
     }
 }
 
@@ -70,6 +71,26 @@ proptest! {
 
     #[test]
     fn fusion_does_not_show_on_random_networks(scenario in closed_loop()) {
+        fusion_does_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn fusion_does_not_show_in_series(scenario in with_series(with_queues(closed_loop(), &ALL_OTHERS))) {
+        fusion_does_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn fusion_does_not_show_in_series_on_dumbbells(scenario in with_series(dumbbells())) {
+        fusion_does_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn fusion_does_not_show_in_series_where_acks_meet_again(scenario in with_series(dumbbells_of_equals())) {
+        fusion_does_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn fusion_does_not_show_in_series_with_processors(scenario in with_series(with_processors(closed_loop()))) {
         fusion_does_not_show(&scenario)?;
     }
 
@@ -179,7 +200,7 @@ fn the_random_networks_are_interesting() {
             |name| i32::from(crate::engine::common::integers(&tables.links, name).iter().any(|&count| count > 0));
         dropped += some("packets_dropped");
         lost += some("packets_lost");
-        fewer_events += i32::from(events(&scenario, Totals) < events(&scenario, Sampled));
+        fewer_events += i32::from(events(&scenario, Totals) < events(&scenario, Unfused));
     }
     assert!(dropped > 50 && lost > 20 && fewer_events > 30, "{dropped} {lost} {fewer_events}");
 }

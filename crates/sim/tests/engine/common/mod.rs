@@ -7,7 +7,7 @@ use tightlink_sim::network::processor::ProcessorSpec;
 use tightlink_sim::network::queue::QueueSpec;
 use tightlink_sim::network::queue::drop_tail::DropTailSpec;
 use tightlink_sim::probe::trace::{Record, Trace};
-use tightlink_sim::probe::{Probe, Totals};
+use tightlink_sim::probe::{Probe, Sampled, Totals};
 use tightlink_sim::scenario::{
     FlowSpec, FramingSpec, LinkSpec, NodeSpec, ObserveFlows, ObserveSpec, Profile, QueueLimit, Recovery, RtoSpec,
     Scenario, SlowStartKind, TcpSpec, TrafficSpec, TransportSpec, UdpSpec,
@@ -167,6 +167,15 @@ impl Tables {
     }
 }
 
+/// Watches nothing, and keeps links unfused: each has its own events.
+#[derive(Clone, Copy, Debug)]
+pub struct Unfused;
+
+impl Probe for Unfused {
+    const ALLOWS_FUSION: bool = false;
+    const SEES_PACKETS: bool = false;
+}
+
 /// Runs a scenario under a probe.
 pub fn run_with<P: Probe>(scenario: &Scenario, probe: P) -> Result<Tables, ScenarioError> {
     let mut simulation = Simulation::new(scenario, probe)?;
@@ -176,7 +185,11 @@ pub fn run_with<P: Probe>(scenario: &Scenario, probe: P) -> Result<Tables, Scena
 
 /// Runs a scenario with nobody watching.
 pub fn run(scenario: &Scenario) -> Tables {
-    run_with(scenario, Totals).expect("the scenario is valid")
+    let tables = match scenario.observe.interval_s {
+        Some(_) => run_with(scenario, Sampled),
+        None => run_with(scenario, Totals),
+    };
+    tables.expect("the scenario is valid")
 }
 
 /// Runs a scenario and records every packet.

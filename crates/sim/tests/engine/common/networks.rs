@@ -719,3 +719,13 @@ pub fn with_queues(
         scenario
     })
 }
+
+/// The same networks with time series: intervals on the grids of their times, where instants are equal, and beside them.
+pub fn with_series(networks: impl Strategy<Value = Scenario>) -> impl Strategy<Value = Scenario> {
+    (networks, prop::sample::select(vec![1.0 / 64.0, 0.01, 0.1237, 0.5]), any::<bool>()).prop_map(
+        |(mut scenario, interval_s, transport)| {
+            (scenario.observe.interval_s, scenario.observe.transport) = (Some(interval_s), transport);
+            scenario
+        },
+    )
+}

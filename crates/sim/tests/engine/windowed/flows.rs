@@ -1,7 +1,7 @@
 //! Flows processed epoch by epoch have the tables of the loop over events, for epochs of any length and any number of threads.
 
 use crate::engine::common::networks::{
-    ALL_OTHERS, AT_DEPARTURE, chains, closed_loop, deltas, dumbbells, dumbbells_of_equals, open_loop, with_queues,
+    ALL_OTHERS, AT_DEPARTURE, chains, closed_loop, deltas, dumbbells, dumbbells_of_equals, open_loop, with_queues, with_series,
 };
 use proptest::prelude::*;
 use tightlink_sim::probe::Sampled;
@@ -57,16 +57,6 @@ fn epochs_do_not_show(scenario: &Scenario) -> Result<(), TestCaseError> {
         }
     }
     Ok(())
-}
-
-/// The same networks with time series: intervals on the grids of their times, where instants are equal, and beside them.
-fn with_series(networks: impl Strategy<Value = Scenario>) -> impl Strategy<Value = Scenario> {
-    (networks, prop::sample::select(vec![1.0 / 64.0, 0.01, 0.1237, 0.5]), any::<bool>()).prop_map(
-        |(mut scenario, interval_s, transport)| {
-            (scenario.observe.interval_s, scenario.observe.transport) = (Some(interval_s), transport);
-            scenario
-        },
-    )
 }
 
 proptest! {
