@@ -183,11 +183,18 @@ def test_threads(one_flow: str) -> None:
     assert alone.manifest["digest"] == several.manifest["digest"]
 
 
+def test_series_are_the_same_on_several_threads(one_flow: str) -> None:
+    scenario = tl.loads(one_flow + 'observe = { interval = "100 ms", transport = true }')
+    one, two = (tl.simulate(scenario, threads=threads) for threads in (1, 2))
+    assert one.manifest["digest"] == two.manifest["digest"]
+    assert one.series.equals(two.series)
+    assert one.series["time_s"].n_unique() == 99
+
+
 @pytest.mark.parametrize(
     ("more", "expected"),
     [
         ('node.receiver.processor = { per_packet = "1 us", input_ring = "75 packets" }', "expected no processors"),
-        ('observe.interval = "1 s"', "expected no observe.interval"),
         (
             'traffic.all = { kind = "saturate", from = "sender", to = "receiver", udp = { payload = "1000 B" } }',
             "waits",

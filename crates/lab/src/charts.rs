@@ -4,19 +4,31 @@ use serde_json::{Value, json};
 use tightlink_sim::Scenario;
 use tightlink_sim::probe::{FlowLook, Probe};
 use tightlink_sim::tables::{Column, Table};
-use tightlink_sim::transport::accounting::LIMITED_BY;
+use tightlink_sim::transport::accounting::{LIMITED_BY, LIMITS};
 
-/// Keeps every look at every flow.
+/// What was seen of a flow, sample by sample: seconds under each limit, and packets with marks.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    spent: Vec<[f64; LIMITS]>,
+    marked: Vec<u64>,
+}
+
+/// Keeps every look at every flow. What holds back a source that waits for its link hangs on that, so that links are not
+/// evaluated `AHEAD` where there is one.
 #[derive(Debug)]
-pub struct Looks<'a>(pub &'a mut Vec<FlowLook>);
+pub struct Looks<'a, const AHEAD: bool>(pub &'a mut Vec<Seen>);
 
-impl Probe for Looks<'_> {
-    const ALLOWS_FUSION: bool = false;
+impl<const AHEAD: bool> Probe for Looks<'_, AHEAD> {
+    const ALLOWS_FUSION: bool = AHEAD;
     const SEES_PACKETS: bool = false;
     const LOOKS: bool = true;
 
-    fn looked(&mut self, look: FlowLook) {
-        self.0.push(look);
+    fn looked(&mut self, flow: u32, look: FlowLook) {
+        let seen = &mut self.0[flow as usize];
+        match look {
+            FlowLook::Sender(spent) => seen.spent.push(spent),
+            FlowLook::Receiver(marked) => seen.marked.push(marked),
+        }
     }
 }
 
@@ -33,7 +45,7 @@ pub struct Lines {
 
 impl Lines {
     /// The lines of a run by its table of series and the looks at its flows.
-    pub fn new(scenario: &Scenario, series: &Table, looks: &[FlowLook]) -> Self {
+    pub fn new(scenario: &Scenario, series: &Table, looks: &[Seen]) -> Self {
         let (Some(Column::Float(times)), Some(Column::Float(values))) =
             (column(series, "time_s"), column(series, "value"))
         else {
@@ -77,18 +89,15 @@ impl Lines {
     }
 
     /// Adds seconds under each limit, and marks, in each interval.
-    fn add_looks(&mut self, scenario: &Scenario, looks: &[FlowLook]) {
-        let flows = scenario.flows.len();
-        for (index, flow) in scenario.flows.iter().enumerate() {
-            let of: Vec<&FlowLook> = looks.iter().skip(index).step_by(flows.max(1)).collect();
-            let spent = |look: &FlowLook, limit: usize| look.limited_by[limit] * look.seconds;
+    fn add_looks(&mut self, scenario: &Scenario, looks: &[Seen]) {
+        for (flow, Seen { spent, marked }) in scenario.flows.iter().zip(looks) {
             for (limit, name) in LIMITED_BY.iter().enumerate() {
-                if of.last().is_some_and(|look| spent(look, limit) > 0.0) {
-                    self.differences(&flow.label, name, of.iter().map(|look| spent(look, limit)));
+                if spent.last().is_some_and(|spent| spent[limit] > 0.0) {
+                    self.differences(&flow.label, name, spent.iter().map(|spent| spent[limit]));
                 }
             }
-            if of.last().is_some_and(|look| look.packets_marked > 0) {
-                self.differences(&flow.label, "packets_marked", of.iter().map(|look| look.packets_marked as f64));
+            if marked.last().is_some_and(|&marked| marked > 0) {
+                self.differences(&flow.label, "packets_marked", marked.iter().map(|&marked| marked as f64));
             }
         }
     }

@@ -5,10 +5,11 @@ use serde_json::{Map, Value, json};
 use tightlink_run::tables_digest;
 use tightlink_sim::probe::trace::Trace;
 use tightlink_sim::probe::{Probe, Sampled, Totals};
+use tightlink_sim::scenario::TrafficSpec;
 use tightlink_sim::tables::{self, Column, Table};
 use tightlink_sim::{ENGINE_BEHAVIOUR, Scenario, Simulation, warnings};
 
-use crate::charts::{Lines, Looks};
+use crate::charts::{Lines, Looks, Seen};
 use crate::document::Laboratory;
 use crate::packets::{Collecting, Collector, Span, WIDTH};
 
@@ -52,13 +53,15 @@ impl Laboratory {
         if own.is_none() {
             scenario.observe.interval_s = Some(scenario.duration_s / f64::from(samples.max(1)));
         }
-        let mut looks = Vec::new();
-        let mut simulation = Simulation::new(&scenario, Looks(&mut looks)).map_err(|error| error.to_string())?;
-        run(&mut simulation, watch);
-        let series = tables::series(&simulation).unwrap_or_default();
+        let mut looks = vec![Seen::default(); scenario.flows.len()];
+        let waits = scenario.flows.iter().any(|flow| matches!(flow.traffic, TrafficSpec::Saturate {}));
         // Samples that the scenario does not ask for are no part of its tables.
-        let mut answer = answer(&simulation, own.is_some().then_some(&series));
-        drop(simulation);
+        let own = own.is_some();
+        let (mut answer, series) = if waits {
+            sampled(&scenario, Looks::<false>(&mut looks), own, watch)?
+        } else {
+            sampled(&scenario, Looks::<true>(&mut looks), own, watch)?
+        };
         let lines = Lines::new(&scenario, &series, &looks);
         answer["samples"] = lines.samples.into();
         answer["interval_s"] = scenario.observe.interval_s.into();
@@ -73,6 +76,19 @@ fn run<P: Probe>(simulation: &mut Simulation<'_, P>, mut watch: impl FnMut(f64))
         watch(simulated_s);
         false
     });
+}
+
+/// What a run came to, with its series if they are its `own`; and the series.
+fn sampled<P: Probe>(
+    scenario: &Scenario,
+    probe: P,
+    own: bool,
+    watch: impl FnMut(f64),
+) -> Result<(Value, Table), String> {
+    let mut simulation = Simulation::new(scenario, probe).map_err(|error| error.to_string())?;
+    run(&mut simulation, watch);
+    let series = tables::series(&simulation).unwrap_or_default();
+    Ok((answer(&simulation, own.then_some(&series)), series))
 }
 
 /// Totals alone, as fast as they come; with its series where the scenario asks for them, for the digest.

@@ -139,16 +139,22 @@ impl Samples {
         self.series.values(last.taken - 1, link).copy_from_slice(&values);
     }
 
-    /// Takes the samples of an end of a flow that precede what happens at `now`.
-    #[inline]
-    pub fn flow(&mut self, (flow, end): (u32, End), now: Time, (hosts, delays): (&Hosts, &FlowDelays)) {
-        while self.due_at(flow, end, now).is_some() {
-            let (ends, index) = (hosts.ends(flow as usize), flow as usize);
-            match end {
-                End::Sender => self.sender(flow, ends, hosts.controls(), delays.rtt(index)),
-                End::Receiver => self.receiver(flow, ends, &delays.one_way(index).delays),
+    /// Takes the sample of an end of a flow that is due.
+    pub fn flow(&mut self, (flow, end): (u32, End), (hosts, delays): (&Hosts, &FlowDelays)) {
+        let (ends, index) = (hosts.ends(flow as usize), flow as usize);
+        match end {
+            End::Sender => self.sender(flow, ends, hosts.controls(), delays.rtt(index)),
+            End::Receiver => self.receiver(flow, ends, &delays.one_way(index).delays),
+        }
+        self.flows[index].taken[end as usize] += 1;
+    }
+
+    /// Takes the samples of ends that precede what happens at `now`.
+    pub fn before(&mut self, ends: &[(u32, End)], now: Time, of: (&Hosts, &FlowDelays)) {
+        for &(flow, end) in ends {
+            while self.due_at(flow, end, now).is_some() {
+                self.flow((flow, end), of);
             }
-            self.flows[index].taken[end as usize] += 1;
         }
     }
 

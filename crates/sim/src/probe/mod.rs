@@ -68,17 +68,13 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// A flow at a sample of the time series: totals since its start.
+/// An end of a flow at a sample of the time series: totals since its start.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FlowLook {
-    /// Which.
-    pub flow: u32,
-    /// Shares of the time from its start, in the order of `LIMITED_BY`.
-    pub limited_by: [f64; LIMITS],
-    /// That time, in seconds.
-    pub seconds: f64,
+pub enum FlowLook {
+    /// Seconds under each limit, in the order of `LIMITED_BY`.
+    Sender([f64; LIMITS]),
     /// Data packets that arrived with a congestion mark.
-    pub packets_marked: u64,
+    Receiver(u64),
 }
 
 /// Sees every packet at every link.
@@ -92,8 +88,8 @@ pub trait Probe {
     /// Whether it looks at each flow whenever the time series are sampled.
     const LOOKS: bool = false;
 
-    /// A flow, at a sample of the time series.
-    fn looked(&mut self, _look: FlowLook) {}
+    /// An end of a flow, at the next sample of the time series; of TCP flows ahead of others.
+    fn looked(&mut self, _flow: u32, _look: FlowLook) {}
 
     /// A transport put a packet to the begin of its path, the first stop of which sees it next; the blocks of ACKs
     /// are in `sacks`.

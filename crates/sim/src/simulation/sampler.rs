@@ -5,7 +5,9 @@ use crate::events::Key;
 use crate::hosts::{Ends, SAMPLER};
 use crate::probe::{FlowLook, Probe};
 use crate::samples::End;
+use crate::scenario::TransportSpec;
 use crate::time::Time;
+use crate::transport::accounting::LIMITS;
 
 /// Looks at what is not evaluated ahead of events.
 #[derive(Clone, Debug)]
@@ -20,7 +22,8 @@ impl<P: Probe> Simulation<'_, P> {
     pub(super) fn schedule_samples(&mut self) {
         let Some(samples) = &self.fabric.samples else { return };
         let processors = self.fabric.nodes.list.len();
-        if P::LOOKS || processors > 0 {
+        let datagrams = || self.scenario.flows.iter().any(|flow| matches!(flow.transport, TransportSpec::Udp(_)));
+        if processors > 0 || P::LOOKS && datagrams() {
             self.fabric.queue.push(Key::planned(samples.moments.at(0), SAMPLER));
             self.sampler = Some(Sampler { taken: 0, nodes: vec![(0.0, 0); processors] });
         }
@@ -31,7 +34,7 @@ impl<P: Probe> Simulation<'_, P> {
         let Some(mut sampler) = self.sampler.take() else { return };
         self.fabric.sample_gates(now.time);
         if P::LOOKS {
-            (0..self.scenario.flows.len()).for_each(|flow| self.look_at(now.time, flow));
+            (0..self.scenario.flows.len() as u32).for_each(|flow| self.look_at_source(flow, now.time));
         }
         for node in 0..self.fabric.nodes.list.len() {
             self.sample_processor(now.time.seconds(), node, &mut sampler);
@@ -46,9 +49,26 @@ impl<P: Probe> Simulation<'_, P> {
     /// Something happens to an end of a flow at `now`: takes the samples of it that precede that.
     #[inline]
     pub(super) fn sample_before(&mut self, flow: u32, end: End, now: Time) {
-        if let Some(samples) = &mut self.fabric.samples {
-            samples.flow((flow, end), now, (&self.hosts, &self.fabric.delays));
+        while let Some(samples) = &mut self.fabric.samples
+            && let Some(at) = samples.due_at(flow, end, now)
+        {
+            samples.flow((flow, end), (&self.hosts, &self.fabric.delays));
+            if P::LOOKS
+                && let Ends::Tcp { sender, receiver, .. } = self.hosts.ends(flow as usize)
+            {
+                let until = sender.totals.finished.map_or(at, |finished| finished.min(at));
+                let look = match end {
+                    End::Sender => self.spent(flow, sender.limit_shares(until), until),
+                    End::Receiver => FlowLook::Receiver(receiver.totals.packets_marked),
+                };
+                self.fabric.probe.looked(flow, look);
+            }
         }
+    }
+
+    fn spent(&self, flow: u32, shares: [f64; LIMITS], until: Time) -> FlowLook {
+        let seconds = (until.seconds() - self.scenario.flows[flow as usize].start_s).max(0.0);
+        FlowLook::Sender(shares.map(|share| share * seconds))
     }
 
     /// Takes all samples that precede `until` and were not taken, of a run that goes no further.
@@ -60,19 +80,13 @@ impl<P: Probe> Simulation<'_, P> {
         }
     }
 
-    /// Shows a flow to the probe.
-    fn look_at(&mut self, now: Time, flow: usize) {
-        let (limited_by, until, packets_marked) = match self.hosts.ends(flow) {
-            Ends::Tcp { sender, receiver, .. } => {
-                let until = sender.totals.finished.map_or(now, |finished| finished.min(now));
-                (sender.limit_shares(until), until, receiver.totals.packets_marked)
-            }
-            Ends::Udp { source, .. } => {
-                (source.limit_shares(|link, since| self.fabric.busy_throughout(link, since, now), now), now, 0)
-            }
-        };
-        let seconds = (until.seconds() - self.scenario.flows[flow].start_s).max(0.0);
-        self.fabric.probe.looked(FlowLook { flow: flow as u32, limited_by, seconds, packets_marked });
+    /// Shows a source of datagrams to the probe: what holds it back hangs on its link, at the time of the sample.
+    fn look_at_source(&mut self, flow: u32, now: Time) {
+        if let Ends::Udp { source, .. } = self.hosts.ends(flow as usize) {
+            let shares = source.limit_shares(|link, since| self.fabric.busy_throughout(link, since, now), now);
+            let look = self.spent(flow, shares, now);
+            self.fabric.probe.looked(flow, look);
+        }
     }
 
     fn sample_processor(&mut self, time_s: f64, index: usize, sampler: &mut Sampler) {

@@ -156,7 +156,7 @@ impl FlowHosts {
             if let Some(samples) = &mut samples
                 && let Some(now) = arrival.map(Arrival::time).or(due.map(|due| due.time))
             {
-                ends[host as usize].iter().for_each(|&end| samples.flow(end, now, (hosts, network.delays)));
+                samples.before(&ends[host as usize], now, (hosts, network.delays));
             }
             if let Some(arrival) = arrival {
                 let packet = arrival.packet;
@@ -189,7 +189,7 @@ impl FlowHosts {
 
     /// Takes the samples of a host's flows that are left, before `until`.
     pub fn sample(&mut self, host: u32, samples: &mut Samples, until: Time) {
-        self.ends[host as usize].iter().for_each(|&end| samples.flow(end, until, (&self.hosts, &self.delays)));
+        samples.before(&self.ends[host as usize], until, (&self.hosts, &self.delays));
     }
 
     /// Whose a packet is.
