@@ -2,10 +2,10 @@
 
 use crate::delays::Summary;
 use crate::events::Key;
+use crate::hosts::SAMPLER;
 use crate::network::fabric::Fabric;
 use crate::network::gate::Gate;
 use crate::network::server::ServerTotals;
-use crate::hosts::SAMPLER;
 use crate::probe::Probe;
 use crate::time::Time;
 

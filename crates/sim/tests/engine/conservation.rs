@@ -7,13 +7,15 @@ use crate::engine::common::networks::{
     ALL_OTHERS, BY_LENGTH, chains, closed_loop, dumbbells, open_loop, with_flow_control, with_processors, with_queues,
 };
 use crate::engine::common::reference::shortest_path;
-use crate::engine::common::{Unfused, column, floats, flow, integers, known, packets, run, run_with, scenario, tcp, trace, wire};
+use crate::engine::common::{
+    Unfused, column, floats, flow, integers, known, packets, run, run_with, scenario, tcp, trace, wire,
+};
 use proptest::prelude::*;
 use tightlink_sim::Scenario;
 use tightlink_sim::network::queue::QueueSpec;
 use tightlink_sim::packet::Kind;
-use tightlink_sim::probe::trace::{Event, Record};
 use tightlink_sim::probe::DropReason;
+use tightlink_sim::probe::trace::{Event, Record};
 use tightlink_sim::scenario::{LinkSpec, Profile, QueueLimit, Recovery, TrafficSpec, TransportSpec};
 use tightlink_sim::tables::{Column, Table};
 

@@ -1,7 +1,8 @@
 //! Flows processed epoch by epoch have the tables of the loop over events, for epochs of any length and any number of threads.
 
 use crate::engine::common::networks::{
-    ALL_OTHERS, AT_DEPARTURE, chains, closed_loop, deltas, dumbbells, dumbbells_of_equals, open_loop, with_queues, with_series,
+    ALL_OTHERS, AT_DEPARTURE, chains, closed_loop, deltas, dumbbells, dumbbells_of_equals, open_loop, with_queues,
+    with_series,
 };
 use proptest::prelude::*;
 use tightlink_sim::probe::Sampled;
