@@ -9,6 +9,7 @@ import pytest
 
 import tightlink as tl
 from tightlink.cli import main
+from tightlink.report import runs
 from tightlink.scenario import memory
 
 NETWORK = """\
@@ -352,13 +353,18 @@ dscp = "EF"
 def test_flows_beside_users(queue: str) -> None:
     scenario = tl.loads(USERS + FLOWS).set("duration", "20 s")
     scenario = scenario.set("link.east.queue", {"kind": queue, "limit": "50 packets"})
-    runs = [tl.simulate(scenario, threads=threads) for threads in (1, 2)]
-    assert runs[0].manifest["digest"] == runs[1].manifest["digest"]
-    assert runs[0].flows["label"].to_list() == ["backup[0]", "backup[1]", "call"]
-    assert (runs[0].flows["packets_delivered"] > 100).all()
-    assert runs[0].users["transfers_completed"].sum() > 0
-    said = runs[0].why().sentence
+    simulated = [tl.simulate(scenario, threads=threads) for threads in (1, 2)]
+    assert simulated[0].manifest["digest"] == simulated[1].manifest["digest"]
+    assert simulated[0].flows["label"].to_list() == ["backup[0]", "backup[1]", "call"]
+    assert (simulated[0].flows["packets_delivered"] > 100).all()
+    assert simulated[0].users["transfers_completed"].sum() > 0
+    said = simulated[0].why().sentence
     assert all(label in said for label in ("2 flows, backup[0..1]: ", "call: ", "web: "))
+    titles = [section.title for section in runs.sections(simulated[0])]
+    assert {"Over time", "Delay", "Flows", "Users over time", "Transfers"} <= set(titles)
+    lead = runs.lead(simulated[0])
+    assert lead.startswith("3 flows, 20 s simulated with seed 1.")
+    assert "50 sources completed" in lead
 
 
 def test_controls_written_in_python_are_refused() -> None:

@@ -54,7 +54,8 @@ def sections(run: Run, *, sequence: str | None = None, between_s: Between = (Non
         *drawn,
         # The answer first, above the picture of it.
         *_why(run),
-        *([over_time.section(run), *delays.sections(run), _totals(run)] if flows else users.sections(run)),
+        *([over_time.section(run), *delays.sections(run), _totals(run)] if flows else []),
+        *users.sections(run),
         _links(run),
         *_nodes(run),
         Section("Scenario", "", [scenario]),
@@ -78,9 +79,11 @@ def lead(run: Run) -> str:
     where = f"The busiest link is {busiest['link']}, in use {percent(busiest['utilization'] or 0.0)} of the time."
     simulated = run.source == SIMULATION
     ran = f"{run.scenario.duration} " + (f"simulated with seed {run.manifest['seed']}" if simulated else "measured")
+    others = users.lead(run)
+    if others is not None:
+        where = f"{others} {where}"
     if "flows" not in run.tables:
-        many = users.lead(run)
-        return f"{ran}. {where}" if many is None else f"{ran}. {many} {where}"
+        return f"{ran}. {where}"
     flows = run.flows
     goodput = rounded(float(flows["goodput_bps"].sum()), units.format_rate)
     lost, sent = int(flows["packets_dropped"].sum()), int(flows["packets_sent"].sum())
