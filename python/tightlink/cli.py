@@ -23,6 +23,7 @@ from tightlink.commands.analyze_shares import shares
 from tightlink.commands.analyze_traffic import arrivals, lags, sizes, traffic
 from tightlink.commands.capture import capture
 from tightlink.commands.compare import compare
+from tightlink.commands.completion import completion_of
 from tightlink.commands.controls import Controls, define
 from tightlink.commands.emulate import emulate
 from tightlink.commands.evaluate import evaluate
@@ -37,12 +38,15 @@ from tightlink.commands.measure_path import path, serve
 from tightlink.commands.packetize import packetize
 from tightlink.commands.pinger import pinger
 from tightlink.commands.predict import predict
+from tightlink.commands.schema import schema
 from tightlink.commands.sql import sql
 from tightlink.commands.study import study
 from tightlink.commands.sweep import sweep
 from tightlink.commands.table_options import with_table_options
+from tightlink.commands.validate import validate
 from tightlink.console import FAILED, INTERRUPTED, print_json, print_text, print_verbatim, say, warned, watching
 from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.files import check_new
 from tightlink.scenario import PARAMETERS, PROFILES, TOPOLOGIES, Scenario, load, parse_option, understood
 from tightlink.scenario.memory import check_patience, needed
 
@@ -122,6 +126,8 @@ def run(  # noqa: PLR0913
     tr: Path | None = None,
     pcap: Path | None = None,
     pcap_at: str | None = None,
+    report: Path | None = None,
+    plot: Path | None = None,
     replay: Path | None = None,
     controls: Controls = None,
     yes: Annotated[bool, Parameter(negative="")] = False,
@@ -153,6 +159,11 @@ def run(  # noqa: PLR0913
     pcap_at
         Nodes at which to capture all packets, such as sender,receiver or net.left[*]; without it each flow is captured
         at the host that sends its data.
+    report
+        File to write the report to, one HTML file.
+    plot
+        File for a figure of the run, .png, .svg or .pdf: rates, congestion windows and queues over time, or without
+        observe.interval what limited each flow.
     replay
         Folder of a sweep or a study of which to simulate one run again, even one that failed.
     controls
@@ -175,6 +186,12 @@ def run(  # noqa: PLR0913
         check_patience(scenario)
     from tightlink.simulate import simulate
 
+    check_new(report)
+    check_new(plot)
+    if plot is not None:
+        from tightlink.plots.style import check_format
+
+        check_format(plot)
     if pcap_at is not None and pcap is None:
         raise TightlinkError(f"--pcap-at {pcap_at}: nothing is captured without --pcap FILE")
     files: dict[str, Any] = {"tr": tr, "pcap": pcap, "pcap_at": None if pcap_at is None else pcap_at.split(",")}
@@ -189,6 +206,12 @@ def run(  # noqa: PLR0913
         if output is not None:
             result.save(output)
             say(f"wrote {output}")
+    if report is not None:
+        say(f"wrote {result.report(report)}")
+    if plot is not None:
+        from tightlink import plots
+
+        say(f"wrote {plots.write(plots.overview(result), plot)}")
     from tightlink.diagnosis import why
 
     found = why(result, command=_typed(file, replay, changes, seed, controls))
@@ -226,6 +249,9 @@ app.command(emulate)
 app.command(four_tier)
 app.command(lab)
 app.command(examples)
+app.command(validate)
+app.command(schema)
+app.command(completion_of(app), name="completion")
 
 
 @app.command(name="list")

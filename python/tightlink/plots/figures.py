@@ -30,7 +30,7 @@ _ONE_LINE: Final = 3
 _FEW_POWERS: Final = 200
 
 
-def line(frame: pl.DataFrame, *, x: str, y: str, by: str | None = None, ax: Axes | None = None, **style: Any) -> Axes:
+def line(frame: pl.DataFrame, x: str, y: str, *, by: str | None = None, ax: Axes | None = None, **style: Any) -> Axes:
     """Lines over x.
 
     Args:
@@ -110,7 +110,7 @@ def limited_by(run: Run, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def cdf(frame: pl.DataFrame, *, x: str, by: str | None = None, ax: Axes | None = None, **style: Any) -> Axes:
+def cdf(frame: pl.DataFrame, x: str, *, by: str | None = None, ax: Axes | None = None, **style: Any) -> Axes:
     """The share of rows whose value is at most x.
 
     Args:
@@ -132,9 +132,9 @@ def cdf(frame: pl.DataFrame, *, x: str, by: str | None = None, ax: Axes | None =
 
 def scatter_with_curves(  # noqa: PLR0913
     frame: pl.DataFrame,
-    *,
     x: str,
     y: str,
+    *,
     by: str | None = None,
     curves: Mapping[str, Curve] | None = None,
     log: bool = False,
