@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import posixpath
 import re
 import textwrap
@@ -86,12 +88,19 @@ MODULES: Final = {
 }
 
 
-class Examples(griffe.Extension):
-    """Examples in docstrings as griffe knows them: below "Examples:", where ours have "Example:" or no title."""
+class Docstrings(griffe.Extension):
+    """Docstrings as griffe knows them, which does not run the package.
+
+    Examples stand below "Examples:", where ours have "Example:" or no title. Tables of scenarios have the text of
+    ``help``, with each key, its type and its meaning.
+    """
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Change the docstring of what was loaded."""
         if obj.docstring is not None:
+            if obj.is_class and obj.path.startswith("tightlink.scenario."):
+                thing = getattr(importlib.import_module(obj.module.path), obj.name, None)
+                obj.docstring.value = inspect.getdoc(thing) or obj.docstring.value
             text = re.sub(r"^Example:$", "Examples:", obj.docstring.value, flags=re.MULTILINE)
             if bare := re.search(r"^>>> ", text, re.MULTILINE):
                 text = f"{text[: bare.start()]}Examples:\n{textwrap.indent(text[bare.start() :], '    ')}"
@@ -175,17 +184,17 @@ def _entry(name: str) -> str:
 
     thing = getattr(tightlink, name)
     table = isinstance(thing, type) and issubclass(thing, Table)
-    # Of a table its keys; what all tables can do is said once, of the scenario.
-    options = "\n    options:\n      inherited_members: true\n      show_signature: false" if table else ""
-    if table and name != "Scenario":
-        options += "\n      members: [" + ", ".join(f'"{key}"' for key in thing.model_fields if key != "kind") + "]"
-    return f"::: tightlink.{name}{options}"
+    if not table:
+        return f"::: tightlink.{name}"
+    # Of a table its keys, which its docstring has; what all tables can do is said once, of the scenario.
+    methods = [each for each in vars(thing) if not each.startswith("_") and callable(getattr(thing, each))]
+    if name == "Scenario":
+        return f"::: tightlink.{name}\n    options:\n      members: [{', '.join(methods)}]"
+    return f"::: tightlink.{name}\n    options:\n      show_signature: false\n      members: false"
 
 
 def _module(module: str) -> str:
     """A module's own text, then what it exports; of the analyses, the modules that they are in, with their methods."""
-    import importlib
-
     options = "    options:\n      show_root_heading: false\n      show_root_toc_entry: false\n"
     parts = [f"::: tightlink.{module}\n{options}      members: false"]
     if module == "analyze":
