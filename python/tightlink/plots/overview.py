@@ -24,6 +24,9 @@ _MOST_LINKS: Final = 4
 _MOST_BARS: Final = 10
 #: Names beyond these are left out of a legend, which would hide what is drawn.
 _MOST_NAMES: Final = 8
+#: Letters for which there is room in a line of a legend; a line's picture takes as much as some.
+_LETTERS: Final = 76
+_OF_LINE: Final = 7
 
 
 def overview(run: Run) -> Figure:
@@ -67,7 +70,8 @@ def overview(run: Run) -> Figure:
             series(run, metric, name, ax=ax, linewidth=1, color=palette.colors(palette.entities(run))[name], label=name)
         if 1 < len(names) <= _MOST_NAMES or metric == "queue_packets":
             # Above what is drawn, which fills its panel.
-            ax.legend(**LEGEND, loc="lower right", bbox_to_anchor=(1, 1), ncols=len(names), borderaxespad=0.1)
+            columns = max(1, min(len(names), _LETTERS // (max(map(len, names)) + _OF_LINE)))
+            ax.legend(**LEGEND, loc="lower right", bbox_to_anchor=(1, 1), ncols=columns, borderaxespad=0.1)
         # A long title would run into the panel above.
         ax.set_ylabel(ax.get_ylabel().replace("congestion window", "cong. window").replace(" (", "\n("))
     for ax in panels[:-1]:
