@@ -33,8 +33,7 @@ _REPOSITORY: Final = "https://github.com/tightlink/tightlink/blob/main/"
 API: Final[dict[str, tuple[str, str, tuple[str, ...]]]] = {
     "scenarios": (
         "Scenarios",
-        "A scenario is everything that a run depends on. Keys of TOML files are arguments here; quantities are texts "
-        'with units, such as "2 Mbit/s". Every class raises `ScenarioError` where a value is wrong.',
+        "Everything that a run depends on. Keys of TOML files are arguments here; wrong values raise `ScenarioError`.",
         ("Scenario", "load", "loads", "Link", "Reverse", "Framing", "Node", "Processor", "Meter", "Background",
          "Routing", "Observe"),
     ),
@@ -111,7 +110,8 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Sections and pages as README.md has them, with the API reference behind the reference."""
     sections: dict[str, list[Any]] = {"Start": [{"Documentation": "README.md"}]}
     title = "Start"
-    for part in re.split(r"^\*\*(.+)\*\*$", (ROOT / "docs" / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE):
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    for part in re.split(r"^\*\*(.+)\*\*$", index, flags=re.MULTILINE):
         links = _LINK.findall(part)
         title = title if links else part
         for text, target in links:

@@ -4,9 +4,9 @@
     python docs/gallery/make.py             # all
     python docs/gallery/make.py queues.md   # those of some pages
 
-A page says how each of its pictures is made: the last ``python`` block before it leaves the picture in ``figure``. Blocks of a
-page run in order and share their names; a ``toml`` block with ``# file: NAME`` in its first line is that file. README.md, the
-overview, is written from the pages.
+A page says how each of its pictures is made: the last ``python`` block before it leaves the picture in ``figure``.
+Blocks of a page run in order and share their names; a ``toml`` block with ``# file: NAME`` in its first line is that
+file. README.md, the overview, is written from the pages.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 HERE: Final = Path(__file__).resolve().parent
 EXAMPLES: Final = HERE.parent.parent / "examples"
 _PARTS: Final = re.compile(
-    r"^```(?P<language>\w+)\n(?P<text>.*?)^```$|^## (?P<question>[^\n]+)$|^!\[(?P<said>[^]]+)\]\((?P<file>[\w-]+\.svg)\)$",
+    r"^```(?P<language>\w+)\n(?P<text>.*?)^```$|^## (?P<question>[^\n]+)$"
+    r"|^!\[(?P<said>[^]]+)\]\((?P<file>[\w-]+\.svg)\)$",
     re.DOTALL | re.MULTILINE,
 )
 
@@ -56,7 +57,12 @@ def draw(page: Path, folder: Path) -> list[Path]:
 
 def overview() -> str:
     """The page on which all pictures are."""
-    lines = ["# Gallery", "", "Pictures first: each leads to its question, the scenario, and the lines that made it.", ""]
+    lines = [
+        "# Gallery",
+        "",
+        "Pictures first: each leads to its question, the scenario, and the lines that made it.",
+        "",
+    ]
     for page in pages():
         text = page.read_text(encoding="utf-8")
         title, _, _ = text.partition("\n")

@@ -13,7 +13,11 @@ def _():
     import marimo as mo
 
     import tightlink as tl
-    return (mo, tl,)
+
+    return (
+        mo,
+        tl,
+    )
 
 
 @app.cell

@@ -14,7 +14,12 @@ def _():
     import polars as pl
 
     import tightlink as tl
-    return (mo, pl, tl,)
+
+    return (
+        mo,
+        pl,
+        tl,
+    )
 
 
 @app.cell

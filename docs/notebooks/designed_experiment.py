@@ -13,7 +13,11 @@ def _():
     import marimo as mo
 
     import tightlink as tl
-    return (mo, tl,)
+
+    return (
+        mo,
+        tl,
+    )
 
 
 @app.cell
@@ -42,7 +46,10 @@ def _(tl):
     }
     runs = tl.sweep(base, vary, design="fractional", resolution=4, replications=2).runs.collect()
     runs
-    return (runs, vary,)
+    return (
+        runs,
+        vary,
+    )
 
 
 @app.cell

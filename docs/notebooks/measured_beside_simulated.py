@@ -13,7 +13,11 @@ def _():
     import marimo as mo
 
     import tightlink as tl
-    return (mo, tl,)
+
+    return (
+        mo,
+        tl,
+    )
 
 
 @app.cell
@@ -40,7 +44,10 @@ def _(tl):
     """)
     measured, simulated = measure(scenario), tl.simulate(scenario)
     measured
-    return (measured, simulated,)
+    return (
+        measured,
+        simulated,
+    )
 
 
 @app.cell

@@ -13,7 +13,11 @@ def _():
     import marimo as mo
 
     import tightlink as tl
-    return (mo, tl,)
+
+    return (
+        mo,
+        tl,
+    )
 
 
 @app.cell
@@ -41,6 +45,7 @@ def _(tl):
 
         def on_loss(self, loss: tl.Loss) -> float:
             return loss.in_use * (1 - self.share)
+
     return (Gentle,)
 
 

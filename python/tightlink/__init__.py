@@ -23,7 +23,16 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from tightlink import analyze, control, errors, experiment, plots, report, run, scenario, tables, units
+    from tightlink import analyze as analyze
+    from tightlink import control as control
+    from tightlink import errors as errors
+    from tightlink import experiment as experiment
+    from tightlink import plots as plots
+    from tightlink import report as report
+    from tightlink import run as run
+    from tightlink import scenario as scenario
+    from tightlink import tables as tables
+    from tightlink import units as units
     from tightlink._core import Ack, Loss, Report
     from tightlink.analysis.comparison import compare
     from tightlink.capture import capture
@@ -192,7 +201,9 @@ _PLACES: Final = {
     "sweep": "experiment",
 }
 #: Modules that need no import of their own.
-_MODULES: Final = ("analyze", "control", "errors", "experiment", "plots", "report", "run", "scenario", "tables", "units")
+_MODULES: Final = (
+    *("analyze", "control", "errors", "experiment", "plots", "report", "run", "scenario", "tables", "units"),
+)
 
 
 def __getattr__(name: str) -> Any:

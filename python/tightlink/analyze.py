@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from tightlink.analysis.saturation import find as saturation
     from tightlink.analysis.shares import fairness
     from tightlink.analysis.shares import shares as throughput_shares
-    from tightlink.analysis.ten_steps import steps as filliben
+    from tightlink.analysis.ten_steps.steps import steps as filliben
     from tightlink.analysis.traffic.arrivals import interarrivals
     from tightlink.analysis.traffic.burstiness import burstiness, hurst
     from tightlink.analysis.traffic.cycles import cycles
@@ -93,7 +93,7 @@ _PLACES: Final = {
     "cross_correlation": ("traffic.lags", "lag"),
     "cycles": ("traffic.cycles", "cycles"),
     "fairness": ("shares", "fairness"),
-    "filliben": ("ten_steps", "steps"),
+    "filliben": ("ten_steps.steps", "steps"),
     "hurst": ("traffic.burstiness", "hurst"),
     "influence": ("influence", "influence"),
     "interactions": ("interactions", "interactions"),

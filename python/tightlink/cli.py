@@ -38,6 +38,7 @@ from tightlink.commands.measure_path import path, serve
 from tightlink.commands.packetize import packetize
 from tightlink.commands.pinger import pinger
 from tightlink.commands.predict import predict
+from tightlink.commands.run_output import check_shown, print_summary, write_shown
 from tightlink.commands.schema import schema
 from tightlink.commands.sql import sql
 from tightlink.commands.study import study
@@ -46,7 +47,6 @@ from tightlink.commands.table_options import with_table_options
 from tightlink.commands.validate import validate
 from tightlink.console import FAILED, INTERRUPTED, print_json, print_text, print_verbatim, say, warned, watching
 from tightlink.errors import ScenarioError, TightlinkError
-from tightlink.files import check_new
 from tightlink.scenario import PARAMETERS, PROFILES, TOPOLOGIES, Scenario, load, parse_option, understood
 from tightlink.scenario.memory import check_patience, needed
 
@@ -186,12 +186,7 @@ def run(  # noqa: PLR0913
         check_patience(scenario)
     from tightlink.simulate import simulate
 
-    check_new(report)
-    check_new(plot)
-    if plot is not None:
-        from tightlink.plots.style import check_format
-
-        check_format(plot)
+    check_shown(report, plot)
     if pcap_at is not None and pcap is None:
         raise TightlinkError(f"--pcap-at {pcap_at}: nothing is captured without --pcap FILE")
     files: dict[str, Any] = {"tr": tr, "pcap": pcap, "pcap_at": None if pcap_at is None else pcap_at.split(",")}
@@ -206,12 +201,7 @@ def run(  # noqa: PLR0913
         if output is not None:
             result.save(output)
             say(f"wrote {output}")
-    if report is not None:
-        say(f"wrote {result.report(report)}")
-    if plot is not None:
-        from tightlink import plots
-
-        say(f"wrote {plots.write(plots.overview(result), plot)}")
+    write_shown(result, report, plot)
     from tightlink.diagnosis import why
 
     found = why(result, command=_typed(file, replay, changes, seed, controls))
@@ -219,7 +209,6 @@ def run(  # noqa: PLR0913
         tables = {name: result.table(name).to_dicts() for name in _PRINTED if name in result.tables}
         print_json({"manifest": result.manifest, "why": found.to_dict()} | tables)
     else:
-        from tightlink.commands.run_output import print_summary
         from tightlink.console import print_why
 
         print_why(found)

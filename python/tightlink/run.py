@@ -387,7 +387,7 @@ def _umask() -> int:
 
 
 def _above(name: str) -> Any:
-    """A module of what stands on runs, by its name: a run knows nothing of figures and reports until one is asked for."""
+    """A module of what stands on runs, by its name: a run knows nothing of it until it is asked for."""
     return importlib.import_module(f"tightlink.{name}")
 
 

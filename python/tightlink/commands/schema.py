@@ -1,7 +1,5 @@
 """The command ``tightlink schema``: the JSON Schema of scenario files, for editors that complete and check."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated

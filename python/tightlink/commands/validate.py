@@ -1,7 +1,5 @@
 """The command ``tightlink validate``: whether scenarios can be run, without running them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

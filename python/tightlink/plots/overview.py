@@ -32,7 +32,7 @@ _OF_LINE: Final = 7
 def overview(run: Run) -> Figure:
     r"""A run in one figure: its rates, congestion windows and queues over time, as far as it has them.
 
-    A run that was not observed over time gets what limited each flow instead, and a run without flows its busiest links.
+    A run that was not observed over time gets what limited each flow instead; a run without flows its busiest links.
 
     Args:
         run: Simulated, measured or captured.

@@ -78,7 +78,7 @@ def run_report(
     return target if target.exists() else _of_study(place, target)
 
 
-def write_run(  # noqa: PLR0913
+def write_run(
     run: Run,
     target: Path,
     *,

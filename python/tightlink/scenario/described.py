@@ -12,8 +12,10 @@ Example:
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
+import operator
 import types
 import typing
 from typing import TYPE_CHECKING, Any, Final
@@ -63,11 +65,15 @@ def signature(table: type[Table]) -> inspect.Signature:
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
                 annotation=_plain(field.annotation),
-                default=inspect.Parameter.empty if field.is_required() else field.get_default(call_default_factory=True),
+                default=_default(field),
             )
             for name, field in _in_order(table, fields)
         ]
     )
+
+
+def _default(field: FieldInfo) -> object:
+    return inspect.Parameter.empty if field.is_required() else field.get_default(call_default_factory=True)
 
 
 def _in_order(table: type[Table], fields: dict[str, FieldInfo]) -> Iterator[tuple[str, FieldInfo]]:
@@ -124,4 +130,6 @@ def _plain(annotation: Any) -> Any:
     if origin is None or origin is typing.Literal:
         return annotation
     arguments = tuple(map(_plain, typing.get_args(annotation)))
-    return typing.Union[arguments] if origin in {typing.Union, types.UnionType} else types.GenericAlias(origin, arguments)
+    if origin in {typing.Union, types.UnionType}:
+        return functools.reduce(operator.or_, arguments)
+    return types.GenericAlias(origin, arguments)

@@ -111,8 +111,9 @@ def _columns(order: Sequence[str], lines: Sequence[_Line], flows: Sequence[tuple
     place = {name: at / len(columns[0]) for at, name in enumerate(columns[0])}
     for column in columns[1:]:
         means = {
-            name: sum(known) / len(known) if (known := [place[each] for each in neighbours[name] if each in place]) else 0.5
+            name: sum(known) / len(known) if known else 0.5
             for name in column
+            for known in [[place[each] for each in neighbours[name] if each in place]]
         }
         column.sort(key=lambda name, means=means: means[name])  # type: ignore[misc]
         place |= {name: (at + 0.5) / len(column) for at, name in enumerate(column)}
@@ -174,6 +175,4 @@ def _svg(order: Sequence[str], lines: Sequence[_Line], flows: Sequence[tuple[str
 
 
 def _text(across: float, down: float, text: str) -> str:
-    return (
-        f'<text x="{across:.0f}" y="{down:.0f}" text-anchor="middle" fill="currentColor">{html.escape(text)}</text>'
-    )
+    return f'<text x="{across:.0f}" y="{down:.0f}" text-anchor="middle" fill="currentColor">{html.escape(text)}</text>'

@@ -71,7 +71,7 @@ class _TableType(ModelMetaclass):
     if not TYPE_CHECKING:
 
         @property
-        def __doc__(cls) -> str | None:
+        def __doc__(cls) -> str | None:  # noqa: N805
             """What ``help`` shows: the docstring, then every key with its type, its meaning and an example.
 
             Looked up when it is asked for, as no command needs it.
@@ -81,14 +81,14 @@ class _TableType(ModelMetaclass):
             return with_keys(cls)
 
         @property
-        def __signature__(cls) -> Signature:
+        def __signature__(cls) -> Signature:  # noqa: N805
             """The arguments with plain types, without what checks them."""
             from tightlink.scenario.described import signature
 
             return signature(cls)
 
         @__signature__.setter
-        def __signature__(cls, _: object) -> None:
+        def __signature__(cls, _: object) -> None:  # noqa: N805
             """Pydantic offers its own, with what checks the values."""
 
         def __call__(cls: type[T], *args: Any, **kwargs: Any) -> T:  # noqa: N805
