@@ -29,7 +29,7 @@ READS: Final = {
     "sql": ["sql {} 'select 1'"],
     "study": ["study {}", "study {} --claims"],
     "list": ["list {}"],
-    "validate": ["validate {}", "validate {scenario} {}"],
+    "validate": ["validate {}", "validate {} --set duration=1"],
     "evaluate": ["evaluate {}", "evaluate cubic --controls {}"],
     "maxflow": ["maxflow {}"],
     "capture": ["capture {}"],

@@ -51,7 +51,7 @@ def overview(run: Run) -> Figure:
         ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
         ... observe.interval = "100 ms"
         ... ''')
-        >>> [ax.get_ylabel().replace('\\n', ' ') for ax in overview(tl.simulate(scenario)).axes]
+        >>> [ax.get_ylabel().replace('\n', ' ') for ax in overview(tl.simulate(scenario)).axes]
         ['throughput (Mbit/s)', 'cong. window (packets)', 'queue (packets)']
     """
     wanted = _drawn(run) if "series" in run.tables else []

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _DAY_S: Final = 86_400.0
-#: In seconds, by name, as document 000 has them (section 2).
+#: In seconds, by name, as Smith 2009 has them (section 2).
 PERIODS: Final[Mapping[str, float]] = {
     "week": 7 * _DAY_S,
     "half a week": 3.5 * _DAY_S,

@@ -37,7 +37,7 @@ _ASIDE: Final = 0.05
 
 
 def correlation_matrix(found: Correlation, *, title: str = "", width: Width = "container") -> alt.LayerChart:
-    """All pairs below the diagonal, in the three colours of document 003, with 100 r in each cell.
+    """All pairs below the diagonal, in the three colours of NIST 2010, with 100 r in each cell.
 
     Args:
         found: The correlations.
