@@ -2,7 +2,7 @@
 
 - Its sections and pages are those of README.md, the index that every page must be in.
 - Pages of the project's root, such as CHANGELOG.md, are pages of the site, too.
-- The API reference has every public name of the package, in the groups of `API`.
+- The API reference has every public name of the package, in the groups of reference/api.toml.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import inspect
 import posixpath
 import re
 import textwrap
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,53 +30,8 @@ _OF_ROOT: Final = {"ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURI
 _LINK: Final = re.compile(r"\[([^]]+)\]\(([^)\s]+)\)")
 _REPOSITORY: Final = "https://github.com/tightlink/tightlink/blob/main/"
 
-#: The groups of the API reference: title, what is said above, and what is in it.
-API: Final[dict[str, tuple[str, str, tuple[str, ...]]]] = {
-    "scenarios": (
-        "Scenarios",
-        "Everything that a run depends on. Keys of TOML files are arguments here; wrong values raise `ScenarioError`.",
-        ("Scenario", "load", "loads", "Link", "Reverse", "Framing", "Node", "Processor", "Meter", "Background",
-         "Routing", "Observe"),
-    ),
-    "topologies": (
-        "Topologies",
-        "Networks made from a few keys.",
-        ("Dumbbell", "Chain", "ParkingLot", "FatTree", "Graph", "Spread", "AbileneFourTier", "FourTier",
-         "Distribution", "LargerFile"),
-    ),
-    "queues": (
-        "Queues",
-        "Disciplines of the queue in front of a transmitter: `queue` of a link.",
-        ("DropTail", "Threshold", "Red", "Pie", "Rem", "Codel", "FqCodel", "FqPie", "Cobalt", "FqCobalt", "Cake",
-         "DualPi2", "Drr", "Strict"),
-    ),
-    "traffic": (
-        "Traffic",
-        "What applications offer, and the TCP or UDP that carries it.",
-        ("Bulk", "Cbr", "OnOff", "Saturate", "Video", "Scatter", "Starts", "DatagramSize", "Tcp", "Rto", "Udp"),
-    ),
-    "users": (
-        "Users",
-        "Hundreds of thousands of people behind routers, each of whom opens one connection after the other.",
-        ("Users", "Place", "Interface", "Think", "File", "Control", "Patience", "Crowd", "LongLived"),
-    ),
-    "runs": (
-        "Runs",
-        "What was simulated, measured or captured has the same tables, as polars frames.",
-        ("simulate", "Run", "open_run", "capture", "compare", "lab"),
-    ),
-    "experiments": (
-        "Experiments and studies",
-        "Many runs: what is varied, what is claimed, and what came out.",
-        ("sweep", "Task", "evaluate", "study", "Study"),
-    ),
-    "controls": (
-        "Congestion controls of your own",
-        "A class with what happens at an ACK and at a loss.",
-        ("CongestionControl", "Report", "Ack", "Loss"),
-    ),
-    "errors": ("Errors", "Every refusal is one sentence.", ("TightlinkError", "ScenarioError")),
-}  # fmt: skip
+#: The groups of the API reference: title, what is said above, an example, and its names.
+API: Final[dict[str, Any]] = tomllib.loads((ROOT / "docs" / "reference" / "api.toml").read_text(encoding="utf-8"))
 #: Modules that have a page each, with all that they export.
 MODULES: Final = {
     "analyze": "Analyses",
@@ -120,7 +76,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
                 sections.setdefault(title, []).append({name[0].upper() + name[1:]: target})
     lessons = [page for page in sections["Guides"] if next(iter(page.values())).startswith("lessons/")]
     sections["Guides"] = [page for page in sections["Guides"] if page not in lessons] + [{"Lessons": lessons}]
-    api = [{title: f"reference/api/{name}.md"} for name, (title, _, _) in API.items()]
+    api = [{group["title"]: f"reference/api/{name}.md"} for name, group in API.items()]
     api += [{title: f"reference/api/{name.replace('.', '-')}.md"} for name, title in MODULES.items()]
     sections["Reference"].append({"Python": [{"All names": "reference/api/index.md"}, *api]})
     sections["Project"] = [{name.removesuffix(".md").capitalize(): name} for name in sorted(_OF_ROOT)]
@@ -166,11 +122,12 @@ def api_pages() -> dict[str, str]:
     """The API reference: the text of each page by its name."""
     pages = {}
     index = ["# Python, name by name", "", "Every public name of the package. `import tightlink as tl`."]
-    for page, (title, text, names) in API.items():
-        entries = "\n\n".join(_entry(name) for name in names)
-        pages[page] = f"# {title}\n\n{text}\n\n{entries}\n"
-        index += ["", f"**[{title}]({page}.md)**", ""]
-        index += [f"- [`tl.{name}`]({page}.md#tightlink.{name})" for name in names]
+    for page, group in API.items():
+        entries = "\n\n".join(_entry(name) for name in group["names"])
+        example = f"```pycon\n{group['example'].strip()}\n```"
+        pages[page] = f"# {group['title']}\n\n{group['text']}\n\n{example}\n\n{entries}\n"
+        index += ["", f"**[{group['title']}]({page}.md)**", ""]
+        index += [f"- [`tl.{name}`]({page}.md#tightlink.{name})" for name in group["names"]]
     for module, title in MODULES.items():
         page = module.replace(".", "-")
         pages[page] = f"# {title}\n\n{_module(module)}\n"

@@ -31,7 +31,7 @@ _FEW_POWERS: Final = 200
 
 
 def line(frame: pl.DataFrame, x: str, y: str, *, by: str | None = None, ax: Axes | None = None, **style: Any) -> Axes:
-    """Lines over x.
+    """Lines of a column over another one.
 
     Args:
         frame: One row a point, in the order in which the line is drawn.
