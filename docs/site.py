@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import posixpath
 import re
@@ -127,12 +128,18 @@ def api_pages() -> dict[str, str]:
         example = f"```pycon\n{group['example'].strip()}\n```"
         pages[page] = f"# {group['title']}\n\n{group['text']}\n\n{example}\n\n{entries}\n"
         index += ["", f"**[{group['title']}]({page}.md)**", ""]
-        index += [f"- [`tl.{name}`]({page}.md#tightlink.{name})" for name in group["names"]]
+        index += [f"- [`tl.{name}`]({page}.md#{_path(name)})" for name in group["names"]]
     for module, title in MODULES.items():
         page = module.replace(".", "-")
         pages[page] = f"# {title}\n\n{_module(module)}\n"
         index += ["", f"**[{title}]({page}.md)**: `tightlink.{module}`"]
     return pages | {"index": "\n".join(index) + "\n"}
+
+
+def _path(name: str) -> str:
+    """Where a name is: a function may be called like the module that it is in."""
+    in_module = importlib.util.find_spec(f"tightlink.{name}") is not None
+    return f"tightlink.{name}.{name}" if in_module else f"tightlink.{name}"
 
 
 def _entry(name: str) -> str:
@@ -142,7 +149,7 @@ def _entry(name: str) -> str:
     thing = getattr(tightlink, name)
     table = isinstance(thing, type) and issubclass(thing, Table)
     if not table:
-        return f"::: tightlink.{name}"
+        return f"::: {_path(name)}"
     # Of a table its keys, which its docstring has; what all tables can do is said once, of the scenario.
     methods = [each for each in vars(thing) if not each.startswith("_") and callable(getattr(thing, each))]
     if name == "Scenario":

@@ -66,13 +66,16 @@ def overview() -> str:
     for page in pages():
         text = page.read_text(encoding="utf-8")
         title, _, _ = text.partition("\n")
-        lines += [f"#{title}", ""]
+        # Beside each other on the site, below each other where styles are not known.
+        lines += [f"#{title}", "", '<div class="gallery" markdown>', ""]
         question = ""
         for part in _PARTS.finditer(text):
             question = part["question"] or question
             if part["file"]:
                 target = f"{page.name}#{_anchor(question)}"
-                lines += [f"[{question}]({target})", "", f"[![{part['said']}]({part['file']})]({target})", ""]
+                picture = f"[![{part['said']}]({part['file']})]({target})"
+                lines += ["<div markdown>", "", picture, "", f"[{question}]({target})", "", "</div>", ""]
+        lines += ["</div>", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
