@@ -151,6 +151,16 @@ def test_a_run_without_series_shows_what_limited_it(one_flow: str) -> None:
     assert ax.get_xlabel() == "share of the time (%)"
 
 
+def test_of_many_flows_some_are_drawn_from_the_slowest_to_the_fastest(dumbbell: str) -> None:
+    run = tl.simulate(tl.loads(dumbbell).set_all({"observe.interval": "50 ms", "duration": "0.5 s"}))
+    figure = run.plot()
+    assert isinstance(figure, Figure)
+    drawn = {str(line.get_label()) for line in figure.axes[0].lines}
+    ranked = run.flows.sort("goodput_bps", maintain_order=True)["label"]
+    assert figure.axes[0].get_title(loc="right") == f"{len(drawn)} of {run.flows.height} flows"
+    assert {ranked[0], ranked[-1]} <= drawn
+
+
 def test_a_run_writes_its_report(run: tl.Run, tmp_path: Path) -> None:
     file = run.report(tmp_path / "ftp.html")
     text = file.read_text(encoding="utf-8")

@@ -22,6 +22,10 @@ _HEIGHT: Final = 1.7
 #: Links whose queues are drawn, the busiest first.
 _MOST_LINKS: Final = 4
 _MOST_BARS: Final = 10
+#: Flows that are drawn, from the slowest to the fastest: more lines could not be told apart.
+_MOST_FLOWS: Final = 20
+#: An axis that ends below it has nothing but zeros.
+_FLAT: Final = 0.1
 #: Names beyond these are left out of a legend, which would hide what is drawn.
 _MOST_NAMES: Final = 8
 #: Letters for which there is room in a line of a legend; a line's picture takes as much as some.
@@ -72,6 +76,10 @@ def overview(run: Run) -> Figure:
             # Above what is drawn, which fills its panel.
             columns = max(1, min(len(names), _LETTERS // (max(map(len, names)) + _OF_LINE)))
             ax.legend(**LEGEND, loc="lower right", bbox_to_anchor=(1, 1), ncols=columns, borderaxespad=0.1)
+        elif len(names) > _MOST_NAMES:
+            ax.set_title(f"{len(names)} of {run.flows.height} flows" if len(names) < run.flows.height else "all flows",
+                         fontsize=8, fontweight="normal", loc="right")  # fmt: skip
+        ax.set_ylim(bottom=0, top=None if ax.get_ylim()[1] > _FLAT else 1)
         # A long title would run into the panel above.
         ax.set_ylabel(ax.get_ylabel().replace("congestion window", "cong. window").replace(" (", "\n("))
     for ax in panels[:-1]:
@@ -96,6 +104,9 @@ def _drawn(run: Run) -> list[tuple[str, list[str]]]:
             continue
         order = busiest if metric == "queue_packets" else flows
         names = [name for name in dict.fromkeys(order) if name in there[metric]]
+        if metric != "queue_packets" and len(names) > _MOST_FLOWS:
+            ranked = run.flows.filter(pl.col("label").is_in(names)).sort("goodput_bps", maintain_order=True)["label"]
+            names = [ranked[round(at * (len(ranked) - 1) / (_MOST_FLOWS - 1))] for at in range(_MOST_FLOWS)]
         if metric == "queue_packets":
             # The busiest is drawn even where nothing ever waits: that is an answer, too.
             names = [name for name in names if name == names[0] or _waits(table, name)][:_MOST_LINKS]

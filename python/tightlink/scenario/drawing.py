@@ -1,7 +1,7 @@
 """The network of a scenario as a picture: SVG text, for notebooks, without a library to draw it.
 
-Nodes stand in columns by their distance from where traffic begins. Hosts of a group that are attached to the same router,
-such as ``net.left[0]`` to ``net.left[99]``, are one node of the picture.
+Nodes stand in columns by their distance from where traffic begins. Hosts of a group that are attached to the same
+router, such as ``net.left[0]`` to ``net.left[99]``, are one node of the picture.
 
 Example:
     >>> import tightlink as tl
