@@ -152,7 +152,7 @@ def test_a_run_without_series_shows_what_limited_it(one_flow: str) -> None:
 
 
 def test_of_many_flows_some_are_drawn_from_the_slowest_to_the_fastest(dumbbell: str) -> None:
-    run = tl.simulate(tl.loads(dumbbell).set_all({"observe.interval": "50 ms", "duration": "0.5 s"}))
+    run = tl.simulate(tl.loads(dumbbell).set_all({"observe.interval": "50 ms", "duration": "1.5 s"}))
     figure = run.plot()
     assert isinstance(figure, Figure)
     drawn = {str(line.get_label()) for line in figure.axes[0].lines}
