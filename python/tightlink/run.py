@@ -13,7 +13,7 @@ import shutil
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, overload
 
 from tightlink import units
 from tightlink.checksums import DamagedError, of_text, read_json, read_parquet, seal, write_json, write_table
@@ -197,6 +197,10 @@ class Run:
 
         return why(self, flow)
 
+    @overload
+    def plot(self) -> Figure: ...
+    @overload
+    def plot(self, metric: str, entity: str | None = None, *, ax: Axes | None = None) -> Axes: ...
     def plot(self, metric: str | None = None, entity: str | None = None, *, ax: Axes | None = None) -> Figure | Axes:
         """Draw the run: all of it in one figure, or one of its series.
 
