@@ -1,6 +1,6 @@
 """Algorithms under conditions: the mean of each response for each algorithm, condition by condition.
 
-Document 003 numbers its algorithms; where a table has these and no others, figures number them as it does.
+NIST 2010 numbers its algorithms; where a table has these and no others, figures number them as it does.
 
 Example:
     >>> import polars as pl

@@ -1,6 +1,6 @@
 """Cycles of traffic whose periods are known beforehand: the day and the week, and the halves of both.
 
-Document 000 names them. Sines with these periods are fitted together with a trend; the power of each is held against
+Smith 2009 names them. Sines with these periods are fitted together with a trend; the power of each is held against
 that of its surroundings in the spectrum of what is left (an F test). What has a period that is not known beforehand is
 found by `tightlink.analysis.oscillation`.
 

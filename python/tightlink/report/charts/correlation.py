@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tightlink.analysis.correlation import Correlation
     from tightlink.report.encoding import Width
 
-#: Document 003's red, blue and green, as the colour-blind tell them apart.
+#: NIST 2010's red, blue and green, as the colour-blind tell them apart.
 COLORS: Final = {"strong": palette.SERIES[1], "moderate": palette.SERIES[0], "weak": palette.SERIES[2]}
 _BANDS: Final = {"strong": "|r| ≥ 0.80", "moderate": "0.30 ≤ |r| < 0.80", "weak": "|r| < 0.30"}
 #: Height of a cell, and its width on paper, in pixels: of few cells at most, of many at least.
