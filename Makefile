@@ -7,7 +7,7 @@ export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MATURIN := VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml $(wildcard Cargo.lock)
-CHECKED := python tests docs/images docs/reference docs/lessons $(wildcard benchmarks)
+CHECKED := python tests docs $(wildcard benchmarks)
 TEST_RUST := cargo test --quiet --workspace --exclude tightlink-python
 # On the small matrices here, the threads of OpenBLAS wait for each other for longer than they compute.
 TEST_PYTHON := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadfile
@@ -18,7 +18,8 @@ TRIES ?= 300
 .DELETE_ON_ERROR:
 
 .PHONY: help system-packages setup run test compile-tests test-rust test-python test-bare bare wheel check-wheel \
-	check-lowest check-platforms attack lab-engine lab-lessons lab-digests bench fuzz docs-figures docs-reference lint format clean
+	check-lowest check-platforms attack lab-engine lab-lessons lab-digests bench fuzz docs docs-serve gallery \
+	docs-figures docs-reference lint format clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -89,6 +90,16 @@ fuzz: setup ## Feed scenario parser and capture reader random input (FUZZ=100000
 attack: setup ## Attack for minutes: kills, damaged files, hostile peers, absurd numbers (TRIES=300 of each)
 	$(BIN)/python tests/attack --tries $(TRIES)
 
+docs: $(VENV)/.docs ## Build the documentation site in results/site; a broken link is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo results/site/index.html
+
+docs-serve: $(VENV)/.docs ## Show the documentation site at http://127.0.0.1:8000, and again when a page changes
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve --no-strict
+
+gallery: setup ## Draw the pictures of the gallery and its page again
+	$(BIN)/python docs/gallery/make.py
+
 docs-figures: setup ## Draw the figures of the documentation again
 	$(BIN)/python docs/images/make.py
 
@@ -104,6 +115,7 @@ lint: setup ## Check format, style, types and the direction of imports
 	$(BIN)/mypy docs/images/make.py
 	$(BIN)/mypy docs/reference/make.py
 	$(BIN)/mypy docs/lessons/make.py
+	$(BIN)/mypy docs/gallery/make.py
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest tightlink._core
 	$(BIN)/lint-imports --no-cache
 	.ci/platforms types
@@ -116,6 +128,12 @@ format: setup ## Format the sources
 
 clean: ## Remove what was built, results excepted
 	rm -rf $(VENV) target python/tightlink/*.so
+
+# What only the documentation site takes: not part of setup, as no test needs it.
+$(VENV)/.docs: $(VENV)/.ready docs/requirements.txt
+	@echo "installing what builds the documentation site"
+	@$(BIN)/python -m pip install --requirement docs/requirements.txt
+	@touch $@
 
 # A virtual environment that can compile; then dependencies and compilation, side by side; then the
 # package itself, editable.

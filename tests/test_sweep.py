@@ -208,12 +208,15 @@ def test_tables_of_all_runs(file: Path, tmp_path: Path) -> None:
         again.table("flow")
 
 
-def test_a_temporary_folder_goes_with_its_experiment(file: Path) -> None:
-    found = tl.sweep(tl.load(file), {WINDOW: ["2 packets"]})
-    folder = found.folder
-    assert folder.exists()
-    del found
-    assert not folder.exists()
+def test_a_temporary_folder_goes_at_the_end_and_not_before_its_frames_are_read(file: Path) -> None:
+    program = f"""
+import tightlink as tl
+runs = tl.sweep(tl.load({str(file)!r}), {{"traffic.ftp.tcp.window": ["2 packets"]}}).runs
+assert runs.collect().height == 1
+print(tl.sweep(tl.load({str(file)!r}), {{"traffic.ftp.tcp.window": ["2 packets"]}}).folder)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not Path(done.stdout.strip()).exists()
 
 
 def test_sql(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

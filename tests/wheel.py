@@ -34,6 +34,10 @@ COMMANDS: Final = """
     run examples/one-flow.toml -o other --set link.bottleneck.queue="5 packets"
     run examples/open-window.toml -o long --set observe.interval="50 ms"
     run examples/queues.toml --show-config
+    run examples/one-flow.toml --report one.html --plot one.svg
+    validate examples/one-flow.toml examples/chain.toml
+    schema -o scenario.schema.json
+    completion bash
     compare one other -o compared
     report one
     ?report one --with-lab

@@ -367,7 +367,7 @@ def _level(value: Any) -> str:
 
 
 def responses(_: str) -> str:
-    """The 22 responses of document 003 with their numbers."""
+    """The 22 responses of NIST SP 500-282 with their numbers."""
     rows = ([each.number, each.summary, code(each.name), each.meaning] for each in RESPONSES)
     return table(["correlations", "summary", "name", "meaning"], rows)
 

@@ -23,12 +23,23 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from tightlink import analyze as analyze
+    from tightlink import control as control
+    from tightlink import errors as errors
+    from tightlink import experiment as experiment
+    from tightlink import plots as plots
+    from tightlink import report as report
+    from tightlink import run as run
+    from tightlink import scenario as scenario
+    from tightlink import tables as tables
+    from tightlink import units as units
     from tightlink._core import Ack, Loss, Report
     from tightlink.analysis.comparison import compare
     from tightlink.capture import capture
     from tightlink.control import CongestionControl
     from tightlink.errors import ScenarioError, TightlinkError
     from tightlink.experiment import sweep
+    from tightlink.experiment.execute import Task
     from tightlink.laboratory import lab
     from tightlink.run import Run, open_run
     from tightlink.scenario import (
@@ -190,7 +201,9 @@ _PLACES: Final = {
     "sweep": "experiment",
 }
 #: Modules that need no import of their own.
-_MODULES: Final = ("control", "errors", "run", "scenario", "tables", "units")
+_MODULES: Final = (
+    *("analyze", "control", "errors", "experiment", "plots", "report", "run", "scenario", "tables", "units"),
+)
 
 
 def __getattr__(name: str) -> Any:
@@ -209,7 +222,8 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_MODULES, "__version__"})
+    """What a user has of it, whether it was looked up already or not: what editors and notebooks complete."""
+    return sorted({*__all__, *_MODULES, "__version__"})
 
 
 class _Package(ModuleType):

@@ -89,7 +89,7 @@ class Ack:
 
 @final
 class Loss:
-    """A loss."""
+    """A loss that the sender has detected."""
 
     now_s: float
     """When it was detected, in seconds."""

@@ -23,6 +23,7 @@ from tightlink.commands.analyze_shares import shares
 from tightlink.commands.analyze_traffic import arrivals, lags, sizes, traffic
 from tightlink.commands.capture import capture
 from tightlink.commands.compare import compare
+from tightlink.commands.completion import completion_of
 from tightlink.commands.controls import Controls, define
 from tightlink.commands.emulate import emulate
 from tightlink.commands.evaluate import evaluate
@@ -37,10 +38,13 @@ from tightlink.commands.measure_path import path, serve
 from tightlink.commands.packetize import packetize
 from tightlink.commands.pinger import pinger
 from tightlink.commands.predict import predict
+from tightlink.commands.run_output import check_shown, print_summary, write_shown
+from tightlink.commands.schema import schema
 from tightlink.commands.sql import sql
 from tightlink.commands.study import study
 from tightlink.commands.sweep import sweep
 from tightlink.commands.table_options import with_table_options
+from tightlink.commands.validate import validate
 from tightlink.console import FAILED, INTERRUPTED, print_json, print_text, print_verbatim, say, warned, watching
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.scenario import PARAMETERS, PROFILES, TOPOLOGIES, Scenario, load, parse_option, understood
@@ -122,6 +126,8 @@ def run(  # noqa: PLR0913
     tr: Path | None = None,
     pcap: Path | None = None,
     pcap_at: str | None = None,
+    report: Path | None = None,
+    plot: Path | None = None,
     replay: Path | None = None,
     controls: Controls = None,
     yes: Annotated[bool, Parameter(negative="")] = False,
@@ -153,6 +159,11 @@ def run(  # noqa: PLR0913
     pcap_at
         Nodes at which to capture all packets, such as sender,receiver or net.left[*]; without it each flow is captured
         at the host that sends its data.
+    report
+        File to write the report to, one HTML file.
+    plot
+        File for a figure of the run, .png, .svg or .pdf: rates, congestion windows and queues over time, or without
+        observe.interval what limited each flow.
     replay
         Folder of a sweep or a study of which to simulate one run again, even one that failed.
     controls
@@ -175,6 +186,7 @@ def run(  # noqa: PLR0913
         check_patience(scenario)
     from tightlink.simulate import simulate
 
+    check_shown(report, plot)
     if pcap_at is not None and pcap is None:
         raise TightlinkError(f"--pcap-at {pcap_at}: nothing is captured without --pcap FILE")
     files: dict[str, Any] = {"tr": tr, "pcap": pcap, "pcap_at": None if pcap_at is None else pcap_at.split(",")}
@@ -189,6 +201,7 @@ def run(  # noqa: PLR0913
         if output is not None:
             result.save(output)
             say(f"wrote {output}")
+    write_shown(result, report, plot)
     from tightlink.diagnosis import why
 
     found = why(result, command=_typed(file, replay, changes, seed, controls))
@@ -196,7 +209,6 @@ def run(  # noqa: PLR0913
         tables = {name: result.table(name).to_dicts() for name in _PRINTED if name in result.tables}
         print_json({"manifest": result.manifest, "why": found.to_dict()} | tables)
     else:
-        from tightlink.commands.run_output import print_summary
         from tightlink.console import print_why
 
         print_why(found)
@@ -226,6 +238,9 @@ app.command(emulate)
 app.command(four_tier)
 app.command(lab)
 app.command(examples)
+app.command(validate)
+app.command(schema)
+app.command(completion_of(app), name="completion")
 
 
 @app.command(name="list")

@@ -7,12 +7,13 @@ appears complete or not at all, and never takes the place of another run.
 from __future__ import annotations
 
 import html
+import importlib
 import os
 import shutil
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, overload
 
 from tightlink import units
 from tightlink.checksums import DamagedError, of_text, read_json, read_parquet, seal, write_json, write_table
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
     import numpy as np
     import polars as pl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from tightlink import _core
@@ -194,6 +197,45 @@ class Run:
 
         return why(self, flow)
 
+    @overload
+    def plot(self) -> Figure: ...
+    @overload
+    def plot(self, metric: str, entity: str | None = None, *, ax: Axes | None = None) -> Axes: ...
+    def plot(self, metric: str | None = None, entity: str | None = None, *, ax: Axes | None = None) -> Figure | Axes:
+        """Draw the run: all of it in one figure, or one of its series.
+
+        Args:
+            metric: A series, such as "queue_packets" (``tightlink list metrics``); without it the figure that one
+                wants first: rates, congestion windows and queues over time, or what limited each flow.
+            entity: Which link, node or flow has the series; without it all that have it.
+            ax: Where the series is drawn; without it in a new figure.
+
+        Returns:
+            The figure, or with ``metric`` its axes.
+
+        Raises:
+            TightlinkError: The run has no such series.
+        """
+        plots = _above("plots")
+        if metric is None:
+            if entity is not None or ax is not None:
+                raise TightlinkError("plot: entity and ax are of one series; expected its metric, too")
+            return plots.overview(self)  # type: ignore[no-any-return]
+        return plots.series(self, metric, entity, ax=ax)  # type: ignore[no-any-return]
+
+    def report(self, path: str | os.PathLike[str], *, sequence: str | None = None) -> Path:
+        """Write the run's report, one HTML file that opens offline, and return where it is.
+
+        Args:
+            path: The file, which is replaced if it is there.
+            sequence: Name of a flow whose sequence numbers are drawn over time; the run needs its packets.
+
+        Raises:
+            TightlinkError: There is no such flow, or it has no packets, or the file cannot be written.
+        """
+        target = Path(path)
+        return _above("report").write_run(self, target, name=target.stem, sequence=sequence)  # type: ignore[no-any-return]
+
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write the run into a folder, which appears complete or not at all.
 
@@ -346,6 +388,11 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def _above(name: str) -> Any:
+    """A module of what stands on runs, by its name: a run knows nothing of it until it is asked for."""
+    return importlib.import_module(f"tightlink.{name}")
 
 
 class _Saved:

@@ -1,6 +1,6 @@
 """Which algorithms behave alike under a condition: standardised distances, average linkage, dendrograms.
 
-The method of document 003: under each condition, algorithms are points in the space of the responses; the distance of
+The method of NIST 2010: under each condition, algorithms are points in the space of the responses; the distance of
 two is Euclidean, each difference divided by the standard deviation of its response; clusters are joined by the mean
 distance over all pairs across; joins below 70 % of the largest are coloured. Conditions differ too much to be
 compared with each other, so that each has a dendrogram of its own.

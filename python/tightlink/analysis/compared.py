@@ -1,6 +1,6 @@
 """Algorithms under conditions: the mean of each response for each algorithm, condition by condition.
 
-Document 003 numbers its algorithms; where a table has these and no others, figures number them as it does.
+NIST 2010 numbers its algorithms; where a table has these and no others, figures number them as it does.
 
 Example:
     >>> import polars as pl
@@ -99,7 +99,7 @@ def conditions(runs: pl.DataFrame, condition: str | Sequence[str]) -> list[str]:
 
 
 def labels(algorithms: Iterable[str]) -> dict[str, str]:
-    """What figures call each algorithm: its number in document 003 where all are of its eight, otherwise its name."""
+    """What figures call each algorithm: its number in NIST 2010 where all are of its eight, otherwise its name."""
     names = list(algorithms)
     numbered = all(name in NUMBERS for name in names)
     return {name: str(NUMBERS[name]) if numbered else name for name in names}

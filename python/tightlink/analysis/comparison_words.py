@@ -116,7 +116,7 @@ def agreements(found: Comparison, names: Iterable[str]) -> pl.DataFrame:
             "R², origin": f"{each.origin:.3f}" if each.origin else "–",
             "R², free": f"{each.free:.3f}" if each.free else "–",
             "slope": None if each.slope is None else round(each.slope, 3),
-            # Agreements have (o − s) / o, as document 004; a change is that of the second against the first.
+            # Agreements have (o − s) / o, as SLAC 2000; a change is that of the second against the first.
             "change, median": percent(-each.median, 1, signed=True),
             "largest": percent(each.largest, 1),
             "within ±10 %": percent(each.within, 0),

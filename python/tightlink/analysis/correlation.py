@@ -1,6 +1,6 @@
 """Which responses say the same: correlations of all pairs, groups of mutual correlation, one of each to go on with.
 
-The method of document 003: Pearson's r of all pairs over the runs; pairs with |r| above a threshold are kept; responses
+The method of NIST 2010: Pearson's r of all pairs over the runs; pairs with |r| above a threshold are kept; responses
 of which every pair is kept form a group; the number of groups is the dimension of the behaviour, and one response
 represents each. Its matrix has three colours, by |r|: red from 0.80, blue from 0.30, green below. Its key of red reads
 "80 ≥ |r| × 100 ≤ 100", a slip: 80 to 100 is meant.

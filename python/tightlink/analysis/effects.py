@@ -81,7 +81,7 @@ def main_effects(
     """The main effect of each factor on each response: mean(high) − mean(low), and how sure that is.
 
     ``p`` is that of Student's two-sample test, of equal variances, between the runs at the low and those at the
-    high level: what other factors do is noise to it. Document 003 gives marks, and does not say by which test; this
+    high level: what other factors do is noise to it. NIST 2010 gives marks, and does not say by which test; this
     is the usual one for a two-level factor. Runs without a response are left out.
 
     Args:

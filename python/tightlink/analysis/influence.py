@@ -1,4 +1,4 @@
-"""How much each factor matters over all responses: the index Ψ of document 003.
+"""How much each factor matters over all responses: the index Ψ of NIST 2010.
 
 Ψ = (responses with p < 0.01 + ½ · responses with 0.01 ≤ p < 0.05) / responses. It is 1 for a factor that moves
 everything, and 0 for one that can be left out of the next experiment.

@@ -2,7 +2,7 @@
 
 In each cell, a condition and a response, Grubbs' test asks whether the algorithm that is farthest from the mean is an
 outlier (NIST/SEMATECH e-Handbook of Statistical Methods, section 1.3.5.17.1). With many algorithms that agree closely
-a tiny difference is significant: a filter by relative effect, 10 % or 30 % in document 003, leaves those that matter.
+a tiny difference is significant: a filter by relative effect, 10 % or 30 % in NIST 2010, leaves those that matter.
 
 Example:
     >>> import polars as pl
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-#: Relative effects by which document 003 filters.
+#: Relative effects by which NIST 2010 filters.
 EFFECTS: Final = (0.0, 0.1, 0.3)
 _FEWEST: Final = 3
 #: Deviations of values that should be the same, relatively.

@@ -28,7 +28,7 @@ _SEED: Final = 1
 _LEAST: Final = 3
 #: Values that are drawn at once: some megabytes.
 _AT_ONCE: Final = 1 << 18
-#: What is near: a tenth, as document 004 has it.
+#: What is near: a tenth, as SLAC 2000 has it.
 NEAR: Final = 0.1
 
 

@@ -1,4 +1,4 @@
-"""The 22 responses of document 003, from the tables of a run with users, by period or by interval.
+"""The 22 responses of NIST 2010, from the tables of a run with users, by period or by interval.
 
 The document numbers responses in two ways: y1 to y22 where it studies their correlations, Y1 to Y18 where it
 summarizes effects. `RESPONSES` has both; of the second, which it does not name, those that can be told. Its formula

@@ -1,6 +1,6 @@
 """Who gets how much: shares of the throughput that is there, and an algorithm beside the TCP that competes with it.
 
-Document 003 lets some flows use an alternative and others standard TCP, on the same paths for the same files, and
+NIST 2010 lets some flows use an alternative and others standard TCP, on the same paths for the same files, and
 compares the two: as shares of the rate that was available, and as points, one for each condition, with the
 alternative along and standard TCP up. On the diagonal both get the same; below it the alternative gains.
 

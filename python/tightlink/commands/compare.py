@@ -80,7 +80,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 def _described(found: Comparison) -> dict[str, Any]:
     names = ("titles", "summary", "values", "alone", "differences", "warnings")
-    # Agreements have (o − s) / o, as document 004; everything here is that of the second against the first.
+    # Agreements have (o − s) / o, as SLAC 2000; everything here is that of the second against the first.
     agreements = {
         name: plain(each) | {"median": -each.median, "mean_bps": -each.mean_bps}
         for name, each in found.agreements.items()

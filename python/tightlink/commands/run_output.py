@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tightlink.console import print_table, print_text, quantity
+from tightlink.console import print_table, print_text, quantity, say
+from tightlink.files import check_new
 from tightlink.tables import TOTALS, counted, measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from tightlink.run import Run
 
@@ -98,3 +100,27 @@ def _totals(run: Run, table: str) -> Iterable[dict[str, Any]]:
     rows = run.table(table).group_by("label", maintain_order=True)
     found = rows.agg(pl.col(counted(table)).sum(), over_time.mean(), over_time.last().name.suffix("_at_end"))
     return found.iter_rows(named=True)
+
+
+def check_shown(report: Path | None, plot: Path | None) -> None:
+    """Refuse files for a report and a figure that cannot be written, before the run that they are of.
+
+    Raises:
+        TightlinkError: One is there already, cannot be written, or has an ending that no figure has.
+    """
+    check_new(report)
+    check_new(plot)
+    if plot is not None:
+        from tightlink.plots.style import check_format
+
+        check_format(plot)
+
+
+def write_shown(run: Run, report: Path | None, plot: Path | None) -> None:
+    """Write a run's report and its figure, where they were asked for."""
+    if report is not None:
+        say(f"wrote {run.report(report)}")
+    if plot is not None:
+        from tightlink import plots
+
+        say(f"wrote {plots.write(plots.overview(run), plot)}")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import json
 import shutil
 import tempfile
-import weakref
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -72,7 +72,8 @@ def run(
         sweep.write(place, command)
     experiment = Experiment(folder, store)
     if output is None:
-        weakref.finalize(experiment, shutil.rmtree, folder, ignore_errors=True)
+        # Not with the experiment: lazy frames of it, as of `sweep(…).runs`, read the files when they are collected.
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return experiment
 
 

@@ -20,6 +20,7 @@ from tightlink.plots import ten_steps
 from tightlink.plots.figures import cdf, limited_by, line, scatter_with_curves, series
 from tightlink.plots.markov import chain_arrivals, chain_evolution, chain_perturbation, chain_sensitivity
 from tightlink.plots.oscillation import oscillation_series, oscillation_spectrum
+from tightlink.plots.overview import overview
 from tightlink.plots.regimes import load_over, loss_over
 from tightlink.plots.saturation import bifurcation, rate_over_size, throughput_over_rate, throughput_over_size
 from tightlink.plots.side_by_side import compared_series, compared_values
@@ -45,6 +46,7 @@ __all__ = [
     "loss_over",
     "oscillation_series",
     "oscillation_spectrum",
+    "overview",
     "rate_over_size",
     "save",
     "scatter_with_curves",

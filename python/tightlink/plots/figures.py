@@ -30,8 +30,8 @@ _ONE_LINE: Final = 3
 _FEW_POWERS: Final = 200
 
 
-def line(frame: pl.DataFrame, *, x: str, y: str, by: str | None = None, ax: Axes | None = None, **style: Any) -> Axes:
-    """Lines over x.
+def line(frame: pl.DataFrame, x: str, y: str, *, by: str | None = None, ax: Axes | None = None, **style: Any) -> Axes:
+    """Lines of a column over another one.
 
     Args:
         frame: One row a point, in the order in which the line is drawn.
@@ -110,7 +110,7 @@ def limited_by(run: Run, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def cdf(frame: pl.DataFrame, *, x: str, by: str | None = None, ax: Axes | None = None, **style: Any) -> Axes:
+def cdf(frame: pl.DataFrame, x: str, *, by: str | None = None, ax: Axes | None = None, **style: Any) -> Axes:
     """The share of rows whose value is at most x.
 
     Args:
@@ -132,9 +132,9 @@ def cdf(frame: pl.DataFrame, *, x: str, by: str | None = None, ax: Axes | None =
 
 def scatter_with_curves(  # noqa: PLR0913
     frame: pl.DataFrame,
-    *,
     x: str,
     y: str,
+    *,
     by: str | None = None,
     curves: Mapping[str, Curve] | None = None,
     log: bool = False,
@@ -165,8 +165,7 @@ def scatter_with_curves(  # noqa: PLR0913
     if log:
         ax.set(xscale="log", yscale="log")
         for axis in (ax.xaxis, ax.yaxis):
-            axis.set_major_formatter("{x:g}")
-            axis.set_minor_formatter(partial(_two_or_five, axis))
+            plain_powers(axis)
     dashes = ("-", "--", ":", "-.")
     span = [value for value in frame[x].drop_nulls().to_list() if value > 0 or not log]
     for place, (name, curve) in enumerate((curves or {}).items()):
@@ -214,6 +213,12 @@ def _labelled(ax: Axes, across: str, up: str, *, legend: bool) -> Axes:
     if legend and ax.get_legend_handles_labels()[1]:
         ax.legend(**LEGEND)
     return ax
+
+
+def plain_powers(axis: Axis) -> None:
+    """Label a logarithmic axis with plain numbers: powers of ten and, where there are few of them, 2 and 5."""
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(partial(_two_or_five, axis))
 
 
 def _two_or_five(axis: Axis, value: float, _: int) -> str:

@@ -45,6 +45,7 @@ _WORDS: Final = {
     "cwnd": "congestion window",
     "ssthresh": "slow-start threshold",
     "rtt": "round-trip time",
+    "seq": "sequence number",
     "bytes_out": "bytes transmitted",
     "flow": "number",
     "label": "flow",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tightlink.plots import labels, palette
+from tightlink.plots.figures import plain_powers
 from tightlink.plots.style import LEGEND, axes
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def oscillation_spectrum(found: Oscillation, *, ax: Axes | None = None) -> Axes:
     power: list[float] = spectrum["power"].to_list()
     top = max(*power, *spectrum["threshold"].to_list())
     ax.set_ylim(sorted(power)[len(power) // _SQUEEZED], _ROOM * top)
+    plain_powers(ax.xaxis)
     ax.margins(x=0)
     ax.legend(**LEGEND)
     return ax

@@ -29,7 +29,7 @@ PALE: Final = f"{SERIES[0]}66"
 #: Axes and grids that read on light and dark grounds.
 NEUTRAL: Final = "#8a8f98"
 
-#: Of effects by their mark: blue for p < 0.01 and orange for p < 0.05, as in document 003.
+#: Of effects by their mark: blue for p < 0.01 and orange for p < 0.05, as in NIST 2010.
 SIGNIFICANT: Final[dict[str, str]] = {"**": SERIES[0], "*": SERIES[4]}
 
 

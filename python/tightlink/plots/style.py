@@ -99,6 +99,18 @@ def save(figure: Drawing, folder: str | os.PathLike[str], name: str) -> list[Pat
     return [write(drawn, place / f"{name}.{ending}") for ending in ("svg", "png")]
 
 
+def check_format(path: Path) -> str:
+    """The format of a figure's file by its ending, before the work that the figure is for.
+
+    Raises:
+        TightlinkError: The ending is none of those that a figure can have.
+    """
+    ending = path.suffix.removeprefix(".")
+    if ending not in _METADATA:
+        raise TightlinkError(f"{path}: expected a file that ends in .{', .'.join(_METADATA)}")
+    return ending
+
+
 def write(figure: Drawing, path: str | os.PathLike[str]) -> Path:
     """Write a figure, or charts as `save` takes them, into one file, in the format of its ending.
 
@@ -110,9 +122,7 @@ def write(figure: Drawing, path: str | os.PathLike[str]) -> Path:
     import matplotlib as mpl
 
     target = Path(path)
-    ending = target.suffix.removeprefix(".")
-    if ending not in _METADATA:
-        raise TightlinkError(f"{target}: expected a file that ends in .{', .'.join(_METADATA)}")
+    ending = check_format(target)
     drawn = _drawn(figure)
     with whole(target, parents=False) as temporary, mpl.rc_context(STYLE):
         if isinstance(drawn, paper.Page):

@@ -23,7 +23,7 @@ Example:
 from __future__ import annotations
 
 from tightlink.report.blocks import Block, Chart, Details, Format, Row, Section, Table, Text
-from tightlink.report.folder import run_report
+from tightlink.report.folder import run_report, write_run
 from tightlink.report.page import write
 
 __all__ = [
@@ -37,4 +37,5 @@ __all__ = [
     "Text",
     "run_report",
     "write",
+    "write_run",
 ]

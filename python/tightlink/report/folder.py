@@ -19,6 +19,7 @@ from tightlink.run import SIMULATION, open_run
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Sequence
 
     from tightlink.report.sequence import Between
     from tightlink.run import Run
@@ -60,15 +61,9 @@ def run_report(
     target = place / _REPORT
     if (place / "manifest.json").exists():
         run = open_run(place)
-        return write(
-            target,
-            title=f"{'Run' if run.source == SIMULATION else run.source.capitalize()} {place.resolve().name}",
-            lead=lead(run),
-            sections=sections(run, sequence=sequence, between_s=between_s),
-            seeds=[run.manifest["seed"]] if "seed" in run.manifest else [],
-            warnings=run.warnings,
-            laboratories=_laboratories(run, place) if with_lab else (),
-        )
+        laboratories = _laboratories(run, place) if with_lab else ()
+        name = place.resolve().name
+        return write_run(run, target, name=name, sequence=sequence, between_s=between_s, laboratories=laboratories)
     if sequence is not None:
         raise TightlinkError(f"{place}: --sequence is for the folder of a run")
     if not any((place / name).exists() for name in ("claims.json", RUNS)):
@@ -81,6 +76,36 @@ def run_report(
     if with_lab:
         raise TightlinkError(f"{place}: the report of a study gets its laboratories by tightlink study … --with-lab")
     return target if target.exists() else _of_study(place, target)
+
+
+def write_run(
+    run: Run,
+    target: Path,
+    *,
+    name: str,
+    sequence: str | None = None,
+    between_s: Between = (None, None),
+    laboratories: Sequence[Offer] = (),
+) -> Path:
+    """Write the report of a run into a file, which is replaced if it is there.
+
+    Args:
+        run: Simulated, measured, captured or traced.
+        target: The file.
+        name: What the run is called in the title.
+        sequence: Name of a flow whose sequence numbers are drawn over time.
+        between_s: When these begin and end, in seconds; without it, with the run.
+        laboratories: What can be opened in the lab.
+    """
+    return write(
+        target,
+        title=f"{'Run' if run.source == SIMULATION else run.source.capitalize()} {name}",
+        lead=lead(run),
+        sections=sections(run, sequence=sequence, between_s=between_s),
+        seeds=[run.manifest["seed"]] if "seed" in run.manifest else [],
+        warnings=run.warnings,
+        laboratories=laboratories,
+    )
 
 
 def _laboratories(run: Run, place: Path) -> list[Offer]:

@@ -16,6 +16,7 @@ Example:
 
 from __future__ import annotations
 
+import html
 import json
 from contextlib import contextmanager
 from pathlib import Path
@@ -180,6 +181,16 @@ class Scenario(Table):
     def json_schema(cls) -> dict[str, Any]:
         """JSON Schema of the TOML file, for editors that complete and check while typing."""
         return cls.model_json_schema(by_alias=True) | {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the network, drawn, above the scenario as TOML."""
+        from tightlink.scenario.drawing import drawing
+
+        try:
+            picture = drawing(self.resolve())
+        except ScenarioError as error:
+            picture = f"<p><b>Not complete:</b> {html.escape(str(error))}</p>"
+        return f"{picture}<details><summary>Scenario</summary><pre>{html.escape(self.to_toml())}</pre></details>"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scenario) and self.written() == other.written()

@@ -6,6 +6,7 @@ when it is resolved.
 
 from __future__ import annotations
 
+import inspect
 import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar, dataclass_transform
@@ -16,9 +17,13 @@ from pydantic_core import PydanticCustomError
 from tightlink.errors import ABSENT, closest, one_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+    from inspect import Signature
 
+    from pydantic import GetJsonSchemaHandler
     from pydantic._internal._model_construction import ModelMetaclass
+    from pydantic.json_schema import JsonSchemaValue
+    from pydantic_core import CoreSchema
 
     T = TypeVar("T", bound="Table")
 else:
@@ -65,6 +70,27 @@ class _TableType(ModelMetaclass):
     # Hidden from type checkers, which know the arguments of each table by its fields.
     if not TYPE_CHECKING:
 
+        @property
+        def __doc__(cls) -> str | None:  # noqa: N805
+            """What ``help`` shows: the docstring, then every key with its type, its meaning and an example.
+
+            Looked up when it is asked for, as no command needs it.
+            """
+            from tightlink.scenario.described import with_keys
+
+            return with_keys(cls)
+
+        @property
+        def __signature__(cls) -> Signature:  # noqa: N805
+            """The arguments with plain types, without what checks them."""
+            from tightlink.scenario.described import signature
+
+            return signature(cls)
+
+        @__signature__.setter
+        def __signature__(cls, _: object) -> None:  # noqa: N805
+            """Pydantic offers its own, with what checks the values."""
+
         def __call__(cls: type[T], *args: Any, **kwargs: Any) -> T:  # noqa: N805
             try:
                 return super().__call__(*args, **kwargs)
@@ -103,6 +129,20 @@ class Table(BaseModel, metaclass=_TableType):
         fields = sorted(cls.model_fields, key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST))
         return [(name, key_of(name)) for name in fields]
 
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """A table is described by its docstring alone: its keys have descriptions of their own."""
+        schema = handler(core_schema)
+        handler.resolve_ref_schema(schema)["description"] = own_docstring(cls)
+        return schema
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """What was set, in the order in which it is written: as Python, a table with the same keys."""
+        given = self.model_fields_set
+        for name, _ in self._in_order():
+            if name in given and name != "kind" and (value := getattr(self, name)) is not None:
+                yield name, value
+
     @model_validator(mode="before")
     @classmethod
     def _known_keys(cls, data: object) -> object:
@@ -126,6 +166,11 @@ class Table(BaseModel, metaclass=_TableType):
             for name, key in self._in_order()
             if (name in given or name == "kind") and (value := getattr(self, name)) is not None
         }
+
+
+def own_docstring(table: type[Table]) -> str:
+    """The docstring of a table as it stands in the source."""
+    return inspect.cleandoc(str(table.__dict__.get("__doc__") or ""))
 
 
 def _written(value: Any) -> Any:

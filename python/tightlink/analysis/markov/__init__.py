@@ -1,7 +1,7 @@
 """Markov chains of a life: what something is at each step, what it becomes next, and where its goal is lost.
 
 After C. Dabrowski, F. Hunt, K. Morrison: Improving the Efficiency of Markov Chain Analysis of Complex Distributed
-Systems, NISTIR 7744, 2010, and document 003, which names the method as its second way to reduce a model.
+Systems, NISTIR 7744, 2010, and NIST 2010, which names the method as its second way to reduce a model.
 
 Example:
     >>> import polars as pl

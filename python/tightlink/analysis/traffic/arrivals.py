@@ -82,7 +82,7 @@ class Arrivals:
 
 
 def interarrivals(times_s: NDArray[np.float64]) -> Arrivals:
-    """Test arrivals.
+    """Test whether arrivals can be a Poisson process.
 
     Args:
         times_s: When they came, in seconds, in any order.

@@ -1,6 +1,6 @@
 """Cycles of traffic whose periods are known beforehand: the day and the week, and the halves of both.
 
-Document 000 names them. Sines with these periods are fitted together with a trend; the power of each is held against
+Smith 2009 names them. Sines with these periods are fitted together with a trend; the power of each is held against
 that of its surroundings in the spectrum of what is left (an F test). What has a period that is not known beforehand is
 found by `tightlink.analysis.oscillation`.
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _DAY_S: Final = 86_400.0
-#: In seconds, by name, as document 000 has them (section 2).
+#: In seconds, by name, as Smith 2009 has them (section 2).
 PERIODS: Final[Mapping[str, float]] = {
     "week": 7 * _DAY_S,
     "half a week": 3.5 * _DAY_S,

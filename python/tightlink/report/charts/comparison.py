@@ -29,6 +29,8 @@ _HEADS: Final = 280
 _PALE: Final = 0.5
 #: What a name beside a point takes, as shares of the axes.
 _NAME: Final = (0.2, 0.04)
+#: Room for a name at either end of an axis, in pixels.
+_NAME_ROOM: Final = 60
 
 
 def rank_scatter(found: Ranks, *, title: str = "", height: int = 300, width: Width = "container") -> alt.LayerChart:
@@ -43,9 +45,10 @@ def rank_scatter(found: Ranks, *, title: str = "", height: int = 300, width: Wid
     import altair as alt
 
     shown = found.summary.fill_null(0.0).sort("algorithm")
+    sideways, upwards = alt.Scale(zero=False, padding=_NAME_ROOM), alt.Scale(zero=False)
     place: dict[str, Any] = {
-        "x": alt.X("rank_mean", type="quantitative", scale=alt.Scale(zero=False), title="mean rank (1 is the best)"),
-        "y": alt.Y("rank_sd", type="quantitative", scale=alt.Scale(zero=False), title="standard deviation of the rank"),
+        "x": alt.X("rank_mean", type="quantitative", scale=sideways, title="mean rank (1 is the best)"),
+        "y": alt.Y("rank_sd", type="quantitative", scale=upwards, title="standard deviation of the rank"),
     }
     tint = color(shown, "algorithm", legend=False)
     layers: list[Any] = [alt.Chart(shown).mark_point(filled=True, size=70, opacity=1).encode(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tightlink.analysis.correlation import Correlation
     from tightlink.report.encoding import Width
 
-#: Document 003's red, blue and green, as the colour-blind tell them apart.
+#: NIST 2010's red, blue and green, as the colour-blind tell them apart.
 COLORS: Final = {"strong": palette.SERIES[1], "moderate": palette.SERIES[0], "weak": palette.SERIES[2]}
 _BANDS: Final = {"strong": "|r| ≥ 0.80", "moderate": "0.30 ≤ |r| < 0.80", "weak": "|r| < 0.30"}
 #: Height of a cell, and its width on paper, in pixels: of few cells at most, of many at least.
@@ -37,7 +37,7 @@ _ASIDE: Final = 0.05
 
 
 def correlation_matrix(found: Correlation, *, title: str = "", width: Width = "container") -> alt.LayerChart:
-    """All pairs below the diagonal, in the three colours of document 003, with 100 r in each cell.
+    """All pairs below the diagonal, in the three colours of NIST 2010, with 100 r in each cell.
 
     Args:
         found: The correlations.

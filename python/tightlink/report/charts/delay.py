@@ -193,7 +193,7 @@ def _free_sides(
 
 def distribution(  # noqa: PLR0913
     frame: pl.DataFrame,
-    value: str,
+    x: str,
     *,
     by: str | None = None,
     among: Iterable[str] | None = None,
@@ -208,7 +208,7 @@ def distribution(  # noqa: PLR0913
 
     Args:
         frame: One row a value, such as the round-trip times of a flow or the times that transfers took.
-        value: Column of the values.
+        x: Column of the values.
         by: Column that tells distributions apart.
         among: All names that share their colours, such as all flows of a run.
         censored: Whether a row without a value counts as larger than all, such as a transfer that was not complete at
@@ -226,16 +226,16 @@ def distribution(  # noqa: PLR0913
     """
     import polars as pl
 
-    listed = frame if censored else frame.drop_nulls(value)
+    listed = frame if censored else frame.drop_nulls(x)
     parts = []
     for part in listed.partition_by(by, maintain_order=True) if by is not None else [listed]:
-        ranked = part.drop_nulls(value).sort(value)
-        ranked = ranked.with_columns(share=100 * pl.col(value).cum_count() / part.height)
+        ranked = part.drop_nulls(x).sort(x)
+        ranked = ranked.with_columns(share=100 * pl.col(x).cum_count() / part.height)
         # The first step begins on the ground.
         parts += [ranked.head(1).with_columns(share=pl.lit(0.0)), ranked]
     steps = pl.concat(parts) if parts else listed.with_columns(share=pl.lit(0.0))
     return line(
-        steps, value, "share", by=by, among=among, title=title, x_title=x_title, y_title="share at most so large (%)",
+        steps, x, "share", by=by, among=among, title=title, x_title=x_title, y_title="share at most so large (%)",
         y_domain=(0.0, 100.0), x_scale=x_scale, height=height, width=width, step=True, most=_MOST_STEPS,
     )  # fmt: skip
 

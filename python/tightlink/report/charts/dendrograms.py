@@ -66,7 +66,7 @@ def dendrogram(
 
     Args:
         found: The dendrogram.
-        names: What to call the algorithms; without it, by their numbers in document 003 where all are of its eight.
+        names: What to call the algorithms; without it, by their numbers in NIST 2010 where all are of its eight.
         top: Where the axis ends; without it, above the highest join.
         title: Above the chart.
         height: In pixels.

@@ -1,4 +1,4 @@
-"""The four-tier network of document 003 with its users, by twenty parameters of two levels each."""
+"""The four-tier network of NIST 2010 with its users, by twenty parameters of two levels each."""
 
 from __future__ import annotations
 

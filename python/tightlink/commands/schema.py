@@ -1,0 +1,27 @@
+"""The command ``tightlink schema``: the JSON Schema of scenario files, for editors that complete and check."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from tightlink.console import print_verbatim
+from tightlink.files import check_new, write_text
+from tightlink.scenario import Scenario
+
+
+def schema(*, output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None) -> None:
+    """Print the JSON Schema of scenario files, with which editors complete and check them while one types.
+
+    Parameters
+    ----------
+    output
+        File to write it to instead.
+    """
+    check_new(output)
+    text = json.dumps(Scenario.json_schema(), indent=2, ensure_ascii=False) + "\n"
+    if output is None:
+        print_verbatim(text)
+    else:
+        print_verbatim(f"{write_text(output, text)}\n")

@@ -1,0 +1,141 @@
+"""The figure that one wants of a run first: rates, windows and queues over the same time, or what limited its flows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.errors import TightlinkError
+from tightlink.plots import labels, palette
+from tightlink.plots.figures import limited_by, series
+from tightlink.plots.style import LEGEND, SIZE, STYLE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from tightlink.run import Run
+
+#: Panels from top to bottom: of each the first series that the run has.
+_PANELS: Final = (("throughput_bps", "goodput_bps"), ("cwnd_packets", "in_flight_bytes"), ("queue_packets",))
+#: Height of a panel, in inches.
+_HEIGHT: Final = 1.7
+#: Links whose queues are drawn, the busiest first.
+_MOST_LINKS: Final = 4
+_MOST_BARS: Final = 10
+#: Flows that are drawn, from the slowest to the fastest: more lines could not be told apart.
+_MOST_FLOWS: Final = 20
+#: An axis that ends below it has nothing but zeros.
+_FLAT: Final = 0.1
+#: Names beyond these are left out of a legend, which would hide what is drawn.
+_MOST_NAMES: Final = 8
+#: Letters for which there is room in a line of a legend; a line's picture takes as much as some.
+_LETTERS: Final = 76
+_OF_LINE: Final = 7
+
+
+def overview(run: Run) -> Figure:
+    r"""A run in one figure: its rates, congestion windows and queues over time, as far as it has them.
+
+    A run that was not observed over time gets what limited each flow instead; a run without flows its busiest links.
+
+    Args:
+        run: Simulated, measured or captured.
+
+    Returns:
+        A figure of matplotlib; `save` writes it, and a notebook shows it.
+
+    Raises:
+        TightlinkError: The run has neither series nor flows nor links.
+
+    Example:
+        >>> import tightlink as tl
+        >>> scenario = tl.loads('''
+        ... duration = "2 s"
+        ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms", queue = "20 packets" }
+        ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
+        ... observe.interval = "100 ms"
+        ... ''')
+        >>> [ax.get_ylabel().replace('\n', ' ') for ax in overview(tl.simulate(scenario)).axes]
+        ['throughput (Mbit/s)', 'cong. window (packets)', 'queue (packets)']
+    """
+    wanted = _drawn(run) if "series" in run.tables else []
+    if not wanted:
+        figure, (ax,) = _figure(1, SIZE[1])
+        if "flows" in run.tables:
+            limited_by(run, ax=ax)
+        elif "links" in run.tables:
+            _busiest(run, ax)
+        else:
+            raise TightlinkError(f"this {run.source} has nothing to draw: no series, no flows, no links")
+        return figure
+    figure, panels = _figure(len(wanted), _HEIGHT * len(wanted))
+    for ax, (metric, names) in zip(panels, wanted, strict=True):
+        for name in names:
+            series(run, metric, name, ax=ax, linewidth=1, color=palette.colors(palette.entities(run))[name], label=name)
+        if 1 < len(names) <= _MOST_NAMES or metric == "queue_packets":
+            # Above what is drawn, which fills its panel.
+            columns = max(1, min(len(names), _LETTERS // (max(map(len, names)) + _OF_LINE)))
+            ax.legend(**LEGEND, loc="lower right", bbox_to_anchor=(1, 1), ncols=columns, borderaxespad=0.1)
+        elif len(names) > _MOST_NAMES:
+            ax.set_title(f"{len(names)} of {run.flows.height} flows" if len(names) < run.flows.height else "all flows",
+                         fontsize=8, fontweight="normal", loc="right")  # fmt: skip
+        ax.set_ylim(bottom=0, top=None if ax.get_ylim()[1] > _FLAT else 1)
+        # A long title would run into the panel above.
+        ax.set_ylabel(ax.get_ylabel().replace("congestion window", "cong. window").replace(" (", "\n("))
+    for ax in panels[:-1]:
+        ax.set_xlabel("")
+    return figure
+
+
+def _drawn(run: Run) -> list[tuple[str, list[str]]]:
+    """Which series are drawn, and of what."""
+    import polars as pl
+
+    table = run.series
+    there = {metric: set(part["entity"]) for (metric,), part in table.group_by("metric", maintain_order=True)}
+    links = run.links
+    busy = "utilization" if not links["utilization"].is_null().all() else "bytes_out"
+    busiest = links.filter(pl.col(busy) > 0).sort(busy, descending=True, maintain_order=True)["link"].to_list()
+    flows = run.flows["label"].to_list() if "flows" in run.tables else []
+    found = []
+    for choices in _PANELS:
+        metric = next((each for each in choices if each in there), None)
+        if metric is None:
+            continue
+        order = busiest if metric == "queue_packets" else flows
+        names = [name for name in dict.fromkeys(order) if name in there[metric]]
+        if metric != "queue_packets" and len(names) > _MOST_FLOWS:
+            ranked = run.flows.filter(pl.col("label").is_in(names)).sort("goodput_bps", maintain_order=True)["label"]
+            names = [ranked[round(at * (len(ranked) - 1) / (_MOST_FLOWS - 1))] for at in range(_MOST_FLOWS)]
+        if metric == "queue_packets":
+            # The busiest is drawn even where nothing ever waits: that is an answer, too.
+            names = [name for name in names if name == names[0] or _waits(table, name)][:_MOST_LINKS]
+        found += [(metric, names)] if names else []
+    return found
+
+
+def _waits(table: Any, name: str) -> bool:
+    import polars as pl
+
+    return bool((table.filter((pl.col("metric") == "queue_packets") & (pl.col("entity") == name))["value"] > 0).any())
+
+
+def _busiest(run: Run, ax: Axes) -> None:
+    rows = run.links.sort("utilization", descending=True, nulls_last=True, maintain_order=True).head(_MOST_BARS)
+    scale = labels.axis("utilization", 1.0)
+    places = list(range(rows.height))
+    shares = [100 * (share or 0.0) for share in rows["utilization"].to_list()]
+    ax.barh(places, shares, height=0.7, color=palette.SERIES[0])
+    ax.set_yticks(places, rows["link"].to_list())
+    ax.set(xlim=(0, 100), ylim=(rows.height - 0.5, -0.5), xlabel=scale.title.partition(" (")[0] + " (%)")
+    ax.grid(visible=False)
+
+
+def _figure(rows: int, height: float) -> tuple[Figure, list[Axes]]:
+    import matplotlib as mpl
+    from cycler import cycler
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context({**STYLE, "axes.prop_cycle": cycler(color=palette.SERIES)}):
+        figure = Figure(figsize=(SIZE[0] * 1.3, height), layout="constrained")
+        return figure, list(figure.subplots(rows, 1, squeeze=False, sharex=rows > 1)[:, 0])

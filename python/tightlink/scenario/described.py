@@ -1,0 +1,135 @@
+"""What ``help`` and a hover say of a table of a scenario: its keys with plain types, meaning and an example.
+
+Example:
+    >>> from tightlink.scenario import Framing
+    >>> print(with_keys(Framing))
+    What the link layer adds to each packet: it costs time on the line, no byte total counts it.
+    <BLANKLINE>
+    Args:
+        overhead (str, such as "38 B"): Bytes added to each packet (default "0 B").
+        smallest (str, such as "38 B"): Smallest frame on the line, overhead included (default "0 B").
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import operator
+import types
+import typing
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import WithJsonSchema
+
+from tightlink.scenario.table import own_docstring
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pydantic.fields import FieldInfo
+
+    from tightlink.scenario.table import Table
+
+#: Sections of a docstring that follow its arguments.
+_SECTIONS: Final = ("Raises:", "Example:", "Note:")
+
+
+def with_keys(table: type[Table]) -> str:
+    """The docstring of a table with a section on its keys.
+
+    Args:
+        table: A class of a table, such as `tightlink.Link`.
+    """
+    text = own_docstring(table)
+    fields = table.__dict__.get("__pydantic_fields__")
+    if not fields or table.__name__ == "Table":
+        return text
+    keys = "\n".join(f"    {name} ({_told(field)}): {_meaning(field)}" for name, field in _in_order(table, fields))
+    places = [place for section in _SECTIONS if (place := text.find(f"\n{section}")) >= 0]
+    cut = min(places, default=len(text))
+    parts = (text[:cut].rstrip(), f"Args:\n{keys}", text[cut:].strip())
+    return "\n\n".join(part for part in parts if part)
+
+
+def signature(table: type[Table]) -> inspect.Signature:
+    """The arguments of a table's class: keyword-only, with types as one would write them.
+
+    Args:
+        table: A class of a table, such as `tightlink.Link`.
+    """
+    fields = table.__dict__.get("__pydantic_fields__") or {}
+    return inspect.Signature(
+        [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                annotation=_plain(field.annotation),
+                default=_default(field),
+            )
+            for name, field in _in_order(table, fields)
+        ]
+    )
+
+
+def _default(field: FieldInfo) -> object:
+    return inspect.Parameter.empty if field.is_required() else field.get_default(call_default_factory=True)
+
+
+def _in_order(table: type[Table], fields: dict[str, FieldInfo]) -> Iterator[tuple[str, FieldInfo]]:
+    """Keys in the order in which they are written, without the kind, which the class is."""
+    for name, _ in table._in_order():  # noqa: SLF001
+        if name != "kind":
+            yield name, fields[name]
+
+
+def _meaning(field: FieldInfo) -> str:
+    text = " ".join((field.description or "").split())
+    return text if not field.is_required() else f"{text.rstrip('.')}; required."
+
+
+def _told(field: FieldInfo) -> str:
+    """The type of a key, and what one may write, where its values are texts."""
+    kind = " | ".join(_names(field.annotation))
+    schema = next(iter(_schemas([*field.metadata, field.annotation])), {})
+    examples = schema.get("examples", ())
+    return kind + (f", such as {' or '.join(json.dumps(each) for each in examples[:2])}" if examples else "")
+
+
+def _names(annotation: Any) -> list[str]:
+    """The types of which a value may be one, as one says them."""
+    plain = _plain(annotation)
+    if plain is None or plain is type(None):
+        return []
+    arguments = typing.get_args(plain)
+    if typing.get_origin(plain) is typing.Literal:
+        return [json.dumps(each) for each in arguments]
+    if typing.get_origin(plain) in {typing.Union, types.UnionType}:
+        return list(dict.fromkeys(name for each in arguments for name in _names(each)))
+    name = getattr(plain, "__name__", str(plain))
+    return [f"{name}[{', '.join(' | '.join(_names(each)) for each in arguments)}]" if arguments else name]
+
+
+def _schemas(things: Any) -> Iterator[dict[str, Any]]:
+    """What is written of the values beside their types, the outermost first."""
+    for thing in things:
+        if isinstance(thing, WithJsonSchema):
+            yield thing.json_schema or {}
+        elif typing.get_origin(thing) is typing.Annotated:
+            yield from _schemas(thing.__metadata__)
+            yield from _schemas([thing.__origin__])
+        else:
+            yield from _schemas(typing.get_args(thing))
+
+
+def _plain(annotation: Any) -> Any:
+    """A type without what checks its values."""
+    origin = typing.get_origin(annotation)
+    if origin is typing.Annotated:
+        return _plain(annotation.__origin__)
+    if origin is None or origin is typing.Literal:
+        return annotation
+    arguments = tuple(map(_plain, typing.get_args(annotation)))
+    if origin in {typing.Union, types.UnionType}:
+        return functools.reduce(operator.or_, arguments)
+    return types.GenericAlias(origin, arguments)
