@@ -25,9 +25,9 @@ from tightlink import control, units
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.files import check_new
 from tightlink.run import SIMULATION, Run, Simulated
+from tightlink.scenario.beside_users import check_trace
 from tightlink.scenario.memory import Memory, check_fits, needed
 from tightlink.scenario.values import LARGEST_PACKET
-from tightlink.scenario.windowed import check_trace
 
 if TYPE_CHECKING:
     import os

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use serde_json::json;
 use tightlink_run::{Wrong, tables_digest};
 use tightlink_sim::congestion::CONTROLS;
+use tightlink_sim::epochs::{EpochSimulation, Work};
 use tightlink_sim::network::link::Link;
 use tightlink_sim::network::queue::QUEUES;
 use tightlink_sim::probe::series::Metric;
@@ -18,7 +19,6 @@ use tightlink_sim::probe::{Probe, Sampled, Totals};
 use tightlink_sim::scenario::Recovery;
 use tightlink_sim::tables::{self, Table};
 use tightlink_sim::warnings;
-use tightlink_sim::windowed::{Windowed, Work};
 use tightlink_sim::{ENGINE_BEHAVIOUR, Interrupted, Scenario, Simulation};
 
 use crate::control::{InPython, Trouble};
@@ -187,7 +187,7 @@ fn at_most(threads: u32) -> u32 {
 }
 
 fn run_epochs(scenario: &Scenario, threads: u32, call: &Call<'_>) -> Result<Outcome, Failure> {
-    let mut run = Windowed::new(scenario, Work::on(at_most(threads)))?;
+    let mut run = EpochSimulation::new(scenario, Work::on(at_most(threads)))?;
     let begin = Instant::now();
     let mut interruption = Interruption::new(call.watch);
     let ended = run.run(|far| interruption.has_come(far.simulated_s, || Some((far.packet_hops, Some(far.sending)))));
@@ -197,7 +197,7 @@ fn run_epochs(scenario: &Scenario, threads: u32, call: &Call<'_>) -> Result<Outc
 /// The outcome of a run epoch by epoch.
 fn finish_epochs(
     scenario: &Scenario,
-    run: &Windowed<'_>,
+    run: &EpochSimulation<'_>,
     ended: Result<(), Interrupted>,
     begin: Instant,
     part: bool,
@@ -276,7 +276,7 @@ fn run_with<P: Probe>(
     let mut ended = Ok(());
     if threads > 1 {
         // Built before the run, so that what cannot be on several threads is said at once.
-        let epochs = Windowed::new(scenario, Work::on(at_most(threads))).map_err(|error| match error {
+        let epochs = EpochSimulation::new(scenario, Work::on(at_most(threads))).map_err(|error| match error {
             tightlink_sim::ScenarioError::Traffic { expected } => {
                 Failure::Scenario(format!("threads = {threads}: expected {expected}"))
             }
@@ -323,7 +323,7 @@ const PILOT: Duration = Duration::from_millis(250);
 /// A run on several threads, if these are as far as the loop over events was after as long; which of the two is faster depends
 /// on the network and on the machine, and the tables do not depend on it.
 fn overtaking(
-    mut epochs: Windowed<'_>,
+    mut epochs: EpochSimulation<'_>,
     reached_s: f64,
     interruption: &mut Interruption<'_>,
     part: bool,

@@ -7,6 +7,7 @@
 
 pub mod congestion;
 pub mod delays;
+pub mod epochs;
 pub mod error;
 pub mod events;
 pub mod hosts;
@@ -24,7 +25,6 @@ pub mod time;
 pub mod traffic;
 pub mod transport;
 pub mod warnings;
-pub mod windowed;
 
 pub use error::ScenarioError;
 pub use scenario::Scenario;

@@ -1,12 +1,12 @@
 //! What must be read before the tables of a run are trusted.
 
+use crate::epochs::EpochSimulation;
 use crate::hosts::Ends;
 use crate::network::link::Link;
 use crate::network::queue::Site;
 use crate::scenario::Scenario;
 use crate::tables::Finished;
 use crate::time::Time;
-use crate::windowed::Windowed;
 
 /// Links whose queues have no room for a whole packet of traffic that takes them, not even where they are empty, so
 /// that nothing got through: they are found by what was dropped.
@@ -29,7 +29,7 @@ pub fn of_flows(run: &impl Finished) -> Vec<String> {
 
 /// The same of all traffic of a run epoch by epoch; of users and scattered datagrams, of all links that carried any.
 #[must_use]
-pub fn of_epochs(run: &Windowed<'_>) -> Vec<String> {
+pub fn of_epochs(run: &EpochSimulation<'_>) -> Vec<String> {
     let scenario = run.scenario();
     let of_flows = of_flows(run);
     let dropped: Vec<bool> = run.links_at_work().map(|link| link.refused() > 0).collect();

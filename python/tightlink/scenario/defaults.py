@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError
+from tightlink.scenario.beside_users import first_users
 from tightlink.scenario.congestion import control_name, reads_marks
 from tightlink.scenario.nodes import check_output_rings
 from tightlink.scenario.problems import below
@@ -17,7 +18,6 @@ from tightlink.scenario.table import merged
 from tightlink.scenario.topologies.fat_tree import FatTree
 from tightlink.scenario.traffic import Video
 from tightlink.scenario.users import Think, Users
-from tightlink.scenario.windowed import windowed
 
 if TYPE_CHECKING:
     from tightlink.scenario.model import Scenario
@@ -134,7 +134,7 @@ def _users(name: str, users: Users, profile: Profile) -> dict[str, Any]:
 
 def _observe(scenario: Scenario) -> dict[str, Any]:
     own = scenario.observe
-    first = windowed(scenario)
+    first = first_users(scenario)
     if own is not None and own.periods is not None and not _has_users(scenario):
         expected = "nothing here: only the transfers of users are counted by periods"
         raise ScenarioError(expected, key="observe.periods", value=own.written()["periods"])

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError
+from tightlink.scenario.beside_users import first_users
 from tightlink.scenario.offered import most_offered, packets_per_s
 from tightlink.scenario.traffic import Flow
 from tightlink.scenario.users import Users
-from tightlink.scenario.windowed import windowed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -124,7 +124,7 @@ def outline(scenario: Scenario) -> Outline:
     users = [traffic for traffic in scenario.traffic.values() if isinstance(traffic, Users)]
     interval = None if scenario.observe is None else scenario.observe.interval
     samples = 0 if interval is None else int(units.time(scenario.duration) / units.time(interval))
-    if windowed(scenario) is None:
+    if first_users(scenario) is None:
         each = elements * _ROWS["link"] + flows * _ROWS["flow"] + len(scenario.node) * _ROWS["processor"]
     else:
         each = sum(_ROWS["group"] + _paths(group) + len(group.long_lived or ()) for group in users) + 1

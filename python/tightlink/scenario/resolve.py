@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.errors import ABSENT, ScenarioError
+from tightlink.scenario.beside_users import check_beside_users
 from tightlink.scenario.dscp import check_classes
 from tightlink.scenario.flows import flow_specs, packet_bytes
 from tightlink.scenario.memory import check_fits, outline
@@ -25,7 +26,6 @@ from tightlink.scenario.transport import has_bdp
 from tightlink.scenario.users import Users
 from tightlink.scenario.users_spec import users_spec
 from tightlink.scenario.values import UNLIMITED
-from tightlink.scenario.windowed import check_windowed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,7 +87,7 @@ def relative(scenario: Scenario, network: Network) -> dict[str, Any]:
     """
     profile = PROFILES[scenario.profile]
     duration = units.time(scenario.duration)
-    check_windowed(scenario, network)
+    check_beside_users(scenario, network)
     flows: list[dict[str, Any]] = []
     users: list[dict[str, Any]] = []
     scatter: list[dict[str, Any]] = []

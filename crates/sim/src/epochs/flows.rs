@@ -1,0 +1,282 @@
+//! The hosts of flows in a part of the network: in each epoch, what arrives at a host and what its timers do happens in the
+//! order of keys.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use super::clock::Epoch;
+use super::inbox::Arrival;
+use super::users::outlet::{Agenda, Calendar, Due, EventSchedule, Router};
+use crate::congestion::external::NoMaker;
+use crate::error::ScenarioError;
+use crate::events::Key;
+use crate::hosts::{Entities, Hosts};
+use crate::network::flow_delays::FlowDelays;
+use crate::network::queue::FlowKey;
+use crate::network::saturation::Saturation;
+use crate::network::topology::Paths;
+use crate::packet::Packet;
+use crate::samples::{End, Samples};
+use crate::scenario::{FlowSpec, Scenario, TrafficSpec, TransportSpec};
+use crate::time::Time;
+use crate::transport::network::{Backpressure, Network, Schedule};
+use crate::transport::sack::SackSlab;
+
+/// The paths of flows as stops that are numbered: links, destinations of users and datagrams, hosts of flows.
+#[derive(Debug)]
+pub struct FlowPaths {
+    /// The paths.
+    pub paths: Paths,
+    /// The nodes with ends of flows, in order: the hosts.
+    pub nodes: Vec<u32>,
+    /// The number of the first host's stop.
+    first_host: u32,
+    /// The stop at each position.
+    stops: Vec<u32>,
+}
+
+impl FlowPaths {
+    /// The paths of a scenario's flows, whose hosts are numbered behind `first_host` other stops.
+    ///
+    /// # Errors
+    /// A destination that cannot be reached, or a spelled-out path that does not connect.
+    pub fn new(scenario: &Scenario, first_host: u32) -> Result<Self, ScenarioError> {
+        let paths = Paths::new(scenario)?;
+        let mut nodes: Vec<u32> = scenario.flows.iter().flat_map(|flow| [flow.from, flow.to]).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        let host = |node: u32| first_host + nodes.partition_point(|&known| known < node) as u32;
+        let mut stops = Vec::new();
+        for (index, flow) in (0..).zip(&scenario.flows) {
+            for (reverse, end) in [(false, flow.to), (true, flow.from)] {
+                stops.extend(paths.stops(index, reverse));
+                stops.push(host(end));
+            }
+        }
+        Ok(Self { paths, nodes, first_host, stops })
+    }
+
+    /// The stop at each position.
+    #[must_use]
+    pub fn stops(&self) -> &[u32] {
+        &self.stops
+    }
+
+    /// The stop of a host.
+    #[must_use]
+    pub fn stop(&self, host: u32) -> u32 {
+        self.first_host + host
+    }
+
+    /// The host at a node, if flows end there.
+    #[must_use]
+    pub fn host_at(&self, node: u32) -> Option<u32> {
+        self.nodes.binary_search(&node).ok().map(|host| host as u32)
+    }
+}
+
+/// The hosts of flows in a part of the network.
+#[derive(Debug)]
+pub struct FlowHosts {
+    /// The ends of all flows, of which those at work are here.
+    pub hosts: Hosts,
+    /// How long the packets took that came here, and the round-trip times that were measured here.
+    pub delays: FlowDelays,
+    /// Which hops here were busy throughout round trips; and others, as far as senders here have to know.
+    pub saturation: Saturation,
+    /// Packets lost here, by flow, ACKs not counted.
+    pub dropped: Vec<u64>,
+    /// The paths of all.
+    pub paths: Arc<FlowPaths>,
+    /// For each flow, whose its packets and its ACKs are.
+    keys: Vec<[FlowKey; 2]>,
+    /// What hosts have to do in the present epoch, by host.
+    agendas: Vec<Agenda>,
+    /// The flows that have ends at each host, and which.
+    ends: Vec<Vec<(u32, End)>>,
+    /// Of each flow, the other part in which it sends, if it does.
+    elsewhere: Vec<Option<u32>>,
+}
+
+impl FlowHosts {
+    /// Hosts at which nothing has happened.
+    ///
+    /// # Errors
+    /// What only the engine can see to be wrong with flows.
+    pub fn new(
+        scenario: &Scenario,
+        paths: &Arc<FlowPaths>,
+        elsewhere: Vec<Option<u32>>,
+    ) -> Result<Self, ScenarioError> {
+        let (hosts, delays) = Hosts::new(scenario, &paths.paths, false, &mut NoMaker)?;
+        let mut ends = vec![Vec::new(); paths.nodes.len()];
+        for (index, flow) in (0..).zip(&scenario.flows) {
+            for (node, end) in [(flow.from, End::Sender), (flow.to, End::Receiver)] {
+                if let Some(host) = paths.host_at(node) {
+                    ends[host as usize].push((index, end));
+                }
+            }
+        }
+        Ok(Self {
+            hosts,
+            delays,
+            saturation: Saturation::new(scenario, &paths.paths),
+            dropped: vec![0; scenario.flows.len()],
+            paths: Arc::clone(paths),
+            keys: scenario.flows.iter().map(|flow| FlowKey::of(scenario, flow)).collect(),
+            ends,
+            agendas: paths.nodes.iter().map(|_| Agenda::new()).collect(),
+            elsewhere,
+        })
+    }
+
+    /// Something is to be done at a host in the epoch that begins.
+    pub fn note(&mut self, host: u32, due: Due) {
+        self.agendas[host as usize].push(Reverse(due));
+    }
+
+    /// Processes an epoch of a host, in which these packets arrive, in this order; `site` is its number in the calendar.
+    pub fn process(
+        &mut self,
+        (host, site): (u32, u32),
+        epoch: Epoch,
+        (arrivals, order): (&[Arrival], &[(u64, u32)]),
+        shared: &mut Shared<'_>,
+    ) {
+        let Self { hosts, delays, saturation, paths, agendas, ends, .. } = self;
+        let mut samples = shared.samples.take();
+        let first_timer = hosts.entities().first_timer;
+        let turns = EventSchedule { agenda: &mut agendas[host as usize], calendar: &mut *shared.calendar, site };
+        let (router, sacks) = (&mut shared.router, &mut *shared.sacks);
+        let mut network = HostNetwork { turns, router, sacks, delays, saturation, paths, epoch };
+        let mut waiting = order.iter().map(|&(_, index)| &arrivals[index as usize]).peekable();
+        loop {
+            let due = network.turns.agenda.peek().map(|Reverse(due)| due.key);
+            let arrival = waiting.next_if(|arrival| due.is_none_or(|due| arrival.key().before(&due)));
+            if let Some(samples) = &mut samples
+                && let Some(now) = arrival.map(Arrival::time).or(due.map(|due| due.time))
+            {
+                samples.before(&ends[host as usize], now, (hosts, network.delays));
+            }
+            if let Some(arrival) = arrival {
+                let packet = arrival.packet;
+                let Some(flow) = network.paths.paths.at(packet.position()).flow() else { continue };
+                let (words, (time, caused_at, rank)) = (packet.arriving(flow).words(), arrival.key().words());
+                hosts.arrive(&mut network, words.0, words.1, words.2, rank, time, caused_at);
+            } else if let Some(Reverse(due)) = network.turns.agenda.pop() {
+                if due.key.entity() >= first_timer {
+                    hosts.timer(&mut network, due.key);
+                } else {
+                    hosts.start_or_stop(&mut network, due.key);
+                }
+            } else {
+                break;
+            }
+        }
+    }
+
+    /// The other part in which the flow of a packet on its way sends, if it does.
+    #[must_use]
+    pub fn sender_elsewhere(&self, packet: &Packet) -> Option<u32> {
+        self.elsewhere[self.paths.paths.flow_at(packet.position()) as usize]
+    }
+
+    /// A packet is lost.
+    #[cold]
+    pub fn lose(&mut self, packet: &Packet) {
+        self.dropped[self.paths.paths.flow_at(packet.position()) as usize] += u64::from(!packet.is_reverse());
+    }
+
+    /// Takes the samples of a host's flows that are left, before `until`.
+    pub fn sample(&mut self, host: u32, samples: &mut Samples, until: Time) {
+        samples.before(&self.ends[host as usize], until, (&self.hosts, &self.delays));
+    }
+
+    /// Whose a packet is.
+    #[must_use]
+    pub fn key(&self, packet: &Packet) -> FlowKey {
+        self.keys[self.paths.paths.flow_at(packet.position()) as usize][usize::from(packet.is_reverse())]
+    }
+}
+
+/// What the hosts of a part share with its other stops.
+pub struct Shared<'a> {
+    /// Where packets go.
+    pub router: Router<'a>,
+    /// What is to be done later.
+    pub calendar: &'a mut Calendar,
+    /// SACK blocks of the ACKs in flight.
+    pub sacks: &'a mut SackSlab,
+    /// The samples that are taken, if any are.
+    pub samples: Option<&'a mut Samples>,
+}
+
+/// The network as the transports of one host see it, in the midst of an epoch.
+struct HostNetwork<'a, 'b> {
+    turns: EventSchedule<'a>,
+    router: &'a mut Router<'b>,
+    sacks: &'a mut SackSlab,
+    delays: &'a mut FlowDelays,
+    saturation: &'a Saturation,
+    paths: &'a FlowPaths,
+    epoch: Epoch,
+}
+
+impl Schedule for HostNetwork<'_, '_> {
+    #[inline]
+    fn schedule(&mut self, event: Key) {
+        self.turns.schedule(event);
+    }
+}
+
+impl Network for HostNetwork<'_, '_> {
+    #[inline]
+    fn send(&mut self, packet: Packet, now: Key) {
+        let position = self.paths.paths.begin(packet.flow(), packet.is_reverse());
+        let stop = self.paths.stops[position as usize];
+        if stop < self.paths.first_host {
+            self.router.enter(stop, self.epoch, Arrival::new(now, packet.departing(position)));
+        }
+    }
+
+    #[inline]
+    fn sacks(&mut self) -> &mut SackSlab {
+        self.sacks
+    }
+
+    fn was_full(&self, flow: u32, seq: i32) -> bool {
+        self.saturation.is_full(flow, seq)
+    }
+
+    #[inline]
+    fn note_one_way_delay(&mut self, flow: u32, delay_s: f64) {
+        self.delays.note_one_way(flow, delay_s);
+    }
+
+    #[inline]
+    fn note_rtt(&mut self, flow: u32, rtt_s: f64) {
+        self.delays.note_rtt(flow, rtt_s);
+    }
+}
+
+impl Backpressure for HostNetwork<'_, '_> {
+    /// No source of this scheduler waits for its first link ([`check`](super::check)).
+    fn takes_or_wakes(&mut self, _flow: u32, _size: u32, _now: Key) -> bool {
+        false
+    }
+}
+
+/// The events that a scenario plans for its flows: starts and stops, with the node where they happen.
+pub fn planned(scenario: &Scenario) -> impl Iterator<Item = (u32, Key)> {
+    (0..).zip(&scenario.flows).flat_map(|(index, flow)| {
+        let start = Key::planned(Time::planned(flow.start_s), Entities::start(index));
+        let stop = Key::planned(Time::planned(flow.stop_s), Entities::stop(index));
+        [start, stop].map(|key| (flow.from, key))
+    })
+}
+
+/// Whether both ends of a flow must be in one part: of a video, the receiver knows its frames from the sender.
+#[must_use]
+pub fn stays_together(flow: &FlowSpec) -> bool {
+    matches!(flow.transport, TransportSpec::Udp(_)) && matches!(flow.traffic, TrafficSpec::Video(_))
+}

@@ -1,0 +1,465 @@
+//! A part of the network, processed epoch by epoch.
+
+use std::sync::Arc;
+
+use super::active::Active;
+use super::beyond::Beyond;
+use super::clock::{Clock, Epoch};
+use super::exchange::{Export, Mailbox};
+use super::flows::{self, FlowHosts, FlowPaths};
+use super::inbox::{AHEAD, Arrival, Inbox, Sorter};
+use super::plan::Stop;
+use super::routes::Routes;
+use super::scatter::Scatter;
+use super::users::counts::{ByKind, Row};
+use super::users::outlet::{Calendar, Due, Next, Router};
+use super::users::site::{Shared, Site};
+use super::wheel::Wheel;
+use crate::events::Key;
+use crate::hosts::SAMPLER;
+use crate::network::link::Link;
+use crate::network::managed::Surroundings;
+use crate::network::queue::Refusal;
+use crate::samples::Samples;
+use crate::time::Time;
+use crate::transport::sack::SackSlab;
+
+/// The hosts at one place, with what a region must know of it.
+#[derive(Debug)]
+pub struct Place {
+    /// The hosts.
+    pub site: Site,
+    /// The router.
+    pub node: u32,
+    /// The group of users.
+    pub group: usize,
+    /// Its destination.
+    pub destination: u16,
+}
+
+/// What is counted of a group of users.
+#[derive(Clone, Debug, Default)]
+pub struct Counted {
+    /// By interval.
+    pub rows: Vec<Row>,
+    /// Completed transfers.
+    pub by_kind: ByKind,
+}
+
+impl Counted {
+    /// Adds what was counted elsewhere.
+    pub fn add(&mut self, other: &Self) {
+        self.rows.resize(self.rows.len().max(other.rows.len()), Row::default());
+        for (row, more) in self.rows.iter_mut().zip(&other.rows) {
+            *row += more;
+        }
+        for (&kind, &more) in &other.by_kind {
+            *self.by_kind.entry(kind).or_default() += more;
+        }
+    }
+}
+
+/// A part of the network.
+#[derive(Debug)]
+pub struct Region {
+    /// All links of the network; those of other parts stay idle.
+    pub links: Vec<Link>,
+    /// The node at the end of each.
+    ends: Vec<u32>,
+    /// The places with users.
+    pub places: Vec<Place>,
+    /// Of each group of users.
+    pub counted: Vec<Counted>,
+    /// Groups of nodes that send to each other.
+    pub scatter: Vec<Scatter>,
+    /// The hosts of flows; none in networks without any.
+    pub flows: Option<Box<FlowHosts>>,
+    /// What arrives at each stop: links, then destinations.
+    inboxes: Vec<Inbox>,
+    /// Which of them have something to do.
+    active: Active,
+    /// What sites have to do later.
+    calendar: Calendar,
+    /// Links that end here and keep packets, by the epoch in which the first comes out.
+    keeping: Wheel<u32>,
+    /// Links whose queues hold packets, by the epoch in which the next goes on the line.
+    holding: Wheel<u32>,
+    /// The arrivals that are processed.
+    arrivals: Vec<Arrival>,
+    /// The links that are.
+    again: Vec<u32>,
+    /// What sites have to do in the epoch that begins.
+    due: Vec<(u32, Due)>,
+    sorter: Sorter,
+    sacks: SackSlab,
+    routes: Arc<Routes>,
+    /// The paths of flows, where there are any.
+    paths: Option<Arc<FlowPaths>>,
+    /// Links and places of this part, in order.
+    order: Vec<Stop>,
+    /// Of each link, the other part in which it ends, if it does.
+    abroad: Vec<Option<u32>>,
+    /// What goes to each other part.
+    messages: Vec<Vec<Export>>,
+    /// The samples of links and flows, if any are taken.
+    pub samples: Option<Box<Samples>>,
+    clock: Clock,
+    end: Time,
+}
+
+impl Region {
+    /// A part of a network in which nothing has happened; there are `parts` of them. Its links and places are worked
+    /// through in `order`, and `abroad` says of each link in which other part it ends.
+    #[must_use]
+    pub fn new(
+        (links, ends): (Vec<Link>, Vec<u32>),
+        (places, groups): (Vec<Place>, usize),
+        (scatter, flows, samples): (Vec<Scatter>, Option<Box<FlowHosts>>, Option<Box<Samples>>),
+        routes: Arc<Routes>,
+        calendar: Calendar,
+        (order, abroad): (Vec<Stop>, Vec<Option<u32>>),
+        (clock, end, parts): (Clock, Time, u32),
+    ) -> Self {
+        // What has no place in the order has the one behind: destinations of datagrams only take.
+        let hosts = flows.as_ref().map_or(0, |flows| flows.paths.nodes.len());
+        let mut place_of = vec![order.len() as u32; routes.stops() + hosts];
+        for (place, stop) in (0..).zip(&order) {
+            let stop = match stop {
+                Stop::Link(link) => *link,
+                Stop::Site(place) => routes.stop(places[*place as usize].destination),
+                Stop::Host(host) => (routes.stops() as u32) + host,
+            };
+            place_of[stop as usize] = place;
+        }
+        let mut active = Active::new(order.len() + 1);
+        // Some may have something to do at once.
+        for place in &places {
+            active.add(0, place_of[routes.stop(place.destination) as usize]);
+        }
+        Self {
+            inboxes: place_of.into_iter().map(Inbox::new).collect(),
+            active,
+            calendar,
+            keeping: Wheel::default(),
+            holding: Wheel::default(),
+            arrivals: Vec::new(),
+            again: Vec::new(),
+            due: Vec::new(),
+            sorter: Sorter::default(),
+            sacks: SackSlab::default(),
+            counted: vec![Counted::default(); groups],
+            messages: vec![Vec::new(); parts as usize],
+            samples,
+            links,
+            ends,
+            places,
+            scatter,
+            paths: flows.as_ref().map(|flows| Arc::clone(&flows.paths)),
+            flows,
+            routes,
+            order,
+            abroad,
+            clock,
+            end,
+        }
+    }
+
+    /// Works through one epoch.
+    pub fn work(&mut self, epoch: Epoch) {
+        self.deliver(epoch);
+        self.begin_places(epoch);
+        self.send_scattered(epoch);
+        let mut from = 0;
+        while let Some(place) = self.active.take_from(epoch, from) {
+            from = place;
+            match self.order.get(place as usize) {
+                Some(&Stop::Link(link)) => self.serve(link, epoch),
+                Some(&Stop::Site(place)) => self.work_place(place, epoch),
+                Some(&Stop::Host(host)) => self.work_host(host, epoch),
+                None => self.receive_scattered(epoch),
+            }
+        }
+    }
+
+    /// Goes on to the first epoch after `epoch`, which is done, in which something may happen, or to `until`.
+    pub fn go_on(&mut self, epoch: Epoch, until: Epoch) -> Epoch {
+        let Self { active, calendar, keeping, holding, scatter, .. } = self;
+        let next = active.next(epoch).unwrap_or(until).min(until);
+        if next > epoch + 1 {
+            // Few epochs are empty where epochs are long.
+            let wheels = keeping.next().into_iter().chain(holding.next()).chain(calendar.next());
+            let next = wheels.chain(scatter.iter().filter_map(Scatter::next)).fold(next, Epoch::min);
+            keeping.turn_to(next);
+            holding.turn_to(next);
+            calendar.turn_to(next);
+            scatter.iter_mut().for_each(|group| group.turn_to(next));
+            return next;
+        }
+        next
+    }
+
+    /// What was on its way for long and reaches the end of its link in this epoch goes on to its next stop, and links
+    /// that hold packets whose turn has come have something to do.
+    fn deliver(&mut self, epoch: Epoch) {
+        let Self { links, ends, inboxes, active, keeping, holding, routes, paths, clock, .. } = self;
+        let until = clock.end(epoch).min(self.end);
+        // Those that still keep some join the wheel again.
+        let mut again = std::mem::take(&mut self.again);
+        keeping.take(|index| again.push(index));
+        keeping.turn();
+        for index in again.drain(..) {
+            let link = &mut links[index as usize];
+            let next = next(paths.as_deref(), routes, ends[index as usize]);
+            let mut router = Router { next, inboxes, active };
+            while let Some(key) = link.next_delivery() {
+                if key.time >= until {
+                    keeping.push(clock.epoch(key.time).max(epoch + 1), index);
+                    break;
+                }
+                if let Some(packet) = link.flight.pop_front() {
+                    router.pass_on(epoch, Arrival::served(key.time, packet, key.entity()));
+                }
+            }
+        }
+        self.again = again;
+        holding.take(|index| active.add(epoch, inboxes[index as usize].place()));
+        holding.turn();
+    }
+
+    /// A link serves all that arrives in this epoch, and makes the decisions of it.
+    fn serve(&mut self, index: u32, epoch: Epoch) {
+        let Self { links, inboxes, active, arrivals, sorter, routes, paths, scatter, flows, sacks, clock, .. } = self;
+        let messages = &mut self.messages;
+        inboxes[index as usize].swap(epoch, arrivals);
+        let link = &mut links[index as usize];
+        let kept = !link.flight.is_empty();
+        let abroad = self.abroad[index as usize];
+        let router = Router { next: next(paths.as_deref(), routes, self.ends[index as usize]), inboxes, active };
+        // What comes out soon goes to its next stop at once.
+        let ahead = if abroad.is_some() { 0 } else { epoch + AHEAD };
+        let mut beyond = Beyond { router, ahead, clock: *clock, messages, scatter, flows: flows.as_deref_mut(), sacks };
+        for &(_, place) in sorter.sort(arrivals) {
+            let Arrival { packet, .. } = arrivals[place as usize];
+            let now = arrivals[place as usize].key();
+            if let Some(samples) = &mut self.samples {
+                sample(index, link, samples, now.time, &mut beyond);
+            }
+            match link.server.offer(now, packet.size(), packet.is_capable()) {
+                Ok(service) => {
+                    beyond.goes_on_line(&packet, now, &link.server);
+                    let (packet, passage) = link.pass(packet, &service);
+                    beyond.served(link, packet, passage, &service);
+                }
+                Err(Refusal::Elsewhere) => link.join(packet, beyond.key(&packet), now, &mut beyond),
+                Err(refusal) => beyond.loses(&packet, now, refusal, false),
+            }
+        }
+        arrivals.clear();
+        if let Some(samples) = &mut self.samples {
+            // Decisions follow that come later than these.
+            sample(index, link, samples, clock.end(epoch), &mut beyond);
+        }
+        if link.managed.is_some() {
+            let until = clock.end(epoch).min(self.end);
+            link.decide_until(Key::planned(until, 0), &mut beyond);
+            if let Some(due) = link.next_due() {
+                self.holding.push(clock.epoch(due.time).max(epoch + 1), index);
+            }
+        }
+        inboxes[index as usize].swap(epoch, arrivals);
+        match abroad {
+            Some(part) => self.export(index, part),
+            None if !kept => watch(index, &mut self.links[index as usize], &mut self.keeping, self.clock),
+            None => {}
+        }
+    }
+
+    /// Hands over what a link has served, to the part that has its other end.
+    fn export(&mut self, link: u32, part: u32) {
+        let Self { links, messages, sacks, .. } = self;
+        while let Some(packet) = links[link as usize].flight.pop_front() {
+            let blocks = packet.blocks().map(|handle| sacks.take(handle));
+            messages[part as usize].push(Export::Packet { link, packet, blocks });
+        }
+    }
+
+    /// Leaves what goes to other parts in this turn.
+    pub fn leave(&mut self, mailbox: &Mailbox, turn: u64, part: usize) {
+        for (to, messages) in self.messages.iter_mut().enumerate().filter(|(to, _)| *to != part) {
+            mailbox.leave(turn, part, to, messages);
+        }
+    }
+
+    /// Takes what comes from other parts in this turn.
+    pub fn take(&mut self, mailbox: &Mailbox, turn: u64, part: usize) {
+        let Self { links, sacks, keeping, flows, clock, .. } = self;
+        mailbox.take(turn, part, |message| {
+            let (link, packet, blocks) = match message {
+                Export::Packet { link, packet, blocks } => (link, packet, blocks),
+                Export::Full(full) => {
+                    flows.iter_mut().for_each(|flows| flows.saturation.hear(full));
+                    return;
+                }
+            };
+            let packet = match blocks {
+                None => packet,
+                Some((blocks, echo)) => packet.with_blocks(sacks.put(blocks, echo), 0),
+            };
+            let flight = &mut links[link as usize].flight;
+            let kept = !flight.is_empty();
+            flight.push_back(packet);
+            if !kept {
+                watch(link, &mut links[link as usize], keeping, *clock);
+            }
+        });
+    }
+
+    fn begin_places(&mut self, epoch: Epoch) {
+        let Self { places, flows, inboxes, active, calendar, routes, .. } = self;
+        let mut due = std::mem::take(&mut self.due);
+        calendar.begin(
+            epoch,
+            |place, event| due.push((place, event)),
+            |place, arrival| {
+                let next = Next::addressed(routes.from_node(places[place as usize].node));
+                Router { next, inboxes, active }.pass_on(epoch, arrival);
+            },
+        );
+        for (place, event) in due.drain(..) {
+            let Some(Place { site, destination, .. }) = places.get_mut(place as usize) else {
+                let host = place - places.len() as u32;
+                if let Some(flows) = flows {
+                    flows.note(host, event);
+                    active.add(epoch, inboxes[flows.paths.stop(host) as usize].place());
+                }
+                continue;
+            };
+            site.note(event);
+            active.add(epoch, inboxes[routes.stop(*destination) as usize].place());
+        }
+        self.due = due;
+    }
+
+    fn work_place(&mut self, index: u32, epoch: Epoch) {
+        let Self { places, counted, inboxes, active, calendar, arrivals, sorter, sacks, routes, .. } = self;
+        let Place { site, node, group, destination } = &mut places[index as usize];
+        let Counted { rows, by_kind } = &mut counted[*group];
+        let stop = routes.stop(*destination) as usize;
+        inboxes[stop].swap(epoch, arrivals);
+        let router = Router { next: Next::addressed(routes.from_node(*node)), inboxes, active };
+        let order = sorter.sort(arrivals);
+        site.work((arrivals, order), &mut Shared { router, calendar, sacks, rows, by_kind });
+        arrivals.clear();
+        inboxes[stop].swap(epoch, arrivals);
+    }
+
+    fn work_host(&mut self, host: u32, epoch: Epoch) {
+        let Self { places, flows, inboxes, active, calendar, arrivals, sorter, sacks, .. } = self;
+        let Some(flows) = flows else { return };
+        let (stop, site) = (flows.paths.stop(host) as usize, places.len() as u32 + host);
+        inboxes[stop].swap(epoch, arrivals);
+        // What it sends begins its path: there is no stop before.
+        let router = Router { next: Next::default(), inboxes, active };
+        let order = sorter.sort(arrivals);
+        let samples = self.samples.as_deref_mut();
+        flows.process((host, site), epoch, (arrivals, order), &mut flows::Shared { router, calendar, sacks, samples });
+        arrivals.clear();
+        inboxes[stop].swap(epoch, arrivals);
+    }
+
+    fn send_scattered(&mut self, epoch: Epoch) {
+        let Self { scatter, inboxes, active, routes, clock, .. } = self;
+        for group in scatter {
+            group.send(epoch, *clock, |node, arrival| {
+                Router { next: Next::addressed(routes.from_node(node)), inboxes, active }.pass_on(epoch, arrival);
+            });
+        }
+    }
+
+    fn receive_scattered(&mut self, epoch: Epoch) {
+        let Self { scatter, inboxes, arrivals, routes, .. } = self;
+        for group in scatter {
+            for destination in group.destinations() {
+                let inbox = &mut inboxes[routes.stop(destination) as usize];
+                inbox.swap(epoch, arrivals);
+                for arrival in arrivals.drain(..) {
+                    let packet = &arrival.packet;
+                    group.receive(arrival.time(), packet, |node, target| routes.hops(node, target));
+                }
+                inbox.swap(epoch, arrivals);
+            }
+        }
+    }
+
+    /// Decides and counts what was not yet, when `epochs` are done.
+    pub fn finish(&mut self, epochs: Epoch) {
+        let last = epochs.saturating_sub(1);
+        let until = self.clock.end(last).min(self.end);
+        let order = std::mem::take(&mut self.order);
+        for &stop in &order {
+            match (stop, &mut self.samples, &mut self.flows) {
+                (Stop::Link(link), samples, _) if samples.is_some() || self.links[link as usize].managed.is_some() => {
+                    self.serve(link, last);
+                }
+                (Stop::Host(host), Some(samples), Some(flows)) => flows.sample(host, samples, until),
+                _ => {}
+            }
+        }
+        self.order = order;
+        for Place { site, group, .. } in &mut self.places {
+            site.finish(&mut self.counted[*group].rows);
+        }
+    }
+
+    /// Gives back memory that nothing needs any more.
+    pub fn tidy(&mut self, now: Time) {
+        for place in &mut self.places {
+            place.site.forget(now);
+        }
+    }
+
+    /// Packets that have crossed links and interfaces.
+    #[must_use]
+    pub fn packet_hops(&self) -> u64 {
+        let links: u64 = self.links.iter().map(|link| link.packets_delivered()).sum();
+        links + self.places.iter().map(|place| place.site.packet_hops()).sum::<u64>()
+    }
+
+    /// Sources that send.
+    #[must_use]
+    pub fn sending(&self) -> u64 {
+        self.places.iter().map(|place| u64::from(place.site.sending())).sum()
+    }
+
+    /// Random numbers drawn.
+    #[must_use]
+    pub fn random_draws(&self) -> u64 {
+        let links: u64 = self.links.iter().map(|link| link.random_draws()).sum();
+        let scattered: u64 = self.scatter.iter().map(Scatter::random_draws).sum();
+        links + scattered + self.places.iter().map(|place| place.site.random_draws()).sum::<u64>()
+    }
+}
+
+/// Which stop is next behind a node.
+#[inline]
+fn next<'a>(paths: Option<&'a FlowPaths>, routes: &'a Routes, node: u32) -> Next<'a> {
+    Next { by_destination: routes.from_node(node), by_position: paths.map_or(&[], FlowPaths::stops) }
+}
+
+/// Takes the samples of a link that precede what happens at `now`.
+fn sample(index: u32, link: &mut Link, samples: &mut Samples, now: Time, beyond: &mut Beyond<'_>) {
+    while let Some(at) = samples.due(index, now) {
+        let key = Key::planned(at, SAMPLER);
+        link.decide_until(key, beyond);
+        let sample = link.sample(key);
+        samples.link(index, sample);
+    }
+}
+
+/// A link that kept nothing may keep packets now.
+#[inline]
+fn watch(index: u32, link: &mut Link, keeping: &mut Wheel<u32>, clock: Clock) {
+    if let Some(next) = link.next_delivery() {
+        keeping.push(clock.epoch(next.time), index);
+    }
+}

@@ -1,0 +1,120 @@
+//! Flows processed epoch by epoch have the tables of the loop over events, for epochs of any length and any number of threads.
+
+use crate::engine::common::networks::{
+    ALL_OTHERS, AT_DEPARTURE, chains, closed_loop, deltas, dumbbells, dumbbells_of_equals, open_loop, with_queues,
+    with_series,
+};
+use proptest::prelude::*;
+use tightlink_sim::epochs::{EpochSimulation, Work};
+use tightlink_sim::probe::Sampled;
+use tightlink_sim::scenario::TrafficSpec;
+use tightlink_sim::{Scenario, ScenarioError, Simulation, tables, warnings};
+
+/// Threads and the longest epochs, in seconds.
+const EPOCHS: [(u32, f64); 2] = [(1, 5e-3), (1, 1e-4)];
+/// One more for each network: that costs most where there are fewer processors than threads.
+const THREADS: [(u32, f64); 3] = [(2, 5e-3), (3, 1e-3), (5, 2e-3)];
+
+/// Everything that a run says, as text.
+fn text(tables: impl std::fmt::Debug, warnings: &[String], counts: (u64, u64)) -> String {
+    format!("{tables:#?} {warnings:?} {counts:?}")
+}
+
+fn by_events(scenario: &Scenario) -> String {
+    // As it is run by default: links are looked at when it is their turn.
+    let mut run = Simulation::new(scenario, Sampled).expect("the scenario is valid");
+    run.run(|_| false).expect("nobody interrupts");
+    let mut tables =
+        vec![("flows", tables::flows(&run)), ("links", tables::links(&run)), ("nodes", tables::nodes(&run))];
+    tables.extend(tables::series(&run).map(|series| ("series", series)));
+    text(tables, &warnings::of_flows(&run), (run.packet_hops(), run.random_draws()))
+}
+
+/// Nothing where traffic may go in a circle without delay, or a source waits for its interface.
+fn by_epochs(scenario: &Scenario, threads: u32, longest_epoch_s: f64) -> Option<String> {
+    let mut run = match EpochSimulation::new(scenario, Work { threads, longest_epoch_s }) {
+        Err(ScenarioError::Traffic { expected }) if expected.contains("circle") => return None,
+        result => result.expect("the scenario is valid"),
+    };
+    run.run(|_| false).expect("nobody interrupts");
+    Some(text(run.tables(), &warnings::of_flows(&run), (run.packet_hops(), run.random_draws())))
+}
+
+fn epochs_do_not_show(scenario: &Scenario) -> Result<(), TestCaseError> {
+    let waits = scenario.flows.iter().any(|flow| matches!(flow.traffic, TrafficSpec::Saturate {}));
+    prop_assume!(!waits);
+    let expected = by_events(scenario);
+    for (threads, longest_s) in EPOCHS.into_iter().chain([THREADS[scenario.flows.len() % THREADS.len()]]) {
+        let Some(found) = by_epochs(scenario, threads, longest_s) else {
+            return Err(TestCaseError::reject("a circle without delay"));
+        };
+        if found != expected {
+            let line = expected.lines().zip(found.lines()).position(|(a, b)| a != b).unwrap_or_default();
+            let around =
+                |text: &str| text.lines().skip(line.saturating_sub(30)).take(34).collect::<Vec<_>>().join("\n");
+            let (found, expected) = (around(&found), around(&expected));
+            let message = format!("{threads} threads, {longest_s} s:\n{found}\n--- instead of ---\n{expected}");
+            return Err(TestCaseError::fail(message));
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 25, max_global_rejects: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn epochs_do_not_show_on_random_networks(scenario in closed_loop()) {
+        epochs_do_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_with_datagrams(scenario in open_loop()) {
+        epochs_do_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_with_other_queues(scenario in with_queues(closed_loop(), &ALL_OTHERS)) {
+        epochs_do_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_with_queues_that_hold_packets(scenario in with_queues(open_loop(), &AT_DEPARTURE)) {
+        epochs_do_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_on_chains_with_other_queues(scenario in with_queues(chains(), &ALL_OTHERS)) {
+        epochs_do_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_in_series(scenario in with_series(with_queues(closed_loop(), &ALL_OTHERS))) {
+        epochs_do_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_in_series_of_datagrams(scenario in with_series(open_loop())) {
+        epochs_do_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_on_chains(scenario in chains()) {
+        epochs_do_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_on_dumbbells(scenario in dumbbells()) {
+        epochs_do_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_where_acks_meet_again(scenario in dumbbells_of_equals()) {
+        epochs_do_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_where_paths_meet_again(scenario in deltas()) {
+        epochs_do_not_show(&scenario)?;
+    }
+}
