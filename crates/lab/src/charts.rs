@@ -52,7 +52,7 @@ impl Lines {
         // A place for each entity and metric: of some there are hundreds of thousands of samples.
         let mut begins = vec![usize::MAX; names.len() * metrics.len()];
         let (mut sample, mut now) = (0, times.first().copied().unwrap_or_default());
-        let flows = scenario.links.len()..scenario.links.len() + scenario.flows.len();
+        let flows = scenario.links.len()..scenario.links.len() + scenario.single_flows();
         for (row, &time) in times.iter().enumerate() {
             if time.to_bits() != now.to_bits() {
                 (sample, now) = (sample + 1, time);
@@ -78,8 +78,8 @@ impl Lines {
 
     /// Adds seconds under each limit, and marks, in each interval.
     fn add_looks(&mut self, scenario: &Scenario, looks: &[FlowLook]) {
-        let flows = scenario.flows.len();
-        for (index, flow) in scenario.flows.iter().enumerate() {
+        let flows = scenario.single_flows();
+        for (index, flow) in scenario.flows[..flows].iter().enumerate() {
             let of: Vec<&FlowLook> = looks.iter().skip(index).step_by(flows.max(1)).collect();
             let spent = |look: &FlowLook, limit: usize| look.limited_by[limit] * look.seconds;
             for (limit, name) in LIMITED_BY.iter().enumerate() {

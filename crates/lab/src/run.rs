@@ -101,11 +101,7 @@ fn packets(scenario: &Scenario, span: Span, watch: impl FnMut(f64)) -> Result<An
 
 /// What a run came to.
 fn answer<P: Probe>(simulation: &Simulation<'_, P>, series: Option<&Table>) -> Value {
-    let mut all = vec![
-        ("flows", tables::flows(simulation)),
-        ("links", tables::links(simulation)),
-        ("nodes", tables::nodes(simulation)),
-    ];
+    let mut all = tables::totals(simulation);
     let shown: Map<String, Value> = all.iter().map(|(name, table)| ((*name).to_owned(), columns(table))).collect();
     all.extend(series.map(|table| ("series", table.clone())));
     json!({

@@ -29,6 +29,17 @@ _SCATTER: Final = {
     "one-way delay mean": "one_way_delay_mean_s",
     "hops": "hops_mean",
 }
+_COMPLETION_TIMES: Final = {
+    "transfers": "transfers",
+    "unfinished": "unfinished",
+    "completion p50": "completion_p50_s",
+    "p95": "completion_p95_s",
+    "p99": "completion_p99_s",
+    "slowdown mean": "slowdown_mean",
+    "slowdown p50": "slowdown_p50",
+    "slowdown p95": "slowdown_p95",
+    "slowdown p99": "slowdown_p99",
+}
 _PROCESSOR: Final = {
     "load": "load_true",
     "reported": "load_reported",
@@ -55,6 +66,15 @@ def print_summary(run: Run) -> None:
         print_text()
     if "scatter" in run.tables:
         _print("scatter", "label", _SCATTER, list(_totals(run, "scatter")))
+        print_text()
+    if "completion_times" in run.tables:
+        several = run.completion_times["label"].n_unique() > 1
+        times = [
+            row | {"sizes": f"{row['label']}: {row['size_class']}" if several else row["size_class"]}
+            for row in run.completion_times.iter_rows(named=True)
+            if row["transfers"]
+        ]
+        _print("transfers by size", "sizes", _COMPLETION_TIMES, times)
         print_text()
     _print("link", "link", TOTALS["links"], run.links.to_dicts())
     nodes = run.nodes.to_dicts() if "nodes" in run.tables else []

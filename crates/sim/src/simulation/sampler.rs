@@ -48,7 +48,7 @@ impl<P: Probe> Simulation<'_, P> {
         for index in 0..self.fabric.links.len() {
             self.sample_link(now, index, interval_s);
         }
-        for flow in 0..self.scenario.flows.len() {
+        for flow in 0..self.scenario.single_flows() {
             self.sample_flow(time_s, flow, interval_s);
             if P::LOOKS {
                 self.look_at(now.time, flow);

@@ -23,11 +23,7 @@ impl Windowed<'_> {
     #[must_use]
     pub fn tables(&self) -> Vec<(&'static str, Table)> {
         if !self.scenario.flows.is_empty() {
-            return vec![
-                ("flows", tables::flows(self)),
-                ("links", tables::links(self)),
-                ("nodes", tables::nodes(self)),
-            ];
+            return tables::totals(self);
         }
         let counted = self.counted();
         let mut tables = vec![("links", self.links())];
