@@ -53,6 +53,8 @@ _DROP: Final = (
     *("dropped", "retransmitted"),
 )
 _LIMITED: Final = "limited by"
+#: Of more links, so many are printed.
+_MOST_LINKS: Final = 100
 
 
 def print_summary(run: Run) -> None:
@@ -76,7 +78,12 @@ def print_summary(run: Run) -> None:
         ]
         _print("transfers by size", "sizes", _COMPLETION_TIMES, times)
         print_text()
-    _print("link", "link", TOTALS["links"], run.links.to_dicts())
+    links = run.links
+    if links.height > _MOST_LINKS:
+        links = links.sort("utilization", descending=True, nulls_last=True, maintain_order=True).head(_MOST_LINKS)
+    _print("link", "link", TOTALS["links"], links.to_dicts())
+    if links.height < run.links.height:
+        print_text(f"The {_MOST_LINKS} busiest of {run.links.height} links.")
     nodes = run.nodes.to_dicts() if "nodes" in run.tables else []
     processors = [row for row in nodes if row["load_true"] is not None]
     if processors:

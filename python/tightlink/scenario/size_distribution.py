@@ -40,7 +40,7 @@ def _check_points(points: list[tuple[str, float]]) -> list[tuple[str, float]]:
     for text, share in points:
         size = units.parse(text, units.SIZE)[1].exact
         if size < before[0] or share < before[1]:
-            raise wrong(f"sizes and shares that do not fall, and not {text} and {share:g} after {before[1]:g}")
+            raise wrong(f"sizes and shares that do not fall: {text} and {share:g} come after a share of {before[1]:g}")
         before = (size, share)
     if before[1] != 1:
         raise wrong(f"a last share of 1, not {before[1]:g}")
