@@ -51,7 +51,7 @@ from tightlink.scenario import PARAMETERS, PROFILES, TOPOLOGIES, Scenario, load,
 from tightlink.scenario.memory import check_patience, needed
 
 #: Tables of which the rows are few.
-_PRINTED: Final = ("flows", "links", "transfers")
+_PRINTED: Final = ("flows", "links", "transfers", "completion_times")
 
 Folder = Annotated[Path | None, Parameter(name=["--output", "-o"])]
 

@@ -165,6 +165,16 @@ class Run:
         return self.table("transfers")
 
     @property
+    def completions(self) -> pl.DataFrame:
+        """Open-loop transfers, each with its completion time and slowdown; for runs with traffic of kind transfers."""
+        return self.table("completions")
+
+    @property
+    def completion_times(self) -> pl.DataFrame:
+        """Their mean and quantiles by traffic group and size."""
+        return self.table("completion_times")
+
+    @property
     def long_lived(self) -> pl.DataFrame:
         """Transfers without end, by intervals."""
         return self.table("long_lived")

@@ -59,9 +59,14 @@ TOTALS: Final[dict[str, dict[str, str]]] = {
 }
 
 
+def _statistics(name: str, unit: str, of: str) -> list[tuple[str, Type, str]]:
+    """The columns of a distribution."""
+    return [(f"{name}_{key}{unit}", "number", f"{word} of {of}") for key, (word, _) in DELAY_STATISTICS.items()]
+
+
 def _delays(name: str, of: str) -> list[tuple[str, Type, str]]:
     """The columns of a delay."""
-    return [(f"{name}_{key}_s", "number", f"{word} of {of}") for key, (word, _) in DELAY_STATISTICS.items()]
+    return _statistics(name, "_s", of)
 
 
 def _old(*names: str) -> list[tuple[str, Type, str]]:
@@ -189,6 +194,35 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("throughput_mean_pps", "number", "mean over the transfers of their packets per second"),
         ("packets_retransmitted", "integer", "packets retransmitted"),
     ),
+    "completions": _columns(
+        ("label", "text", "name of the transfers"),
+        ("transfer", "integer", "number of the transfer within them, in the order of arrival"),
+        ("from", "text", "sending node"),
+        ("to", "text", "receiving node"),
+        ("bytes", "integer", "application bytes"),
+        ("start_s", "number", "when it arrived"),
+        (
+            "completion_s",
+            "number",
+            "from there until its last byte had arrived in order; nothing where it had not at the end",
+        ),
+        (
+            "ideal_s",
+            "number",
+            "the same on an empty path: a round trip to connect, then bytes / narrowest rate, one way",
+        ),
+        ("slowdown", "number", "completion / ideal"),
+        ("packets_retransmitted", "integer", "packets retransmitted"),
+        ("timeouts", "integer", "expiries of the retransmission timer"),
+    ),
+    "completion_times": _columns(
+        ("label", "text", "name of the transfers"),
+        ("size_class", "text", "their sizes, such as up to 10 kB; all: of any size"),
+        ("transfers", "integer", "transfers that arrived"),
+        ("unfinished", "integer", "those of them that were not complete at the end, which are not in what follows"),
+        *_statistics("completion", "_s", "the times from the arrival to the last byte at the receiver"),
+        *_statistics("slowdown", "", "these times over those on an empty path"),
+    ),
     "long_lived": _columns(
         ("time_s", "number", "end of the interval"),
         ("label", "text", "name of the users"),
@@ -293,12 +327,14 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
 }
 
 _OF_CAPTURES: Final = "only captures have it"
+_NO_TRANSFERS: Final = 'its scenario has no traffic of kind "transfers"'
 _NO_USERS: Final = 'its scenario has no traffic of kind "users"'
 #: How to get a table that a run does not have.
 HOW_TO: Final = {
     "flows": 'set observe.flows to "each" or "group"; users and scatter have no flows',
     "nodes": "users and scatter pass their routers uncounted",
     **dict.fromkeys(("users", "user_paths", "transfers", "long_lived"), _NO_USERS),
+    **dict.fromkeys(("completions", "completion_times"), _NO_TRANSFERS),
     "scatter": 'its scenario has no traffic of kind "scatter"',
     "series": 'set observe.interval, such as observe.interval = "100 ms"',
     "deliveries": "only a link in real time has it: tightlink emulate",

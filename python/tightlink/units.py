@@ -96,6 +96,12 @@ PACKET_RATE: Final = Kind(
     units={"packets/s": Fraction(1), "packets/ms": Fraction(1000)},
     spellings=_spell({"packets/s": ("packet/s", "pps"), "packets/ms": ("packet/ms",)}),
 )
+ARRIVAL_RATE: Final = Kind(
+    name="a rate of arrivals",
+    example="100 transfers/s",
+    units={"transfers/s": Fraction(1), "transfers/ms": Fraction(1000)},
+    spellings=_spell({"transfers/s": ("transfer/s",), "transfers/ms": ("transfer/ms",)}),
+)
 TIME: Final = Kind(
     name="a time",
     example="10 ms",
@@ -196,8 +202,8 @@ def _read(text: object, kinds: tuple[Kind, ...]) -> tuple[Kind, Quantity]:
         exact = _exact(number) * kind.units[canonical]
         if kind.integer and exact.denominator != 1:
             raise ScenarioError(f"a whole {_whole(kind)}", value=text)
-        if kind in {PACKETS, PACKET_RATE} and _exact(number) == 1:
-            canonical = canonical.replace("packets", "packet")
+        if kind in {PACKETS, PACKET_RATE, ARRIVAL_RATE} and _exact(number) == 1:
+            canonical = canonical.replace("packets", "packet").replace("transfers", "transfer")
         return kind, Quantity(number, canonical, exact)
     raise _wrong(text, kinds, _suggest(number, unit, kinds))
 
@@ -227,6 +233,12 @@ def rate(text: object) -> float:
 def packet_rate(text: object) -> float:
     """Packets per second. ``packet_rate("20 packets/ms")`` is 20000.0."""
     return float(parse(text, PACKET_RATE)[1].exact)
+
+
+@remembered
+def arrival_rate(text: object) -> float:
+    """Transfers per second. ``arrival_rate("2 transfers/ms")`` is 2000.0."""
+    return float(parse(text, ARRIVAL_RATE)[1].exact)
 
 
 @remembered

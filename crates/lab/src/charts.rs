@@ -64,7 +64,7 @@ impl Lines {
         // A place for each entity and metric: of some there are hundreds of thousands of samples.
         let mut begins = vec![usize::MAX; names.len() * metrics.len()];
         let (mut sample, mut now) = (0, times.first().copied().unwrap_or_default());
-        let flows = scenario.links.len()..scenario.links.len() + scenario.flows.len();
+        let flows = scenario.links.len()..scenario.links.len() + scenario.single_flows();
         for (row, &time) in times.iter().enumerate() {
             if time.to_bits() != now.to_bits() {
                 (sample, now) = (sample + 1, time);

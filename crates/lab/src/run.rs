@@ -53,7 +53,7 @@ impl Laboratory {
         if own.is_none() {
             scenario.observe.interval_s = Some(scenario.duration_s / f64::from(samples.max(1)));
         }
-        let mut looks = vec![Seen::default(); scenario.flows.len()];
+        let mut looks = vec![Seen::default(); scenario.single_flows()];
         let waits = scenario.flows.iter().any(|flow| matches!(flow.traffic, TrafficSpec::Saturate {}));
         // Samples that the scenario does not ask for are no part of its tables.
         let own = own.is_some();
@@ -117,11 +117,7 @@ fn packets(scenario: &Scenario, span: Span, watch: impl FnMut(f64)) -> Result<An
 
 /// What a run came to.
 fn answer<P: Probe>(simulation: &Simulation<'_, P>, series: Option<&Table>) -> Value {
-    let mut all = vec![
-        ("flows", tables::flows(simulation)),
-        ("links", tables::links(simulation)),
-        ("nodes", tables::nodes(simulation)),
-    ];
+    let mut all = tables::totals(simulation);
     let shown: Map<String, Value> = all.iter().map(|(name, table)| ((*name).to_owned(), columns(table))).collect();
     all.extend(series.map(|table| ("series", table.clone())));
     json!({

@@ -304,11 +304,7 @@ fn run_with<P: Probe>(
     if ended.is_err() {
         simulation.sample_rest(simulation.reached());
     }
-    let mut tables: Vec<(&'static str, Table)> = vec![
-        ("flows", tables::flows(&simulation)),
-        ("links", tables::links(&simulation)),
-        ("nodes", tables::nodes(&simulation)),
-    ];
+    let mut tables = tables::totals(&simulation);
     tables.extend(tables::series(&simulation).map(|table| ("series", table)));
     let until = ended.is_err().then(|| simulation.reached().seconds());
     let counts = (simulation.packet_hops(), simulation.events(), simulation.random_draws());

@@ -1,11 +1,12 @@
 //! What all who run the engine share, be it from Python or in a browser: quantities of a scenario that depend on
-//! others, and digests of tables.
+//! others, open-loop transfers, and digests of tables.
 
 pub mod digest;
 mod exact;
 mod red;
 pub mod relative;
 mod routing;
+mod transfers;
 
 pub use digest::tables_digest;
 pub use relative::{Wrong, fill};

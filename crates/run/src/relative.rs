@@ -5,6 +5,7 @@
 //! - or as what the line sends in a time: `{"time_s": "1/50", "key": "link.wire.queue", "written": "20 ms"}`,
 //! - a window in BDP: `{"bdp": "2"}`,
 //! - of RED `min`, `max`, `weight` and `adaptive.least` that are null,
+//! - `transfers`, whose flows are drawn ([`transfers`](crate::transfers)),
 //! - `routing`, which chooses the paths of flows ([`routing`](crate::routing)).
 //!
 //! [`fill`] is the only place that knows what they are: Python asks it, and so does the laboratory in a browser.
@@ -22,6 +23,7 @@ use tightlink_sim::scenario::{FlowSpec, LinkSpec, Scenario, TransportSpec};
 use crate::exact;
 use crate::red::{self, Line};
 use crate::routing::Routing;
+use crate::transfers;
 
 /// Windows of which some may be in bandwidth-delay products.
 const WINDOWS: [&str; 4] =
@@ -72,6 +74,7 @@ impl Wanted {
 /// # Errors
 /// A bandwidth-delay product that there is none of, or a scenario that is none.
 pub fn fill(scenario: &mut Value) -> Result<(), Wrong> {
+    transfers::expand(scenario)?;
     let queues = take_queues(scenario)?;
     let windows = take_windows(scenario);
     let routing = Routing::take(scenario);

@@ -107,7 +107,7 @@ impl Samples {
     #[must_use]
     pub fn of(scenario: &Scenario) -> Option<Self> {
         let links = vec![LastOfLink::default(); scenario.links.len()];
-        let flows = vec![LastOfFlow::default(); scenario.flows.len()];
+        let flows = vec![LastOfFlow::default(); scenario.single_flows()];
         let processors = scenario.nodes.iter().filter(|node| node.processor.is_some()).count();
         let series = Series::of(links.len(), flows.len(), processors);
         let transport = scenario.observe.transport;
@@ -125,7 +125,8 @@ impl Samples {
     #[inline]
     #[must_use]
     pub fn due_at(&self, flow: u32, end: End, now: Time) -> Option<Time> {
-        self.moments.due(self.flows[flow as usize].taken[end as usize], now)
+        // Of transfers there are no samples, and they come last.
+        self.moments.due(self.flows.get(flow as usize)?.taken[end as usize], now)
     }
 
     /// Takes a sample of a link.

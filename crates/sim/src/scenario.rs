@@ -10,8 +10,10 @@ use crate::congestion::ControlSpec;
 use crate::network::processor::ProcessorSpec;
 use crate::network::queue::QueueSpec;
 
+mod transfers;
 mod users;
 
+pub use transfers::{SizeClass, TransfersSpec};
 pub use users::{
     ControlShare, Crowd, FileSpec, InterfaceSpec, LongLived, Patience, ScatterSpec, SizeShare, UserSite, UsersSpec,
 };
@@ -36,8 +38,20 @@ pub struct Scenario {
     pub users: Vec<UsersSpec>,
     /// Groups of nodes that send datagrams to each other.
     pub scatter: Vec<ScatterSpec>,
+    /// Groups of open-loop transfers, whose flows stand behind all others. Where there are none the key is not there, so that
+    /// scenarios are what they were before there was one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transfers: Vec<TransfersSpec>,
     /// What is observed beyond the totals.
     pub observe: ObserveSpec,
+}
+
+impl Scenario {
+    /// Flows that are no open-loop transfers: these have tables and samples of their own, those are counted together.
+    #[must_use]
+    pub fn single_flows(&self) -> usize {
+        self.transfers.first().map_or(self.flows.len(), |group| group.first as usize)
+    }
 }
 
 /// A named set of transport defaults. The defaults themselves are in the scenario; the name remains

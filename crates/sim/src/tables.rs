@@ -1,5 +1,7 @@
 //! The tables of a run: totals of flows, links and nodes, and the time series.
 
+mod completions;
+
 use std::borrow::Cow;
 
 use crate::delays::{Delays, Summary};
@@ -305,31 +307,40 @@ fn counted(count: u64, among: u64) -> f64 {
     if among > 0 { count as f64 } else { f64::NAN }
 }
 
-/// The `flows` table: a row for each flow, or for each group, as the scenario asks.
+/// The tables of totals of a run of flows.
+#[must_use]
+pub fn totals(run: &impl Finished) -> Vec<(&'static str, Table)> {
+    let mut tables = vec![("flows", flows(run)), ("links", links(run)), ("nodes", nodes(run))];
+    tables.extend(completions::completions(run));
+    tables
+}
+
+/// The `flows` table: a row for each flow, or for each group, as the scenario asks; for each group of transfers.
 #[must_use]
 pub fn flows(run: &impl Finished) -> Table {
     let scenario = run.scenario();
-    let mut rows: Vec<(&FlowSpec, FlowTotals<'_>)> = Vec::new();
+    let mut rows: Vec<(&FlowSpec, &str, FlowTotals<'_>)> = Vec::new();
+    let single = scenario.single_flows();
     for (index, spec) in scenario.flows.iter().enumerate() {
         match scenario.observe.flows {
             ObserveFlows::None => break,
-            ObserveFlows::Each => rows.push((spec, FlowTotals::of(run, index))),
-            ObserveFlows::Group => {
+            ObserveFlows::Each if index < single => rows.push((spec, &spec.label, FlowTotals::of(run, index))),
+            ObserveFlows::Each | ObserveFlows::Group => {
                 let totals = FlowTotals::of(run, index);
-                match rows.iter_mut().find(|(known, _)| known.group == spec.group) {
-                    Some((_, sum)) => sum.add(&totals),
-                    None => rows.push((spec, totals)),
+                // Flows of a group may stand apart, but transfers stand together, and are many.
+                match rows.iter_mut().rev().find(|(known, ..)| known.group == spec.group) {
+                    Some((.., sum)) => sum.add(&totals),
+                    None => rows.push((spec, &spec.group, totals)),
                 }
             }
         }
     }
-    let by_group = scenario.observe.flows == ObserveFlows::Group;
     let node = |index: u32| scenario.nodes[index as usize].name.clone();
-    let totals = || rows.iter().map(|(_, totals)| totals);
-    let specs = || rows.iter().map(|(spec, _)| *spec);
+    let totals = || rows.iter().map(|(.., totals)| totals);
+    let specs = || rows.iter().map(|(spec, ..)| *spec);
     let mut table = Table::default();
     table.integer("flow", 0..rows.len() as u64);
-    table.text("label", specs().map(|spec| if by_group { spec.group.clone() } else { spec.label.clone() }));
+    table.text("label", rows.iter().map(|(_, label, _)| (*label).to_owned()));
     table.text("from", specs().map(|spec| node(spec.from)));
     table.text("to", specs().map(|spec| node(spec.to)));
     table.text("transport", specs().map(|spec| transport_name(spec).to_owned()));
@@ -463,7 +474,11 @@ pub fn nodes(run: &impl Finished) -> Table {
 pub fn series(run: &impl Finished) -> Option<Table> {
     let (scenario, series) = (run.scenario(), run.series()?);
     let processors = run.processors().iter().map(|node| &scenario.nodes[node.index as usize].name);
-    let names = scenario.links.iter().map(|link| &link.name).chain(scenario.flows.iter().map(|flow| &flow.label));
+    let names = scenario
+        .links
+        .iter()
+        .map(|link| &link.name)
+        .chain(scenario.flows[..scenario.single_flows()].iter().map(|flow| &flow.label));
     let entities = names.chain(processors).cloned();
     let metrics = Metric::ALL;
     let (mut times_s, mut of, mut what, mut values) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());

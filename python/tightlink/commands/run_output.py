@@ -31,6 +31,17 @@ _SCATTER: Final = {
     "one-way delay mean": "one_way_delay_mean_s",
     "hops": "hops_mean",
 }
+_COMPLETION_TIMES: Final = {
+    "transfers": "transfers",
+    "unfinished": "unfinished",
+    "completion p50": "completion_p50_s",
+    "p95": "completion_p95_s",
+    "p99": "completion_p99_s",
+    "slowdown mean": "slowdown_mean",
+    "slowdown p50": "slowdown_p50",
+    "slowdown p95": "slowdown_p95",
+    "slowdown p99": "slowdown_p99",
+}
 _PROCESSOR: Final = {
     "load": "load_true",
     "reported": "load_reported",
@@ -41,9 +52,11 @@ _PROCESSOR: Final = {
 #: Headers that go first where a terminal is too narrow.
 _DROP: Final = (
     *("jitter", "sent", "one-way delay mean", "queueing delay mean", "queue max", "packets"),
-    *("dropped", "retransmitted"),
+    *("dropped", "retransmitted", "slowdown mean", "p95", "slowdown p95", "completion p50"),
 )
 _LIMITED: Final = "limited by"
+#: Of more links, so many are printed.
+_MOST_LINKS: Final = 100
 
 
 def print_summary(run: Run) -> None:
@@ -58,7 +71,21 @@ def print_summary(run: Run) -> None:
     if "scatter" in run.tables:
         _print("scatter", "label", _SCATTER, list(_totals(run, "scatter")))
         print_text()
-    _print("link", "link", TOTALS["links"], run.links.to_dicts())
+    if "completion_times" in run.tables:
+        several = run.completion_times["label"].n_unique() > 1
+        times = [
+            row | {"sizes": f"{row['label']}: {row['size_class']}" if several else row["size_class"]}
+            for row in run.completion_times.iter_rows(named=True)
+            if row["transfers"]
+        ]
+        _print("transfers by size", "sizes", _COMPLETION_TIMES, times)
+        print_text()
+    links = run.links
+    if links.height > _MOST_LINKS:
+        links = links.sort("utilization", descending=True, nulls_last=True, maintain_order=True).head(_MOST_LINKS)
+    _print("link", "link", TOTALS["links"], links.to_dicts())
+    if links.height < run.links.height:
+        print_text(f"The {_MOST_LINKS} busiest of {run.links.height} links.")
     nodes = run.nodes.to_dicts() if "nodes" in run.tables else []
     processors = [row for row in nodes if row["load_true"] is not None]
     if processors:

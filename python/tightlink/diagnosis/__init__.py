@@ -77,6 +77,14 @@ def why(run: Run, flow: str | None = None, *, command: str | None = None) -> Why
     rows = [row for row in run.flows.iter_rows(named=True) if flow is None or _is_of(row["label"], flow)]
     if flow is not None and not rows:
         raise _unknown(run, flow)
+    if "completion_times" in run.tables:
+        from tightlink.diagnosis.transfers import of_transfers
+
+        many = set(run.completion_times["label"].to_list())
+        users = (*of_transfers(run, [row for row in rows if row["label"] in many]), *users)
+        rows = [row for row in rows if row["label"] not in many]
+        if not rows:
+            return Why(users)
     left_out = max(0, len(rows) - _MOST_FLOWS)
     if left_out:
         rows = sorted(rows, key=lambda row: -(row["bytes_sent"] or 0))[:_MOST_FLOWS]

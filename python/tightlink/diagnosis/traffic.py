@@ -29,11 +29,12 @@ def of_traffic(run: Run) -> Diagnosis | None:
     links = run.table("links").sort("utilization", descending=True)
     if links.is_empty():
         return None
-    cause = _cause(links)
-    return Diagnosis(groups, (cause,), None, (), f"{cause.text}. {_delay(links)}")
+    cause = cause_of(links)
+    return Diagnosis(groups, (cause,), None, (), f"{cause.text}. {longest_wait(links)}")
 
 
-def _cause(links: pl.DataFrame) -> Cause:
+def cause_of(links: pl.DataFrame) -> Cause:
+    """What bounds traffic of many: links that are saturated, or what it sends; the busiest link comes first."""
     full = links.filter(links["utilization"] >= SATURATED)
     if full.is_empty():
         busiest = links.row(0, named=True)
@@ -43,7 +44,7 @@ def _cause(links: pl.DataFrame) -> Cause:
     return Cause("saturated_link", None, "certain", named(busy), saturated_links(busy))
 
 
-def _delay(links: pl.DataFrame) -> str:
+def longest_wait(links: pl.DataFrame) -> str:
     """Where packets wait longest, and what the queues lose."""
     longest = links.sort("queueing_delay_mean_s", descending=True, nulls_last=True).row(0, named=True)
     mean, p95 = longest["queueing_delay_mean_s"], longest["queueing_delay_p95_s"]

@@ -82,6 +82,8 @@ def _beginning(resolved: dict[str, Any], share: float) -> str:
         "duration_s": end,
         "flows": flows,
         "scatter": scatter,
+        # Their flows are among the others; whether they are counted together takes no time.
+        "transfers": [],
         "users": [_users(group, end) for group in resolved["users"]],
         "observe": observe | {"interval_s": interval, "periods": []},
     }

@@ -53,10 +53,19 @@ _OF_GROUPS: Final = tuple(
     for column in TABLES["flows"]
     if re.fullmatch(r"(one_way_delay|queueing_delay|rtt)_(mean|p95)_s", column.name)
 )
+#: Of open-loop transfers of any size, and of those of a class of sizes, which has its name in front.
+_OF_TRANSFERS: Final = (
+    "unfinished",
+    *(column.name for column in TABLES["completion_times"] if column.name.startswith(("completion_", "slowdown_"))),
+)
+_OF_SIZES: Final = ("completion_p99_s", "slowdown_p50", "slowdown_p99")
+#: What the class of all sizes is called.
+_ANY_SIZE: Final = "all"
 #: Traffic groups up to which each has metrics of its own; a table of thousands of columns helps nobody.
 MOST_GROUPS: Final = 20
 #: What a person looks at first, in this order; of several names the first that there is.
 _MAIN: Final = (
+    *(("slowdown_p99",), ("completion_p99_s",)),
     *(("goodput_bps",), ("sources_transmitting",), ("transfers_completed",), ("packets_in_network",), ("jain",)),
     *(("loss",), ("queueing_delay_p95_s", "queueing_delay_mean_s", "queue_mean_packets")),
     *(("one_way_delay_p95_s", "one_way_delay_mean_s"), ("rtt_p95_s", "rtt_mean_s"), ("utilization",)),
@@ -72,11 +81,14 @@ def metrics(run: Run) -> dict[str, float]:
     """
     over_time = {name: summed(run.table(name).lazy(), name)[()] for name in OVER_TIME if name in run.tables}
     flows = None if over_time else run.flows
-    return metrics_of(flows, run.links, over_time, each=of_each_flow(run.scenario))
+    completions = run.completion_times if "completion_times" in run.tables else None
+    return metrics_of(flows, run.links, over_time, each=of_each_flow(run.scenario), completions=completions)
 
 
 def of_each_flow(scenario: Scenario) -> bool:
-    """Whether the table of flows has a row for each flow, rather than for each traffic group."""
+    """Whether the table of flows has a row for each flow, rather than for a traffic group."""
+    if any(traffic.kind == "transfers" for traffic in scenario.traffic.values()):
+        return False
     return scenario.observe is None or scenario.observe.flows != "group"
 
 
@@ -116,7 +128,12 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def metrics_of(
-    flows: pl.DataFrame | None, links: pl.DataFrame, over_time: Mapping[str, dict[str, float]], *, each: bool = True
+    flows: pl.DataFrame | None,
+    links: pl.DataFrame,
+    over_time: Mapping[str, dict[str, float]],
+    *,
+    each: bool = True,
+    completions: pl.DataFrame | None = None,
 ) -> dict[str, float]:
     """The same from the tables of a run.
 
@@ -125,6 +142,7 @@ def metrics_of(
         links: Its links.
         over_time: By name, what `summed` found.
         each: Whether its flows have a row each.
+        completions: Its completion times, where it has open-loop transfers.
     """
     busiest = links.sort("utilization", descending=True, maintain_order=True).row(0, named=True)
     values = _of_flows(flows, each=each) if flows is not None else {}
@@ -136,7 +154,20 @@ def metrics_of(
     of_link = {name: math.nan if busiest[name] is None else float(busiest[name]) for name in _OF_LINK}
     # Users measure the queueing delay on their way, which is more than that of one link.
     values |= of_link | {name: value for name, value in values.items() if name in _OF_LINK}
-    return values | (_by_group(flows, each=each) if flows is not None else {})
+    values |= _by_group(flows, each=each) if flows is not None else {}
+    return values | (_of_completions(completions) if completions is not None else {})
+
+
+def _of_completions(table: pl.DataFrame) -> dict[str, float]:
+    """Metrics of open-loop transfers: of a single group by themselves, of several with their names in front."""
+    alone = table["label"].n_unique() == 1
+    values: dict[str, float] = {}
+    for row in table.iter_rows(named=True):
+        within = row["size_class"] != _ANY_SIZE
+        places = [*([] if alone else [row["label"]]), *([row["size_class"].replace(" ", "-")] if within else [])]
+        for name in _OF_SIZES if within else _OF_TRANSFERS:
+            values[".".join([*places, name])] = math.nan if row[name] is None else float(row[name])
+    return values
 
 
 def _of_flows(flows: pl.DataFrame, *, each: bool) -> dict[str, float]:
@@ -217,7 +248,9 @@ def listed() -> list[tuple[str, str]]:
     >>> dict(listed())["GROUP.share"]
     'share of the goodput of all flows that the traffic group has'
     """
-    helps, of_links = ({column.name: column.help for column in TABLES[name]} for name in ("flows", "links"))
+    helps, of_links, of_transfers = (
+        {column.name: column.help for column in TABLES[name]} for name in ("flows", "links", "completion_times")
+    )
     taken = {name: "largest" if _LARGEST.fullmatch(name) else "mean" for name in (*_OF_FLOWS, *_OF_GROUPS)}
     means = {name: f"{how} over the flows: {helps[name]}" for name, how in taken.items()}
     loss, evenness = (
@@ -230,9 +263,13 @@ def listed() -> list[tuple[str, str]]:
         ("jain", evenness),
         *((name, means[name]) for name in _OF_FLOWS),
         *((name, f"of the busiest link: {of_links[name]}") for name in _OF_LINK),
+        *((name, f"of open-loop transfers; of several groups with GROUP. in front: {of_transfers[name]}")
+          for name in _OF_TRANSFERS),
+        *((f"SIZES.{name}", f"of open-loop transfers of a class of sizes, such as up-to-10-kB: {of_transfers[name]}")
+          for name in _OF_SIZES),
         ("GROUP.goodput_bps", f"of 2 to {MOST_GROUPS} traffic groups: sum over the group's flows"),
         ("GROUP.share", "share of the goodput of all flows that the traffic group has"),
         ("GROUP.jain", f"of the traffic group: {evenness}"),
         ("GROUP.loss", f"of the traffic group: {loss}"),
         *((f"GROUP.{name}", f"of the traffic group: {means[name]}") for name in _OF_GROUPS),
-    ]
+    ]  # fmt: skip

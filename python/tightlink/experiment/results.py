@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tightlink.scenario import Scenario
 
 #: Tables with a few rows for each run.
-SMALL: Final = ("flows", "links", "nodes")
+SMALL: Final = ("flows", "links", "nodes", "completion_times")
 #: Tables of all runs that stand below each other.
 COMPACTED: Final = (*SMALL, "series")
 

@@ -134,16 +134,19 @@ class _Sweep:
         files = [self._store.file(identity) for identity in new]
         tables = tables_of(files, SMALL)
         for table, frame in tables.items():
+            if table == "completion_times" and table not in self._names:
+                continue
             self._tables.setdefault(table, []).append(frame)
         over = [name for name in OVER_TIME if name in self._names]
         totals = {name: summed(table_of(files, name), name, ["identity"]) for name in over}
-        flows, links = (_by_run(tables[table]) for table in ("flows", "links"))
+        flows, links, completions = (_by_run(tables[table]) for table in ("flows", "links", "completion_times"))
         none = tables["flows"].head(0).drop("identity")
         for identity in new:
             over_time = {name: runs[identity,] for name, runs in totals.items() if (identity,) in runs}
             own = None if over_time else flows.get((identity,), none)
             each = of_each_flow(self._tasks[names[identity]][2].scenario)
-            self._metrics[identity] = metrics_of(own, links[identity,], over_time, each=each)
+            times = completions.get((identity,))
+            self._metrics[identity] = metrics_of(own, links[identity,], over_time, each=each, completions=times)
 
     def _further(self) -> list[tuple[Cell, int, int]]:
         """The replications that cells need which are not known well enough."""

@@ -8,7 +8,7 @@ from tightlink import units
 from tightlink.console import rounded
 from tightlink.diagnosis import percent
 from tightlink.plots.labels import grouped, several
-from tightlink.report import charts, delays, diagnosis, over_time, users
+from tightlink.report import charts, delays, diagnosis, over_time, transfers, users
 from tightlink.report import sequence as of_sequence
 from tightlink.report.blocks import Chart, Details, Section, Table
 from tightlink.run import CAPTURE, SIMULATION, TRACE
@@ -54,6 +54,7 @@ def sections(run: Run, *, sequence: str | None = None, between_s: Between = (Non
         *drawn,
         # The answer first, above the picture of it.
         *_why(run),
+        *transfers.sections(run),
         *([over_time.section(run), *delays.sections(run), _totals(run)] if flows else []),
         *users.sections(run),
         _links(run),
@@ -87,7 +88,7 @@ def lead(run: Run) -> str:
     flows = run.flows
     goodput = rounded(float(flows["goodput_bps"].sum()), units.format_rate)
     lost, sent = int(flows["packets_dropped"].sum()), int(flows["packets_sent"].sum())
-    many = f"{several(flows.height, 'flow')}, {ran}"
+    many = f"{transfers.lead(run) or several(flows.height, 'flow')}, {ran}"
     return f"{many}. Goodput {goodput} in all; {grouped(lost)} of {grouped(sent)} packets were lost. {where}"
 
 

@@ -25,6 +25,7 @@ from tightlink.scenario.profiles import PROFILES, Profile
 from tightlink.scenario.protocols import Rto, Tcp, Udp
 from tightlink.scenario.routing import Routing
 from tightlink.scenario.scatter import Scatter
+from tightlink.scenario.size_distribution import SizeDistribution
 from tightlink.scenario.sizes import DatagramSize
 from tightlink.scenario.topologies import (
     TOPOLOGIES,
@@ -37,6 +38,7 @@ from tightlink.scenario.topologies import (
     Spread,
 )
 from tightlink.scenario.traffic import Bulk, Cbr, OnOff, Saturate, Starts, Video
+from tightlink.scenario.transfers import Transfers
 from tightlink.scenario.users import Control, Crowd, File, Interface, LongLived, Patience, Place, Think, Users
 
 __all__ = [
@@ -89,12 +91,14 @@ __all__ = [
     "Saturate",
     "Scatter",
     "Scenario",
+    "SizeDistribution",
     "Spread",
     "Starts",
     "Strict",
     "Tcp",
     "Think",
     "Threshold",
+    "Transfers",
     "Udp",
     "Users",
     "Video",

@@ -17,6 +17,7 @@ from tightlink.scenario.shares import completed
 from tightlink.scenario.table import merged
 from tightlink.scenario.topologies.fat_tree import FatTree
 from tightlink.scenario.traffic import Video
+from tightlink.scenario.transfers import LASTING, PAIRS, Transfers
 from tightlink.scenario.users import Think, Users
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ _SHAPE = 1.5
 #: 256 descriptors are what drivers of network interfaces usually begin with.
 _PROCESSOR: Final = {"per_byte": "0 s", "interrupt": "0 s", "input_ring": "256 packets", "receive": False}
 _VIDEO: Final = ("frames_per_second", "group_of_pictures", "key_frame_ratio", "variation", "spread")
+_SIZE_CLASSES: Final = ["10 kB", "100 kB", "1 MB", "10 MB"]
 _SCATTER: Final = {"start": "0 s", "sizes": {"full": {"size": "1500 B"}}}
 #: Of the tables over time where there are users or scattered datagrams.
 _INTERVAL: Final = "1 s"
@@ -82,12 +84,14 @@ def _node(node: dict[str, Any]) -> dict[str, Any]:
     return {"processor": _PROCESSOR | {key: table for key, table in tables.items() if key in processor}}
 
 
-def _traffic(name: str, flow: Flow | Users | Scatter, profile: Profile, duration: str) -> dict[str, Any]:
+def _traffic(name: str, flow: Flow | Transfers | Users | Scatter, profile: Profile, duration: str) -> dict[str, Any]:
     if isinstance(flow, Users):
         return _users(name, flow, profile)
     if isinstance(flow, Scatter):
         data = _SCATTER | {"stop": duration} | flow.written()
         return data | {"sizes": completed(data["sizes"])}
+    if isinstance(flow, Transfers):
+        return _transfers(name, flow, profile, duration)
     data = {"start": "0 s", "stop": duration} | flow.written()
     if isinstance(data["start"], dict):
         data["start"] = {"first": "0 s"} | data["start"]
@@ -103,6 +107,19 @@ def _traffic(name: str, flow: Flow | Users | Scatter, profile: Profile, duration
     if "sizes" in data:
         return data | {"udp": udp, "sizes": completed(data["sizes"])}
     return data | {"udp": udp if "datagram" in udp else {"payload": profile.udp.payload} | udp}
+
+
+def _transfers(name: str, transfers: Transfers, profile: Profile, duration: str) -> dict[str, Any]:
+    with below(f"traffic.{name}"):
+        written = transfers.written_out().written()
+    data: dict[str, Any] = {"pairs": PAIRS[0], "size_classes": _SIZE_CLASSES} | written
+    if data["pairs"] in LASTING:
+        data = {"together": False} | data
+    if "times" not in data:
+        data = {"spacing": "poisson", "start": "0 s", "stop": duration} | data
+    if isinstance(data["size"], dict) and data["size"].get("distribution") == "pareto":
+        data["size"] = {"shape": _SHAPE} | data["size"]
+    return data | {"tcp": _tcp(name, data.get("tcp", {}), profile)}
 
 
 def _users(name: str, users: Users, profile: Profile) -> dict[str, Any]:

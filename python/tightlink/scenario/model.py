@@ -36,6 +36,7 @@ from tightlink.scenario.routing import Routing
 from tightlink.scenario.table import Table
 from tightlink.scenario.topologies import AnyTopology
 from tightlink.scenario.traffic import Traffic
+from tightlink.scenario.transfers import Transfers
 from tightlink.scenario.values import Name, Period, choice, whole
 
 if TYPE_CHECKING:
@@ -97,6 +98,9 @@ class Scenario(Table):
         if file is not None:
             for topology in self.topology.values():
                 topology.stands_in(Path(file).parent)
+            for traffic in self.traffic.values():
+                if isinstance(traffic, Transfers):
+                    traffic.stands_in(Path(file).parent)
         return self
 
     @property
@@ -162,16 +166,22 @@ class Scenario(Table):
 
     def written_out(self) -> Self:
         """The same scenario with what it reads from other files written out."""
-        tables = {}
-        for name, topology in self.topology.items():
-            with self._placed(), below(f"topology.{name}"):
-                whole = topology.written_out()
-            if whole is not topology:
-                tables[name] = whole.written()
+        reading: list[tuple[str, str, AnyTopology | Transfers]] = [
+            ("topology", name, topology) for name, topology in self.topology.items()
+        ]
+        reading += [("traffic", name, each) for name, each in self.traffic.items() if isinstance(each, Transfers)]
+        tables: dict[str, dict[str, Any]] = {}
+        for key, name, table in reading:
+            with self._placed(), below(f"{key}.{name}"):
+                whole = table.written_out()
+            if whole is not table:
+                tables.setdefault(key, {})[name] = whole.written()
         if not tables:
             return self
         data = self.written()
-        return self.from_dict(data | {"topology": data["topology"] | tables}, file=self._file, changed=self._changed)
+        return self.from_dict(
+            data | {key: data[key] | changed for key, changed in tables.items()}, file=self._file, changed=self._changed
+        )
 
     def to_toml(self) -> str:
         """The scenario as TOML, with what was set and nothing else; what it reads from other files is written out."""

@@ -176,6 +176,10 @@ class Network:
             raise self._unknown(key, name, self.links, "the name of a link")
         return found
 
+    def links_of(self, key: str, name: str) -> list[int]:
+        """All links that the name of a link or of a group means; ``key`` is where it was written."""
+        return [self.link(key, name, index) for index in range(self._size(name.removesuffix(".reverse")))]
+
     def _size(self, name: str) -> int:
         return self.groups.get(name.removesuffix("[*]"), 1) if name.endswith("[*]") else 1
 

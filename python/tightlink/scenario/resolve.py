@@ -22,6 +22,8 @@ from tightlink.scenario.queues import discipline
 from tightlink.scenario.scatter import Scatter
 from tightlink.scenario.scatter_spec import scatter_spec
 from tightlink.scenario.sizes_spec import check_whole
+from tightlink.scenario.transfers import Transfers
+from tightlink.scenario.transfers_spec import transfers_spec
 from tightlink.scenario.transport import has_bdp
 from tightlink.scenario.users import Users
 from tightlink.scenario.users_spec import users_spec
@@ -58,7 +60,7 @@ def filled(tables: dict[str, Any]) -> dict[str, Any]:
         ScenarioError: There is no such product.
     """
     if (
-        "routing" not in tables
+        not tables.keys() & {"routing", "transfers"}
         and not any(map(_depends_on_others, tables["links"]))
         and not any(has_bdp(flow["transport"]["tcp"]) for flow in tables["flows"] if "tcp" in flow["transport"])
     ):
@@ -91,12 +93,15 @@ def relative(scenario: Scenario, network: Network) -> dict[str, Any]:
     flows: list[dict[str, Any]] = []
     users: list[dict[str, Any]] = []
     scatter: list[dict[str, Any]] = []
+    transfers: list[dict[str, Any]] = []
     for name, traffic in scenario.traffic.items():
         match traffic:
             case Users():
                 users.append(users_spec(name, traffic, network, profile, duration))
             case Scatter():
                 scatter.append(scatter_spec(name, traffic, network, duration))
+            case Transfers():
+                transfers.append(transfers_spec(name, traffic, network, profile, duration))
             case _:
                 flows += flow_specs(name, traffic, network, profile, duration)
     if not scenario.traffic:
@@ -104,7 +109,8 @@ def relative(scenario: Scenario, network: Network) -> dict[str, Any]:
     paths = _Paths(network)
     _check_mtus(scenario, flows, network, paths)
     _check_saturated(flows, network, paths)
-    check_classes(((f"{hop.key}.queue", discipline(given(hop.wire.queue)).classes()) for hop in network.hops), flows)
+    check_classes(((f"{hop.key}.queue", discipline(given(hop.wire.queue)).classes()) for hop in network.hops),
+                  [*flows, *(group["flow"] for group in transfers)])  # fmt: skip
     return {
         "profile": profile.name,
         "duration_s": duration,
@@ -119,6 +125,7 @@ def relative(scenario: Scenario, network: Network) -> dict[str, Any]:
         "flows": flows,
         "users": users,
         "scatter": scatter,
+        **({"transfers": transfers} if transfers else {}),
         "observe": _observe(scenario, duration),
         **({} if scenario.routing is None else scenario.routing.spec()),
     }

@@ -11,9 +11,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import model_validator
 
+from tightlink.scenario.endpoints import Endpoints
 from tightlink.scenario.sizes import DatagramSize, check_sizes
 from tightlink.scenario.table import Table
-from tightlink.scenario.users import Routers
 from tightlink.scenario.values import Delay, Name, PacketRate, Period, choice
 
 
@@ -28,7 +28,7 @@ class Scatter(Table):
     """
 
     kind: Annotated[Literal["scatter"], choice("scatter")] = "scatter"
-    at: Routers
+    at: Endpoints
     """The nodes that send and receive: a group such as "net.router[*]", or a list."""
     rate: PacketRate
     """What each of them sends, in the mean."""

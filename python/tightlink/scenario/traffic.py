@@ -7,17 +7,17 @@ Example:
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag, model_validator
+from pydantic import Discriminator, Field, StrictBool, Tag, model_validator
 
 from tightlink.scenario.dscp import Dscp
-from tightlink.scenario.endpoints import Endpoint
+from tightlink.scenario.endpoints import Endpoint, LinkName
 from tightlink.scenario.protocols import Tcp, Udp
 from tightlink.scenario.scatter import Scatter
 from tightlink.scenario.sizes import DatagramSize, check_sizes
-from tightlink.scenario.table import NAME, Table, known_kind, tag_of_kind, wrong
+from tightlink.scenario.table import Table, known_kind, tag_of_kind, wrong
+from tightlink.scenario.transfers import Transfers
 from tightlink.scenario.users import Users
 from tightlink.scenario.values import Amount, Delay, Name, Period, Rate, choice, number, whole
 
@@ -27,7 +27,6 @@ _LARGEST_RATIO: Final = 1000.0
 _LARGEST_VARIATION: Final = 10.0
 _LARGEST_GROUP: Final = 10_000
 _MOST_FRAMES: Final = 10_000.0
-_LINK_NAME: Final = re.compile(rf"{NAME.pattern}(\.{NAME.pattern}(\[(\d+|\*)\])?)?(\.reverse)?", re.ASCII)
 
 
 class Starts(Table):
@@ -51,13 +50,7 @@ Start = Annotated[
 ]
 
 
-def _check_link_name(name: object) -> str:
-    if not isinstance(name, str) or _LINK_NAME.fullmatch(name) is None:
-        raise wrong('the name of a link, such as "bottleneck" or "net.access_left[*]"', value=name)
-    return name
-
-
-PathLinks = Annotated[list[Annotated[str, BeforeValidator(_check_link_name)]], Field(min_length=1)]
+PathLinks = Annotated[list[LinkName], Field(min_length=1)]
 Flows = Annotated[int, whole(1, _MOST_FLOWS, f"a whole number of flows from 1 to {_MOST_FLOWS}")]
 
 
@@ -246,12 +239,13 @@ class Video(Flow):
 
 
 #: Every kind of traffic. A new kind is one class, one entry here and its part in resolve.py.
-KINDS: Final[dict[str, type[Flow | Users | Scatter]]] = {
+KINDS: Final[dict[str, type[Flow | Transfers | Users | Scatter]]] = {
     "bulk": Bulk,
     "saturate": Saturate,
     "cbr": Cbr,
     "on-off": OnOff,
     "video": Video,
+    "transfers": Transfers,
     "users": Users,
     "scatter": Scatter,
 }
@@ -262,6 +256,7 @@ Traffic = Annotated[
     | Annotated[Cbr, Tag("<cbr>")]
     | Annotated[OnOff, Tag("<on-off>")]
     | Annotated[Video, Tag("<video>")]
+    | Annotated[Transfers, Tag("<transfers>")]
     | Annotated[Users, Tag("<users>")]
     | Annotated[Scatter, Tag("<scatter>")],
     Discriminator(tag_of_kind),

@@ -14,6 +14,7 @@ from tightlink.scenario.values import UNLIMITED
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tightlink.scenario.network import Network
     from tightlink.scenario.profiles import Profile
     from tightlink.scenario.protocols import Rto, Tcp, Udp
     from tightlink.scenario.sizes import DatagramSize
@@ -50,6 +51,26 @@ def tcp_spec(key: str, tcp: Tcp, profile: Profile) -> dict[str, Any]:
         "pacing": given(tcp.pacing),
         "ecn": given(tcp.ecn),
     }
+
+
+def check_mtu(key: str, tcp: Tcp, spec: Mapping[str, Any], network: Network) -> None:
+    """An error where the full segments of connections between any nodes do not fit into the smallest MTU of a link.
+
+    Args:
+        key: Dotted path of the table, for errors.
+        tcp: The table with every default filled in.
+        spec: What `tcp_spec` made of it.
+        network: Through which they go.
+    """
+    smallest = min((hop for hop in network.hops if hop.mtu is not None), key=lambda hop: hop.mtu or 0, default=None)
+    if smallest is None or smallest.mtu is None or spec["payload_bytes"] + spec["header_bytes"] <= smallest.mtu:
+        return
+    raise ScenarioError(
+        f"at most {smallest.mtu - spec['header_bytes']} B, as headers of {spec['header_bytes']} B come on top and link "
+        f"{smallest.name} has an MTU of {smallest.mtu} B",
+        key=f"{key}.payload",
+        value=tcp.payload,
+    )
 
 
 def udp_spec(key: str, udp: Udp, sizes: Mapping[str, DatagramSize] | None, profile: Profile) -> dict[str, Any]:

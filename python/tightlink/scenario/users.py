@@ -17,7 +17,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from tightlink.scenario.endpoints import Endpoint
+from tightlink.scenario.endpoints import Endpoints
 from tightlink.scenario.links import NodeName
 from tightlink.scenario.protocols import Tcp
 from tightlink.scenario.shares import check_shares
@@ -48,21 +48,13 @@ _STEEPEST: Final = 1e6
 Shape = Annotated[float, number(lambda value: 1 < value < _STEEPEST, "a number above 1, such as 1.5")]
 
 
-def _one_or_each(value: object) -> str:
-    return "<each>" if isinstance(value, list | tuple) else "<one>"
-
-
-Routers = Annotated[
-    Annotated[Endpoint, Tag("<one>")] | Annotated[list[Endpoint], Field(min_length=1), Tag("<each>")],
-    Discriminator(_one_or_each),
-]
 Hosts = Annotated[int, whole(0, _MOST_HOSTS, f"a whole number from 0 to {_MOST_HOSTS}")]
 
 
 class Place(Table):
     """A class of routers behind which users live: each of them has this many."""
 
-    at: Routers
+    at: Endpoints
     """The routers: a node, a group such as "net.fast[*]", or a list of them."""
     sources: Hosts = 0
     """Sources behind each of these routers (default 0)."""
@@ -137,7 +129,7 @@ class Patience(Table):
 class Crowd(Table):
     """A time and a place of heavy traffic: there and then, some transfers are of a very large file."""
 
-    at: Routers
+    at: Endpoints
     """The routers whose sources take part."""
     start: Delay
     """When it begins."""

@@ -10,7 +10,7 @@ from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.scenario.congestion import congestion_spec, control_name, works_with
 from tightlink.scenario.network import given
 from tightlink.scenario.paths import cut_off
-from tightlink.scenario.transport import has_bdp, tcp_spec
+from tightlink.scenario.transport import check_mtu, has_bdp, tcp_spec
 from tightlink.scenario.users import Think
 from tightlink.scenario.values import line_rate
 
@@ -44,7 +44,7 @@ def users_spec(name: str, users: Users, network: Network, profile: Profile, dura
     key = f"traffic.{name}"
     sites = _sites(key, users, network)
     tcp, controls = _transport(key, users, profile)
-    _check_mtu(key, users, tcp, network)
+    check_mtu(f"{key}.tcp", given(users.tcp), tcp, network)
     payload = tcp["payload_bytes"]
     scene = _Scene(network, sites, duration)
     patience, crowd = users.patience, users.crowd
@@ -145,18 +145,6 @@ def _transport(key: str, users: Users, profile: Profile) -> tuple[dict[str, Any]
             expected = f"a congestion control that works with recovery {spec['recovery']}"
             raise ScenarioError(expected, key=place, value=control_name(congestion))
     return spec, controls
-
-
-def _check_mtu(key: str, users: Users, tcp: dict[str, Any], network: Network) -> None:
-    smallest = min((hop for hop in network.hops if hop.mtu is not None), key=lambda hop: hop.mtu or 0, default=None)
-    if smallest is None or smallest.mtu is None or tcp["payload_bytes"] + tcp["header_bytes"] <= smallest.mtu:
-        return
-    raise ScenarioError(
-        f"at most {smallest.mtu - tcp['header_bytes']} B, as headers of {tcp['header_bytes']} B come on top and link "
-        f"{smallest.name} has an MTU of {smallest.mtu} B",
-        key=f"{key}.tcp.payload",
-        value=given(users.tcp).payload,
-    )
 
 
 def _think(users: Users) -> dict[str, Any]:

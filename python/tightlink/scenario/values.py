@@ -83,6 +83,7 @@ LONGEST_TIME: Final = 1e9
 #: Rates in bit/s or in packets/s. Slower ones would stop the clock.
 SLOWEST: Final = 1
 FASTEST: Final = 1e18
+_LARGEST_LOAD: Final = 100
 _MOST_BYTES = 2**31 - 1
 MOST_PACKETS: Final = 2**31 - 1
 #: The smallest packet that every link must carry whole (RFC 791).
@@ -106,6 +107,11 @@ PacketRate = Annotated[
     _quantity(units.PACKET_RATE, smallest=(_SLOWEST_PACKETS,), largest=FASTEST),
     _schema("10 packets/s", "8 packets/ms"),
 ]
+ArrivalRate = Annotated[
+    str,
+    _quantity(units.ARRIVAL_RATE, smallest=("0.000001 transfers/s",), largest=FASTEST),
+    _schema("100 transfers/s", "2 transfers/ms"),
+]
 Delay = Annotated[str, _quantity(units.TIME, zero=True, largest=LONGEST_TIME), _schema("10 ms", "5 us")]
 PropagationDelay = Annotated[str, _quantity(units.DELAY, zero=True, largest=LONGEST_TIME), _schema("10 ms", "5 us")]
 Period = Annotated[
@@ -114,6 +120,7 @@ Period = Annotated[
 Size = Annotated[str, _quantity(units.SIZE, largest=_MOST_BYTES), _schema("1000 B", "1460 B")]
 Overhead = Annotated[str, _quantity(units.SIZE, zero=True, largest=_MOST_BYTES), _schema("38 B")]
 Amount = Annotated[str, _quantity(units.SIZE, largest=2**63 - 1), _schema("10 MB", "64 KiB")]
+SizePoint = Annotated[str, _quantity(units.SIZE, zero=True, largest=2**53), _schema("10 kB", "1 MB")]
 FileSize = Annotated[str, _quantity(units.PACKETS, units.SIZE, largest=2**53), _schema("50 packets", "75 kB")]
 Mtu = Annotated[str, _quantity(units.SIZE, smallest=(_SMALLEST_MTU,), largest=_MOST_BYTES), _schema("1500 B")]
 Window = Annotated[
@@ -162,6 +169,30 @@ Fraction = Annotated[
     BeforeValidator(_check_fraction),
     WithJsonSchema(
         {"anyOf": [{"type": "number", "minimum": 0, "maximum": 1}, {"type": "string"}], "examples": [0.01, "1 %"]}
+    ),
+]
+
+
+def _check_load(value: object) -> float:
+    expected = f'a share above 0 and up to {_LARGEST_LOAD}, or such as "50 %"'
+    try:
+        number = units.fraction(value)
+    except ScenarioError as error:
+        raise wrong(expected, value=value, suggestion=error.suggestion) from None
+    if not 0 < number <= _LARGEST_LOAD:
+        raise wrong(expected, value=value)
+    return number
+
+
+#: A share of a rate, which may be offered more than it carries.
+Load = Annotated[
+    float | str,
+    BeforeValidator(_check_load),
+    WithJsonSchema(
+        {
+            "anyOf": [{"type": "number", "exclusiveMinimum": 0, "maximum": _LARGEST_LOAD}, {"type": "string"}],
+            "examples": [0.5, "50 %"],
+        }
     ),
 ]
 

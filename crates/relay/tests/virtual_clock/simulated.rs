@@ -226,6 +226,7 @@ pub fn simulate(given: &Given) -> Simulated {
         flows: given.streams.iter().enumerate().map(flow).collect(),
         users: Vec::new(),
         scatter: Vec::new(),
+        transfers: Vec::new(),
         observe: ObserveSpec { interval_s: None, transport: false, flows: ObserveFlows::Each, periods: Vec::new() },
     };
     let mut records = Vec::new();

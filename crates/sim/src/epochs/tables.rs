@@ -23,14 +23,8 @@ impl EpochSimulation<'_> {
     /// All tables of the run, with their names.
     #[must_use]
     pub fn tables(&self) -> Vec<(&'static str, Table)> {
-        let mut tables = Vec::new();
-        if !self.scenario.flows.is_empty() {
-            tables.push(("flows", tables::flows(self)));
-        }
-        tables.push(("links", tables::links(self)));
-        if self.scenario.users.is_empty() && self.scenario.scatter.is_empty() {
-            tables.push(("nodes", tables::nodes(self)));
-        }
+        let mut tables =
+            if self.scenario.flows.is_empty() { vec![("links", tables::links(self))] } else { tables::totals(self) };
         tables.extend(tables::series(self).map(|series| ("series", series)));
         let counted = self.counted();
         if !self.groups.is_empty() {

@@ -34,7 +34,7 @@ impl<P: Probe> Simulation<'_, P> {
         let Some(mut sampler) = self.sampler.take() else { return };
         self.fabric.sample_gates(now.time);
         if P::LOOKS {
-            (0..self.scenario.flows.len() as u32).for_each(|flow| self.look_at_source(flow, now.time));
+            (0..self.scenario.single_flows() as u32).for_each(|flow| self.look_at_source(flow, now.time));
         }
         for node in 0..self.fabric.nodes.list.len() {
             self.sample_processor(now.time.seconds(), node, &mut sampler);
@@ -74,7 +74,7 @@ impl<P: Probe> Simulation<'_, P> {
     /// Takes all samples that precede `until` and were not taken, of a run that goes no further.
     pub fn sample_rest(&mut self, until: Time) {
         self.fabric.sample_links(until);
-        for flow in 0..self.scenario.flows.len() as u32 {
+        for flow in 0..self.scenario.single_flows() as u32 {
             self.sample_before(flow, End::Sender, until);
             self.sample_before(flow, End::Receiver, until);
         }
@@ -91,7 +91,7 @@ impl<P: Probe> Simulation<'_, P> {
 
     fn sample_processor(&mut self, time_s: f64, index: usize, sampler: &mut Sampler) {
         let processor = &mut self.fabric.nodes.list[index].processor;
-        let entity = (self.fabric.links.len() + self.scenario.flows.len() + index) as u32;
+        let entity = (self.fabric.links.len() + self.scenario.single_flows() + index) as u32;
         let (busy_s, reading) = processor.look(time_s);
         let dropped = processor.totals().packets_dropped;
         let (busy_before_s, dropped_before) = std::mem::replace(&mut sampler.nodes[index], (busy_s, dropped));

@@ -26,6 +26,7 @@ pub fn scenario(profile: Profile, duration_s: f64, nodes: u32) -> Scenario {
         flows: Vec::new(),
         users: Vec::new(),
         scatter: Vec::new(),
+        transfers: Vec::new(),
         observe: ObserveSpec { interval_s: None, transport: false, flows: ObserveFlows::Each, periods: Vec::new() },
     }
 }

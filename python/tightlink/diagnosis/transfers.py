@@ -1,0 +1,62 @@
+"""The diagnosis of open-loop transfers: how much longer they take than on an empty path, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.diagnosis.answers import Diagnosis
+from tightlink.diagnosis.traffic import cause_of, longest_wait
+from tightlink.diagnosis.words import percent, times
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tightlink.run import Run
+
+#: Shares of the transfers' time below this are not worth a word.
+_LITTLE: Final = 0.1
+_SPENT: Final = {
+    "limited_by_handshake": "connecting",
+    "limited_by_application": "with nothing to send",
+    "limited_by_receiver_window": "at the receiver's window",
+    "limited_by_network": "at a saturated path",
+    "limited_by_pacing": "at the pacing timer",
+    "limited_by_sender_rate": "at the sender's interface",
+    "limited_by_congestion_window": "at the congestion window",
+}
+
+
+def of_transfers(run: Run, rows: Sequence[Mapping[str, Any]]) -> list[Diagnosis]:
+    """What bounds the transfers of a run, group by group.
+
+    Args:
+        run: A run of a scenario with open-loop transfers.
+        rows: Those of the table ``flows`` that are of such groups.
+    """
+    links = run.table("links").sort("utilization", descending=True, nulls_last=True, maintain_order=True)
+    whole = {row["label"]: row for row in run.completion_times.iter_rows(named=True) if row["size_class"] == "all"}
+    found = []
+    for row in rows:
+        cause = cause_of(links)
+        network = f"{cause.text[:1].upper()}{cause.text[1:]}. {longest_wait(links)}"
+        text = f"{_said(whole[row['label']])}{_spent(row)}. {network}"
+        found.append(Diagnosis((row["label"],), (cause,), None, (), text))
+    return found
+
+
+def _said(row: Mapping[str, Any]) -> str:
+    """How many were complete, and how much longer they took than on an empty path."""
+    done = row["transfers"] - row["unfinished"]
+    said = f"{done} of {row['transfers']} transfers were complete at the end"
+    if not done:
+        return said
+    median, p99 = (times(row[f"slowdown_{name}"]) for name in ("p50", "p99"))
+    return f"{said}; they took {median} times as long as on an empty path in the median, {p99} times at 99 %"
+
+
+def _spent(row: Mapping[str, Any]) -> str:
+    """What the time of all of them together was spent on."""
+    shares = {words: row[name] or 0.0 for name, words in _SPENT.items()}
+    told = [f"{percent(share)} {words}" for words, share in sorted(shares.items(), key=lambda item: -item[1])
+            if share >= _LITTLE]  # fmt: skip
+    return f"; of their time they spent {', '.join(told)}" if told else ""

@@ -1,0 +1,122 @@
+"""What a report says of open-loop transfers: slowdown over size, completion times by class of sizes."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from tightlink.diagnosis.words import times
+from tightlink.plots.labels import grouped, several
+from tightlink.report import charts
+from tightlink.report.blocks import Chart, Section, Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tightlink.run import Run
+
+#: Points that are drawn; of more, so many by chance.
+_MOST_POINTS: Final = 2000
+#: Groups of transfers of similar size of which quantiles are taken, and how many a group holds at least.
+_MOST_GROUPS: Final = 20
+_FEWEST_WITHIN: Final = 100
+_SHOWN: Final = (
+    *("size_class", "transfers", "unfinished", "completion_p50_s", "completion_p95_s", "completion_p99_s"),
+    *("slowdown_mean", "slowdown_p50", "slowdown_p95", "slowdown_p99"),
+)
+_QUANTILES: Final = {"median": 0.5, "p95": 0.95, "p99": 0.99}
+
+
+def sections(run: Run) -> list[Section]:
+    """Completion times and slowdowns; nothing of runs without open-loop transfers."""
+    if "completions" not in run.tables:
+        return []
+    found = run.completions
+    labels = found["label"].unique(maintain_order=True).to_list()
+    made = []
+    for label in labels:
+        title = "Transfers" if len(labels) == 1 else f"Transfers {label}"
+        each = found.filter(found["label"] == label)
+        classes = run.completion_times.filter(run.completion_times["label"] == label)
+        made.append(Section(title, _said(classes), [*_charts(each), _table(classes)]))
+    return made
+
+
+def lead(run: Run) -> str | None:
+    """How many transfers and other flows there were; nothing of runs without open-loop transfers."""
+    if "completions" not in run.tables:
+        return None
+    others = run.flows.height - run.completion_times["label"].n_unique()
+    counted = several(run.completions.height, "transfer")
+    return f"{counted} and {several(others, 'flow')}" if others > 0 else counted
+
+
+def _said(classes: pl.DataFrame) -> str:
+    whole = classes.row(0, named=True)
+    said = (
+        f"{grouped(whole['transfers'] - whole['unfinished'])} of {grouped(whole['transfers'])} transfers were complete"
+    )
+    if whole["slowdown_p50"] is None:
+        return f"{said} at the end."
+    took = f"they took {times(whole['slowdown_p50'])} times as long as on an empty path in the median"
+    return f"{said} at the end; {took}, and {times(whole['slowdown_p99'])} times at 99 %."
+
+
+def _charts(each: pl.DataFrame) -> list[Chart]:
+    import polars as pl
+
+    done = each.drop_nulls("slowdown").select("from", "to", size_bytes=pl.col("bytes"), slowdown=pl.col("slowdown"))
+    if not done.height:
+        return []
+    shown = done if done.height <= _MOST_POINTS else done.sample(_MOST_POINTS, seed=0)
+    caption = "Completion time over that on an empty path, by size."
+    if shown.height < done.height:
+        caption += f" {grouped(shown.height)} of {grouped(done.height)} transfers."
+    curves = _quantiles(done)
+    if curves is not None:
+        caption += f" Lines: {', '.join(_QUANTILES)} of transfers of similar size."
+    chart = charts.points(
+        shown, "size_bytes", "slowdown", curves=curves, curve=None if curves is None else "share", x_scale="log",
+        y_scale="log", x_title="size (B)", y_title="slowdown",
+    )  # fmt: skip
+    spread = each.select(
+        "completion_s",
+        sizes=pl.col("bytes").log10().floor().cast(pl.Int64).map_elements(_decade, return_dtype=pl.String),
+    )
+    cdf = charts.distribution(spread.sort("completion_s"), "completion_s", by="sizes", censored=True, x_scale="log")
+    return [
+        Chart(chart, caption),
+        Chart(cdf, "Share of all transfers that were complete after so long, by the power of ten of their size."),
+    ]
+
+
+def _decade(power: int) -> str:
+    unit, scale = next((unit, 3 * place) for place, unit in reversed(list(enumerate(("B", "kB", "MB", "GB", "TB")))) if
+                       power >= 3 * place)  # fmt: skip
+    return f"{10 ** (power - scale)} {unit} and more"
+
+
+def _quantiles(done: pl.DataFrame) -> pl.DataFrame | None:
+    """Quantiles of the slowdown in groups of similar size, equally many in each; nothing where sizes are alike."""
+    import polars as pl
+
+    groups = min(_MOST_GROUPS, done.height // _FEWEST_WITHIN)
+    if groups < 2 or done["size_bytes"].n_unique() < 2:  # noqa: PLR2004
+        return None
+    ranked = done.sort("size_bytes").with_row_index("rank")
+    place = (pl.col("rank") * groups) // done.height
+    # Transfers of one size stay together.
+    ranked = ranked.with_columns(group=place.min().over("size_bytes"))
+    size = pl.col("size_bytes").log10().mean().map_elements(lambda power: math.pow(10, power), return_dtype=pl.Float64)
+    parts = [
+        ranked.group_by("group").agg(size.alias("size_bytes"), pl.col("slowdown").quantile(share, "nearest"))
+        .sort("group").select("size_bytes", "slowdown", share=pl.lit(name))
+        for name, share in _QUANTILES.items()
+    ]  # fmt: skip
+    curves = pl.concat(parts)
+    return curves if curves["size_bytes"].n_unique() > 1 else None
+
+
+def _table(classes: pl.DataFrame) -> Table:
+    shown = classes.filter((classes["transfers"] > 0) | (classes["size_class"] == "all")).select(_SHOWN)
+    return Table(shown, "By size; transfers that were not complete at the end are counted, and in no mean or quantile.")

@@ -1,0 +1,138 @@
+"""Open-loop transfers: they arrive whether or not earlier ones are done, as requests in a data centre do.
+
+Example:
+    >>> Transfers(from_="net.host[*]", to="net.host[*]", load=0.4, of="net.host_link[*]", size="100kB").size
+    '100 kB'
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
+
+from pydantic import AfterValidator, Discriminator, Field, StrictBool, Tag, model_validator
+
+from tightlink import units
+from tightlink.scenario.dscp import Dscp
+from tightlink.scenario.endpoints import Endpoints, LinkName
+from tightlink.scenario.protocols import Tcp
+from tightlink.scenario.size_distribution import SizeDistribution
+from tightlink.scenario.table import Table, wrong
+from tightlink.scenario.values import Amount, ArrivalRate, Delay, Load, Period, choice, whole
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: More are not drawn for one group.
+MOST_TRANSFERS: Final = 200_000
+#: What `pairs` may be, and which of them can be together.
+PAIRS: Final = ("random", "permutation", "matched", "incast")
+LASTING: Final = ("permutation", "matched")
+
+
+def _check_rising(times: list[str], what: str) -> list[str]:
+    for place, (before, after) in enumerate(pairwise(times), 1):
+        if units.parse(before, units.TIME, units.SIZE)[1].exact > units.parse(after, units.TIME, units.SIZE)[1].exact:
+            raise wrong(f"{what}: {after} comes after {before}", key=None, value=times[place])
+    return times
+
+
+def _check_times(times: list[str]) -> list[str]:
+    return _check_rising(times, "times that do not fall")
+
+
+def _check_classes(sizes: list[str]) -> list[str]:
+    if len(set(map(units.size, sizes))) < len(sizes):
+        raise wrong("sizes that differ", value=sizes)
+    return _check_rising(sizes, "sizes that rise")
+
+
+def _form_of_size(value: object) -> str:
+    return "<distribution>" if isinstance(value, dict | SizeDistribution) else "<size>"
+
+
+TransferSize = Annotated[
+    Annotated[Amount, Tag("<size>")] | Annotated[SizeDistribution, Tag("<distribution>")],
+    Discriminator(_form_of_size),
+]
+
+
+class Transfers(Table):
+    """Transfers that start at times of their own, each a TCP connection with a number of bytes.
+
+    How long each takes, and how much longer than on an empty path, is in the tables ``completions`` and
+    ``completion_times``; the table ``flows`` has one row for all of them.
+
+    Raises:
+        ScenarioError: A value is out of its range or lacks its unit, or a key is unknown or has no
+            effect.
+    """
+
+    kind: Annotated[Literal["transfers"], choice("transfers")] = "transfers"
+    from_: Endpoints = Field(validation_alias="from", serialization_alias="from")
+    """The nodes that send: a node, a group such as "net.host[*]", or a list of them."""
+    to: Endpoints
+    """The nodes that receive; a node never sends to itself."""
+    pairs: Annotated[str, choice(*PAIRS)] | None = None
+    """Who sends to whom: any sender to any receiver (random), each sender to a receiver of its own, by chance
+    (permutation), sender i to receiver i (matched), or many senders to one receiver at once (incast)
+    (default random)."""
+    together: StrictBool | None = None
+    """Whether at each arrival all pairs of a permutation, or all that are matched, start a transfer (default: one of
+    them does, by chance)."""
+    senders: Annotated[int, whole(1, MOST_TRANSFERS, f"a whole number from 1 to {MOST_TRANSFERS}")] | None = None
+    """Senders of an incast, drawn for each (default: all)."""
+    load: Load | None = None
+    """Application bytes that arrive, as a share of the rate of the links ``of``; headers come on top."""
+    of: LinkName | None = None
+    """The link, or the links of a group such as "net.host_link[*]", by whose rate ``load`` is a share."""
+    arrivals: ArrivalRate | None = None
+    """Arrivals per second; instead of ``load``."""
+    times: Annotated[list[Delay], Field(min_length=1), AfterValidator(_check_times)] | None = None
+    """When transfers arrive; instead of ``load`` and ``arrivals``."""
+    spacing: Annotated[str, choice("poisson", "fixed")] | None = None
+    """Arrivals at random (poisson), or evenly spaced (fixed) (default poisson)."""
+    size: TransferSize
+    """Application bytes of each transfer, or { distribution, mean }, or { file } of a CDF."""
+    size_classes: Annotated[list[Amount], Field(min_length=1), AfterValidator(_check_classes)] | None = None
+    """Sizes between which completion times are summed up (default: 10 kB, 100 kB, 1 MB, 10 MB)."""
+    start: Delay | None = None
+    """When arrivals begin (default "0 s")."""
+    stop: Period | None = None
+    """When arrivals end (default: the duration); transfers that have begun go on."""
+    dscp: Dscp | None = None
+    """Class of its packets, and of those that answer them, for queues that tell classes apart (default CS0)."""
+    tcp: Tcp | None = None
+    """What carries it."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        rates = [key for key in ("load", "arrivals", "times") if getattr(self, key) is not None]
+        if not rates:
+            raise wrong('a load such as 0.5, arrivals such as "100 transfers/s", or times', key="load")
+        if len(rates) > 1:
+            raise wrong(f"either {rates[0]} or {rates[1]}, not both", key=rates[1], value=getattr(self, rates[1]))
+        if (self.load is None) != (self.of is None):
+            if self.load is None:
+                raise wrong("nothing here without load", key="of", value=self.of)
+            raise wrong('the link of whose rate load is a share, such as "net.host_link[*]"', key="of")
+        for key in ("spacing", "start", "stop") if self.times is not None else ():
+            if (value := getattr(self, key)) is not None:
+                raise wrong("nothing here, as times says when transfers start", key=key, value=value)
+        pairs = self.pairs or PAIRS[0]
+        if self.together is not None and pairs not in LASTING:
+            raise wrong(f'nothing here with pairs = "{pairs}"', key="together", value=self.together)
+        if self.senders is not None and pairs != "incast":
+            raise wrong('nothing here without pairs = "incast"', key="senders", value=self.senders)
+        return self
+
+    def stands_in(self, folder: Path) -> None:
+        """Says which folder the name of a file of sizes is relative to."""
+        if isinstance(self.size, SizeDistribution):
+            self.size.stands_in(folder)
+
+    def written_out(self) -> Self:
+        """The same with the points of a file of sizes written out."""
+        if not isinstance(self.size, SizeDistribution) or self.size.file is None:
+            return self
+        return self.model_copy(update={"size": self.size.written_out()})
