@@ -14,7 +14,7 @@ from tightlink.analysis import measurements, regimes
 from tightlink.analysis.estimates import Bracket
 from tightlink.report import charts
 from tightlink.studies.router_response import STUDY
-from tightlink.studies.router_response.observe.response import measured
+from tightlink.studies.router_response.observe.probes import measured
 from tightlink.studies.router_response.setup import costs, document, network, variants, video
 from tightlink.studies.router_response.setup.network import DOCUMENTED
 from tightlink.studies.running import study

@@ -18,22 +18,19 @@ from __future__ import annotations
 
 import random
 import statistics
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal
+from pathlib import Path
+from typing import Final, Literal
 
 from tightlink.errors import TightlinkError
 from tightlink.experiment.campaign import Failed, Work, attempt
 from tightlink.experiment.engines import Threads
 from tightlink.experiment.precision import median_is_firm
 from tightlink.run import Framed, Run, open_run
+from tightlink.scenario import Scenario
 from tightlink.studies.words import percent
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from tightlink.scenario import Scenario
 
 #: A machine that is busy for a moment is asked again.
 _TRIES: Final = 3

@@ -12,34 +12,27 @@ Example:
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import tempfile
 import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.errors import ScenarioError
-from tightlink.studies.evaluation.observe import observe
+from tightlink.experiment.progress import ExperimentProgress
+from tightlink.studies.evaluation.observe import Evaluation, observe
 from tightlink.studies.evaluation.report import report
-from tightlink.studies.evaluation.setup.controls import controls, listed
-from tightlink.studies.evaluation.setup.disciplines import disciplines
-from tightlink.studies.evaluation.setup.pack import chosen
+from tightlink.studies.evaluation.setup.controls import Given, controls, listed
+from tightlink.studies.evaluation.setup.disciplines import GivenQueue, disciplines
+from tightlink.studies.evaluation.setup.pack import Kind, Subject, Test, chosen
 from tightlink.studies.evaluation.setup.trials import trials
 from tightlink.studies.running import study
 from tightlink.studies.study import Study
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from tightlink.experiment.progress import ExperimentProgress
-    from tightlink.studies.evaluation.observe import Evaluation
-    from tightlink.studies.evaluation.setup.controls import Given
-    from tightlink.studies.evaluation.setup.disciplines import GivenQueue
-    from tightlink.studies.evaluation.setup.pack import Kind, Subject, Test
 
 #: Standard TCP (RFC 5681), the default of most systems (RFC 9438), and what does not wait for losses.
 _CONTROLS: Final = ("reno", "cubic", "bbr")

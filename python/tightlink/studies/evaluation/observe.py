@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from tightlink.experiment.precision import half_width
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from tightlink.run import Run
-    from tightlink.studies.evaluation.setup.pack import Headline, Kind, Subject, Test
-    from tightlink.studies.evaluation.setup.trials import Trial
+from tightlink.run import Run
+from tightlink.studies.evaluation.setup.pack import Headline, Kind, Subject, Test
+from tightlink.studies.evaluation.setup.trials import Trial
 
 _MEASURES: Any = {
     "test": pl.String, "setting": pl.String, "seed": pl.Int64, "measure": pl.String,

@@ -11,28 +11,23 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+import altair as alt
 import polars as pl
 
+from tightlink.experiment.claims import Claim
 from tightlink.experiment.execute import Task
 from tightlink.report import Row, Section, Table, Text, charts
+from tightlink.run import Run
 from tightlink.scenario import Bulk, Scenario, Tcp
 from tightlink.studies.live import Measurement, machine
 from tightlink.studies.one_flow.observe.cases import Measured, measure
 from tightlink.studies.one_flow.setup import CASES, RECEIVER, SENDER, START_S, STOP_S, Case, link
 from tightlink.studies.study import Report
 from tightlink.studies.words import percent
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import altair as alt
-
-    from tightlink.experiment.claims import Claim
-    from tightlink.run import Run
-
 
 #: IP 20, TCP 20 and timestamps 12: what Linux adds where ns-2 adds 40.
 _HEADER_BYTES: Final = 52

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -12,14 +13,17 @@ from tightlink.analysis.bulk_cells import cell, table
 from tightlink.analysis.bulk_path import GROUP, BulkPath
 from tightlink.experiment.metrics import metrics
 from tightlink.reduce import largest, mean_of, median_of, smallest
-from tightlink.studies.bulk_throughput.setup.paths import CALTECH, DARESBURY, IN2P3, KILOBYTES, LBNL, SITES, WINDOWS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from tightlink.run import Run
-    from tightlink.studies.bulk_throughput.setup.paths import Place
-
+from tightlink.run import Run
+from tightlink.studies.bulk_throughput.setup.paths import (
+    CALTECH,
+    DARESBURY,
+    IN2P3,
+    KILOBYTES,
+    LBNL,
+    SITES,
+    WINDOWS,
+    Place,
+)
 
 _BITS: Final = 8
 

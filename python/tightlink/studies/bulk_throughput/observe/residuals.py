@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, pstdev
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import polars as pl
 
 from tightlink.analysis.residuals import agreement, share_within
 from tightlink.reduce import mean_of, median_of
+from tightlink.run import Run
 from tightlink.studies.bulk_throughput.observe.grids import acked_packets
 from tightlink.studies.bulk_throughput.observe.linux import points
 from tightlink.studies.bulk_throughput.setup.linux import CROSS, UNKNOWNS, Unknown
@@ -26,12 +28,6 @@ from tightlink.studies.bulk_throughput.setup.paths import (
     Alternative,
     Place,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tightlink.run import Run
-
 
 #: The document's few flows, at Caltech (l. 161) and at LBNL (l. 209), and what it calls agreement (l. 163).
 _FEW: Final = {CALTECH.name: 3, LBNL.name: 4}

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import polars as pl
 
 from tightlink.experiment.metrics import metrics
+from tightlink.run import Run
 from tightlink.studies.congestion_control.observe import (
     boundary,
     choices,
@@ -23,20 +27,12 @@ from tightlink.studies.congestion_control.observe import (
     window,
 )
 from tightlink.studies.congestion_control.observe.evidence import gather, stored, together
-from tightlink.studies.congestion_control.setup import MIXED, THRESHOLDS, WHOLE
+from tightlink.studies.congestion_control.setup import MIXED, THRESHOLDS, WHOLE, Chosen
 from tightlink.studies.congestion_control.setup import boundary as oscillation
 from tightlink.studies.congestion_control.setup import increase as increases
 from tightlink.studies.congestion_control.setup import newcomers as arrivals
 from tightlink.studies.congestion_control.setup.experiment import LARGE, OF_ONE
 from tightlink.tables import counted, measured
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import polars as pl
-
-    from tightlink.run import Run
-    from tightlink.studies.congestion_control.setup import Chosen
 
 #: What the table of runs has of users and of flows.
 _EVERY_RUN: Final = ("loss", "utilization", "queue_mean_packets")

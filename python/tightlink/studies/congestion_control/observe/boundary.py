@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
 
 from tightlink.analysis.oscillation import oscillation
+from tightlink.run import Run
 from tightlink.studies.congestion_control.setup import boundary
-from tightlink.studies.congestion_control.setup.boundary import NAME
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.run import Run
-    from tightlink.studies.congestion_control.setup.boundary import Cell
+from tightlink.studies.congestion_control.setup.boundary import NAME, Cell
 
 #: Slow start is over.
 _SETTLED_S: Final = 10.0

@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import polars as pl
 
+from tightlink.experiment.claims import Claim
 from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.congestion_control.observe import homogeneous
+from tightlink.studies.congestion_control.observe.evidence import Evidence
 from tightlink.studies.congestion_control.setup.experiment import STANDARD
-
-if TYPE_CHECKING:
-    from tightlink.experiment.claims import Claim
-    from tightlink.studies.congestion_control.observe.evidence import Evidence
 
 NAME: Final = "choices"
 #: The experiment of which the claims are, and the network.

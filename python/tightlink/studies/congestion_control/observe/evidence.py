@@ -7,22 +7,18 @@ Columns: ``experiment``, ``condition``, ``algorithm`` (the control that is compa
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import polars as pl
 
 from tightlink import _core, units
 from tightlink.analysis.responses import responses
-from tightlink.studies.congestion_control.setup.experiment import Size
+from tightlink.run import Run
+from tightlink.studies.congestion_control.setup.experiment import Experiment, Size
 from tightlink.studies.congestion_control.setup.heavier import file_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from tightlink.run import Run
-    from tightlink.studies.congestion_control.setup.experiment import Experiment
 
 #: Sums of doubles end in other digits where they are added in another order.
 _DIGITS: Final = 9

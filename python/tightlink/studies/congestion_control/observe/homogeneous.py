@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -16,14 +17,9 @@ from tightlink.analysis.markov import from_users, ranked
 from tightlink.analysis.outliers import outliers
 from tightlink.analysis.responses import RESPONSES
 from tightlink.studies.congestion_control.observe.anchors import unlike
-from tightlink.studies.congestion_control.observe.evidence import BESIDE, CONGESTION
+from tightlink.studies.congestion_control.observe.evidence import BESIDE, CONGESTION, Evidence
 from tightlink.studies.congestion_control.observe.ratios import of_ratios
 from tightlink.studies.congestion_control.setup.experiment import STANDARD
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tightlink.studies.congestion_control.observe.evidence import Evidence
 
 #: Controls that go by delay alone.
 FAST: Final = ("fast", "fast-at")

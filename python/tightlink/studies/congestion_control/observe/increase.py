@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from tightlink import units
+from tightlink.run import Run
 from tightlink.studies.congestion_control.observe.ratios import of_ratios
-from tightlink.studies.congestion_control.setup.increase import FLOW, INTERVAL_S, NAME, RATE, WATCHED, WATCHED_S, runs
+from tightlink.studies.congestion_control.setup.increase import (
+    FLOW,
+    INTERVAL_S,
+    NAME,
+    RATE,
+    WATCHED,
+    WATCHED_S,
+    Setting,
+    runs,
+)
 from tightlink.studies.congestion_control.setup.one_link import CONTROLS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from tightlink.run import Run
-    from tightlink.studies.congestion_control.setup.increase import Setting
 
 #: A window is that of the link from this share of what the path holds on.
 _FULL: Final = 0.95

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
 
 from tightlink.analysis.ranks import Ranks, ranks
 from tightlink.analysis.shares import beside, fairness, shares
+from tightlink.studies.congestion_control.observe.evidence import Evidence
 from tightlink.studies.congestion_control.observe.ratios import of_ratios
 from tightlink.studies.congestion_control.setup.experiment import STANDARD
-
-if TYPE_CHECKING:
-    from tightlink.studies.congestion_control.observe.evidence import Evidence
 
 #: What a fast interface carries, in packets/s: 1 Gbit/s.
 _FAST_INTERFACE: Final = 80e3

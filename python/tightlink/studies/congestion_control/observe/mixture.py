@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import polars as pl
 
 from tightlink.analysis.ranks import Ranks, ranks
+from tightlink.studies.congestion_control.observe.evidence import Evidence
 from tightlink.studies.congestion_control.setup.experiment import STANDARD
-
-if TYPE_CHECKING:
-    from tightlink.studies.congestion_control.observe.evidence import Evidence
 
 #: How many get least.
 _LAST: Final = 3

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import polars as pl
 
 from tightlink import units
-from tightlink.studies.congestion_control.setup.newcomers import NAME, NEWCOMER, WATCHED_S, runs
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.run import Run
-    from tightlink.studies.congestion_control.setup.newcomers import Setting
+from tightlink.run import Run
+from tightlink.studies.congestion_control.setup.newcomers import NAME, NEWCOMER, WATCHED_S, Setting, runs
 
 _THREE: Final = 3
 

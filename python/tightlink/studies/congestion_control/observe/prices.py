@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from tightlink.studies.congestion_control.observe.homogeneous import Homogeneous
+from tightlink.studies.congestion_control.observe.homogeneous import Homogeneous
 
 NAME: Final = "prices"
 _COMPARED: Final = ("loss", "retransmission_rate", "queueing_delay_mean_s", "transfers_completed")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import polars as pl
 
@@ -19,9 +20,6 @@ from tightlink.analysis.ten_steps import Steps, steps
 from tightlink.scenario import PARAMETERS
 from tightlink.studies.congestion_control.observe.evidence import CONGESTION, Evidence
 from tightlink.studies.congestion_control.setup import document
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _PERIODS: Final = ("before", "congestion", "after")
 #: Responses of which the document has effects, beside the 22.

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from tightlink.studies.congestion_control.observe.mixed import FILES
+from tightlink.studies.congestion_control.observe.mixed import FILES, Mixed
 from tightlink.studies.congestion_control.observe.ratios import of_ratios
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from tightlink.studies.congestion_control.observe.mixed import Mixed
 
 
 @dataclass(frozen=True)

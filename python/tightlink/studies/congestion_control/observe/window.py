@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import polars as pl
 
+from tightlink.studies.congestion_control.observe.evidence import Evidence
 from tightlink.studies.congestion_control.observe.mixed import Mixed
-
-if TYPE_CHECKING:
-    from tightlink.studies.congestion_control.observe.evidence import Evidence
 
 LARGE: Final = "service-pack"
 _FEWEST: Final = 8

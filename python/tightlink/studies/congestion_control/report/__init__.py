@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
 
+from tightlink.experiment.claims import Claim
+from tightlink.report import Section
+from tightlink.studies.congestion_control.observe import Observed
 from tightlink.studies.congestion_control.report import (
     boundary,
     choices,
@@ -19,20 +24,11 @@ from tightlink.studies.congestion_control.report import (
     thresholds,
     window,
 )
-from tightlink.studies.congestion_control.setup import THRESHOLDS
+from tightlink.studies.congestion_control.setup import THRESHOLDS, Chosen
 from tightlink.studies.congestion_control.setup import boundary as oscillation
 from tightlink.studies.congestion_control.setup import increase as increases
 from tightlink.studies.congestion_control.setup import newcomers as arrivals
 from tightlink.studies.study import Report
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from tightlink.experiment.claims import Claim
-    from tightlink.report import Section
-    from tightlink.studies.congestion_control.observe import Observed
-    from tightlink.studies.congestion_control.setup import Chosen
 
 #: Sections and figures of an experiment by its name, else by how controls are mixed in it.
 _SECTIONS: Final[dict[str, Any]] = {

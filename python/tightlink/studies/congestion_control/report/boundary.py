@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
 from tightlink.report import Chart, Section, Table, Text
-from tightlink.studies.congestion_control.observe.boundary import SWINGS
+from tightlink.studies.congestion_control.observe.boundary import SWINGS, Boundary
 from tightlink.studies.congestion_control.setup.boundary import BUFFERS
-
-if TYPE_CHECKING:
-    from tightlink.studies.congestion_control.observe.boundary import Boundary
 
 
 def section(found: Boundary) -> Section:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import polars as pl
 
 from tightlink.report import Section, Table, Text
 from tightlink.studies.congestion_control.observe.costs import NANOSECONDS, on_cluster
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 def section(costs: pl.DataFrame) -> Section:

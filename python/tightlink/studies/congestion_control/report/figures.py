@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
 
 import polars as pl
 
@@ -10,14 +12,9 @@ from tightlink import plots
 from tightlink.report import charts
 from tightlink.scenario import PARAMETERS
 from tightlink.studies.congestion_control.observe.evidence import CONGESTION
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from tightlink.studies.congestion_control.observe.homogeneous import Homogeneous
-    from tightlink.studies.congestion_control.observe.mixed import Mixed
-    from tightlink.studies.congestion_control.observe.sensitivity import Sensitivity
+from tightlink.studies.congestion_control.observe.homogeneous import Homogeneous
+from tightlink.studies.congestion_control.observe.mixed import Mixed
+from tightlink.studies.congestion_control.observe.sensitivity import Sensitivity
 
 _NAMES: Final = {name: parameter.id for name, parameter in PARAMETERS.items()}
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import polars as pl
 
 from tightlink.report import Chart, Row, Section, Table, Text, charts
+from tightlink.studies.congestion_control.observe.homogeneous import Homogeneous
 from tightlink.studies.congestion_control.setup.experiment import STANDARD
-
-if TYPE_CHECKING:
-    from tightlink.studies.congestion_control.observe.homogeneous import Homogeneous
 
 #: Of condition-response summaries, which the document has three of.
 _FILTERS: Final = (0.0, 0.1, 0.3)

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tightlink.report import Chart, Row, Section, Table, Text, charts
-from tightlink.studies.congestion_control.observe.mixed import FILES
-
-if TYPE_CHECKING:
-    from tightlink.studies.congestion_control.observe.mixed import Mixed
+from tightlink.studies.congestion_control.observe.mixed import FILES, Mixed
 
 
 def section(one: Mixed) -> Section:

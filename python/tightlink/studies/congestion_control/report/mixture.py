@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tightlink.report import Section, Table, Text
-
-if TYPE_CHECKING:
-    from tightlink.studies.congestion_control.observe.mixture import Mixture
+from tightlink.studies.congestion_control.observe.mixture import Mixture
 
 
 def section(one: Mixture) -> Section:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import polars as pl
 
 from tightlink.report import Section, Table, Text
-
-if TYPE_CHECKING:
-    from tightlink.studies.congestion_control.observe.homogeneous import Homogeneous
+from tightlink.studies.congestion_control.observe.homogeneous import Homogeneous
 
 _SHOWN: Final = (
     "sources_transmitting", "transfers_completed", "loss", "retransmission_rate", "timeouts", "rtt_mean_s",

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import polars as pl
 
+from tightlink.experiment.claims import Claim
 from tightlink.report import Chart, Section, Table, Text, charts
 from tightlink.scenario import PARAMETERS
 from tightlink.studies.congestion_control.observe.evidence import CONGESTION
 from tightlink.studies.congestion_control.observe.readings import Readings
-from tightlink.studies.congestion_control.observe.sensitivity import IDS
+from tightlink.studies.congestion_control.observe.sensitivity import IDS, Sensitivity
 from tightlink.studies.congestion_control.setup import document
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.experiment.claims import Claim
-    from tightlink.studies.congestion_control.observe.sensitivity import Sensitivity
 
 
 def section(found: Sensitivity, claims: Mapping[str, Claim]) -> Section:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tightlink.report import Row, Section, charts
-
-if TYPE_CHECKING:
-    from tightlink.studies.congestion_control.observe.mixed import Mixed
-    from tightlink.studies.congestion_control.observe.thresholds import Thresholds
+from tightlink.studies.congestion_control.observe.mixed import Mixed
+from tightlink.studies.congestion_control.observe.thresholds import Thresholds
 
 
 def section(both: Thresholds) -> Section:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
 from tightlink.report import Section, Table, Text
-from tightlink.studies.congestion_control.observe.window import LARGE
-
-if TYPE_CHECKING:
-    from tightlink.studies.congestion_control.observe.window import Windows
+from tightlink.studies.congestion_control.observe.window import LARGE, Windows
 
 
 def section(one: Windows) -> Section:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from tightlink.experiment.execute import Task
 from tightlink.studies.congestion_control.setup import boundary, increase, newcomers
 from tightlink.studies.congestion_control.setup.experiment import NAMES, Experiment, Size, experiment
 from tightlink.studies.congestion_control.setup.heavier import HEAVIER, file_of, heavier
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
-    from tightlink.experiment.execute import Task
 
 __all__ = ["HEAVIER", "Chosen", "at_heavier_sizes", "chosen", "file_of", "heavier"]
 

@@ -8,18 +8,15 @@ low-window threshold (BIC has the smallest, 14).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.experiment.execute import Task
+from tightlink.scenario import Scenario
 from tightlink.studies.congestion_control.setup import one_link
 from tightlink.studies.congestion_control.setup.one_link import CONTROLS, DELAYS, THRESHOLDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tightlink.scenario import Scenario
 
 NAME: Final = "increase"
 RATE: Final = "100 Mbit/s"

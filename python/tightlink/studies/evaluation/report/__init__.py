@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 import polars as pl
 
+from tightlink.experiment.claims import Claim
 from tightlink.report.blocks import Chart, Row, Section, Table, Text
 from tightlink.report.charts import delay_throughput
-from tightlink.studies.evaluation.observe import Mean
+from tightlink.studies.evaluation.observe import Evaluation, Mean
 from tightlink.studies.evaluation.report import charts
 from tightlink.studies.evaluation.report.words import titled, told
 from tightlink.studies.evaluation.setup import aqm, queues
-from tightlink.studies.evaluation.setup.pack import SEEDS
+from tightlink.studies.evaluation.setup.pack import SEEDS, Headline, Kind, Test
 from tightlink.studies.evaluation.setup.queues import DROP_TAIL
 from tightlink.studies.study import Report
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tightlink.experiment.claims import Claim
-    from tightlink.studies.evaluation.observe import Evaluation
-    from tightlink.studies.evaluation.setup.pack import Headline, Kind, Test
 
 _DELAY: Final = "queueing_p95_s"
 _SEVERAL: Final = 2

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
 
+import altair as alt
 import polars as pl
 
 from tightlink.report import charts
+from tightlink.studies.evaluation.observe import Evaluation
 from tightlink.studies.evaluation.setup import alone, changes, company
 from tightlink.studies.evaluation.setup.path import Path
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import altair as alt
-
-    from tightlink.studies.evaluation.observe import Evaluation
 
 #: The buffer that tells controls apart.
 _BUFFER_BDP: Final = min(alone.BUFFERS_BDP)

@@ -9,13 +9,11 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink import units
 from tightlink.console import rounded
-
-if TYPE_CHECKING:
-    from tightlink.studies.evaluation.observe import Mean
+from tightlink.studies.evaluation.observe import Mean
 
 _DIGITS: Final = 3
 #: Widths below this share of the value are not worth ink.

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping
+from typing import Final
 
+import polars as pl
+
+from tightlink.run import Run
+from tightlink.studies.evaluation.setup.controls import Control
 from tightlink.studies.evaluation.setup.pack import Case, Headline, Test
 from tightlink.studies.evaluation.setup.path import BOTTLENECK, Path
 from tightlink.studies.evaluation.setup.samples import first_above, mean_after, series
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    import polars as pl
-
-    from tightlink.run import Run
-    from tightlink.studies.evaluation.setup.controls import Control
 
 RATES_MBIT: Final = (10, 100, 1000)
 RTTS_MS: Final = (10, 50, 200)

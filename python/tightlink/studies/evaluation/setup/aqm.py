@@ -8,22 +8,19 @@ what drop-tail loses with each stands in the same table.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
 from tightlink.reduce import jain, median_of
+from tightlink.run import Run
 from tightlink.scenario import Cbr, Link, Udp
+from tightlink.studies.evaluation.setup.disciplines import Discipline
 from tightlink.studies.evaluation.setup.pack import SEEDS, Case, Headline, Test
 from tightlink.studies.evaluation.setup.path import BOTTLENECK, RECEIVER, SENDER, Path
 from tightlink.studies.evaluation.setup.short_flows import times_s
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tightlink.run import Run
-    from tightlink.studies.evaluation.setup.disciplines import Discipline
 
 PATH: Final = Path(rate_mbit=20, rtt_ms=40, buffer_bdp=2)
 FLOWS: Final = 4

@@ -5,20 +5,17 @@ Links of the engine keep their rate; what changes is what others leave of it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 import polars as pl
 
+from tightlink.run import Run
 from tightlink.scenario import Cbr, Udp
+from tightlink.studies.evaluation.setup.controls import Control
 from tightlink.studies.evaluation.setup.pack import Case, Headline, Test
 from tightlink.studies.evaluation.setup.path import BOTTLENECK, PACKET_BITS, RECEIVER, SENDER, Path
 from tightlink.studies.evaluation.setup.samples import each_second, first_above, mean_after, series, smoothed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tightlink.run import Run
-    from tightlink.studies.evaluation.setup.controls import Control
 
 PATH: Final = Path(rate_mbit=100, rtt_ms=50)
 COMES_S: Final = 40

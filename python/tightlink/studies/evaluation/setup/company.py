@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import polars as pl
 
 from tightlink.reduce import jain
-from tightlink.scenario import Link
+from tightlink.run import Run
+from tightlink.scenario import Link, Scenario
+from tightlink.studies.evaluation.setup.controls import Control
 from tightlink.studies.evaluation.setup.pack import SEEDS, Case, Headline, Test
 from tightlink.studies.evaluation.setup.path import BOTTLENECK, RECEIVER, SENDER, Path
 from tightlink.studies.evaluation.setup.samples import each_second, evenness, first_that_stays, mean_after, series
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    import polars as pl
-
-    from tightlink.run import Run
-    from tightlink.scenario import Scenario
-    from tightlink.studies.evaluation.setup.controls import Control
 
 #: On the first standard TCP does well; the second is too fast and too long for it.
 SLOW: Final = Path(rate_mbit=20, rtt_ms=40)

@@ -9,18 +9,15 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
 
+from tightlink.control import CongestionControl
 from tightlink.errors import ScenarioError
 from tightlink.experiment.levels import split
 from tightlink.scenario import parse_value
 from tightlink.scenario.congestion import congestion_spec
 from tightlink.studies.evaluation.setup.pack import Subject
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from tightlink.control import CongestionControl
 
 Given: TypeAlias = "str | type[CongestionControl] | Mapping[str, Any]"
 

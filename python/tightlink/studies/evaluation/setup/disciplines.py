@@ -7,15 +7,13 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
 
 from tightlink.errors import ScenarioError
 from tightlink.studies.evaluation.setup.controls import labelled, parsed
 from tightlink.studies.evaluation.setup.pack import Subject
 from tightlink.studies.evaluation.setup.path import Path
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 GivenQueue: TypeAlias = "str | Mapping[str, Any]"
 

@@ -11,17 +11,13 @@ Example:
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from tightlink import units
 from tightlink.experiment.estimate import of_run
+from tightlink.scenario import Scenario
 from tightlink.studies.evaluation.setup.path import BOTTLENECK, PACKET_BITS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tightlink.scenario import Scenario
-    from tightlink.studies.evaluation.setup.trials import Trial
+from tightlink.studies.evaluation.setup.trials import Trial
 
 #: What reading a run's tables takes beside simulating it.
 _BESIDE_S = 0.02

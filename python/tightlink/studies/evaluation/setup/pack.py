@@ -6,18 +6,15 @@ and the Common TCP Evaluation Suite (draft-irtf-iccrg-tcpeval). Those of queues 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
+
+import polars as pl
 
 from tightlink.errors import ScenarioError, closest, one_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    import polars as pl
-
-    from tightlink.run import Run
-    from tightlink.scenario import Scenario
+from tightlink.run import Run
+from tightlink.scenario import Scenario
 
 #: What is evaluated: a congestion control, or a queue.
 Kind: TypeAlias = Literal["control", "queue"]

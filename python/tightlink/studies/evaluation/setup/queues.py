@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.errors import ScenarioError
 from tightlink.reduce import jain
+from tightlink.run import Run
 from tightlink.scenario.congestion import control_name, reads_marks
+from tightlink.studies.evaluation.setup.controls import Control
 from tightlink.studies.evaluation.setup.pack import SEEDS, Case, Headline, Test
 from tightlink.studies.evaluation.setup.path import BOTTLENECK, Path
 from tightlink.studies.evaluation.setup.samples import mean_after, series
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tightlink.run import Run
-    from tightlink.studies.evaluation.setup.controls import Control
 
 PATH: Final = Path(rate_mbit=20, rtt_ms=40, buffer_bdp=2)
 FLOWS: Final = 4

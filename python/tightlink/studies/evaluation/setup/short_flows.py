@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 import polars as pl
 
 from tightlink.reduce import median_of
+from tightlink.run import Run
+from tightlink.studies.evaluation.setup.controls import Control
 from tightlink.studies.evaluation.setup.pack import SEEDS, Case, Headline, Test
 from tightlink.studies.evaluation.setup.path import Path
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tightlink.run import Run
-    from tightlink.studies.evaluation.setup.controls import Control
 
 PATH: Final = Path(rate_mbit=20, rtt_ms=40)
 BYTES: Final = 100_000

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from tightlink.experiment.execute import Task
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tightlink.studies.evaluation.setup.pack import Case, Subject, Test
+from tightlink.studies.evaluation.setup.pack import Case, Subject, Test
 
 
 class Trial(NamedTuple):

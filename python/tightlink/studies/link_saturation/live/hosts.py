@@ -12,16 +12,18 @@ Example:
 from __future__ import annotations
 
 import statistics
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
 from tightlink import units
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.analysis.saturation import find
+from tightlink.analysis.saturation import Saturation, find
 from tightlink.experiment.execute import Task
 from tightlink.report import Row, Section, Table, Text, charts
+from tightlink.run import Run
 from tightlink.scenario import Cbr, Link, Node, Scenario, Udp
 from tightlink.studies.link_saturation.observe.saturation import FRAME, law_values, measure, slope_values
 from tightlink.studies.link_saturation.setup.interface import (
@@ -41,13 +43,6 @@ from tightlink.studies.link_saturation.setup.interface import (
     UDP_IP_BYTES,
 )
 from tightlink.studies.live import Firm, Measurement, machine, repeats
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.analysis.saturation import Saturation
-    from tightlink.run import Run
-
 
 #: Of the document's sizes every other one below its critical size, each about it, and some above.
 PAYLOADS: Final = (25, 50, 100, 150, 200, 250, 300, 350, 400, 425, 450, 475, 500, 600, 800, 1000, 1200, 1450)

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -22,24 +23,18 @@ import polars as pl
 from tightlink import units
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.analysis.packet_cost import fit_line
-from tightlink.analysis.saturation import find
+from tightlink.analysis.saturation import Saturation, find
 from tightlink.measure.forwarding import slowest
 from tightlink.measure.kernel_router import ETHERNET_BYTES
 from tightlink.measure.machine import missing
 from tightlink.reduce import largest, smallest
 from tightlink.report import Row, Section, Table, Text, charts
+from tightlink.run import Run
 from tightlink.scenario import Framing, Link, Saturate, Scenario, Udp
 from tightlink.studies.link_saturation.observe.saturation import law_values, measure, slope_values
 from tightlink.studies.link_saturation.setup.interface import DURATION_S, LARGEST_RATE, PROBE, RECEIVER, SENDER
 from tightlink.studies.live import Firm, Measurement, kernel, repeats
 from tightlink.studies.words import percent
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.analysis.saturation import Saturation
-    from tightlink.run import Run
-
 
 PAYLOADS: Final = (25, 50, 100, 150, 200, 250, 300, 400, 500, 600, 800, 1000, 1200, 1450)
 #: Behind the router: a line that is never full, and one that large packets fill.

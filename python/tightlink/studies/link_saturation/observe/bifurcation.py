@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from tightlink.analysis import bifurcation
+from tightlink.analysis.bifurcation import Return
 from tightlink.analysis.estimates import Fit
 from tightlink.reduce import largest
-from tightlink.studies.link_saturation.observe.saturation import FRAME
+from tightlink.run import Run
+from tightlink.studies.link_saturation.observe.saturation import FRAME, Found
 from tightlink.studies.link_saturation.setup import variations
 from tightlink.studies.link_saturation.setup.interface import BANDWIDTH_BPS, GAP_BYTES, HEADER_BYTES, NO_BYTES, PROBE
 from tightlink.studies.link_saturation.setup.variations import (
@@ -21,14 +24,6 @@ from tightlink.studies.link_saturation.setup.variations import (
     SIZES,
     perturbation_key,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.analysis.bifurcation import Return
-    from tightlink.run import Run
-    from tightlink.studies.link_saturation.observe.saturation import Found
-
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 

@@ -11,16 +11,18 @@ Example:
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
 
 from tightlink.analysis.flow_limits import flow_limits
-from tightlink.analysis.saturation import find
+from tightlink.analysis.saturation import Law, Saturation, find
 from tightlink.reduce import largest, smallest
+from tightlink.run import Run
 from tightlink.studies.link_saturation.setup.interface import (
     BANDWIDTH_BPS,
     BARE_LINE,
@@ -41,16 +43,9 @@ from tightlink.studies.link_saturation.setup.interface import (
     TCP_BOTH,
     TCP_OUT,
     TWICE_AS_FAST,
+    Sweep,
     link_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.analysis.saturation import Law, Saturation
-    from tightlink.run import Run
-    from tightlink.studies.link_saturation.setup.interface import Sweep
-
 
 _MBIT: Final = 1e6
 _PERCENT: Final = 100

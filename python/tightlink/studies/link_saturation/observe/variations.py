@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import polars as pl
 
 from tightlink.reduce import largest, smallest
+from tightlink.run import Run
 from tightlink.studies.link_saturation.observe.saturation import measure
 from tightlink.studies.link_saturation.setup import variations
 from tightlink.studies.link_saturation.setup.interface import (
@@ -25,12 +27,6 @@ from tightlink.studies.link_saturation.setup.interface import (
     WHOLE_BYTES,
 )
 from tightlink.studies.link_saturation.setup.variations import LARGE, LIVELOCK, MIXES, SMALL, STREAMS, mixes_key
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.run import Run
-
 
 _JUMBO_BYTES: Final = JUMBO_FRAMES.payloads[-1]
 #: By the names of values: sweeps, and the sizes that claims are about.

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from tightlink import plots
+from tightlink.experiment.claims import Claim
 from tightlink.reduce import largest
 from tightlink.report import Table, charts
 from tightlink.studies.expressions import Names
-from tightlink.studies.link_saturation.observe import saturation
+from tightlink.studies.link_saturation.observe import Observed, saturation
 from tightlink.studies.link_saturation.observe.bifurcation import branches
 from tightlink.studies.link_saturation.observe.saturation import FRAME, PAYLOAD
 from tightlink.studies.link_saturation.observe.variations import row
@@ -45,13 +47,7 @@ from tightlink.studies.link_saturation.setup.interface import (
     TCP_OUT,
 )  # fmt: skip
 from tightlink.studies.report_text import page
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.experiment.claims import Claim
-    from tightlink.studies.link_saturation.observe import Observed
-    from tightlink.studies.study import Report
+from tightlink.studies.study import Report
 
 
 def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
 
+from tightlink.experiment.claims import Claim
 from tightlink.report import Table, charts
+from tightlink.run import Run
 from tightlink.studies.claims_table import figure
 from tightlink.studies.link_saturation.observe.bifurcation import branches, critical_payload, series
-from tightlink.studies.link_saturation.observe.saturation import FRAME, PAYLOAD, READINGS
+from tightlink.studies.link_saturation.observe.saturation import FRAME, PAYLOAD, READINGS, Found
 from tightlink.studies.link_saturation.setup import interface, variations
 from tightlink.studies.link_saturation.setup.interface import (
     CRITICAL_BYTES,
@@ -18,13 +21,6 @@ from tightlink.studies.link_saturation.setup.interface import (
     LARGEST_BYTES,
     SMALLEST_BYTES,
 )  # fmt: skip
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.experiment.claims import Claim
-    from tightlink.run import Run
-    from tightlink.studies.link_saturation.observe.saturation import Found
 
 PERCENT: Final = 100
 MBIT: Final = 1e6

@@ -7,8 +7,9 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink import units
 from tightlink.experiment.execute import Task
@@ -25,10 +26,6 @@ from tightlink.studies.link_saturation.setup.interface import (
     nodes,
     udp,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 #: Sources by payload: two sizes from all small to all large, then the three sizes that the document cites.
 MIXES: Final[tuple[dict[int, int], ...]] = (

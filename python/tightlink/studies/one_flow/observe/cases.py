@@ -10,13 +10,15 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
 from tightlink.analysis import trace
 from tightlink.reduce import largest
+from tightlink.run import Run
 from tightlink.studies.one_flow.setup import (
     BY_NAME,
     CASES,
@@ -29,12 +31,6 @@ from tightlink.studies.one_flow.setup import (
     Case,
 )
 from tightlink.studies.words import percent
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.run import Run
-
 
 #: The document's α, the weight of the past in its moving average.
 KEEP: Final = 0.9

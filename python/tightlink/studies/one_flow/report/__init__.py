@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import polars as pl
+from matplotlib.figure import Figure
 
 from tightlink import plots
 from tightlink.analysis.response import C_DELAYED, C_EVERY
+from tightlink.experiment.claims import Claim
 from tightlink.plots.palette import SERIES
 from tightlink.report.thin import thin
 from tightlink.studies.expressions import Names
 from tightlink.studies.one_flow import setup
-from tightlink.studies.one_flow.observe.cases import BULK_FAIR, BULK_GOOD
+from tightlink.studies.one_flow.observe import Observed
+from tightlink.studies.one_flow.observe.cases import BULK_FAIR, BULK_GOOD, Measured
 from tightlink.studies.one_flow.observe.company import fitted
 from tightlink.studies.one_flow.report import cases, company
 from tightlink.studies.one_flow.setup import BASE, CASES, STOP_S
 from tightlink.studies.report_text import page
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from matplotlib.figure import Figure
-
-    from tightlink.experiment.claims import Claim
-    from tightlink.studies.one_flow.observe import Observed
-    from tightlink.studies.one_flow.observe.cases import Measured
-    from tightlink.studies.study import Report
+from tightlink.studies.study import Report
 
 #: The document's mean queue, in packets, and its Mbit.
 _QUEUE: Final = 14.5

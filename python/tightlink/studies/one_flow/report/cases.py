@@ -7,27 +7,21 @@ congestion control enters.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
+import altair as alt
 import polars as pl
 
 from tightlink.analysis.trace import smoothed
+from tightlink.experiment.claims import Claim
 from tightlink.plots.palette import SERIES
 from tightlink.reduce import largest, smallest
 from tightlink.report import Table, charts
-from tightlink.studies.one_flow.observe.cases import GOOD, KEEP
-from tightlink.studies.one_flow.setup import CASES, STOP_S, WINDOW
+from tightlink.run import Run
+from tightlink.studies.one_flow.observe.cases import GOOD, KEEP, Measured
+from tightlink.studies.one_flow.setup import CASES, STOP_S, WINDOW, Case
 from tightlink.studies.words import KBIT, MS, ms, percent
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import altair as alt
-
-    from tightlink.experiment.claims import Claim
-    from tightlink.run import Run
-    from tightlink.studies.one_flow.observe.cases import Measured
-    from tightlink.studies.one_flow.setup import Case
 
 #: The small figures, how they are headed, and what turns their units into those of the head.
 METRICS: Final = {

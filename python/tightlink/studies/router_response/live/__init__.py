@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
+from tightlink.analysis.regimes import Regimes
+from tightlink.experiment.claims import Claim
 from tightlink.measure.forwarding_sender import IN_TRAINS
 from tightlink.report import Row, Section, Table, Text, charts
+from tightlink.run import Run
+from tightlink.studies.live import Measurement, machine, repeats
 from tightlink.studies.live import kernel as kernel_of
-from tightlink.studies.live import machine, repeats
 from tightlink.studies.router_response.live import kernel_router, process_router
 from tightlink.studies.router_response.live.process_router import PER_PACKET_S, tasks
 from tightlink.studies.study import Report
 from tightlink.studies.words import per_s
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.analysis.regimes import Regimes
-    from tightlink.experiment.claims import Claim
-    from tightlink.run import Run
-    from tightlink.studies.live import Measurement
 
 
 def process(found: Measured) -> Section:

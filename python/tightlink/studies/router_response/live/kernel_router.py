@@ -11,29 +11,25 @@ Example:
 from __future__ import annotations
 
 import statistics
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
+from tightlink.analysis.regimes import Regimes
 from tightlink.measure.forwarding import FULL, slowest
 from tightlink.measure.forwarding_sender import IN_TRAINS
 from tightlink.measure.kernel_router import RING
 from tightlink.measure.machine import missing
 from tightlink.reduce import largest, smallest
+from tightlink.run import Run
 from tightlink.scenario import Cbr, Link, Scenario, Udp
 from tightlink.studies.live import Firm, Measurement, repeats
 from tightlink.studies.router_response.observe.regions import seen
 from tightlink.studies.router_response.setup.document import datagram_bytes
 from tightlink.studies.router_response.setup.network import PROBE, RECEIVER, REFINED, SENDER, interval
 from tightlink.studies.words import per_s
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.analysis.regimes import Regimes
-    from tightlink.run import Run
-
 
 #: From where a kernel is idle to where it is full.
 RATES_PER_S: Final = (

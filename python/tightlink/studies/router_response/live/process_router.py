@@ -12,28 +12,24 @@ Example:
 from __future__ import annotations
 
 import statistics
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
 from tightlink import units
+from tightlink.analysis.regimes import Regimes
 from tightlink.experiment.execute import Task
 from tightlink.reduce import mean_of, smallest
+from tightlink.run import Run
 from tightlink.scenario import Cbr, Framing, Link, Node, Processor, Scenario, Udp
 from tightlink.studies.live import Firm, Measurement, repeats
+from tightlink.studies.router_response.observe.probes import middle
 from tightlink.studies.router_response.observe.regions import seen
-from tightlink.studies.router_response.observe.response import middle
 from tightlink.studies.router_response.setup import costs
 from tightlink.studies.router_response.setup.document import INPUT_RING, OUTPUT_RING, SERIAL_OVERHEAD, datagram_bytes
 from tightlink.studies.router_response.setup.network import PROBE, RECEIVER, REFINED, ROUTER_A, SENDER, interval
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.analysis.regimes import Regimes
-    from tightlink.run import Run
-
 
 #: With nothing else to do a router of one cost is full there.
 PER_PACKET_S: Final = 1 / costs.ONSET_PER_S

@@ -9,8 +9,9 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.experiment.execute import Task
 from tightlink.scenario import Cbr, Framing, Link, Node, Observe, Processor, Scenario, Udp
@@ -28,9 +29,6 @@ from tightlink.studies.router_response.setup.document import (
     SHORTEST,
     datagram_bytes,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 # The network of the document: sender, Linux router, router A, serial link, router B, receiver.
 #

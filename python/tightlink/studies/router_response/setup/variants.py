@@ -11,14 +11,16 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from tightlink.analysis.estimates import Fit
 from tightlink.experiment.execute import Task
+from tightlink.scenario import Scenario
 from tightlink.studies.router_response.setup import network
 from tightlink.studies.router_response.setup.costs import LOW_LOAD, A, B, Router, low_priority
 from tightlink.studies.router_response.setup.document import (
@@ -36,11 +38,6 @@ from tightlink.studies.router_response.setup.document import (
     per_s,
 )
 from tightlink.studies.router_response.setup.network import _US, DOCUMENTED, Setting, processor
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from tightlink.scenario import Scenario
 
 _LONGEST: Final = LENGTHS[-1]
 #: Variants are probed with the shortest and the longest packets.
