@@ -33,11 +33,14 @@ def captions(evaluation: Evaluation) -> list[str]:
     return [caption for name, (_, caption) in _CHARTS.items() if name in made]
 
 
+def _summary(evaluation: Evaluation, control: str, test: str, measure: str) -> dict[str, float | None]:
+    """The means of a measure, by setting."""
+    of_test = (pl.col("control") == control, pl.col("test") == test, pl.col("measure") == measure)
+    return dict(evaluation.summary.filter(*of_test).select("setting", "value").iter_rows())
+
+
 def _utilization(evaluation: Evaluation, control: str) -> alt.Chart:
-    summary = evaluation.summary.filter(
-        (pl.col("control") == control) & (pl.col("test") == "utilization") & (pl.col("measure") == "utilization")
-    )
-    found = dict(summary.select("setting", "value").iter_rows())
+    found = _summary(evaluation, control, "utilization", "utilization")
     rows = [
         (f"{rate}", float(rtt), found[Path(rate, rtt, _BUFFER_BDP).label])
         for rate in alone.RATES_MBIT
@@ -67,16 +70,12 @@ def _convergence(evaluation: Evaluation, control: str) -> alt.Chart:
 
 
 def _beside(evaluation: Evaluation, control: str) -> alt.LayerChart:
+    found = {name: _summary(evaluation, control, f"beside-{name}", "standard_kept") for name in company.STANDARD}
     rows = [
-        (standard, f"{path.rate_mbit:g}", row["value"])
-        for standard in company.STANDARD
+        (standard, f"{path.rate_mbit:g}", kept[path.label])
+        for standard, kept in found.items()
         for path in company.PATHS
-        for row in evaluation.summary.filter(
-            (pl.col("control") == control)
-            & (pl.col("test") == f"beside-{standard}")
-            & (pl.col("setting") == path.label)
-            & (pl.col("measure") == "standard_kept")
-        ).iter_rows(named=True)
+        if path.label in kept
     ]
     frame = pl.DataFrame(rows, schema=["standard", "path", "kept"], orient="row")
     chart = charts.points(
