@@ -7,7 +7,7 @@ Columns: ``experiment``, ``condition``, ``algorithm`` (the control that is compa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -133,9 +133,3 @@ def _groups(transfers: pl.DataFrame) -> pl.DataFrame:
         response=pl.format("{}, {}, {}", "file", "path", "interface"),
         value="throughput_mean_pps",
     )
-
-
-def together(found: Iterable[Evidence]) -> pl.DataFrame:
-    """The table of all experiments."""
-    tables: Sequence[pl.DataFrame] = [each.table for each in found]
-    return pl.concat(tables)

@@ -27,9 +27,9 @@ _CONFIDENCE: Final = 0.95
 def values(found: Sensitivity) -> dict[str, object]:
     """What claims compare, by name."""
     readings = Readings(found.effects.filter(pl.col("row") == CONGESTION))
-    size = found.both.size
+    size = found.found.size
     named = {**dict(_signs(readings, size)), **_six(readings, size), **_order(found), **_without_effect(readings)}
-    named |= {"dimensions": len(found.correlation.groups), "runs": found.both.experiment.conditions.height}
+    named |= {"dimensions": len(found.correlation.groups), "runs": found.found.experiment.conditions.height}
     return {f"{found.name}.{name}": value for name, value in named.items()}
 
 
