@@ -147,14 +147,6 @@ def of_laws(found: Found) -> dict[str, Any]:
 
 def of_bifurcation(found: Found, perturbed: pl.DataFrame, runs: Mapping[str, Run]) -> dict[str, Any]:
     """Both branches, and how disturbed links return to one."""
-    drawn = branches(found).filter(pl.col("throughput_bps") <= 150 * MBIT)
-    # Both halves meet at the critical size, so each is one line.
-    lines = {
-        words: drawn.filter(pl.col("stable").is_null() | (pl.col("stable") == stable)).select(
-            "packet_bytes", "throughput_bps"
-        )
-        for words, stable in (("stable", True), ("unstable", False))
-    }
     heads = {
         "payload B": pl.col("payload_bytes"), "stable branch": pl.col("branch"),
         "starts %": PERCENT * pl.col("start"), "ends %": PERCENT * pl.col("end"), "returned": pl.col("returned"),
@@ -163,19 +155,33 @@ def of_bifurcation(found: Found, perturbed: pl.DataFrame, runs: Mapping[str, Run
     formats = {"starts %": "+.0f", "ends %": "+.2f", "back after s": ".2f", "queue empty after s": ".2f"}
     filled = perturbed.filter(pl.col("disturbance") == variations.QUEUE).select(**heads)
     return {
-        "branches": charts.points(
-            frames(found), "packet_bytes", "throughput_bps", curves=labelled(lines, "branch"), curve="branch",
-            height=320, x_title="frame (B), from large to small", x_domain=(1520, 0), y_domain=(0, 150 * MBIT),
-        ),
+        "branches": _branches(found, "packet_bytes", "frame (B), from large to small", (1520, 0)),
         # The size next to the critical one takes longest.
         "returns": [_returns(found, runs, size, 1.2 if size == 400 else 0.4) for size in (100, 400, 1000)],
         "filled": Table(filled, formats=formats),
     }  # fmt: skip
 
 
-def frames(found: Found) -> pl.DataFrame:
-    """The main sweep, counted in frames."""
-    return found.table.select(packet_bytes="frame_bytes", throughput_bps="frame_throughput_bps")
+def reduced(found: Found) -> Any:
+    """Both branches over the reduced parameter, for papers."""
+    return _branches(found, "reduced", "reduced parameter 1 − p / p_c", (-2.5, 1))
+
+
+def _branches(found: Found, along: str, title: str, domain: tuple[float, float]) -> Any:
+    """Both branches, and the main sweep, counted in frames, over the size or what stands for it."""
+    critical = found.law(FRAME, "cost").critical_bytes.value
+    drawn = branches(found).filter(pl.col("throughput_bps") <= 150 * MBIT)
+    # Both halves meet at the critical size, so each is one line.
+    lines = {
+        words: drawn.filter(pl.col("stable").is_null() | (pl.col("stable") == stable)).select(along, "throughput_bps")
+        for words, stable in (("stable", True), ("unstable", False))
+    }
+    swept = found.table.select(packet_bytes="frame_bytes", throughput_bps="frame_throughput_bps")
+    measured = swept.with_columns(reduced=1 - pl.col("packet_bytes") / critical).select(along, "throughput_bps")
+    return charts.points(
+        measured, along, "throughput_bps", curves=labelled(lines, "branch"), curve="branch",
+        height=320, x_title=title, x_domain=domain, y_domain=(0, 150 * MBIT),
+    )  # fmt: skip
 
 
 def _returns(found: Found, runs: Mapping[str, Run], size: int, until_s: float) -> Any:

@@ -32,6 +32,8 @@ METRICS: Final = {
 PALE: Final = "#9cc4df"
 RAW: Final = "each packet"
 _SMOOTHED: Final = "smoothed"
+#: Of a chart in the grid, in pixels.
+_WIDTH: Final = 180
 #: Claims on what the document counts of each case.
 COUNTS: Final = ("packets-sent", "packets-dropped", "kilobytes")
 #: The link is full: busy for this share of the time.
@@ -76,8 +78,6 @@ def domains(cases: Mapping[str, Measured]) -> Domains:
 
 def small_charts(measured: Measured, axes: Domains) -> list[alt.Chart]:
     """A chart for each metric."""
-    import altair as alt
-
     found = curves(measured)
     row = []
     for metric, (title, _) in METRICS.items():
@@ -93,6 +93,17 @@ def small_charts(measured: Measured, axes: Domains) -> list[alt.Chart]:
             chart.encoding.color = alt.Color("reading", type="nominal", scale=scale, legend=None)
         row.append(chart)
     return row
+
+
+def grid(rows: Mapping[str, list[alt.Chart]]) -> list[list[alt.Chart]]:
+    """All cases below each other, for papers: a row for each, which the first chart names, a column for each metric."""
+    drawn = [[chart.copy().properties(width=_WIDTH) for chart in row] for row in rows.values()]
+    for chart in (chart for row in drawn for chart in row):
+        # How many points are drawn, the report says of each.
+        chart.usermeta = {key: value for key, value in chart.usermeta.items() if key != "note"}
+    for title, (first, *_) in zip(rows, drawn, strict=True):
+        first.encoding.y.title = title
+    return drawn
 
 
 def counted(measured: Measured) -> str:
