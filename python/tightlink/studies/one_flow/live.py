@@ -91,8 +91,7 @@ def observe(runs: Mapping[str, Run]) -> Observed:
     }
     values: dict[str, object] = {}
     for name, pair in pairs.items():
-        values |= {f"live.{name}.{key}": value for key, value in pair.live.values().items()}
-        values |= {f"linux.{name}.{key}": value for key, value in pair.same.values().items()}
+        values |= {f"live.{name}": pair.live.names, f"linux.{name}": pair.same.names}
     return Observed(values, pairs)
 
 

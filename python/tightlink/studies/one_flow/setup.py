@@ -17,8 +17,6 @@ from tightlink.scenario import Bulk, Cbr, Dumbbell, Link, Observe, OnOff, Revers
 from tightlink.scenario.topologies import AnyTopology
 from tightlink.studies.cases import Cases
 
-#: The document, as claims cite it.
-DOCUMENT: Final = "Balliache 2003, One TCP flow"
 #: Offered in the link's queue: 40 bytes of IP and TCP header, none of UDP (ns-2 counts them as payload).
 TCP_HEADER_BYTES: Final = 40
 START_S: Final = 0.1
