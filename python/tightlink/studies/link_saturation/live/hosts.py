@@ -25,7 +25,7 @@ from tightlink.experiment.execute import Task
 from tightlink.report import Row, Section, Table, Text, charts
 from tightlink.run import Run
 from tightlink.scenario import Cbr, Link, Node, Scenario, Udp
-from tightlink.studies.link_saturation.observe.saturation import FRAME, law_values, measure, slope_values
+from tightlink.studies.link_saturation.observe.saturation import FRAME, measure, named
 from tightlink.studies.link_saturation.setup.interface import (
     BANDWIDTH_BPS,
     DURATION_S,
@@ -150,11 +150,11 @@ def observe(runs: Mapping[str, Run]) -> Observed:
     own, same = (both.filter(pl.col("source") == source) for source in (_MEASURED, _SIMULATED))
     line = own.select(packet_bytes=pl.col("frame_bytes") + GAP_BYTES, packets_per_s="packets_per_s")
     found = _in_frames(own)
-    values = {
+    values: dict[str, object] = {
         "hosts.why_not": _NOT_ENOUGH if found is None else f"{_NO_CHANGE} {found.sentence()}",
-        **law_values("hosts.measured", found),
-        **law_values("hosts.simulated", _in_frames(same)),
-        **slope_values("hosts", _find(line)),
+        "hosts.measured": named(found),
+        "hosts.simulated": named(_in_frames(same)),
+        "hosts": named(_find(line)),
     }
     smallest = own.filter(pl.col("datagram_bytes") == SMALLEST_BYTES)["packets_per_s"].to_list()
     if smallest:

@@ -31,7 +31,7 @@ from tightlink.reduce import largest, smallest
 from tightlink.report import Row, Section, Table, Text, charts
 from tightlink.run import Run
 from tightlink.scenario import Framing, Link, Saturate, Scenario, Udp
-from tightlink.studies.link_saturation.observe.saturation import law_values, measure, slope_values
+from tightlink.studies.link_saturation.observe.saturation import measure, named
 from tightlink.studies.link_saturation.setup.interface import DURATION_S, LARGEST_RATE, PROBE, RECEIVER, SENDER
 from tightlink.studies.live import Firm, Measurement, kernel, repeats
 from tightlink.studies.words import percent
@@ -166,7 +166,7 @@ def _of_line(table: pl.DataFrame, line: Saturation | None, slow: str) -> dict[st
     if line is None or not line.laws:
         why_not = _NOT_ENOUGH if line is None else f"{line.sentence()[0].upper()}{line.sentence()[1:]}."
         return {f"kernel.{part}_why_not": why_not for part in ("critical", "plateau", "slope")}
-    values = law_values("kernel", line)
+    values: dict[str, object] = {"kernel": named(line)}
     if slow:
         values["kernel.critical_why_not"] = slow
     else:
@@ -178,8 +178,8 @@ def _of_line(table: pl.DataFrame, line: Saturation | None, slow: str) -> dict[st
     values["kernel.plateau_off"] = max((value - 1 for value in free.to_list()), key=abs)
     values["kernel.free_sizes"] = free.len()
     if line.free_flow is None:
-        return values | {"kernel.slope_why_not": "Fewer than three sizes are in free flow."}
-    return values | slope_values("kernel", line)
+        values["kernel.slope_why_not"] = "Fewer than three sizes are in free flow."
+    return values
 
 
 def _table(runs: Mapping[str, Run]) -> pl.DataFrame:

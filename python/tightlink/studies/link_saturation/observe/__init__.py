@@ -48,7 +48,7 @@ def observe(runs: Mapping[str, Run]) -> Observed:
     values = {
         **saturation.values(main),
         **saturation.sweep_values(main, tables),
-        **variations.other_links_values(tables),
+        **{name: tables[sweep.name] for name, sweep in variations.NAMED.items()},
         **bifurcation.values(main, perturbed, tables),
         **variations.mixes_values(mixed),
         **variations.connections_values(density, tables),

@@ -190,10 +190,9 @@ def read(tables: Mapping[str, pl.DataFrame]) -> Found:
 
 def values(found: Found) -> dict[str, object]:
     """What claims compare, by name: READING.…, free-flow.…, eq7.…, and SWEEP.critical_bytes."""
-    each = slope_values("line", found.line)
+    each: dict[str, object] = {"line": named(found.line)}
     for reading in (PAYLOAD, FRAME):
-        own = found.by_reading[reading.name]
-        each |= law_values(reading.name, own) | slope_values(reading.name, own)
+        each[reading.name] = named(found.by_reading[reading.name])
         each[f"free-flow.{reading.name}_least_bps"] = smallest(found.free[reading.throughput])
     for name, sweep in _COMPARED.items():
         if (saturation := found.compared[sweep.name]).laws:
@@ -202,28 +201,12 @@ def values(found: Found) -> dict[str, object]:
     return each | _free_flow(found) | {"eq7.critical_bytes": mean, "eq7.spread_bytes": spread}
 
 
-def law_values(name: str, saturation: Saturation | None) -> dict[str, object]:
-    """The laws as they were fitted, by name: NAME.LAW.…."""
-    each: dict[str, object] = {}
-    for law in () if saturation is None else saturation.laws:
-        own = {
-            "critical_bytes": law.critical_bytes.value,
-            "critical_low_bytes": law.critical_bytes.low,
-            "critical_high_bytes": law.critical_bytes.high,
-            "throughput_max_bps": law.throughput_max_bps.value,
-            "packets_per_s_max": law.packets_per_s_max.value,
-            "aicc": law.fit.aicc,
-        }
-        each |= {f"{name}.{law.name}.{key}": value for key, value in own.items()}
-    return each
-
-
-def slope_values(name: str, saturation: Saturation | None) -> dict[str, object]:
-    """The slope of free flow with its interval, by name: NAME.slope and so on; none where it has none."""
-    if saturation is None or saturation.free_flow is None:
+def named(saturation: Saturation | None) -> dict[str, object]:
+    """The laws as they were fitted, by their names, and the slope of free flow; without what was not found."""
+    if saturation is None:
         return {}
-    slope = saturation.free_flow.slope
-    return {f"{name}.slope": slope.value, f"{name}.slope_low": slope.low, f"{name}.slope_high": slope.high}
+    slope = {} if saturation.free_flow is None else {"slope": saturation.free_flow.slope}
+    return {law.name: law for law in saturation.laws} | slope
 
 
 def _free_flow(found: Found) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Fragments, jumbo frames and other bandwidths: what claims compare of the sweeps over them."""
+"""Fragments, jumbo frames, other bandwidths, mixed sizes and TCP: what claims compare of the sweeps over them."""
 
 from __future__ import annotations
 
@@ -13,47 +13,30 @@ from tightlink.studies.link_saturation.observe.saturation import measure
 from tightlink.studies.link_saturation.setup import variations
 from tightlink.studies.link_saturation.setup.interface import (
     DURATION_S,
-    FRAGMENT_LIMIT_BYTES,
     FRAGMENTS,
     GIGABIT,
     GIGABIT_JUMBO,
     JUMBO_FRAMES,
-    LARGEST_BYTES,
     MAIN,
     SLOW,
-    SMALLEST_BYTES,
-    STEP_BYTES,
     TCP_OUT,
-    WHOLE_BYTES,
 )
 from tightlink.studies.link_saturation.setup.variations import LARGE, LIVELOCK, MIXES, SMALL, STREAMS, mixes_key
 
-_JUMBO_BYTES: Final = JUMBO_FRAMES.payloads[-1]
-#: By the names of values: sweeps, and the sizes that claims are about.
-_ROWS: Final = {
-    "main": (MAIN, (SMALLEST_BYTES, LARGEST_BYTES - STEP_BYTES, LARGEST_BYTES)),
-    "fragments": (FRAGMENTS, (WHOLE_BYTES, WHOLE_BYTES + 1, FRAGMENT_LIMIT_BYTES)),
-    "jumbo": (JUMBO_FRAMES, (_JUMBO_BYTES,)),
-    "slow": (SLOW, (SMALLEST_BYTES,)),
-    "gigabit": (GIGABIT, (SMALLEST_BYTES, LARGEST_BYTES)),
-    "gigabit-jumbo": (GIGABIT_JUMBO, (_JUMBO_BYTES,)),
+#: The sweeps of which claims name rows, as SWEEP.PAYLOAD.….
+NAMED: Final = {
+    "main": MAIN,
+    "fragments": FRAGMENTS,
+    "jumbo": JUMBO_FRAMES,
+    "slow": SLOW,
+    "gigabit": GIGABIT,
+    "gigabit-jumbo": GIGABIT_JUMBO,
 }
-_COLUMNS: Final = ("packet_bytes", "packets_per_s", "goodput_bps", "frame_throughput_bps", "load")
 
 
 def row(table: pl.DataFrame, size: int) -> dict[str, Any]:
     """The row of a payload."""
     return table.row(by_predicate=pl.col("datagram_bytes") == size, named=True)
-
-
-def other_links_values(tables: Mapping[str, pl.DataFrame]) -> dict[str, object]:
-    """What claims compare, by name: SWEEP.PAYLOAD.…."""
-    return {
-        f"{name}.{size}.{column}": row(tables[sweep.name], size)[column]
-        for name, (sweep, sizes) in _ROWS.items()
-        for size in sizes
-        for column in _COLUMNS
-    }
 
 
 # Mixed sizes: several sources share the interface, and eq. 1 takes means: T = p̄ · f̄.
