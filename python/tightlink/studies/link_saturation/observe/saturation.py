@@ -23,29 +23,7 @@ from tightlink.analysis.flow_limits import flow_limits
 from tightlink.analysis.saturation import Law, Saturation, find
 from tightlink.reduce import largest, smallest
 from tightlink.run import Run
-from tightlink.studies.link_saturation.setup.interface import (
-    BANDWIDTH_BPS,
-    BARE_LINE,
-    CRITICAL_BYTES,
-    ETHERNET_BYTES,
-    GAP_BYTES,
-    GIGABIT,
-    MAIN,
-    NO_BYTES,
-    PAUSED,
-    PER_BYTE_S,
-    PER_PACKET_S,
-    PLATEAU_MBIT,
-    SENDER,
-    SLOW,
-    SLOW_RECEIVERS,
-    SLOWER,
-    TCP_BOTH,
-    TCP_OUT,
-    TWICE_AS_FAST,
-    Sweep,
-    link_of,
-)
+from tightlink.studies.link_saturation.setup import interface
 
 _MBIT: Final = 1e6
 _PERCENT: Final = 100
@@ -59,12 +37,12 @@ def sweep_values(found: Found, tables: Mapping[str, pl.DataFrame]) -> dict[str, 
     rates, bits = (saturated[name].to_list() for name in ("packets_per_s", "frame_throughput_bps"))
     critical = found.law(FRAME, "cost").critical_bytes.value
     limits = table.with_columns(low=pl.col("frame_bytes") < critical)
-    constant = found.compared[NO_BYTES.name].better.critical_bytes.value
-    flat = tables[NO_BYTES.name].filter(pl.col("frame_bytes") < constant)["packets_per_s"].to_list()
+    constant = found.compared[interface.NO_BYTES.name].better.critical_bytes.value
+    flat = tables[interface.NO_BYTES.name].filter(pl.col("frame_bytes") < constant)["packets_per_s"].to_list()
     both = (PAYLOAD, FRAME)
     each: dict[str, object] = {
-        "interface.per_byte_s": PER_BYTE_S,
-        "interface.per_packet_s": PER_PACKET_S,
+        "interface.per_byte_s": interface.PER_BYTE_S,
+        "interface.per_packet_s": interface.PER_PACKET_S,
         "main.throughput_falls": all(
             bool((table[reading.throughput].diff().drop_nulls() > 0).all()) for reading in both
         ),
@@ -80,11 +58,11 @@ def sweep_values(found: Found, tables: Mapping[str, pl.DataFrame]) -> dict[str, 
         "no-bytes.largest_per_s": flat[-1],
     }
     each |= _flow_control(tables)
-    for share, sweep in zip(SLOWER, SLOW_RECEIVERS, strict=True):
+    for share, sweep in zip(interface.SLOWER, interface.SLOW_RECEIVERS, strict=True):
         each[f"receiver.loss_most_{_PERCENT * share:.0f}"] = largest(tables[sweep.name]["loss"])
     for reading in both:
-        own = saturated.filter(pl.col(reading.size) < CRITICAL_BYTES)
-        law = own[reading.size] / CRITICAL_BYTES * PLATEAU_MBIT * _MBIT
+        own = saturated.filter(pl.col(reading.size) < interface.CRITICAL_BYTES)
+        law = own[reading.size] / interface.CRITICAL_BYTES * interface.PLATEAU_MBIT * _MBIT
         errors = (law / own[reading.throughput] - 1).abs()
         each |= {
             f"eq7.{reading.name}.accurate": sum(error <= _ACCURATE for error in errors.to_list()) / errors.len(),
@@ -96,10 +74,10 @@ def sweep_values(found: Found, tables: Mapping[str, pl.DataFrame]) -> dict[str, 
 
 def _flow_control(tables: Mapping[str, pl.DataFrame]) -> dict[str, object]:
     """The slowest receiver, with Ethernet flow control over without it: what is sent, what arrives, what is lost."""
-    off, on = tables[SLOW_RECEIVERS[-1].name], tables[PAUSED.name]
+    off, on = tables[interface.SLOW_RECEIVERS[-1].name], tables[interface.PAUSED.name]
     sent_off, sent_on = (table["packets_per_s"] / (1 - table["loss"]) for table in (off, on))
     return {
-        "flow-control.slower": SLOWER[-1],
+        "flow-control.slower": interface.SLOWER[-1],
         "flow-control.sent_least": smallest(sent_on / sent_off),
         "flow-control.arrives_off_most": largest((on["packets_per_s"] / off["packets_per_s"] - 1).abs()),
         "flow-control.lost_off_most": largest(off["loss"]),
@@ -117,8 +95,8 @@ _BITS: Final = 8
 _FEW: Final = 19
 #: Sweeps of which it is found where each saturates, too, by the names of its values.
 _COMPARED: Final = {
-    "slow": SLOW, "main": MAIN, "gigabit": GIGABIT, "no-bytes": NO_BYTES, "twice-as-fast": TWICE_AS_FAST,
-    "tcp": TCP_OUT, "tcp-both": TCP_BOTH,
+    "slow": interface.SLOW, "main": interface.MAIN, "gigabit": interface.GIGABIT, "no-bytes": interface.NO_BYTES,
+    "twice-as-fast": interface.TWICE_AS_FAST, "tcp": interface.TCP_OUT, "tcp-both": interface.TCP_BOTH,
 }  # fmt: skip
 
 
@@ -171,20 +149,20 @@ class Found:
 
         p_c = T_max · p / T = T_max / f: payloads and frames give the same, as only the packet rate is left.
         """
-        each = [PLATEAU_MBIT * _MBIT / _BITS / rate for rate in self.saturated["packets_per_s"].to_list()]
+        each = [interface.PLATEAU_MBIT * _MBIT / _BITS / rate for rate in self.saturated["packets_per_s"].to_list()]
         return fmean(each), (max(each) - min(each)) / 2
 
 
 def read(tables: Mapping[str, pl.DataFrame]) -> Found:
     """Analyse the main sweep in every reading, and the others in frames."""
-    table = tables[MAIN.name]
+    table = tables[interface.MAIN.name]
     by_reading = {reading.name: find(table, size=reading.size, throughput=reading.throughput) for reading in READINGS}
-    line = table.select(packet_bytes=pl.col("frame_bytes") + GAP_BYTES, packets_per_s=pl.col("packets_per_s"))
+    line = table.select(packet_bytes=pl.col("frame_bytes") + interface.GAP_BYTES, packets_per_s=pl.col("packets_per_s"))
     compared = {
         sweep.name: find(tables[sweep.name], size=FRAME.size, throughput=FRAME.throughput, resamples=_FEW)
         for sweep in _COMPARED.values()
     }
-    bare = find(tables[BARE_LINE.name], resamples=_FEW)
+    bare = find(tables[interface.BARE_LINE.name], resamples=_FEW)
     return Found(table, by_reading, find(line, resamples=_FEW), compared, bare)
 
 
@@ -205,8 +183,8 @@ def named(saturation: Saturation | None) -> dict[str, object]:
     """The laws as they were fitted, by their names, and the slope of free flow; without what was not found."""
     if saturation is None:
         return {}
-    slope = {} if saturation.free_flow is None else {"slope": saturation.free_flow.slope}
-    return {law.name: law for law in saturation.laws} | slope
+    laws: dict[str, object] = {law.name: law for law in saturation.laws}
+    return laws if saturation.free_flow is None else laws | {"slope": saturation.free_flow.slope}
 
 
 def _free_flow(found: Found) -> dict[str, object]:
@@ -216,7 +194,9 @@ def _free_flow(found: Found) -> dict[str, object]:
         "free-flow.most_bps": largest(throughput),
         "free-flow.first_bps": throughput.to_list()[0],
         "free-flow.last_bps": throughput.to_list()[-1],
-        "free-flow.line_misfit": largest((throughput / BANDWIDTH_BPS / (frames / (frames + GAP_BYTES)) - 1).abs()),
+        "free-flow.line_misfit": largest(
+            (throughput / interface.BANDWIDTH_BPS / (frames / (frames + interface.GAP_BYTES)) - 1).abs()
+        ),
     }
 
 
@@ -242,11 +222,11 @@ def measure(run: Run) -> dict[str, float]:
     return {
         "payload_bytes": payload,
         "packet_bytes": packet,
-        "frame_bytes": packet + ETHERNET_BYTES,
+        "frame_bytes": packet + interface.ETHERNET_BYTES,
         "packets_per_s": rate,
         "goodput_bps": goodput,
         "throughput_bps": throughput,
-        "frame_throughput_bps": throughput + _BITS * ETHERNET_BYTES * rate,
+        "frame_throughput_bps": throughput + _BITS * interface.ETHERNET_BYTES * rate,
         "loss": dropped / sent if sent else math.nan,
         "jitter_rfc3550_s": sum(jitters) / len(jitters) if jitters else math.nan,
         "load": _load(run),
@@ -256,7 +236,7 @@ def measure(run: Run) -> dict[str, float]:
     }
 
 
-def measures_table(sweep: Sweep, runs: Mapping[str, Run]) -> pl.DataFrame:
+def measures_table(sweep: interface.Sweep, runs: Mapping[str, Run]) -> pl.DataFrame:
     """A row for each payload: what `measure` gives, and the payload as it was set, ``datagram_bytes``."""
     return pl.DataFrame([{"datagram_bytes": size} | measure(runs[sweep.key(size)]) for size in sweep.payloads])
 
@@ -265,7 +245,7 @@ def of_run(run: Run) -> dict[str, float | str]:
     """What ``runs.parquet`` says of a run; of datagrams at random, which are no flows, nothing but the line's share."""
     if "flows" not in run.tables:
         return {"link": "", "utilization": float(run.links["utilization"].to_list()[0])}
-    return {"link": link_of(run.scenario)} | measure(run)
+    return {"link": interface.link_of(run.scenario)} | measure(run)
 
 
 def _known(values: pl.Series) -> float:
@@ -276,7 +256,7 @@ def _known(values: pl.Series) -> float:
 
 def _load(run: Run) -> float:
     """What was asked of the sender's processor over what it has."""
-    load = dict(run.nodes.select("node", "load_true").iter_rows()).get(SENDER)
+    load = dict(run.nodes.select("node", "load_true").iter_rows()).get(interface.SENDER)
     return math.nan if load is None else float(load)
 
 
@@ -287,7 +267,7 @@ def max_flow_table(simulated: pl.DataFrame) -> pl.DataFrame:
     """The maximum flow by the links, by links and interface, and what was simulated: bit/s of IP packets."""
     rows = []
     for size, bits in simulated.select("datagram_bytes", "throughput_bps").iter_rows():
-        limits = flow_limits(MAIN.scenario(size))
+        limits = flow_limits(interface.MAIN.scenario(size))
         rows.append(
             {
                 "payload_bytes": size,

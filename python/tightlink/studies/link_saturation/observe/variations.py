@@ -10,27 +10,17 @@ import polars as pl
 from tightlink.reduce import largest, smallest
 from tightlink.run import Run
 from tightlink.studies.link_saturation.observe.saturation import measure
-from tightlink.studies.link_saturation.setup import variations
-from tightlink.studies.link_saturation.setup.interface import (
-    DURATION_S,
-    FRAGMENTS,
-    GIGABIT,
-    GIGABIT_JUMBO,
-    JUMBO_FRAMES,
-    MAIN,
-    SLOW,
-    TCP_OUT,
-)
+from tightlink.studies.link_saturation.setup import interface, variations
 from tightlink.studies.link_saturation.setup.variations import LARGE, LIVELOCK, MIXES, SMALL, STREAMS, mixes_key
 
 #: The sweeps of which claims name rows, as SWEEP.PAYLOAD.….
 NAMED: Final = {
-    "main": MAIN,
-    "fragments": FRAGMENTS,
-    "jumbo": JUMBO_FRAMES,
-    "slow": SLOW,
-    "gigabit": GIGABIT,
-    "gigabit-jumbo": GIGABIT_JUMBO,
+    "main": interface.MAIN,
+    "fragments": interface.FRAGMENTS,
+    "jumbo": interface.JUMBO_FRAMES,
+    "slow": interface.SLOW,
+    "gigabit": interface.GIGABIT,
+    "gigabit-jumbo": interface.GIGABIT_JUMBO,
 }
 
 
@@ -59,7 +49,7 @@ def mixes_table(runs: Mapping[str, Run], uniform: pl.DataFrame) -> pl.DataFrame:
         flows = runs[mixes_key(mix)].flows
         # Weighted by bytes instead: the size that a byte, not a packet, finds itself in.
         goodput = flows["goodput_bps"].to_numpy()
-        own = goodput / flows["packets_delivered"].to_numpy() / 8 * DURATION_S
+        own = goodput / flows["packets_delivered"].to_numpy() / 8 * interface.DURATION_S
         by_bytes = float((own * goodput).sum() / goodput.sum())
         rows.append(
             {
@@ -113,8 +103,8 @@ def connections_table(runs: Mapping[str, Run]) -> pl.DataFrame:
 
 def connections_values(density: pl.DataFrame, tables: Mapping[str, pl.DataFrame]) -> dict[str, object]:
     """What claims compare, by name: tcp.… of the sweep, density.… of numbers of connections."""
-    udp = tables[MAIN.name].select("datagram_bytes", udp="goodput_bps")
-    both = tables[TCP_OUT.name].join(udp, on="datagram_bytes")
+    udp = tables[interface.MAIN.name].select("datagram_bytes", udp="goodput_bps")
+    both = tables[interface.TCP_OUT.name].join(udp, on="datagram_bytes")
     share = both["goodput_bps"] / both["udp"]
     each: dict[str, object] = {
         "tcp.least_of_udp": smallest(share),

@@ -15,12 +15,6 @@ from tightlink.studies.claims_table import figure
 from tightlink.studies.link_saturation.observe.bifurcation import branches, critical_payload, series
 from tightlink.studies.link_saturation.observe.saturation import FRAME, PAYLOAD, READINGS, Found
 from tightlink.studies.link_saturation.setup import interface, variations
-from tightlink.studies.link_saturation.setup.interface import (
-    CRITICAL_BYTES,
-    HEADER_BYTES,
-    LARGEST_BYTES,
-    SMALLEST_BYTES,
-)  # fmt: skip
 
 PERCENT: Final = 100
 MBIT: Final = 1e6
@@ -45,7 +39,7 @@ def of_sweep(found: Found, claims: Mapping[str, Claim]) -> dict[str, Any]:
     """The main sweep, figure 2 of the document, beside the figures that it prints."""
     table = found.table
     law, payloads = found.law(FRAME, "cost"), np.arange(10.0, 1501.0, 10.0)
-    frames = payloads + HEADER_BYTES
+    frames = payloads + interface.HEADER_BYTES
     limits = {
         "what the line carries": law.line_rate_bps.value / 8 / (frames + law.overhead_bytes.value),
         "what the interface processes": 1 / (law.per_packet_s.value + law.per_byte_s.value * frames),
@@ -57,10 +51,10 @@ def of_sweep(found: Found, claims: Mapping[str, Claim]) -> dict[str, Any]:
         for words, rates in limits.items()
     }
     printed = {
-        SMALLEST_BYTES: "rate.smallest-packets", CRITICAL_BYTES: "rate.free-flow-end",
-        LARGEST_BYTES: "rate.largest-packets",
+        interface.SMALLEST_BYTES: "rate.smallest-packets", interface.CRITICAL_BYTES: "rate.free-flow-end",
+        interface.LARGEST_BYTES: "rate.largest-packets",
     }  # fmt: skip
-    shares = {SMALLEST_BYTES: "share.payload", CRITICAL_BYTES: "plateau.frame"}
+    shares = {interface.SMALLEST_BYTES: "share.payload", interface.CRITICAL_BYTES: "plateau.frame"}
     bits = {words: table.select("payload_bytes", throughput_bps=reading.throughput)
             for words, reading in (("simulated, with headers", FRAME), ("simulated, goodput", PAYLOAD))}  # fmt: skip
     over = {words: table.select("packets_per_s", pl.col(reading.throughput).alias("throughput_bps"), "payload_bytes")
@@ -75,7 +69,7 @@ def of_sweep(found: Found, claims: Mapping[str, Claim]) -> dict[str, Any]:
         "packets/s": ",.0f", "goodput Mbit/s": ".2f", "with headers Mbit/s": ".2f", "line busy %": ".1f",
         "interface %": ".1f", "lost %": ".2f",
     }  # fmt: skip
-    shown = (SMALLEST_BYTES, 100, 200, 300, 400, 425, 450, 475, 600, 800, 1000, 1200, LARGEST_BYTES)
+    shown = (interface.SMALLEST_BYTES, 100, 200, 300, 400, 425, 450, 475, 600, 800, 1000, 1200, interface.LARGEST_BYTES)
     return {
         "rate": over_payload(
             labelled({
