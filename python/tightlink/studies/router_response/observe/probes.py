@@ -80,6 +80,11 @@ def measured(run: Run) -> dict[str, float]:
     }
 
 
+def offered(length: int, rate_per_s: float) -> dict[str, float]:
+    """What is offered of packets of a length, in the columns of measurements."""
+    return {"offered_packets_per_s": rate_per_s, "offered_bps": _BITS * length * rate_per_s}
+
+
 def _asked(run: Run) -> tuple[int, float, float]:
     """Packet length in the document's count, interval of a probe and how long it sent, as the engine understood it."""
     scenario = run.manifest["scenario"]
