@@ -180,9 +180,10 @@ def _branches(found: Found, along: str, title: str, domain: tuple[float, float])
 
 def _returns(found: Found, runs: Mapping[str, Run], size: int, until_s: float) -> Any:
     plateau = size < critical_payload(found)
+    chosen = variations.PERTURBED.combinations(payload_bytes=size)
     parts = {
-        kind: series(runs[variations.perturbation_key(kind, size)], kind, plateau=plateau)
-        for kind in variations.PERTURBATION_KINDS
+        str(each["disturbance"]): series(run, each["disturbance"], plateau=plateau)
+        for each, run in zip(chosen, variations.PERTURBED.of(runs, payload_bytes=size), strict=True)
     }
     return charts.line(
         labelled(parts, "disturbance").filter(pl.col("time_s") <= until_s), "time_s", "throughput_bps",

@@ -8,10 +8,4 @@ from tightlink.studies.link_saturation.setup import interface, variations
 
 def tasks() -> list[Task]:
     """Everything that is simulated."""
-    return [
-        *interface.tasks(),
-        *variations.perturbation_tasks(),
-        *variations.mixes_tasks(),
-        *variations.connections_tasks(),
-        *variations.phases_tasks(),
-    ]
+    return [*interface.tasks(), *variations.tasks()]
