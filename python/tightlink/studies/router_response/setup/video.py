@@ -39,7 +39,7 @@ def scenario(
     Args:
         payload: Of a packet of the video, in bytes.
         others_per_s: Packets/s of the document's shortest length.
-        spread: Whether the packets of a frame are spread over its network.interval.
+        spread: Whether the packets of a frame are spread over its interval.
         setting: The routers.
     """
     film = Video(
