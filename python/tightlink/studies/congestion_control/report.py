@@ -111,7 +111,7 @@ def _what_became_of_it(chosen: Chosen) -> str:
 def _sensitivity(found: Sensitivity, claims: Mapping[str, Claim]) -> Filling:
     """Effects as a map, what the document's responses are read as, and influence beside the document's."""
     second = found.effects.filter(pl.col("row") == CONGESTION)
-    signs = [claim.holds for claim in claims.values() if claim.id.startswith(f"{found.name}.Y")]
+    signs = [claim.holds for claim in claims.values() if claim.id.startswith(f"{found.found.name}.Y")]
     names = {
         "signs": len(signs),
         "decided": len(signs) - signs.count(None),
@@ -231,7 +231,7 @@ def _choices(one: Choices, _: Mapping[str, Claim]) -> Filling:
 
 def _thresholds(both: tuple[Mixed, Mixed], _: Mapping[str, Claim]) -> Filling:
     """Ranks of a control's own throughput and of standard TCP's beside it, high threshold left, low one right."""
-    titled = {f"{one.name}: {one.found.experiment.base['initial_ssthresh']}": one for one in both}
+    titled = {f"{one.found.name}: {one.found.experiment.base['initial_ssthresh']}": one for one in both}
     blocks = {
         "ranks": [charts.rank_scatter(one.own_ranks, title=title) for title, one in titled.items()],
         "ranks-standard": [charts.rank_scatter(one.standard_ranks, title=title) for title, one in titled.items()],

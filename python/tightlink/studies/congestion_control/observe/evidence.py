@@ -45,6 +45,11 @@ class Evidence:
     """Of stored responses: what made them, in words."""
 
     @property
+    def name(self) -> str:
+        """The experiment's name."""
+        return self.experiment.name
+
+    @property
     def packet_hops(self) -> int:
         """Of all runs, added."""
         return sum(int(run.manifest["packet_hops"]) for run in self.runs.values())

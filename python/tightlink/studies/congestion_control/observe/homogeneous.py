@@ -49,11 +49,6 @@ class Homogeneous:
 
     found: Evidence
 
-    @property
-    def name(self) -> str:
-        """The experiment's name."""
-        return self.found.experiment.name
-
     @cached_property
     def table(self) -> pl.DataFrame:
         """The second period: a row for each condition and control."""
@@ -152,7 +147,7 @@ def values(one: Homogeneous) -> dict[str, object]:
             ratios = one.ratios(control, "sources_transmitting", one.by_congestion, period)
             found |= of_ratios(f"{control}.{period}", ratios)
             found[f"{control}.{period}.thin"] = unlike(one.found.size, "sources_transmitting", (STANDARD, control))
-    return {f"experiment-{one.name}.{name}": value for name, value in found.items()}
+    return {f"experiment-{one.found.name}.{name}": value for name, value in found.items()}
 
 
 def explained(scores: pl.DataFrame, key: str) -> float:

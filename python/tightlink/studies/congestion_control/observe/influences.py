@@ -30,7 +30,7 @@ def values(found: Sensitivity) -> dict[str, object]:
     size = found.found.size
     named = {**dict(_signs(readings, size)), **_six(readings, size), **_order(found), **_without_effect(readings)}
     named |= {"dimensions": len(found.correlation.groups), "runs": found.found.experiment.conditions.height}
-    return {f"{found.name}.{name}": value for name, value in named.items()}
+    return {f"{found.found.name}.{name}": value for name, value in named.items()}
 
 
 def _signs(readings: Readings, size: Size) -> Iterator[tuple[str, object]]:

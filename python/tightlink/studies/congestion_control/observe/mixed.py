@@ -36,11 +36,6 @@ class Mixed:
 
     found: Evidence
 
-    @property
-    def name(self) -> str:
-        """The experiment's name."""
-        return self.found.experiment.name
-
     @cached_property
     def table(self) -> pl.DataFrame:
         """Condition, algorithm, file, path, interface, own and standard: throughputs in packets/s, over periods."""
@@ -170,7 +165,7 @@ def values(one: Mixed) -> dict[str, object]:
     for most in ("fast, fast-at", "bic, highspeed, scalable"):
         first = set(most.split(", "))
         found[f"movies.{most.partition(',')[0]}-first"] = set(ranked[: len(first)]) == first
-    return {f"experiment-{one.name}.{name}": value for name, value in found.items()}
+    return {f"experiment-{one.found.name}.{name}": value for name, value in found.items()}
 
 
 def low_over_high(high: Mixed, low: Mixed, file: str, control: str = "") -> NDArray[np.float64]:

@@ -43,11 +43,6 @@ class Sensitivity:
     found: Evidence
     alone: Mapping[str, Evidence]
 
-    @property
-    def name(self) -> str:
-        """The experiment's name."""
-        return self.found.experiment.name
-
     @cached_property
     def effects(self) -> pl.DataFrame:
         """Main effects in each period, and of each control alone in the second: column ``row``."""

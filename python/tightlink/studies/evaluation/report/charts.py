@@ -18,7 +18,6 @@ _BUFFER_BDP: Final = min(alone.BUFFERS_BDP)
 _HEIGHT: Final = 130
 _RAMP_S: Final = 30
 _SHARES: Final = (0.0, 1.0)
-_MEGA: Final = 1e6
 
 
 def row(evaluation: Evaluation, control: str) -> list[alt.Chart | alt.LayerChart]:
