@@ -6,7 +6,7 @@ or the other is always full. The same scenarios are simulated beside it.
 
 Example:
     >>> POINTS[0].name, POINTS[0].scenario.traffic["probe"].interval, POINTS[-1].scenario.traffic["probe"].interval
-    ('25', '30.3 us', '110.25 us')
+    ('25', '30.303 us', '110.255 us')
 """
 
 from __future__ import annotations
