@@ -12,11 +12,14 @@ import os
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.files import run_python
-from tightlink.studies.study import Study
+
+# What lists the names of studies loads none of them.
+if TYPE_CHECKING:
+    from tightlink.studies.study import Study
 
 #: Every study: its name, a line of help, and the module that defines it as STUDY.
 _STUDIES: Final = {
