@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import altair as alt
 import polars as pl
 
 from tightlink.analysis.sawtooth import utilization
@@ -17,6 +16,9 @@ from tightlink.studies.expressions import Names
 from tightlink.studies.report_text import page
 from tightlink.studies.study import Report
 from tightlink.studies.words import percent
+
+if TYPE_CHECKING:
+    import altair as alt
 
 #: Its formula is not for what it does: it counts what an ACK acknowledges.
 _ANOTHER_FORMULA: Final = "reno-delayed-rfc"

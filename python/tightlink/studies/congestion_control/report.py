@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-import altair as alt
 import polars as pl
 
 from tightlink import plots
@@ -241,6 +240,8 @@ def _thresholds(both: tuple[Mixed, Mixed], _: Mapping[str, Claim]) -> Filling:
 
 def _oscillation(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
     """The boundary: for each product of flows and alpha, the buffers at which windows oscillate."""
+    import altair as alt
+
     shown = table.with_columns(
         label=pl.when(pl.col("swing") > SWINGS).then(pl.lit("oscillates")).otherwise(pl.lit("comes to rest")),
         queued=pl.col("flows") * pl.col("alpha_packets"),
@@ -263,6 +264,8 @@ def _oscillation(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
 
 def _newcomers(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
     """What newcomers get, by control and setting."""
+    import altair as alt
+
     ordered = by_control(table)
     points = alt.Chart(table).mark_tick(thickness=2).encode(
         x=alt.X("share:Q", title="newcomer's goodput over an equal share"),
@@ -278,6 +281,8 @@ def _newcomers(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
 
 def _increase(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
     """Times to a full link by control and threshold, what a loss costs, and what a threshold does under congestion."""
+    import altair as alt
+
     alone = table.filter(pl.col("load") == "alone")
     points = alt.Chart(alone).mark_point(filled=True, size=60).encode(
         x=alt.X("full_s:Q", title="time to a full link (s)").scale(type="log"),

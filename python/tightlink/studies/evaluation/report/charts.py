@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import altair as alt
 import polars as pl
 
 from tightlink.report import charts
 from tightlink.studies.evaluation.observe import Evaluation
 from tightlink.studies.evaluation.setup import alone, changes, company
 from tightlink.studies.evaluation.setup.path import Path
+
+if TYPE_CHECKING:
+    import altair as alt
 
 #: The buffer that tells controls apart.
 _BUFFER_BDP: Final = min(alone.BUFFERS_BDP)

@@ -8,9 +8,8 @@ congestion control enters.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import altair as alt
 import polars as pl
 
 from tightlink.analysis.trace import smoothed
@@ -22,6 +21,9 @@ from tightlink.run import Run
 from tightlink.studies.one_flow.observe.cases import GOOD, KEEP, Measured
 from tightlink.studies.one_flow.setup import CASES, STOP_S, WINDOW, Case
 from tightlink.studies.words import KBIT, MS, ms, percent
+
+if TYPE_CHECKING:
+    import altair as alt
 
 #: The small figures, how they are headed, and what turns their units into those of the head.
 METRICS: Final = {
@@ -78,6 +80,8 @@ def domains(cases: Mapping[str, Measured]) -> Domains:
 
 def small_charts(measured: Measured, axes: Domains) -> list[alt.Chart]:
     """A chart for each metric."""
+    import altair as alt
+
     found = curves(measured)
     row = []
     for metric, (title, _) in METRICS.items():
