@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -26,12 +26,13 @@ from tightlink.simulate import simulate
 from tightlink.studies import congestion_control
 from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.congestion_control import options
-from tightlink.studies.congestion_control.observe import costs, increase, sensitivity
+from tightlink.studies.congestion_control.observe import costs, one_link, sensitivity
 from tightlink.studies.congestion_control.observe.evidence import as_stored, gather, rows, stored
 from tightlink.studies.congestion_control.observe.ratios import of_ratios
 from tightlink.studies.congestion_control.observe.readings import Readings
-from tightlink.studies.congestion_control.setup import HEAVIER, Chosen, boundary, document, file_of, heavier, newcomers
+from tightlink.studies.congestion_control.setup import HEAVIER, Chosen, document, file_of, heavier
 from tightlink.studies.congestion_control.setup.experiment import ALL, NAMES, Experiment, Size, experiment
+from tightlink.studies.congestion_control.setup.one_link import CASES
 from tightlink.studies.running import study
 
 if TYPE_CHECKING:
@@ -134,12 +135,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Four or eight conditions of each kind of experiment, and three of each setting of FAST."""
     folder = tmp_path_factory.mktemp("study") / "out"
     patch = pytest.MonkeyPatch()
-    patch.setattr(boundary, "ALPHAS", (8, 100))
-    patch.setattr(boundary, "FLOWS", (1, 4))
-    patch.setattr(boundary, "BUFFERS", (50, 800))
-    patch.setattr(newcomers, "RATES", ("20 Mbit/s",))
-    patch.setattr(newcomers, "BUFFERS", ("1 BDP",))
-    patch.setattr(newcomers, "SETTLED", (1,))
+    fewer: dict[str, dict[str, Any]] = {
+        "oscillation": {
+            "control": (("fast", 8), ("fast", 100), ("fast-at", None)),
+            "flows": (1, 4),
+            "buffer_packets": (50, 800),
+        },
+        "newcomers": {"rate": ("20 Mbit/s",), "buffer": ("1 BDP",), "settled": (1,)},
+    }
+    for name, levels in fewer.items():
+        patch.setitem(CASES, name, replace(CASES[name], levels={**CASES[name].levels, **levels}))
     factors = ("network_speed", "buffers", "think_time", "sources", "measurement_interval", "congestion")
     chosen = Chosen(
         (
@@ -152,7 +157,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             replace(_fewer("choices", ("network_speed", "sources")), algorithms=("htcp", "reno")),
         ),
         SMALL,
-        on_one_link=(boundary.NAME, newcomers.NAME),
+        on_one_link=tuple(fewer),
     )
     study(congestion_control.study(chosen), folder, jobs=2)
     patch.undo()
@@ -373,11 +378,11 @@ def test_what_a_window_keeps_is_told_at_losses_only() -> None:
     """A delay makes it smaller, too; a loss sets the threshold; the first of them ends slow start."""
     window = np.array([8.0, 16, 4, 6, 8, 10, 7, 7, 8, 10, 5, 5.5, 6, 7, 8, 9, 10])
     threshold = np.array([np.inf, np.inf, *[8.0] * 8, *[5.0] * 7])
-    assert increase.kept_after_losses(window, threshold, 2) == 0.5
+    assert one_link.kept_after_losses(window, threshold, 2) == 0.5
     # A threshold that goes with a window that shrinks is no loss.
     shrinks = np.array([10.0, 9.9, 9.8, 9.7, 9.6, 9.5, 9.4, 9.3])
-    assert math.isnan(increase.kept_after_losses(shrinks, shrinks, 2))
-    assert math.isnan(increase.kept_after_losses(window[:6], threshold[:6], 2))
+    assert math.isnan(one_link.kept_after_losses(shrinks, shrinks, 2))
+    assert math.isnan(one_link.kept_after_losses(window[:6], threshold[:6], 2))
 
 
 def test_counts_are_rates_where_intervals_differ(tmp_path: Path) -> None:

@@ -16,12 +16,9 @@ from tightlink import _core
 from tightlink.analysis import sawtooth
 from tightlink.cli import main
 from tightlink.experiment.store import Store
-from tightlink.studies.evaluation import evaluate_queues
-from tightlink.studies.evaluation.setup import alone, aqm, changes, company, pack, queues, samples, short_flows
-from tightlink.studies.evaluation.setup.controls import control, controls
-from tightlink.studies.evaluation.setup.disciplines import disciplines
+from tightlink.studies.evaluation.setup import alone, aqm, changes, chosen, company, pack, queues, samples, trials
 from tightlink.studies.evaluation.setup.path import Path as Bottleneck
-from tightlink.studies.evaluation.setup.trials import trials
+from tightlink.studies.evaluation.setup.subjects import subject, subjects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,8 +36,7 @@ def _small() -> Iterator[None]:
         patch.setattr(alone, "RTTS_MS", (10, 50))
         patch.setattr(alone, "_RAMP", Bottleneck(rate_mbit=20, rtt_ms=100))
         patch.setattr(company, "PATHS", (company.SLOW,))
-        for module in (aqm, company, queues, short_flows):
-            patch.setattr(module, "SEEDS", SEEDS)
+        patch.setattr(pack, "SEEDS", SEEDS)
         yield
 
 
@@ -103,9 +99,8 @@ def test_every_queue_and_every_control_of_the_engine_is_evaluated(found: Evaluat
     assert sorted(settings) == sorted(queues.kinds())
     assert set(settings) <= {name for name, _ in _core.queues()}
     assert "drop-tail" in settings
-    listed = controls([name for name, _ in _core.congestion()])
-    planned = trials(listed, pack.tests("control"))
-    assert {trial.control.label for trial in planned} == {name for name, _ in _core.congestion()}
+    planned = trials(subjects([name for name, _ in _core.congestion()]), chosen("control"))
+    assert {trial.subject.label for trial in planned} == {name for name, _ in _core.congestion()}
 
 
 def test_what_never_happens_is_missing_and_counted(found: Evaluation) -> None:
@@ -215,7 +210,7 @@ def test_queues_are_set_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert delays["fq-codel:target=4 ms"] < 2 * aqm.PATH.packet_s + 0.0005 < 0.02 < delays["drop-tail"]
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "Queues, evaluated" in page
-    found = evaluate_queues(["fq-codel", {"kind": "drop-tail"}], tests=["unresponsive"], jobs=2)
+    found = tl.evaluate(["fq-codel", {"kind": "drop-tail"}], queues=True, tests=["unresponsive"], jobs=2)
     kept = {
         label: found.values[f"{label}.unresponsive.{aqm.PATH.label}.goodput_bps"] or 0
         for label in ("fq-codel", "drop-tail")
@@ -227,10 +222,10 @@ def test_queues_are_set_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_every_test_of_queues_has_numbers_of_every_queue() -> None:
     kinds = queues.kinds()
     assert {"drop-tail", "cake", "dualpi2", "fq-pie", "cobalt"} <= set(kinds)
-    planned = trials(disciplines(["cake"]), pack.tests("queue"))
+    planned = trials(subjects(["cake"], "queue"), chosen("queue"))
     assert {trial.test.name for trial in planned} == {test.name for test in aqm.TESTS}
     for trial in planned[:: len(SEEDS)]:
-        measured = trial.case.measure({"run": tl.simulate(trial.case.scenarios["run"])})
+        measured = trial.test.measure(trial.value, *(tl.simulate(task.scenario) for task in trial.tasks()))
         assert all(measured[headline.measure] is not None for headline in trial.test.headlines), trial.test.name
 
 
@@ -280,6 +275,6 @@ def test_evenness_is_jains_index_of_smoothed_goodput() -> None:
 
 
 def test_options_in_a_name_are_those_of_a_table() -> None:
-    assert control("cubic:beta=0.8, fast_convergence=false").value == {
+    assert subject("cubic:beta=0.8, fast_convergence=false").value == {
         "kind": "cubic", "beta": 0.8, "fast_convergence": False,
     }  # fmt: skip

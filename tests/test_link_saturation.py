@@ -59,7 +59,7 @@ def found(runs: dict[str, tl.Run]) -> tuple[list[Claim], Report]:
 
 def _reduce(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(variations, "CONNECTED_S", 2.0)
-    patch.setattr(variations, "DENSITIES", (1, 2, 4, 8, 12, 16, 32, 64))
+    patch.setitem(variations.DENSITY.levels, "connections", (1, 2, 4, 8, 12, 16, 32, 64))
 
 
 @pytest.fixture(scope="module")
@@ -171,7 +171,7 @@ def test_a_slower_receiver_loses_what_it_cannot_take() -> None:
 
 def test_a_full_queue_puts_small_packets_on_the_unstable_branch() -> None:
     """They fill the line until the queue is empty, which takes its length over the difference of two rates."""
-    run = tl.simulate(variations.perturbation_scenario(variations.QUEUE, 200))
+    run = tl.simulate(variations.perturbed(variations.QUEUE, 200))
     found = bifurcation.returns_to_branch(series(run, variations.QUEUE, plateau=True), 44.3536e6)
     line, own = 100e6 / 8 / (200 + 66), 27_721
     assert found.returned
@@ -185,7 +185,7 @@ def test_names_are_unique_and_sweeps_are_known() -> None:
     assert len({task.name for task in tasks}) == len(tasks)
     assert interface.sweep_of(interface.MAIN.scenario(25)) == "100 Mbit/s"
     assert interface.link_of(interface.FRAGMENTS.scenario(1475)) == ""
-    assert interface.sweep_of(variations.perturbation_scenario(variations.SILENCE, 50)) == ""
+    assert interface.sweep_of(variations.perturbed(variations.SILENCE, 50)) == ""
 
 
 def test_streams_stop_a_router_that_arrivals_interrupt_and_tcp_does_not() -> None:

@@ -11,7 +11,7 @@ from tightlink.measure.kernel_router import ETHERNET_BYTES
 from tightlink.measure.machine import missing
 from tightlink.studies.link_saturation import STUDY
 from tightlink.studies.link_saturation.live import hosts, kernel
-from tightlink.studies.link_saturation.live.kernel import LINE, OPEN, PAYLOADS, POINTS, Point
+from tightlink.studies.link_saturation.live.kernel import LINE, OPEN, PAYLOADS, POINTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,9 +41,9 @@ def measured(as_forwarded: Callable[..., Run]) -> Made:
     def made(per_packet_s: float, per_byte_s: float, most: float = 4e6) -> dict[str, Run]:
         runs = {}
         for point in POINTS:
-            size = point.payload + 28 + ETHERNET_BYTES
+            size = point.levels["datagram_bytes"] + 28 + ETHERNET_BYTES
             router, line = 1 / (per_packet_s + per_byte_s * size), _LINE_BPS / 8 / size
-            passed = min(router, most, *([line] if point.line == LINE else []))
+            passed = min(router, most, *([line] if point.levels["line"] == LINE else []))
             load = min(1.0, most / router)
             # Pushed back by the router, not by the line.
             sent = min(router, most)
@@ -85,7 +85,7 @@ def test_bytes_that_cost_much_are_found(measured: Made) -> None:
 
 def test_a_path_that_pushes_nobody_back_is_found(measured: Made, as_forwarded: Callable[..., Run]) -> None:
     runs = measured(0.9e-6, 0.0)
-    point = Point(OPEN, 25)
+    point = next(point for point in POINTS if point.levels == {"line": OPEN, "datagram_bytes": 25})
     runs[f"live/{point.name}/0"] = as_forwarded(point.scenario, sent=2_000_000, passed=1_100_000, load=1.0)
     claim = _found(runs)["live.kernel.loss"]
     assert claim.holds is False
@@ -124,7 +124,8 @@ def test_the_study_measures_it_where_the_machine_can(monkeypatch: pytest.MonkeyP
 @pytest.mark.skipif(bool(missing("forwarding")), reason=str(missing("forwarding")))
 def test_a_point_live(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forwarding, "_check", lambda *_, **__: None)
-    point = Point(LINE, PAYLOADS[-1])
+    point = POINTS[-1]
+    assert point.levels == {"line": LINE, "datagram_bytes": PAYLOADS[-1]}
     run = forwarding.forward(point.scenario.set("duration", "200 ms"))
     # Not more than the line takes, and what is in a token bucket.
     assert 0 < run.links["utilization"][0] < 1.02

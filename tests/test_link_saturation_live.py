@@ -53,7 +53,7 @@ def _claims(observed: hosts.Observed) -> dict[str, Claim]:
 
 def test_the_interface_behind_the_host_is_the_one_in_it(simulated: dict[str, Run]) -> None:
     for point in hosts.POINTS[::3]:
-        inside = tl.simulate(MAIN.scenario(point.payload))
+        inside = tl.simulate(MAIN.scenario(point.levels["datagram_bytes"]))
         assert hosts.rate(simulated[point.task]) == pytest.approx(hosts.rate(inside), rel=1e-3)
 
 

@@ -197,6 +197,12 @@ def test_regions_are_shaded_where_they_begin() -> None:
     assert plots.loss_over(found).get_ylabel() == "loss (%)"
 
 
+def test_a_figure_that_is_written_again_is_the_same_file(tmp_path: Path) -> None:
+    ax = plots.line(_loss(), x="loss", y="goodput_bps", by="kind")
+    first, second = (plots.write(ax, tmp_path / f"{name}.svg").read_bytes() for name in ("one", "two"))
+    assert first == second
+
+
 def test_one_file_by_its_ending(tmp_path: Path) -> None:
     figure = plots.bifurcation(bifurcation.branches(96e6, 451.0, [100, 451.0, 1000])).get_figure()
     assert isinstance(figure, Figure)

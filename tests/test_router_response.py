@@ -14,7 +14,7 @@ from tightlink.analysis import measurements, regimes
 from tightlink.analysis.estimates import Bracket
 from tightlink.report import charts
 from tightlink.studies.router_response import STUDY
-from tightlink.studies.router_response.observe.response import measured
+from tightlink.studies.router_response.observe.probes import measured
 from tightlink.studies.router_response.setup import costs, document, network, variants, video
 from tightlink.studies.router_response.setup.network import DOCUMENTED
 from tightlink.studies.running import study
@@ -51,8 +51,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The study with fewer and shorter probes."""
     place = tmp_path_factory.mktemp("study") / "router-response"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(network, "INTERVALS_MS", (0.1, 0.2, 0.3, 0.4, 1.0, 4.0, 6.0, 7.0, 8.0, 10.0))
-        patch.setattr(network, "DOCUMENT_DURATION_S", 72)
+        patch.setattr(document, "INTERVALS_MS", (0.1, 0.2, 0.3, 0.4, 1.0, 4.0, 6.0, 7.0, 8.0, 10.0))
+        patch.setattr(document, "DOCUMENT_DURATION_S", 72)
         patch.setattr(network, "SHORT_S", 71)
         patch.setattr(network, "EXTRA_ONSET_PER_S", (*range(3700, 4501, 100), 5400))
         patch.setattr(network, "EXTRA_FALL_PER_S", (5700, 6000))

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tightlink.studies.live import Point
 from tightlink.studies.router_response import STUDY, live
 from tightlink.studies.router_response.live import kernel_router
-from tightlink.studies.router_response.live.kernel_router import PROBES, Probe
+from tightlink.studies.router_response.live.kernel_router import PROBES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from tightlink.experiment.claims import Claim
     from tightlink.run import Run
 
-    Made = Callable[[Callable[[Probe], float]], dict[str, Run]]
+    Made = Callable[[Callable[[Point], float]], dict[str, Run]]
 
 _VERDICTS = (
     "live.kernel.governs",
@@ -32,14 +33,14 @@ _OPEN = ("live.kernel.onset", "live.kernel.decline")
 def measured(as_forwarded: Callable[..., Run]) -> Made:
     """Makes a grid of what a packet of a probe costs the router, in seconds."""
 
-    def made(cost_s: Callable[[Probe], float]) -> dict[str, Run]:
+    def made(cost_s: Callable[[Point], float]) -> dict[str, Run]:
         runs = {}
         for probe in PROBES:
             most = 1 / cost_s(probe)
-            passed = min(probe.rate_per_s, most)
+            passed = min(probe.levels["nominal_packets_per_s"], most)
             load = passed / most
             runs[f"live/{probe.name}/0"] = as_forwarded(
-                probe.scenario, sent=probe.rate_per_s, passed=round(passed), load=load
+                probe.scenario, sent=probe.levels["nominal_packets_per_s"], passed=round(passed), load=load
             )
         return runs
 
@@ -71,7 +72,7 @@ def test_a_router_whose_packets_cost_the_same_is_the_documents(measured: Made) -
 
 def test_packets_that_are_cheaper_together_are_not_proportional(measured: Made) -> None:
     """Waking up is shared by those that come meanwhile."""
-    found = _found(measured(lambda probe: 1e-6 + 4e-6 / (1 + probe.rate_per_s / 50_000)))
+    found = _found(measured(lambda probe: 1e-6 + 4e-6 / (1 + probe.levels["nominal_packets_per_s"] / 50_000)))
     claim = found["live.kernel.proportional"]
     assert claim.holds is False
     assert claim.observed == pytest.approx(4.92 / 1.27, rel=0.15)
@@ -79,7 +80,7 @@ def test_packets_that_are_cheaper_together_are_not_proportional(measured: Made) 
 
 
 def test_a_load_that_follows_bytes_is_found(measured: Made) -> None:
-    found = _found(measured(lambda probe: 1e-9 * probe.length))
+    found = _found(measured(lambda probe: 1e-9 * probe.levels["packet_bytes"]))
     assert found["live.kernel.governs"].holds is False
     assert found["live.kernel.lengths"].holds is False
     assert found["live.kernel.lengths"].observed == pytest.approx(1500 / 65, rel=0.01)
@@ -89,7 +90,11 @@ def test_a_sender_that_was_slow_at_one_length_compares_nothing(
     measured: Made, as_forwarded: Callable[..., Run]
 ) -> None:
     runs = measured(lambda _: 1.2e-6)
-    slow = next(probe for probe in PROBES if (probe.length, probe.rate_per_s) == (1500, 400_000))
+    slow = next(
+        probe
+        for probe in PROBES
+        if (probe.levels["packet_bytes"], probe.levels["nominal_packets_per_s"]) == (1500, 400_000)
+    )
     runs[f"live/{slow.name}/0"] = as_forwarded(slow.scenario, sent=100_000, passed=100_000, load=0.12)
     assert _found(runs)["live.kernel.lengths"].holds
 

@@ -84,7 +84,9 @@ def test_a_load_that_follows_bits_is_found(observed: Callable[[pl.Expr], dict[st
     runs = observed(pl.col("load_true"))
     for probe in process_router.PROBES:
         run = runs[f"live/{probe.name}/0"]
-        nodes = run.nodes.with_columns(load_reported=pl.lit(per_bit * probe.rate_per_s * probe.length))
+        nodes = run.nodes.with_columns(
+            load_reported=pl.lit(per_bit * probe.levels["nominal_packets_per_s"] * probe.levels["packet_bytes"])
+        )
         frames = {"flows": run.flows, "links": run.links, "nodes": nodes}
         runs[f"live/{probe.name}/0"] = Run(run.scenario, run.manifest, Framed(frames))
     found = _found(runs)
@@ -118,16 +120,16 @@ def test_a_router_that_waits_for_a_processor_is_no_router() -> None:
 
 @pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
 def test_a_router_spends_its_time() -> None:
-    probe = process_router.Probe(130, 800)
+    scenario = process_router.scenario(130, 800)
     try:
         # Late packets are not what is looked at.
-        run = measure(probe.scenario, burn=True, late_s=1.0)
+        run = measure(scenario, burn=True, late_s=1.0)
     except SpoiledError as error:
         pytest.skip(str(error))
     row = run.nodes.row(0, named=True)
     # A busy machine lets the router have less time, and then its ring overflows; but no packet is lost track of.
     assert row["packets_in"] == pytest.approx(800 * process_router.DURATION_S, rel=0.1)
-    found = probe.row(run)
+    found = process_router.row(130, run)
     assert 0 < found["load"] <= 1.05
     if not row["dropped_input_ring"]:
         # What is spent, and what handing packets on costs besides, more where caches are shared.

@@ -12,10 +12,8 @@ from tightlink.commands.options import Cluster, Jobs, WithLab  # noqa: TC001  # 
 from tightlink.console import print_json, print_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tightlink.studies.evaluation.observe import Evaluation
-    from tightlink.studies.evaluation.setup.trials import Trial
+    from tightlink.studies.study import Study
 
 
 def evaluate(
@@ -49,16 +47,23 @@ def evaluate(
         Python file with congestion controls of your own, which it runs; may be repeated.
     """
     from tightlink.console import say, watching
-    from tightlink.studies.evaluation import evaluate as evaluate_controls
-    from tightlink.studies.evaluation import evaluate_queues
+    from tightlink.studies.evaluation import evaluate as put_through
+    from tightlink.studies.evaluation import of
 
     define(controls)
     folder = output or Path("results") / ("queues" if queues else "evaluation")
-    run = evaluate_queues if queues else evaluate_controls
-    _say_how_long(_planned(names, test, queues=queues), folder, jobs, cluster)
+    _say_how_long(of(names, test, queues=queues), folder, jobs, cluster)
     with watching() as watch:
-        evaluation = run(
-            names, tests=test, output=folder, jobs=jobs, cluster=cluster, with_lab=with_lab, progress=say, watch=watch
+        evaluation = put_through(
+            names,
+            queues=queues,
+            tests=test,
+            output=folder,
+            jobs=jobs,
+            cluster=cluster,
+            with_lab=with_lab,
+            progress=say,
+            watch=watch,
         )
     report = folder / "report.html"
     if json_:
@@ -70,31 +75,22 @@ def evaluate(
     return 0
 
 
-def _planned(names: Sequence[str], tests: Sequence[str] | None, *, queues: bool) -> list[Trial]:
-    from tightlink.studies.evaluation.setup.controls import controls
-    from tightlink.studies.evaluation.setup.disciplines import disciplines
-    from tightlink.studies.evaluation.setup.pack import chosen
-    from tightlink.studies.evaluation.setup.trials import trials
-
-    if queues:
-        return trials(disciplines(names), chosen(tests, "queue"))
-    return trials(controls(names), chosen(tests))
-
-
-def _say_how_long(planned: Sequence[Trial], folder: Path, jobs: int, cluster: str | None) -> None:
+def _say_how_long(planned: Study, folder: Path, jobs: int, cluster: str | None) -> None:
     from tightlink.console import say
     from tightlink.experiment.claims import MARKER
     from tightlink.experiment.engines import engine
+    from tightlink.experiment.estimate import of_runs
     from tightlink.experiment.store import Store
     from tightlink.experiment.workplace import check_folder
     from tightlink.progress import duration
-    from tightlink.studies.evaluation.setup.estimate import seconds
 
     check_folder(folder, MARKER, "study")
     places = engine(jobs).places
     if cluster is None and not Store(folder / "runs").count():
-        count = sum(len(trial.case.scenarios) for trial in planned)
-        say(f"{count} runs, about {duration(seconds(planned, places))}")
+        # Equal runs are made once.
+        scenarios = list({repr(task.scenario.written()): task.scenario for task in planned.all_tasks()}.values())
+        seconds = of_runs(scenarios, places)
+        say(f"{len(scenarios)} runs" + ("" if seconds is None else f", about {duration(seconds)}"))
 
 
 def _print_headlines(evaluation: Evaluation) -> None:
@@ -102,7 +98,7 @@ def _print_headlines(evaluation: Evaluation) -> None:
     from tightlink.console import print_table
     from tightlink.studies.evaluation.report.words import told
 
-    labels = [control.label for control in evaluation.controls]
+    labels = [label for label, _ in evaluation.subjects]
     rows = [
         [headline.title, *(told(headline.measure, means[label], headline.never) for label in labels)]
         for _, headline, means in evaluation.headlines()

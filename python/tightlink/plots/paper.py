@@ -66,14 +66,17 @@ def page(charts: Any) -> Page:
     """Draw a chart, or several beside and below each other.
 
     Args:
-        charts: An Altair chart, such as those of `tightlink.report.charts`, or a list of them.
+        charts: An Altair chart, such as those of `tightlink.report.charts`, a list of them, or a list of rows of them.
     """
-    listed = list(charts) if isinstance(charts, Sequence) else [charts]
+    rows_given = isinstance(charts, Sequence) and all(isinstance(row, Sequence) for row in charts)
+    listed = [each for row in charts for each in row] if rows_given else charts
+    listed = list(listed) if isinstance(listed, Sequence) else [listed]
     specs = [spec_of(chart) for chart in listed]
     notes = dict.fromkeys(filter(None, ((spec.get("usermeta") or {}).get("note") for spec in specs)))
     drawn = [_drawn(spec, alone=len(specs) == 1) for spec in specs]
     widest = max(width for _, width, _ in drawn)
-    across = min(_MOST_ACROSS, math.ceil(math.sqrt(2 * len(drawn))), max(1, _MOST_WIDE // (widest + _GAP)))
+    fitting = min(_MOST_ACROSS, math.ceil(math.sqrt(2 * len(drawn))), max(1, _MOST_WIDE // (widest + _GAP)))
+    across = len(charts[0]) if rows_given else fitting
     parts: list[str] = []
     rows = [drawn[first : first + across] for first in range(0, len(drawn), across)]
     widths = [max(row[place][1] for row in rows if place < len(row)) for place in range(len(rows[0]))]
@@ -89,7 +92,7 @@ def page(charts: Any) -> Page:
             f'<text x="4" y="{down}" font-family="{_FONT}" font-size="{_SIZE}" fill="{_INK}">{escape(line)}</text>'
         )
         down += _LINE
-    return Page(_numbered("\n".join(parts)), width, down)
+    return Page(numbered("\n".join(parts)), width, down)
 
 
 def spec_of(chart: Any) -> dict[str, Any]:
@@ -130,9 +133,14 @@ def _wide(spec: dict[str, Any], width: int) -> None:
         _wide(part, width)
 
 
-def _numbered(svg: str) -> str:
-    """The SVG with the names of its parts counted from one, not on from those of what was drawn before."""
-    names = {name: f"part{place}" for place, name in enumerate(dict.fromkeys(re.findall(r' id="([^"]+)"', svg)), 1)}
+def numbered(svg: str) -> str:
+    """The SVG with the names of what clips and fills counted from one.
+
+    Vega counts on from what was drawn before, and matplotlib names a clip by its place, of which the last digit depends
+    on where it was when it was drawn before.
+    """
+    defined = re.findall(r'<(?:clipPath|linearGradient|radialGradient) id="([^"]+)"', svg)
+    names = {name: f"part{place}" for place, name in enumerate(dict.fromkeys(defined), 1)}
     return re.sub(r'( id="|url\(#)([^")]+)', lambda found: found[1] + names.get(found[2], found[2]), svg)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     Chart = alt.Chart | alt.LayerChart | alt.VConcatChart
-    Drawing = Figure | Axes | Chart | Sequence[Chart] | paper.Page
+    Drawing = Figure | Axes | Chart | Sequence[Chart] | Sequence[Sequence[Chart]] | paper.Page
 
 #: A figure of one column of a paper, in inches.
 SIZE: Final = (4.8, 3.0)
@@ -86,7 +86,8 @@ def save(figure: Drawing, folder: str | os.PathLike[str], name: str) -> list[Pat
     """Write a figure as SVG and as PNG; a figure that was drawn twice gives the same bytes.
 
     Args:
-        figure: What to write: a figure, axes of it, or a chart or several of `tightlink.report.charts`.
+        figure: What to write: a figure, axes of it, or a chart, several, or rows of them of
+            `tightlink.report.charts`.
         folder: Where; it is made.
         name: Name of the files, without an ending.
 
@@ -129,6 +130,8 @@ def write(figure: Drawing, path: str | os.PathLike[str]) -> Path:
             temporary.write_bytes(drawn.content(ending, _DOTS_PER_INCH))
         else:
             drawn.savefig(temporary, format=ending, dpi=_DOTS_PER_INCH, metadata=_METADATA[ending])
+            if ending == "svg":
+                temporary.write_text(paper.numbered(temporary.read_text(encoding="utf-8")), encoding="utf-8")
     return target
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.files import run_python
 
+# What lists the names of studies loads none of them.
 if TYPE_CHECKING:
     from tightlink.studies.study import Study
 

@@ -17,20 +17,17 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from tightlink.experiment.execute import Task
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from tightlink.run import Run
-    from tightlink.scenario import Scenario
+from tightlink.run import Run
+from tightlink.scenario import Scenario
 
 
 @dataclass(frozen=True)

@@ -62,17 +62,15 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from pathlib import Path
+from typing import Any, Final, TypeAlias
 
 from tightlink.errors import TightlinkError, closest
 from tightlink.experiment.claims import Claim, Origin, Value, compared, stated
 from tightlink.studies.expressions import NotObservedError, evaluate, fill
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
-    from pathlib import Path
 
 Row: TypeAlias = "Mapping[str, Any]"
 

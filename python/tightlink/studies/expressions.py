@@ -16,18 +16,15 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import is_dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
 from tightlink.errors import TightlinkError, closest
 from tightlink.studies import words
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 #: A name, or words in quotes, in which there is none.
 _NAME: Final = re.compile(r"'[^']*'|(?<![\w.])[A-Za-z](?:[\w./-]*\w)?")

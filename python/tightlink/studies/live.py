@@ -18,22 +18,21 @@ from __future__ import annotations
 
 import random
 import statistics
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import polars as pl
 
 from tightlink.errors import TightlinkError
 from tightlink.experiment.campaign import Failed, Work, attempt
 from tightlink.experiment.engines import Threads
 from tightlink.experiment.precision import median_is_firm
 from tightlink.run import Framed, Run, open_run
+from tightlink.scenario import Scenario
 from tightlink.studies.words import percent
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from tightlink.scenario import Scenario
 
 #: A machine that is busy for a moment is asked again.
 _TRIES: Final = 3
@@ -98,6 +97,51 @@ def repeats(runs: Mapping[str, Run], name: str) -> list[Run]:
     start = f"{name}/"
     numbers = {key.removeprefix(start): run for key, run in runs.items() if key.startswith(start)}
     return [numbers[number] for number in sorted(filter(str.isdecimal, numbers), key=int)]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a grid that is measured: its levels, by the columns of tables of it, and what is measured of a run."""
+
+    name: str
+    """Of its measurement."""
+    levels: Mapping[str, Any]
+    scenario: Scenario
+    row: Callable[[Run], Mapping[str, Any]]
+    beside: str = ""
+    """What the name of its simulation begins with; without it, it is not simulated."""
+
+    @property
+    def task(self) -> str:
+        """Name of its simulation."""
+        return f"{self.beside}/{self.name}"
+
+
+def medians(points: Sequence[Point], runs: Mapping[str, Run]) -> pl.DataFrame:
+    """A row for each point that was measured: its levels, how many ``times``, medians of numbers, and the usual words.
+
+    Where points are simulated, too, each has a row of that behind it; ``source`` tells them apart.
+    """
+    rows = []
+    for point in points:
+        own = [point.row(run) for run in repeats(runs, f"live/{point.name}")]
+        if not own:
+            continue
+        found = {"measured": own} | ({"simulated": [point.row(runs[point.task])]} if point.beside else {})
+        for source, each in found.items():
+            told = {"source": source} if point.beside else {}
+            middles = {name: _middle([one[name] for one in each]) for name in each[0]}
+            rows.append({**told, **point.levels, "times": len(each), **middles})
+    return pl.DataFrame(rows)
+
+
+def _middle(values: Sequence[Any]) -> Any:
+    return statistics.mode(values) if isinstance(values[0], str) else statistics.median(values)
+
+
+def measured(points: Sequence[Point], runs: Mapping[str, Run]) -> list[Run]:
+    """All that was measured of a grid."""
+    return [run for point in points for run in repeats(runs, f"live/{point.name}")]
 
 
 def measure_all(

@@ -28,11 +28,11 @@ Example:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -41,9 +41,6 @@ from tightlink.errors import TightlinkError, closest
 from tightlink.report.blocks import Block, Chart, Details, Row, Section, Table, Text
 from tightlink.studies.expressions import fill
 from tightlink.studies.study import Report
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _BLOCK: Final = re.compile(r"\[\[([\w.-]+)\]\] ?(.*)", re.DOTALL)
 #: What stands in a line of its own: items of a list.

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
+
+import polars as pl
 
 from tightlink.experiment import claims as claimed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    import polars as pl
-
-    from tightlink.experiment.claims import Claim
+from tightlink.experiment.claims import Claim
 
 
 @dataclass(frozen=True)

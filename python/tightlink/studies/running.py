@@ -33,30 +33,24 @@ Example:
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.checksums import write_table
 from tightlink.errors import TightlinkError
 from tightlink.experiment import claims as claimed
-from tightlink.experiment.execute import execute
+from tightlink.experiment.execute import Task, execute
+from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.results import results, write_results
 from tightlink.experiment.store import Store
-from tightlink.experiment.workplace import occupied
+from tightlink.experiment.workplace import Workplace, occupied
+from tightlink.laboratory.embedded import Offer
 from tightlink.studies import named
 from tightlink.studies.live import measure_all
 from tightlink.studies.result import StudyResult
-from tightlink.studies.study import LIVE
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Mapping, Sequence
-
-    from tightlink.experiment.execute import Task
-    from tightlink.experiment.progress import ExperimentProgress
-    from tightlink.experiment.workplace import Workplace
-    from tightlink.laboratory.embedded import Offer
-    from tightlink.studies.study import Found, Study
+from tightlink.studies.study import LIVE, Found, Study
 
 #: Key of the marker of a study's folder for its name.
 _STUDY: Final = "study"

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import polars as pl
 
 from tightlink.errors import ScenarioError, TightlinkError, closest
 from tightlink.experiment import claims as claimed
+from tightlink.experiment.claims import Claim
 from tightlink.experiment.execute import Task
 from tightlink.experiment.metrics import metrics
 from tightlink.report.blocks import Chart, Row, Section, Table
+from tightlink.run import Run
+from tightlink.scenario import Scenario
 from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.expressions import Names
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-    from pathlib import Path
-
-    import polars as pl
-
-    from tightlink.experiment.claims import Claim
-    from tightlink.run import Run
-    from tightlink.scenario import Scenario
-    from tightlink.studies.live import Measurement
+from tightlink.studies.live import Measurement
 
 #: The option that asks for measurements.
 LIVE: Final = "live"

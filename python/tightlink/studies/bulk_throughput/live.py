@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
 from tightlink.analysis.bulk_cells import cell
 from tightlink.analysis.residuals import agreement, share_within
+from tightlink.experiment.claims import Claim
 from tightlink.reduce import largest, mean_of, smallest
+from tightlink.run import Run
 from tightlink.studies.bulk_throughput.observe.linux import MEASURED, WITHIN, beside, outside
 from tightlink.studies.bulk_throughput.report import residuals
-from tightlink.studies.bulk_throughput.setup.linux import ECHO_S, cells
+from tightlink.studies.bulk_throughput.setup.linux import ECHO_S, Cell, cells
 from tightlink.studies.bulk_throughput.setup.paths import SITES
 from tightlink.studies.live import Firm, Measurement, machine, repeats
 from tightlink.studies.study import Report
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tightlink.experiment.claims import Claim
-    from tightlink.run import Run
-    from tightlink.studies.bulk_throughput.setup.linux import Cell
-
 
 IPERF3: Final = "iperf3"
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator, Mapping
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -13,13 +14,9 @@ import polars as pl
 from tightlink import units
 from tightlink.analysis.sawtooth import queue_for, utilization
 from tightlink.reduce import largest, mean_of, smallest
+from tightlink.run import Run
 from tightlink.studies.congestion_basics import setup
 from tightlink.studies.congestion_basics.setup import FLOW, LINK, PACKET_BYTES, RATE, RTT_S, THRESHOLD
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tightlink.run import Run
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 Rows: TypeAlias = "list[tuple[float, float]]"

@@ -9,9 +9,10 @@ uses much less; they give neither round trips nor queues.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink import units
 from tightlink.analysis import response_laws
@@ -21,10 +22,6 @@ from tightlink.analysis.sawtooth import epoch_s
 from tightlink.experiment.execute import Task
 from tightlink.scenario import Bulk, Cbr, Codel, Link, Observe, Pie, Reverse, Scenario, Tcp, Udp
 from tightlink.studies.cases import Cases
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 SENDER: Final = "sender"
 RECEIVER: Final = "receiver"

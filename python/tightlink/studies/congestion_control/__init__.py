@@ -7,19 +7,16 @@ replacements of TCP, alone and beside it. Their method is redone here from desig
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.studies.congestion_control import options, setup
 from tightlink.studies.congestion_control.observe import observe, row
 from tightlink.studies.congestion_control.report import report
+from tightlink.studies.congestion_control.setup import Chosen
 from tightlink.studies.study import Study
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.studies.congestion_control.setup import Chosen
 
 
 def study(chosen: Chosen, command: str = "") -> Study:

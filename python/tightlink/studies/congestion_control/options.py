@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.studies.congestion_control import setup
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.studies.congestion_control.setup import Chosen
-    from tightlink.studies.congestion_control.setup.experiment import Size
+from tightlink.studies.congestion_control.setup import Chosen
+from tightlink.studies.congestion_control.setup.experiment import Size
 
 #: A period must have some intervals.
 _SHORTEST_S: Final = 30

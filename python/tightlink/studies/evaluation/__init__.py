@@ -12,34 +12,25 @@ Example:
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import tempfile
 import weakref
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.errors import ScenarioError
-from tightlink.studies.evaluation.observe import observe
+from tightlink.experiment.progress import ExperimentProgress
+from tightlink.studies.evaluation.observe import Evaluation, observe
 from tightlink.studies.evaluation.report import report
-from tightlink.studies.evaluation.setup.controls import controls, listed
-from tightlink.studies.evaluation.setup.disciplines import disciplines
-from tightlink.studies.evaluation.setup.pack import chosen
-from tightlink.studies.evaluation.setup.trials import trials
+from tightlink.studies.evaluation.setup import chosen, trials
+from tightlink.studies.evaluation.setup.subjects import Given, Kind, listed, subjects
 from tightlink.studies.running import study
 from tightlink.studies.study import Study
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from tightlink.experiment.progress import ExperimentProgress
-    from tightlink.studies.evaluation.observe import Evaluation
-    from tightlink.studies.evaluation.setup.controls import Given
-    from tightlink.studies.evaluation.setup.disciplines import GivenQueue
-    from tightlink.studies.evaluation.setup.pack import Kind, Subject, Test
 
 #: Standard TCP (RFC 5681), the default of most systems (RFC 9438), and what does not wait for losses.
 _CONTROLS: Final = ("reno", "cubic", "bbr")
@@ -50,17 +41,23 @@ _OPTIONS: Final = {
 }
 
 
-def of(those: Sequence[Subject], tests: Sequence[Test], kind: Kind = "control") -> Study:
-    """The study of these controls or queues in these tests."""
-    planned = trials(those, tests)
-    words = {"congestion" if kind == "control" else "queues": ", ".join(subject.label for subject in those)}
-    if len(tests) < len(chosen(None, kind)):
-        words["tests"] = ",".join(test.name for test in tests)
+def of(given: Iterable[Given], tests: Iterable[str] | None = None, *, queues: bool = False) -> Study:
+    """The study of these controls or queues in these tests; in all of their pack if none is named.
+
+    Raises:
+        ScenarioError: There is no such control, queue, option or test.
+    """
+    kind: Kind = "queue" if queues else "control"
+    those, made = subjects(given, kind), chosen(kind, tests)
+    planned = trials(those, made)
+    words = {"queues" if queues else "congestion": ", ".join(label for label, _ in those)}
+    if len(made) < len(chosen(kind)):
+        words["tests"] = ",".join(test.name for test in made)
     return Study(
         "evaluation",
         "congestion controls or queues of your choice through one pack of tests (RFC 5166, RFC 9743, RFC 7928)",
-        lambda: [task for trial in planned for task in trial.tasks().values()],
-        partial(observe, those, tests, planned, kind),
+        lambda: [task for trial in planned for task in trial.tasks()],
+        partial(observe, kind, those, made, planned),
         report=report,
         command="".join(f" --{name} {shlex.quote(value)}" for name, value in words.items()),
         options=_OPTIONS,
@@ -69,23 +66,19 @@ def of(those: Sequence[Subject], tests: Sequence[Test], kind: Kind = "control") 
 
 
 def _adapted(options: Mapping[str, str]) -> Study:
-    """The study that was asked for.
-
-    Raises:
-        ScenarioError: There is no such control, option or test.
-    """
+    """The study that was asked for."""
     tests = [name.strip() for name in options["tests"].split(",")] if "tests" in options else None
+    if {"queues", "congestion"} <= options.keys():
+        raise ScenarioError("either congestion or queues, not both", key="queues", value=options["queues"])
     if "queues" in options:
-        if "congestion" in options:
-            raise ScenarioError("either congestion or queues, not both", key="queues", value=options["queues"])
-        return of(disciplines(listed(options["queues"])), chosen(tests, "queue"), "queue")
-    wanted = listed(options["congestion"]) if "congestion" in options else _CONTROLS
-    return of(controls(wanted), chosen(tests))
+        return of(listed(options["queues"]), tests, queues=True)
+    return of(listed(options["congestion"]) if "congestion" in options else _CONTROLS, tests)
 
 
 def evaluate(  # noqa: PLR0913
     those: Iterable[Given],
     *,
+    queues: bool = False,
     tests: Iterable[str] | None = None,
     output: str | os.PathLike[str] | None = None,
     jobs: int = 1,
@@ -94,10 +87,12 @@ def evaluate(  # noqa: PLR0913
     progress: Callable[[str], None] | None = None,
     watch: Callable[[ExperimentProgress], None] | None = None,
 ) -> Evaluation:
-    """Put congestion controls through the evaluation pack.
+    """Put congestion controls, or queue disciplines, through their pack of tests.
 
     Args:
-        those: Names, NAME:option=value,…, or tables with a ``kind``, as ``tcp.congestion`` has them.
+        those: Names, NAME:option=value,…, or tables with a ``kind``, as ``tcp.congestion`` or a link's ``queue`` has
+            them.
+        queues: Whether they are queues; else they are congestion controls.
         tests: Names of tests; without them, all.
         output: Folder for runs, tables and report, in which an interrupted evaluation goes on; without it, a
             temporary one.
@@ -108,52 +103,10 @@ def evaluate(  # noqa: PLR0913
         watch: Told after every run how far it is.
 
     Raises:
-        ScenarioError: There is no such control, option or test.
+        ScenarioError: There is no such control, queue, option or test.
         TightlinkError: The folder holds something else, another process works in it, or runs failed.
     """
-    return _evaluated(of(controls(those), chosen(tests)), output, jobs, cluster, with_lab, progress, watch)
-
-
-def evaluate_queues(  # noqa: PLR0913
-    those: Iterable[GivenQueue],
-    *,
-    tests: Iterable[str] | None = None,
-    output: str | os.PathLike[str] | None = None,
-    jobs: int = 1,
-    cluster: str | None = None,
-    with_lab: bool = False,
-    progress: Callable[[str], None] | None = None,
-    watch: Callable[[ExperimentProgress], None] | None = None,
-) -> Evaluation:
-    """Put queue disciplines through the pack of tests after RFC 7928.
-
-    Args:
-        those: Names, NAME:option=value,…, or tables with a ``kind``, as a link's ``queue`` has them.
-        tests: Names of tests; without them, all.
-        output: As of `evaluate`.
-        jobs: Runs to simulate at a time; the results do not depend on it.
-        cluster: Address of a Dask scheduler to simulate them instead.
-        with_lab: Whether the report opens the scenarios in the lab, for which it contains the engine.
-        progress: Told, line by line, what it is doing.
-        watch: Told after every run how far it is.
-
-    Raises:
-        ScenarioError: There is no such queue, option or test.
-        TightlinkError: The folder holds something else, another process works in it, or runs failed.
-    """
-    wanted = of(disciplines(those), chosen(tests, "queue"), "queue")
-    return _evaluated(wanted, output, jobs, cluster, with_lab, progress, watch)
-
-
-def _evaluated(  # noqa: PLR0913, PLR0917
-    wanted: Study,
-    output: str | os.PathLike[str] | None,
-    jobs: int,
-    cluster: str | None,
-    with_lab: bool,  # noqa: FBT001
-    progress: Callable[[str], None] | None,
-    watch: Callable[[ExperimentProgress], None] | None,
-) -> Evaluation:
+    wanted = of(those, tests, queues=queues)
     folder = Path(tempfile.mkdtemp(prefix="tightlink-") if output is None else output)
     found = study(wanted, folder, jobs=jobs, cluster=cluster, with_lab=with_lab, progress=progress, watch=watch)
     evaluation: Evaluation = replace(found.observed, folder=folder)

@@ -1,23 +1,21 @@
-"""What an evaluation found: the measures of every control, their means, and what the report draws."""
+"""What an evaluation found: the measures of every control or queue, their means, and what the report draws."""
 
 from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from tightlink.experiment.precision import half_width
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from tightlink.run import Run
-    from tightlink.studies.evaluation.setup.pack import Headline, Kind, Subject, Test
-    from tightlink.studies.evaluation.setup.trials import Trial
+from tightlink.run import Run
+from tightlink.studies.evaluation.setup.pack import Headline, Test, Trial
+from tightlink.studies.evaluation.setup.subjects import Kind, Subject
 
 _MEASURES: Any = {
     "test": pl.String, "setting": pl.String, "seed": pl.Int64, "measure": pl.String,
@@ -45,8 +43,9 @@ class Mean:
 class Evaluation:
     """Congestion controls or queues, side by side."""
 
-    controls: Sequence[Subject]
-    """What was evaluated."""
+    kind: Kind
+    """What was evaluated: the name of the first column."""
+    subjects: Sequence[Subject]
     tests: Sequence[Test]
     measures: pl.DataFrame
     """A row for each value of each run; the value is missing where something never happened."""
@@ -54,8 +53,6 @@ class Evaluation:
     """What the report draws over time, by control, test and setting, with the first seed."""
     folder: Path = Path()
     """With runs, tables and report."""
-    kind: Kind = "control"
-    """What was evaluated: the name of the first column."""
 
     @property
     def values(self) -> dict[str, float | None]:
@@ -63,7 +60,7 @@ class Evaluation:
         keys = (self.kind, "test", "setting", "measure")
         return {".".join(row[key] for key in keys): row["value"] for row in self.summary.iter_rows(named=True)}
 
-    @property
+    @cached_property
     def summary(self) -> pl.DataFrame:
         """A row for each control, test, setting and measure: the mean over seeds and half its 95 % interval.
 
@@ -78,39 +75,37 @@ class Evaluation:
     def described(self) -> dict[str, Any]:
         """Controls, tests and summary, as ``--json`` prints them."""
         return {
-            f"{self.kind}s": {control.label: control.value for control in self.controls},
+            f"{self.kind}s": dict(self.subjects),
             "tests": {test.name: test.about for test in self.tests},
             "summary": self.summary.to_dicts(),
         }
 
     def headlines(self) -> Iterator[tuple[Test, Headline, dict[str, Mean]]]:
         """The columns of the table of all controls, each with a mean for every control."""
-        summary = self.summary
         for test in self.tests:
             for headline in test.headlines:
-                rows = summary.filter((pl.col("test") == test.name) & (pl.col("measure") == headline.measure))
+                rows = self.summary.filter(pl.col("test") == test.name, pl.col("measure") == headline.measure)
                 if headline.setting is not None:
                     rows = rows.filter(pl.col("setting") == headline.setting)
-                own = {control.label: rows.filter(pl.col(self.kind) == control.label) for control in self.controls}
+                own = {label: rows.filter(pl.col(self.kind) == label) for label, _ in self.subjects}
                 yield test, headline, {label: _mean(found) for label, found in own.items()}
 
 
 def observe(
-    controls: Sequence[Subject], tests: Sequence[Test], planned: Sequence[Trial], kind: Kind, runs: Mapping[str, Run]
+    kind: Kind, subjects: Sequence[Subject], tests: Sequence[Test], planned: Sequence[Trial], runs: Mapping[str, Run]
 ) -> Evaluation:
     """What the runs of trials say of the controls or queues."""
     rows: list[tuple[Any, ...]] = []
     curves: dict[tuple[str, str, str], pl.DataFrame] = {}
     for trial in planned:
-        control, test, case = trial
         # So that the tables of all runs do not fill the memory.
-        own = {name: runs[task.name].unread() for name, task in trial.tasks().items()}
-        place = (control.label, test.name, case.setting)
-        rows += [(*place, case.seed, name, value) for name, value in case.measure(own).items()]
-        if case.curve is not None and place not in curves:
-            curves[place] = case.curve(own)
+        own = [runs[task.name].unread() for task in trial.tasks()]
+        place = (trial.subject.label, trial.test.name, trial.setting)
+        rows += [(*place, trial.seed, name, value) for name, value in trial.test.measure(trial.value, *own).items()]
+        if trial.test.curve is not None and place not in curves:
+            curves[place] = trial.test.curve(trial.value, *own)
     measures = pl.DataFrame(rows, schema={kind: pl.String} | _MEASURES, orient="row")
-    return Evaluation(controls, tests, measures, curves, kind=kind)
+    return Evaluation(kind, subjects, tests, measures, curves)
 
 
 def _summarised(values: list[float | None]) -> tuple[float | None, float | None, int, int]:

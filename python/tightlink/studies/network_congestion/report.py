@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
 
 from tightlink.analysis import scaling
 from tightlink.analysis.backlog import master
+from tightlink.experiment.claims import Claim
 from tightlink.report import Table, charts
 from tightlink.studies.expressions import Names
-from tightlink.studies.network_congestion.observe import networks
-from tightlink.studies.network_congestion.observe.load import BELOW
-from tightlink.studies.network_congestion.observe.rounding import SHOWN
+from tightlink.studies.network_congestion.observe import Observed, networks
+from tightlink.studies.network_congestion.observe.load import BELOW, Limited, Measured
+from tightlink.studies.network_congestion.observe.rounding import SHOWN, Rounding
 from tightlink.studies.network_congestion.setup import cases
-from tightlink.studies.network_congestion.setup.network import CAPACITY
+from tightlink.studies.network_congestion.setup.network import CAPACITY, Case
 from tightlink.studies.report_text import page
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.experiment.claims import Claim
-    from tightlink.studies.network_congestion.observe import Observed
-    from tightlink.studies.network_congestion.observe.load import Limited, Measured
-    from tightlink.studies.network_congestion.observe.rounding import Rounding
-    from tightlink.studies.network_congestion.setup.network import Case
-    from tightlink.studies.study import Report
+from tightlink.studies.study import Report
 
 #: Graphs in the figures: as many as can be told apart.
 _DRAWN: Final = ("one link", "ring", "lattice", "random", "scale-free")

@@ -11,13 +11,16 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from tightlink.experiment.claims import Claim
 from tightlink.experiment.execute import Task
 from tightlink.report import Row, Section, Table, Text, charts
+from tightlink.run import Run
 from tightlink.scenario import Bulk, Scenario, Tcp
 from tightlink.studies.live import Measurement, machine
 from tightlink.studies.one_flow.observe.cases import Measured, measure
@@ -26,13 +29,7 @@ from tightlink.studies.study import Report
 from tightlink.studies.words import percent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import altair as alt
-
-    from tightlink.experiment.claims import Claim
-    from tightlink.run import Run
-
 
 #: IP 20, TCP 20 and timestamps 12: what Linux adds where ns-2 adds 40.
 _HEADER_BYTES: Final = 52
@@ -96,8 +93,7 @@ def observe(runs: Mapping[str, Run]) -> Observed:
     }
     values: dict[str, object] = {}
     for name, pair in pairs.items():
-        values |= {f"live.{name}.{key}": value for key, value in pair.live.values().items()}
-        values |= {f"linux.{name}.{key}": value for key, value in pair.same.values().items()}
+        values |= {f"live.{name}": pair.live.names, f"linux.{name}": pair.same.names}
     return Observed(values, pairs)
 
 

@@ -8,21 +8,15 @@ Example:
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.experiment.execute import Task
 from tightlink.scenario import Bulk, Cbr, Dumbbell, Link, Observe, OnOff, Reverse, Saturate, Scenario, Tcp, Udp
+from tightlink.scenario.topologies import AnyTopology
 from tightlink.studies.cases import Cases
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.scenario.topologies import AnyTopology
-
-
-#: The document, as claims cite it.
-DOCUMENT: Final = "Balliache 2003, One TCP flow"
 #: Offered in the link's queue: 40 bytes of IP and TCP header, none of UDP (ns-2 counts them as payload).
 TCP_HEADER_BYTES: Final = 40
 START_S: Final = 0.1

@@ -12,7 +12,7 @@ from typing import Final
 
 from tightlink.studies.router_response import live
 from tightlink.studies.router_response.observe import observe
-from tightlink.studies.router_response.observe.response import row
+from tightlink.studies.router_response.observe.probes import row
 from tightlink.studies.router_response.report import report
 from tightlink.studies.router_response.setup import tasks
 from tightlink.studies.study import Live, Study

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+import polars as pl
+
+from tightlink.run import Run
 from tightlink.studies.bulk_throughput.observe import alternatives, grids, linux, residuals
+from tightlink.studies.bulk_throughput.observe.alternatives import Weighed
+from tightlink.studies.bulk_throughput.observe.residuals import Explained
 from tightlink.studies.bulk_throughput.setup.paths import CHOSEN, DARESBURY, LONG, LONG_PATH, SITES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import polars as pl
-
-    from tightlink.run import Run
-    from tightlink.studies.bulk_throughput.observe.alternatives import Weighed
-    from tightlink.studies.bulk_throughput.observe.residuals import Explained
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import polars as pl
 
 from tightlink.analysis.bulk_cells import cell
+from tightlink.experiment.claims import Claim
 from tightlink.reduce import largest, mean_of, smallest
+from tightlink.run import Run
 from tightlink.studies.bulk_throughput.observe import grids, linux, residuals
 from tightlink.studies.bulk_throughput.observe.grids import (
     FEW,
@@ -40,18 +43,11 @@ from tightlink.studies.bulk_throughput.setup.paths import (
     SITES,
     WEIGHED,
     Alternative,
+    Comparison,
     variations,
 )
 from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.expressions import NotObservedError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tightlink.experiment.claims import Claim
-    from tightlink.run import Run
-    from tightlink.studies.bulk_throughput.setup.paths import Comparison
-
 
 _CLAIMS: Final = Path(__file__).parents[1] / "claims.toml"
 #: The grid of Daresbury under Tahoe, among the comparisons of recoveries.

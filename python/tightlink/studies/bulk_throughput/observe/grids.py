@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -12,14 +13,8 @@ from tightlink.analysis.bulk_cells import cell, table
 from tightlink.analysis.bulk_path import GROUP, BulkPath
 from tightlink.experiment.metrics import metrics
 from tightlink.reduce import largest, mean_of, median_of, smallest
-from tightlink.studies.bulk_throughput.setup.paths import CALTECH, DARESBURY, IN2P3, KILOBYTES, LBNL, SITES, WINDOWS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from tightlink.run import Run
-    from tightlink.studies.bulk_throughput.setup.paths import Place
-
+from tightlink.run import Run
+from tightlink.studies.bulk_throughput.setup import paths
 
 _BITS: Final = 8
 
@@ -71,13 +66,13 @@ def sites_values(grids: Mapping[str, pl.DataFrame]) -> dict[str, object]:
         grids: The cells of each path, by its name.
     """
     each: dict[str, object] = {}
-    for low, high in pairwise(place for place in IN2P3 if place.name in grids):
+    for low, high in pairwise(place for place in paths.IN2P3 if place.name in grids):
         own = factor(grids[low.name], grids[high.name])
         name = f"in2p3.factor-{low.path.factor:g}-{high.path.factor:g}"
         each |= {f"{name}.{key}": value for key, value in own.items()}
-    for place in (CALTECH, LBNL, DARESBURY):
+    for place in (paths.CALTECH, paths.LBNL, paths.DARESBURY):
         each |= loss(place, grids[place.name])
-    return each | lbnl(grids[LBNL.name]) | _summary(grids)
+    return each | lbnl(grids[paths.LBNL.name]) | _summary(grids)
 
 
 def factor(low: pl.DataFrame, high: pl.DataFrame) -> dict[str, float]:
@@ -94,7 +89,7 @@ def factor(low: pl.DataFrame, high: pl.DataFrame) -> dict[str, float]:
     }
 
 
-def loss(place: Place, grid: pl.DataFrame) -> dict[str, object]:
+def loss(place: paths.Place, grid: pl.DataFrame) -> dict[str, object]:
     """Rank correlations of the loss, means over lines, by name: PATH.…."""
     over_windows, flows = mean_rank_correlation(grid, "window_packets", "loss", line="flows")
     over_flows, windows = mean_rank_correlation(grid, "flows", "loss", line="window_packets")
@@ -109,7 +104,7 @@ def loss(place: Place, grid: pl.DataFrame) -> dict[str, object]:
 def lbnl(grid: pl.DataFrame) -> dict[str, float]:
     """How much of the highest goodput the window takes, at most."""
     effects = _effects(grid)
-    large = grid.filter(pl.col("window_packets") * LBNL.path.payload_bytes >= LBNL.path.bdp_bytes)
+    large = grid.filter(pl.col("window_packets") * paths.LBNL.path.payload_bytes >= paths.LBNL.path.bdp_bytes)
     return {
         "lbnl.window_effect": max(effects.values()),
         "lbnl.window_effect_from_2": max(effect for flows, effect in effects.items() if flows > 1),
@@ -130,7 +125,7 @@ def _effects(grid: pl.DataFrame) -> dict[int, float]:
 def _summary(grids: Mapping[str, pl.DataFrame]) -> dict[str, object]:
     each: dict[str, object] = {}
     hits, shared = [], []
-    for place in SITES:
+    for place in paths.SITES:
         grid = grids[place.name]
         top = best(grid)
         near = grid.filter(pl.col("goodput_bps") >= 0.95 * top["goodput_bps"])
@@ -142,7 +137,7 @@ def _summary(grids: Mapping[str, pl.DataFrame]) -> dict[str, object]:
         few = [(flows, part) for flows, part in lines(grid) if flows <= 4]
         hits += [is_best(part, nearest_window(place.bdp_packets)) for _, part in few]
         shared += [is_best(part, nearest_window(place.bdp_packets / flows)) for flows, part in few]
-    ahead = [fewer_ahead(grids[place.name]) for place in SITES]
+    ahead = [fewer_ahead(grids[place.name]) for place in paths.SITES]
     return each | {
         "summary.paths": len(ahead),
         "summary.seven_enough": sum(more <= 0 for more in ahead),
@@ -199,7 +194,7 @@ def nearest_window(packets: float) -> int:
     >>> nearest_window(202_500 / 1460), nearest_window(202_500 / 1460 / 4)
     (175, 44)
     """
-    return min(WINDOWS, key=lambda window: abs(window - packets))
+    return min(paths.WINDOWS, key=lambda window: abs(window - packets))
 
 
 def is_best(part: pl.DataFrame, window: int) -> bool:
@@ -268,7 +263,7 @@ def optimum(grid: pl.DataFrame) -> dict[str, object]:
     return {
         "optimum_share": top["goodput_share"],
         "optimum_flows": top["flows"],
-        "optimum_kb": KILOBYTES[top["window_packets"]],
+        "optimum_kb": paths.KILOBYTES[top["window_packets"]],
         "flows_over_90_percent": min(clean.filter(pl.col("goodput_share") > 0.9)["flows"].to_list(), default="no"),
     }
 
@@ -291,7 +286,7 @@ def windows(grid: pl.DataFrame) -> dict[str, object]:
     found = best_windows(grid)
     few = {flows: part for flows, part in lines(grid) if flows <= FEW}
     more = {flows: window for flows, window in found.items() if flows >= FEW}
-    packets = DARESBURY.bdp_packets
+    packets = paths.DARESBURY.bdp_packets
     rising = [
         flows for flows, before, after in zip([*more][1:], more.values(), [*more.values()][1:], strict=False)
         if after > before
@@ -314,8 +309,8 @@ def _first_rise(grid: pl.DataFrame, flows: int) -> dict[str, Any]:
     first, second = part.row(0, named=True), part.row(1, named=True)
     return {
         "rise.flows": flows,
-        "rise.kb": KILOBYTES[first["window_packets"]],
-        "rise.second_kb": KILOBYTES[second["window_packets"]],
+        "rise.kb": paths.KILOBYTES[first["window_packets"]],
+        "rise.second_kb": paths.KILOBYTES[second["window_packets"]],
         "rise.bps": first["goodput_bps"],
         "rise.second_bps": second["goodput_bps"],
         "rise.loss": first["loss"],
@@ -342,7 +337,7 @@ def _most(part: pl.DataFrame) -> float:
 
 
 def _kilobytes(found: Iterable[int]) -> list[str]:
-    return [str(KILOBYTES[window]) for window in found]
+    return [str(paths.KILOBYTES[window]) for window in found]
 
 
 def _and(numbers: list[int]) -> str:

@@ -6,8 +6,9 @@ which commit; ``benchmarks/bulk_linux.py`` writes it from the folder of a study 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import polars as pl
 
@@ -15,6 +16,7 @@ from tightlink.analysis.bulk_cells import cell
 from tightlink.analysis.cross_traffic import MOMENTS, spread
 from tightlink.analysis.residuals import agreement, share_within, with_residuals
 from tightlink.reduce import largest, mean_of, median_of, smallest
+from tightlink.run import Run
 from tightlink.studies.bulk_throughput.observe.grids import mean_rank_correlation
 from tightlink.studies.bulk_throughput.setup.linux import (
     BYTES,
@@ -24,20 +26,13 @@ from tightlink.studies.bulk_throughput.setup.linux import (
     SEEDS,
     SETTINGS,
     SHARES,
+    Observation,
     cells,
     name,
     observations,
     path_of,
 )
-from tightlink.studies.bulk_throughput.setup.paths import CALTECH, CHOSEN, DARESBURY, SITES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tightlink.run import Run
-    from tightlink.studies.bulk_throughput.setup.linux import Observation
-    from tightlink.studies.bulk_throughput.setup.paths import Alternative, Place
-
+from tightlink.studies.bulk_throughput.setup.paths import CALTECH, CHOSEN, DARESBURY, SITES, Alternative, Place
 
 STORED: Final = Path(__file__).parents[1] / "linux.csv"
 #: A residual that is small, over what was observed.

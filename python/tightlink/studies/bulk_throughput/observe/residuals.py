@@ -3,38 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, pstdev
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import polars as pl
 
 from tightlink.analysis.residuals import agreement, share_within
 from tightlink.reduce import mean_of, median_of
+from tightlink.run import Run
 from tightlink.studies.bulk_throughput.observe.grids import acked_packets
 from tightlink.studies.bulk_throughput.observe.linux import points
+from tightlink.studies.bulk_throughput.setup import paths
 from tightlink.studies.bulk_throughput.setup.linux import CROSS, UNKNOWNS, Unknown
-from tightlink.studies.bulk_throughput.setup.paths import (
-    CALTECH,
-    CHOSEN,
-    DEFAULTS,
-    IN2P3,
-    LBNL,
-    PATHS,
-    SITES,
-    Alternative,
-    Place,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tightlink.run import Run
-
 
 #: The document's few flows, at Caltech (l. 161) and at LBNL (l. 209), and what it calls agreement (l. 163).
-_FEW: Final = {CALTECH.name: 3, LBNL.name: 4}
+_FEW: Final = {paths.CALTECH.name: 3, paths.LBNL.name: 4}
 AGREES: Final = 0.2
 
 
@@ -45,8 +31,8 @@ def values(kind: str, points: Mapping[str, pl.DataFrame]) -> dict[str, object]:
         kind: What stands for the document's measurements.
         points: Observed and predicted goodputs, for each site.
     """
-    each: dict[str, object] = {f"{kind}.in2p3.median": median_of(points[IN2P3[1].name]["residual"].abs())}
-    for place in SITES:
+    each: dict[str, object] = {f"{kind}.in2p3.median": median_of(points[paths.IN2P3[1].name]["residual"].abs())}
+    for place in paths.SITES:
         found = agreement(points[place.name])
         if found.origin is not None and found.free is not None:
             own = {
@@ -57,7 +43,7 @@ def values(kind: str, points: Mapping[str, pl.DataFrame]) -> dict[str, object]:
             each |= {f"{kind}.{place.name}.{key}": value for key, value in own.items()}
     for name in _FEW:
         each |= {f"{kind}.{name}.{key}": value for key, value in by_flows(name, points[name]).items()}
-    lbnl = points[LBNL.name]
+    lbnl = points[paths.LBNL.name]
     for column in ("observed", "predicted"):
         goodputs = lbnl[f"{column}_bps"].to_list()
         each[f"{kind}.lbnl.{column}_variation"] = pstdev(goodputs) / fmean(goodputs)
@@ -93,18 +79,18 @@ _COUNTS: Final = {
 }  # fmt: skip
 
 
-def grid(place: Place, under: Alternative = DEFAULTS) -> pl.DataFrame:
+def grid(place: paths.Place, under: paths.Alternative = paths.DEFAULTS) -> pl.DataFrame:
     """What ns-2.35 makes of a path's grid; no rows where it was not run."""
     own = (pl.col("path") == place.name) & (pl.col("alternative") == under.name)
     return pl.read_csv(Path(__file__).parents[1] / "ns2_35.csv").filter(own)
 
 
-COMPARED: Final = tuple(place for place in PATHS if not grid(place).is_empty())
+COMPARED: Final = tuple(place for place in paths.PATHS if not grid(place).is_empty())
 #: By which claims and tables are named.
-UNDER: Final = {"ns2": DEFAULTS, "ns2.chosen": CHOSEN}
+UNDER: Final = {"ns2": paths.DEFAULTS, "ns2.chosen": paths.CHOSEN}
 
 
-def beside(place: Place, runs: Mapping[str, Run], under: Alternative = DEFAULTS) -> pl.DataFrame:
+def beside(place: paths.Place, runs: Mapping[str, Run], under: paths.Alternative = paths.DEFAULTS) -> pl.DataFrame:
     """Its rows with ours: ``sent``, ``arrivals``, ``drops``, ``acked`` here, and both goodputs."""
     theirs = grid(place, under)
     rows = []
@@ -216,8 +202,8 @@ def explained(runs: Mapping[str, Run]) -> list[Explained]:
 
 
 def _explained(unknown: Unknown, runs: Mapping[str, Run]) -> Explained:
-    rows = points(CALTECH, runs, unknown.observations())
-    found, flows = agreement(rows), by_flows(CALTECH.name, rows)
+    rows = points(paths.CALTECH, runs, unknown.observations())
+    found, flows = agreement(rows), by_flows(paths.CALTECH.name, rows)
     if found.origin is None or found.free is None:
         raise ValueError("all cells are alike")
     figures = {"r2": found.origin.value, "r2_free": found.free.value, **flows}

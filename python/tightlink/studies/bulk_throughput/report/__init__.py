@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
 from tightlink.analysis.cross_traffic import weekly
 from tightlink.analysis.residuals import agreement
 from tightlink.analysis.residuals import by_flows as agreements_by_flows
+from tightlink.experiment.claims import Claim
 from tightlink.reduce import largest, mean_of
 from tightlink.report import Table, charts
+from tightlink.studies.bulk_throughput.observe import Observed
+from tightlink.studies.bulk_throughput.observe.alternatives import Weighed
 from tightlink.studies.bulk_throughput.observe.linux import where
 from tightlink.studies.bulk_throughput.observe.residuals import COMPARED as WITH_NS2
-from tightlink.studies.bulk_throughput.observe.residuals import UNDER, parted
+from tightlink.studies.bulk_throughput.observe.residuals import UNDER, Explained, parted
 from tightlink.studies.bulk_throughput.report import residuals
 from tightlink.studies.bulk_throughput.report.grids import Parts, of_factor, of_grids, of_properties, of_windows, two
 from tightlink.studies.bulk_throughput.setup import paths
@@ -37,16 +41,8 @@ from tightlink.studies.bulk_throughput.setup.paths import (
 )  # fmt: skip
 from tightlink.studies.expressions import Names
 from tightlink.studies.report_text import page
+from tightlink.studies.study import Report
 from tightlink.studies.words import percent
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tightlink.experiment.claims import Claim
-    from tightlink.studies.bulk_throughput.observe import Observed
-    from tightlink.studies.bulk_throughput.observe.alternatives import Weighed
-    from tightlink.studies.bulk_throughput.observe.residuals import Explained
-    from tightlink.studies.study import Report
 
 _STANDS: Final = {"measured": "Linux, measured", "synthetic": "beside unknown traffic"}
 _VERDICTS: Final = {True: "holds", False: "does not", None: "open"}

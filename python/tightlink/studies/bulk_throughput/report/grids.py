@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import polars as pl
 
 from tightlink.analysis.bulk_vary import FACTORS
 from tightlink.analysis.choice import LITTLE, NEARLY, choose
-from tightlink.report import Table, charts
+from tightlink.report import Format, Table, charts
 from tightlink.studies.bulk_throughput.observe.grids import best, is_best, lines, nearest_window
 from tightlink.studies.bulk_throughput.setup.paths import (
     CALTECH,
@@ -20,11 +21,6 @@ from tightlink.studies.bulk_throughput.setup.paths import (
     SITES,
 )  # fmt: skip
 from tightlink.studies.words import percent
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.report import Format
 
 _OVER_WINDOWS: Final[dict[str, Any]] = {"by": "line", "x_scale": "log", "x_domain": (8, 1024), "x_title": "window (kB)"}
 _SHARES: Final[dict[str, Format]] = {"utilization %": ".1f", "lost %": ".2f"}

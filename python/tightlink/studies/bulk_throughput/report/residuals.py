@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
 from tightlink import plots
-from tightlink.analysis.residuals import agreement, share_within
+from tightlink.analysis.estimates import Estimate
+from tightlink.analysis.residuals import Agreement, agreement, share_within
 from tightlink.report import Format, Row, Section, Table, Text, charts
 from tightlink.studies.bulk_throughput.observe.linux import WITHIN, outside
-from tightlink.studies.bulk_throughput.setup.paths import DOCUMENT_R2, KILOBYTES, SITES
+from tightlink.studies.bulk_throughput.setup.paths import DOCUMENT_R2, KILOBYTES, SITES, Place
 from tightlink.studies.words import percent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     import altair as alt
-
-    from tightlink.analysis.estimates import Estimate
-    from tightlink.analysis.residuals import Agreement
-    from tightlink.studies.bulk_throughput.setup.paths import Place
 
 FORMATS: Final[dict[str, Format]] = {"(o − s) / o, median %": "+.1f", "largest %": ".0f"}
 

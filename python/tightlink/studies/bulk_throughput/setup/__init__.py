@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from tightlink.experiment.execute import Task
 from tightlink.studies.bulk_throughput.setup import linux, paths
-
-if TYPE_CHECKING:
-    from tightlink.experiment.execute import Task
 
 
 def tasks() -> list[Task]:

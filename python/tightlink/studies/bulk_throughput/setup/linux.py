@@ -16,21 +16,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.analysis.bulk_cells import cell
-from tightlink.analysis.bulk_path import BOTTLENECK, company
+from tightlink.analysis.bulk_path import BOTTLENECK, BulkPath, company
 from tightlink.analysis.cross_traffic import MOMENTS
 from tightlink.experiment.execute import Task
-from tightlink.scenario import Cbr, Udp
-from tightlink.studies.bulk_throughput.setup.paths import CALTECH, CHOSEN, DARESBURY, SITES, WINDOWS
-
-if TYPE_CHECKING:
-    from tightlink.analysis.bulk_path import BulkPath
-    from tightlink.run import Run
-    from tightlink.scenario import Scenario
-    from tightlink.studies.bulk_throughput.setup.paths import Place
-
+from tightlink.run import Run
+from tightlink.scenario import Cbr, Scenario, Udp
+from tightlink.studies.bulk_throughput.setup.paths import CALTECH, CHOSEN, DARESBURY, SITES, WINDOWS, Place
 
 #: Of the bottleneck, over the week.
 SHARES: Final = (0.0, 0.1, 0.2, 0.3, 0.4)

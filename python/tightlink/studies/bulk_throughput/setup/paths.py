@@ -11,19 +11,14 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.analysis.bulk_path import BulkPath
-from tightlink.analysis.bulk_vary import one_at_a_time
+from tightlink.analysis.bulk_vary import Variation, one_at_a_time
 from tightlink.experiment.execute import Task
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.analysis.bulk_vary import Variation
-    from tightlink.scenario import Scenario
-
+from tightlink.scenario import Scenario
 
 #: Windows in packets of 1460 B, which stand for 8, 16, … 1024 kB.
 WINDOWS: Final = (6, 11, 22, 44, 88, 175, 350, 700)

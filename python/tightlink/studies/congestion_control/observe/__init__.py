@@ -3,43 +3,31 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import polars as pl
 
 from tightlink.experiment.metrics import metrics
-from tightlink.studies.congestion_control.observe import (
-    boundary,
-    choices,
-    costs,
-    homogeneous,
-    increase,
-    influences,
-    mixed,
-    mixture,
-    newcomers,
-    prices,
-    sensitivity,
-    thresholds,
-    window,
-)
-from tightlink.studies.congestion_control.observe.evidence import gather, stored, together
-from tightlink.studies.congestion_control.setup import MIXED, THRESHOLDS, WHOLE
-from tightlink.studies.congestion_control.setup import boundary as oscillation
-from tightlink.studies.congestion_control.setup import increase as increases
-from tightlink.studies.congestion_control.setup import newcomers as arrivals
+from tightlink.run import Run
+from tightlink.studies.congestion_control.observe import costs, homogeneous, influences, mixed, one_link, sensitivity
+from tightlink.studies.congestion_control.observe.evidence import gather, stored
+from tightlink.studies.congestion_control.setup import MIXED, THRESHOLDS, WHOLE, Chosen
 from tightlink.studies.congestion_control.setup.experiment import LARGE, OF_ONE
 from tightlink.tables import counted, measured
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import polars as pl
-
-    from tightlink.run import Run
-    from tightlink.studies.congestion_control.setup import Chosen
-
 #: What the table of runs has of users and of flows.
 _EVERY_RUN: Final = ("loss", "utilization", "queue_mean_packets")
+#: How an experiment is read, and what claims compare of it: by its name, else by how controls are mixed in it.
+_READ: Final[dict[str, Any]] = {
+    "alone": (homogeneous.Homogeneous, homogeneous.values),
+    "half": (mixed.Mixed, mixed.values),
+    "all": (mixed.Mixture, mixed.mixture_values),
+    "window": (mixed.Windows, mixed.window_values),
+    "prices": (homogeneous.Homogeneous, homogeneous.prices_values),
+    "choices": (homogeneous.Choices, homogeneous.choices_values),
+}
 
 
 @dataclass(frozen=True)
@@ -66,47 +54,22 @@ def observe(chosen: Chosen, runs: Mapping[str, Run]) -> Observed:
     values: dict[str, object] = {}
     found: dict[str, Any] = {}
     for name, each in evidence.items():
-        if name in OF_ONE:
-            continue
         if name in {WHOLE, LARGE}:
             found[name] = sensitivity.Sensitivity(each, alone if name == WHOLE else {})
             values |= influences.values(found[name])
-            continue
-        read, said = _BY_NAME.get(name, _BY_MIXING[each.experiment.mixing])
-        found[name] = read(each)
-        values |= said(found[name])
+        elif name not in OF_ONE:
+            read, said = _READ.get(name, _READ[each.experiment.mixing])
+            found[name] = read(each)
+            values |= said(found[name])
     if THRESHOLDS in chosen.names:
-        found[THRESHOLDS] = thresholds.Thresholds(*(found[name] for name in MIXED))
-        values |= thresholds.values(found[THRESHOLDS])
+        found[THRESHOLDS] = tuple(found[name] for name in MIXED)
+        values |= mixed.threshold_values(*found[THRESHOLDS])
     for name in chosen.on_one_link:
-        read, said = _BY_NAME[name]
-        found[name] = read(runs)
-        values |= said(found[name])
-    everything = list(evidence.values())
-    run = [each for each in everything if each.runs]
-    return Observed(
-        values,
-        chosen,
-        found,
-        together(everything) if everything else None,
-        costs.table(run) if run else None,
-    )
-
-
-#: How an experiment is read, and what claims compare of it.
-_BY_MIXING: Final[dict[str, Any]] = {
-    "alone": (homogeneous.Homogeneous, homogeneous.values),
-    "half": (mixed.Mixed, mixed.values),
-    "all": (mixture.Mixture, mixture.values),
-}
-_BY_NAME: Final[dict[str, Any]] = {
-    "window": (window.Windows, window.values),
-    prices.NAME: (homogeneous.Homogeneous, prices.values),
-    choices.NAME: (choices.Choices, choices.values),
-    oscillation.NAME: (boundary.read, boundary.values),
-    arrivals.NAME: (newcomers.read, newcomers.values),
-    increases.NAME: (increase.read, increase.values),
-}
+        found[name] = one_link.read(name, runs)
+        values |= one_link.values(name, found[name])
+    run = [each for each in evidence.values() if each.runs]
+    responses = pl.concat([each.table for each in evidence.values()]) if evidence else None
+    return Observed(values, chosen, found, responses, costs.table(run) if run else None)
 
 
 def row(run: Run) -> dict[str, float | str]:

@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import polars as pl
 
 from tightlink.studies.congestion_control.observe.evidence import CONGESTION
-from tightlink.studies.congestion_control.setup.experiment import experiment
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from tightlink.studies.congestion_control.setup.experiment import Size
+from tightlink.studies.congestion_control.setup.experiment import Size, experiment
 
 #: A response agrees where the ratio is within a tenth: the relative effect below which the study's summary of
 #: conditions and responses is empty, and what its claims call little change.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -11,13 +12,8 @@ import polars as pl
 from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.scenario import memory
-from tightlink.studies.congestion_control.setup.experiment import Size
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tightlink.studies.congestion_control.observe.evidence import Evidence
-    from tightlink.studies.congestion_control.setup.experiment import Experiment
+from tightlink.studies.congestion_control.observe.evidence import Evidence
+from tightlink.studies.congestion_control.setup.experiment import Experiment, Size
 
 _SCALES: Final = (Fraction(1, 1000), Fraction(1, 100), Fraction(1, 10), Fraction(1))
 #: Nanoseconds of one core for a packet-hop by the sources of a network, as docs/benchmarks.md has them, with nothing

@@ -7,22 +7,18 @@ Columns: ``experiment``, ``condition``, ``algorithm`` (the control that is compa
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import polars as pl
 
 from tightlink import _core, units
 from tightlink.analysis.responses import responses
-from tightlink.studies.congestion_control.setup.experiment import Size
+from tightlink.run import Run
+from tightlink.studies.congestion_control.setup.experiment import Experiment, Size
 from tightlink.studies.congestion_control.setup.heavier import file_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from tightlink.run import Run
-    from tightlink.studies.congestion_control.setup.experiment import Experiment
 
 #: Sums of doubles end in other digits where they are added in another order.
 _DIGITS: Final = 9
@@ -47,6 +43,11 @@ class Evidence:
     """By condition, what is compared, and replication, as "00/reno/1"; none where the responses are stored ones."""
     origin: str = ""
     """Of stored responses: what made them, in words."""
+
+    @property
+    def name(self) -> str:
+        """The experiment's name."""
+        return self.experiment.name
 
     @property
     def packet_hops(self) -> int:
@@ -137,9 +138,3 @@ def _groups(transfers: pl.DataFrame) -> pl.DataFrame:
         response=pl.format("{}, {}, {}", "file", "path", "interface"),
         value="throughput_mean_pps",
     )
-
-
-def together(found: Iterable[Evidence]) -> pl.DataFrame:
-    """The table of all experiments."""
-    tables: Sequence[pl.DataFrame] = [each.table for each in found]
-    return pl.concat(tables)

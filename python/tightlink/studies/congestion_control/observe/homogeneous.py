@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -15,15 +17,12 @@ from tightlink.analysis.designed import Designed, designed
 from tightlink.analysis.markov import from_users, ranked
 from tightlink.analysis.outliers import outliers
 from tightlink.analysis.responses import RESPONSES
+from tightlink.experiment.claims import Claim
+from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.congestion_control.observe.anchors import unlike
-from tightlink.studies.congestion_control.observe.evidence import BESIDE, CONGESTION
+from tightlink.studies.congestion_control.observe.evidence import BESIDE, CONGESTION, Evidence
 from tightlink.studies.congestion_control.observe.ratios import of_ratios
 from tightlink.studies.congestion_control.setup.experiment import STANDARD
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tightlink.studies.congestion_control.observe.evidence import Evidence
 
 #: Controls that go by delay alone.
 FAST: Final = ("fast", "fast-at")
@@ -31,6 +30,10 @@ FAST: Final = ("fast", "fast-at")
 NETWORK: Final = tuple(each.name for each in RESPONSES if not each.name.endswith("_pps"))
 #: What the document says of FAST under congestion with short buffers concerns these.
 PATHOLOGY: Final = ("loss", "retransmission_rate", "sources_connecting", "transfers_completed", "cwnd_swing")
+#: What link prices change.
+_PRICED: Final = ("loss", "retransmission_rate", "queueing_delay_mean_s", "transfers_completed")
+#: The experiment of which claims are judged under other choices of the simulator, and the network.
+_CHOICES_OF: Final = "1b"
 _LOW: Final = pl.lit("low")
 _HIGH: Final = pl.lit("high")
 #: What is shown of all runs.
@@ -45,11 +48,6 @@ class Homogeneous:
     """An experiment in which all sources have the same control."""
 
     found: Evidence
-
-    @property
-    def name(self) -> str:
-        """The experiment's name."""
-        return self.found.experiment.name
 
     @cached_property
     def table(self) -> pl.DataFrame:
@@ -149,7 +147,7 @@ def values(one: Homogeneous) -> dict[str, object]:
             ratios = one.ratios(control, "sources_transmitting", one.by_congestion, period)
             found |= of_ratios(f"{control}.{period}", ratios)
             found[f"{control}.{period}.thin"] = unlike(one.found.size, "sources_transmitting", (STANDARD, control))
-    return {f"experiment-{one.name}.{name}": value for name, value in found.items()}
+    return {f"experiment-{one.found.name}.{name}": value for name, value in found.items()}
 
 
 def explained(scores: pl.DataFrame, key: str) -> float:
@@ -161,3 +159,65 @@ def explained(scores: pl.DataFrame, key: str) -> float:
         total += float(((values - values.mean()) ** 2).sum())
         between += float(((means - values.mean()) ** 2).sum())
     return between / total
+
+
+def prices_values(one: Homogeneous) -> dict[str, object]:
+    """What claims compare of link prices over drop-tail queues: medians over all conditions."""
+    return {
+        f"prices.{response}": float(np.median(one.ratios("prices", response, one.by_congestion)))
+        for response in _PRICED
+    }
+
+
+@dataclass(frozen=True)
+class Choices:
+    """An experiment with all of NIST's choices, and with each of them turned back."""
+
+    found: Evidence
+
+    @cached_property
+    def verdicts(self) -> pl.DataFrame:
+        """Columns ``claim``, ``statement``, and a verdict with its figure for each choice; the first has all."""
+        judged = {variant: self._judged(variant) for variant in self.found.experiment.variants}
+        first = next(iter(judged.values()))
+        return pl.DataFrame({
+            "claim": list(first),
+            "statement": [claim.statement for claim in first.values()],
+            **{variant: [_verdict(claims[name]) for name in first] for variant, claims in judged.items()},
+        })  # fmt: skip
+
+    def _judged(self, variant: str) -> dict[str, Claim]:
+        """The claims of experiment 1b on controls that are compared here, by id."""
+        parts = pl.col("algorithm").str.split_exact(", ", 1).struct.rename_fields(["algorithm", "variant"])
+        table = self.found.table.with_columns(parts.alias("parts")).drop("algorithm").unnest("parts")
+        own = replace(self.found.experiment, name=_CHOICES_OF, variants={})
+        one = Homogeneous(
+            replace(self.found, experiment=own, table=table.filter(pl.col("variant") == variant).drop("variant"))
+        )
+        compared = set(own.algorithms).difference([STANDARD])
+        whole = ClaimsTable.read(Path(__file__).parents[1] / "claims.toml").of([_CHOICES_OF])
+        claims = replace(
+            whole, statements=tuple(each for each in whole.statements if each.id.split(".")[1] in compared)
+        )
+        return {claim.id: claim for claim in claims.judged(values(one))}
+
+
+def _verdict(claim: Claim) -> str:
+    """A verdict, and what was observed."""
+    observed = claim.observed if isinstance(claim.observed, float) else None
+    return claim.verdict + ("" if observed is None else f", {observed:.2f}")
+
+
+def choices_values(one: Choices) -> dict[str, object]:
+    """What claims compare, by name."""
+    names = list(one.found.experiment.variants)
+    table = one.verdicts.with_columns(pl.col(name).str.split(",").list.first() for name in names)
+    turned, opened = [], 0
+    for row in table.iter_rows(named=True):
+        for name in names[1:]:
+            both = {row[names[0]], row[name]}
+            opened += len(both) > 1 and "open" in both
+            if len(both) > 1 and "open" not in both:
+                turned.append(f"{row['claim']} ({name})")
+    found = {"claims": table.height, "choices": len(names) - 1, "turned": len(turned), "opened": opened}
+    return {f"choices.{name}": value for name, value in found.items()} | {"choices.which": ", ".join(turned) or "none"}

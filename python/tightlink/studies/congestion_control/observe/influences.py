@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 import polars as pl
 
@@ -11,15 +12,9 @@ from tightlink.analysis.joint_effects import power
 from tightlink.studies.congestion_control.observe.anchors import unlike
 from tightlink.studies.congestion_control.observe.evidence import CONGESTION
 from tightlink.studies.congestion_control.observe.readings import Readings
-from tightlink.studies.congestion_control.observe.sensitivity import IDS
+from tightlink.studies.congestion_control.observe.sensitivity import IDS, Sensitivity
 from tightlink.studies.congestion_control.setup import document
-from tightlink.studies.congestion_control.setup.experiment import STANDARD
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tightlink.studies.congestion_control.observe.sensitivity import Sensitivity
-    from tightlink.studies.congestion_control.setup.experiment import Size
+from tightlink.studies.congestion_control.setup.experiment import STANDARD, Size
 
 #: An effect that matters, as a share: what the design should see, and what one that is none must stay below.
 MARGIN: Final = 0.1
@@ -32,10 +27,10 @@ _CONFIDENCE: Final = 0.95
 def values(found: Sensitivity) -> dict[str, object]:
     """What claims compare, by name."""
     readings = Readings(found.effects.filter(pl.col("row") == CONGESTION))
-    size = found.both.size
+    size = found.found.size
     named = {**dict(_signs(readings, size)), **_six(readings, size), **_order(found), **_without_effect(readings)}
-    named |= {"dimensions": len(found.correlation.groups), "runs": found.both.experiment.conditions.height}
-    return {f"{found.name}.{name}": value for name, value in named.items()}
+    named |= {"dimensions": len(found.correlation.groups), "runs": found.found.experiment.conditions.height}
+    return {f"{found.found.name}.{name}": value for name, value in named.items()}
 
 
 def _signs(readings: Readings, size: Size) -> Iterator[tuple[str, object]]:

@@ -1,26 +1,27 @@
-"""Half of the sources with standard TCP: what the others gain, and what becomes of it (experiments 2)."""
+"""Controls beside each other: what they gain over standard TCP, and what becomes of it (experiments 2, and more)."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from tightlink.analysis.ranks import Ranks, ranks
 from tightlink.analysis.shares import beside, fairness, shares
+from tightlink.studies.congestion_control.observe.evidence import Evidence
 from tightlink.studies.congestion_control.observe.ratios import of_ratios
 from tightlink.studies.congestion_control.setup.experiment import STANDARD
-
-if TYPE_CHECKING:
-    from tightlink.studies.congestion_control.observe.evidence import Evidence
 
 #: What a fast interface carries, in packets/s: 1 Gbit/s.
 _FAST_INTERFACE: Final = 80e3
 #: Files, from the smallest to the largest.
 FILES: Final = ("web-object", "document", "service-pack", "movie")
+LARGE: Final = FILES[2]
 #: How many the document names as the most, and as the least fair.
 _NAMED: Final = 3
 #: Places mean something below this p: the document's level of an effect.
@@ -34,11 +35,6 @@ class Mixed:
     """An experiment in which standard TCP competes with one other control."""
 
     found: Evidence
-
-    @property
-    def name(self) -> str:
-        """The experiment's name."""
-        return self.found.experiment.name
 
     @cached_property
     def table(self) -> pl.DataFrame:
@@ -169,4 +165,94 @@ def values(one: Mixed) -> dict[str, object]:
     for most in ("fast, fast-at", "bic, highspeed, scalable"):
         first = set(most.split(", "))
         found[f"movies.{most.partition(',')[0]}-first"] = set(ranked[: len(first)]) == first
-    return {f"experiment-{one.name}.{name}": value for name, value in found.items()}
+    return {f"experiment-{one.found.name}.{name}": value for name, value in found.items()}
+
+
+def low_over_high(high: Mixed, low: Mixed, file: str, control: str = "") -> NDArray[np.float64]:
+    """What is gained with a low initial threshold over that with a high one; of one control, or of all."""
+    both = [each.gains(file).rename({"gain": name}) for name, each in (("high", high), ("low", low))]
+    table = both[0].join(both[1], on=["condition", "algorithm"])
+    chosen = table if not control else table.filter(pl.col("algorithm") == control)
+    return (chosen["low"] / chosen["high"]).to_numpy()
+
+
+def threshold_values(high: Mixed, low: Mixed) -> dict[str, object]:
+    """What claims compare of both beside each other, by name."""
+    found = {
+        f"{control}.web-object": low_over_high(high, low, FILES[0], control)
+        for control in low.found.experiment.algorithms
+    }
+    found |= {file: low_over_high(high, low, file) for file in FILES[1:]}
+    return {key: value for name, each in found.items() for key, value in of_ratios(f"thresholds.{name}", each).items()}
+
+
+@dataclass(frozen=True)
+class Windows:
+    """An experiment with several receiver's windows: what a finite one leaves of the gains."""
+
+    found: Evidence
+
+    @cached_property
+    def gains(self) -> pl.DataFrame:
+        """By file, window and control: the geometric mean over conditions of own over standard throughput."""
+        parts = pl.col("algorithm").str.split_exact(", ", 1).struct.rename_fields(["control", "window"])
+        own = Mixed(self.found).table.filter((pl.col("own") > 0) & (pl.col("standard") > 0))
+        gains = own.with_columns(parts).unnest("algorithm").group_by("file", "window", "control", maintain_order=True)
+        ratio = (pl.col("own") / pl.col("standard")).log()
+        return gains.agg(
+            gain=ratio.mean().exp(),
+            own_pps=pl.col("own").mean(),
+            standard_pps=pl.col("standard").mean(),
+            cells=pl.len(),
+        )
+
+    def gain(self, window: str) -> tuple[float, int]:
+        """Of large files, over all controls; and of how many cells that is the mean."""
+        own = self.gains.filter((pl.col("file") == LARGE) & (pl.col("window") == window))
+        cells = int(own["cells"].sum())
+        return math.exp((own["gain"].log() * own["cells"]).sum() / max(cells, 1)), cells
+
+
+def window_values(one: Windows) -> dict[str, object]:
+    """What claims compare, by name."""
+    found = [one.gain(name) for name in one.found.experiment.variants]
+    few = min(cells for _, cells in found) < _FEWEST
+    return {
+        **{f"window.{name}": gain for name, (gain, _) in zip(("small", "middle", "unlimited"), found, strict=True)},
+        "window.cells": found[-1][1],
+        "window.few": "Too few large files were completed: run it longer, or larger." if few else "",
+    }
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """An experiment in which all controls share the network: who gets more, and is it safe."""
+
+    found: Evidence
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """Mean throughput of Web objects: a row for each condition and control."""
+        own = self.found.table.filter(pl.col("response").str.starts_with("web-object,"))
+        means = own.group_by("condition", "control", "response", maintain_order=True).agg(pl.col("value").mean())
+        return means.group_by("condition", "control", maintain_order=True).agg(pl.col("value").mean())
+
+    @cached_property
+    def ranks(self) -> Ranks:
+        """Of the controls, over conditions."""
+        full = pl.len().over("condition") == len(self.found.experiment.algorithms)
+        table = self.table.filter(full).with_columns(response=pl.lit("web-object"))
+        return ranks(table, condition="condition", algorithm="control", best="largest")
+
+    @cached_property
+    def relative(self) -> pl.DataFrame:
+        """By control: the geometric mean over conditions of its throughput over standard TCP's."""
+        wide = self.table.pivot("control", index="condition", values="value").drop("condition")
+        means = wide.select((pl.all() / pl.col(STANDARD)).log().mean().exp())
+        return means.unpivot(variable_name="control", value_name="over_standard").sort("over_standard", descending=True)
+
+
+def mixture_values(one: Mixture) -> dict[str, object]:
+    """What claims compare, by name."""
+    last = one.ranks.summary["algorithm"].to_list()[-_NAMED:]
+    return {"mixture.last": ", ".join(last), "mixture.standard-last": STANDARD in last, "mixture.p": one.ranks.p}

@@ -7,16 +7,14 @@ helped to find: each is left out in turn, and the response, or the level, is rea
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import polars as pl
 
 from tightlink.studies.congestion_control.setup import document
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import polars as pl
 
 _VALUE: Final = {"+": 1, "−": -1, "": 0}
 _SIGN: Final = {1: "+", -1: "−", 0: ""}

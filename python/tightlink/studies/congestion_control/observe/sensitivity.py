@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import polars as pl
 
@@ -19,9 +20,6 @@ from tightlink.analysis.ten_steps import Steps, steps
 from tightlink.scenario import PARAMETERS
 from tightlink.studies.congestion_control.observe.evidence import CONGESTION, Evidence
 from tightlink.studies.congestion_control.setup import document
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _PERIODS: Final = ("before", "congestion", "after")
 #: Responses of which the document has effects, beside the 22.
@@ -42,18 +40,13 @@ IDS: Final = {name: parameter.id for name, parameter in PARAMETERS.items()}
 class Sensitivity:
     """The three designs: with both controls, and with each of the two alone."""
 
-    both: Evidence
+    found: Evidence
     alone: Mapping[str, Evidence]
-
-    @property
-    def name(self) -> str:
-        """The experiment's name."""
-        return self.both.experiment.name
 
     @cached_property
     def effects(self) -> pl.DataFrame:
         """Main effects in each period, and of each control alone in the second: column ``row``."""
-        tables = [_effects(self.both, period).with_columns(row=pl.lit(period)) for period in _PERIODS]
+        tables = [_effects(self.found, period).with_columns(row=pl.lit(period)) for period in _PERIODS]
         tables += [_effects(each, CONGESTION).with_columns(row=pl.lit(name)) for name, each in self.alone.items()]
         return pl.concat(tables)
 
@@ -86,7 +79,7 @@ class Sensitivity:
     @cached_property
     def correlation(self) -> Correlation:
         """Of the 22 responses, over all runs, in the second period."""
-        wide = per_second(self.both, self.both.responses())
+        wide = per_second(self.found, self.found.responses())
         there = [each.name for each in RESPONSES if each.name in wide.columns]
         # Of classes of paths that hardly any transfer takes, little can be said.
         known = wide.select((pl.col(there).is_not_null() & pl.col(there).is_not_nan()).mean())
@@ -96,8 +89,8 @@ class Sensitivity:
     @cached_property
     def ten_steps(self) -> Steps:
         """Of the number of sources transmitting in the second period, with the document's names of parameters."""
-        wide = self.both.responses().rename(IDS, strict=False)
-        factors = [IDS[name] for name in self.both.experiment.factors]
+        wide = self.found.responses().rename(IDS, strict=False)
+        factors = [IDS[name] for name in self.found.experiment.factors]
         return steps(wide, "sources_transmitting", factors)
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from tightlink.studies.congestion_control.setup import boundary, increase, newcomers
+from tightlink.experiment.execute import Task
+from tightlink.studies.congestion_control.setup import one_link
 from tightlink.studies.congestion_control.setup.experiment import NAMES, Experiment, Size, experiment
 from tightlink.studies.congestion_control.setup.heavier import HEAVIER, file_of, heavier
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
-    from tightlink.experiment.execute import Task
 
 __all__ = ["HEAVIER", "Chosen", "at_heavier_sizes", "chosen", "file_of", "heavier"]
 
@@ -21,12 +18,11 @@ WHOLE: Final = "sensitivity"
 #: The same conditions with a high and a low initial threshold, and what is claimed of both beside each other.
 MIXED: Final = ("2a", "2b")
 THRESHOLDS: Final = "thresholds"
-ON_ONE_LINK: Final = {boundary.NAME: boundary, newcomers.NAME: newcomers, increase.NAME: increase}
 #: That can be chosen.
-KNOWN: Final = (*NAMES, *ON_ONE_LINK)
+KNOWN: Final = (*NAMES, *one_link.CASES)
 #: What runs in at most twelve minutes on two cores, with these experiments: 1000 s of one core, and the analysis.
 DEFAULT: Final = Size(Fraction(1), "30 s", routers=Fraction(1, 6))
-CHOSEN: Final = (WHOLE, "1b", *ON_ONE_LINK)
+CHOSEN: Final = (WHOLE, "1b", *one_link.CASES)
 
 
 @dataclass(frozen=True)
@@ -55,7 +51,7 @@ class Chosen:
         """Everything that is simulated."""
         run = [each for each in self.experiments if each.name not in self.stored]
         own = [task for each in run for task in each.tasks(self.size_of(each.name))]
-        return [*own, *(task for name in self.on_one_link for task in ON_ONE_LINK[name].tasks())]
+        return [*own, *(task for name in self.on_one_link for task in one_link.CASES[name].tasks())]
 
 
 def chosen(names: Iterable[str] = CHOSEN, size: Size = DEFAULT) -> Chosen:
@@ -68,7 +64,7 @@ def chosen(names: Iterable[str] = CHOSEN, size: Size = DEFAULT) -> Chosen:
     found = tuple(experiment(name) for name in NAMES if name in wanted)
     for each in found:
         each.check(size)
-    return Chosen(found, size, tuple(name for name in ON_ONE_LINK if name in wanted))
+    return Chosen(found, size, tuple(name for name in one_link.CASES if name in wanted))
 
 
 def at_heavier_sizes(chosen: Chosen, sizes: Mapping[str, Size], *, stored: bool = False) -> Chosen:

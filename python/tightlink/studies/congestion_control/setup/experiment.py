@@ -19,19 +19,17 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
+
+import polars as pl
 
 from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.experiment.execute import Task
+from tightlink.experiment.fractional import Fraction as Design
 from tightlink.experiment.fractional import fraction, of_signs
+from tightlink.scenario import Scenario
 from tightlink.scenario.four_tier import FourTier
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from tightlink.experiment.fractional import Fraction as Design
-    from tightlink.scenario import Scenario
 
 #: The document's, with what its sensitivity analysis has of one control by itself; then what it asks for.
 NAMES: Final = (

@@ -2,46 +2,62 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final
 
 import polars as pl
 
+from tightlink.experiment.claims import Claim
 from tightlink.report.blocks import Chart, Row, Section, Table, Text
 from tightlink.report.charts import delay_throughput
-from tightlink.studies.evaluation.observe import Mean
+from tightlink.studies.evaluation.observe import Evaluation, Mean
 from tightlink.studies.evaluation.report import charts
 from tightlink.studies.evaluation.report.words import titled, told
 from tightlink.studies.evaluation.setup import aqm, queues
-from tightlink.studies.evaluation.setup.pack import SEEDS
+from tightlink.studies.evaluation.setup.pack import SEEDS, Headline, Test
 from tightlink.studies.evaluation.setup.queues import DROP_TAIL
+from tightlink.studies.evaluation.setup.subjects import Kind
 from tightlink.studies.study import Report
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tightlink.experiment.claims import Claim
-    from tightlink.studies.evaluation.observe import Evaluation
-    from tightlink.studies.evaluation.setup.pack import Headline, Kind, Test
 
 _DELAY: Final = "queueing_p95_s"
 _SEVERAL: Final = 2
-#: Of these the first table tells, of all others the second.
-_ALONE: Final = ("utilization", "ramp-up", "changes", "queues")
+#: The tests that the first table tells of, then what this and the other table are about.
+_PARTS: Final[dict[Kind, tuple[Collection[str], tuple[str, str]]]] = {
+    "control": (
+        ("utilization", "ramp-up", "changes", "queues"),
+        (
+            "A control alone or among its own kind: what it uses of the link, how soon, and what it does to the queue",
+            "A control and other flows: how evenly they share the link, and what the others keep",
+        ),
+    ),
+    "queue": (
+        aqm.FILLING,
+        (
+            "What the queue does to those who fill it, and how evenly",
+            "What the queue does to those who do not answer, or send little",
+        ),
+    ),
+}
 
 
 def report(evaluation: Evaluation, _: Mapping[str, Claim]) -> Report:
     """The report of an evaluation, which begins with the plane of delay and throughput."""
-    names = ", ".join(control.label for control in evaluation.controls)
+    names = ", ".join(label for label, _ in evaluation.subjects)
     of_queues = evaluation.kind == "queue"
     several = "Queues, evaluated" if of_queues else "Congestion controls, evaluated"
     lead = (_QUEUES_LEAD if of_queues else _LEAD).format(names=names, seeds=len(SEEDS))
     return Report(
-        several if len(evaluation.controls) > 1 else f"{names}, evaluated",
+        several if len(evaluation.subjects) > 1 else f"{names}, evaluated",
         _finding(evaluation) + lead,
         [_overview(evaluation), *_rows(evaluation), *_tests(evaluation)],
         tables={"measures": evaluation.measures, "summary": evaluation.summary},
-        picture=(aqm.FRIENDLY if of_queues else queues.TEST).title,
+        picture=_plane_test(evaluation).title,
     )
+
+
+def _plane_test(evaluation: Evaluation) -> Test:
+    """The test of which the plane of delay and throughput is drawn."""
+    return aqm.FRIENDLY if evaluation.kind == "queue" else queues.TEST
 
 
 _LEAD: Final = (
@@ -62,7 +78,7 @@ _QUEUES_LEAD: Final = (
 
 def _finding(evaluation: Evaluation) -> str:
     """What tells the controls or queues apart most in the plane: who fills the queue least, and who most."""
-    first = aqm.FRIENDLY.name if evaluation.kind == "queue" else queues.TEST.name
+    first = _plane_test(evaluation).name
     own = [
         found for test, headline, found in evaluation.headlines() if headline.measure == _DELAY and test.name == first
     ]
@@ -84,33 +100,16 @@ def _apart(least: Mean, most: Mean) -> bool:
 
 def _overview(evaluation: Evaluation) -> Section:
     listed = list(evaluation.headlines())
-    parts = (
-        (
-            "A control alone or among its own kind: what it uses of the link, how soon, and what it does to the queue",
-            [each for each in listed if each[0].name in _ALONE],
-        ),
-        (
-            "A control and other flows: how evenly they share the link, and what the others keep",
-            [each for each in listed if each[0].name not in _ALONE],
-        ),
-    )
-    if evaluation.kind == "queue":
-        parts = (
-            (
-                "What the queue does to those who fill it, and how evenly",
-                [each for each in listed if each[0].name in aqm.FILLING],
-            ),
-            (
-                "What the queue does to those who do not answer, or send little",
-                [each for each in listed if each[0].name not in aqm.FILLING],
-            ),
-        )
-    blocks = [_headlines(evaluation, caption, columns) for caption, columns in parts if columns]
+    first, captions = _PARTS[evaluation.kind]
+    parts = ([each for each in listed if (each[0].name in first) is within] for within in (True, False))
+    blocks = [
+        _headlines(evaluation, caption, columns) for caption, columns in zip(captions, parts, strict=True) if columns
+    ]
     return Section(f"What was measured, {evaluation.kind} by {evaluation.kind}", "", blocks)
 
 
 def _headlines(evaluation: Evaluation, caption: str, columns: list[tuple[Test, Headline, dict[str, Mean]]]) -> Table:
-    frame = pl.DataFrame({evaluation.kind: [control.label for control in evaluation.controls]})
+    frame = pl.DataFrame({evaluation.kind: [label for label, _ in evaluation.subjects]})
     for _, headline, means in columns:
         texts = [told(headline.measure, means[label], headline.never) for label in frame[evaluation.kind]]
         frame = frame.with_columns(pl.Series(headline.title, texts))
@@ -121,7 +120,7 @@ def _rows(evaluation: Evaluation) -> Iterator[Section]:
     captions = charts.captions(evaluation)
     if captions:
         about = Text(f"From the left: {'; '.join(captions)}.")
-        rows = [Row(charts.row(evaluation, control.label), control.label) for control in evaluation.controls]
+        rows = [Row(charts.row(evaluation, label), label) for label, _ in evaluation.subjects]
         yield Section("Side by side", "A row for each control, with the same axes in all.", [about, *rows])
 
 
@@ -130,7 +129,7 @@ def _tests(evaluation: Evaluation) -> Iterator[Section]:
     for test in evaluation.tests:
         own = summary.filter(pl.col("test") == test.name)
         blocks: list[Chart | Table | Text] = [Text(test.about), Table(_table(own, evaluation.kind))]
-        if test.name in {queues.TEST.name, aqm.FRIENDLY.name}:
+        if test.name == _plane_test(evaluation).name:
             planes = [_plane(evaluation, test, setting) for setting in own["setting"].unique(maintain_order=True)]
             blocks[1:1] = [plane for plane in planes if plane is not None]
         yield Section(test.title, "", blocks)

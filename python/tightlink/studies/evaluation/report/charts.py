@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
 from tightlink.report import charts
+from tightlink.studies.evaluation.observe import Evaluation
 from tightlink.studies.evaluation.setup import alone, changes, company
 from tightlink.studies.evaluation.setup.path import Path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import altair as alt
-
-    from tightlink.studies.evaluation.observe import Evaluation
 
 #: The buffer that tells controls apart.
 _BUFFER_BDP: Final = min(alone.BUFFERS_BDP)
 _HEIGHT: Final = 130
 _RAMP_S: Final = 30
 _SHARES: Final = (0.0, 1.0)
-_MEGA: Final = 1e6
 
 
 def row(evaluation: Evaluation, control: str) -> list[alt.Chart | alt.LayerChart]:
@@ -37,11 +34,14 @@ def captions(evaluation: Evaluation) -> list[str]:
     return [caption for name, (_, caption) in _CHARTS.items() if name in made]
 
 
+def _summary(evaluation: Evaluation, control: str, test: str, measure: str) -> dict[str, float | None]:
+    """The means of a measure, by setting."""
+    of_test = (pl.col("control") == control, pl.col("test") == test, pl.col("measure") == measure)
+    return dict(evaluation.summary.filter(*of_test).select("setting", "value").iter_rows())
+
+
 def _utilization(evaluation: Evaluation, control: str) -> alt.Chart:
-    summary = evaluation.summary.filter(
-        (pl.col("control") == control) & (pl.col("test") == "utilization") & (pl.col("measure") == "utilization")
-    )
-    found = dict(summary.select("setting", "value").iter_rows())
+    found = _summary(evaluation, control, "utilization", "utilization")
     rows = [
         (f"{rate}", float(rtt), found[Path(rate, rtt, _BUFFER_BDP).label])
         for rate in alone.RATES_MBIT
@@ -71,16 +71,12 @@ def _convergence(evaluation: Evaluation, control: str) -> alt.Chart:
 
 
 def _beside(evaluation: Evaluation, control: str) -> alt.LayerChart:
+    found = {name: _summary(evaluation, control, f"beside-{name}", "standard_kept") for name in company.STANDARD}
     rows = [
-        (standard, f"{path.rate_mbit:g}", row["value"])
-        for standard in company.STANDARD
+        (standard, f"{path.rate_mbit:g}", kept[path.label])
+        for standard, kept in found.items()
         for path in company.PATHS
-        for row in evaluation.summary.filter(
-            (pl.col("control") == control)
-            & (pl.col("test") == f"beside-{standard}")
-            & (pl.col("setting") == path.label)
-            & (pl.col("measure") == "standard_kept")
-        ).iter_rows(named=True)
+        if path.label in kept
     ]
     frame = pl.DataFrame(rows, schema=["standard", "path", "kept"], orient="row")
     chart = charts.points(

@@ -9,56 +9,23 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import tomllib
+from pathlib import Path
+from typing import Final
 
 from tightlink import units
 from tightlink.console import rounded
-
-if TYPE_CHECKING:
-    from tightlink.studies.evaluation.observe import Mean
+from tightlink.studies.evaluation.observe import Mean
 
 _DIGITS: Final = 3
 #: Widths below this share of the value are not worth ink.
 _NONE: Final = 5e-4
-_SHARES: Final = (
-    "utilization", "loss", "time_even", "kept_of_half", "standard_kept", "long_over_short", "scavenger_share",
-    "stream_loss", "voice_loss",
-)  # fmt: skip
-_TITLES: Final = {
-    "utilization": "utilization",
-    "loss": "loss",
-    "ramp_up_s": "time to fill 90 % of the link",
-    "convergence_s": "time until shares are even",
-    "time_even": "share of the time in which shares are even",
-    "jain": "Jain's index",
-    "standard_kept": "goodput that standard TCP keeps",
-    "own_goodput_bps": "goodput of a flow of the control",
-    "standard_goodput_bps": "goodput of a flow of standard TCP",
-    "long_over_short": "goodput of the longer path over that of the shorter",
-    "loss_at_first": "loss in the first 2 s without half of the link",
-    "kept_of_half": "use of the half that the stream leaves",
-    "refill_s": "time to fill the link again",
-    "queueing_mean_s": "mean queueing delay",
-    "queueing_p95_s": "p95 queueing delay",
-    "throughput_bps": "throughput of all flows",
-    "completion_median_s": "median completion time",
-    "completion_p95_s": "p95 completion time",
-    "completion_alone_s": "median completion time without the long flow",
-    "unfinished": "flows that did not complete",
-    "goodput_bps": "goodput of all flows",
-    "aggressive_over_standard": "goodput of an aggressive flow over that of a standard one",
-    "scavenger_share": "share of the goodput that a less-than-best-effort flow takes",
-    "short_over_long_rtt": "goodput of the shorter round trip over that of the longer",
-    "stream_loss": "loss of the stream that does not answer",
-    "voice_delay_p95_s": "p95 one-way delay of a sparse flow",
-    "voice_loss": "loss of a sparse flow",
-    "queueing_p99_s": "p99 queueing delay",
-}
+_MEASURES: Final = tomllib.loads(Path(__file__).parents[1].joinpath("measures.toml").read_text(encoding="utf-8"))
 
 
 def titled(measure: str) -> str:
     """What tables call a measure."""
-    return _TITLES[measure]
+    return str(_MEASURES[measure]["title"])
 
 
 def written(measure: str, value: float) -> str:
@@ -67,7 +34,7 @@ def written(measure: str, value: float) -> str:
         return rounded(float(f"{value:.{_DIGITS}g}"), units.format_time)
     if measure.endswith("_bps"):
         return rounded(float(f"{value:.{_DIGITS}g}"), units.format_rate)
-    if measure.startswith(_SHARES):
+    if _MEASURES[measure].get("share"):
         return units.format_fraction(float(f"{value:.{_DIGITS}g}"))
     return f"{value:.{_DIGITS}f}" if measure == "jain" else f"{value:.{_DIGITS}g}"
 

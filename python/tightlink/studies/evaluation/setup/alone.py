@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
-from tightlink.studies.evaluation.setup.pack import Case, Headline, Test
+import polars as pl
+
+from tightlink.run import Run
+from tightlink.scenario import Scenario
+from tightlink.studies.evaluation.setup.pack import Headline, Test
 from tightlink.studies.evaluation.setup.path import BOTTLENECK, Path
 from tightlink.studies.evaluation.setup.samples import first_above, mean_after, series
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    import polars as pl
-
-    from tightlink.run import Run
-    from tightlink.studies.evaluation.setup.controls import Control
 
 RATES_MBIT: Final = (10, 100, 1000)
 RTTS_MS: Final = (10, 50, 200)
@@ -31,15 +27,16 @@ _RAMP_S: Final = 60
 THRESHOLDS: Final = {"unlimited threshold": "unlimited", "threshold of 100 packets": "100 packets"}
 
 
-def _grid(control: Control) -> Iterator[Case]:
-    for rate, rtt, buffer in itertools.product(RATES_MBIT, RTTS_MS, BUFFERS_BDP):
-        path = Path(rate, rtt, buffer)
-        scenario = path.scenario({"flow": path.bulk(control.value)}, duration_s=DURATION_S, interval_ms=1000)
-        yield Case(path.label, {"run": scenario}, _utilization)
+def _paths() -> dict[str, Path]:
+    paths = (Path(*each) for each in itertools.product(RATES_MBIT, RTTS_MS, BUFFERS_BDP))
+    return {path.label: path for path in paths}
 
 
-def _utilization(runs: Mapping[str, Run]) -> dict[str, float | None]:
-    run = runs["run"]
+def _alone(congestion: Any, path: Path, seed: int) -> list[Scenario]:
+    return [path.scenario({"flow": path.bulk(congestion)}, duration_s=DURATION_S, interval_ms=1000, seed=seed)]
+
+
+def _utilization(_: Path, run: Run) -> dict[str, float | None]:
     flow = run.flows.row(0, named=True)
     return {
         "utilization": mean_after(run, "utilization", BOTTLENECK, SETTLED_S),
@@ -47,20 +44,17 @@ def _utilization(runs: Mapping[str, Run]) -> dict[str, float | None]:
     }
 
 
-def _ramps(control: Control) -> Iterator[Case]:
-    for name, threshold in THRESHOLDS.items():
-        flow = _RAMP.bulk(control.value, tcp={"initial_ssthresh": threshold})
-        scenario = _RAMP.scenario({"flow": flow}, duration_s=_RAMP_S, interval_ms=_RAMP.rtt_ms)
-        yield Case(name, {"run": scenario}, _ramp, _rising)
+def _rising(congestion: Any, threshold: str, seed: int) -> list[Scenario]:
+    flow = _RAMP.bulk(congestion, tcp={"initial_ssthresh": threshold})
+    return [_RAMP.scenario({"flow": flow}, duration_s=_RAMP_S, interval_ms=_RAMP.rtt_ms, seed=seed)]
 
 
-def _ramp(runs: Mapping[str, Run]) -> dict[str, float | None]:
-    rows = series(runs["run"], "utilization", [BOTTLENECK]).select("time_s", "utilization").rows()
-    return {"ramp_up_s": first_above(rows, _FULL)}
+def _used(_: str, run: Run) -> pl.DataFrame:
+    return series(run, "utilization", [BOTTLENECK]).drop("entity")
 
 
-def _rising(runs: Mapping[str, Run]) -> pl.DataFrame:
-    return series(runs["run"], "utilization", [BOTTLENECK]).drop("entity")
+def _ramp_up(threshold: str, run: Run) -> dict[str, float | None]:
+    return {"ramp_up_s": first_above(_used(threshold, run).rows(), _FULL)}
 
 
 UTILIZATION: Final = Test(
@@ -70,18 +64,25 @@ UTILIZATION: Final = Test(
     f"{', '.join(map(str, RTTS_MS))} ms × buffers of {' and '.join(f'{size:g}' for size in BUFFERS_BDP)} "
     f"bandwidth-delay products: the share of the bottleneck that it uses after the first {SETTLED_S} s "
     "(RFC 5166 §2.1).",
-    _grid,
+    _paths,
+    _alone,
+    _utilization,
     [Headline("utilization, mean over all paths", "utilization")],
+    random=False,
 )
 RAMP_UP: Final = Test(
     "ramp-up",
     "Ramp-up",
     f"One flow alone over {_RAMP.label}: when it first fills {100 * _FULL:.0f} % of the bottleneck for a round trip; "
     "with slow start to the end, then with slow start up to 100 packets, after which the control must find the way.",
-    _ramps,
+    lambda: THRESHOLDS,
+    _rising,
+    _ramp_up,
     [
         Headline(f"time to fill {100 * _FULL:.0f} % of the link", "ramp_up_s", "unlimited threshold", f"> {_RAMP_S} s"),
         Headline("the same, slow start to 100 packets", "ramp_up_s", "threshold of 100 packets", f"> {_RAMP_S} s"),
     ],
+    _used,
+    random=False,
 )  # fmt: skip
 TESTS: Final = (UTILIZATION, RAMP_UP)

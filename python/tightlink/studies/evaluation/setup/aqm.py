@@ -8,22 +8,19 @@ what drop-tail loses with each stands in the same table.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
-from tightlink.reduce import jain, median_of
-from tightlink.scenario import Cbr, Link, Udp
-from tightlink.studies.evaluation.setup.pack import SEEDS, Case, Headline, Test
+from tightlink.reduce import jain
+from tightlink.run import Run
+from tightlink.scenario import Bulk, Cbr, Link, Scenario, Udp
+from tightlink.studies.evaluation.setup.pack import Headline, Test
 from tightlink.studies.evaluation.setup.path import BOTTLENECK, RECEIVER, SENDER, Path
-from tightlink.studies.evaluation.setup.short_flows import times_s
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tightlink.run import Run
-    from tightlink.studies.evaluation.setup.disciplines import Discipline
+from tightlink.studies.evaluation.setup.short_flows import completions
 
 PATH: Final = Path(rate_mbit=20, rtt_ms=40, buffer_bdp=2)
 FLOWS: Final = 4
@@ -43,136 +40,112 @@ _SHORT_FLOWS: Final = 40
 _INTERVAL_MS: Final = 1000
 #: A call: 50 packets a second of 160 bytes of speech with their headers.
 _VOICE: Final = Cbr(from_=SENDER, to=RECEIVER, interval="20 ms", udp=Udp(payload="172 B"))
-
-
-def _case(
-    queue: Discipline, setting: str, traffic: Mapping[str, Any], measure: Any, *, seed: int, links: Any = None
-) -> Case:
-    path = PATH.beside(queue.value)
-    scenario = path.scenario(
-        {**traffic, **PATH.background()}, duration_s=DURATION_S, interval_ms=_INTERVAL_MS, seed=seed, links=links
-    )
-    return Case(setting, {"run": scenario}, measure, seed=seed)
+_STREAM: Final = Cbr(from_=SENDER, to=RECEIVER, rate=f"{STREAM * PATH.rate_mbit:g} Mbit/s", udp=Udp(datagram="1500 B"))
+_SHORT: Final = PATH.bulk(
+    STANDARD, flows=_SHORT_FLOWS, bytes=f"{SHORT_BYTES} B", start={"first": "10 s", "every": "1 s"}
+)
 
 
 def _shared(run: Run) -> dict[str, float | None]:
     """What every test says of the bottleneck."""
     link = run.links.row(by_predicate=pl.col("link") == BOTTLENECK, named=True)
-    return {
-        "queueing_mean_s": link["queueing_delay_mean_s"],
-        "queueing_p95_s": link["queueing_delay_p95_s"],
-        "queueing_p99_s": link["queueing_delay_p99_s"],
-        "utilization": link["utilization"],
-    }
+    delays = {f"queueing_{name}_s": link[f"queueing_delay_{name}_s"] for name in ("mean", "p95", "p99")}
+    return {**delays, "utilization": link["utilization"]}
 
 
-def _goodputs(run: Run, group: str) -> list[float]:
-    flows = run.flows.filter(run.flows["label"].str.replace(r"\[.*", "") == group)
-    return [float(value) for value in flows["goodput_bps"]]
+def _flows(run: Run, group: str) -> pl.DataFrame:
+    return run.flows.filter(run.flows["label"].str.replace(r"\[.*", "") == group)
 
 
 def _lost(run: Run, group: str) -> float:
-    flows = run.flows.filter(run.flows["label"].str.replace(r"\[.*", "") == group)
+    flows = _flows(run, group)
     return float(flows["packets_dropped"].sum()) / float(flows["packets_sent"].sum())
 
 
-def _several(flows: int, congestion: str = STANDARD) -> Any:
+def _several(flows: int, congestion: str = STANDARD) -> Bulk:
     return PATH.bulk(congestion, flows=flows, start={"every": "0.05 s"})
 
 
-def _friendly(queue: Discipline) -> Iterator[Case]:
-    for seed in SEEDS:
-        yield _case(queue, PATH.label, {"flows": _several(FLOWS)}, _of_flows, seed=seed)
+def _of_flows(run: Run) -> dict[str, float | None]:
+    flows = _flows(run, "flows")
+    throughput, shares = float(flows["throughput_bps"].sum()), flows["goodput_bps"].to_list()
+    return {"throughput_bps": throughput, "loss": _lost(run, "flows"), "jain": jain(shares)}
 
 
-def _of_flows(runs: Mapping[str, Run]) -> dict[str, float | None]:
-    run = runs["run"]
-    flows = run.flows.filter(run.flows["label"].str.starts_with("flows["))
-    return _shared(run) | {
-        "throughput_bps": float(flows["throughput_bps"].sum()),
-        "loss": _lost(run, "flows"),
-        "jain": jain(_goodputs(run, "flows")),
-    }
+def _goodput(run: Run, group: str) -> float:
+    return math.fsum(_flows(run, group)["goodput_bps"])
 
 
-def _levels(queue: Discipline) -> Iterator[Case]:
-    for flows in LEVELS:
-        for seed in SEEDS:
-            yield _case(queue, f"{flows} flows", {"flows": _several(flows)}, _of_flows, seed=seed)
+def _over(measure: str, run: Run) -> dict[str, float | None]:
+    return {measure: _goodput(run, "own") / _goodput(run, "standard")}
 
 
-def _aggressive(queue: Discipline) -> Iterator[Case]:
-    traffic = {"standard": _several(FLOWS // 2), "own": _several(FLOWS // 2, AGGRESSIVE)}
-    for seed in SEEDS:
-        yield _case(queue, PATH.label, traffic, partial(_over, "aggressive_over_standard"), seed=seed)
+def _taken(run: Run) -> dict[str, float | None]:
+    own = _goodput(run, "own")
+    return {"scavenger_share": own / (own + _goodput(run, "standard"))}
 
 
-def _over(measure: str, runs: Mapping[str, Run]) -> dict[str, float | None]:
-    run = runs["run"]
-    own, standard = (sum(_goodputs(run, group)) for group in ("own", "standard"))
-    return _shared(run) | {measure: own / standard}
+def _beside_stream(run: Run) -> dict[str, float | None]:
+    return {"goodput_bps": _goodput(run, "flows"), "stream_loss": _lost(run, "stream")}
 
 
-def _scavenger(queue: Discipline) -> Iterator[Case]:
-    traffic = {"standard": _several(1), "own": _several(1, SCAVENGER)}
-    for seed in SEEDS:
-        yield _case(queue, PATH.label, traffic, _taken, seed=seed)
+def _of_bursts(run: Run) -> dict[str, float | None]:
+    delay = _flows(run, "voice")["one_way_delay_p95_s"].item()
+    short = completions(run, _SHORT_FLOWS, SHORT_BYTES)
+    return {**short, "voice_delay_p95_s": delay, "voice_loss": _lost(run, "voice")}
 
 
-def _taken(runs: Mapping[str, Run]) -> dict[str, float | None]:
-    run = runs["run"]
-    own, standard = (sum(_goodputs(run, group)) for group in ("own", "standard"))
-    return _shared(run) | {"scavenger_share": own / (own + standard)}
-
-
-def _unresponsive(queue: Discipline) -> Iterator[Case]:
-    stream = Cbr(from_=SENDER, to=RECEIVER, rate=f"{STREAM * PATH.rate_mbit:g} Mbit/s", udp=Udp(datagram="1500 B"))
-    for seed in SEEDS:
-        yield _case(queue, PATH.label, {"flows": _several(FLOWS), "stream": stream}, _beside_stream, seed=seed)
-
-
-def _beside_stream(runs: Mapping[str, Run]) -> dict[str, float | None]:
-    run = runs["run"]
-    return _shared(run) | {"goodput_bps": sum(_goodputs(run, "flows")), "stream_loss": _lost(run, "stream")}
-
-
-def _round_trips(queue: Discipline) -> Iterator[Case]:
-    path = PATH.beside(queue.value)
+def _round_trips(path: Path) -> dict[str, Link]:
+    """Two hosts before the bottleneck, one nearer than the other."""
     links: dict[str, Link] = {BOTTLENECK: path.link(delay=f"{_SHARED_MS / 2:g} ms")}
     for name, round_trip in zip(("own", "standard"), ROUND_TRIPS_MS, strict=True):
         delay = f"{(round_trip - _SHARED_MS) / 2:g} ms"
         links[f"to_{name}"] = Link(ends=(f"host_{name}", SENDER), rate="1 Gbit/s", delay=delay, queue="unlimited")
-    traffic = {name: PATH.bulk(STANDARD, **{"from": f"host_{name}"}, flows=2) for name in ("own", "standard")}
-    for seed in SEEDS:
-        setting = " and ".join(f"{round_trip} ms" for round_trip in ROUND_TRIPS_MS)
-        yield _case(queue, setting, traffic, partial(_over, "short_over_long_rtt"), seed=seed, links=links)
+    return links
 
 
-def _bursts(queue: Discipline) -> Iterator[Case]:
-    short = PATH.bulk(STANDARD, flows=_SHORT_FLOWS, bytes=f"{SHORT_BYTES} B", start={"first": "10 s", "every": "1 s"})
-    for seed in SEEDS:
-        yield _case(queue, PATH.label, {"long": _several(1), "short": short, "voice": _VOICE}, _of_bursts, seed=seed)
+def _test(  # noqa: PLR0913, PLR0917
+    name: str,
+    title: str,
+    about: str,
+    traffic: Callable[[Any], Mapping[str, Any]],
+    measure: Callable[[Run], dict[str, float | None]],
+    headlines: Sequence[Headline],
+    settings: Mapping[str, Any] | None = None,
+    links: Callable[[Path], dict[str, Link]] | None = None,
+) -> Test:
+    """A test with the background traffic that all have; what the bottleneck says comes first."""
+
+    def scenarios(queue: Any, setting: Any, seed: int) -> list[Scenario]:
+        path = PATH.beside(queue)
+        return [
+            path.scenario(
+                {**traffic(setting), **PATH.background()},
+                duration_s=DURATION_S,
+                interval_ms=_INTERVAL_MS,
+                seed=seed,
+                links=None if links is None else links(path),
+            )
+        ]
+
+    return Test(
+        name,
+        title,
+        about,
+        lambda: settings or {PATH.label: None},
+        scenarios,
+        lambda _, run: _shared(run) | measure(run),
+        headlines,
+    )
 
 
-def _of_bursts(runs: Mapping[str, Run]) -> dict[str, float | None]:
-    run = runs["run"]
-    times = times_s(run, SHORT_BYTES)
-    voice = run.flows.row(by_predicate=pl.col("label") == "voice", named=True)
-    return _shared(run) | {
-        "completion_median_s": median_of(times) if times.len() else None,
-        "completion_p95_s": times.quantile(0.95) if times.len() else None,
-        "unfinished": float(_SHORT_FLOWS - times.len()),
-        "voice_delay_p95_s": voice["one_way_delay_p95_s"],
-        "voice_loss": voice["packets_dropped"] / voice["packets_sent"],
-    }
-
-
-FRIENDLY: Final = Test(
+FRIENDLY: Final = _test(
     "tcp-friendly",
     "Flows of standard TCP",
     f"{FLOWS} long flows of {STANDARD} for {DURATION_S} s (RFC 7928 §5.1): what a packet waits for, what is lost, what "
     "of the link is used, and Jain's index of their goodputs.",
-    _friendly,
+    lambda _: {"flows": _several(FLOWS)},
+    _of_flows,
     [
         Headline("p95 queueing delay", "queueing_p95_s"),
         Headline("utilization", "utilization"),
@@ -180,59 +153,68 @@ FRIENDLY: Final = Test(
         Headline("Jain's index", "jain"),
     ],
 )
-_LEVELS_TEST: Final = Test(
+_LEVELS_TEST: Final = _test(
     "congestion-levels",
     "Mild, medium and heavy congestion",
     f"{', '.join(map(str, LEVELS))} long flows of {STANDARD} (RFC 7928 §8.2): whether the delay stays where it was as "
     "the load grows.",
-    _levels,
+    lambda flows: {"flows": _several(flows)},
+    _of_flows,
     [
         Headline(f"p95 queueing delay, {LEVELS[0]} flows", "queueing_p95_s", f"{LEVELS[0]} flows"),
         Headline(f"the same, {LEVELS[-1]} flows", "queueing_p95_s", f"{LEVELS[-1]} flows"),
     ],
+    {f"{flows} flows": flows for flows in LEVELS},
 )
-_AGGRESSIVE_TEST: Final = Test(
+_AGGRESSIVE_TEST: Final = _test(
     "aggressive",
     "An aggressive control beside standard TCP",
     f"{FLOWS // 2} flows of {AGGRESSIVE} beside {FLOWS // 2} of {STANDARD} (RFC 7928 §5.2): what one gets over what "
     "the other gets, where 1 is fair.",
-    _aggressive,
+    lambda _: {"standard": _several(FLOWS // 2), "own": _several(FLOWS // 2, AGGRESSIVE)},
+    partial(_over, "aggressive_over_standard"),
     [Headline(f"{AGGRESSIVE} over {STANDARD}", "aggressive_over_standard")],
 )
-_UNRESPONSIVE_TEST: Final = Test(
+_UNRESPONSIVE_TEST: Final = _test(
     "unresponsive",
     "A stream that does not answer",
     f"A stream of {100 * STREAM:.0f} % of the link, which does not answer to losses, beside {FLOWS} flows of "
     f"{STANDARD} (RFC 7928 §5.3): what the flows get, and what the stream loses.",
-    _unresponsive,
+    lambda _: {"flows": _several(FLOWS), "stream": _STREAM},
+    _beside_stream,
     [
         Headline("goodput beside a stream", "goodput_bps"),
         Headline("loss of the stream", "stream_loss"),
     ],
 )
-_SCAVENGER_TEST: Final = Test(
+_SCAVENGER_TEST: Final = _test(
     "less-than-best-effort",
     "A control that gives way",
     f"A flow of {SCAVENGER} beside one of {STANDARD} (RFC 7928 §5.4): the share that it takes. A short queue, and "
     "flows that take turns, leave it nothing to give way to.",
-    _scavenger,
+    lambda _: {"standard": _several(1), "own": _several(1, SCAVENGER)},
+    _taken,
     [Headline(f"share of {SCAVENGER}", "scavenger_share")],
 )
-_ROUND_TRIPS_TEST: Final = Test(
+_ROUND_TRIPS_TEST: Final = _test(
     "rtt-fairness",
     "Round trips of two lengths",
     f"Two flows of {STANDARD} with round trips of {ROUND_TRIPS_MS[0]} ms beside two with {ROUND_TRIPS_MS[1]} ms "
     "(RFC 7928 §6): what the first get over what the others get, where 1 is fair.",
-    _round_trips,
+    lambda _: {name: PATH.bulk(STANDARD, **{"from": f"host_{name}"}, flows=2) for name in ("own", "standard")},
+    partial(_over, "short_over_long_rtt"),
     [Headline("short over long round trips", "short_over_long_rtt")],
+    {" and ".join(f"{round_trip} ms" for round_trip in ROUND_TRIPS_MS): None},
+    _round_trips,
 )
-_BURSTS_TEST: Final = Test(
+_BURSTS_TEST: Final = _test(
     "bursts",
     "Bursts, and a call, beside a long flow",
     f"{_SHORT_FLOWS} transfers of {SHORT_BYTES // 1000} kB with an initial window of 10 packets, and a call, beside "
     f"one long flow of {STANDARD} (RFC 7928 §7.2): how long the transfers take, and what the call's packets wait for "
     "and lose.",
-    _bursts,
+    lambda _: {"long": _several(1), "short": _SHORT, "voice": _VOICE},
+    _of_bursts,
     [
         Headline("median time of short transfers", "completion_median_s"),
         Headline("p95 one-way delay of a call", "voice_delay_p95_s"),

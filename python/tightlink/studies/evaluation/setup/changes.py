@@ -5,20 +5,15 @@ Links of the engine keep their rate; what changes is what others leave of it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 import polars as pl
 
-from tightlink.scenario import Cbr, Udp
-from tightlink.studies.evaluation.setup.pack import Case, Headline, Test
+from tightlink.run import Run
+from tightlink.scenario import Cbr, Scenario, Udp
+from tightlink.studies.evaluation.setup.pack import Headline, Test
 from tightlink.studies.evaluation.setup.path import BOTTLENECK, PACKET_BITS, RECEIVER, SENDER, Path
 from tightlink.studies.evaluation.setup.samples import each_second, first_above, mean_after, series, smoothed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tightlink.run import Run
-    from tightlink.studies.evaluation.setup.controls import Control
 
 PATH: Final = Path(rate_mbit=100, rtt_ms=50)
 COMES_S: Final = 40
@@ -33,17 +28,15 @@ _OVER_S: Final = 1.0
 _AT_FIRST_S: Final = 2
 
 
-def _cases(control: Control) -> Iterator[Case]:
+def _halved(congestion: Any, path: Path, seed: int) -> list[Scenario]:
     taken = Cbr(
         from_=SENDER, to=RECEIVER, rate=f"{TAKEN * PATH.rate_mbit:g} Mbit/s", udp=Udp(datagram=f"{PACKET_BITS // 8} B"),
         start=f"{COMES_S} s", stop=f"{GOES_S} s",
     )  # fmt: skip
-    scenario = PATH.scenario({"flow": PATH.bulk(control.value), "taken": taken}, duration_s=DURATION_S)
-    yield Case(PATH.label, {"run": scenario}, _measure, _curve)
+    return [path.scenario({"flow": path.bulk(congestion), "taken": taken}, duration_s=DURATION_S, seed=seed)]
 
 
-def _measure(runs: Mapping[str, Run]) -> dict[str, float | None]:
-    run = runs["run"]
+def _measure(_: Path, run: Run) -> dict[str, float | None]:
     used = smoothed(series(run, "utilization", [BOTTLENECK]), "utilization", _OVER_S).select("time_s", "utilization")
     filled = first_above(used.filter(pl.col("time_s") >= GOES_S + _OVER_S).rows(), _FULL)
     dropped = series(run, "packets_dropped", [BOTTLENECK])
@@ -58,8 +51,8 @@ def _measure(runs: Mapping[str, Run]) -> dict[str, float | None]:
     }
 
 
-def _curve(runs: Mapping[str, Run]) -> pl.DataFrame:
-    return each_second(series(runs["run"], "throughput_bps", ["flow"]), "throughput_bps").drop("entity")
+def _curve(_: Path, run: Run) -> pl.DataFrame:
+    return each_second(series(run, "throughput_bps", ["flow"]), "throughput_bps").drop("entity")
 
 
 TEST: Final = Test(
@@ -70,10 +63,14 @@ TEST: Final = Test(
     f"{_AT_FIRST_S} s of it, the throughput of the flow over the half that is left (above "
     "100 % where the stream loses packets to it), and how long the link takes to be "
     f"{100 * _FULL:.0f} % full again, over a second, once the stream has gone (RFC 5166 §2.2).",
-    _cases,
+    lambda: {PATH.label: PATH},
+    _halved,
+    _measure,
     [
         Headline("loss as half of the link goes", "loss_at_first"),
         Headline("use of the half that the stream leaves", "kept_of_half"),
         Headline("time to fill the link again", "refill_s", never=f"> {DURATION_S - GOES_S} s"),
     ],
+    _curve,
+    random=False,
 )

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from statistics import fmean
+from typing import Any, Final
+
+import polars as pl
 
 from tightlink.reduce import jain
-from tightlink.scenario import Link
-from tightlink.studies.evaluation.setup.pack import SEEDS, Case, Headline, Test
+from tightlink.run import Run
+from tightlink.scenario import Link, Scenario
+from tightlink.studies.evaluation.setup.pack import Headline, Test
 from tightlink.studies.evaluation.setup.path import BOTTLENECK, RECEIVER, SENDER, Path
 from tightlink.studies.evaluation.setup.samples import each_second, evenness, first_that_stays, mean_after, series
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    import polars as pl
-
-    from tightlink.run import Run
-    from tightlink.scenario import Scenario
-    from tightlink.studies.evaluation.setup.controls import Control
 
 #: On the first standard TCP does well; the second is too fast and too long for it.
 SLOW: Final = Path(rate_mbit=20, rtt_ms=40)
@@ -46,20 +42,26 @@ ROUND_TRIPS_MS: Final = (20, 80)
 _SHARED_MS: Final = 10
 
 
-def _converging(control: Control) -> Iterator[Case]:
-    for flows in (2, FLOWS):
-        traffic = {
-            "flows": SLOW.bulk(control.value, flows=flows, start={"every": f"{APART_S} s"}),
-            **SLOW.background(),
-        }
-        for seed in SEEDS:
-            scenario = SLOW.scenario(traffic, duration_s=CONVERGENCE_S + APART_S * (flows - 1), seed=seed)
-            yield Case(f"{flows} flows", {"run": scenario}, partial(_convergence, flows), partial(_shares, flows), seed)
+def _paths() -> dict[str, Path]:
+    return {path.label: path for path in PATHS}
 
 
-def _convergence(flows: int, runs: Mapping[str, Run]) -> dict[str, float | None]:
+def _goodputs(run: Run, labels: Sequence[str]) -> list[float]:
+    return [mean_after(run, "goodput_bps", label, SETTLED_S) for label in labels]
+
+
+def _labels(name: str, flows: int) -> list[str]:
+    return [f"{name}[{place}]" for place in range(flows)]
+
+
+def _converging(congestion: Any, flows: int, seed: int) -> list[Scenario]:
+    traffic = {"flows": SLOW.bulk(congestion, flows=flows, start={"every": f"{APART_S} s"}), **SLOW.background()}
+    return [SLOW.scenario(traffic, duration_s=CONVERGENCE_S + APART_S * (flows - 1), seed=seed)]
+
+
+def _convergence(flows: int, run: Run) -> dict[str, float | None]:
     begin = APART_S * (flows - 1)
-    rows = evenness(runs["run"], _labels("flows", flows), begin, OVER_S)
+    rows = evenness(run, _labels("flows", flows), begin, OVER_S)
     even = first_that_stays(rows, lambda index: index >= EVEN, STAY_S)
     return {
         "convergence_s": None if even is None else even - begin,
@@ -67,77 +69,51 @@ def _convergence(flows: int, runs: Mapping[str, Run]) -> dict[str, float | None]
     }
 
 
-def _shares(flows: int, runs: Mapping[str, Run]) -> pl.DataFrame:
-    return each_second(series(runs["run"], "goodput_bps", _labels("flows", flows)), "goodput_bps")
+def _shares(flows: int, run: Run) -> pl.DataFrame:
+    return each_second(series(run, "goodput_bps", _labels("flows", flows)), "goodput_bps")
 
 
-def _own(control: Control) -> Iterator[Case]:
-    for path in PATHS:
-        for seed in SEEDS:
-            yield Case(path.label, {"run": _own_kind(path, control.value, seed)}, _fairness, seed=seed)
-
-
-def _own_kind(path: Path, congestion: Any, seed: int) -> Scenario:
+def _own_kind(congestion: Any, path: Path, seed: int) -> list[Scenario]:
     traffic = {"flows": path.bulk(congestion, flows=FLOWS, start={"every": "0.1 s"}), **path.background()}
-    return path.scenario(traffic, duration_s=SHARED_S, interval_ms=1000, seed=seed)
+    return [path.scenario(traffic, duration_s=SHARED_S, interval_ms=1000, seed=seed)]
 
 
-def _fairness(runs: Mapping[str, Run]) -> dict[str, float | None]:
-    run = runs["run"]
-    shares = [mean_after(run, "goodput_bps", label, SETTLED_S) for label in _labels("flows", FLOWS)]
+def _fairness(_: Path, run: Run) -> dict[str, float | None]:
+    shares = _goodputs(run, _labels("flows", FLOWS))
     return {"jain": jain(shares), "utilization": mean_after(run, "utilization", BOTTLENECK, SETTLED_S)}
 
 
-def _beside(standard: str, control: Control) -> Iterator[Case]:
-    half = FLOWS // 2
-    for path in PATHS:
-        # Neither kind is there first: own, standard, standard, own.
-        traffic = {
-            "own": path.bulk(control.value, flows=half, start=["0 s", "0.3 s"]),
-            "standard": path.bulk(standard, flows=half, start=["0.1 s", "0.2 s"]),
-            **path.background(),
-        }
-        for seed in SEEDS:
-            scenarios = {
-                "run": path.scenario(traffic, duration_s=SHARED_S, interval_ms=1000, seed=seed),
-                "alone": _own_kind(path, standard, seed),
-            }
-            yield Case(path.label, scenarios, _kept, seed=seed)
+def _beside(standard: str, congestion: Any, path: Path, seed: int) -> list[Scenario]:
+    # Neither kind is there first: own, standard, standard, own.
+    traffic = {
+        "own": path.bulk(congestion, flows=FLOWS // 2, start=["0 s", "0.3 s"]),
+        "standard": path.bulk(standard, flows=FLOWS // 2, start=["0.1 s", "0.2 s"]),
+        **path.background(),
+    }
+    shared = path.scenario(traffic, duration_s=SHARED_S, interval_ms=1000, seed=seed)
+    return [shared, *_own_kind(standard, path, seed)]
 
 
-def _kept(runs: Mapping[str, Run]) -> dict[str, float | None]:
-    half = FLOWS // 2
-    kept, alone, own = (
-        sum(mean_after(runs[run], "goodput_bps", label, SETTLED_S) for label in labels) / len(labels)
-        for run, labels in (
-            ("run", _labels("standard", half)),
-            ("alone", _labels("flows", FLOWS)),
-            ("run", _labels("own", half)),
-        )
-    )
-    return {"standard_kept": kept / alone, "own_goodput_bps": own, "standard_goodput_bps": kept}
+def _kept(_: Path, run: Run, alone: Run) -> dict[str, float | None]:
+    kept, own = (fmean(_goodputs(run, _labels(name, FLOWS // 2))) for name in ("standard", "own"))
+    among_its_own = fmean(_goodputs(alone, _labels("flows", FLOWS)))
+    return {"standard_kept": kept / among_its_own, "own_goodput_bps": own, "standard_goodput_bps": kept}
 
 
-def _round_trips(control: Control) -> Iterator[Case]:
+def _two_paths(congestion: Any, round_trips_ms: Sequence[int], seed: int) -> list[Scenario]:
     traffic: dict[str, Any] = dict(SLOW.background())
     links: dict[str, Link] = {BOTTLENECK: SLOW.link(delay=f"{_SHARED_MS / 2:g} ms")}
-    for rtt in ROUND_TRIPS_MS:
+    for rtt in round_trips_ms:
         name = f"rtt_{rtt}_ms"
         delay = f"{(rtt - _SHARED_MS) / 2:g} ms"
         links[name] = Link(ends=(name, SENDER), rate=f"{SLOW.rate_mbit * 10:g} Mbit/s", delay=delay, queue="unlimited")
-        traffic[name] = SLOW.bulk(control.value, **{"from": name, "to": RECEIVER})
-    for seed in SEEDS:
-        scenario = SLOW.scenario(traffic, duration_s=SHARED_S, interval_ms=1000, seed=seed, links=links)
-        yield Case(" and ".join(f"{rtt} ms" for rtt in ROUND_TRIPS_MS), {"run": scenario}, _long_over_short, seed=seed)
+        traffic[name] = SLOW.bulk(congestion, **{"from": name, "to": RECEIVER})
+    return [SLOW.scenario(traffic, duration_s=SHARED_S, interval_ms=1000, seed=seed, links=links)]
 
 
-def _long_over_short(runs: Mapping[str, Run]) -> dict[str, float | None]:
-    short, long = (mean_after(runs["run"], "goodput_bps", f"rtt_{rtt}_ms", SETTLED_S) for rtt in ROUND_TRIPS_MS)
+def _long_over_short(round_trips_ms: Sequence[int], run: Run) -> dict[str, float | None]:
+    short, long = _goodputs(run, [f"rtt_{rtt}_ms" for rtt in round_trips_ms])
     return {"long_over_short": long / short if short > 0 else None}
-
-
-def _labels(name: str, flows: int) -> Sequence[str]:
-    return [f"{name}[{place}]" for place in range(flows)]
 
 
 def _beside_test(standard: str) -> Test:
@@ -147,7 +123,9 @@ def _beside_test(standard: str) -> Test:
         f"{FLOWS // 2} flows of the control and {FLOWS // 2} of {standard}, for {SHARED_S} s: what a flow of "
         f"{standard} gets, over what it gets where all {FLOWS} are of its own kind (RFC 5166 §2.3, RFC 9743 §5.2). 1 "
         "is fair.",
+        _paths,
         partial(_beside, standard),
+        _kept,
         [Headline(f"goodput that {standard} keeps, {name}", "standard_kept", path.label)
          for name, path in (("20 Mbit/s", SLOW), ("200 Mbit/s", FAST))],
     )  # fmt: skip
@@ -160,17 +138,22 @@ TESTS: Final = (
         f"2, then {FLOWS} flows over {SLOW.label} that start {APART_S} s apart: the time from the last start until the "
         f"shares, as means over {OVER_S} s, are within 10 % of equal (in root mean square) and stay so for "
         f"{STAY_S} s (RFC 5166 §2.3); and the share of the {CONVERGENCE_S} s after it in which they are.",
+        lambda: {f"{flows} flows": flows for flows in (2, FLOWS)},
         _converging,
+        _convergence,
         [Headline("time until 2 flows share evenly", "convergence_s", "2 flows", f"> {CONVERGENCE_S} s"),
          Headline("time in which 2 flows share evenly", "time_even", "2 flows"),
          Headline(f"time in which {FLOWS} flows share evenly", "time_even", f"{FLOWS} flows")],
+        _shares,
     ),
     Test(
         "own-kind",
         "Fairness among its own kind",
         f"{FLOWS} flows of the control for {SHARED_S} s: Jain's index of what they get after {SETTLED_S} s, and what "
         "of the bottleneck is used (RFC 5166 §2.3).",
-        _own,
+        _paths,
+        _own_kind,
+        _fairness,
         [Headline("Jain's index, 20 Mbit/s", "jain", SLOW.label),
          Headline("Jain's index, 200 Mbit/s", "jain", FAST.label)],
     ),
@@ -180,7 +163,9 @@ TESTS: Final = (
         "Unequal round trips",
         f"Two flows of the control over 20 Mbit/s, with round trips of {' and '.join(map(str, ROUND_TRIPS_MS))} ms: "
         "what the longer path gets over what the shorter one gets (RFC 5166 §2.3).",
-        _round_trips,
+        lambda: {" and ".join(f"{rtt} ms" for rtt in ROUND_TRIPS_MS): ROUND_TRIPS_MS},
+        _two_paths,
+        _long_over_short,
         [Headline("goodput over 80 ms / over 20 ms", "long_over_short")],
     ),
 )  # fmt: skip

@@ -1,53 +1,21 @@
-"""The packs: what a test is, and which there are.
-
-The tests of congestion controls are in the terms of RFC 5166 (metrics), RFC 9743 (what to evaluate in a new control)
-and the Common TCP Evaluation Suite (draft-irtf-iccrg-tcpeval). Those of queues are after RFC 7928.
-"""
+"""What a test of a pack is: settings, each simulated with some seeds, and what is read from the runs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import Any, Final, NamedTuple
 
-from tightlink.errors import ScenarioError, closest, one_of
+import polars as pl
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from tightlink.experiment.execute import Task
+from tightlink.scenario import Scenario
+from tightlink.studies.evaluation.setup.subjects import Subject
 
-    import polars as pl
-
-    from tightlink.run import Run
-    from tightlink.scenario import Scenario
-
-#: What is evaluated: a congestion control, or a queue.
-Kind: TypeAlias = Literal["control", "queue"]
 #: Seeds of the tests in which something is random.
 SEEDS: Final = (1, 2, 3)
-
-
-@dataclass(frozen=True)
-class Subject:
-    """A control or a queue under evaluation."""
-
-    label: str
-    """What tables and figures call it: its name, and the options that were set."""
-    value: str | dict[str, Any]
-    """As a scenario has it."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """One setting of a test with one seed: what to simulate, and what to read from it."""
-
-    setting: str
-    """For people; cases that differ in the seed alone have the same."""
-    scenarios: Mapping[str, Scenario]
-    """One, or one and what it is compared with, by name."""
-    measure: Callable[[Mapping[str, Run]], Mapping[str, float | None]]
-    """Values by name, with the unit at its end; none where something did not happen in the simulated time."""
-    curve: Callable[[Mapping[str, Run]], pl.DataFrame] | None = None
-    """What the report draws over time."""
-    seed: int = 1
+#: What the runs of a trial are called: that of its subject, and what it is compared with.
+_RUNS: Final = ("run", "alone")
 
 
 @dataclass(frozen=True)
@@ -70,29 +38,36 @@ class Test:
     title: str
     about: str
     """What is simulated and measured, in the report."""
-    cases: Callable[[Any], Iterator[Case]]
-    """For a subject of the pack."""
+    settings: Callable[[], Mapping[str, Any]]
+    """By what tables call them."""
+    scenarios: Callable[[Any, Any, int], Sequence[Scenario]]
+    """What is simulated for a control or a queue, a setting and a seed: one, or one and what it is compared with."""
+    measure: Callable[..., Mapping[str, float | None]]
+    """From a setting and its runs to values by name, with the unit at its end; none where something did not happen."""
     headlines: Sequence[Headline]
+    curve: Callable[..., pl.DataFrame] | None = None
+    """From the same to what the report draws over time."""
+    random: bool = True
+    """Whether anything in it is random, so that one seed is not enough."""
+
+    @property
+    def seeds(self) -> Sequence[int]:
+        """What each setting is simulated with."""
+        return SEEDS if self.random else (1,)
 
 
-def tests(kind: Kind) -> list[Test]:
-    """All tests of a pack, in the order of the report."""
-    from tightlink.studies.evaluation.setup import alone, aqm, changes, company, queues, short_flows
+class Trial(NamedTuple):
+    """One setting of a test with one seed, for what is evaluated."""
 
-    if kind == "queue":
-        return list(aqm.TESTS)
-    return [*alone.TESTS, *company.TESTS, changes.TEST, queues.TEST, short_flows.TEST]
+    subject: Subject
+    test: Test
+    setting: str
+    value: Any
+    """Of the setting."""
+    seed: int
 
-
-def chosen(names: Iterable[str] | None, kind: Kind = "control") -> list[Test]:
-    """The tests of these names, in the order of the report; all of the pack where there are none.
-
-    Raises:
-        ScenarioError: There is no test of a name.
-    """
-    known = {test.name: test for test in tests(kind)}
-    wanted = list(known if names is None else names)
-    for name in wanted:
-        if name not in known:
-            raise ScenarioError(one_of(known), key="test", value=name, suggestion=closest(name, known))
-    return [test for name, test in known.items() if name in wanted]
+    def tasks(self) -> list[Task]:
+        """Its runs."""
+        place = f"{self.subject.label}/{self.test.name}/{self.setting}/{self.seed}"
+        scenarios = self.test.scenarios(self.subject.value, self.value, self.seed)
+        return [Task(f"{place}/{name}", scenario) for name, scenario in zip(_RUNS, scenarios, strict=False)]

@@ -8,13 +8,11 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.scenario import Bulk, Link, Observe, OnOff, Reverse, Scenario, Tcp, Udp
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 BOTTLENECK: Final = "bottleneck"
 SENDER: Final = "sender"

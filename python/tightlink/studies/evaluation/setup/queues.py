@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 from tightlink.errors import ScenarioError
-from tightlink.reduce import jain
+from tightlink.reduce import jain, mean_of
+from tightlink.run import Run
+from tightlink.scenario import Scenario
 from tightlink.scenario.congestion import control_name, reads_marks
-from tightlink.studies.evaluation.setup.pack import SEEDS, Case, Headline, Test
+from tightlink.studies.evaluation.setup.pack import Headline, Test
 from tightlink.studies.evaluation.setup.path import BOTTLENECK, Path
 from tightlink.studies.evaluation.setup.samples import mean_after, series
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tightlink.run import Run
-    from tightlink.studies.evaluation.setup.controls import Control
 
 PATH: Final = Path(rate_mbit=20, rtt_ms=40, buffer_bdp=2)
 FLOWS: Final = 4
@@ -27,11 +22,11 @@ DROP_TAIL: Final = "drop-tail"
 _INTERVAL_MS: Final = 20
 
 
-def kinds() -> list[str]:
+def kinds() -> dict[str, str]:
     """The queue disciplines of the engine that are complete with a limit: those that need more have no defaults."""
     from tightlink import _core
 
-    return [name for name, _ in _core.queues() if _complete(name)]
+    return {name: name for name, _ in _core.queues() if _complete(name)}
 
 
 def _complete(kind: str) -> bool:
@@ -42,31 +37,28 @@ def _complete(kind: str) -> bool:
     return True
 
 
-def _cases(control: Control) -> Iterator[Case]:
-    for kind in kinds():
-        reads = reads_marks(control_name(control.value))
-        path = PATH.beside(kind, marks=reads and hasattr(PATH.beside(kind).link().queue, "ecn"))
-        traffic = {"flows": path.bulk(control.value, flows=FLOWS, start={"every": "0.1 s"}), **path.background()}
-        for seed in SEEDS:
-            scenario = path.scenario(traffic, duration_s=DURATION_S, interval_ms=_INTERVAL_MS, seed=seed)
-            yield Case(kind, {"run": scenario}, partial(_measure, path), seed=seed)
+def _several(congestion: Any, kind: str, seed: int) -> list[Scenario]:
+    reads = reads_marks(control_name(congestion))
+    path = PATH.beside(kind, marks=reads and hasattr(PATH.beside(kind).link().queue, "ecn"))
+    traffic = {"flows": path.bulk(congestion, flows=FLOWS, start={"every": "0.1 s"}), **path.background()}
+    return [path.scenario(traffic, duration_s=DURATION_S, interval_ms=_INTERVAL_MS, seed=seed)]
 
 
-def _measure(path: Path, runs: Mapping[str, Run]) -> dict[str, float | None]:
-    run = runs["run"]
+def _measure(_: str, run: Run) -> dict[str, float | None]:
     queue = series(run, "queue_packets", [BOTTLENECK])
-    waiting = queue.filter(queue["time_s"] > SETTLED_S)["queue_packets"] * path.packet_s
+    waiting = queue.filter(queue["time_s"] > SETTLED_S)["queue_packets"] * PATH.packet_s
     flows = run.flows.filter(run.flows["label"].str.starts_with("flows["))
-    mean, high = waiting.mean(), waiting.quantile(0.95)
+    of_flows = {
+        metric: [mean_after(run, metric, f"flows[{place}]", SETTLED_S) for place in range(FLOWS)]
+        for metric in ("throughput_bps", "goodput_bps")
+    }
     return {
-        "queueing_mean_s": float(mean) if isinstance(mean, int | float) else None,
-        "queueing_p95_s": high,
-        "throughput_bps": sum(
-            mean_after(run, "throughput_bps", f"flows[{place}]", SETTLED_S) for place in range(FLOWS)
-        ),
+        "queueing_mean_s": mean_of(waiting) if waiting.len() else None,
+        "queueing_p95_s": waiting.quantile(0.95),
+        "throughput_bps": sum(of_flows["throughput_bps"]),
         "loss": float(flows["packets_dropped"].sum()) / float(flows["packets_sent"].sum()),
         "utilization": mean_after(run, "utilization", BOTTLENECK, SETTLED_S),
-        "jain": jain([mean_after(run, "goodput_bps", f"flows[{place}]", SETTLED_S) for place in range(FLOWS)]),
+        "jain": jain(of_flows["goodput_bps"]),
     }
 
 
@@ -76,7 +68,9 @@ TEST: Final = Test(
     f"{FLOWS} flows of the control over {PATH.label}, {DURATION_S} s, through each queue of `tightlink list queues` "
     "that needs a limit only, and that marks packets if the control reads marks: what a packet waits for, mean and "
     "95th percentile (RFC 5166 §2.1), the flows' throughput and loss, what of the link is used, and Jain's index.",
-    _cases,
+    kinds,
+    _several,
+    _measure,
     [
         Headline("mean queueing delay", "queueing_mean_s", DROP_TAIL),
         Headline("p95 queueing delay", "queueing_p95_s", DROP_TAIL),

@@ -8,16 +8,13 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
 
 import polars as pl
 
 from tightlink.reduce import jain
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from tightlink.run import Run
+from tightlink.run import Run
 
 Rows: TypeAlias = "Sequence[tuple[float, float]]"
 #: Samples at whole seconds belong to the second that ends there.

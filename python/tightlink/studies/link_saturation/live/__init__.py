@@ -5,18 +5,14 @@ Tolerances that are not the document's are this study's, and were set before any
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from tightlink.experiment.claims import Claim
+from tightlink.run import Run
 from tightlink.studies.link_saturation.live import hosts, kernel
+from tightlink.studies.live import Measurement
 from tightlink.studies.study import Report
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.experiment.claims import Claim
-    from tightlink.run import Run
-    from tightlink.studies.live import Measurement
 
 
 @dataclass(frozen=True)

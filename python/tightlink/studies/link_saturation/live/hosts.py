@@ -5,25 +5,26 @@ packet and byte in front of the same line. Datagrams come a tenth faster than th
 or the other is always full. The same scenarios are simulated beside it.
 
 Example:
-    >>> POINTS[0].name, round(POINTS[0].interval_s * 1e6, 2), round(POINTS[-1].interval_s * 1e6, 2)
-    ('25', 30.3, 110.25)
+    >>> POINTS[0].name, POINTS[0].scenario.traffic["probe"].interval, POINTS[-1].scenario.traffic["probe"].interval
+    ('25', '30.303 us', '110.255 us')
 """
 
 from __future__ import annotations
 
-import statistics
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 import polars as pl
 
 from tightlink import units
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.analysis.saturation import find
+from tightlink.analysis.saturation import Saturation, find
 from tightlink.experiment.execute import Task
 from tightlink.report import Row, Section, Table, Text, charts
+from tightlink.run import Run
 from tightlink.scenario import Cbr, Link, Node, Scenario, Udp
-from tightlink.studies.link_saturation.observe.saturation import FRAME, law_values, measure, slope_values
+from tightlink.studies.link_saturation.observe.saturation import FRAME, measure, named
 from tightlink.studies.link_saturation.setup.interface import (
     BANDWIDTH_BPS,
     DURATION_S,
@@ -40,19 +41,11 @@ from tightlink.studies.link_saturation.setup.interface import (
     SMALLEST_BYTES,
     UDP_IP_BYTES,
 )
-from tightlink.studies.live import Firm, Measurement, machine, repeats
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.analysis.saturation import Saturation
-    from tightlink.run import Run
-
+from tightlink.studies.live import Firm, Measurement, Point, machine, measured, medians
 
 #: Of the document's sizes every other one below its critical size, each about it, and some above.
 PAYLOADS: Final = (25, 50, 100, 150, 200, 250, 300, 350, 400, 425, 450, 475, 500, 600, 800, 1000, 1200, 1450)
 _INTERFACE: Final = "interface"
-_KIND: Final = "relayed"
 #: How much more is offered than passes.
 _MORE: Final = 1.1
 _BITS: Final = 8
@@ -68,52 +61,38 @@ _KNOWN: Final = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Point:
-    """Datagrams of one size."""
-
-    payload: int
-
-    @property
-    def name(self) -> str:
-        """Name of its measurement."""
-        return str(self.payload)
-
-    @property
-    def task(self) -> str:
-        """Name of its simulation."""
-        return f"{_KIND}/{self.payload}"
-
-    @property
-    def interval_s(self) -> float:
-        """From datagram to datagram."""
-        interface = PER_PACKET_S + PER_BYTE_S * (self.payload + UDP_IP_BYTES)
-        line = _BITS * (self.payload + HEADER_BYTES + GAP_BYTES) / BANDWIDTH_BPS
-        return max(interface, line) / _MORE
-
-    @property
-    def scenario(self) -> Scenario:
-        """Sender, interface, line, receiver."""
-        return Scenario(
-            profile="rfc",
-            duration=units.format_time(DURATION_S),
-            link={
-                "own": Link(ends=(SENDER, _INTERFACE), rate="10 Gbit/s", delay="1 us"),
-                "wire": FAST_ETHERNET.link((_INTERFACE, RECEIVER)),
-            },
-            node={_INTERFACE: Node(processor=NIC)},
-            traffic={
-                PROBE: Cbr(
-                    from_=SENDER,
-                    to=RECEIVER,
-                    interval=units.format_time(round(self.interval_s, 9)),
-                    udp=Udp(payload=f"{self.payload} B"),
-                ),
-            },
-        )
+def _scenario(payload: int) -> Scenario:
+    """Sender, interface, line, receiver; a tenth more is offered than the slower of the two takes."""
+    interface = PER_PACKET_S + PER_BYTE_S * (payload + UDP_IP_BYTES)
+    line = _BITS * (payload + HEADER_BYTES + GAP_BYTES) / BANDWIDTH_BPS
+    interval_s = round(max(interface, line) / _MORE, 9)
+    return Scenario(
+        profile="rfc",
+        duration=units.format_time(DURATION_S),
+        link={
+            "own": Link(ends=(SENDER, _INTERFACE), rate="10 Gbit/s", delay="1 us"),
+            "wire": FAST_ETHERNET.link((_INTERFACE, RECEIVER)),
+        },
+        node={_INTERFACE: Node(processor=NIC)},
+        traffic={
+            PROBE: Cbr(
+                from_=SENDER,
+                to=RECEIVER,
+                interval=units.format_time(interval_s),
+                udp=Udp(payload=f"{payload} B"),
+            ),
+        },
+    )
 
 
-POINTS: Final = tuple(map(Point, PAYLOADS))
+def _row(run: Run) -> dict[str, float]:
+    found = measure(run)
+    return {name: found[name] for name in _KNOWN}
+
+
+POINTS: Final = tuple(
+    Point(str(payload), {"datagram_bytes": payload}, _scenario(payload), _row, "relayed") for payload in PAYLOADS
+)
 
 
 def rate(run: Run) -> float:
@@ -148,18 +127,17 @@ class Observed:
 
 def observe(runs: Mapping[str, Run]) -> Observed:
     """From runs to the sweep, and values named hosts.…: as many as what was measured gives."""
-    both = _table(runs)
-    measured = [run for point in POINTS for run in repeats(runs, f"live/{point.name}")]
+    both, runs_measured = medians(POINTS, runs), measured(POINTS, runs)
     if both.is_empty():
-        return Observed({"hosts.why_not": _NOT_ENOUGH}, both, None, measured)
+        return Observed({"hosts.why_not": _NOT_ENOUGH}, both, None, runs_measured)
     own, same = (both.filter(pl.col("source") == source) for source in (_MEASURED, _SIMULATED))
     line = own.select(packet_bytes=pl.col("frame_bytes") + GAP_BYTES, packets_per_s="packets_per_s")
     found = _in_frames(own)
-    values = {
+    values: dict[str, object] = {
         "hosts.why_not": _NOT_ENOUGH if found is None else f"{_NO_CHANGE} {found.sentence()}",
-        **law_values("hosts.measured", found),
-        **law_values("hosts.simulated", _in_frames(same)),
-        **slope_values("hosts", _find(line)),
+        "hosts.measured": named(found),
+        "hosts.simulated": named(_in_frames(same)),
+        "hosts": named(_find(line)),
     }
     smallest = own.filter(pl.col("datagram_bytes") == SMALLEST_BYTES)["packets_per_s"].to_list()
     if smallest:
@@ -168,26 +146,7 @@ def observe(runs: Mapping[str, Run]) -> Observed:
     if both.height >= len(POINTS):
         apart = own["packets_per_s"] / same["packets_per_s"] - 1
         values |= {"hosts.rates_apart": max(apart.to_list(), key=abs), "hosts.sizes": apart.len()}
-    return Observed(values, both, found, measured)
-
-
-def _table(runs: Mapping[str, Run]) -> pl.DataFrame:
-    rows: list[dict[str, Any]] = []
-    for point in POINTS:
-        own = [_row(run) for run in repeats(runs, f"live/{point.name}")]
-        if own:
-            medians = {name: statistics.median(each[name] for each in own) for name in own[0]}
-            size = {"datagram_bytes": point.payload}
-            rows += [
-                {"source": _MEASURED, "times": len(own)} | size | medians,
-                {"source": _SIMULATED, "times": 1} | size | _row(runs[point.task]),
-            ]
-    return pl.DataFrame(rows)
-
-
-def _row(run: Run) -> dict[str, float]:
-    found = measure(run)
-    return {name: found[name] for name in _KNOWN}
+    return Observed(values, both, found, runs_measured)
 
 
 def _in_frames(sweep: pl.DataFrame) -> Saturation | None:

@@ -12,9 +12,9 @@ Example:
 from __future__ import annotations
 
 import math
-import statistics
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -22,24 +22,18 @@ import polars as pl
 from tightlink import units
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.analysis.packet_cost import fit_line
-from tightlink.analysis.saturation import find
+from tightlink.analysis.saturation import Saturation, find
 from tightlink.measure.forwarding import slowest
 from tightlink.measure.kernel_router import ETHERNET_BYTES
 from tightlink.measure.machine import missing
 from tightlink.reduce import largest, smallest
 from tightlink.report import Row, Section, Table, Text, charts
+from tightlink.run import Run
 from tightlink.scenario import Framing, Link, Saturate, Scenario, Udp
-from tightlink.studies.link_saturation.observe.saturation import law_values, measure, slope_values
+from tightlink.studies.link_saturation.observe.saturation import measure, named
 from tightlink.studies.link_saturation.setup.interface import DURATION_S, LARGEST_RATE, PROBE, RECEIVER, SENDER
-from tightlink.studies.live import Firm, Measurement, kernel, repeats
+from tightlink.studies.live import Firm, Measurement, Point, kernel, measured, medians
 from tightlink.studies.words import percent
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.analysis.saturation import Saturation
-    from tightlink.run import Run
-
 
 PAYLOADS: Final = (25, 50, 100, 150, 200, 250, 300, 400, 500, 600, 800, 1000, 1200, 1450)
 #: Behind the router: a line that is never full, and one that large packets fill.
@@ -57,39 +51,49 @@ _PARTS: Final = ("loss", "costs", "critical", "plateau", "slope")
 _NOT_ENOUGH: Final = "The machine was too busy: not enough sizes were measured."
 
 
-@dataclass(frozen=True)
-class Point:
-    """Datagrams of one size, with one of the lines behind the router."""
-
-    line: str
-    payload: int
-
-    @property
-    def name(self) -> str:
-        """Name of its measurement."""
-        return f"kernel/{self.line}/{self.payload}"
-
-    @property
-    def scenario(self) -> Scenario:
-        """Sender, the machine's kernel, line, receiver."""
-        return Scenario(
-            profile="rfc",
-            duration=units.format_time(DURATION_S),
-            link={
-                "own": Link(ends=(SENDER, _ROUTER), rate="100 Gbit/s", delay="1 us"),
-                "line": Link(
-                    ends=(_ROUTER, RECEIVER),
-                    rate=RATES[self.line],
-                    delay="1 us",
-                    queue=_QUEUE,
-                    framing=Framing(overhead=f"{ETHERNET_BYTES} B"),
-                ),
-            },
-            traffic={PROBE: Saturate(from_=SENDER, to=RECEIVER, udp=Udp(payload=f"{self.payload} B"))},
-        )
+def _scenario(line: str, payload: int) -> Scenario:
+    """Sender, the machine's kernel, line, receiver."""
+    return Scenario(
+        profile="rfc",
+        duration=units.format_time(DURATION_S),
+        link={
+            "own": Link(ends=(SENDER, _ROUTER), rate="100 Gbit/s", delay="1 us"),
+            "line": Link(
+                ends=(_ROUTER, RECEIVER),
+                rate=RATES[line],
+                delay="1 us",
+                queue=_QUEUE,
+                framing=Framing(overhead=f"{ETHERNET_BYTES} B"),
+            ),
+        },
+        traffic={PROBE: Saturate(from_=SENDER, to=RECEIVER, udp=Udp(payload=f"{payload} B"))},
+    )
 
 
-POINTS: Final = tuple(Point(line, payload) for line in RATES for payload in PAYLOADS)
+def _row(run: Run) -> dict[str, float | str]:
+    found = measure(run)
+    node = run.nodes.row(0, named=True)
+    time_s = float(run.flows["stop_s"][0] - run.flows["start_s"][0])
+    return {
+        "limited_by": slowest(run),
+        "packet_bytes": found["packet_bytes"],
+        # As the line counts them.
+        "line_bytes": found["packet_bytes"] + ETHERNET_BYTES,
+        "offered_packets_per_s": float(run.flows["packets_sent"][0]) / time_s,
+        "packets_per_s": found["packets_per_s"],
+        "goodput_bps": found["goodput_bps"],
+        "line_bps": found["throughput_bps"] + 8 * ETHERNET_BYTES * found["packets_per_s"],
+        "loss": found["loss"],
+        "load": min(1.0, float(node["load_reported"])),
+        "utilization": found["utilization"],
+    }
+
+
+POINTS: Final = tuple(
+    Point(f"kernel/{line}/{payload}", {"line": line, "datagram_bytes": payload}, _scenario(line, payload), _row)
+    for line in RATES
+    for payload in PAYLOADS
+)
 
 
 def rate(run: Run) -> float:
@@ -120,15 +124,14 @@ class Observed:
 
 def observe(runs: Mapping[str, Run]) -> Observed:
     """From runs to the sweep, and values named kernel.…: those that it allows, and why the others are missing."""
-    table = _table(runs)
-    measured = [run for point in POINTS for run in repeats(runs, f"live/{point.name}")]
+    table, own = medians(POINTS, runs), measured(POINTS, runs)
     line = _find(_of(table, LINE))
     if table.height < len(POINTS):
         why_not = missing("forwarding") or _NOT_ENOUGH
-        return Observed({f"kernel.{part}_why_not": why_not for part in _PARTS}, table, line, why_not, measured)
+        return Observed({f"kernel.{part}_why_not": why_not for part in _PARTS}, table, line, why_not, own)
     slow = _slow_sender(table)
     loss = {"kernel.loss_most": largest(_of(table, OPEN)["loss"])}
-    return Observed(loss | _of_costs(table, slow) | _of_line(table, line, slow), table, line, slow, measured)
+    return Observed(loss | _of_costs(table, slow) | _of_line(table, line, slow), table, line, slow, own)
 
 
 def _slow_sender(table: pl.DataFrame) -> str:
@@ -171,7 +174,7 @@ def _of_line(table: pl.DataFrame, line: Saturation | None, slow: str) -> dict[st
     if line is None or not line.laws:
         why_not = _NOT_ENOUGH if line is None else f"{line.sentence()[0].upper()}{line.sentence()[1:]}."
         return {f"kernel.{part}_why_not": why_not for part in ("critical", "plateau", "slope")}
-    values = law_values("kernel", line)
+    values: dict[str, object] = {"kernel": named(line)}
     if slow:
         values["kernel.critical_why_not"] = slow
     else:
@@ -183,44 +186,13 @@ def _of_line(table: pl.DataFrame, line: Saturation | None, slow: str) -> dict[st
     values["kernel.plateau_off"] = max((value - 1 for value in free.to_list()), key=abs)
     values["kernel.free_sizes"] = free.len()
     if line.free_flow is None:
-        return values | {"kernel.slope_why_not": "Fewer than three sizes are in free flow."}
-    return values | slope_values("kernel", line)
-
-
-def _table(runs: Mapping[str, Run]) -> pl.DataFrame:
-    rows: list[dict[str, Any]] = []
-    for point in POINTS:
-        own = repeats(runs, f"live/{point.name}")
-        if own:
-            found = [_row(run) for run in own]
-            medians = {name: statistics.median(each[name] for each in found) for name in found[0]}
-            limits = statistics.mode(slowest(run) for run in own)
-            named = {"line": point.line, "datagram_bytes": point.payload, "times": len(own), "limited_by": limits}
-            rows.append(named | medians)
-    return pl.DataFrame(rows)
+        values["kernel.slope_why_not"] = "Fewer than three sizes are in free flow."
+    return values
 
 
 def _of(found: pl.DataFrame, line: str) -> pl.DataFrame:
     """The rows of one line."""
     return found if found.is_empty() else found.filter(pl.col("line") == line)
-
-
-def _row(run: Run) -> dict[str, float]:
-    found = measure(run)
-    node = run.nodes.row(0, named=True)
-    time_s = float(run.flows["stop_s"][0] - run.flows["start_s"][0])
-    return {
-        "packet_bytes": found["packet_bytes"],
-        # As the line counts them.
-        "line_bytes": found["packet_bytes"] + ETHERNET_BYTES,
-        "offered_packets_per_s": float(run.flows["packets_sent"][0]) / time_s,
-        "packets_per_s": found["packets_per_s"],
-        "goodput_bps": found["goodput_bps"],
-        "line_bps": found["throughput_bps"] + 8 * ETHERNET_BYTES * found["packets_per_s"],
-        "loss": found["loss"],
-        "load": min(1.0, float(node["load_reported"])),
-        "utilization": found["utilization"],
-    }
 
 
 def _find(sweep: pl.DataFrame) -> Saturation | None:

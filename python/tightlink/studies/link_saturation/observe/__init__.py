@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+import polars as pl
+
+from tightlink.run import Run
 from tightlink.studies.link_saturation.observe import bifurcation, saturation, variations
+from tightlink.studies.link_saturation.observe.saturation import Found
 from tightlink.studies.link_saturation.setup.interface import MAIN, SWEEPS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import polars as pl
-
-    from tightlink.run import Run
-    from tightlink.studies.link_saturation.observe.saturation import Found
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,7 @@ def observe(runs: Mapping[str, Run]) -> Observed:
     values = {
         **saturation.values(main),
         **saturation.sweep_values(main, tables),
-        **variations.other_links_values(tables),
+        **{name: tables[sweep.name] for name, sweep in variations.NAMED.items()},
         **bifurcation.values(main, perturbed, tables),
         **variations.mixes_values(mixed),
         **variations.connections_values(density, tables),

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from tightlink.analysis import bifurcation
+from tightlink.analysis.bifurcation import Return
 from tightlink.analysis.estimates import Fit
 from tightlink.reduce import largest
-from tightlink.studies.link_saturation.observe.saturation import FRAME
+from tightlink.run import Run
+from tightlink.studies.link_saturation.observe.saturation import FRAME, Found
 from tightlink.studies.link_saturation.setup import variations
 from tightlink.studies.link_saturation.setup.interface import BANDWIDTH_BPS, GAP_BYTES, HEADER_BYTES, NO_BYTES, PROBE
 from tightlink.studies.link_saturation.setup.variations import (
     FILLED_S,
-    PERTURBATION_KINDS,
+    PERTURBED,
     QUEUE,
     QUEUE_PACKETS,
-    SIZES,
-    perturbation_key,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.analysis.bifurcation import Return
-    from tightlink.run import Run
-    from tightlink.studies.link_saturation.observe.saturation import Found
-
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 
@@ -69,28 +62,23 @@ def outcomes(found: Found, runs: Mapping[str, Run]) -> pl.DataFrame:
     """
     goodput = dict(found.table.select("datagram_bytes", "goodput_bps").iter_rows())
     rates = dict(found.table.select("datagram_bytes", "packets_per_s").iter_rows())
-    rows = []
-    for kind in PERTURBATION_KINDS:
-        for size in SIZES:
-            saturated = size < critical_payload(found)
-            after: Return = bifurcation.returns_to_branch(
-                series(runs[perturbation_key(kind, size)], kind, plateau=saturated), goodput[size], within=_WITHIN
-            )
-            line = BANDWIDTH_BPS / 8 / (size + HEADER_BYTES + GAP_BYTES)
-            drained = FILLED_S + QUEUE_PACKETS / (line - rates[size]) if kind == QUEUE and saturated else None
-            rows.append(
-                {
-                    "disturbance": kind,
-                    "payload_bytes": size,
-                    "branch": "saturated" if saturated else "free flow",
-                    "start": after.start,
-                    "returned": after.returned,
-                    "end": after.end,
-                    "settled_s": after.settled_s,
-                    "drained_s": drained,
-                }
-            )
-    return pl.DataFrame(rows, schema_overrides={"drained_s": pl.Float64})
+
+    def returned(run: Run, disturbance: str, payload_bytes: int) -> dict[str, Any]:
+        saturated = payload_bytes < critical_payload(found)
+        own = series(run, disturbance, plateau=saturated)
+        after: Return = bifurcation.returns_to_branch(own, goodput[payload_bytes], within=_WITHIN)
+        line = BANDWIDTH_BPS / 8 / (payload_bytes + HEADER_BYTES + GAP_BYTES)
+        filled = disturbance == QUEUE and saturated
+        return {
+            "branch": "saturated" if saturated else "free flow",
+            "start": after.start,
+            "returned": after.returned,
+            "end": after.end,
+            "settled_s": after.settled_s,
+            "drained_s": FILLED_S + QUEUE_PACKETS / (line - rates[payload_bytes]) if filled else None,
+        }
+
+    return PERTURBED.table(runs, returned)
 
 
 def values(found: Found, perturbed: pl.DataFrame, tables: Mapping[str, pl.DataFrame]) -> dict[str, object]:
@@ -154,7 +142,7 @@ def table(runs: Mapping[str, Run]) -> pl.DataFrame:
     """A row for each load: the integrated correlation time of the packets in the network, and their mean delay."""
     rows = []
     for load in variations.LOADS:
-        tables = [runs[key].table("scatter") for key in variations.keys(load)]
+        tables = [run.table("scatter") for run in variations.PHASES.of(runs, load=load)]
         steps = [_inside(scatter) for scatter in tables]
         delivered, waited = (sum(values) for values in zip(*map(_delays, tables), strict=True))
         rows.append(

@@ -11,46 +11,19 @@ Example:
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
 
 from tightlink.analysis.flow_limits import flow_limits
-from tightlink.analysis.saturation import find
+from tightlink.analysis.saturation import Law, Saturation, find
 from tightlink.reduce import largest, smallest
-from tightlink.studies.link_saturation.setup.interface import (
-    BANDWIDTH_BPS,
-    BARE_LINE,
-    CRITICAL_BYTES,
-    ETHERNET_BYTES,
-    GAP_BYTES,
-    GIGABIT,
-    MAIN,
-    NO_BYTES,
-    PAUSED,
-    PER_BYTE_S,
-    PER_PACKET_S,
-    PLATEAU_MBIT,
-    SENDER,
-    SLOW,
-    SLOW_RECEIVERS,
-    SLOWER,
-    TCP_BOTH,
-    TCP_OUT,
-    TWICE_AS_FAST,
-    link_of,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.analysis.saturation import Law, Saturation
-    from tightlink.run import Run
-    from tightlink.studies.link_saturation.setup.interface import Sweep
-
+from tightlink.run import Run
+from tightlink.studies.link_saturation.setup import interface
 
 _MBIT: Final = 1e6
 _PERCENT: Final = 100
@@ -64,12 +37,12 @@ def sweep_values(found: Found, tables: Mapping[str, pl.DataFrame]) -> dict[str, 
     rates, bits = (saturated[name].to_list() for name in ("packets_per_s", "frame_throughput_bps"))
     critical = found.law(FRAME, "cost").critical_bytes.value
     limits = table.with_columns(low=pl.col("frame_bytes") < critical)
-    constant = found.compared[NO_BYTES.name].better.critical_bytes.value
-    flat = tables[NO_BYTES.name].filter(pl.col("frame_bytes") < constant)["packets_per_s"].to_list()
+    constant = found.compared[interface.NO_BYTES.name].better.critical_bytes.value
+    flat = tables[interface.NO_BYTES.name].filter(pl.col("frame_bytes") < constant)["packets_per_s"].to_list()
     both = (PAYLOAD, FRAME)
     each: dict[str, object] = {
-        "interface.per_byte_s": PER_BYTE_S,
-        "interface.per_packet_s": PER_PACKET_S,
+        "interface.per_byte_s": interface.PER_BYTE_S,
+        "interface.per_packet_s": interface.PER_PACKET_S,
         "main.throughput_falls": all(
             bool((table[reading.throughput].diff().drop_nulls() > 0).all()) for reading in both
         ),
@@ -85,11 +58,11 @@ def sweep_values(found: Found, tables: Mapping[str, pl.DataFrame]) -> dict[str, 
         "no-bytes.largest_per_s": flat[-1],
     }
     each |= _flow_control(tables)
-    for share, sweep in zip(SLOWER, SLOW_RECEIVERS, strict=True):
+    for share, sweep in zip(interface.SLOWER, interface.SLOW_RECEIVERS, strict=True):
         each[f"receiver.loss_most_{_PERCENT * share:.0f}"] = largest(tables[sweep.name]["loss"])
     for reading in both:
-        own = saturated.filter(pl.col(reading.size) < CRITICAL_BYTES)
-        law = own[reading.size] / CRITICAL_BYTES * PLATEAU_MBIT * _MBIT
+        own = saturated.filter(pl.col(reading.size) < interface.CRITICAL_BYTES)
+        law = own[reading.size] / interface.CRITICAL_BYTES * interface.PLATEAU_MBIT * _MBIT
         errors = (law / own[reading.throughput] - 1).abs()
         each |= {
             f"eq7.{reading.name}.accurate": sum(error <= _ACCURATE for error in errors.to_list()) / errors.len(),
@@ -101,10 +74,10 @@ def sweep_values(found: Found, tables: Mapping[str, pl.DataFrame]) -> dict[str, 
 
 def _flow_control(tables: Mapping[str, pl.DataFrame]) -> dict[str, object]:
     """The slowest receiver, with Ethernet flow control over without it: what is sent, what arrives, what is lost."""
-    off, on = tables[SLOW_RECEIVERS[-1].name], tables[PAUSED.name]
+    off, on = tables[interface.SLOW_RECEIVERS[-1].name], tables[interface.PAUSED.name]
     sent_off, sent_on = (table["packets_per_s"] / (1 - table["loss"]) for table in (off, on))
     return {
-        "flow-control.slower": SLOWER[-1],
+        "flow-control.slower": interface.SLOWER[-1],
         "flow-control.sent_least": smallest(sent_on / sent_off),
         "flow-control.arrives_off_most": largest((on["packets_per_s"] / off["packets_per_s"] - 1).abs()),
         "flow-control.lost_off_most": largest(off["loss"]),
@@ -122,8 +95,8 @@ _BITS: Final = 8
 _FEW: Final = 19
 #: Sweeps of which it is found where each saturates, too, by the names of its values.
 _COMPARED: Final = {
-    "slow": SLOW, "main": MAIN, "gigabit": GIGABIT, "no-bytes": NO_BYTES, "twice-as-fast": TWICE_AS_FAST,
-    "tcp": TCP_OUT, "tcp-both": TCP_BOTH,
+    "slow": interface.SLOW, "main": interface.MAIN, "gigabit": interface.GIGABIT, "no-bytes": interface.NO_BYTES,
+    "twice-as-fast": interface.TWICE_AS_FAST, "tcp": interface.TCP_OUT, "tcp-both": interface.TCP_BOTH,
 }  # fmt: skip
 
 
@@ -176,29 +149,28 @@ class Found:
 
         p_c = T_max · p / T = T_max / f: payloads and frames give the same, as only the packet rate is left.
         """
-        each = [PLATEAU_MBIT * _MBIT / _BITS / rate for rate in self.saturated["packets_per_s"].to_list()]
+        each = [interface.PLATEAU_MBIT * _MBIT / _BITS / rate for rate in self.saturated["packets_per_s"].to_list()]
         return fmean(each), (max(each) - min(each)) / 2
 
 
 def read(tables: Mapping[str, pl.DataFrame]) -> Found:
     """Analyse the main sweep in every reading, and the others in frames."""
-    table = tables[MAIN.name]
+    table = tables[interface.MAIN.name]
     by_reading = {reading.name: find(table, size=reading.size, throughput=reading.throughput) for reading in READINGS}
-    line = table.select(packet_bytes=pl.col("frame_bytes") + GAP_BYTES, packets_per_s=pl.col("packets_per_s"))
+    line = table.select(packet_bytes=pl.col("frame_bytes") + interface.GAP_BYTES, packets_per_s=pl.col("packets_per_s"))
     compared = {
         sweep.name: find(tables[sweep.name], size=FRAME.size, throughput=FRAME.throughput, resamples=_FEW)
         for sweep in _COMPARED.values()
     }
-    bare = find(tables[BARE_LINE.name], resamples=_FEW)
+    bare = find(tables[interface.BARE_LINE.name], resamples=_FEW)
     return Found(table, by_reading, find(line, resamples=_FEW), compared, bare)
 
 
 def values(found: Found) -> dict[str, object]:
     """What claims compare, by name: READING.…, free-flow.…, eq7.…, and SWEEP.critical_bytes."""
-    each = slope_values("line", found.line)
+    each: dict[str, object] = {"line": named(found.line)}
     for reading in (PAYLOAD, FRAME):
-        own = found.by_reading[reading.name]
-        each |= law_values(reading.name, own) | slope_values(reading.name, own)
+        each[reading.name] = named(found.by_reading[reading.name])
         each[f"free-flow.{reading.name}_least_bps"] = smallest(found.free[reading.throughput])
     for name, sweep in _COMPARED.items():
         if (saturation := found.compared[sweep.name]).laws:
@@ -207,28 +179,12 @@ def values(found: Found) -> dict[str, object]:
     return each | _free_flow(found) | {"eq7.critical_bytes": mean, "eq7.spread_bytes": spread}
 
 
-def law_values(name: str, saturation: Saturation | None) -> dict[str, object]:
-    """The laws as they were fitted, by name: NAME.LAW.…."""
-    each: dict[str, object] = {}
-    for law in () if saturation is None else saturation.laws:
-        own = {
-            "critical_bytes": law.critical_bytes.value,
-            "critical_low_bytes": law.critical_bytes.low,
-            "critical_high_bytes": law.critical_bytes.high,
-            "throughput_max_bps": law.throughput_max_bps.value,
-            "packets_per_s_max": law.packets_per_s_max.value,
-            "aicc": law.fit.aicc,
-        }
-        each |= {f"{name}.{law.name}.{key}": value for key, value in own.items()}
-    return each
-
-
-def slope_values(name: str, saturation: Saturation | None) -> dict[str, object]:
-    """The slope of free flow with its interval, by name: NAME.slope and so on; none where it has none."""
-    if saturation is None or saturation.free_flow is None:
+def named(saturation: Saturation | None) -> dict[str, object]:
+    """The laws as they were fitted, by their names, and the slope of free flow; without what was not found."""
+    if saturation is None:
         return {}
-    slope = saturation.free_flow.slope
-    return {f"{name}.slope": slope.value, f"{name}.slope_low": slope.low, f"{name}.slope_high": slope.high}
+    laws: dict[str, object] = {law.name: law for law in saturation.laws}
+    return laws if saturation.free_flow is None else laws | {"slope": saturation.free_flow.slope}
 
 
 def _free_flow(found: Found) -> dict[str, object]:
@@ -238,7 +194,9 @@ def _free_flow(found: Found) -> dict[str, object]:
         "free-flow.most_bps": largest(throughput),
         "free-flow.first_bps": throughput.to_list()[0],
         "free-flow.last_bps": throughput.to_list()[-1],
-        "free-flow.line_misfit": largest((throughput / BANDWIDTH_BPS / (frames / (frames + GAP_BYTES)) - 1).abs()),
+        "free-flow.line_misfit": largest(
+            (throughput / interface.BANDWIDTH_BPS / (frames / (frames + interface.GAP_BYTES)) - 1).abs()
+        ),
     }
 
 
@@ -264,11 +222,11 @@ def measure(run: Run) -> dict[str, float]:
     return {
         "payload_bytes": payload,
         "packet_bytes": packet,
-        "frame_bytes": packet + ETHERNET_BYTES,
+        "frame_bytes": packet + interface.ETHERNET_BYTES,
         "packets_per_s": rate,
         "goodput_bps": goodput,
         "throughput_bps": throughput,
-        "frame_throughput_bps": throughput + _BITS * ETHERNET_BYTES * rate,
+        "frame_throughput_bps": throughput + _BITS * interface.ETHERNET_BYTES * rate,
         "loss": dropped / sent if sent else math.nan,
         "jitter_rfc3550_s": sum(jitters) / len(jitters) if jitters else math.nan,
         "load": _load(run),
@@ -278,7 +236,7 @@ def measure(run: Run) -> dict[str, float]:
     }
 
 
-def measures_table(sweep: Sweep, runs: Mapping[str, Run]) -> pl.DataFrame:
+def measures_table(sweep: interface.Sweep, runs: Mapping[str, Run]) -> pl.DataFrame:
     """A row for each payload: what `measure` gives, and the payload as it was set, ``datagram_bytes``."""
     return pl.DataFrame([{"datagram_bytes": size} | measure(runs[sweep.key(size)]) for size in sweep.payloads])
 
@@ -287,7 +245,7 @@ def of_run(run: Run) -> dict[str, float | str]:
     """What ``runs.parquet`` says of a run; of datagrams at random, which are no flows, nothing but the line's share."""
     if "flows" not in run.tables:
         return {"link": "", "utilization": float(run.links["utilization"].to_list()[0])}
-    return {"link": link_of(run.scenario)} | measure(run)
+    return {"link": interface.link_of(run.scenario)} | measure(run)
 
 
 def _known(values: pl.Series) -> float:
@@ -298,7 +256,7 @@ def _known(values: pl.Series) -> float:
 
 def _load(run: Run) -> float:
     """What was asked of the sender's processor over what it has."""
-    load = dict(run.nodes.select("node", "load_true").iter_rows()).get(SENDER)
+    load = dict(run.nodes.select("node", "load_true").iter_rows()).get(interface.SENDER)
     return math.nan if load is None else float(load)
 
 
@@ -309,7 +267,7 @@ def max_flow_table(simulated: pl.DataFrame) -> pl.DataFrame:
     """The maximum flow by the links, by links and interface, and what was simulated: bit/s of IP packets."""
     rows = []
     for size, bits in simulated.select("datagram_bytes", "throughput_bps").iter_rows():
-        limits = flow_limits(MAIN.scenario(size))
+        limits = flow_limits(interface.MAIN.scenario(size))
         rows.append(
             {
                 "payload_bytes": size,

@@ -1,63 +1,32 @@
-"""Fragments, jumbo frames and other bandwidths: what claims compare of the sweeps over them."""
+"""Fragments, jumbo frames, other bandwidths, mixed sizes and TCP: what claims compare of the sweeps over them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import polars as pl
 
 from tightlink.reduce import largest, smallest
+from tightlink.run import Run
 from tightlink.studies.link_saturation.observe.saturation import measure
-from tightlink.studies.link_saturation.setup import variations
-from tightlink.studies.link_saturation.setup.interface import (
-    DURATION_S,
-    FRAGMENT_LIMIT_BYTES,
-    FRAGMENTS,
-    GIGABIT,
-    GIGABIT_JUMBO,
-    JUMBO_FRAMES,
-    LARGEST_BYTES,
-    MAIN,
-    SLOW,
-    SMALLEST_BYTES,
-    STEP_BYTES,
-    TCP_OUT,
-    WHOLE_BYTES,
-)
-from tightlink.studies.link_saturation.setup.variations import LARGE, LIVELOCK, MIXES, SMALL, STREAMS, mixes_key
+from tightlink.studies.link_saturation.setup import interface, variations
+from tightlink.studies.link_saturation.setup.variations import BY_SIZES, DENSITY, LARGE, LIVELOCK, MIXES, SMALL, STREAMS
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.run import Run
-
-
-_JUMBO_BYTES: Final = JUMBO_FRAMES.payloads[-1]
-#: By the names of values: sweeps, and the sizes that claims are about.
-_ROWS: Final = {
-    "main": (MAIN, (SMALLEST_BYTES, LARGEST_BYTES - STEP_BYTES, LARGEST_BYTES)),
-    "fragments": (FRAGMENTS, (WHOLE_BYTES, WHOLE_BYTES + 1, FRAGMENT_LIMIT_BYTES)),
-    "jumbo": (JUMBO_FRAMES, (_JUMBO_BYTES,)),
-    "slow": (SLOW, (SMALLEST_BYTES,)),
-    "gigabit": (GIGABIT, (SMALLEST_BYTES, LARGEST_BYTES)),
-    "gigabit-jumbo": (GIGABIT_JUMBO, (_JUMBO_BYTES,)),
+#: The sweeps of which claims name rows, as SWEEP.PAYLOAD.….
+NAMED: Final = {
+    "main": interface.MAIN,
+    "fragments": interface.FRAGMENTS,
+    "jumbo": interface.JUMBO_FRAMES,
+    "slow": interface.SLOW,
+    "gigabit": interface.GIGABIT,
+    "gigabit-jumbo": interface.GIGABIT_JUMBO,
 }
-_COLUMNS: Final = ("packet_bytes", "packets_per_s", "goodput_bps", "frame_throughput_bps", "load")
 
 
 def row(table: pl.DataFrame, size: int) -> dict[str, Any]:
     """The row of a payload."""
     return table.row(by_predicate=pl.col("datagram_bytes") == size, named=True)
-
-
-def other_links_values(tables: Mapping[str, pl.DataFrame]) -> dict[str, object]:
-    """What claims compare, by name: SWEEP.PAYLOAD.…."""
-    return {
-        f"{name}.{size}.{column}": row(tables[sweep.name], size)[column]
-        for name, (sweep, sizes) in _ROWS.items()
-        for size in sizes
-        for column in _COLUMNS
-    }
 
 
 # Mixed sizes: several sources share the interface, and eq. 1 takes means: T = p̄ · f̄.
@@ -72,29 +41,27 @@ def mixes_table(runs: Mapping[str, Run], uniform: pl.DataFrame) -> pl.DataFrame:
     """
     import numpy as np
 
-    sizes = uniform["payload_bytes"].to_numpy()
+    whole = uniform["payload_bytes"].to_numpy()
     times = 1 / uniform["packets_per_s"].to_numpy()
-    rows = []
-    for mix in MIXES:
-        found = measure(runs[mixes_key(mix)])
-        flows = runs[mixes_key(mix)].flows
+
+    def mixed(run: Run, sizes: str) -> dict[str, Any]:
+        found = measure(run)
         # Weighted by bytes instead: the size that a byte, not a packet, finds itself in.
-        goodput = flows["goodput_bps"].to_numpy()
-        own = goodput / flows["packets_delivered"].to_numpy() / 8 * DURATION_S
+        goodput = run.flows["goodput_bps"].to_numpy()
+        own = goodput / run.flows["packets_delivered"].to_numpy() / 8 * interface.DURATION_S
         by_bytes = float((own * goodput).sum() / goodput.sum())
-        rows.append(
-            {
-                "mix": " + ".join(f"{count} × {size} B" for size, count in mix.items() if count),
-                "payload_bytes": found["payload_bytes"],
-                "by_bytes": by_bytes,
-                "packets_per_s": found["packets_per_s"],
-                "uniform": float(1 / np.interp(found["payload_bytes"], sizes, times)),
-                "uniform_by_bytes": float(1 / np.interp(by_bytes, sizes, times)),
-                "goodput_bps": found["goodput_bps"],
-                "jitter_rfc3550_s": found["jitter_rfc3550_s"],
-            }
-        )
-    return pl.DataFrame(rows)
+        return {
+            "mix": " + ".join(f"{count} × {size} B" for size, count in BY_SIZES[sizes].items()),
+            "payload_bytes": found["payload_bytes"],
+            "by_bytes": by_bytes,
+            "packets_per_s": found["packets_per_s"],
+            "uniform": float(1 / np.interp(found["payload_bytes"], whole, times)),
+            "uniform_by_bytes": float(1 / np.interp(by_bytes, whole, times)),
+            "goodput_bps": found["goodput_bps"],
+            "jitter_rfc3550_s": found["jitter_rfc3550_s"],
+        }
+
+    return MIXES.table(runs, mixed)
 
 
 def mixes_values(found: pl.DataFrame) -> dict[str, object]:
@@ -114,28 +81,24 @@ _NEAR: Final = 0.05
 
 def connections_table(runs: Mapping[str, Run]) -> pl.DataFrame:
     """Flow over density: packets/s, goodput, and the share of packets that was dropped."""
-    rows = []
-    for kind in variations.CONNECTIONS_KINDS:
-        for flows in variations.DENSITIES:
-            own = runs[kind.key(flows)].flows
-            packets = float(own["packets_delivered"].sum()) / variations.CONNECTED_S
-            rows.append(
-                {
-                    "bottleneck": kind.name,
-                    "connections": flows,
-                    "packets_per_s": packets,
-                    "each_packets_per_s": packets / flows,
-                    "goodput_bps": float(own["goodput_bps"].sum()),
-                    "dropped_share": float(own["packets_dropped"].sum()) / float(own["packets_sent"].sum()),
-                }
-            )
-    return pl.DataFrame(rows)
+
+    def flow(run: Run, connections: int) -> dict[str, float]:
+        own = run.flows
+        packets = float(own["packets_delivered"].sum()) / variations.CONNECTED_S
+        return {
+            "packets_per_s": packets,
+            "each_packets_per_s": packets / connections,
+            "goodput_bps": float(own["goodput_bps"].sum()),
+            "dropped_share": float(own["packets_dropped"].sum()) / float(own["packets_sent"].sum()),
+        }
+
+    return DENSITY.table(runs, flow)
 
 
 def connections_values(density: pl.DataFrame, tables: Mapping[str, pl.DataFrame]) -> dict[str, object]:
     """What claims compare, by name: tcp.… of the sweep, density.… of numbers of connections."""
-    udp = tables[MAIN.name].select("datagram_bytes", udp="goodput_bps")
-    both = tables[TCP_OUT.name].join(udp, on="datagram_bytes")
+    udp = tables[interface.MAIN.name].select("datagram_bytes", udp="goodput_bps")
+    both = tables[interface.TCP_OUT.name].join(udp, on="datagram_bytes")
     share = both["goodput_bps"] / both["udp"]
     each: dict[str, object] = {
         "tcp.least_of_udp": smallest(share),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
-from tightlink import plots
+from tightlink.experiment.claims import Claim
 from tightlink.reduce import largest
 from tightlink.report import Table, charts
 from tightlink.studies.expressions import Names
-from tightlink.studies.link_saturation.observe import saturation
-from tightlink.studies.link_saturation.observe.bifurcation import branches
+from tightlink.studies.link_saturation.observe import Observed, saturation
 from tightlink.studies.link_saturation.observe.saturation import FRAME, PAYLOAD
 from tightlink.studies.link_saturation.observe.variations import row
 from tightlink.studies.link_saturation.report.sweep import (
@@ -21,12 +21,12 @@ from tightlink.studies.link_saturation.report.sweep import (
     PAYLOAD_AXIS,
     PERCENT,
     RATES,
-    frames,
     labelled,
     of_bifurcation,
     of_laws,
     of_sweep,
     over_payload,
+    reduced,
 )
 from tightlink.studies.link_saturation.setup import interface, variations
 from tightlink.studies.link_saturation.setup.interface import (
@@ -45,13 +45,7 @@ from tightlink.studies.link_saturation.setup.interface import (
     TCP_OUT,
 )  # fmt: skip
 from tightlink.studies.report_text import page
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.experiment.claims import Claim
-    from tightlink.studies.link_saturation.observe import Observed
-    from tightlink.studies.study import Report
+from tightlink.studies.study import Report
 
 
 def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
@@ -93,7 +87,7 @@ def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
         "rate-over-size": blocks["rate"],
         "throughput-over-rate": blocks["over-rate"],
         "bifurcation": blocks["branches"],
-        "bifurcation-reduced": plots.bifurcation(branches(found), frames(found), reduced=True),
+        "bifurcation-reduced": reduced(found),
         "fundamental-diagrams": blocks["diagrams"],
     }
     return page(

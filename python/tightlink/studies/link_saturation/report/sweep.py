@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
 
+from tightlink.experiment.claims import Claim
 from tightlink.report import Table, charts
+from tightlink.run import Run
 from tightlink.studies.claims_table import figure
 from tightlink.studies.link_saturation.observe.bifurcation import branches, critical_payload, series
-from tightlink.studies.link_saturation.observe.saturation import FRAME, PAYLOAD, READINGS
+from tightlink.studies.link_saturation.observe.saturation import FRAME, PAYLOAD, READINGS, Found
 from tightlink.studies.link_saturation.setup import interface, variations
-from tightlink.studies.link_saturation.setup.interface import (
-    CRITICAL_BYTES,
-    HEADER_BYTES,
-    LARGEST_BYTES,
-    SMALLEST_BYTES,
-)  # fmt: skip
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.experiment.claims import Claim
-    from tightlink.run import Run
-    from tightlink.studies.link_saturation.observe.saturation import Found
 
 PERCENT: Final = 100
 MBIT: Final = 1e6
@@ -49,7 +39,7 @@ def of_sweep(found: Found, claims: Mapping[str, Claim]) -> dict[str, Any]:
     """The main sweep, figure 2 of the document, beside the figures that it prints."""
     table = found.table
     law, payloads = found.law(FRAME, "cost"), np.arange(10.0, 1501.0, 10.0)
-    frames = payloads + HEADER_BYTES
+    frames = payloads + interface.HEADER_BYTES
     limits = {
         "what the line carries": law.line_rate_bps.value / 8 / (frames + law.overhead_bytes.value),
         "what the interface processes": 1 / (law.per_packet_s.value + law.per_byte_s.value * frames),
@@ -61,10 +51,10 @@ def of_sweep(found: Found, claims: Mapping[str, Claim]) -> dict[str, Any]:
         for words, rates in limits.items()
     }
     printed = {
-        SMALLEST_BYTES: "rate.smallest-packets", CRITICAL_BYTES: "rate.free-flow-end",
-        LARGEST_BYTES: "rate.largest-packets",
+        interface.SMALLEST_BYTES: "rate.smallest-packets", interface.CRITICAL_BYTES: "rate.free-flow-end",
+        interface.LARGEST_BYTES: "rate.largest-packets",
     }  # fmt: skip
-    shares = {SMALLEST_BYTES: "share.payload", CRITICAL_BYTES: "plateau.frame"}
+    shares = {interface.SMALLEST_BYTES: "share.payload", interface.CRITICAL_BYTES: "plateau.frame"}
     bits = {words: table.select("payload_bytes", throughput_bps=reading.throughput)
             for words, reading in (("simulated, with headers", FRAME), ("simulated, goodput", PAYLOAD))}  # fmt: skip
     over = {words: table.select("packets_per_s", pl.col(reading.throughput).alias("throughput_bps"), "payload_bytes")
@@ -79,7 +69,7 @@ def of_sweep(found: Found, claims: Mapping[str, Claim]) -> dict[str, Any]:
         "packets/s": ",.0f", "goodput Mbit/s": ".2f", "with headers Mbit/s": ".2f", "line busy %": ".1f",
         "interface %": ".1f", "lost %": ".2f",
     }  # fmt: skip
-    shown = (SMALLEST_BYTES, 100, 200, 300, 400, 425, 450, 475, 600, 800, 1000, 1200, LARGEST_BYTES)
+    shown = (interface.SMALLEST_BYTES, 100, 200, 300, 400, 425, 450, 475, 600, 800, 1000, 1200, interface.LARGEST_BYTES)
     return {
         "rate": over_payload(
             labelled({
@@ -151,14 +141,6 @@ def of_laws(found: Found) -> dict[str, Any]:
 
 def of_bifurcation(found: Found, perturbed: pl.DataFrame, runs: Mapping[str, Run]) -> dict[str, Any]:
     """Both branches, and how disturbed links return to one."""
-    drawn = branches(found).filter(pl.col("throughput_bps") <= 150 * MBIT)
-    # Both halves meet at the critical size, so each is one line.
-    lines = {
-        words: drawn.filter(pl.col("stable").is_null() | (pl.col("stable") == stable)).select(
-            "packet_bytes", "throughput_bps"
-        )
-        for words, stable in (("stable", True), ("unstable", False))
-    }
     heads = {
         "payload B": pl.col("payload_bytes"), "stable branch": pl.col("branch"),
         "starts %": PERCENT * pl.col("start"), "ends %": PERCENT * pl.col("end"), "returned": pl.col("returned"),
@@ -167,26 +149,41 @@ def of_bifurcation(found: Found, perturbed: pl.DataFrame, runs: Mapping[str, Run
     formats = {"starts %": "+.0f", "ends %": "+.2f", "back after s": ".2f", "queue empty after s": ".2f"}
     filled = perturbed.filter(pl.col("disturbance") == variations.QUEUE).select(**heads)
     return {
-        "branches": charts.points(
-            frames(found), "packet_bytes", "throughput_bps", curves=labelled(lines, "branch"), curve="branch",
-            height=320, x_title="frame (B), from large to small", x_domain=(1520, 0), y_domain=(0, 150 * MBIT),
-        ),
+        "branches": _branches(found, "packet_bytes", "frame (B), from large to small", (1520, 0)),
         # The size next to the critical one takes longest.
         "returns": [_returns(found, runs, size, 1.2 if size == 400 else 0.4) for size in (100, 400, 1000)],
         "filled": Table(filled, formats=formats),
     }  # fmt: skip
 
 
-def frames(found: Found) -> pl.DataFrame:
-    """The main sweep, counted in frames."""
-    return found.table.select(packet_bytes="frame_bytes", throughput_bps="frame_throughput_bps")
+def reduced(found: Found) -> Any:
+    """Both branches over the reduced parameter, for papers."""
+    return _branches(found, "reduced", "reduced parameter 1 − p / p_c", (-2.5, 1))
+
+
+def _branches(found: Found, along: str, title: str, domain: tuple[float, float]) -> Any:
+    """Both branches, and the main sweep, counted in frames, over the size or what stands for it."""
+    critical = found.law(FRAME, "cost").critical_bytes.value
+    drawn = branches(found).filter(pl.col("throughput_bps") <= 150 * MBIT)
+    # Both halves meet at the critical size, so each is one line.
+    lines = {
+        words: drawn.filter(pl.col("stable").is_null() | (pl.col("stable") == stable)).select(along, "throughput_bps")
+        for words, stable in (("stable", True), ("unstable", False))
+    }
+    swept = found.table.select(packet_bytes="frame_bytes", throughput_bps="frame_throughput_bps")
+    measured = swept.with_columns(reduced=1 - pl.col("packet_bytes") / critical).select(along, "throughput_bps")
+    return charts.points(
+        measured, along, "throughput_bps", curves=labelled(lines, "branch"), curve="branch",
+        height=320, x_title=title, x_domain=domain, y_domain=(0, 150 * MBIT),
+    )  # fmt: skip
 
 
 def _returns(found: Found, runs: Mapping[str, Run], size: int, until_s: float) -> Any:
     plateau = size < critical_payload(found)
+    chosen = variations.PERTURBED.combinations(payload_bytes=size)
     parts = {
-        kind: series(runs[variations.perturbation_key(kind, size)], kind, plateau=plateau)
-        for kind in variations.PERTURBATION_KINDS
+        str(each["disturbance"]): series(run, each["disturbance"], plateau=plateau)
+        for each, run in zip(chosen, variations.PERTURBED.of(runs, payload_bytes=size), strict=True)
     }
     return charts.line(
         labelled(parts, "disturbance").filter(pl.col("time_s") <= until_s), "time_s", "throughput_bps",

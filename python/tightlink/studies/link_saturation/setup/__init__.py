@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from tightlink.experiment.execute import Task
 from tightlink.studies.link_saturation.setup import interface, variations
-
-if TYPE_CHECKING:
-    from tightlink.experiment.execute import Task
 
 
 def tasks() -> list[Task]:
     """Everything that is simulated."""
-    return [
-        *interface.tasks(),
-        *variations.perturbation_tasks(),
-        *variations.mixes_tasks(),
-        *variations.connections_tasks(),
-        *variations.phases_tasks(),
-    ]
+    return [*interface.tasks(), *variations.tasks()]

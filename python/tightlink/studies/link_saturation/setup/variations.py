@@ -8,11 +8,12 @@ Example:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink import units
 from tightlink.experiment.execute import Task
 from tightlink.scenario import Bulk, Cbr, Link, Node, Observe, Processor, Saturate, Scenario, Starts, Tcp, Udp
+from tightlink.studies.cases import Cases
 from tightlink.studies.link_saturation.setup.interface import (
     DURATION_S,
     FAST_ETHERNET,
@@ -26,30 +27,23 @@ from tightlink.studies.link_saturation.setup.interface import (
     udp,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-
 #: Sources by payload: two sizes from all small to all large, then the three sizes that the document cites.
-MIXES: Final[tuple[dict[int, int], ...]] = (
-    *({25: 10 - large, 1450: large} for large in range(11)),
+_MIXES: Final[tuple[dict[int, int], ...]] = (
+    {25: 10},
+    *({25: 10 - large, 1450: large} for large in range(1, 10)),
+    {1450: 10},
     {25: 6, 548: 2, 1450: 2},
     {25: 2, 548: 6, 1450: 2},
     {25: 2, 548: 2, 1450: 6},
 )
+BY_SIZES: Final = {"+".join(f"{count}x{size}" for size, count in mix.items()): mix for mix in _MIXES}
 
 
-def mixes_key(mix: Mapping[int, int]) -> str:
-    """The name of a run."""
-    return "mixed/" + "+".join(f"{count}x{size}" for size, count in mix.items() if count)
-
-
-def mixes_scenario(mix: Mapping[int, int]) -> Scenario:
+def _mixed(sizes: str) -> Scenario:
     """Sources that take turns at one interface, as each is woken for one packet."""
     traffic = {
         f"size-{size}": Saturate(from_=SENDER, to=RECEIVER, flows=count, udp=Udp(payload=f"{size} B"))
-        for size, count in mix.items()
-        if count
+        for size, count in BY_SIZES[sizes].items()
     }
     return Scenario(
         duration=units.format_time(DURATION_S),
@@ -59,9 +53,7 @@ def mixes_scenario(mix: Mapping[int, int]) -> Scenario:
     )
 
 
-def mixes_tasks() -> list[Task]:
-    """Every mix of sizes."""
-    return [Task(mixes_key(mix), mixes_scenario(mix)) for mix in MIXES]
+MIXES: Final = Cases("mixed/{sizes}", _mixed, {"sizes": tuple(BY_SIZES)})
 
 
 # Random arrivals at one link, below what it carries: is there a phase between free flow and congestion?
@@ -74,8 +66,7 @@ def mixes_tasks() -> list[Task]:
 
 CAPACITY_PER_S: Final = 1000
 LOADS: Final = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95)
-#: Of each load, with random numbers of their own, and so of each other load: one long queue would be seen in all.
-SEEDS: Final = 4
+_SEEDS: Final = 4
 #: Relaxation times that a run lasts, and samples in one of them.
 RELAXATIONS: Final = 1000
 SAMPLES: Final = 10
@@ -86,18 +77,14 @@ def relaxation_s(load: float) -> float:
     return 2 / (CAPACITY_PER_S * (1 - load) ** 2)
 
 
-def keys(load: float) -> list[str]:
-    """The names of the runs of a load."""
-    return [f"phases/{load:g}/{seed}" for seed in range(1, SEEDS + 1)]
-
-
-def phases_scenario(load: float, seed: int) -> Scenario:
+def _random(load: float, seed: int) -> Scenario:
     """Both hosts send at random times to each other, at a share of what either direction carries."""
     relaxation = relaxation_s(load)
     rate = f"{CAPACITY_PER_S} packets/s"
     return Scenario.from_dict(
         {
-            "seed": seed,
+            # Each load has its own numbers, too: one long queue would be seen in all.
+            "seed": _SEEDS * LOADS.index(load) + seed,
             "duration": f"{RELAXATIONS * relaxation:g} s",
             "link": {"wire": {"ends": [SENDER, RECEIVER], "rate": rate, "delay": "1 us", "queue": "unlimited"}},
             "traffic": {
@@ -108,13 +95,7 @@ def phases_scenario(load: float, seed: int) -> Scenario:
     )
 
 
-def phases_tasks() -> list[Task]:
-    """Every load and seed."""
-    return [
-        Task(key, phases_scenario(load, SEEDS * place + seed))
-        for place, load in enumerate(LOADS)
-        for seed, key in enumerate(keys(load), start=1)
-    ]
+PHASES: Final = Cases("phases/{load:g}/{seed}", _random, {"load": LOADS, "seed": range(1, _SEEDS + 1)})
 
 
 # Perturbed links: do simulations come back to the branch that the bifurcation calls stable?
@@ -124,12 +105,9 @@ def phases_tasks() -> list[Task]:
 # last puts small packets on the plateau, which is unstable there: the line is full for as long as the queue
 # lasts.
 
-#: Payloads below and above the critical one.
-SIZES: Final = (50, 100, 200, 300, 400, 500, 700, 1000, 1450)
 SILENCE: Final = "silence"
 RIVAL: Final = "rival"
 QUEUE: Final = "full queue"
-PERTURBATION_KINDS: Final = (SILENCE, RIVAL, QUEUE)
 _END: Final = "2 s"
 _INTERVAL: Final = "10 ms"
 _START: Final = "50 ms"
@@ -141,20 +119,15 @@ _FILLER: Final = "filler"
 _SWITCH: Final = "switch"
 
 
-def perturbation_key(kind: str, payload: int) -> str:
-    """The name of a run."""
-    return f"disturbed/{kind}/{payload}"
-
-
-def perturbation_scenario(kind: str, payload: int) -> Scenario:
+def perturbed(disturbance: str, payload_bytes: int) -> Scenario:
     """A link that begins away from its branch."""
-    usual = udp(payload)
-    probe = Saturate(from_=SENDER, to=RECEIVER, udp=Udp(payload=f"{payload} B"))
+    usual = udp(payload_bytes)
+    probe = Saturate(from_=SENDER, to=RECEIVER, udp=Udp(payload=f"{payload_bytes} B"))
     traffic: dict[str, Saturate] = {PROBE: probe}
     links: dict[str, Link] = dict(usual.link)
-    if kind == SILENCE:
+    if disturbance == SILENCE:
         traffic = {PROBE: Saturate(from_=SENDER, to=RECEIVER, start=_START, udp=probe.udp)}
-    elif kind == RIVAL:
+    elif disturbance == RIVAL:
         traffic["rival"] = Saturate(from_=SENDER, to=RECEIVER, stop=_RIVAL_STOPS, udp=probe.udp)
     else:
         links = {
@@ -168,13 +141,12 @@ def perturbation_scenario(kind: str, payload: int) -> Scenario:
     )
 
 
-def perturbation_tasks() -> list[Task]:
-    """Every disturbance at every size."""
-    return [
-        Task(perturbation_key(kind, size), perturbation_scenario(kind, size))
-        for kind in PERTURBATION_KINDS
-        for size in SIZES
-    ]
+#: With payloads below and above the critical one.
+PERTURBED: Final = Cases(
+    "disturbed/{disturbance}/{payload_bytes}",
+    perturbed,
+    {"disturbance": (SILENCE, RIVAL, QUEUE), "payload_bytes": (50, 100, 200, 300, 400, 500, 700, 1000, 1450)},
+)
 
 
 # Connections over one bottleneck: the fundamental diagram over their number.
@@ -185,7 +157,6 @@ def perturbation_tasks() -> list[Task]:
 # interrupt, even of a packet that it then drops (receive livelock: Mogul and Ramakrishnan 1997). It is passed by TCP,
 # which listens to losses, and by streams of datagrams, which do not.
 
-DENSITIES: Final = (1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 36, 40, 44, 48, 56, 64)
 CONNECTED_S: Final = 10.0
 #: One way: far enough that one connection with a small window does not fill the link.
 _DELAY: Final = "10 ms"
@@ -211,10 +182,6 @@ class Density:
     """Whether that router is one that arrivals interrupt, and is the bottleneck."""
     streams: bool = False
     """Whether connections are streams of datagrams at a constant rate instead of TCP's."""
-
-    def key(self, flows: int) -> str:
-        """The name of a run."""
-        return f"density/{self.name}/{flows}"
 
     def scenario(self, flows: int) -> Scenario:
         """Connections that start a millisecond apart and send all the time."""
@@ -245,9 +212,17 @@ SMALL: Final = Density("100 B, interface", 100, _XP_WINDOW)
 LOSSY: Final = Density("1448 B, router", 1448, _OPEN, router=True)
 LIVELOCK: Final = Density("100 B, interrupted router", 100, _OPEN, router=True, interrupts=True)
 STREAMS: Final = Density("100 B, interrupted router, streams", 100, "", router=True, interrupts=True, streams=True)
-CONNECTIONS_KINDS: Final = (LARGE, SMALL, LOSSY, LIVELOCK, STREAMS)
+_BY_NAME: Final = {kind.name: kind for kind in (LARGE, SMALL, LOSSY, LIVELOCK, STREAMS)}
+DENSITY: Final = Cases(
+    "density/{bottleneck}/{connections}",
+    lambda bottleneck, connections: _BY_NAME[bottleneck].scenario(connections),
+    {
+        "bottleneck": tuple(_BY_NAME),
+        "connections": (1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 36, 40, 44, 48, 56, 64),
+    },
+)
 
 
-def connections_tasks() -> list[Task]:
-    """Every number of connections, of each kind."""
-    return [Task(kind.key(flows), kind.scenario(flows)) for kind in CONNECTIONS_KINDS for flows in DENSITIES]
+def tasks() -> list[Task]:
+    """Everything but the sweeps."""
+    return [task for cases in (PERTURBED, MIXES, DENSITY, PHASES) for task in cases.tasks()]

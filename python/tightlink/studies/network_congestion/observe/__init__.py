@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+import polars as pl
+
+from tightlink.run import Run
 from tightlink.studies.network_congestion.observe import load, networks, rounding
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import polars as pl
-
-    from tightlink.run import Run
-    from tightlink.studies.network_congestion.observe.load import Limited, Measured
-    from tightlink.studies.network_congestion.observe.rounding import Rounding
+from tightlink.studies.network_congestion.observe.load import Limited, Measured
+from tightlink.studies.network_congestion.observe.rounding import Rounding
 
 
 @dataclass(frozen=True)

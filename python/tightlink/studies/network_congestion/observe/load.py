@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
 
 from tightlink.analysis import scaling, transition
+from tightlink.analysis.estimates import Estimate
+from tightlink.analysis.scaling import Collapse
+from tightlink.analysis.transition import Onset
+from tightlink.run import Run
 from tightlink.studies.network_congestion.setup import cases
 from tightlink.studies.network_congestion.setup.cases import LIMITS, LOADS, STEP
-from tightlink.studies.network_congestion.setup.network import CAPACITY, DURATION_S, FILLED_S, SAMPLE_S
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.analysis.estimates import Estimate
-    from tightlink.analysis.scaling import Collapse
-    from tightlink.analysis.transition import Onset
-    from tightlink.run import Run
-    from tightlink.studies.network_congestion.setup.network import Case
-
+from tightlink.studies.network_congestion.setup.network import CAPACITY, DURATION_S, FILLED_S, SAMPLE_S, Case
 
 #: For intervals of critical loads, of which the study has many.
 _RESAMPLES: Final = 299

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 import numpy as np
 import polars as pl
 
+from tightlink.run import Run
 from tightlink.studies.network_congestion.observe.load import Measured
 from tightlink.studies.network_congestion.setup import cases
-from tightlink.studies.network_congestion.setup.network import CAPACITY
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.run import Run
-    from tightlink.studies.network_congestion.setup.graphs import Named
-    from tightlink.studies.network_congestion.setup.network import Case
-
+from tightlink.studies.network_congestion.setup.graphs import Named
+from tightlink.studies.network_congestion.setup.network import CAPACITY, Case
 
 _R2: Final = "R² of a power law"
 #: What is measured of graphs, in words; "(even)": equal paths share.

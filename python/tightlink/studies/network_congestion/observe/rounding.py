@@ -6,25 +6,21 @@ the kind happens; a queue's onset is rounded by the time that it was given, as t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
 
 from tightlink.analysis import scaling
 from tightlink.analysis.backlog import stationary_queue
+from tightlink.analysis.scaling import Collapse
+from tightlink.run import Run
 from tightlink.studies.network_congestion.observe.load import Measured
 from tightlink.studies.network_congestion.setup import cases
 from tightlink.studies.network_congestion.setup.network import CAPACITY, SAMPLE_S, Case
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.analysis.scaling import Collapse
-    from tightlink.run import Run
-
 
 #: Times since the start, as shares of the duration.
 _TIMES: Final = (1 / 16, 1 / 4, 1.0)

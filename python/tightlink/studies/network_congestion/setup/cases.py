@@ -13,26 +13,21 @@ Example:
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 from zlib import crc32
 
 import networkx as nx
 import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
 
+from tightlink.analysis.routes import Routes
 from tightlink.studies.network_congestion.setup import graphs
 from tightlink.studies.network_congestion.setup.graphs import Named
 from tightlink.studies.network_congestion.setup.network import CAPACITY, Case, Sizes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.random import Generator
-    from numpy.typing import NDArray
-
-    from tightlink.analysis.routes import Routes
-
 
 Array: TypeAlias = "NDArray[np.float64]"
 Pair: TypeAlias = tuple[int, int]

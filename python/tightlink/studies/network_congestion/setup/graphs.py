@@ -7,17 +7,14 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import networkx as nx
 
 from tightlink.analysis.graphs import Invariants, invariants
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 #: Neighbours of a node in the mean, in all families that leave the choice.
 DEGREE: Final = 4

@@ -6,25 +6,20 @@ piles up stays; wires take 5 ms, which plays no part.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tightlink.analysis import routes as routing
+from tightlink.analysis.routes import Critical, Routes
 from tightlink.experiment.execute import Task
 from tightlink.scenario import Scenario
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from tightlink.analysis.routes import Critical, Routes
-    from tightlink.studies.network_congestion.setup.graphs import Named
-
+from tightlink.studies.network_congestion.setup.graphs import Named
 
 #: Packets/s of a link, and its service time.
 CAPACITY: Final = 1000.0

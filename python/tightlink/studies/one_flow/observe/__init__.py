@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+import polars as pl
+
+from tightlink.run import Run
 from tightlink.studies.one_flow.observe import cases, company
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import polars as pl
-
-    from tightlink.run import Run
-    from tightlink.studies.one_flow.observe.cases import Measured
-    from tightlink.studies.one_flow.observe.company import Company
+from tightlink.studies.one_flow.observe.cases import Measured
+from tightlink.studies.one_flow.observe.company import Company
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,16 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
 from tightlink.analysis import trace
 from tightlink.reduce import largest
+from tightlink.run import Run
+from tightlink.studies.expressions import Names
 from tightlink.studies.one_flow.setup import (
     BY_NAME,
     CASES,
@@ -29,12 +32,6 @@ from tightlink.studies.one_flow.setup import (
     Case,
 )
 from tightlink.studies.words import percent
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.run import Run
-
 
 #: The document's α, the weight of the past in its moving average.
 KEEP: Final = 0.9
@@ -111,11 +108,6 @@ class Measured:
         return _number(latency.max()) - _number(latency.min())
 
     @property
-    def latency_most_s(self) -> float:
-        """The latency that 99 % of the packets of the whole run do not exceed."""
-        return _number(self.trips["latency_s"].quantile(0.99, "nearest"))
-
-    @property
     def jitter_s(self) -> float:
         """Mean absolute difference of successive latencies in the steady half."""
         mean = _number(self.steady(self.jitter)["jitter_s"].abs().mean())
@@ -169,29 +161,16 @@ class Measured:
         share = self.flow["goodput_bps"] / (carried * self.case.rate_bps)
         return Quality(nearly, most - least, self.loss, share)
 
-    def values(self) -> dict[str, object]:
-        """What claims compare, by name."""
+    @property
+    def names(self) -> Names:
+        """What claims name of it: its own, those of case and flow, and what follows from them in other units."""
         low, high = (rate / _KBIT for rate in self.smoothed_range_bps)
         case, flow, quality = self.case, self.flow, self.quality
         system_bps, payload_bps = (frame["system_bps"][-1] for frame in (self.throughput, self.payload))
         packet_s = 8 * case.packet_bytes / case.rate_bps
         lengths = sorted(self.steady(self.queue)["packets"].unique().to_list())
-        return {
-            "rate_bps": case.rate_bps,
-            "delay_s": case.delay_s,
-            "queue_packets": case.queue_packets,
-            "payload_bytes": case.payload_bytes,
-            "packet_bytes": case.packet_bytes,
-            "payload_share": case.payload_share,
-            "sent": self.sent,
-            "dropped": self.dropped,
-            "delivered": flow["packets_delivered"],
-            "loss": self.loss,
-            "accepted_bytes": self.accepted_bytes,
-            "kilobytes": self.kilobytes,
-            "printed_kilobytes": self.printed_kilobytes,
+        derived = {
             "arrived_kbit": 8 * flow["bytes_delivered"] / _SENDING_S / _KBIT,
-            "goodput_bps": flow["goodput_bps"],
             "payload_rate_kbit": self.payload_rate_bps / _KBIT,
             "smoothed_low_kbit": low,
             "smoothed_high_kbit": high,
@@ -199,23 +178,20 @@ class Measured:
             "system_bps": system_bps,
             "system_kbit": system_bps / _KBIT,
             "payload_system_kbit": payload_bps / _KBIT,
-            "latency_s": self.latency_s,
             "latency_ms": self.latency_s / _MS,
             "latency_spread_ms": self.latency_spread_s / _MS,
             "jitter_ms": self.jitter_s / _MS,
-            "jitter_ends_s": self.jitter_ends_s,
             "queue_max": int(self.run.links["queue_max_packets"][0]),
-            "queue_mean": self.queue_mean,
             "queues_sum_ms": (self.queue_mean * packet_s + packet_s + case.delay_s) / _MS,
             "lengths": ", ".join(map(str, lengths)),
             "held": ", ".join(f"{length}: {percent(share)}" for length, share in self.held.rows()),
             "longest_share": largest(self.held["share"]),
             **{f"waiting_{packets}": self.share_of_time(packets) for packets in (0, 14, 15)},
-            **{name: flow[name] for name in flow if name.startswith("limited_by_")},
             "real_time": quality.real_time(),
             "interactive": quality.interactive(),
             "bulk": quality.bulk(repairs=flow["transport"] == "tcp"),
         }
+        return Names(derived, self, case, flow)
 
     @staticmethod
     def steady(frame: pl.DataFrame, time: str = "time_s") -> pl.DataFrame:
@@ -255,12 +231,11 @@ def measured_cases(runs: Mapping[str, Run], transport: str) -> dict[str, Measure
 
 def values(tcp: Mapping[str, Measured], udp: Mapping[str, Measured], runs: Mapping[str, Run]) -> dict[str, object]:
     """What claims compare of all cases: CASE.…, udp.CASE.…, and new-timer.…, the short queue in ns-2.35."""
-    named = {
-        **tcp,
-        **{f"udp.{name}": measured for name, measured in udp.items()},
-        "new-timer": measure(BY_NAME["queue-5"], runs[NEW_TIMER]),
+    found: dict[str, object] = {
+        **{name: measured.names for name, measured in tcp.items()},
+        **{f"udp.{name}": measured.names for name, measured in udp.items()},
+        "new-timer": measure(BY_NAME["queue-5"], runs[NEW_TIMER]).names,
     }
-    found = {f"{name}.{key}": value for name, measured in named.items() for key, value in measured.values().items()}
     for case in CASES:
         for kind in ("window-20-100s", "opened-100s"):
             flow = runs[f"{kind}/{case.name}"].flows.row(0, named=True)

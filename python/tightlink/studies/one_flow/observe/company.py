@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -12,14 +13,9 @@ from tightlink import units
 from tightlink.analysis import trace
 from tightlink.analysis.response import C_DELAYED, C_EVERY, fitted_c, mathis, pftk
 from tightlink.reduce import jain, largest, mean_of, smallest
+from tightlink.run import Run
+from tightlink.studies.cases import Cases
 from tightlink.studies.one_flow import setup
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from tightlink.run import Run
-    from tightlink.studies.cases import Cases
-
 
 _PERCENT: Final = 100
 KINDS: Final = {"alone": "two flows alone", "noise": "beside a little random traffic"}

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import polars as pl
 
-from tightlink import plots
 from tightlink.analysis.response import C_DELAYED, C_EVERY
-from tightlink.plots.palette import SERIES
-from tightlink.report.thin import thin
+from tightlink.experiment.claims import Claim
 from tightlink.studies.expressions import Names
 from tightlink.studies.one_flow import setup
+from tightlink.studies.one_flow.observe import Observed
 from tightlink.studies.one_flow.observe.cases import BULK_FAIR, BULK_GOOD
 from tightlink.studies.one_flow.observe.company import fitted
 from tightlink.studies.one_flow.report import cases, company
-from tightlink.studies.one_flow.setup import BASE, CASES, STOP_S
+from tightlink.studies.one_flow.setup import BASE, CASES
 from tightlink.studies.report_text import page
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from matplotlib.figure import Figure
-
-    from tightlink.experiment.claims import Claim
-    from tightlink.studies.one_flow.observe import Observed
-    from tightlink.studies.one_flow.observe.cases import Measured
-    from tightlink.studies.study import Report
+from tightlink.studies.study import Report
 
 #: The document's mean queue, in packets, and its Mbit.
 _QUEUE: Final = 14.5
@@ -69,8 +60,10 @@ def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
         "notes": _notes(),
     }
     figures = {
-        "cases-tcp": _grid(tcp),
-        "cases-udp": _grid(udp),
+        **{
+            f"cases-{transport}": cases.grid({case.title: blocks[f"{case.name}.{transport}"] for case in CASES})
+            for transport in ("tcp", "udp")
+        },
         "response-random": blocks["random-loss"],
         "response-queue": blocks["queue-loss"],
         "phase": blocks["phase"],
@@ -90,38 +83,3 @@ def _notes() -> dict[str, float]:
         "queue": _QUEUE, "own_ms": own_ms, "waiting_ms": waiting_ms,
         "total_ms": waiting_ms + own_ms + 1e3 * BASE.delay_s,
     }  # fmt: skip
-
-
-def _grid(measured: Mapping[str, Measured]) -> Figure:
-    """A grid: a row for each case, a column for each metric, the axes of a column the same."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    axes = cases.domains(measured)
-    with mpl.rc_context(plots.STYLE):
-        # Fixed margins: arranging 35 axes by their labels takes longer than drawing them.
-        figure = Figure(figsize=(13, 13))
-        figure.subplots_adjust(left=0.055, right=0.985, bottom=0.04, top=0.97, wspace=0.25, hspace=0.15)
-        grid = figure.subplots(len(CASES), len(cases.METRICS), sharex=True, sharey="col")
-        for row, case in enumerate(CASES):
-            found = cases.curves(measured[case.name])
-            for column, (metric, (title, _)) in enumerate(cases.METRICS.items()):
-                ax = grid[row, column]
-                for (reading,), part in found[metric].group_by("reading", maintain_order=True):
-                    points = thin(part, "time_s", metric, most=400)
-                    raw = reading == cases.RAW and found[metric]["reading"].n_unique() > 1
-                    ax.plot(
-                        points["time_s"].to_list(),
-                        points[metric].to_list(),
-                        color=cases.PALE if raw else SERIES[0],
-                        linewidth=0.6 if raw else 1.1,
-                    )
-                ax.set(xlim=(0, STOP_S), ylim=axes[metric])
-                ax.locator_params(nbins=4)
-                if row == 0:
-                    ax.set_title(title)
-                if row == len(CASES) - 1:
-                    ax.set_xlabel("time (s)")
-                if column == 0:
-                    ax.set_ylabel(case.title)
-    return figure

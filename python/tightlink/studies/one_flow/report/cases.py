@@ -7,27 +7,23 @@ congestion control enters.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
 from tightlink.analysis.trace import smoothed
+from tightlink.experiment.claims import Claim
 from tightlink.plots.palette import SERIES
 from tightlink.reduce import largest, smallest
 from tightlink.report import Table, charts
-from tightlink.studies.one_flow.observe.cases import GOOD, KEEP
-from tightlink.studies.one_flow.setup import CASES, STOP_S, WINDOW
+from tightlink.run import Run
+from tightlink.studies.one_flow.observe.cases import GOOD, KEEP, Measured
+from tightlink.studies.one_flow.setup import CASES, STOP_S, WINDOW, Case
 from tightlink.studies.words import KBIT, MS, ms, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import altair as alt
-
-    from tightlink.experiment.claims import Claim
-    from tightlink.run import Run
-    from tightlink.studies.one_flow.observe.cases import Measured
-    from tightlink.studies.one_flow.setup import Case
 
 #: The small figures, how they are headed, and what turns their units into those of the head.
 METRICS: Final = {
@@ -38,6 +34,8 @@ METRICS: Final = {
 PALE: Final = "#9cc4df"
 RAW: Final = "each packet"
 _SMOOTHED: Final = "smoothed"
+#: Of a chart in the grid, in pixels.
+_WIDTH: Final = 180
 #: Claims on what the document counts of each case.
 COUNTS: Final = ("packets-sent", "packets-dropped", "kilobytes")
 #: The link is full: busy for this share of the time.
@@ -99,6 +97,17 @@ def small_charts(measured: Measured, axes: Domains) -> list[alt.Chart]:
             chart.encoding.color = alt.Color("reading", type="nominal", scale=scale, legend=None)
         row.append(chart)
     return row
+
+
+def grid(rows: Mapping[str, list[alt.Chart]]) -> list[list[alt.Chart]]:
+    """All cases below each other, for papers: a row for each, which the first chart names, a column for each metric."""
+    drawn = [[chart.copy().properties(width=_WIDTH) for chart in row] for row in rows.values()]
+    for chart in (chart for row in drawn for chart in row):
+        # How many points are drawn, the report says of each.
+        chart.usermeta = {key: value for key, value in chart.usermeta.items() if key != "note"}
+    for title, (first, *_) in zip(rows, drawn, strict=True):
+        first.encoding.y.title = title
+    return drawn
 
 
 def counted(measured: Measured) -> str:

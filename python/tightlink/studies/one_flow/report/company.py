@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from tightlink.report import Format, Table, charts
-from tightlink.studies.one_flow.observe.company import beside_long, curves
-
-if TYPE_CHECKING:
-    from tightlink.studies.one_flow.observe.company import Company
+from tightlink.studies.one_flow.observe.company import Company, beside_long, curves
 
 
 def blocks(company: Company) -> dict[str, Any]:

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
+from tightlink.analysis.regimes import Regimes
+from tightlink.experiment.claims import Claim
 from tightlink.measure.forwarding_sender import IN_TRAINS
 from tightlink.report import Row, Section, Table, Text, charts
+from tightlink.run import Run
+from tightlink.studies.live import Measurement, machine, measured, medians
 from tightlink.studies.live import kernel as kernel_of
-from tightlink.studies.live import machine, repeats
 from tightlink.studies.router_response.live import kernel_router, process_router
 from tightlink.studies.router_response.live.process_router import PER_PACKET_S, tasks
 from tightlink.studies.study import Report
 from tightlink.studies.words import per_s
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.analysis.regimes import Regimes
-    from tightlink.experiment.claims import Claim
-    from tightlink.run import Run
-    from tightlink.studies.live import Measurement
 
 
 def process(found: Measured) -> Section:
@@ -136,11 +132,10 @@ def observe(runs: Mapping[str, Run]) -> Observed:
     values: dict[str, object] = {}
     both = []
     for router in (process_router, kernel_router):
-        table = router.table(runs)
+        table = medians(router.PROBES, runs)
         regions = router.regions(table)
         values |= router.values(table, regions)
-        own = [run for probe in router.PROBES for run in repeats(runs, f"live/{probe.name}")]
-        both.append(Measured(table, regions, own))
+        both.append(Measured(table, regions, measured(router.PROBES, runs)))
     return Observed(values, *both)
 
 

@@ -10,30 +10,25 @@ Example:
 
 from __future__ import annotations
 
-import statistics
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from typing import Final
 
 import polars as pl
 
+from tightlink.analysis.regimes import Regimes
 from tightlink.measure.forwarding import FULL, slowest
 from tightlink.measure.forwarding_sender import IN_TRAINS
 from tightlink.measure.kernel_router import RING
 from tightlink.measure.machine import missing
 from tightlink.reduce import largest, smallest
+from tightlink.run import Run
 from tightlink.scenario import Cbr, Link, Scenario, Udp
-from tightlink.studies.live import Firm, Measurement, repeats
+from tightlink.studies.live import Firm, Measurement, Point
+from tightlink.studies.router_response.observe.probes import offered
 from tightlink.studies.router_response.observe.regions import seen
 from tightlink.studies.router_response.setup.document import datagram_bytes
 from tightlink.studies.router_response.setup.network import PROBE, RECEIVER, REFINED, SENDER, interval
 from tightlink.studies.words import per_s
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.analysis.regimes import Regimes
-    from tightlink.run import Run
-
 
 #: From where a kernel is idle to where it is full.
 RATES_PER_S: Final = (
@@ -41,7 +36,6 @@ RATES_PER_S: Final = (
 )  # fmt: skip
 DURATION_S: Final = 1
 _ROUTER: Final = "router"
-_BITS: Final = 8
 #: Senders that offer less than this share of what they should are no measure of a rate.
 _KEPT: Final = 0.98
 #: Beyond the onset by this share nothing of it is left to doubt.
@@ -49,53 +43,42 @@ _BEYOND: Final = 1.2
 NOT_ENOUGH: Final = "The machine was too busy: not enough probes were measured."
 
 
-@dataclass(frozen=True)
-class Probe:
-    """Packets of one length at one rate."""
-
-    length: int
-    """In the document's count, with Ethernet's header."""
-    rate_per_s: int
-
-    @property
-    def name(self) -> str:
-        """Of its measurement."""
-        return f"kernel/{self.length}/{self.rate_per_s}"
-
-    @property
-    def scenario(self) -> Scenario:
-        """Sender, the machine's kernel, a line that is never full, receiver."""
-        datagrams = Udp(datagram=f"{datagram_bytes(self.length)} B")
-        return Scenario(
-            profile="rfc",
-            duration=f"{DURATION_S} s",
-            link={
-                "lan": Link(ends=(SENDER, _ROUTER), rate="100 Gbit/s", delay="1 us"),
-                "line": Link(ends=(_ROUTER, RECEIVER), rate="30 Gbit/s", delay="1 us", queue="1000 packets"),
-            },
-            traffic={PROBE: Cbr(from_=SENDER, to=RECEIVER, interval=interval(self.rate_per_s), udp=datagrams)},
-        )
-
-    @property
-    def pace_s(self) -> float | None:
-        """How late its datagrams may be: what the router's ring bridges; of what comes in trains it is not known."""
-        return RING / self.rate_per_s if self.rate_per_s <= IN_TRAINS else None
-
-    def row(self, run: Run) -> dict[str, float]:
-        """A probe in numbers, as `tightlink.analysis.regimes` takes them."""
-        router = run.nodes.row(0, named=True)
-        offered = router["packets_in"] / DURATION_S
-        return {
-            "packet_bytes": self.length,
-            "offered_packets_per_s": offered,
-            "offered_bps": _BITS * self.length * offered,
-            "forwarded_packets_per_s": float(run.flows["packets_delivered"][0]) / DURATION_S,
-            "load": load(run),
-            "loss": float(run.flows["packets_dropped"][0]) / router["packets_in"],
-        }
+def _scenario(length: int, rate_per_s: int) -> Scenario:
+    """Sender, the machine's kernel, a line that is never full, receiver."""
+    datagrams = Udp(datagram=f"{datagram_bytes(length)} B")
+    return Scenario(
+        profile="rfc",
+        duration=f"{DURATION_S} s",
+        link={
+            "lan": Link(ends=(SENDER, _ROUTER), rate="100 Gbit/s", delay="1 us"),
+            "line": Link(ends=(_ROUTER, RECEIVER), rate="30 Gbit/s", delay="1 us", queue="1000 packets"),
+        },
+        traffic={PROBE: Cbr(from_=SENDER, to=RECEIVER, interval=interval(rate_per_s), udp=datagrams)},
+    )
 
 
-PROBES: Final = tuple(Probe(length, rate) for length in REFINED for rate in RATES_PER_S)
+def _row(length: int, run: Run) -> dict[str, float | str]:
+    """A probe in numbers, as `tightlink.analysis.regimes` takes them."""
+    router = run.nodes.row(0, named=True)
+    return {
+        "slowest": slowest(run),
+        **offered(length, router["packets_in"] / DURATION_S),
+        "forwarded_packets_per_s": float(run.flows["packets_delivered"][0]) / DURATION_S,
+        "load": load(run),
+        "loss": float(run.flows["packets_dropped"][0]) / router["packets_in"],
+    }
+
+
+PROBES: Final = tuple(
+    Point(
+        f"kernel/{length}/{rate}",
+        {"nominal_packets_per_s": rate, "packet_bytes": length},
+        _scenario(length, rate),
+        partial(_row, length),
+    )
+    for length in REFINED
+    for rate in RATES_PER_S
+)
 
 
 def load(run: Run) -> float:
@@ -109,22 +92,15 @@ def measurements() -> list[Measurement]:
         return []
     firm = Firm(load, share=0.05, fewest=2, most=3)
     return [
-        Measurement(probe.name, probe.scenario, over="kernel", pace_s=probe.pace_s, alone=True, firm=firm)
+        Measurement(probe.name, probe.scenario, over="kernel", pace_s=_pace_s(probe), alone=True, firm=firm)
         for probe in PROBES
     ]
 
 
-def table(runs: Mapping[str, Run]) -> pl.DataFrame:
-    """A row for each probe that was measured: medians, and what was slowest."""
-    rows: list[dict[str, Any]] = []
-    for probe in PROBES:
-        own = repeats(runs, f"live/{probe.name}")
-        if own:
-            found = [probe.row(run) for run in own]
-            medians = {name: statistics.median(each[name] for each in found) for name in found[0]}
-            full = statistics.mode(slowest(run) for run in own) == "router"
-            rows.append({"nominal_packets_per_s": probe.rate_per_s, "times": len(own), "router_full": full} | medians)
-    return pl.DataFrame(rows)
+def _pace_s(probe: Point) -> float | None:
+    """How late its datagrams may be: what the router's ring bridges; of what comes in trains it is not known."""
+    rate = probe.levels["nominal_packets_per_s"]
+    return RING / rate if rate <= IN_TRAINS else None
 
 
 regions = seen
@@ -151,7 +127,7 @@ def values(found: pl.DataFrame, regions: Regimes | None) -> dict[str, object]:
 
 def _costs(found: pl.DataFrame) -> dict[str, object]:
     """Loads at one rate, and what a packet costs, where the router is not full."""
-    below = found.filter(~pl.col("router_full"))
+    below = found.filter(pl.col("slowest") != "router")
     loads = (
         below.filter(pl.col("offered_packets_per_s") >= _KEPT * pl.col("nominal_packets_per_s"))
         .group_by("nominal_packets_per_s")

@@ -11,106 +11,74 @@ Example:
 
 from __future__ import annotations
 
-import statistics
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from typing import Final
 
 import polars as pl
 
 from tightlink import units
+from tightlink.analysis.regimes import Regimes
 from tightlink.experiment.execute import Task
 from tightlink.reduce import mean_of, smallest
+from tightlink.run import Run
 from tightlink.scenario import Cbr, Framing, Link, Node, Processor, Scenario, Udp
-from tightlink.studies.live import Firm, Measurement, repeats
+from tightlink.studies.live import Firm, Measurement, Point
+from tightlink.studies.router_response.observe.probes import middle, offered
 from tightlink.studies.router_response.observe.regions import seen
-from tightlink.studies.router_response.observe.response import middle
 from tightlink.studies.router_response.setup import costs
 from tightlink.studies.router_response.setup.document import INPUT_RING, OUTPUT_RING, SERIAL_OVERHEAD, datagram_bytes
 from tightlink.studies.router_response.setup.network import PROBE, RECEIVER, REFINED, ROUTER_A, SENDER, interval
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.analysis.regimes import Regimes
-    from tightlink.run import Run
-
 
 #: With nothing else to do a router of one cost is full there.
 PER_PACKET_S: Final = 1 / costs.ONSET_PER_S
 #: Stable, about the onset, and beyond.
 RATES_PER_S: Final = (500, 1000, 2000, 3000, 3500, 4000, 4500, 5000, 7000, 10_000)
 DURATION_S: Final = 2
-_BITS: Final = 8
-_KIND: Final = "burnt"
 _MEASURED: Final = "measured"
 _SIMULATED: Final = "simulated"
 #: Beyond the onset by this share nothing of it is left to doubt.
 _BEYOND: Final = 1.2
 
 
-@dataclass(frozen=True)
-class Probe:
-    """Packets of one length at one rate."""
-
-    length: int
-    """In the document's count, with Ethernet's header."""
-    rate_per_s: int
-
-    @property
-    def name(self) -> str:
-        """Of its measurement."""
-        return f"{self.length}/{self.rate_per_s}"
-
-    @property
-    def task(self) -> str:
-        """Name of its simulation."""
-        return f"{_KIND}/{self.name}"
-
-    @property
-    def scenario(self) -> Scenario:
-        """Sender, router, serial line, receiver; packets are all that costs the router time."""
-        router = Processor(
-            per_packet=units.format_time(round(PER_PACKET_S, 9)),
-            input_ring=f"{INPUT_RING} packets",
-            output_ring=f"{OUTPUT_RING} packets",
-        )
-        datagrams = Udp(datagram=f"{datagram_bytes(self.length)} B")
-        return Scenario(
-            profile="rfc",
-            duration=f"{DURATION_S} s",
-            link={
-                "lan": Link(ends=(SENDER, ROUTER_A), rate="1 Gbit/s", delay="5 us"),
-                "serial": Link(
-                    ends=(ROUTER_A, RECEIVER),
-                    rate="2 Mbit/s",
-                    delay="1 ms",
-                    framing=Framing(overhead=f"{SERIAL_OVERHEAD} B"),
-                ),
-            },
-            node={ROUTER_A: Node(processor=router)},
-            traffic={
-                PROBE: Cbr(from_=SENDER, to=RECEIVER, interval=interval(self.rate_per_s), udp=datagrams),
-            },
-        )
-
-    def row(self, run: Run) -> dict[str, float]:
-        """A probe in numbers, as `tightlink.analysis.regimes` takes them."""
-        router = run.nodes.row(by_predicate=pl.col("node") == ROUTER_A, named=True)
-        arrived = router["packets_in"]
-        lost = {ring: router[ring] or 0 for ring in ("dropped_input_ring", "dropped_output_ring")}
-        offered = arrived / DURATION_S
-        return {
-            "packet_bytes": self.length,
-            "offered_packets_per_s": offered,
-            "offered_bps": _BITS * self.length * offered,
-            "load": load(run),
-            "loss": sum(lost.values()) / arrived,
-            "lost_input_ring": lost["dropped_input_ring"] / arrived,
-            "lost_output_ring": lost["dropped_output_ring"] / arrived,
-        }
+def scenario(length: int, rate_per_s: int) -> Scenario:
+    """Sender, router, serial line, receiver; packets are all that costs the router time."""
+    router = Processor(
+        per_packet=units.format_time(round(PER_PACKET_S, 9)),
+        input_ring=f"{INPUT_RING} packets",
+        output_ring=f"{OUTPUT_RING} packets",
+    )
+    datagrams = Udp(datagram=f"{datagram_bytes(length)} B")
+    return Scenario(
+        profile="rfc",
+        duration=f"{DURATION_S} s",
+        link={
+            "lan": Link(ends=(SENDER, ROUTER_A), rate="1 Gbit/s", delay="5 us"),
+            "serial": Link(
+                ends=(ROUTER_A, RECEIVER),
+                rate="2 Mbit/s",
+                delay="1 ms",
+                framing=Framing(overhead=f"{SERIAL_OVERHEAD} B"),
+            ),
+        },
+        node={ROUTER_A: Node(processor=router)},
+        traffic={
+            PROBE: Cbr(from_=SENDER, to=RECEIVER, interval=interval(rate_per_s), udp=datagrams),
+        },
+    )
 
 
-PROBES: Final = tuple(Probe(length, rate) for length in REFINED for rate in RATES_PER_S)
+def row(length: int, run: Run) -> dict[str, float]:
+    """A probe in numbers, as `tightlink.analysis.regimes` takes them."""
+    router = run.nodes.row(by_predicate=pl.col("node") == ROUTER_A, named=True)
+    arrived = router["packets_in"]
+    lost = {ring: router[ring] or 0 for ring in ("dropped_input_ring", "dropped_output_ring")}
+    return {
+        **offered(length, arrived / DURATION_S),
+        "load": load(run),
+        "loss": sum(lost.values()) / arrived,
+        "lost_input_ring": lost["dropped_input_ring"] / arrived,
+        "lost_output_ring": lost["dropped_output_ring"] / arrived,
+    }
 
 
 def load(run: Run) -> float:
@@ -119,6 +87,19 @@ def load(run: Run) -> float:
     reported = router["load_reported"]
     # A simulated one is asked for more than it has.
     return float(min(1.0, router["load_true"]) if reported is None else reported)
+
+
+PROBES: Final = tuple(
+    Point(
+        f"{length}/{rate}",
+        {"nominal_packets_per_s": rate, "packet_bytes": length},
+        scenario(length, rate),
+        partial(row, length),
+        "burnt",
+    )
+    for length in REFINED
+    for rate in RATES_PER_S
+)
 
 
 def tasks() -> list[Task]:
@@ -133,20 +114,6 @@ def measurements() -> list[Measurement]:
     return [
         Measurement(probe.name, probe.scenario, burn=True, pace_s=pace_s, alone=True, firm=firm) for probe in PROBES
     ]
-
-
-def table(runs: Mapping[str, Run]) -> pl.DataFrame:
-    """A row for each probe that was measured, medians; and one for its simulation, told apart by ``source``."""
-    rows: list[dict[str, Any]] = []
-    for probe in PROBES:
-        own = [probe.row(run) for run in repeats(runs, f"live/{probe.name}")]
-        if own:
-            medians = {name: statistics.median(each[name] for each in own) for name in own[0]}
-            rows += [
-                {"source": _MEASURED, "times": len(own)} | medians,
-                {"source": _SIMULATED, "times": 1} | probe.row(runs[probe.task]),
-            ]
-    return pl.DataFrame(rows)
 
 
 def regions(found: pl.DataFrame) -> Regimes | None:

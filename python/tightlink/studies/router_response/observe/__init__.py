@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import polars as pl
 
+from tightlink.run import Run
 from tightlink.studies.router_response.observe import regions, response
 from tightlink.studies.router_response.observe.regions import Routers, Videos
 from tightlink.studies.router_response.setup.network import ROUTER_A, WATCH, WATCHED_PER_S
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.run import Run
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,10 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -18,18 +19,13 @@ from tightlink.analysis import regimes
 from tightlink.analysis.estimates import Bracket
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.analysis.packetize import Bottleneck, Packetization, Stream, packetize
+from tightlink.analysis.regimes import Length, Regimes
 from tightlink.reduce import largest
-from tightlink.studies.router_response.observe.response import middle, table
+from tightlink.run import Run
+from tightlink.studies.router_response.observe.probes import middle, table
 from tightlink.studies.router_response.setup import network, variants, video
 from tightlink.studies.router_response.setup.document import INPUT_RING, SERIAL_BPS, SHORTEST
 from tightlink.studies.router_response.setup.network import REFINED
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tightlink.analysis.regimes import Length, Regimes
-    from tightlink.run import Run
-
 
 #: Enough for shares and brackets of loads that hardly vary.
 _RESAMPLES: Final = 200

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
 
-from tightlink.experiment.metrics import metrics
+from tightlink.analysis.regimes import Length
 from tightlink.reduce import largest, smallest
-from tightlink.studies.router_response.setup import network, variants
+from tightlink.studies.router_response.observe.probes import middle
+from tightlink.studies.router_response.observe.regions import Routers
 from tightlink.studies.router_response.setup.costs import ONSET_PER_S
-from tightlink.studies.router_response.setup.document import ETHERNET_HEADER, LENGTHS, LEVEL_BPS, SHORTEST, per_s
-from tightlink.studies.router_response.setup.network import DOCUMENTED, PROBE, REFINED, ROUTER_A, ROUTER_B
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tightlink.analysis.regimes import Length
-    from tightlink.run import Run
-    from tightlink.studies.router_response.observe.regions import Routers
-
+from tightlink.studies.router_response.setup.document import LENGTHS, LEVEL_BPS, SHORTEST, per_s
+from tightlink.studies.router_response.setup.network import REFINED
 
 #: The document's probes on both sides of its onsets: 0.3 and 0.2 ms.
 GRID_PER_S: Final = (1 / 0.3e-3, 5000.0)
@@ -227,108 +220,3 @@ def _linear(found: Routers) -> dict[str, object]:
 def _shift(own: Length, other: Length) -> float:
     """How far the onset of a length moves, as a share of it."""
     return middle(other) / middle(own) - 1
-
-
-# Probes in numbers: a row for each, of what was offered, carried and lost, and of what the meters said.
-
-_BITS: Final = 8
-_US: Final = 1e-6
-_MS: Final = 1e-3
-#: Columns of a probe in the table of runs.
-_MEASURED: Final = (
-    "packet_bytes", "nominal_packets_per_s", "nominal_bps", "offered_packets_per_s", "offered_bps", "packets_per_s",
-    "throughput_bps", "goodput_bps", "load", "load_busy", "load_true", "loss", "lost_input_ring", "lost_output_ring",
-    "forwarded_packets_per_s", "b_packets_per_s", "b_bps", "b_load", "one_way_delay_mean_s",
-)  # fmt: skip
-
-
-def row(run: Run) -> dict[str, float | str]:
-    """A row of the table of runs, which ``tightlink analyze regimes`` takes as it is.
-
-    ``router`` names router A in its setting. It is empty for what is no probe of the grid or about the
-    onset: the probes of the fall, those that are repeated, the videos, and the meter that was watched.
-    """
-    setting = variants.setting_of(run.scenario)
-    own = metrics(run)
-    if setting is None or run.series["time_s"].n_unique() > 1:
-        return {"router": "", **dict.fromkeys(_MEASURED, math.nan), **own}
-    apart = setting is DOCUMENTED and (_is_of_fall(run) or _is_repeated(run))
-    return {"router": "" if apart else setting.name, **own, **measured(run)}
-
-
-def measured(run: Run) -> dict[str, float]:
-    """A probe in numbers: the columns of a row of measurements.
-
-    What is *offered* reaches router A: the sender's 100 Mbit/s may have limited it before. Bit rates
-    count whole packet lengths, as the document's do.
-    """
-    length, every_s, duration_s = _asked(run)
-    nodes = {row["node"]: row for row in run.nodes.iter_rows(named=True)}
-    a, b = nodes[ROUTER_A], nodes[ROUTER_B]
-    arrived = a["packets_in"]
-    dropped = {ring: a[ring] + b[ring] for ring in ("dropped_input_ring", "dropped_output_ring")}
-    delivered = run.flows["packets_delivered"][0] / duration_s
-    sampled = {
-        (row["entity"], row["metric"]): row["value"]
-        for row in run.series.filter(pl.col("metric").is_in(["load", "load_reported"])).iter_rows(named=True)
-    }
-    bits = _BITS * length
-    return {
-        "packet_bytes": length,
-        "nominal_packets_per_s": 1 / every_s,
-        "nominal_bps": bits / every_s,
-        "offered_packets_per_s": arrived / duration_s,
-        "offered_bps": bits * arrived / duration_s,
-        "packets_per_s": delivered,
-        "throughput_bps": bits * delivered,
-        "goodput_bps": run.flows["goodput_bps"][0],
-        "load": sampled[ROUTER_A, "load_reported"],
-        "load_busy": sampled[ROUTER_A, "load"],
-        "load_true": a["load_true"],
-        "loss": sum(dropped.values()) / arrived,
-        "lost_input_ring": dropped["dropped_input_ring"] / arrived,
-        "lost_output_ring": dropped["dropped_output_ring"] / arrived,
-        "forwarded_packets_per_s": a["packets_served"] / duration_s,
-        "b_packets_per_s": b["packets_in"] / duration_s,
-        "b_bps": bits * b["packets_in"] / duration_s,
-        "b_load": sampled[ROUTER_B, "load_reported"],
-        "one_way_delay_mean_s": run.flows["one_way_delay_mean_s"][0],
-    }
-
-
-def _asked(run: Run) -> tuple[int, float, float]:
-    """Packet length in the document's count, interval of a probe and how long it sent, as the engine understood it."""
-    scenario = run.manifest["scenario"]
-    probe: Mapping[str, Any] = scenario["traffic"][PROBE]
-    return (
-        int(probe["udp"]["datagram"].split()[0]) + ETHERNET_HEADER,
-        _seconds(probe["interval"]),
-        _seconds(probe["stop"]) - _seconds(probe.get("start", "0 s")),
-    )
-
-
-def _seconds(text: str) -> float:
-    number, unit = text.split()
-    return float(number) * {"us": _US, "ms": _MS, "s": 1.0}[unit]
-
-
-def _is_of_fall(run: Run) -> bool:
-    """Whether a probe is one of the fall: these show the fall itself, which is no straight line."""
-    _, every_s, duration_s = _asked(run)
-    return duration_s == network.SHORT_S and round(1 / every_s) in network.EXTRA_FALL_PER_S
-
-
-def _is_repeated(run: Run) -> bool:
-    """Whether a probe begins later than the meters' clock: these are read at another phase of it."""
-    return _seconds(run.manifest["scenario"]["traffic"][PROBE].get("start", "0 s")) > 0
-
-
-def middle(length: Length) -> float:
-    """The middle of the probes between which a length becomes unstable; zero where it does not."""
-    return (length.onset.middle if length.onset is not None else None) or 0.0
-
-
-def table(runs: Mapping[str, Run], *prefixes: str) -> pl.DataFrame:
-    """A row for each probe of the tasks with these beginnings, ordered by length and rate."""
-    rows = [measured(run) for name, run in runs.items() if name.split("/")[0] in prefixes]
-    return pl.DataFrame(rows).sort("packet_bytes", "offered_packets_per_s")

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
 
+from tightlink.analysis.regimes import Regimes
+from tightlink.experiment.claims import Claim
 from tightlink.reduce import largest, smallest
 from tightlink.report import Format, Table, Text
 from tightlink.studies.claims_table import figure
 from tightlink.studies.expressions import Names
 from tightlink.studies.report_text import page
-from tightlink.studies.router_response.observe.regions import clear
+from tightlink.studies.router_response.observe import Observed
+from tightlink.studies.router_response.observe.regions import Routers, Videos, clear
 from tightlink.studies.router_response.observe.response import GRID_PER_S
 from tightlink.studies.router_response.report.charts import (
     load_over_bits,
@@ -35,16 +39,8 @@ from tightlink.studies.router_response.setup.document import (
 )
 from tightlink.studies.router_response.setup.network import REFINED
 from tightlink.studies.router_response.setup.variants import VARIANTS
+from tightlink.studies.study import Report
 from tightlink.studies.words import MBIT, percent
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.analysis.regimes import Regimes
-    from tightlink.experiment.claims import Claim
-    from tightlink.studies.router_response.observe import Observed
-    from tightlink.studies.router_response.observe.regions import Routers, Videos
-    from tightlink.studies.study import Report
 
 _METRICS: Final = {"packets_per_s": "packet rate", "throughput_bps": "bit rate", "packet_bytes": "packet length"}
 #: The variants whose curve differs from router A's.

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import polars as pl
 
+from tightlink.experiment.claims import Claim
 from tightlink.plots import palette
 from tightlink.report import charts
 from tightlink.report.charts import Shade
 from tightlink.studies.claims_table import figure
+from tightlink.studies.router_response.observe import Observed
+from tightlink.studies.router_response.observe.regions import Routers, Videos
 from tightlink.studies.router_response.setup.document import (
     LEVEL_BPS,
     SHORTEST,
     per_s,
 )
 from tightlink.studies.router_response.setup.network import REFINED
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.experiment.claims import Claim
-    from tightlink.studies.router_response.observe import Observed
-    from tightlink.studies.router_response.observe.regions import Routers, Videos
 
 _HEIGHT: Final = 320
 _MOST_PER_S: Final = 10_000

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from tightlink.experiment.execute import Task
 from tightlink.studies.router_response.setup import network, variants, video
-
-if TYPE_CHECKING:
-    from tightlink.experiment.execute import Task
 
 
 def tasks() -> list[Task]:

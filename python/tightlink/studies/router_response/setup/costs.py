@@ -33,16 +33,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tightlink.studies.router_response.setup.document import (
-    B_END_PER_S,
-    B_READING,
-    FALL_PER_S,
-    LEVEL,
-    ONSETS_PER_S,
-    SERIAL_BPS,
-    SHORTEST,
-    serial_bytes,
-)
+from tightlink.studies.router_response.setup import document
 
 GUARANTEED: Final = 0.05
 BACKGROUND_MS: Final = 10
@@ -55,7 +46,7 @@ _US: Final = 1e-6
 _MS: Final = 1e-3
 
 #: 1.: what the load follows up to, for all lengths.
-ONSET_PER_S: Final = sum(ONSETS_PER_S.values()) / len(ONSETS_PER_S)
+ONSET_PER_S: Final = sum(document.ONSETS_PER_S.values()) / len(document.ONSETS_PER_S)
 
 
 @dataclass(frozen=True)
@@ -85,15 +76,15 @@ def interrupt_s(background_ms: float = BACKGROUND_MS) -> float:
     >>> [round(interrupt_s(background_ms) * 1e6, 1) for background_ms in (7, 9, 10)]
     [48.9, 73.8, 86.3]
     """
-    serial_per_s = SERIAL_BPS / (8 * serial_bytes(SHORTEST))
-    idle, slope = 1 - _low_load(0.0, background_ms), GUARANTEED * FALL_PER_S
+    serial_per_s = document.SERIAL_BPS / (8 * document.serial_bytes(document.SHORTEST))
+    idle, slope = 1 - _low_load(0.0, background_ms), GUARANTEED * document.FALL_PER_S
     free = (1 - GUARANTEED) / serial_per_s - idle / ONSET_PER_S
     return free / (slope / ONSET_PER_S - 1 + (1 - GUARANTEED) * _PROBE_PER_S / serial_per_s)
 
 
 def _meter_s(of_interrupt_s: float, background_ms: float) -> float:
     """3., solved for the processor time of a sample."""
-    return (1 - of_interrupt_s * FALL_PER_S) * GUARANTEED * METER_EVERY_S - background_ms * _MS
+    return (1 - of_interrupt_s * document.FALL_PER_S) * GUARANTEED * METER_EVERY_S - background_ms * _MS
 
 
 def _low_load(of_interrupt_s: float, background_ms: float) -> float:
@@ -119,7 +110,7 @@ def moved(samples: int) -> float:
 
 
 #: 4.: samples of the meter in a reading; those since the first packet of a probe.
-SAMPLES: Final = round(math.log((1 - LEVEL) / (1 - LOW_LOAD)) / math.log(1 - METER_EVERY_S / WINDOW_S))
+SAMPLES: Final = round(math.log((1 - document.LEVEL) / (1 - LOW_LOAD)) / math.log(1 - METER_EVERY_S / WINDOW_S))
 #: When the meter is read: as the next sample begins, and before it counts.
 READ_S: Final = (SAMPLES + 1) * METER_EVERY_S
 
@@ -139,7 +130,7 @@ def _router(packet_s: float, of_interrupt_s: float) -> Router:
 
 
 _A_S: Final = (1 - LOW_LOAD) / ONSET_PER_S
-_B_S: Final = (B_READING - LOW_LOAD) / moved(SAMPLES) / B_END_PER_S
+_B_S: Final = (document.B_READING - LOW_LOAD) / moved(SAMPLES) / document.B_END_PER_S
 #: Router A, between the fast link and the serial one.
 A: Final = _router(_A_S, _INTERRUPT_S)
 #: Router B, behind the serial link.

@@ -9,28 +9,13 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.experiment.execute import Task
 from tightlink.scenario import Cbr, Framing, Link, Node, Observe, Processor, Scenario, Udp
-from tightlink.studies.router_response.setup import costs
-from tightlink.studies.router_response.setup.document import (
-    DOCUMENT_DURATION_S,
-    ETHERNET_OVERHEAD,
-    INPUT_RING,
-    INTERVALS_MS,
-    LENGTHS,
-    LINUX_QUEUE,
-    ONSETS_PER_S,
-    OUTPUT_RING,
-    SERIAL_OVERHEAD,
-    SHORTEST,
-    datagram_bytes,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from tightlink.studies.router_response.setup import costs, document
 
 # The network of the document: sender, Linux router, router A, serial link, router B, receiver.
 #
@@ -44,7 +29,7 @@ RECEIVER: Final = "receiver"
 PROBE: Final = "probe"
 #: Ethernet's smallest frame, with preamble and gap.
 _SMALLEST: Final = 84
-_ETHERNET: Final = Framing(overhead=f"{ETHERNET_OVERHEAD} B", smallest=f"{_SMALLEST} B")
+_ETHERNET: Final = Framing(overhead=f"{document.ETHERNET_OVERHEAD} B", smallest=f"{_SMALLEST} B")
 
 
 def ethernet(begin: str, end: str, **settings: Any) -> Link:
@@ -62,8 +47,8 @@ def processor(own: costs.Router, **changes: Any) -> Processor:
     keys = {
         "per_packet": f"{own.per_packet_us:g} us",
         "interrupt": f"{own.interrupt_us:g} us",
-        "input_ring": f"{INPUT_RING} packets",
-        "output_ring": f"{OUTPUT_RING} packets",
+        "input_ring": f"{document.INPUT_RING} packets",
+        "output_ring": f"{document.OUTPUT_RING} packets",
         **costs.low_priority(),
     }
     return Processor.model_validate({key: value for key, value in (keys | changes).items() if value is not None})
@@ -88,9 +73,9 @@ class Setting:
         """The links, by name."""
         serial = Link(
             ends=(ROUTER_A, ROUTER_B), rate=self.serial_rate, delay=self.serial_delay, one_way=True,
-            framing=Framing(overhead=f"{SERIAL_OVERHEAD} B"),
+            framing=Framing(overhead=f"{document.SERIAL_OVERHEAD} B"),
         )  # fmt: skip
-        queue = f"{LINUX_QUEUE} packets"
+        queue = f"{document.LINUX_QUEUE} packets"
         return {
             "lan_sender": ethernet(SENDER, LINUX, queue=queue),
             "lan_a": ethernet(LINUX, ROUTER_A, queue=queue),
@@ -132,7 +117,9 @@ class Setting:
 def stream(length: int, interval: str, begin: str = SENDER, end: str = RECEIVER, start_s: float = 0.0) -> Cbr:
     """Packets of the document's length at a constant interval."""
     start = f"{start_s:g} s" if start_s else None
-    return Cbr(from_=begin, to=end, interval=interval, start=start, udp=Udp(datagram=f"{datagram_bytes(length)} B"))
+    return Cbr(
+        from_=begin, to=end, interval=interval, start=start, udp=Udp(datagram=f"{document.datagram_bytes(length)} B")
+    )
 
 
 #: The network as the document has it, with the costs that follow from it.
@@ -142,7 +129,7 @@ DOCUMENTED: Final = Setting("A", "as documented", processor(costs.A), processor(
 # The probes of the document, and more of them where its grid is coarse.
 
 #: The lengths whose onset the document prints.
-REFINED: Final = tuple(ONSETS_PER_S)
+REFINED: Final = tuple(document.ONSETS_PER_S)
 #: Packet rates of the extra probes, about the onset and where the reading falls.
 EXTRA_ONSET_PER_S: Final = range(3000, 5501, 100)
 EXTRA_FALL_PER_S: Final = (*range(5600, 6000, 100), *range(6000, 10_001, 500))
@@ -173,9 +160,9 @@ def interval(per_s: float) -> str:
 def grid() -> list[Task]:
     """The document's grid: 5 packet lengths, 28 inter-arrival times, 2 minutes."""
     return [
-        Task(f"{GRID}/{length}/{every:g}ms", DOCUMENTED.probe(length, f"{every:g} ms", DOCUMENT_DURATION_S))
-        for length in LENGTHS
-        for every in INTERVALS_MS
+        Task(f"{GRID}/{length}/{every:g}ms", DOCUMENTED.probe(length, f"{every:g} ms", document.DOCUMENT_DURATION_S))
+        for length in document.LENGTHS
+        for every in document.INTERVALS_MS
     ]
 
 
@@ -200,7 +187,10 @@ def _at(name: str, rates: Iterable[int]) -> list[Task]:
 def watched() -> list[Task]:
     """Probes of which the meter is watched all the time."""
     return [
-        Task(f"{WATCH}/{rate}", DOCUMENTED.probe(SHORTEST, interval(rate), DOCUMENT_DURATION_S, observe_s=1))
+        Task(
+            f"{WATCH}/{rate}",
+            DOCUMENTED.probe(document.SHORTEST, interval(rate), document.DOCUMENT_DURATION_S, observe_s=1),
+        )
         for rate in WATCHED_PER_S
     ]
 
@@ -213,7 +203,7 @@ def repeated() -> list[Task]:
             DOCUMENTED.probe(length, interval(rate), SHORT_S, start_s=start),
         )
         for start in REPEATED_S
-        for length in (SHORTEST, LENGTHS[-1])
+        for length in (document.SHORTEST, document.LENGTHS[-1])
         for rate in REPEATED_PER_S
     ]
 

@@ -11,40 +11,23 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from tightlink.analysis.estimates import Fit
 from tightlink.experiment.execute import Task
-from tightlink.studies.router_response.setup import network
+from tightlink.scenario import Scenario
+from tightlink.studies.router_response.setup import document, network
 from tightlink.studies.router_response.setup.costs import LOW_LOAD, A, B, Router, low_priority
-from tightlink.studies.router_response.setup.document import (
-    B_END_PER_S,
-    B_READING,
-    INPUT_RING,
-    LENGTHS,
-    LEVEL,
-    LEVEL_BPS,
-    ONSETS_MBIT,
-    ONSETS_PER_S,
-    OUTPUT_RING,
-    SHORTEST,
-    datagram_bytes,
-    per_s,
-)
 from tightlink.studies.router_response.setup.network import _US, DOCUMENTED, Setting, processor
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from tightlink.scenario import Scenario
-
-_LONGEST: Final = LENGTHS[-1]
+_LONGEST: Final = document.LENGTHS[-1]
 #: Variants are probed with the shortest and the longest packets.
-ENDS: Final = (SHORTEST, _LONGEST)
+ENDS: Final = (document.SHORTEST, _LONGEST)
 #: A thinner grid than the document's, with probes about the onset and in the fall.
 INTERVALS_MS: Final = (0.1, 0.2, 0.3, 0.4, 0.6, 1.0, 2.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0)
 VARIANTS_RATES_PER_S: Final = (3800, 4000, 4200, 4400, 7000)
@@ -53,8 +36,8 @@ VARIANTS_RATES_PER_S: Final = (3800, 4000, 4200, 4400, 7000)
 def _rings_in_bytes() -> Setting:
     """As many bytes as the packets would have at most: short packets find room for many times as many."""
     rings = {
-        "input_ring": f"{INPUT_RING * _LONGEST} B",
-        "output_ring": f"{OUTPUT_RING * _LONGEST} B",
+        "input_ring": f"{document.INPUT_RING * _LONGEST} B",
+        "output_ring": f"{document.OUTPUT_RING * _LONGEST} B",
     }
     a, b = (processor(own, **rings) for own in (A, B))
     return Setting("A, rings in bytes", "rings that count bytes", a, b)
@@ -68,7 +51,7 @@ def _without_interrupts() -> Setting:
 
 def _per_byte() -> Setting:
     """What the shortest packet costs router A, shared out over its bytes."""
-    per_byte = f"{A.packet_s / datagram_bytes(SHORTEST) * 1e9:.0f} ns"
+    per_byte = f"{A.packet_s / document.datagram_bytes(document.SHORTEST) * 1e9:.0f} ns"
     router = processor(A, interrupt=None, per_packet="0 s", per_byte=per_byte)
     return Setting("A, cost per byte", "a cost per byte instead of per packet", router, router)
 
@@ -85,7 +68,10 @@ def _linear() -> Setting:
     meter = {"window": "60 s", "cpu": "1 ms", "every": "1 s"}
     both = [
         processor(A, interrupt=None, background=None, meter=meter, per_packet=f"{load / rate / _US:.0f} us")
-        for load, rate in ((LEVEL, per_s(LEVEL_BPS, SHORTEST)), (B_READING, B_END_PER_S))
+        for load, rate in (
+            (document.LEVEL, document.per_s(document.LEVEL_BPS, document.SHORTEST)),
+            (document.B_READING, document.B_END_PER_S),
+        )
     ]
     return Setting("A, linear", "72 % at 2 Mbit/s is the true load", both[0], both[1], read_s=61)
 
@@ -151,9 +137,9 @@ _MBIT: Final = 1e6
 #: An onset: packet length and packets/s.
 Figure = tuple[int, float]
 #: As printed in packets/s (III-2), and with those in Mbit/s (III-1), of which 4.6 is read as 46.
-IN_PACKETS: Final[tuple[Figure, ...]] = tuple(ONSETS_PER_S.items())
+IN_PACKETS: Final[tuple[Figure, ...]] = tuple(document.ONSETS_PER_S.items())
 ALL: Final[tuple[Figure, ...]] = (
-    *IN_PACKETS, *((length, per_s(mbit * _MBIT, length)) for length, mbit in ONSETS_MBIT.items()),
+    *IN_PACKETS, *((length, document.per_s(mbit * _MBIT, length)) for length, mbit in document.ONSETS_MBIT.items()),
 )  # fmt: skip
 #: About the onsets every 100 packets/s, and where the load follows.
 LAWS_RATES_PER_S: Final = (1000, 2000, 3000, 3500, *range(3700, 4501, 100), 5000)
@@ -201,7 +187,9 @@ class Law:
 
 
 ONE: Final = Law("one", "one cost for all lengths", lambda _: (1.0,))
-LINEAR: Final = Law("linear", "a cost per packet and one per byte", lambda length: (1.0, float(datagram_bytes(length))))
+LINEAR: Final = Law(
+    "linear", "a cost per packet and one per byte", lambda length: (1.0, float(document.datagram_bytes(length)))
+)
 POOLS: Final = Law(
     "pools", "a step for each larger pool of buffers", lambda length: (1.0, float(list(POOL_BYTES).index(pool(length))))
 )

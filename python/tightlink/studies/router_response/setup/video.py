@@ -11,17 +11,8 @@ from typing import Any, Final
 
 from tightlink.experiment.execute import Task
 from tightlink.scenario import Scenario, Udp, Video
+from tightlink.studies.router_response.setup import network
 from tightlink.studies.router_response.setup.document import SHORTEST
-from tightlink.studies.router_response.setup.network import (
-    DOCUMENTED,
-    RECEIVER,
-    ROUTER_A,
-    SENDER,
-    Setting,
-    ethernet,
-    interval,
-    stream,
-)
 from tightlink.studies.router_response.setup.variants import BY_NAME
 
 # For the streaming designer: a video through router A while other packets keep its CPU busy.
@@ -40,7 +31,9 @@ BACKGROUNDS_PER_S: Final = (0, 3000, 3500, 4000, 4400)
 VIDEO_DURATION_S: Final = 40
 
 
-def scenario(payload: int, others_per_s: int, *, spread: bool, setting: Setting = DOCUMENTED) -> Scenario:
+def scenario(
+    payload: int, others_per_s: int, *, spread: bool, setting: network.Setting = network.DOCUMENTED
+) -> Scenario:
     """A video in packets of one payload beside short packets at a constant rate.
 
     Args:
@@ -50,14 +43,14 @@ def scenario(payload: int, others_per_s: int, *, spread: bool, setting: Setting 
         setting: The routers.
     """
     film = Video(
-        from_=SENDER, to=RECEIVER, rate=f"{BITRATE_BPS / 1e6:g} Mbit/s", frames_per_second=FRAMES_PER_S,
+        from_=network.SENDER, to=network.RECEIVER, rate=f"{BITRATE_BPS / 1e6:g} Mbit/s", frames_per_second=FRAMES_PER_S,
         spread=spread, udp=Udp(payload=f"{payload} B"),
     )  # fmt: skip
     traffic: dict[str, Any] = {STREAM: film}
     aside = {}
     if others_per_s:
-        traffic[_OTHERS] = stream(SHORTEST, interval(others_per_s), end=_NEIGHBOUR)
-        aside = {"lan_aside": ethernet(ROUTER_A, _NEIGHBOUR)}
+        traffic[_OTHERS] = network.stream(SHORTEST, network.interval(others_per_s), end=_NEIGHBOUR)
+        aside = {"lan_aside": network.ethernet(network.ROUTER_A, _NEIGHBOUR)}
     return setting.scenario(traffic, VIDEO_DURATION_S, VIDEO_DURATION_S, **aside)
 
 

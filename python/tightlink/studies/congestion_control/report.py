@@ -1,0 +1,329 @@
+"""The charts, tables and figures of the report, whose text is ``report.md``: a lead, and a section for each experiment.
+
+A section of the text belongs to the experiments of its name, else to those that mix controls so; each fills it with its
+own numbers and charts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import polars as pl
+
+from tightlink import plots
+from tightlink.experiment.claims import Claim
+from tightlink.reduce import largest, smallest
+from tightlink.report import Section, Table, charts
+from tightlink.scenario import PARAMETERS
+from tightlink.studies.congestion_control.observe import Observed
+from tightlink.studies.congestion_control.observe.costs import NANOSECONDS, on_cluster
+from tightlink.studies.congestion_control.observe.evidence import CONGESTION, Evidence
+from tightlink.studies.congestion_control.observe.homogeneous import Choices, Homogeneous
+from tightlink.studies.congestion_control.observe.mixed import FILES, LARGE, Mixed, Mixture, Windows
+from tightlink.studies.congestion_control.observe.one_link import SWINGS, by_control
+from tightlink.studies.congestion_control.observe.readings import Readings
+from tightlink.studies.congestion_control.observe.sensitivity import IDS, Sensitivity
+from tightlink.studies.congestion_control.setup import Chosen, document
+from tightlink.studies.congestion_control.setup.experiment import STANDARD
+from tightlink.studies.congestion_control.setup.one_link import CASES, NEWCOMER_S, RATE, WATCHED_S
+from tightlink.studies.expressions import Names
+from tightlink.studies.report_text import page
+from tightlink.studies.study import Report
+
+#: What is shown of an experiment in which all sources have the same control.
+_SHOWN: Final = (
+    "sources_transmitting", "transfers_completed", "sources_connecting", "loss", "retransmission_rate",
+    "cwnd_mean_packets", "cwnd_swing", "timeouts", "rtt_mean_s",
+)  # fmt: skip
+#: And of link prices.
+_PRICED: Final = (
+    "sources_transmitting", "transfers_completed", "loss", "retransmission_rate", "timeouts", "rtt_mean_s",
+    "queueing_delay_mean_s",
+)  # fmt: skip
+_NAMES: Final = {name: parameter.id for name, parameter in PARAMETERS.items()}
+#: What fills a section: what its text names, its blocks, and its figures for papers.
+Filling: TypeAlias = tuple[Mapping[str, object], Mapping[str, Any], Mapping[str, Any]]
+
+
+def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
+    """Lead, sections, figures and tables."""
+    lead, *parts = re.split(r"^## (\w+)\n# ", Path(__file__).with_suffix(".md").read_text("utf-8"), flags=re.MULTILINE)
+    texts = dict(zip(parts[::2], parts[1::2], strict=True))
+    mixing = {each.name: each.mixing for each in observed.chosen.experiments}
+    found = {**observed.found, **({} if observed.costs is None else {"costs": observed.costs})}
+    sections: list[Section] = []
+    figures: dict[str, Any] = {}
+    for name, each in found.items():
+        kind = "sensitivity" if isinstance(each, Sensitivity) else name if name in texts else mixing[name]
+        names, blocks, on_paper = _FILLINGS[kind](each, claims)
+        sections += page(f"\n\n## {texts[kind]}", Names(names, _names(getattr(each, "found", None))), blocks).sections
+        figures |= {f"{name}-{of}": figure for of, figure in on_paper.items()}
+    names = {
+        "chosen": observed.chosen,
+        "sizes": _sizes(observed.chosen),
+        "became": _what_became_of_it(observed.chosen),
+        "failed": sum(claim.holds is False for claim in claims.values()),
+        "claims": len(claims),
+    }
+    first = page(lead, names, {})
+    tables = {"responses": observed.responses, "costs": observed.costs}
+    return Report(
+        first.title,
+        first.lead,
+        sections,
+        lambda folder: [file for name, figure in figures.items() for file in plots.save(figure, folder, name)],
+        {name: table for name, table in tables.items() if table is not None},
+    )
+
+
+def _names(found: Evidence | None) -> dict[str, object]:
+    """What all sections on experiments in the four-tier network name."""
+    if found is None:
+        return {}
+    conditions = found.experiment.conditions.height
+    return {"experiment": found.experiment, "conditions": conditions, "size": found.size, "origin": found.origin}
+
+
+def _sizes(chosen: Chosen) -> str:
+    """At what size experiments were run, and what was not run but stored."""
+    run = sorted({str(chosen.size_of(each.name)) for each in chosen.experiments if each.name not in chosen.stored})
+    said = [f"At {'; '.join(run)}."] if run else []
+    if chosen.stored:
+        said.append(f"Stored responses, whose sections say their size, are those of {', '.join(chosen.stored)}.")
+    return " ".join(said)
+
+
+def _what_became_of_it(chosen: Chosen) -> str:
+    size = chosen.size
+    fewer = "" if size.routers == 1 else "The access routers that have users are what they are in the whole network. "
+    if size.scale == 1:
+        return fewer
+    return (
+        f"{fewer}Sources and routers' speeds go down together, interfaces and files stay: the smaller the scale, the "
+        "fewer users share a router, and the more one transfer fills it. "
+    )
+
+
+def _sensitivity(found: Sensitivity, claims: Mapping[str, Claim]) -> Filling:
+    """Effects as a map, what the document's responses are read as, and influence beside the document's."""
+    second = found.effects.filter(pl.col("row") == CONGESTION)
+    signs = [claim.holds for claim in claims.values() if claim.id.startswith(f"{found.found.name}.Y")]
+    names = {
+        "signs": len(signs),
+        "decided": len(signs) - signs.count(None),
+        "held": signs.count(True),
+        "alone": bool(found.alone),
+    }
+    of_influence = dict.fromkeys(("ours", "joint model", "document"), ".2f")
+    blocks = {
+        "map": charts.significance_map(second),
+        "main-effects": charts.main_effects(second, "sources_transmitting"),
+        "readings": Table(_readings(second), formats={"agreement": ".2f"}),
+        "influence": Table(_influence(found), formats=of_influence),
+        "correlation": charts.correlation_matrix(found.correlation),
+        "index-index": charts.index_index(found.correlation),
+        "groups": pl.DataFrame([
+            {"group": ", ".join(group.responses), "representative": group.representative}
+            for group in found.correlation.groups
+        ]),
+    }  # fmt: skip
+    on_paper = {
+        "main-effects": charts.main_effects(second, "sources_transmitting", names=_NAMES),
+        "significance": charts.significance_map(second, names=_NAMES),
+        "influence": charts.influence(found.influence.filter(pl.col("row") != "weighted"), names=_NAMES),
+        "correlation": blocks["correlation"],
+        "correlation-histogram": charts.correlation_histogram(found.correlation),
+        "index-index": blocks["index-index"],
+        "ten-steps": plots.ten_steps.page(found.ten_steps),
+    }
+    return names, blocks, on_paper
+
+
+def _readings(second: pl.DataFrame) -> pl.DataFrame:
+    """A row for each of the document's responses."""
+    readings = Readings(second)
+    rows = [
+        {"document": number, "class": document.CLASS_OF[number], "response": response, "agreement": agreement}
+        for number, (response, agreement) in ((each, readings.response(each)) for each in document.effects())
+    ]
+    return pl.DataFrame(rows)
+
+
+def _influence(found: Sensitivity) -> pl.DataFrame:
+    """A row for each parameter: ours by two tests, beside the document's."""
+    theirs = found.influence_there
+    ours = found.influence.filter(pl.col("row") == "weighted")
+    joint = found.influence_joint.select("factor", pl.col("psi").alias("joint model"))
+    return ours.join(joint, on="factor", maintain_order="left").select(
+        parameter=pl.col("factor").replace_strict(IDS, return_dtype=pl.String),
+        name=pl.col("factor").replace_strict({name: each.name for name, each in PARAMETERS.items()}),
+        ours="psi",
+        **{"joint model": "joint model"},
+        document=pl.col("factor").replace_strict({name: theirs[each] for name, each in IDS.items()}),
+    )
+
+
+def _alone(one: Homogeneous, _: Mapping[str, Claim]) -> Filling:
+    """What happened, control by control; nothing on a source's life of stored responses, which have none over time."""
+    third = len(one.by_congestion) // 3
+    heavy = one.table.filter(pl.col("condition").is_in(one.by_congestion[-third:]))
+    blocks = {
+        "means": heavy.group_by("algorithm", maintain_order=True).agg(pl.col(_SHOWN).mean()),
+        "dendrograms": charts.dendrograms(one.dendrograms),
+        "components": charts.component_scores(one.components, by="algorithm", tell=["condition"], around="group"),
+        # Of condition-response summaries the document has three.
+        **{f"outliers-{least}": charts.outlier_grid(one.outliers, least=least / 100) for least in (0, 10, 30)},
+        "life": one.life(STANDARD) if one.found.runs else None,
+        "explored": charts.explore(one.explored, algorithm="algorithm"),
+    }
+    on_paper = {
+        "dendrograms": blocks["dendrograms"],
+        "scree": charts.scree(one.components),
+        "loadings": charts.component_loadings(one.components),
+        "components": charts.component_scores(one.components, by="algorithm", around="group"),
+        "biplot": charts.component_scores(one.components, by="algorithm", arrows=True),
+        "outliers": blocks["outliers-10"],
+    }
+    return {"third": third}, blocks, on_paper
+
+
+def _half(one: Mixed, _: Mapping[str, Claim]) -> Filling:
+    """Who gains and who pays."""
+    ranked = one.own_ranks.summary.join(one.standard_ranks.summary, on="algorithm", suffix="_standard")
+    (rated, shares), (large, very_fast) = one.shares, one.very_fast
+    blocks = {
+        "fairness": one.fairness.select("algorithm", "ratio", "ahead", "behind", "conditions", "p"),
+        "mean-ranks": ranked.select("algorithm", "rank_mean", "rank_sd", "rank_mean_standard", "rank_sd_standard"),
+        "ranks": charts.rank_scatter(one.own_ranks),
+        "ranks-standard": charts.rank_scatter(one.standard_ranks),
+        "shares": charts.share_bars(shares),
+        "beside-standard": charts.beside_standard(very_fast),
+        "beside-standard-web": charts.beside_standard(one.points(FILES[0])),
+    }
+    on_paper = {name: blocks[name] for name in ("shares", "ranks", "ranks-standard", "beside-standard")}
+    return {"rated": rated, "large": large}, blocks, on_paper
+
+
+def _all(one: Mixture, _: Mapping[str, Claim]) -> Filling:
+    """Who gets what."""
+    ranked = one.ranks.summary.select("algorithm", "rank_mean", "rank_sd", "first")
+    table = ranked.join(one.relative, left_on="algorithm", right_on="control", maintain_order="left")
+    return {}, {"ranks": table}, {}
+
+
+def _window(one: Windows, _: Mapping[str, Claim]) -> Filling:
+    """Gains by window and control."""
+    gains = one.gains.filter(pl.col("file") == LARGE).pivot("window", index="control", values="gain")
+    return {}, {"gains": gains}, {}
+
+
+def _prices(one: Homogeneous, _: Mapping[str, Claim]) -> Filling:
+    return {}, {"means": one.table.group_by("algorithm", maintain_order=True).agg(pl.col(_PRICED).mean())}, {}
+
+
+def _choices(one: Choices, _: Mapping[str, Claim]) -> Filling:
+    return {}, {"verdicts": one.verdicts}, {}
+
+
+def _thresholds(both: tuple[Mixed, Mixed], _: Mapping[str, Claim]) -> Filling:
+    """Ranks of a control's own throughput and of standard TCP's beside it, high threshold left, low one right."""
+    titled = {f"{one.found.name}: {one.found.experiment.base['initial_ssthresh']}": one for one in both}
+    blocks = {
+        "ranks": [charts.rank_scatter(one.own_ranks, title=title) for title, one in titled.items()],
+        "ranks-standard": [charts.rank_scatter(one.standard_ranks, title=title) for title, one in titled.items()],
+    }
+    return {}, blocks, {}
+
+
+def _oscillation(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
+    """The boundary: for each product of flows and alpha, the buffers at which windows oscillate."""
+    import altair as alt
+
+    shown = table.with_columns(
+        label=pl.when(pl.col("swing") > SWINGS).then(pl.lit("oscillates")).otherwise(pl.lit("comes to rest")),
+        queued=pl.col("flows") * pl.col("alpha_packets"),
+    )
+    points = alt.Chart(shown.filter(pl.col("control") == "fast")).mark_point(filled=True, size=60).encode(
+        x=alt.X("queued:Q", title="flows × alpha (packets)").scale(type="log"),
+        y=alt.Y("buffer_packets:Q", title="buffer (packets)").scale(type="log"),
+        color=alt.Color("label:N", title=""),
+        shape=alt.Shape("label:N", title=""),
+        tooltip=["alpha_packets", "flows", "buffer_packets", "swing", "period_s", "loss"],
+    )  # fmt: skip
+    ends = [smallest(table["buffer_packets"]), largest(table["buffer_packets"])]
+    equal = alt.Chart(pl.DataFrame({"queued": ends, "buffer_packets": ends})).mark_line(strokeDash=[4, 3], color="gray")
+    line = equal.encode(x="queued:Q", y="buffer_packets:Q")
+    table_of = table.group_by("control", "alpha_packets", maintain_order=True).agg(
+        settings=pl.len(), oscillates=(pl.col("swing") > SWINGS).sum(), loss=pl.col("loss").mean()
+    )
+    return {}, {"swings": (points + line).properties(width="container", height=320), "by-control": table_of}, {}
+
+
+def _newcomers(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
+    """What newcomers get, by control and setting."""
+    import altair as alt
+
+    ordered = by_control(table)
+    points = alt.Chart(table).mark_tick(thickness=2).encode(
+        x=alt.X("share:Q", title="newcomer's goodput over an equal share"),
+        y=alt.Y("control:N", title="", sort=ordered["control"].to_list()),
+        color=alt.Color("delay:N", title="one-way delay"),
+        tooltip=table.columns,
+    )  # fmt: skip
+    equal = alt.Chart(pl.DataFrame({"share": [1.0]})).mark_rule(strokeDash=[4, 3], color="gray").encode(x="share:Q")
+    names = {**CASES["newcomers"].levels, "settings": ordered["settings"][0], "watched": NEWCOMER_S}
+    blocks = {"shares": (points + equal).properties(width="container", height=220), "by-control": ordered}
+    return names, blocks, {}
+
+
+def _increase(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
+    """Times to a full link by control and threshold, what a loss costs, and what a threshold does under congestion."""
+    import altair as alt
+
+    alone = table.filter(pl.col("load") == "alone")
+    points = alt.Chart(alone).mark_point(filled=True, size=60).encode(
+        x=alt.X("full_s:Q", title="time to a full link (s)").scale(type="log"),
+        y=alt.Y("control:N", title=""),
+        color=alt.Color("initial_ssthresh:N", title="initial threshold"),
+        shape=alt.Shape("delay:N", title="one-way delay"),
+        tooltip=table.columns,
+    )  # fmt: skip
+    unlimited = pl.col("initial_ssthresh") == "unlimited"
+    of_control = alone.group_by("control", maintain_order=True).agg(
+        low_s=pl.col("full_s").filter(~unlimited).mean(),
+        high_s=pl.col("full_s").filter(unlimited).mean(),
+        kept=pl.col("kept").fill_nan(None).median(),
+    )
+    congested = table.filter(pl.col("load") == "congested").pivot(
+        "initial_ssthresh", index=["control", "delay"], values="goodput_bps", aggregate_function="mean"
+    )
+    names = {**CASES["increase"].levels, "rate": RATE, "watched": WATCHED_S["alone"]}
+    full = points.properties(width="container", height=220)
+    return names, {"full": full, "by-control": of_control, "congested": congested}, {}
+
+
+def _costs(costs: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
+    """What it cost, and what all of it would, from the table."""
+    whole = costs.group_by("experiment", maintain_order=True).last()["core_hours"].sum()
+    names = {"hours": whole, "cheapest": min(NANOSECONDS.values()), "dearest": max(NANOSECONDS.values())}
+    formats = {"packet_hops": ".2e", "core_hours": ".1f", "longest_hours": ".2f"}
+    return names, {"costs": Table(costs, formats=formats), "on-cluster": on_cluster(costs)}, {}
+
+
+_FILLINGS: Final[dict[str, Callable[[Any, Mapping[str, Claim]], Filling]]] = {
+    "sensitivity": _sensitivity,
+    "alone": _alone,
+    "half": _half,
+    "all": _all,
+    "window": _window,
+    "prices": _prices,
+    "choices": _choices,
+    "thresholds": _thresholds,
+    "oscillation": _oscillation,
+    "newcomers": _newcomers,
+    "increase": _increase,
+    "costs": _costs,
+}
