@@ -33,6 +33,8 @@ pub struct Calendar {
     far: BinaryHeap<Reverse<Key>>,
     len: usize,
     census: Census,
+    /// Days had too many events: whether these share instants is counted, too.
+    crowded: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +49,9 @@ struct Census {
     events: u32,
     days: u32,
     far: u32,
+    /// Of events that were on the list of a day when it came, how many there were, and at how many instants.
+    listed: u32,
+    instants: u32,
 }
 
 /// How many events make a census.
@@ -71,6 +76,7 @@ impl Default for Calendar {
             far: BinaryHeap::new(),
             len: 0,
             census: Census::default(),
+            crowded: true,
         };
         queue.set_year(SHORT_YEAR);
         queue
@@ -240,6 +246,18 @@ impl Calendar {
             self.far.pop();
             if day <= self.day { self.join_today(key) } else { self.enter(day, key) }
         }
+        if self.crowded {
+            self.count_instants();
+        }
+    }
+
+    /// Counts how many of today's events share an instant: a shorter day would not tell those apart.
+    #[cold]
+    #[inline(never)]
+    fn count_instants(&mut self) {
+        let apart = self.today.windows(2).filter(|pair| pair[0].time != pair[1].time).count();
+        self.census.listed += self.today.len() as u32;
+        self.census.instants += apart as u32 + u32::from(!self.today.is_empty());
     }
 
     /// The next day of the year with events.
@@ -270,13 +288,23 @@ impl Calendar {
         self.free = NOBODY;
     }
 
-    /// Two or three events make a good day, and few should lie beyond the year.
+    /// Two or three events make a good day, and few should lie beyond the year. Events at one instant count as one: else,
+    /// where hosts go in step, days would become shorter and shorter, and nearly all of a long year would be empty.
     #[cold]
     fn adapt(&mut self) {
-        let Census { events, days, far } = std::mem::take(&mut self.census);
-        let per_day = f64::from(events) / f64::from(days.max(1));
+        let Census { events, days, far, listed, instants } = std::mem::take(&mut self.census);
+        let mut per_day = f64::from(events) / f64::from(days.max(1));
         let mut year = self.days.len();
         let mut days_per_second = self.days_per_second;
+        let counted = self.crowded;
+        self.crowded = per_day >= 6.0;
+        if self.crowded && !counted {
+            // The next census tells.
+            return;
+        }
+        if self.crowded {
+            per_day *= f64::from(instants) / f64::from(listed.max(1));
+        }
         if !(1.3..6.0).contains(&per_day) {
             days_per_second *= (per_day / 2.5).clamp(1.0 / 64.0, 64.0);
         }
@@ -314,6 +342,24 @@ impl Calendar {
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[test]
+    fn days_do_not_shrink_for_events_that_share_an_instant() {
+        const GAP_S: f64 = 1e-6;
+        let mut queue = Calendar::default();
+        for step in 0..10 {
+            for entity in 0..400 {
+                queue.push(Key::planned(Time::new(f64::from(step) * GAP_S), entity));
+            }
+        }
+        for _ in 0..400_000 {
+            let key = queue.pop().unwrap();
+            queue.push(Key::planned(key.time + 10.0 * GAP_S, key.entity()));
+        }
+        // A day holds few instants, and few days hold none.
+        assert!((0.1..10.0).contains(&(queue.days_per_second * GAP_S)), "{}", queue.days_per_second);
+        assert!(queue.days.len() <= 4 * SHORT_YEAR, "{}", queue.days.len());
+    }
+
     #[test]
     fn days_adapt_to_events_that_come_a_million_times_faster() {
         let mut queue = Calendar::default();
