@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from figures import FIGURES, GOODPUT_TOLERANCE, RATIOS, Ratio, Series, figures_row, ratio_row, ratios, table
-from peers import Counts, Ns2, Ns3, Peer, PeerError, ScriptedPeer, Tightlink, progress
+from peers import Counts, Ns2, Ns3, Ns3Paths, Peer, PeerError, ScriptedPeer, Tightlink, progress
 from workloads import HERE, WORKLOADS, Workload, read_workload
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 #: Load by others from which on timings are not worth publishing.
 BUSY = 0.5
 #: From the first, every ratio is taken.
-PEERS = "tightlink,ns2,ns2-default,ns3-nix,ns3-global"
+PEERS = "tightlink,ns2,ns2-default,ns3-nix,ns3-global,ns3-paths"
 
 
 def measure(workload: Workload, peers: Sequence[Peer], counts: Counts, options: Any) -> list[Series]:
@@ -138,7 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     venv = HERE.parent / ".venv" / "bin" / "python"
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=", ".join(WORKLOADS))
-    parser.add_argument("--peers", default=PEERS, help=f"default {PEERS}; also ns2-splay")
+    parser.add_argument("--peers", default=PEERS, help=f"default {PEERS}; also ns2-splay, tightlink-2 (two threads)")
     parser.add_argument("--repeats", type=int, default=5, help="rounds (default 5)")
     parser.add_argument("--slow-repeats", type=int, default=1, help="rounds of ns-3 (default 1)")
     parser.add_argument("--everywhere", action="store_true", help="ns-3 on every workload: hours")
@@ -166,11 +166,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         peer.key: peer
         for peer in (
             Tightlink(options.python),
+            Tightlink(options.python, threads=2),
             Ns2("ns2", "ns-2 lean headers", "lean"),
             Ns2("ns2-default", "ns-2 default headers", "default"),
             Ns2("ns2-splay", "ns-2 lean, Splay", "lean", "Splay"),
             Ns3("nix", ("w1", "w2-10", "w2-100", "w3"), prefix, build),
             Ns3("global", ("w1", "w2-100"), prefix, build),
+            Ns3Paths(options.python, prefix, build),
         )
     }
     wanted = options.peers.split(",")
@@ -193,7 +195,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     all_ratios: list[Ratio] = []
     for name in options.workloads or WORKLOADS:
         workload = read_workload(name)
-        peers = [peer for peer in present if options.everywhere or peer.workloads is None or name in peer.workloads]
+        able = [peer for peer in present if peer.takes(workload)]
+        peers = [peer for peer in able if options.everywhere or peer.workloads is None or name in peer.workloads]
         series = measure(workload, peers, counts, options)
         results.append((workload, series))
         all_ratios += ratios(name, series, versions)

@@ -66,6 +66,13 @@ class Peer:
     #: None: all workloads. Else what `--peers` leaves to it unless `--everywhere` is given.
     workloads: tuple[str, ...] | None = None
     slow = False
+    #: Whether it takes networks that are a chain or a dumbbell, and others.
+    chains = True
+    others = False
+
+    def takes(self, workload: Workload) -> bool:
+        """Whether it can run a workload at all."""
+        return self.chains if workload.chain else self.others
 
     def absent(self) -> str | None:
         """Why it cannot run here, or None."""
@@ -80,10 +87,12 @@ class Peer:
 
 
 class Tightlink(Peer):
-    key, label = "tightlink", "Tightlink"
+    others = True
 
-    def __init__(self, python: str) -> None:
-        self.python = python
+    def __init__(self, python: str, threads: int = 1) -> None:
+        self.python, self.threads = python, threads
+        self.key = "tightlink" if threads == 1 else f"tightlink-{threads}"
+        self.label = "Tightlink" if threads == 1 else f"Tightlink, {threads} threads"
 
     def absent(self) -> str | None:
         try:
@@ -94,6 +103,7 @@ class Tightlink(Peer):
 
     def measure(self, workload: Workload, timeout: float) -> Measurement:
         command = [self.python, "-m", "tightlink", "run", str(workload.path), "--json"]
+        command += ["--threads", str(self.threads)]
         with tempfile.TemporaryDirectory() as elsewhere:
             # 3: finished, with a warning.
             output, wall = run_process(command, timeout, fine=(0, 3), cwd=elsewhere)
@@ -156,8 +166,12 @@ class ScriptedPeer(Peer):
     def version(self) -> str:
         raise NotImplementedError
 
+    def settings(self, workload: Workload) -> Settings:
+        """What the script is told of a workload."""
+        return workload.settings
+
     def run(self, workload: Workload, variant: Settings, timeout: float) -> Measurement:
-        command = self.command(workload.settings | variant)
+        command = self.command(self.settings(workload) | variant)
         output, wall = run_process(command, timeout)
         said = json.loads(output.splitlines()[-1])
         return Measurement(
@@ -175,7 +189,7 @@ class ScriptedPeer(Peer):
 
     def count(self, workload: Workload, counts: Counts, timeout: float) -> Counted | None:
         variant = self.count_variant | {"mode": "count"}
-        settings = sorted((workload.settings | variant).items())
+        settings = sorted((self.settings(workload) | variant).items())
         identity = json.dumps([self.version(), self.source.read_text(), settings])
         return counts.look_up(identity, lambda: self.run(workload, variant, timeout))
 
@@ -264,3 +278,42 @@ class Ns3(ScriptedPeer):
         # ns-3 has but one TCP here: NewReno with SACK, for every `recovery`.
         known = {key: value for key, value in settings.items() if key != "recovery"}
         return [str(self.program), *(f"--{key}={value}" for key, value in known.items())]
+
+
+#: Prints what `ns3_paths.cc` reads: the network, the flows and their paths, as Tightlink resolves them.
+_PATHS = """
+import sys
+import tightlink as tl
+resolved = tl.load(sys.argv[1]).resolve()
+tcp = resolved["flows"][0]["transport"]["tcp"]
+windows = [int(tcp[f"{name}_packets"]) for name in ("initial_window", "initial_ssthresh")]
+print("run", resolved["duration_s"], len(resolved["nodes"]), tcp["payload_bytes"], *windows)
+for link in resolved["links"]:
+    print("link", *(link[key] for key in ("from", "to", "rate_bps", "delay_s")), link["queue"]["limit"]["packets"])
+for flow in resolved["flows"]:
+    print("flow", *(flow[key] for key in ("from", "to", "start_s")), flow["traffic"]["bytes"])
+    for key in ("path", "reverse_path"):
+        print("path", *flow[key])
+"""
+
+
+class Ns3Paths(Ns3):
+    """ns-3 over any network, with the paths that Tightlink's flows take."""
+
+    source = HERE / "ns3_paths.cc"
+    modules = ("core", "network", "internet", "applications", "point-to-point", "traffic-control", "stats")
+    chains, others = False, True
+
+    def __init__(self, python: str, prefix: Path, build: Path) -> None:
+        super().__init__("paths", ("w5",), prefix, build)
+        self.python = python
+        self.variant, self.count_variant = {"mode": "time"}, {}
+
+    def settings(self, workload: Workload) -> Settings:
+        text = run_process([self.python, "-c", _PATHS, str(workload.path)], 600)[0]
+        paths = self.build / f"{workload.name}.paths"
+        paths.write_text(text)
+        return {"file": str(paths), "sha256": hashlib.sha256(text.encode()).hexdigest()}
+
+    def command(self, settings: Settings) -> list[str]:
+        return [str(self.program), settings["file"], settings["mode"]]

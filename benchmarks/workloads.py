@@ -1,4 +1,4 @@
-"""Workloads: from a scenario file to the settings that ns2.tcl and ns3.cc share."""
+"""Workloads: from a scenario file to the settings that ns2.tcl and ns3.cc share, or to the paths that ns3_paths.cc reads."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-WORKLOADS = ("w1", "w2-10", "w2-100", "w2-1000", "w3", "w4")
+WORKLOADS = ("w1", "w2-10", "w2-100", "w2-1000", "w3", "w4", "w5", "w6")
 
 Settings = dict[str, str]
 
@@ -37,6 +37,7 @@ class Workload:
     path: Path
     settings: Settings
     wire_per_payload: float  # bytes on the wire for a byte of payload
+    chain: bool = True  # a chain or a dumbbell, which settings can describe
 
     @property
     def duration(self) -> float:
@@ -48,6 +49,10 @@ def read_workload(name: str) -> Workload:
     scenario = tomllib.loads(path.read_text())
     (traffic,) = scenario["traffic"].values()
     tcp = traffic["tcp"]
+    payload = int(number(tcp["payload"]))
+    wire_per_payload = (payload + 40) / payload
+    if any(topology["kind"] == "fat-tree" for topology in scenario.get("topology", {}).values()):
+        return Workload(name, path, {"duration": number(scenario["duration"])}, wire_per_payload, chain=False)
     settings = {"duration": number(scenario["duration"]), "flows": str(traffic.get("flows", 1))}
     start = traffic["start"]
     if isinstance(start, str):
@@ -70,5 +75,4 @@ def read_workload(name: str) -> Workload:
         settings["access_queue"] = number(access["queue"])
     for key in ("rate", "delay", "queue"):
         settings[f"hop_{key}"] = number(hop[key])
-    payload = int(settings["payload"])
-    return Workload(name, path, settings, (payload + 40) / payload)
+    return Workload(name, path, settings, wire_per_payload)

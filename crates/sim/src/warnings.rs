@@ -8,10 +8,35 @@ use crate::tables::Finished;
 use crate::time::Time;
 use crate::windowed::Windowed;
 
-/// Links whose queues have no room for a whole packet of traffic that takes them, not even where they are empty, so
-/// that nothing got through: they are found by what was dropped.
+/// What is to be read of a run of flows.
 #[must_use]
 pub fn of_flows(run: &impl Finished) -> Vec<String> {
+    let mut found = narrow(run);
+    found.extend(unfinished(run));
+    found
+}
+
+/// Open-loop transfers of which so many were not complete that the 99th percentile of all of them is not known.
+fn unfinished(run: &impl Finished) -> impl Iterator<Item = String> {
+    let is_open = |flow: &usize| match run.ends(*flow) {
+        Ends::Tcp { receiver, connection, .. } => receiver.in_order() < connection.packets(),
+        Ends::Udp { .. } => false,
+    };
+    run.scenario().transfers.iter().filter_map(move |group| {
+        let (open, all) = (group.flows().filter(is_open).count(), group.count);
+        (100 * open > all as usize).then(|| {
+            format!(
+                "{open} of {all} transfers of {} were not complete at the end, and are in no mean or percentile: a longer \
+                 duration, or an earlier stop, tells more",
+                group.label
+            )
+        })
+    })
+}
+
+/// Links whose queues have no room for a whole packet of traffic that takes them, not even where they are empty, so
+/// that nothing got through: they are found by what was dropped.
+fn narrow(run: &impl Finished) -> Vec<String> {
     let scenario = run.scenario();
     let mut narrow = Narrow::new(scenario, |link| run.delivered_and_refused(link).1 > 0);
     for (index, flow) in scenario.flows.iter().enumerate() {

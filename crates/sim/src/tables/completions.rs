@@ -3,13 +3,13 @@
 use super::{Finished, Table, mean};
 use crate::hosts::Ends;
 use crate::network::server::Wire;
-use crate::scenario::{FlowSpec, TransfersSpec};
+use crate::scenario::{FlowSpec, Profile, TransfersSpec};
 use crate::transport::connection::Connection;
 
 /// What became of a transfer.
 struct Completion {
     bytes: u64,
-    /// From its start to the last ACK; none: not yet.
+    /// From its start until its last byte arrived; none: it did not.
     took_s: Option<f64>,
     ideal_s: f64,
     packets_retransmitted: u64,
@@ -36,20 +36,22 @@ pub fn completions(run: &impl Finished) -> Vec<(&'static str, Table)> {
 }
 
 fn completion(run: &impl Finished, index: usize) -> Completion {
-    let Ends::Tcp { sender, connection, .. } = run.ends(index) else { unreachable!("transfers are carried by TCP") };
-    let totals = &sender.totals;
+    let Ends::Tcp { sender, receiver, connection } = run.ends(index) else {
+        unreachable!("transfers are carried by TCP")
+    };
     let start_s = run.scenario().flows[index].start_s;
+    let done = receiver.in_order() >= connection.packets();
     Completion {
         bytes: connection.bytes.unwrap_or_default(),
-        took_s: totals.finished.map(|time| time.seconds() - start_s),
+        took_s: done.then(|| receiver.totals.advanced.seconds() - start_s),
         ideal_s: ideal_s(run, index, connection),
-        packets_retransmitted: totals.packets_retransmitted,
-        timeouts: totals.timeouts,
+        packets_retransmitted: sender.totals.packets_retransmitted,
+        timeouts: sender.totals.timeouts,
     }
 }
 
-/// How long a transfer takes whose packets leave back to back into an empty path, from its start to the last ACK: its bytes
-/// at the narrowest link and a round trip. Processors and a handshake come on top.
+/// How long a transfer takes through an empty path if its window holds it whole: a round trip to connect, then its packets
+/// back to back, until the last has arrived. Processors come on top.
 fn ideal_s(run: &impl Finished, flow: usize, connection: &Connection) -> f64 {
     let scenario = run.scenario();
     let wires = |reverse: bool| {
@@ -57,18 +59,27 @@ fn ideal_s(run: &impl Finished, flow: usize, connection: &Connection) -> f64 {
         links.map(|link| Wire::new(&scenario.links[link as usize]))
     };
     let packets = connection.packets();
-    let (full, last) = (connection.size(1), connection.size(packets));
-    // When the packet before the last has left the links so far, and when the last one has arrived behind them.
-    let (mut before_s, mut narrowest_s, mut arrived_s) = (0.0, 0.0f64, 0.0);
+    let (bare, full, last) = (connection.tcp.ack_bytes, connection.size(1), connection.size(packets));
+    // When they leave each link: the third step of the handshake, which ns-2 has not, the first full packet, the one before
+    // the last, which is as far behind it as the narrowest link so far has held it up, and the last. One of these waits
+    // for its predecessor or for its own arrival.
+    let (mut reply_s, mut first_s, mut before_s, mut last_s, mut delay_s) = (0.0, 0.0, 0.0, 0.0, 0.0);
     for wire in wires(false) {
-        let service_s = wire.transmission_s(full);
-        narrowest_s = narrowest_s.max(service_s);
-        let left_s = before_s + service_s + narrowest_s * f64::from(packets - 2);
-        let begins_s = if packets > 1 { left_s.max(arrived_s) } else { arrived_s };
-        arrived_s = begins_s + wire.transmission_s(last) + wire.delay_s;
-        before_s += service_s + wire.delay_s;
+        if connection.profile != Profile::Ns2 {
+            reply_s += delay_s + wire.transmission_s(bare);
+        }
+        let mut ahead_s: f64 = reply_s;
+        if packets > 1 {
+            let service_s = wire.transmission_s(full);
+            first_s = ahead_s.max(first_s + delay_s) + service_s;
+            before_s = (first_s + f64::from(packets - 2) * service_s).max(before_s + delay_s + service_s);
+            ahead_s = before_s;
+        }
+        last_s = ahead_s.max(last_s + delay_s) + wire.transmission_s(last);
+        delay_s = wire.delay_s;
     }
-    arrived_s + wires(true).map(|wire| wire.crossing_s(connection.tcp.ack_bytes)).sum::<f64>()
+    let connecting_s: f64 = wires(false).chain(wires(true)).map(|wire| wire.crossing_s(bare)).sum();
+    connecting_s + last_s + delay_s
 }
 
 fn each(run: &impl Finished, groups: &[TransfersSpec], found: &[Vec<Completion>]) -> Table {

@@ -21,6 +21,8 @@ pub struct ReceiverTotals {
     pub bytes: u64,
     /// Packets that arrived with a congestion mark.
     pub packets_marked: u64,
+    /// When the last packet arrived that continued the sequence.
+    pub advanced: Time,
 }
 
 /// The receiving end.
@@ -129,7 +131,7 @@ impl Receiver {
             self.echo_s = packet.sent().seconds();
         }
         let at_once = self.echo.looks() && self.see_signs(Signs::of(packet));
-        let duplicate = self.take(seq);
+        let duplicate = self.take(seq, now.time);
         // In sequence, nothing missing behind it, not the SYN, and no ACK owed: wait for the next one
         // (RFC 5681 §4.2; ns-2's DelAck sink does the same).
         if let Some(delay_s) = self.delayed_ack_s {
@@ -200,14 +202,15 @@ impl Receiver {
         self.echo.see(signs)
     }
 
-    /// Notes that `seq` arrived. True if it had arrived before.
+    /// Notes that `seq` arrived `now`. True if it had arrived before.
     #[inline]
-    fn take(&mut self, seq: u32) -> bool {
+    fn take(&mut self, seq: u32, now: Time) -> bool {
         if self.highest.is_none_or(|highest| seq > highest) {
             self.highest = Some(seq);
         }
         if seq == self.next {
             self.next += 1;
+            self.totals.advanced = now;
             if let Some(&(left, right)) = self.early.front()
                 && left == self.next
             {
