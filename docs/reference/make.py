@@ -23,6 +23,7 @@ from tightlink.cli import app, default_text
 from tightlink.scenario import PARAMETERS, PROFILES, Scenario
 from tightlink.scenario.congestion import Option, options
 from tightlink.scenario.held_disciplines import HELD
+from tightlink.scenario.transfers import PAIRS
 from tightlink.studies import names as studies
 from tightlink.tables import TABLES
 
@@ -78,6 +79,8 @@ KEYS: Final = {
     "cbr": "Cbr",
     "on-off": "OnOff",
     "video": "Video",
+    "transfers": "Transfers",
+    "size-distribution": "SizeDistribution",
     "users": "Users",
     "place": "Place",
     "interface": "Interface",
@@ -123,6 +126,7 @@ _SECTIONS: Final = {
     "Patience": "patience",
     "Crowd": "crowd",
     "LongLived": "long-lived-transfers",
+    "SizeDistribution": "sizes-of-transfers",
     "DatagramSize": "sizes",
     "Tcp": "tcp",
     "Udp": "udp",
@@ -174,6 +178,19 @@ _FORMS: Final = {
     "order": '`["EF", "AF41"]`',
     "l4s": '`["EF"]`',
     "dscp": '`"EF"`, `"AF41"`, `"CS1"`',
+    "pairs": ", ".join(f'`"{name}"`' for name in PAIRS),
+    "Dumbbell.pairs": "whole number",
+    "ParkingLot.pairs": "whole number",
+    "Chain.pairs": "whole number",
+    "spacing": '`"poisson"`, `"fixed"`',
+    "load": '`0.5`, `"50 %"`',
+    "of": '`"bottleneck"`, `"net.host_link[*]"`',
+    "times": '`["0 s", "10 ms"]`',
+    "size_classes": '`["10 kB", "1 MB"]`',
+    "points": '`[["1 kB", 0.5], ["1 MB", 1]]`',
+    "SizeDistribution.file": '`"sizes.csv"`',
+    "Transfers.from": '`"net.host[*]"`, `["a", "b"]`',
+    "Transfers.to": '`"net.host[*]"`, `["a", "b"]`',
     "LongLived.from": '`"net.direct[0]"`',
     "LongLived.to": '`"net.direct[3]"`',
     "LongLived.interface": '`"fast"`',
@@ -271,7 +288,7 @@ def _forms(value: Mapping[str, Any]) -> Iterable[str]:
 def unit_table(_: str) -> str:
     """Every unit, and how else it may be spelled."""
     rows = []
-    for kind in (units.RATE, units.PACKET_RATE, units.TIME, units.SIZE, units.PACKETS, units.FRACTION, units.BDP):
+    for kind in (units.RATE, units.PACKET_RATE, units.ARRIVAL_RATE, units.TIME, units.SIZE, units.PACKETS, units.FRACTION, units.BDP):
         others: dict[str, list[str]] = {}
         for spelling, canonical in kind.spellings.items():
             if spelling != canonical:

@@ -50,7 +50,7 @@ _PROCESSOR: Final = {
 #: Headers that go first where a terminal is too narrow.
 _DROP: Final = (
     *("jitter", "sent", "one-way delay mean", "queueing delay mean", "queue max", "packets"),
-    *("dropped", "retransmitted"),
+    *("dropped", "retransmitted", "slowdown mean", "p95", "slowdown p95", "completion p50"),
 )
 _LIMITED: Final = "limited by"
 #: Of more links, so many are printed.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.diagnosis.answers import Diagnosis
 from tightlink.diagnosis.traffic import cause_of, longest_wait
-from tightlink.diagnosis.words import percent
+from tightlink.diagnosis.words import percent, times
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,20 +37,20 @@ def of_transfers(run: Run, rows: Sequence[Mapping[str, Any]]) -> list[Diagnosis]
     whole = {row["label"]: row for row in run.completion_times.iter_rows(named=True) if row["size_class"] == "all"}
     found = []
     for row in rows:
-        cause, times = cause_of(links), whole[row["label"]]
-        text = f"{_said(times)}{_spent(row)}. {cause.text[:1].upper()}{cause.text[1:]}. {longest_wait(links)}"
+        cause = cause_of(links)
+        text = f"{_said(whole[row['label']])}{_spent(row)}. {cause.text[:1].upper()}{cause.text[1:]}. {longest_wait(links)}"
         found.append(Diagnosis((row["label"],), (cause,), None, (), text))
     return found
 
 
-def _said(times: Mapping[str, Any]) -> str:
+def _said(row: Mapping[str, Any]) -> str:
     """How many were complete, and how much longer they took than on an empty path."""
-    done = times["transfers"] - times["unfinished"]
-    said = f"{done} of {times['transfers']} transfers were complete at the end"
+    done = row["transfers"] - row["unfinished"]
+    said = f"{done} of {row['transfers']} transfers were complete at the end"
     if not done:
         return said
-    median, p99 = times["slowdown_p50"], times["slowdown_p99"]
-    return f"{said}; they took {median:.3g} times as long as on an empty path in the median, {p99:.3g} times at 99 %"
+    median, p99 = (times(row[f"slowdown_{name}"]) for name in ("p50", "p99"))
+    return f"{said}; they took {median} times as long as on an empty path in the median, {p99} times at 99 %"
 
 
 def _spent(row: Mapping[str, Any]) -> str:

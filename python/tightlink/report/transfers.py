@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+from tightlink.diagnosis.words import times
 from tightlink.plots.labels import grouped, several
 from tightlink.report import charts
 from tightlink.report.blocks import Chart, Section, Table
@@ -18,7 +19,11 @@ if TYPE_CHECKING:
 _MOST_POINTS: Final = 2000
 #: Groups of transfers of similar size of which quantiles are taken, and how many a group holds at least.
 _MOST_GROUPS: Final = 20
-_FEWEST_WITHIN: Final = 20
+_FEWEST_WITHIN: Final = 100
+_SHOWN: Final = (
+    *("size_class", "transfers", "unfinished", "completion_p50_s", "completion_p95_s", "completion_p99_s"),
+    *("slowdown_mean", "slowdown_p50", "slowdown_p95", "slowdown_p99"),
+)
 _QUANTILES: Final = {"median": 0.5, "p95": 0.95, "p99": 0.99}
 
 
@@ -32,8 +37,8 @@ def sections(run: Run) -> list[Section]:
     for label in labels:
         title = "Transfers" if len(labels) == 1 else f"Transfers {label}"
         each = found.filter(found["label"] == label)
-        times = run.completion_times.filter(run.completion_times["label"] == label)
-        made.append(Section(title, _said(times), [*_charts(each), _table(times)]))
+        classes = run.completion_times.filter(run.completion_times["label"] == label)
+        made.append(Section(title, _said(classes), [*_charts(each), _table(classes)]))
     return made
 
 
@@ -46,13 +51,13 @@ def lead(run: Run) -> str | None:
     return f"{counted} and {several(others, 'flow')}" if others > 0 else counted
 
 
-def _said(times: pl.DataFrame) -> str:
-    whole = times.row(0, named=True)
+def _said(classes: pl.DataFrame) -> str:
+    whole = classes.row(0, named=True)
     said = f"{grouped(whole['transfers'] - whole['unfinished'])} of {grouped(whole['transfers'])} transfers were complete"
     if whole["slowdown_p50"] is None:
         return f"{said} at the end."
-    took = f"they took {whole['slowdown_p50']:.3g} times as long as on an empty path in the median"
-    return f"{said} at the end; {took}, and {whole['slowdown_p99']:.3g} times at 99 %."
+    took = f"they took {times(whole['slowdown_p50'])} times as long as on an empty path in the median"
+    return f"{said} at the end; {took}, and {times(whole['slowdown_p99'])} times at 99 %."
 
 
 def _charts(each: pl.DataFrame) -> list[Chart]:
@@ -72,13 +77,13 @@ def _charts(each: pl.DataFrame) -> list[Chart]:
         shown, "size_bytes", "slowdown", curves=curves, curve=None if curves is None else "share", x_scale="log",
         y_scale="log", x_title="size (B)", y_title="slowdown",
     )  # fmt: skip
-    times = each.select(
+    spread = each.select(
         "completion_s", sizes=pl.col("bytes").log10().floor().cast(pl.Int64).map_elements(_decade, return_dtype=pl.String)
     )
-    spread = charts.distribution(times.sort("completion_s"), "completion_s", by="sizes", censored=True, x_scale="log")
+    cdf = charts.distribution(spread.sort("completion_s"), "completion_s", by="sizes", censored=True, x_scale="log")
     return [
         Chart(chart, caption),
-        Chart(spread, "Share of all transfers that were complete after so long, by the power of ten of their size."),
+        Chart(cdf, "Share of all transfers that were complete after so long, by the power of ten of their size."),
     ]
 
 
@@ -109,6 +114,6 @@ def _quantiles(done: pl.DataFrame) -> pl.DataFrame | None:
     return curves if curves["size_bytes"].n_unique() > 1 else None
 
 
-def _table(times: pl.DataFrame) -> Table:
-    shown = times.filter((times["transfers"] > 0) | (times["size_class"] == "all")).drop("label")
+def _table(classes: pl.DataFrame) -> Table:
+    shown = classes.filter((classes["transfers"] > 0) | (classes["size_class"] == "all")).select(_SHOWN)
     return Table(shown, "By size; transfers that were not complete at the end are counted, and in no mean or quantile.")

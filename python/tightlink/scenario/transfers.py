@@ -73,8 +73,8 @@ class Transfers(Table):
     to: Endpoints
     """The nodes that receive; a node never sends to itself."""
     pairs: Annotated[str, choice(*PAIRS)] | None = None
-    """Who sends to whom: any sender to any receiver (random, the default), each sender to a receiver of its own, by
-    chance (permutation), sender i to receiver i (matched), or many senders to one receiver at once (incast)."""
+    """Who sends to whom: any sender to any receiver (random), each sender to a receiver of its own, by chance (permutation),
+    sender i to receiver i (matched), or many senders to one receiver at once (incast) (default random)."""
     together: StrictBool | None = None
     """Whether at each arrival all pairs of a permutation, or all that are matched, start a transfer (default: one of
     them does, by chance)."""
@@ -89,7 +89,7 @@ class Transfers(Table):
     times: Annotated[list[Delay], Field(min_length=1), AfterValidator(_check_times)] | None = None
     """When transfers arrive; instead of ``load`` and ``arrivals``."""
     spacing: Annotated[str, choice("poisson", "fixed")] | None = None
-    """Arrivals at random (poisson, the default), or evenly spaced (fixed)."""
+    """Arrivals at random (poisson), or evenly spaced (fixed) (default poisson)."""
     size: TransferSize
     """Application bytes of each transfer, or { distribution, mean }, or { file } of a CDF."""
     size_classes: Annotated[list[Amount], Field(min_length=1), AfterValidator(_check_classes)] | None = None
