@@ -1,4 +1,4 @@
-"""Workloads: from a scenario file to the settings that ns2.tcl and ns3.cc share, or to the paths that ns3_paths.cc reads."""
+"""Workloads: from a scenario file to the settings that ns2.tcl and ns3.cc share."""
 
 from __future__ import annotations
 

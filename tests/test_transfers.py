@@ -263,7 +263,9 @@ def test_a_bad_file_of_sizes_is_an_error(
         ("flows", 3, "unknown key"),
     ],
 )
-def test_bad_input_is_one_sentence(capsys: pytest.CaptureFixture[str], tmp_path: Path, key: str, value: Any, said: str) -> None:
+def test_bad_input_is_one_sentence(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, key: str, value: Any, said: str
+) -> None:
     if (key, value) == ("load", 90):
         said = "at most 200000 transfers, not about"
     file = tmp_path / "a.toml"
@@ -330,5 +332,5 @@ def test_a_saved_run_has_its_transfers(tmp_path: Path) -> None:
     assert again.completions.equals(run.completions)
     assert again.completion_times.equals(run.completion_times)
     with pytest.raises(tl.TightlinkError, match='its scenario has no traffic of kind "transfers"'):
-        _ = tl.simulate(tl.loads(TREE.split("[traffic")[0] + 'traffic.f = { kind = "bulk", from = "net.host[0]", '
+        _ = tl.simulate(tl.loads(TREE.partition("[traffic")[0] + 'traffic.f = { kind = "bulk", from = "net.host[0]", '
                                  'to = "net.host[1]", bytes = "1 kB" }')).completions  # fmt: skip

@@ -288,7 +288,16 @@ def _forms(value: Mapping[str, Any]) -> Iterable[str]:
 def unit_table(_: str) -> str:
     """Every unit, and how else it may be spelled."""
     rows = []
-    for kind in (units.RATE, units.PACKET_RATE, units.ARRIVAL_RATE, units.TIME, units.SIZE, units.PACKETS, units.FRACTION, units.BDP):
+    for kind in (
+        units.RATE,
+        units.PACKET_RATE,
+        units.ARRIVAL_RATE,
+        units.TIME,
+        units.SIZE,
+        units.PACKETS,
+        units.FRACTION,
+        units.BDP,
+    ):
         others: dict[str, list[str]] = {}
         for spelling, canonical in kind.spellings.items():
             if spelling != canonical:

@@ -201,8 +201,16 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("to", "text", "receiving node"),
         ("bytes", "integer", "application bytes"),
         ("start_s", "number", "when it arrived"),
-        ("completion_s", "number", "from there until its last byte had arrived in order; nothing where it had not at the end"),
-        ("ideal_s", "number", "the same on an empty path: a round trip to connect, then bytes / narrowest rate, one way"),
+        (
+            "completion_s",
+            "number",
+            "from there until its last byte had arrived in order; nothing where it had not at the end",
+        ),
+        (
+            "ideal_s",
+            "number",
+            "the same on an empty path: a round trip to connect, then bytes / narrowest rate, one way",
+        ),
         ("slowdown", "number", "completion / ideal"),
         ("packets_retransmitted", "integer", "packets retransmitted"),
         ("timeouts", "integer", "expiries of the retransmission timer"),

@@ -217,7 +217,10 @@ pub(crate) fn expand(scenario: &mut Value) -> Result<bool, Wrong> {
         let count = flows.len() - first;
         if count == 0 {
             let advice = "take more arrivals, a higher load or more time";
-            return Err(Wrong::Scenario(format!("traffic.{}: no transfer starts before its stop: {advice}", group.label)));
+            return Err(Wrong::Scenario(format!(
+                "traffic.{}: no transfer starts before its stop: {advice}",
+                group.label
+            )));
         }
         if flows.len() > MOST_FLOWS {
             let label = &group.label;

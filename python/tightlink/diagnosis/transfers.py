@@ -1,4 +1,4 @@
-"""The diagnosis of open-loop transfers: how much longer they take than on an empty path, and what their time is spent on."""
+"""The diagnosis of open-loop transfers: how much longer they take than on an empty path, and why."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def of_transfers(run: Run, rows: Sequence[Mapping[str, Any]]) -> list[Diagnosis]
     found = []
     for row in rows:
         cause = cause_of(links)
-        text = f"{_said(whole[row['label']])}{_spent(row)}. {cause.text[:1].upper()}{cause.text[1:]}. {longest_wait(links)}"
+        network = f"{cause.text[:1].upper()}{cause.text[1:]}. {longest_wait(links)}"
+        text = f"{_said(whole[row['label']])}{_spent(row)}. {network}"
         found.append(Diagnosis((row["label"],), (cause,), None, (), text))
     return found
 

@@ -24,7 +24,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 #: Kinds of quantities that a level may be.
-KINDS: Final = (units.RATE, units.PACKET_RATE, units.ARRIVAL_RATE, units.TIME, units.SIZE, units.PACKETS, units.FRACTION, units.BDP)
+KINDS: Final = (
+    units.RATE,
+    units.PACKET_RATE,
+    units.ARRIVAL_RATE,
+    units.TIME,
+    units.SIZE,
+    units.PACKETS,
+    units.FRACTION,
+    units.BDP,
+)
 _RANGE: Final = re.compile(r"\s*([^\"'\[{]+?)\s*\.\.\s*([^\"'\[{]+?)\s*(?::\s*(.+?)\s*)?")
 #: Levels of one range.
 MOST_LEVELS: Final = 100_000

@@ -53,7 +53,9 @@ def lead(run: Run) -> str | None:
 
 def _said(classes: pl.DataFrame) -> str:
     whole = classes.row(0, named=True)
-    said = f"{grouped(whole['transfers'] - whole['unfinished'])} of {grouped(whole['transfers'])} transfers were complete"
+    said = (
+        f"{grouped(whole['transfers'] - whole['unfinished'])} of {grouped(whole['transfers'])} transfers were complete"
+    )
     if whole["slowdown_p50"] is None:
         return f"{said} at the end."
     took = f"they took {times(whole['slowdown_p50'])} times as long as on an empty path in the median"
@@ -78,7 +80,8 @@ def _charts(each: pl.DataFrame) -> list[Chart]:
         y_scale="log", x_title="size (B)", y_title="slowdown",
     )  # fmt: skip
     spread = each.select(
-        "completion_s", sizes=pl.col("bytes").log10().floor().cast(pl.Int64).map_elements(_decade, return_dtype=pl.String)
+        "completion_s",
+        sizes=pl.col("bytes").log10().floor().cast(pl.Int64).map_elements(_decade, return_dtype=pl.String),
     )
     cdf = charts.distribution(spread.sort("completion_s"), "completion_s", by="sizes", censored=True, x_scale="log")
     return [

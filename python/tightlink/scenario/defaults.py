@@ -111,7 +111,8 @@ def _traffic(name: str, flow: Flow | Transfers | Users | Scatter, profile: Profi
 
 def _transfers(name: str, transfers: Transfers, profile: Profile, duration: str) -> dict[str, Any]:
     with below(f"traffic.{name}"):
-        data = {"pairs": PAIRS[0], "size_classes": _SIZE_CLASSES} | transfers.written_out().written()
+        written = transfers.written_out().written()
+    data: dict[str, Any] = {"pairs": PAIRS[0], "size_classes": _SIZE_CLASSES} | written
     if data["pairs"] in LASTING:
         data = {"together": False} | data
     if "times" not in data:

@@ -165,7 +165,9 @@ class Scenario(Table):
 
     def written_out(self) -> Self:
         """The same scenario with what it reads from other files written out."""
-        reading = [("topology", name, topology) for name, topology in self.topology.items()]
+        reading: list[tuple[str, str, AnyTopology | Transfers]] = [
+            ("topology", name, topology) for name, topology in self.topology.items()
+        ]
         reading += [("traffic", name, each) for name, each in self.traffic.items() if isinstance(each, Transfers)]
         tables: dict[str, dict[str, Any]] = {}
         for key, name, table in reading:

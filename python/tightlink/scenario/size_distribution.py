@@ -121,7 +121,7 @@ class SizeDistribution(Table):
         return total
 
 
-def _read(path: Path, written: str) -> list[tuple[str, float]]:
+def _read(path: Path, written: str) -> list[tuple[str, float | str]]:
     """The points in a file."""
 
     def fail(expected: str, *, statement: bool = False) -> ScenarioError:
@@ -134,22 +134,27 @@ def _read(path: Path, written: str) -> list[tuple[str, float]]:
     except (OSError, UnicodeDecodeError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or "not UTF-8 text").lower()
         raise fail(f"a file that can be read: {reason}") from None
-    points: list[tuple[str, float]] = []
+    points: list[tuple[str, float | str]] = []
     for number, row in enumerate(csv.reader(text.splitlines()), 1):
         cells = [cell.strip() for cell in row]
         if not any(cells) or cells[0].startswith("#"):
             continue
-        try:
-            size, share = Exact(cells[0]), float(cells[1])
-            if len(cells) != _PAIR or size.denominator != 1 or not 0 <= share <= 1:
-                raise ValueError
-        except (ValueError, IndexError, ZeroDivisionError):
-            # The first line may say what the columns are.
-            if not points and cells == ["bytes", "cumulative_share"]:
-                continue
+        point = _point(cells)
+        if point is not None:
+            points.append(point)
+        # The first line may say what the columns are.
+        elif points or cells != ["bytes", "cumulative_share"]:
             found = ",".join(row)
-            raise fail(f"a whole number of bytes and a share from 0 to 1, not {found!r} in line {number}") from None
-        points.append((f"{int(size)} B", share))
+            raise fail(f"a whole number of bytes and a share from 0 to 1, not {found!r} in line {number}")
     if not points:
         raise fail("lines such as 1000,0.5 of bytes and cumulative share, of which there is none")
     return points
+
+
+def _point(cells: list[str]) -> tuple[str, float] | None:
+    """A line of the file as a point; nothing where it is none."""
+    try:
+        size, share = map(Exact, cells)
+    except (ValueError, ZeroDivisionError):
+        return None
+    return (f"{int(size)} B", float(share)) if size.denominator == 1 and 0 <= share <= 1 else None

@@ -7,6 +7,7 @@ Example:
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, Discriminator, Field, StrictBool, Tag, model_validator
@@ -30,7 +31,7 @@ LASTING: Final = ("permutation", "matched")
 
 
 def _check_rising(times: list[str], what: str) -> list[str]:
-    for place, (before, after) in enumerate(zip(times, times[1:], strict=False), 1):
+    for place, (before, after) in enumerate(pairwise(times), 1):
         if units.parse(before, units.TIME, units.SIZE)[1].exact > units.parse(after, units.TIME, units.SIZE)[1].exact:
             raise wrong(f"{what}: {after} comes after {before}", key=None, value=times[place])
     return times
@@ -73,8 +74,9 @@ class Transfers(Table):
     to: Endpoints
     """The nodes that receive; a node never sends to itself."""
     pairs: Annotated[str, choice(*PAIRS)] | None = None
-    """Who sends to whom: any sender to any receiver (random), each sender to a receiver of its own, by chance (permutation),
-    sender i to receiver i (matched), or many senders to one receiver at once (incast) (default random)."""
+    """Who sends to whom: any sender to any receiver (random), each sender to a receiver of its own, by chance
+    (permutation), sender i to receiver i (matched), or many senders to one receiver at once (incast)
+    (default random)."""
     together: StrictBool | None = None
     """Whether at each arrival all pairs of a permutation, or all that are matched, start a transfer (default: one of
     them does, by chance)."""

@@ -90,9 +90,7 @@ def _times(key: str, transfers: Transfers, duration: float) -> tuple[float, floa
         return 0.0, duration
     start, stop = units.time(given(transfers.start)), units.time(given(transfers.stop))
     if stop > duration:
-        raise ScenarioError(
-            f"a time not after the duration, which is {limit}", key=f"{key}.stop", value=transfers.stop
-        )
+        raise ScenarioError(f"a time not after the duration, which is {limit}", key=f"{key}.stop", value=transfers.stop)
     if start >= stop:
         message = f"a time before the stop, which is {transfers.stop}"
         raise ScenarioError(message, key=f"{key}.start", value=transfers.start)

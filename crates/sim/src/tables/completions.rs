@@ -130,7 +130,8 @@ fn by_class(groups: &[TransfersSpec], found: &[Vec<Completion>]) -> Table {
     table.text("size_class", rows.iter().map(|row| row.1.to_owned()));
     table.integer("transfers", rows.iter().map(|row| row.2.len() as u64));
     table.integer("unfinished", rows.iter().map(|row| (row.2.len() - complete(row)) as u64));
-    for (names, values) in [(COMPLETION, statistics(|each| each.took_s)), (SLOWDOWN, statistics(Completion::slowdown))] {
+    for (names, values) in [(COMPLETION, statistics(|each| each.took_s)), (SLOWDOWN, statistics(Completion::slowdown))]
+    {
         for (place, name) in names.into_iter().enumerate() {
             table.float(name, values.iter().map(|row| row[place]));
         }
