@@ -53,11 +53,11 @@ TEXTS = [
     ("duration = '1 s'\nlink = 3", "link = 3: expected a table"),
     (
         "duration = '1 s'\ntraffic.t = 3",
-        "traffic.t = 3: expected a table with a kind (bulk, saturate, cbr, on-off, video, users, scatter)",
+        "traffic.t = 3: expected a table with a kind (bulk, saturate, cbr, on-off, video, transfers, users, scatter)",
     ),
     (
         "duration = '1 s'\ntraffic.t.from = 'x'",
-        "traffic.t.kind: expected a kind, one of bulk, saturate, cbr, on-off, video, users, scatter",
+        "traffic.t.kind: expected a kind, one of bulk, saturate, cbr, on-off, video, transfers, users, scatter",
     ),
     (
         "duration = '1 s'\ntopology.t.kind = 'dumbell'",

@@ -20,6 +20,7 @@ _TYPES = {"text": pl.String, "integer": pl.Int64, "number": pl.Float64}
 
 _FLOWS = ["flows", "links", "nodes", "series", "packets"]
 _USERS = ["links", "users", "user_paths", "transfers", "long_lived"]
+_TRANSFERS = ["completions", "completion_times"]
 _OF_CAPTURES = ["connections", "interfaces", "protocols", "packet_sizes", "findings"]
 _OF_LINKS_IN_REAL_TIME = ["deliveries"]
 
@@ -52,7 +53,13 @@ def test_tables_have_the_columns_that_are_promised(run: tl.Run, run_with_users: 
     traffic.calls = { kind = "scatter", at = ["a", "b"], rate = "100 packets/s" }
     """)
     _promised(tl.simulate(scattered), ["links", "scatter"])
-    assert set(TABLES) == {*_FLOWS, *_USERS, "scatter", *_OF_CAPTURES, *_OF_LINKS_IN_REAL_TIME}
+    transfers = tl.loads("""\
+    duration = "2 s"
+    link.wire = { ends = ["a", "b"], rate = "50 Mbit/s", delay = "2 ms" }
+    traffic.web = { kind = "transfers", from = "a", to = "b", times = ["0 s"], size = "10 kB" }
+    """)
+    _promised(tl.simulate(transfers), ["flows", "links", "nodes", *_TRANSFERS])
+    assert set(TABLES) == {*_FLOWS, *_USERS, *_TRANSFERS, "scatter", *_OF_CAPTURES, *_OF_LINKS_IN_REAL_TIME}
 
 
 def test_tables_without_rows_have_their_types(run_with_users: tl.Run) -> None:
