@@ -61,6 +61,26 @@ def test_every_combination_of_sliders_is_what_python_resolves() -> None:
         assert made(document, positions) == wanted, changes
 
 
+def test_sliders_over_open_loop_transfers_draw_what_python_draws() -> None:
+    scenario = tl.loads("""
+    duration = "1 s"
+    topology.net = { kind = "dumbbell", pairs = 4, bottleneck = { rate = "10 Mbit/s", delay = "5 ms" }, access = { rate = "1 Gbit/s", delay = "1 ms" } }
+    traffic.web = { kind = "transfers", from = "net.left[*]", to = "net.right[*]", load = 0.5, of = "net.bottleneck", size = { distribution = "pareto", mean = "20 kB" } }
+    """)
+    sliders = sets(
+        scenario,
+        "traffic.web.load=0.2,0.8",
+        "topology.net.bottleneck.rate=5 Mbit/s,20 Mbit/s",
+        "traffic.web.size.shape=1.2,2",
+    )
+    document = json.loads(json.dumps(Document(scenario, sliders).to_dict()))
+    for positions in itertools.product(*(range(len(slider.values)) for slider in sliders)):
+        changes = {slider.key: slider.values[place] for slider, place in zip(sliders, positions, strict=True)}
+        wanted = json.loads(json.dumps(scenario.set_all(changes).resolve()))
+        assert wanted["flows"]
+        assert made(document, positions) == wanted
+
+
 def test_sliders_that_depend_on_each_other_are_told_together() -> None:
     scenario = tl.loads(CHAIN)
     sliders = sets(scenario, "traffic.file.tcp.window=64 KiB,128 KiB", "traffic.file.tcp.payload=500 B,1000 B")
