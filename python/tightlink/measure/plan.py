@@ -114,10 +114,11 @@ class _Way:
 
 def _planned(scenario: Scenario, wanted: str | None) -> Plan:
     resolved = scenario.resolve()
-    for kind in ("users", "scatter"):
-        if resolved[kind]:
+    for kind in ("users", "scatter", "transfers"):
+        if resolved.get(kind):
             name = next(name for name, each in scenario.traffic.items() if each.kind == kind)
-            raise _refused(f'traffic of kind "{kind}" has no flows that hosts could send', key=f"traffic.{name}")
+            what = "is simulated only" if kind == "transfers" else "has no flows that hosts could send"
+            raise _refused(f'traffic of kind "{kind}" {what}', key=f"traffic.{name}")
     network = Network(scenario.explicit())
     ways = list(_ways(resolved["flows"], network))
     base = _wanted(network, wanted, ways) if wanted is not None else _slowest(network, ways)
