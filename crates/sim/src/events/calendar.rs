@@ -56,8 +56,8 @@ struct Census {
 
 /// How many events make a census.
 const CENSUS: u32 = 1 << 14;
-/// By what factor days become shorter or longer at most.
-const SHORTER: f64 = 64.0;
+/// Times that differ by less, relatively, are one instant: a thousand roundings.
+const ROUNDED: f64 = 1000.0 * f64::EPSILON;
 /// Places that an event which joins today moves at most.
 const STEPS: usize = 64;
 /// Days of a year, at first and at most.
@@ -258,8 +258,8 @@ impl Calendar {
     #[cold]
     #[inline(never)]
     fn count_instants(&mut self) {
-        let least_s = 1.0 / (SHORTER * self.days_per_second);
-        let apart = self.today.windows(2).filter(|pair| pair[0].time.since(pair[1].time) > least_s).count();
+        let differ = |later: Time, time: Time| later.since(time) > ROUNDED * later.seconds();
+        let apart = self.today.windows(2).filter(|pair| differ(pair[0].time, pair[1].time)).count();
         self.census.listed += self.today.len() as u32;
         self.census.instants += apart as u32 + u32::from(!self.today.is_empty());
     }
@@ -310,7 +310,7 @@ impl Calendar {
             per_day *= f64::from(instants) / f64::from(listed.max(1));
         }
         if !(1.3..6.0).contains(&per_day) {
-            days_per_second *= (per_day / 2.5).clamp(1.0 / SHORTER, SHORTER);
+            days_per_second *= (per_day / 2.5).clamp(1.0 / 64.0, 64.0);
         }
         if far > events / 16 && year < LONG_YEAR {
             year *= 4;
