@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tightlink.scenario.model import Scenario
     from tightlink.scenario.network import Network
     from tightlink.scenario.traffic import Flow
+    from tightlink.scenario.transfers import Transfers
 
 
 def first_users(scenario: Scenario) -> str | None:
@@ -68,7 +69,7 @@ def check_trace(scenario: Scenario) -> None:
         raise ScenarioError(message, key=f"traffic.{first}", file=scenario.file, statement=True)
 
 
-def _check_controls(key: str, traffic: Flow | Users | Scatter, beside: str) -> None:
+def _check_controls(key: str, traffic: Flow | Transfers | Users | Scatter, beside: str) -> None:
     controls = (traffic.controls or {}) if isinstance(traffic, Users) else {}
     written = {f"controls.{kind}": entry.congestion for kind, entry in controls.items()}
     tcp = getattr(traffic, "tcp", None)
