@@ -10,6 +10,7 @@ import tightlink as tl
 from browser import Page, browser
 from programs import needs_browser, needs_engine_for_browsers
 from tightlink import report
+from tightlink.cli import main
 from tightlink.laboratory.embedded import Offer
 from tightlink.report import run_report
 from tightlink.report.sweep import write_sweep
@@ -51,6 +52,21 @@ def test_a_run_opens_in_the_lab(chromium: Page, one_flow: str, tmp_path: Path) -
     assert chromium.run(f"{LAB}.querySelectorAll('canvas').length") >= 4
     # The charts of the report are there as well.
     chromium.wait("document.querySelectorAll('.vega-embed').length > 0")
+
+
+@needs_browser
+@needs_engine_for_browsers
+def test_both_sides_of_a_comparison_open_in_the_lab(chromium: Page, one_flow: str, tmp_path: Path) -> None:
+    runs = [
+        tl.simulate(tl.loads(one_flow).set("link.bottleneck.queue", queue)) for queue in ("5 packets", "40 packets")
+    ]
+    for name, run in zip(("before", "after"), runs, strict=True):
+        run.save(tmp_path / name)
+    both = [str(tmp_path / "before"), str(tmp_path / "after")]
+    assert main(["compare", *both, "-o", str(tmp_path / "compared"), "--with-lab"]) == 0
+    for place, run in enumerate(runs):
+        assert opened(chromium, tmp_path / "compared" / "report.html", place) == run.manifest["digest"]
+    assert main(["compare", *both, "--with-lab"]) == 2
 
 
 @needs_browser

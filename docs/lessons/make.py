@@ -58,6 +58,11 @@ LESSONS: Final = {
         "link.wan.rate=5 Mbit/s,10 Mbit/s,20 Mbit/s,100 Mbit/s",
         "traffic.stream.rate=1 Mbit/s,2 Mbit/s,4 Mbit/s,6 Mbit/s,8 Mbit/s",
     ]),
+    "l4s": ("Low delay without losses: L4S beside CUBIC", [
+        "link.bottleneck.queue.kind=drop-tail,codel,fq-codel,dualpi2", f"link.bottleneck.queue.limit={PACKETS}",
+        "link.bottleneck.rate=10 Mbit/s,20 Mbit/s,40 Mbit/s,100 Mbit/s",
+        "link.bottleneck.delay=2 ms,5 ms,10 ms,20 ms,40 ms", "traffic.prague.tcp.congestion=prague,dctcp,cubic,reno",
+    ]),
 }  # fmt: skip
 
 

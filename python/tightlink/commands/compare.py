@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from cyclopts import Parameter
 
 from tightlink.commands.analyze_output import Json, draw, plain
+from tightlink.commands.options import WithLab  # noqa: TC001  # cyclopts evaluates it
 from tightlink.console import print_json, print_text
-from tightlink.errors import ScenarioError
+from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.files import check_empty
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from tightlink.analysis.comparison import Comparison
     from tightlink.commands.analyze_output import Panel
+    from tightlink.laboratory.embedded import Offer
 
 #: A limit that took less of the time on both sides is not printed.
 _LEAST_SHARE: Final = 0.05
@@ -36,6 +38,7 @@ def compare(
     pair: Annotated[list[str] | None, Parameter(negative="")] = None,
     json_: Json = False,
     output: Folder = None,
+    with_lab: WithLab = False,
 ) -> int:
     """Compare the second of two runs with the first, or two sweeps or studies: −16 % means that the second has less.
 
@@ -58,6 +61,8 @@ def compare(
     from tightlink.analysis.comparison import compare as put_together
     from tightlink.console import warned
 
+    if with_lab and output is None:
+        raise TightlinkError("--with-lab is for the report: add -o DIR, a new folder for it")
     if output is not None:
         check_empty(output)
     columns = None if by is None else by.split(",")
@@ -67,7 +72,7 @@ def compare(
     else:
         _print(found)
     if output is not None:
-        _write(found, output, (str(first), str(second)))
+        _write(found, output, (str(first), str(second)), with_lab=with_lab)
     return warned(found.warnings)
 
 
@@ -117,6 +122,18 @@ def _print(found: Comparison) -> None:
     print_text("\n".join(lines), end="\n" if lines else "")
 
 
+def _offers(names: tuple[str, str]) -> list[Offer]:
+    """What the report opens in the lab: of the two, what was simulated."""
+    from tightlink.laboratory.embedded import Offer
+    from tightlink.run import SIMULATION, open_run
+
+    runs = [(name, open_run(name)) for name in names if (Path(name) / "manifest.json").exists()]
+    offers = [Offer(Path(name).resolve().name, run.scenario) for name, run in runs if run.source == SIMULATION]
+    if not offers:
+        raise TightlinkError("--with-lab is for runs that were simulated, and neither of the two is one")
+    return offers
+
+
 def _main(rows: pl.DataFrame, *, every: bool) -> pl.DataFrame:
     """The rows that are printed; with ``every`` all, if none of them is usual."""
     import polars as pl
@@ -153,13 +170,14 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names[:_MOST_NAMES]) + more
 
 
-def _write(found: Comparison, output: Path, names: tuple[str, str]) -> None:
+def _write(found: Comparison, output: Path, names: tuple[str, str], *, with_lab: bool) -> None:
     from tightlink import plots
     from tightlink.analysis.comparison_words import main_agreements
     from tightlink.checksums import write_table
     from tightlink.console import say
     from tightlink.report.side_by_side import write_comparison
 
+    offers = _offers(names) if with_lab else ()
     figures = output / "figures"
     figures.mkdir(parents=True)
     write_table(output / "comparison.parquet", found.values)
@@ -176,4 +194,4 @@ def _write(found: Comparison, output: Path, names: tuple[str, str]) -> None:
             f"{entity}: {metric}": [partial(plots.compared_series, found, entity, metric)]
             for entity, metric in series.iter_rows()
         })  # fmt: skip
-    say(f"wrote {write_comparison(found, output, names)}")
+    say(f"wrote {write_comparison(found, output, names, laboratories=offers)}")

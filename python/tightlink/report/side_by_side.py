@@ -17,10 +17,12 @@ from tightlink.report.page import write
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Sequence
 
     import polars as pl
 
     from tightlink.analysis.comparison import Comparison
+    from tightlink.laboratory.embedded import Offer
     from tightlink.report.blocks import Block
 
 _MOST_ROWS: Final = 500
@@ -31,13 +33,20 @@ _HIGH: Final = 190
 _WORDS: Final = {"flows": "Flows", "links": "Links", "nodes": "Nodes", "series": "Series", RUNS_TABLE: "Runs"}
 
 
-def write_comparison(found: Comparison, folder: str | os.PathLike[str], names: tuple[str, str]) -> Path:
+def write_comparison(
+    found: Comparison,
+    folder: str | os.PathLike[str],
+    names: tuple[str, str],
+    *,
+    laboratories: Sequence[Offer] = (),
+) -> Path:
     """Write ``report.html`` of a comparison into a folder.
 
     Args:
         found: What was compared.
         folder: Where to.
         names: What the two are called, such as their folders.
+        laboratories: What can be opened in the lab.
     """
     import polars as pl
 
@@ -61,6 +70,7 @@ def write_comparison(found: Comparison, folder: str | os.PathLike[str], names: t
         sections=[part for part in parts if part is not None],
         figures=place / "figures" if (place / "figures").is_dir() else (),
         warnings=found.warnings,
+        laboratories=laboratories,
     )
 
 
