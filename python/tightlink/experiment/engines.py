@@ -10,6 +10,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 Performed: TypeAlias = "tuple[Work, object]"
 #: What work may take to end when it is told to, in seconds; its threads end with this process.
 _ENDS_S: Final = 15.0
+#: Seconds after which a signal is noticed that came just before a wait.
+_NOTICES_S: Final = 0.5
 
 
 class Engine(Protocol):
@@ -120,7 +123,7 @@ class Threads:
                         threads[-1].start()
                 if not self._under_way:
                     return
-                done = finished.get()
+                done = _next(finished)
                 if isinstance(done, BaseException):
                     raise done
                 self._under_way -= 1
@@ -131,6 +134,13 @@ class Threads:
 
     def close(self) -> None:
         """See `Engine`."""
+
+
+def _next(finished: queue.SimpleQueue[Performed | BaseException]) -> Performed | BaseException:
+    """What is finished next. Ctrl-C that comes as the wait begins is noticed when it has lasted a moment."""
+    while True:
+        with suppress(queue.Empty):
+            return finished.get(timeout=_NOTICES_S)
 
 
 class StoppedError(Exception):
