@@ -5,8 +5,11 @@
 
 use crate::congestion::Controls;
 use crate::delays::Delays;
-use crate::hosts::{Ends, Hosts};
+use crate::events::Key;
+use crate::hosts::{Ends, Hosts, SAMPLER};
 use crate::network::flow_delays::FlowDelays;
+use crate::network::link::Link;
+use crate::network::managed::Surroundings;
 use crate::probe::series::Series;
 use crate::scenario::Scenario;
 use crate::time::Time;
@@ -129,8 +132,23 @@ impl Samples {
         self.moments.due(self.flows.get(flow as usize)?.taken[end as usize], now)
     }
 
+    /// Takes the samples of a link that precede what happens to it at `now`; `whole` adds what it does not know of itself.
+    pub fn link_before<S: Surroundings>(
+        &mut self,
+        (index, link): (u32, &mut Link),
+        now: Time,
+        around: &mut S,
+        whole: impl Fn(LinkSample) -> LinkSample,
+    ) {
+        while let Some(at) = self.due(index, now) {
+            let key = Key::planned(at, SAMPLER);
+            link.decide_until(key, around);
+            self.link(index, whole(link.sample(key)));
+        }
+    }
+
     /// Takes a sample of a link.
-    pub fn link(&mut self, link: u32, sample: LinkSample) {
+    fn link(&mut self, link: u32, sample: LinkSample) {
         let LinkSample { waiting, busy_s, dropped, backlog_s } = sample;
         let last = &mut self.links[link as usize];
         let (busy_before_s, dropped_before) = (last.busy_s, last.dropped);

@@ -121,9 +121,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
             // Of the first it was asked just now, when it was evaluated.
             self.hand_over(!self.late.is_empty(), &mut interrupted)?;
         }
-        if P::TAKES_SAMPLES {
-            self.sample_rest(self.end);
-        }
+        self.sample_rest(self.end);
         self.fabric.finish();
         self.reached = self.end;
         Ok(())
@@ -174,22 +172,18 @@ impl<'a, P: Probe> Simulation<'a, P> {
     /// A packet arrives at its host; it and its key are in words.
     #[inline(always)]
     fn arrive(&mut self, words: (u64, u64, u64), (time, caused_at, rank): (f64, f64, u64)) {
-        if P::TAKES_SAMPLES {
-            let packet = Packet::from_words(words);
-            let end = if packet.is_reverse() { End::Sender } else { End::Receiver };
-            self.sample_before(packet.flow(), end, Time::new(time));
-        }
+        let packet = Packet::from_words(words);
+        let end = if packet.is_reverse() { End::Sender } else { End::Receiver };
+        self.sample_before(packet.flow(), end, Time::new(time));
         self.hosts.arrive(&mut self.fabric, words.0, words.1, words.2, rank, time, caused_at);
     }
 
     /// The event of a timer of a host.
     #[inline]
     fn timer(&mut self, key: Key) {
-        if P::TAKES_SAMPLES {
-            let flow = (key.entity() - self.hosts.entities().first_timer) / TIMERS;
-            self.sample_before(flow, End::Sender, key.time);
-            self.sample_before(flow, End::Receiver, key.time);
-        }
+        let flow = (key.entity() - self.hosts.entities().first_timer) / TIMERS;
+        self.sample_before(flow, End::Sender, key.time);
+        self.sample_before(flow, End::Receiver, key.time);
         self.hosts.timer(&mut self.fabric, key);
     }
 
@@ -220,9 +214,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
     /// It is the turn of a source that was pushed back.
     fn source(&mut self, now: Key) {
         let flow = now.entity() - self.hosts.entities().first_source;
-        if P::TAKES_SAMPLES {
-            self.sample_before(flow, End::Sender, now.time);
-        }
+        self.sample_before(flow, End::Sender, now.time);
         self.fabric.begin_turn(flow);
         self.hosts.resume(&mut self.fabric, flow, now);
         self.fabric.end_turn(flow, now);
@@ -235,9 +227,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
         } else if now.entity() == events::look(self.hosts.entities().first_link) {
             self.fabric.look(now);
         } else {
-            if P::TAKES_SAMPLES {
-                self.sample_before((now.entity() - 1) / 2, End::Sender, now.time);
-            }
+            self.sample_before((now.entity() - 1) / 2, End::Sender, now.time);
             self.hosts.start_or_stop(&mut self.fabric, now);
         }
     }

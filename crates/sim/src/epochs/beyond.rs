@@ -67,7 +67,7 @@ impl Surroundings for Beyond<'_> {
     }
 
     #[inline]
-    fn goes_on_line(&mut self, packet: &Packet, at: Key, server: &Server) {
+    fn enters_line(&mut self, packet: &Packet, at: Key, server: &Server) {
         if packet.ends_round()
             && let Some(flows) = &mut self.flows
         {

@@ -16,7 +16,6 @@ use super::users::outlet::{Calendar, Due, Next, Router};
 use super::users::site::{Shared, Site};
 use super::wheel::Wheel;
 use crate::events::Key;
-use crate::hosts::SAMPLER;
 use crate::network::link::Link;
 use crate::network::managed::Surroundings;
 use crate::network::queue::Refusal;
@@ -242,11 +241,11 @@ impl Region {
             let Arrival { packet, .. } = arrivals[place as usize];
             let now = arrivals[place as usize].key();
             if let Some(samples) = &mut self.samples {
-                sample(index, link, samples, now.time, &mut beyond);
+                samples.link_before((index, link), now.time, &mut beyond, |sample| sample);
             }
             match link.server.offer(now, packet.size(), packet.is_capable()) {
                 Ok(service) => {
-                    beyond.goes_on_line(&packet, now, &link.server);
+                    beyond.enters_line(&packet, now, &link.server);
                     let (packet, passage) = link.pass(packet, &service);
                     beyond.served(link, packet, passage, &service);
                 }
@@ -257,7 +256,7 @@ impl Region {
         arrivals.clear();
         if let Some(samples) = &mut self.samples {
             // Decisions follow that come later than these.
-            sample(index, link, samples, clock.end(epoch), &mut beyond);
+            samples.link_before((index, link), clock.end(epoch), &mut beyond, |sample| sample);
         }
         if link.managed.is_some() {
             let until = clock.end(epoch).min(self.end);
@@ -444,16 +443,6 @@ impl Region {
 #[inline]
 fn next<'a>(paths: Option<&'a FlowPaths>, routes: &'a Routes, node: u32) -> Next<'a> {
     Next { by_destination: routes.from_node(node), by_position: paths.map_or(&[], FlowPaths::stops) }
-}
-
-/// Takes the samples of a link that precede what happens at `now`.
-fn sample(index: u32, link: &mut Link, samples: &mut Samples, now: Time, beyond: &mut Beyond<'_>) {
-    while let Some(at) = samples.due(index, now) {
-        let key = Key::planned(at, SAMPLER);
-        link.decide_until(key, beyond);
-        let sample = link.sample(key);
-        samples.link(index, sample);
-    }
 }
 
 /// A link that kept nothing may keep packets now.

@@ -43,7 +43,7 @@ impl<P: Probe> Surroundings for Around<'_, P> {
         lose(packet, self.paths, self.sacks, self.dropped);
     }
 
-    fn goes_on_line(&mut self, packet: &Packet, at: Key, server: &Server) {
+    fn enters_line(&mut self, packet: &Packet, at: Key, server: &Server) {
         self.probe.dequeued(at, self.index, Seen::new(packet, self.paths));
         if packet.ends_round() {
             self.saturation.pass(*packet, at.time, || server.busy_until(at.time));
@@ -78,9 +78,7 @@ impl<P: Probe> Fabric<P> {
     #[inline]
     pub fn catch_up(&mut self, index: u32, now: Key) {
         if self.links.get(index as usize).is_some_and(|link| link.managed.is_some()) {
-            if P::TAKES_SAMPLES {
-                self.sample_before(index, now.time);
-            }
+            self.sample_before(index, now.time);
             let (link, mut around) = self.around(index);
             link.decide_until(now, &mut around);
         }

@@ -160,9 +160,7 @@ impl<P: Probe> Fabric<P> {
         loop {
             // Made anew for each who needs it, so that the words stay in registers.
             let now = || Key::from_words((time, caused_at, rank));
-            if P::TAKES_SAMPLES {
-                self.sample_before(index, Time::new(time));
-            }
+            self.sample_before(index, Time::new(time));
             let Some(link) = self.links.get_mut(index as usize) else {
                 return self.offer_beyond_links(index, packet, now());
             };

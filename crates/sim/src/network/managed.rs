@@ -29,7 +29,7 @@ pub trait Surroundings {
     fn loses(&mut self, packet: &Packet, at: Key, refusal: Refusal, had_waited: bool);
 
     /// A packet goes on the line, whose server this is.
-    fn goes_on_line(&mut self, packet: &Packet, at: Key, server: &Server);
+    fn enters_line(&mut self, packet: &Packet, at: Key, server: &Server);
 
     /// A packet was served by the link.
     fn served(&mut self, link: &mut Link, packet: Packet, passage: Passage, service: &Service);
@@ -210,7 +210,7 @@ impl Managed {
         self.discard(lost, at, around);
         let Some(Waiting { packet, since_s, marked, .. }) = next else { return };
         let service = Service { marked, ..link.server.transmit(at, packet.size()) };
-        around.goes_on_line(&packet, at, &link.server);
+        around.enters_line(&packet, at, &link.server);
         self.on_line_bytes = u64::from(packet.size());
         self.delivery = service.delivery;
         self.bytes -= self.on_line_bytes;

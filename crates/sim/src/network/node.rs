@@ -301,9 +301,7 @@ impl<P: Probe> Fabric<P> {
     fn room(&mut self, stop: u32, size: u32, now: Key) -> Room {
         let takes = match self.place(stop) {
             Place::Link => {
-                if P::TAKES_SAMPLES {
-                    self.sample_before(stop, now.time);
-                }
+                self.sample_before(stop, now.time);
                 self.catch_up(stop, now);
                 return self.links[stop as usize].next_room(size, now).map_or(Room::Now, Room::At);
             }

@@ -1,19 +1,19 @@
 //! A link and its queue, seen as one: its packets wait in the server, in a gate or in a managed queue.
 
 use crate::delays::Summary;
-use crate::events::Key;
-use crate::hosts::SAMPLER;
 use crate::network::fabric::Fabric;
 use crate::network::gate::Gate;
 use crate::network::server::ServerTotals;
 use crate::probe::Probe;
+use crate::samples::LinkSample;
 use crate::time::Time;
 
 impl<P: Probe> Fabric<P> {
     /// Something happens to a link, or to another stop, at `now`: takes the samples of it that precede that.
     #[inline]
     pub(super) fn sample_before(&mut self, link: u32, now: Time) {
-        if let Some(samples) = &self.samples
+        if P::TAKES_SAMPLES
+            && let Some(samples) = &self.samples
             && (link as usize) < self.links.len()
             && samples.due(link, now).is_some()
         {
@@ -25,19 +25,19 @@ impl<P: Probe> Fabric<P> {
     fn take_samples(&mut self, index: u32, now: Time) {
         // Without them, decisions are made up to the first of them.
         let Some(mut samples) = self.samples.take() else { return };
-        while let Some(at) = samples.due(index, now) {
-            let key = Key::planned(at, SAMPLER);
-            let (link, mut around) = self.around(index);
-            link.decide_until(key, &mut around);
-            let mut sample = link.sample(key);
-            if let Some(gate) = self.gates.of(index) {
-                let link = &self.links[index as usize];
-                sample.waiting = gate.waiting();
-                sample.dropped = gate.dropped() + link.packets_lost();
-                sample.backlog_s += gate.backlog_s(link.server.wire());
-            }
-            samples.link(index, sample);
-        }
+        // A gate changes at events alone, and is sampled at one; behind it, the server refuses nothing.
+        let wire = self.links[index as usize].server.wire();
+        let gate = self.gates.of(index).map(|gate| (gate.waiting(), gate.dropped(), gate.backlog_s(wire)));
+        let (link, mut around) = self.around(index);
+        samples.link_before((index, link), now, &mut around, |sample| match gate {
+            None => sample,
+            Some((waiting, dropped, held_s)) => LinkSample {
+                waiting,
+                dropped: dropped + sample.dropped,
+                backlog_s: sample.backlog_s + held_s,
+                ..sample
+            },
+        });
         self.samples = Some(samples);
     }
 

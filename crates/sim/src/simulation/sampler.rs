@@ -49,7 +49,8 @@ impl<P: Probe> Simulation<'_, P> {
     /// Something happens to an end of a flow at `now`: takes the samples of it that precede that.
     #[inline]
     pub(super) fn sample_before(&mut self, flow: u32, end: End, now: Time) {
-        while let Some(samples) = &mut self.fabric.samples
+        while P::TAKES_SAMPLES
+            && let Some(samples) = &mut self.fabric.samples
             && let Some(at) = samples.due_at(flow, end, now)
         {
             samples.flow((flow, end), (&self.hosts, &self.fabric.delays));
