@@ -59,7 +59,7 @@ impl Mailbox {
     }
 }
 
-/// Where all wait for all. EventSchedule are short, so nobody sleeps unless others take long: where there are fewer processors
+/// Where all wait for all. Epochs are short, so nobody sleeps unless others take long: where there are fewer processors
 /// than parts, or other programs have them.
 #[derive(Debug)]
 pub struct Barrier {

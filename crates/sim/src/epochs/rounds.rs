@@ -135,7 +135,7 @@ fn work_through(
     (barrier, mailbox, far): (&Barrier, &Mailbox, &Far),
     mut ends: impl FnMut(Epoch) -> bool,
 ) -> Epoch {
-    /// EventSchedule between times at which a part says how far it is.
+    /// Epochs between times at which a part says how far it is.
     const WORD: u64 = 1 << 6;
     let _participant = Participant(barrier);
     let mut epochs = Epochs::new(region, span.clock);
