@@ -297,6 +297,10 @@ def test_a_study_of_stored_responses_alone(tmp_path: Path) -> None:
 
 def test_the_report_and_the_tables(folder: Path) -> None:
     text = html.unescape((folder / "report.html").read_text(encoding="utf-8"))
+    # A scale is another network, and the summary says what became of it.
+    assert experiment("sensitivity").distortion(Size(WHOLE, "30 s")) is None
+    assert "In experiment sensitivity, scale 0.01 makes another network: " in text
+    assert str(experiment("sensitivity").distortion(SMALL)) in text
     for name in ("sensitivity", "1b", "2b", "mixture", "window"):
         assert experiment(name).title in text
     assert {"Where FAST oscillates", "What newcomers get", "What it costs"} <= set(
