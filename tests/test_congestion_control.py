@@ -154,7 +154,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             _fewer("2b", ("network_speed", "buffers", "sources")),
             _fewer("mixture", ("network_speed", "buffers", "sources")),
             replace(experiment("window"), algorithms=("scalable",)),
-            replace(_fewer("choices", ("network_speed", "sources")), algorithms=("htcp", "reno")),
+            replace(_fewer("choices", ("network_speed", "sources")), algorithms=("fast", "htcp", "reno")),
         ),
         SMALL,
         on_one_link=tuple(fewer),

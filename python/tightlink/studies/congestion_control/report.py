@@ -97,8 +97,9 @@ def _sizes(chosen: Chosen) -> str:
 
 
 def _what_became_of_it(chosen: Chosen) -> str:
-    """What its size leaves of the network, in words; what a scale does is said of the first experiment that has it."""
-    fewer = "" if chosen.size.routers == 1 else "The access routers that have users are what they are in the whole network. "
+    """What its size leaves of the network, in words; of a scale, in the first experiment that has it."""
+    whole = "The access routers that have users are what they are in the whole network. "
+    fewer = "" if chosen.size.routers == 1 else whole
     for each in chosen.experiments:
         if each.name not in chosen.sizes and (distorted := each.distortion(chosen.size)) is not None:
             return f"{fewer}In experiment {each.name}, {distorted} "
