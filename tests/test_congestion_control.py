@@ -154,7 +154,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             _fewer("2b", ("network_speed", "buffers", "sources")),
             _fewer("mixture", ("network_speed", "buffers", "sources")),
             replace(experiment("window"), algorithms=("scalable",)),
-            replace(_fewer("choices", ("network_speed", "sources")), algorithms=("htcp", "reno")),
+            replace(_fewer("choices", ("network_speed", "sources")), algorithms=("fast", "htcp", "reno")),
         ),
         SMALL,
         on_one_link=tuple(fewer),
@@ -297,6 +297,10 @@ def test_a_study_of_stored_responses_alone(tmp_path: Path) -> None:
 
 def test_the_report_and_the_tables(folder: Path) -> None:
     text = html.unescape((folder / "report.html").read_text(encoding="utf-8"))
+    # A scale is another network, and the summary says what became of it.
+    assert experiment("sensitivity").distortion(Size(WHOLE, "30 s")) is None
+    assert "In experiment sensitivity, scale 0.01 makes another network: " in text
+    assert str(experiment("sensitivity").distortion(SMALL)) in text
     for name in ("sensitivity", "1b", "2b", "mixture", "window"):
         assert experiment(name).title in text
     assert {"Where FAST oscillates", "What newcomers get", "What it costs"} <= set(

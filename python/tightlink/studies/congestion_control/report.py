@@ -97,14 +97,13 @@ def _sizes(chosen: Chosen) -> str:
 
 
 def _what_became_of_it(chosen: Chosen) -> str:
-    size = chosen.size
-    fewer = "" if size.routers == 1 else "The access routers that have users are what they are in the whole network. "
-    if size.scale == 1:
-        return fewer
-    return (
-        f"{fewer}Sources and routers' speeds go down together, interfaces and files stay: the smaller the scale, the "
-        "fewer users share a router, and the more one transfer fills it. "
-    )
+    """What its size leaves of the network, in words; of a scale, in the first experiment that has it."""
+    whole = "The access routers that have users are what they are in the whole network. "
+    fewer = "" if chosen.size.routers == 1 else whole
+    for each in chosen.experiments:
+        if each.name not in chosen.sizes and (distorted := each.distortion(chosen.size)) is not None:
+            return f"{fewer}In experiment {each.name}, {distorted} "
+    return fewer
 
 
 def _sensitivity(found: Sensitivity, claims: Mapping[str, Claim]) -> Filling:

@@ -109,8 +109,10 @@ class Homogeneous:
     @cached_property
     def heavy_and_short(self) -> list[int]:
         """Conditions with short buffers, of the more congested half."""
-        short = set(self.table.filter(pl.col("buffers") < 0)["condition"].to_list())
         half = self.by_congestion[len(self.by_congestion) // 2 :]
+        if "buffers" not in self.found.experiment.factors:
+            return half if self.found.experiment.base.get("buffers", "low") == "low" else []
+        short = set(self.table.filter(pl.col("buffers") < 0)["condition"].to_list())
         return [condition for condition in half if condition in short]
 
     def life(self, control: str) -> pl.DataFrame:

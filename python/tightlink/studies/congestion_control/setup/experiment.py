@@ -193,6 +193,12 @@ class Experiment:
             if turned is not None:
                 raise ScenarioError(f"{turned} (experiment {self.name})", key="--scale", value=str(size.scale))
 
+    def distortion(self, size: Size) -> str | None:
+        """What a scale makes of its network, with all factors low, in two sentences; nothing at the scale 1."""
+        lowest = {name: low for name, (low, _) in self.factors.items()}
+        network = FourTier.model_validate(self.base | lowest | self._sized(size))
+        return network.distortion(of=float(self.scale))
+
     def _sized(self, size: Size) -> dict[str, float]:
         return {"scale": float(self.scale * size.scale), "routers": float(size.routers)}
 
