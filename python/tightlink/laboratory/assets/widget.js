@@ -9,6 +9,8 @@ import { openLab } from "./lab.js";
 async function render({ model, el }) {
   const root = element("div");
   el.classList.add("lab-frame");
+  // JupyterLab takes arrow keys for its cells, and then no slider moves.
+  el.addEventListener("keydown", (event) => event.stopPropagation());
   el.append(root);
   let said = String(model.get("positions"));
   const lab = await openLab(root, model.get("_given"), model.get("_document"), model.get("_engine"), model.get("_worker"), {
