@@ -74,6 +74,8 @@ const model = {
     off: (event) => heard.delete(event),
 };
 window.model = model;
+// As JupyterLab takes keys for its cells.
+document.addEventListener("keydown", (event) => event.preventDefault());
 const { default: made } = await import(URL.createObjectURL(new Blob([esm], { type: "text/javascript" })));
 window.close_ = await made.render({ model, el: document.getElementById("cell") });
 </script>"""
@@ -106,5 +108,12 @@ def test_a_notebook_shows_it_and_hears_of_its_sliders(one_flow: str, tmp_path: P
         made.positions = [0, 1]
         assert page.run("document.querySelector('.lab').dataset.digest") == made.run.manifest["digest"]
         assert json.loads(page.run("JSON.stringify(window.saved.at(-1))")) == [0, 1]
+        # Somebody presses a key.
+        page.run("document.querySelector('.lab input').focus()")
+        for kind in ("keyDown", "keyUp"):
+            page.send(
+                "Input.dispatchKeyEvent", type=kind, key="ArrowRight", code="ArrowRight", windowsVirtualKeyCode=39
+            )
+        page.wait("document.querySelector('.lab').dataset.positions === '1,1'")
         page.run("close_()")
         assert page.console == []
