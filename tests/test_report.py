@@ -339,6 +339,17 @@ def test_many_flows_are_spoken_of_together(dumbbell: str, tmp_path: Path) -> Non
     assert "24 of 100 flows, from the lowest goodput to the highest" in text
 
 
+def test_flows_one_after_the_other_carry_no_more_than_their_link(one_flow: str, tmp_path: Path) -> None:
+    ftp = one_flow[one_flow.index("traffic.ftp") :]
+    one_after_the_other = {"traffic.ftp.start": "0 s", "traffic.ftp.stop": "5 s", "traffic.then.start": "5 s"}
+    run = tl.simulate(tl.loads(one_flow + ftp.replace("traffic.ftp", "traffic.then")).set_all(one_after_the_other))
+    text = report.run_report(run.save(tmp_path / "run")).read_text()
+    found = re.search(r"Goodput ([\d.]+) (\w)bit/s in all", text)
+    assert found is not None
+    unit = {"k": 1e3, "M": 1e6}[found[2]]
+    assert float(found[1]) * unit == pytest.approx(sum(run.flows["goodput_bps"]) / 2, rel=1e-3)
+
+
 def test_a_study_whose_report_is_there_keeps_it(tmp_path: Path) -> None:
     claims.save([claims.compared("sent", "2385 packets", "p. 6", 2385, 2385)], tmp_path / "claims.json")
     pl.DataFrame({"run": ["base"], "seed": [7], "status": ["done"], "goodput_bps": [1.9e6]}).write_parquet(

@@ -86,10 +86,18 @@ def lead(run: Run) -> str:
     if "flows" not in run.tables:
         return f"{ran}. {where}"
     flows = run.flows
-    goodput = rounded(float(flows["goodput_bps"].sum()), units.format_rate)
+    goodput = rounded(_together(flows), units.format_rate)
     lost, sent = int(flows["packets_dropped"].sum()), int(flows["packets_sent"].sum())
     many = f"{transfers.lead(run) or several(flows.height, 'flow')}, {ran}"
     return f"{many}. Goodput {goodput} in all; {grouped(lost)} of {grouped(sent)} packets were lost. {where}"
+
+
+def _together(flows: pl.DataFrame) -> float:
+    """Goodput of all flows from the first start to the last stop: one need not run while another does."""
+    rows = flows.select("start_s", "stop_s", "goodput_bps").rows()
+    lasts: float = max(stop for _, stop, _ in rows) - min(start for start, _, _ in rows)
+    bits: float = sum((goodput or 0.0) * (stop - start) for start, stop, goodput in rows)
+    return bits / lasts if lasts > 0 else 0.0
 
 
 def _why(run: Run) -> list[Section]:

@@ -29,8 +29,17 @@ function busiest(links) {
   return [...used.filter((row) => row.utilization >= least).slice(0, ROWS), ...used.filter((row) => row.utilization < least)];
 }
 
-/** The sum of all rows, where there are several. @param {Record<string, any>[]} all @param {string} column */
-const total = (all, column) => (column === "goodput_bps" || column.startsWith("packets_") ? all.reduce((sum, row) => sum + row[column], 0) : null);
+/** The rate of all flows from the first start to the last stop: one flow need not run while another does. @param {Record<string, any>[]} flows */
+function together(flows) {
+  const lasts = Math.max(...flows.map((row) => row.stop_s)) - Math.min(...flows.map((row) => row.start_s));
+  return lasts > 0 ? flows.reduce((sum, row) => sum + ((row.goodput_bps || 0) * (row.stop_s - row.start_s)) / lasts, 0) : 0;
+}
+
+/** What all rows have, where there are several. @param {Record<string, any>[]} all @param {string} column */
+function total(all, column) {
+  if (column === "goodput_bps") return together(all);
+  return column.startsWith("packets_") ? all.reduce((sum, row) => sum + row[column], 0) : null;
+}
 
 /**
  * @param {Result} result
@@ -78,14 +87,13 @@ export function showTotals(place, result, before, shown) {
 /** One sentence on a run, for those who hear the page. @param {Result} result */
 export function spoken(result) {
   const flows = rows(result.tables.flows);
-  const goodput = flows.reduce((sum, row) => sum + (row.goodput_bps || 0), 0);
   const first = flows.length === 1 ? `, limited by ${limit(flows[0])}` : ` by ${flows.length} flows`;
-  return `Goodput ${quantity("goodput_bps", goodput)}${first}`;
+  return `Goodput ${quantity("goodput_bps", together(flows))}${first}`;
 }
 
 /** @type {[string, string, (result: Result) => number][]} */
 export const METRICS = [
-  ["goodput of all flows", "goodput_bps", (result) => rows(result.tables.flows).reduce((sum, row) => sum + (row.goodput_bps || 0), 0)],
+  ["goodput of all flows", "goodput_bps", (result) => together(rows(result.tables.flows))],
   ["mean one-way delay", "delay_s", (result) => {
     const flows = rows(result.tables.flows);
     const arrived = flows.reduce((sum, row) => sum + row.packets_delivered, 0);
