@@ -94,10 +94,9 @@ def lead(run: Run) -> str:
 
 def _together(flows: pl.DataFrame) -> float:
     """Goodput of all flows from the first start to the last stop: one need not run while another does."""
-    rows = flows.select("start_s", "stop_s", "goodput_bps").rows()
-    lasts: float = max(stop for _, stop, _ in rows) - min(start for start, _, _ in rows)
-    bits: float = sum((goodput or 0.0) * (stop - start) for start, stop, goodput in rows)
-    return bits / lasts if lasts > 0 else 0.0
+    rows = flows.select("start_s", "stop_s", flows["goodput_bps"].fill_null(0.0)).drop_nulls().rows()
+    lasts: float = max((stop for _, stop, _ in rows), default=0.0) - min((start for start, _, _ in rows), default=0.0)
+    return sum(goodput * (stop - start) for start, stop, goodput in rows) / lasts if lasts > 0 else 0.0
 
 
 def _why(run: Run) -> list[Section]:
