@@ -161,7 +161,7 @@ def test_what_is_wrong_is_said_in_a_sentence(queue: object, sentence: str) -> No
     assert sentence in str(caught.value)
 
 
-@pytest.mark.parametrize("kind", ["red", "pie", "rem", "fq-pie"])
+@pytest.mark.parametrize("kind", ["red", "pie", "rem", "fq-pie", "dualpi2"])
 def test_a_source_that_saturates_needs_a_queue_that_takes_what_it_has_room_for(kind: str) -> None:
     scenario = tl.Scenario.from_dict({
         "duration": "1 s",

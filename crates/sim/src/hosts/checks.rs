@@ -1,7 +1,6 @@
 //! What only the engine can see to be wrong with traffic: it knows what controls and queues need.
 
 use crate::error::ScenarioError;
-use crate::network::queue::QueueSpec;
 use crate::scenario::{FlowSpec, Profile, QueueLimit, Recovery, ScatterSpec, Scenario, TcpSpec, UdpSpec};
 use crate::transport::ecn::Feedback;
 use crate::warnings::takes;
@@ -104,7 +103,7 @@ pub(super) fn check_pushes_back(scenario: &Scenario, link: u32, size: u32) -> Re
     {
         return wrong("a source that saturates it needs a limit here and in the input ring before it".into());
     }
-    if matches!(spec.queue, QueueSpec::Red(_) | QueueSpec::Pie(_) | QueueSpec::Rem(_) | QueueSpec::FqPie(_)) {
+    if spec.queue.may_lose_all() {
         // It would send for ever at one instant.
         return Err(ScenarioError::Link {
             link: spec.name.clone(),

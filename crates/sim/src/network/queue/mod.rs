@@ -279,6 +279,12 @@ macro_rules! queues {
                     $(Self::$held_type(_) => true,)+
                 }
             }
+
+            /// Whether it may lose whatever comes at one instant, though it has room: by a probability that is one.
+            #[must_use]
+            pub fn may_lose_all(&self) -> bool {
+                matches!(self, Self::Red(_) | Self::Pie(_) | Self::Rem(_) | Self::FqPie(_) | Self::DualPi2(_))
+            }
         }
 
         /// A queue at work that decides on arrival.

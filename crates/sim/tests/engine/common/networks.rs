@@ -534,10 +534,7 @@ pub fn with_processors(networks: impl Strategy<Value = Scenario>) -> impl Strate
                 QueueLimit::Packets(limit) => limit > 1,
                 QueueLimit::Bytes(limit) => limit >= u64::from(whole),
                 QueueLimit::Unlimited => false,
-            } && !matches!(
-                scenario.links[first].queue,
-                QueueSpec::Red(_) | QueueSpec::Pie(_) | QueueSpec::Rem(_) | QueueSpec::FqPie(_)
-            );
+            } && !scenario.links[first].queue.may_lose_all();
             let fits = scenario.links.iter().all(|link| link.mtu_bytes.is_none_or(|mtu| mtu >= whole));
             match kind {
                 0 if pushes_back => flow.traffic = TrafficSpec::Saturate {},
