@@ -13,7 +13,7 @@ use tightlink_sim::network::link::{Link, Passage};
 use tightlink_sim::network::processor::Processor;
 use tightlink_sim::network::queue::Site;
 use tightlink_sim::network::server::{ServerTotals, Wire};
-use tightlink_sim::packet::Packet;
+use tightlink_sim::packet::{Kind, Packet};
 use tightlink_sim::time::Time;
 
 use crate::buffer::{Buffer, Place};
@@ -95,7 +95,8 @@ impl Way {
         };
         record.start_s = service.start.seconds();
         record.departure_s = service.departure.seconds();
-        if self.link.pass(Packet::default(), &service).1 == Passage::Lost {
+        let packet = Packet::new(Kind::Datagram, 0, 0, record.size, 0.0);
+        if self.link.pass(packet, &service).1 == Passage::Lost {
             record.fate = Fate::Wire;
             return Stage::Due(service.delivery);
         }

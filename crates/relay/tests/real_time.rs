@@ -28,7 +28,7 @@ fn direction(name: &str, (from, to): (u32, u32)) -> DirectionSpec {
         delay_s: 0.02,
         queue: QueueSpec::DropTail(DropTailSpec { limit: QueueLimit::Packets(5) }),
         framing: FramingSpec::default(),
-        loss: 0.0,
+        loss: 0.0.into(),
         mtu_bytes: None,
         flow_control: false,
     };

@@ -10,9 +10,11 @@ use crate::congestion::ControlSpec;
 use crate::network::processor::ProcessorSpec;
 use crate::network::queue::QueueSpec;
 
+mod loss;
 mod transfers;
 mod users;
 
+pub use loss::{LossModel, LossSpec};
 pub use transfers::{SizeClass, TransfersSpec};
 pub use users::{
     ControlShare, Crowd, FileSpec, InterfaceSpec, LongLived, Patience, ScatterSpec, SizeShare, UserSite, UsersSpec,
@@ -97,8 +99,8 @@ pub struct LinkSpec {
     pub queue: QueueSpec,
     /// What the link adds to each packet on the line.
     pub framing: FramingSpec,
-    /// Probability that a packet is lost on the wire, after it was transmitted.
-    pub loss: f64,
+    /// Which packets are lost on the wire, after they were transmitted.
+    pub loss: LossSpec,
     /// Largest IP packet that the link carries, in bytes; none: any.
     pub mtu_bytes: Option<u32>,
     /// Whether the transmitter pauses while the input ring at the far end is full (IEEE 802.3x).

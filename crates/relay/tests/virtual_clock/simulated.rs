@@ -114,7 +114,7 @@ fn link(name: &str, ends: (u32, u32), rate_bps: f64, delay_s: f64, limit: QueueL
         delay_s,
         queue: QueueSpec::DropTail(DropTailSpec { limit }),
         framing: FramingSpec::default(),
-        loss: 0.0,
+        loss: 0.0.into(),
         mtu_bytes: None,
         flow_control: false,
     }
@@ -128,7 +128,11 @@ fn bottleneck(given: &Given) -> [LinkSpec; 2] {
         let limit =
             if given.in_bytes { QueueLimit::Bytes(u64::from(limit) * 1000) } else { QueueLimit::Packets(limit) };
         let framing = FramingSpec { overhead_bytes: given.overhead_bytes, smallest_bytes: 0 };
-        LinkSpec { loss: given.loss, framing, ..link(name, ends, given.rates_bps[way], given.delays_s[way], limit) }
+        LinkSpec {
+            loss: given.loss.into(),
+            framing,
+            ..link(name, ends, given.rates_bps[way], given.delays_s[way], limit)
+        }
     })
 }
 

@@ -2,11 +2,11 @@
 
 use crate::delays::Summary;
 use crate::events::{Entity, Key};
+use crate::network::loss::Loss;
 use crate::network::managed::Managed;
 use crate::network::queue::{Queue, QueueSpec, Site};
 use crate::network::server::{Server, ServerTotals, Service, Wire};
 use crate::packet::Packet;
-use crate::random::Stream;
 use crate::ring::Ring;
 use crate::samples::LinkSample;
 use crate::scenario::{LinkSpec, Scenario};
@@ -57,12 +57,6 @@ struct Rare {
     packets_late: u64,
 }
 
-#[derive(Clone, Debug)]
-struct Loss {
-    probability: f64,
-    stream: Stream,
-}
-
 impl Link {
     /// All links of a scenario, idle, which are entities from `first` on.
     #[must_use]
@@ -80,11 +74,10 @@ impl Link {
     /// An idle link.
     #[must_use]
     pub fn new(spec: &LinkSpec, entity: Entity, site: Site<'_>, end: Time) -> Self {
-        let queue = Queue::new(&spec.queue, site);
-        let loss = (spec.loss > 0.0)
-            .then(|| Loss { probability: spec.loss, stream: Stream::new(site.seed, &spec.name, 0, "loss") });
+        let (queue, wire) = (Queue::new(&spec.queue, site), Wire::new(spec));
+        let loss = Loss::new(&spec.loss, wire, site.seed, &spec.name);
         Self {
-            server: Server::new(entity, Wire::new(spec), queue, end),
+            server: Server::new(entity, wire, queue, end),
             flight: Ring::default(),
             goes_on: false,
             confluence: 0,
@@ -112,18 +105,18 @@ impl Link {
         if self.server.ends_before(service.delivery) {
             self.note_late();
             (packet, Passage::Late)
-        } else if self.lossy && self.loses_next() {
+        } else if self.lossy && self.loses_next(packet.size(), service.start) {
             (packet.lost(), Passage::Lost)
         } else {
             (packet, Passage::Through)
         }
     }
 
-    /// Whether the wire loses the packet that it transmits next. Draws in order of transmission.
+    /// Whether the wire loses the packet that it transmits next, from `start` on.
     #[cold]
-    fn loses_next(&mut self) -> bool {
+    fn loses_next(&mut self, size: u32, start: Time) -> bool {
         let rare = &mut *self.rare;
-        let loses = rare.loss.as_mut().is_some_and(|loss| loss.stream.chance(loss.probability));
+        let loses = rare.loss.as_mut().is_some_and(|loss| loss.loses(size, start.seconds()));
         rare.packets_lost += u64::from(loses);
         loses
     }
@@ -192,7 +185,7 @@ impl Link {
     #[must_use]
     pub fn random_draws(&self) -> u64 {
         let queue = self.managed.as_ref().map_or_else(|| self.server.random_draws(), |managed| managed.random_draws());
-        queue + self.rare.loss.as_ref().map_or(0, |loss| loss.stream.draws())
+        queue + self.rare.loss.as_ref().map_or(0, Loss::random_draws)
     }
 
     /// The key of the next delivery, if a packet is in flight.

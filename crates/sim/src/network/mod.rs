@@ -10,6 +10,7 @@ pub mod fabric;
 pub mod flow_delays;
 pub mod gate;
 pub mod link;
+pub mod loss;
 pub mod managed;
 pub mod meter;
 pub mod node;

@@ -39,9 +39,14 @@ impl Wire {
         if let Some(packets_per_s) = self.rate_pps {
             return 1.0 / packets_per_s;
         }
-        let frame = (size + self.framing.overhead_bytes).max(self.framing.smallest_bytes);
         // ns-2's order: eight times the bytes, then the division.
-        8.0 * f64::from(frame) / self.rate_bps
+        8.0 * f64::from(self.frame_bytes(size)) / self.rate_bps
+    }
+
+    /// Bytes on the line of a packet of `size` bytes.
+    #[must_use]
+    pub fn frame_bytes(&self, size: u32) -> u32 {
+        (size + self.framing.overhead_bytes).max(self.framing.smallest_bytes)
     }
 
     /// Seconds that so many packets of so many bytes in all occupy the line, none of which is padded.

@@ -135,7 +135,7 @@ fn two_flows_converge() {
 fn random_losses_do_not_stop_it() {
     let goodput = |control: &str, loss: f64| {
         let mut scenario = path(control, 2.0, 1, 60.0);
-        scenario.links[0].loss = loss;
+        scenario.links[0].loss = loss.into();
         floats(&run(&scenario).flows, "goodput_bps")[0] / RATE_BPS
     };
     assert!(goodput("reno", 0.01) < 0.3);

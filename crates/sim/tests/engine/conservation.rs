@@ -450,7 +450,7 @@ proptest! {
         let mut scenario = scenario(profile, 100_000.0, 2);
         scenario.seed = seed;
         scenario.links = wire("wire", (0, 1), 1e6, 0.02, packets(limit)).to_vec();
-        (scenario.links[0].loss, scenario.links[1].loss) = (loss, reverse_loss);
+        (scenario.links[0].loss, scenario.links[1].loss) = (f64::into(loss), f64::into(reverse_loss));
         let mut tcp = tcp(profile, known(recovery, profile));
         tcp.window_packets = f64::from(window);
         tcp.initial_window_packets = f64::from(initial_window);

@@ -51,7 +51,7 @@ fn lossy() -> Scenario {
     let mut scenario = scenario(Profile::Rfc, 20.0, 4);
     for node in 0..3 {
         let mut links = wire(&format!("wire{node}"), (node, node + 1), 1e6, 0.01, packets(20));
-        links[0].loss = 0.1;
+        links[0].loss = 0.1.into();
         scenario.links.extend(links);
     }
     scenario.flows = vec![bursts(&scenario, "web", 0, (0, 1)), bursts(&scenario, "web", 1, (1, 2))];

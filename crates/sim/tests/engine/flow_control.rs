@@ -209,7 +209,7 @@ fn without_a_pause_all_is_as_without_flow_control(mut scenario: Scenario) -> Res
     (scenario.observe.interval_s, plain.observe.interval_s) = (interval_s, interval_s);
     let ((with, mut records), (without, mut plain_records)) = (trace(&scenario), trace(&plain));
     // A link without flow control knows what the wire will lose when it is queued, and the series says so.
-    if scenario.links.iter().all(|link| !link.flow_control || link.loss == 0.0) {
+    if scenario.links.iter().all(|link| !link.flow_control || link.loss == 0.0.into()) {
         close(&with, &without, |tables| floats(tables.series.as_ref().expect("an interval was given"), "value"))?;
     }
     same(with, without)?;

@@ -16,7 +16,7 @@ fn flows(control: &str, count: u32, queue: u32, loss: f64, window: f64) -> Scena
         link("bottleneck", (0, 1), RATE_BPS, DELAY_S, packets(queue)),
         link("back", (1, 0), 1e9, DELAY_S, QueueLimit::Unlimited),
     ];
-    scenario.links[0].loss = loss;
+    scenario.links[0].loss = loss.into();
     for index in 0..count {
         let mut tcp = tcp(Profile::Rfc, Recovery::Sack);
         tcp.congestion = control.into();

@@ -132,7 +132,7 @@ proptest! {
 #[test]
 fn an_ack_waits_for_the_timer_that_one_before_it_sets() {
     let mut scenario = scenario(Profile::Rfc, 2.0, 2);
-    scenario.links.push(LinkSpec { loss: 0.2, ..link("data", (0, 1), 2_097_152.0, 0.0, packets(5)) });
+    scenario.links.push(LinkSpec { loss: 0.2.into(), ..link("data", (0, 1), 2_097_152.0, 0.0, packets(5)) });
     scenario.links.push(link("acks", (1, 0), 1_048_576.0, 0.0, packets(1)));
     let mut tcp = tcp(Profile::Rfc, Recovery::Rack);
     (tcp.payload_bytes, tcp.window_packets, tcp.initial_window_packets) = (76, 5.0, 1.0);

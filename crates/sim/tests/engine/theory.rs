@@ -238,7 +238,7 @@ fn random_loss_limits_the_goodput_as_mathis_says() {
         for loss in [1e-3, 3e-3, 1e-2] {
             let mut scenario = bulk(recovery, 1e9, RTT_S, QueueLimit::Unlimited, 2500.0);
             scenario.profile = profile;
-            scenario.links[0].loss = loss;
+            scenario.links[0].loss = loss.into();
             let goodput = floats(&run(&scenario).flows, "goodput_bps")[0] / (8.0 * 960.0);
             assert_close(&format!("{profile:?} {recovery:?} p = {loss}"), goodput, (1.5 / loss).sqrt() / RTT_S, 0.15);
         }

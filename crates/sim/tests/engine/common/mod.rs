@@ -42,7 +42,7 @@ pub fn link(name: &str, ends: (u32, u32), rate_bps: f64, delay_s: f64, limit: Qu
         delay_s,
         queue: QueueSpec::DropTail(DropTailSpec { limit }),
         framing: FramingSpec::default(),
-        loss: 0.0,
+        loss: 0.0.into(),
         mtu_bytes: None,
         flow_control: false,
     }

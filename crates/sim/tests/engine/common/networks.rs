@@ -117,7 +117,7 @@ fn build(grid: Grid, name: String, ends: (u32, u32), wire: &Wire) -> LinkSpec {
         rate_bps: rate_pps.map_or(rate_bps, |packets_per_s| packets_per_s * 8.0 * 1500.0),
         rate_pps,
         framing: FramingSpec { overhead_bytes: wire.framing * grid.bytes, smallest_bytes: wire.smallest * grid.bytes },
-        loss: wire.loss,
+        loss: wire.loss.into(),
         mtu_bytes: wire.mtu.map(|units| units * grid.bytes),
         ..super::link(&name, ends, rate_bps, delay_s, limit)
     }

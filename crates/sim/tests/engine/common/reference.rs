@@ -11,7 +11,9 @@ use tightlink_sim::events::{Key, Precedence};
 use tightlink_sim::network::queue::{FlowKey, Held, Lost, OnLine, Site, Waiting};
 use tightlink_sim::packet::{self, Kind};
 use tightlink_sim::random::Stream;
-use tightlink_sim::scenario::{FlowSpec, LinkSpec, Profile, QueueLimit, Scenario, TrafficSpec, TransportSpec, UdpSpec};
+use tightlink_sim::scenario::{
+    FlowSpec, LinkSpec, LossSpec, Profile, QueueLimit, Scenario, TrafficSpec, TransportSpec, UdpSpec,
+};
 use tightlink_sim::tables::Column;
 use tightlink_sim::time::Time;
 
@@ -311,7 +313,9 @@ impl<'a> Reference<'a> {
 
     fn deliver(&mut self, now: Key, index: usize) {
         let mut packet = self.links[index].on_the_wire.pop_front().expect("a packet on the wire");
-        let probability = self.scenario.links[index].loss;
+        let LossSpec::Independent(probability) = self.scenario.links[index].loss else {
+            panic!("independent losses only")
+        };
         if probability > 0.0 && self.losses[index].chance(probability) {
             self.links[index].packets_lost += 1;
             self.flows[packet.flow].packets_dropped += 1;

@@ -13,9 +13,9 @@ fn routers(profile: Profile, seed: u64, loss: f64) -> Scenario {
     scenario.seed = seed;
     scenario.links.extend(wire("first", (0, 1), 1e7, 3e-3, packets(40)));
     scenario.links.extend(wire("second", (1, 2), 3e6, 1.5e-2, packets(15)));
-    scenario.links[2].loss = loss;
+    scenario.links[2].loss = loss.into();
     // ACKs may be lost too.
-    scenario.links[3].loss = loss;
+    scenario.links[3].loss = loss.into();
     scenario
 }
 

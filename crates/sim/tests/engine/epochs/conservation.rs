@@ -103,7 +103,7 @@ fn one_way(recovery: Recovery, seed: u64, duration_s: f64) -> Scenario {
     scenario.links.extend(wire("left", (0, 1), 2e7, 2e-3, packets(30)));
     scenario.links.extend(wire("middle", (1, 2), 5e6, 1e-2, packets(20)));
     scenario.links.extend(wire("right", (2, 3), 2e7, 2e-3, packets(30)));
-    scenario.links[2].loss = 0.01;
+    scenario.links[2].loss = 0.01.into();
     let mut group = users("users", Profile::Rfc, &[site(0, 10, 0), site(3, 0, 20)]);
     group.tcp.recovery = recovery;
     group.tcp.window_packets = 64.0;
@@ -186,7 +186,7 @@ fn who_has_given_up_is_silent() {
         for loss in [0.01, 1.0] {
             let mut scenario = one_way(recovery, 3, 580.0);
             scenario.observe.interval_s = Some(20.0);
-            scenario.links[2].loss = loss;
+            scenario.links[2].loss = loss.into();
             let group = &mut scenario.users[0];
             group.tcp.pacing = pacing;
             // All begin after 294 to 340 s, and again as much later.

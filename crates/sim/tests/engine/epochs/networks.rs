@@ -60,7 +60,7 @@ fn links(grid: Grid, (branches, chords): &(Vec<Wire>, Vec<Wire>)) -> Vec<LinkSpe
     let seconds = |steps: u32| grid.seconds * f64::from(steps);
     let both = |name: String, ends: (u32, u32), wire: &Wire| {
         let one = |name: String, ends, rate: u32, delay| LinkSpec {
-            loss: wire.loss,
+            loss: wire.loss.into(),
             rate_pps: wire.in_packets.then_some(125.0 * f64::from(rate)),
             ..crate::engine::common::link(&name, ends, grid.rate_bps * f64::from(rate), seconds(delay), wire.limit)
         };

@@ -10,7 +10,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use tightlink_sim::ScenarioError;
 use tightlink_sim::events::{Key, Precedence};
 use tightlink_sim::random::Stream;
-use tightlink_sim::scenario::{Duration, Profile, QueueLimit, Scenario};
+use tightlink_sim::scenario::{Duration, LossSpec, Profile, QueueLimit, Scenario};
 use tightlink_sim::tables::Column;
 use tightlink_sim::time::Time;
 
@@ -219,7 +219,8 @@ impl<'a> Plain<'a> {
     fn deliver(&mut self, now: Key, index: usize) {
         let spec = &self.scenario.links[index];
         let mut datagram = self.links[index].on_the_wire.pop_front().expect("one on the wire");
-        if spec.loss > 0.0 && self.losses[index].chance(spec.loss) {
+        let LossSpec::Independent(probability) = spec.loss else { panic!("independent losses only") };
+        if probability > 0.0 && self.losses[index].chance(probability) {
             self.links[index].lost += 1;
             self.count(datagram.group, now).dropped += 1;
             return;

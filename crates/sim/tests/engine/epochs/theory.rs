@@ -123,7 +123,7 @@ fn transfers_come_as_often_as_a_cycle_is_long() {
 fn a_connection_fails_after_its_tries() {
     for (tries, fails_s) in [(1, 3.0), (2, 9.0), (3, 21.0)] {
         let mut scenario = light(50);
-        scenario.links[0].loss = 1.0;
+        scenario.links[0].loss = 1.0.into();
         scenario.duration_s = fails_s + 1.0;
         scenario.observe.interval_s = Some(0.25);
         let group = &mut scenario.users[0];
@@ -147,7 +147,10 @@ fn a_link_that_works_in_one_direction_only_connects_nobody() {
     let mut scenario = light(5);
     scenario.links = vec![
         link("there", (0, 1), 1e7, 0.02, QueueLimit::Unlimited),
-        tightlink_sim::scenario::LinkSpec { loss: 1.0, ..link("back", (1, 0), 1e7, 0.02, QueueLimit::Unlimited) },
+        tightlink_sim::scenario::LinkSpec {
+            loss: 1.0.into(),
+            ..link("back", (1, 0), 1e7, 0.02, QueueLimit::Unlimited)
+        },
     ];
     let outcome = run(&scenario);
     assert!(outcome.total("users", "connections_failed") > 0);
