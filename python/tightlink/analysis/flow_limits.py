@@ -27,6 +27,7 @@ from tightlink.analysis.maxflow import Edge, MaximumFlow, maximum_flow
 from tightlink.analysis.packet_capacity import packet_capacity
 from tightlink.errors import ScenarioError
 from tightlink.scenario.flows import packet_bytes as full_packet
+from tightlink.scenario.loss import loss_spec
 from tightlink.scenario.network import Hop, Network, given
 from tightlink.scenario.profiles import PROFILES
 
@@ -189,7 +190,7 @@ def _notes(narrow: list[str], wide: list[Hop], size: int, taken: set[str]) -> li
     notes = []
     if narrow:
         notes.append(f"left out, as their MTU is below {size} B: {', '.join(narrow)}")
-    lossy = [hop.name for hop in wide if hop.name in taken and units.fraction(given(hop.wire.loss)) > 0]
+    lossy = [hop.name for hop in wide if hop.name in taken and loss_spec(given(hop.wire.loss)) != 0]
     if lossy:
         notes.append(f"random losses are not subtracted: {', '.join(lossy)}")
     return notes

@@ -17,6 +17,7 @@ from tightlink.scenario.held_disciplines import (
 )
 from tightlink.scenario.links import Framing, Link, Reverse
 from tightlink.scenario.load import load, loads, understood
+from tightlink.scenario.loss import BitErrors, GilbertElliott, LossPattern, LossSchedule, LossStep
 from tightlink.scenario.model import Scenario
 from tightlink.scenario.nodes import Background, Meter, Node, Processor
 from tightlink.scenario.observe import Observe
@@ -47,6 +48,7 @@ __all__ = [
     "TOPOLOGIES",
     "AbileneFourTier",
     "Background",
+    "BitErrors",
     "Bulk",
     "Cake",
     "Cbr",
@@ -68,11 +70,15 @@ __all__ = [
     "FqCodel",
     "FqPie",
     "Framing",
+    "GilbertElliott",
     "Graph",
     "Interface",
     "LargerFile",
     "Link",
     "LongLived",
+    "LossPattern",
+    "LossSchedule",
+    "LossStep",
     "Meter",
     "Node",
     "Observe",

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import StrictBool, model_validator
 
 from tightlink import units
-from tightlink.scenario.table import Table, key_of, wrong
+from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.values import (
     Backlog,
     Fraction,
@@ -50,11 +50,8 @@ class Discipline(Table):
     """What fits in packets, bytes, bandwidth-delay products or time on the line; the packet in service counts."""
 
     def written(self) -> dict[str, Any]:
-        """The table with all options, as none of them hangs on the profile."""
-        options = {key_of(name): getattr(self, name) for name in type(self).model_fields if name != "kind"}
-        return {"kind": self.kind} | {  # type: ignore[attr-defined]
-            key: value for key, value in options.items() if value is not None
-        }
+        """The table with its defaults."""
+        return self.complete()
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them, without kind and limit."""

@@ -13,9 +13,10 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import AfterValidator, BeforeValidator, StrictBool, model_validator
 
+from tightlink.scenario.loss import Loss
 from tightlink.scenario.queues import Queue
 from tightlink.scenario.table import NAME, Table, merged, wrong
-from tightlink.scenario.values import Fraction, LineRate, Mtu, Overhead, PropagationDelay
+from tightlink.scenario.values import LineRate, Mtu, Overhead, PropagationDelay
 
 _ENDS: Final = 2
 #: A node: a plain name, or a node of a topology such as ``net.left[3]``.
@@ -38,8 +39,8 @@ class Medium(Table):
     """Queue in front of the transmitter: a limit or a table (default: the profile's)."""
     framing: Framing | None = None
     """What the link layer adds to each packet (default nothing)."""
-    loss: Fraction | None = None
-    """Share of packets lost on the wire, after their transmission (default 0)."""
+    loss: Loss | None = None
+    """What the wire loses after its transmission: a share of the packets, or a table of a model (default 0)."""
     mtu: Mtu | None = None
     """Largest IP packet that fits (default: the profile's)."""
     flow_control: StrictBool | None = None

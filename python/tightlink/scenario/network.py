@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 from tightlink import units
 from tightlink.errors import ABSENT, ScenarioError, closest
 from tightlink.scenario.disciplines import Threshold
+from tightlink.scenario.loss import loss_spec
 from tightlink.scenario.queues import discipline
 from tightlink.scenario.table import kind_of
 from tightlink.scenario.values import LARGEST_PACKET, UNLIMITED, line_rate
@@ -231,7 +232,7 @@ def _properties(hop: Hop) -> dict[str, Any]:
         "delay_s": hop.delay,
         "queue": {"kind": kind_of(queue), "limit": _limit(hop, queue.limit), **queue.spec()},
         "framing": _framing(hop.wire),
-        "loss": units.fraction(given(hop.wire.loss)),
+        "loss": loss_spec(given(hop.wire.loss)),
         "mtu_bytes": hop.mtu,
     }
 

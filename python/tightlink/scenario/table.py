@@ -32,7 +32,7 @@ else:
 #: What names of links, traffic and topologies look like: no dots, which separate the keys of a path.
 NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 #: Tables of which the kind says what else they hold.
-_WHOLE: Final = ("queue", "congestion")
+_WHOLE: Final = ("queue", "congestion", "loss")
 #: What a reader wants to see first; the other keys follow in the order of their definition.
 _FIRST: Final = (
     "kind",
@@ -166,6 +166,10 @@ class Table(BaseModel, metaclass=_TableType):
             for name, key in self._in_order()
             if (name in given or name == "kind") and (value := getattr(self, name)) is not None
         }
+
+    def complete(self) -> dict[str, Any]:
+        """The table with its defaults, for one of which none hangs on the profile."""
+        return {key: _written(value) for name, key in self._in_order() if (value := getattr(self, name)) is not None}
 
 
 def own_docstring(table: type[Table]) -> str:

@@ -1,0 +1,219 @@
+"""The key of a link's losses: a fraction, or a table of a model.
+
+Example:
+    >>> LossPattern(packets=[3, 7, 8]).spec()
+    {'kind': 'pattern', 'packets': [3, 7, 8], 'every': None, 'from_s': 0.0, 'until_s': None}
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
+
+from tightlink import units
+from tightlink.errors import closest, one_of
+from tightlink.scenario.table import Table, kind_of, wrong
+from tightlink.scenario.values import Delay, Fraction, Period, choice, whole
+
+#: Packets are counted in as many bits.
+_MOST: Final = 2**53
+_NUMBER: Final = whole(1, _MOST, "the number of a packet, from 1")
+
+
+class LossModel(Table):
+    """What the models of a wire's losses have in common."""
+
+    def written(self) -> dict[str, Any]:
+        """The table with its defaults."""
+        return self.complete()
+
+    def spec(self) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        raise NotImplementedError
+
+
+class GilbertElliott(LossModel):
+    """Losses in bursts: two states, between which each packet may change (Gilbert 1960, Elliott 1963).
+
+    A visit to the bad state lasts 1 / ``to_good`` packets in the mean, and ``to_bad`` / (``to_bad`` + ``to_good``)
+    of the packets find it.
+    """
+
+    kind: Annotated[Literal["gilbert-elliott"], choice("gilbert-elliott")] = "gilbert-elliott"
+    """Model of the losses."""
+    to_bad: Fraction
+    """Probability that the packet after one in the good state finds the bad one."""
+    to_good: Fraction
+    """Probability that the packet after one in the bad state finds the good one."""
+    loss_good: Fraction = 0.0
+    """Probability that a packet is lost in the good state."""
+    loss_bad: Fraction = 1.0
+    """Probability that a packet is lost in the bad state."""
+
+    @model_validator(mode="after")
+    def _leaves(self) -> Self:
+        if units.fraction(self.to_bad) == 0:
+            raise wrong("a fraction above 0: else the bad state is never found", key="to_bad", value=self.to_bad)
+        if units.fraction(self.to_good) == 0:
+            raise wrong("a fraction above 0: else the bad state is never left", key="to_good", value=self.to_good)
+        return self
+
+    def spec(self) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        names = ("to_bad", "to_good", "loss_good", "loss_bad")
+        return {"kind": self.kind} | {name: units.fraction(getattr(self, name)) for name in names}
+
+
+class BitErrors(LossModel):
+    """Losses by wrong bits, of which one on the line loses a packet: long packets are lost more often."""
+
+    kind: Annotated[Literal["bit-errors"], choice("bit-errors")] = "bit-errors"
+    """Model of the losses."""
+    rate: Fraction
+    """Probability that a bit is wrong."""
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        if not 0 < units.fraction(self.rate) < 1:
+            raise wrong("a probability above 0 and below 1, such as 1e-6", key="rate", value=self.rate)
+        return self
+
+    def spec(self) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        return {"kind": self.kind, "rate": units.fraction(self.rate)}
+
+
+def _rising(numbers: list[int]) -> list[int]:
+    if any(after <= before for before, after in itertools.pairwise(numbers)):
+        raise wrong("numbers that rise, such as [3, 7, 8]", value=numbers)
+    return numbers
+
+
+class LossPattern(LossModel):
+    """Losses of exactly these packets, counted in the order of their transmission: for tests and teaching.
+
+    Without ``packets`` and ``every`` it loses all whose transmission begins in the span of time.
+    """
+
+    kind: Annotated[Literal["pattern"], choice("pattern")] = "pattern"
+    """Model of the losses."""
+    packets: Annotated[list[Annotated[int, _NUMBER]], Field(min_length=1), AfterValidator(_rising)] | None = None
+    """Numbers of the packets that are lost, rising, from 1 for the first in the span."""
+    every: Annotated[int, _NUMBER] | None = None
+    """Every so manieth packet is lost."""
+    from_: Annotated[Delay | None, Field(alias="from")] = None
+    """When counting begins (default "0 s")."""
+    to: Period | None = None
+    """When it ends (default never)."""
+
+    @model_validator(mode="after")
+    def _means_something(self) -> Self:
+        if not any((self.packets, self.every, self.from_, self.to)):
+            raise wrong("packets, every, from or to")
+        if self.to is not None and units.time(self.to) <= units.time(self.from_ or "0 s"):
+            raise wrong(f"a time after from, which is {self.from_}", key="to", value=self.to)
+        return self
+
+    def spec(self) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        return {
+            "kind": self.kind,
+            "packets": self.packets or [],
+            "every": self.every,
+            "from_s": units.time(self.from_ or "0 s"),
+            "until_s": None if self.to is None else units.time(self.to),
+        }
+
+
+class LossStep(Table):
+    """From when on packets are lost with which probability."""
+
+    at: Delay
+    """When it begins to hold."""
+    loss: Fraction
+    """Probability that a packet is lost."""
+
+
+class LossSchedule(LossModel):
+    """Losses with a probability that changes in steps."""
+
+    kind: Annotated[Literal["schedule"], choice("schedule")] = "schedule"
+    """Model of the losses."""
+    schedule: Annotated[list[LossStep], Field(min_length=1)]
+    """The steps, from "0 s" on; the last one holds to the end, unless there is a period."""
+    period: Period | None = None
+    """After how long the schedule begins anew (default never)."""
+
+    @model_validator(mode="after")
+    def _times_rise(self) -> Self:
+        times = [units.time(step.at) for step in self.schedule]
+        if times[0] > 0:
+            raise wrong('"0 s": the schedule says what holds from the start', key="schedule[0].at",
+                        value=self.schedule[0].at)  # fmt: skip
+        for place, (before, after) in enumerate(itertools.pairwise(times), 1):
+            if after <= before:
+                expected = f"a time after that of the step before it, which is {self.schedule[place - 1].at}"
+                raise wrong(expected, key=f"schedule[{place}].at", value=self.schedule[place].at)
+        if self.period is not None and units.time(self.period) <= times[-1]:
+            expected = f"a time after the last step, which is at {self.schedule[-1].at}"
+            raise wrong(expected, key="period", value=self.period)
+        return self
+
+    def spec(self) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        return {
+            "kind": self.kind,
+            "at_s": [units.time(step.at) for step in self.schedule],
+            "loss": [units.fraction(step.loss) for step in self.schedule],
+            "period_s": None if self.period is None else units.time(self.period),
+        }
+
+
+_MODELS: Final = {
+    model.model_fields["kind"].default: model for model in (GilbertElliott, BitErrors, LossPattern, LossSchedule)
+}
+#: Keys that say the kind by themselves.
+_KIND_OF_KEY: Final = {"schedule": "schedule"} | dict.fromkeys(("packets", "every", "from", "from_", "to"), "pattern")
+
+
+def _form(value: object) -> str:
+    return f"<{kind_of(value)}>" if isinstance(value, dict | Table) else "<fraction>"
+
+
+def _check(value: object) -> object:
+    if isinstance(value, dict):
+        kind = value.get("kind", next((kind for key, kind in _KIND_OF_KEY.items() if key in value), None))
+        if kind is None:
+            raise wrong(f"a kind, {one_of(tuple(_MODELS))}", key="kind")
+        if kind not in _MODELS:
+            meant = closest(kind, tuple(_MODELS)) if isinstance(kind, str) else None
+            suggestion = f'"{meant}"' if meant else None
+            raise wrong(one_of(tuple(_MODELS)), key="kind", value=kind, suggestion=suggestion)
+        return {"kind": kind} | value
+    if isinstance(value, str) and (kind := closest(value, tuple(_MODELS))):
+        raise wrong('a fraction from 0 to 1, or such as "1 %", or a table with a kind', value=value,
+                    suggestion=f'{{ kind = "{kind}", ... }}')  # fmt: skip
+    return value
+
+
+#: A fraction of packets, each lost whatever becomes of the others, or a table.
+Loss = Annotated[
+    Annotated[Fraction, Tag("<fraction>")]
+    | Annotated[GilbertElliott, Tag("<gilbert-elliott>")]
+    | Annotated[BitErrors, Tag("<bit-errors>")]
+    | Annotated[LossPattern, Tag("<pattern>")]
+    | Annotated[LossSchedule, Tag("<schedule>")],
+    Discriminator(_form),
+    BeforeValidator(_check),
+]
+
+
+def loss_spec(loss: object) -> float | dict[str, Any]:
+    """The losses of a link as the engine reads them.
+
+    >>> loss_spec("1 %"), loss_spec(BitErrors(rate=1e-6))
+    (0.01, {'kind': 'bit-errors', 'rate': 1e-06})
+    """
+    return loss.spec() if isinstance(loss, LossModel) else units.fraction(loss)
