@@ -9,8 +9,8 @@ use tightlink_sim::network::queue::drop_tail::DropTailSpec;
 use tightlink_sim::probe::DropReason;
 use tightlink_sim::probe::trace::{Event, Record, Trace};
 use tightlink_sim::scenario::{
-    FlowSpec, FramingSpec, LinkSpec, NodeSpec, ObserveFlows, ObserveSpec, Pace, Profile, QueueLimit, Scenario,
-    TrafficSpec, TransportSpec, UdpSpec,
+    FlowSpec, FramingSpec, LinkSpec, LossModel, LossSpec, NodeSpec, ObserveFlows, ObserveSpec, Pace, Profile,
+    QueueLimit, Scenario, TrafficSpec, TransportSpec, UdpSpec,
 };
 use tightlink_sim::tables::{self, Column, Table};
 use tightlink_sim::time::Time;
@@ -35,7 +35,7 @@ pub struct Given {
     pub delays_s: [f64; 2],
     pub limits: [u32; 2],
     pub in_bytes: bool,
-    pub loss: f64,
+    pub loss: LossSpec,
     pub overhead_bytes: u32,
     pub processor: Option<ProcessorSpec>,
     pub streams: Vec<Stream>,
@@ -49,7 +49,7 @@ impl Given {
             delays_s: [0.0; 2],
             limits: [100; 2],
             in_bytes: false,
-            loss: 0.0,
+            loss: 0.0.into(),
             overhead_bytes: 0,
             processor: None,
             streams: Vec::new(),
@@ -71,6 +71,15 @@ pub fn costs(per_packet_s: f64, ring: u32) -> ProcessorSpec {
     }
 }
 
+fn losses() -> impl Strategy<Value = LossSpec> {
+    let bursts = LossModel::GilbertElliott { to_bad: 0.1, to_good: 0.3, loss_good: 0.01, loss_bad: 0.8 };
+    let pattern = LossModel::Pattern { packets: vec![1, 5], every: Some(7), from_s: 0.1, until_s: Some(0.4) };
+    let schedule = LossModel::Schedule { at_s: vec![0.0, 0.05], loss: vec![0.0, 0.5], period_s: Some(0.1) };
+    let models = [bursts, pattern, schedule, LossModel::BitErrors { rate: 1e-5 }];
+    let shares = prop::sample::select(vec![0.0, 0.2]).prop_map(LossSpec::from);
+    prop_oneof![shares, prop::sample::select(models.to_vec()).prop_map(LossSpec::Model)]
+}
+
 /// Links that are overloaded or not, with long and short queues.
 pub fn given() -> impl Strategy<Value = Given> {
     let stream = (0..2usize, 40..1500u32, 0.001..0.02f64, 0.0..0.1f64)
@@ -87,7 +96,7 @@ pub fn given() -> impl Strategy<Value = Given> {
         [0.0..0.05f64, 0.0..0.05f64],
         [1..30u32, 1..30u32],
         any::<bool>(),
-        prop::sample::select(vec![0.0, 0.2]),
+        losses(),
         0..50u32,
         prop::option::of(costs),
         prop::collection::vec(stream, 1..6),
@@ -129,7 +138,7 @@ fn bottleneck(given: &Given) -> [LinkSpec; 2] {
             if given.in_bytes { QueueLimit::Bytes(u64::from(limit) * 1000) } else { QueueLimit::Packets(limit) };
         let framing = FramingSpec { overhead_bytes: given.overhead_bytes, smallest_bytes: 0 };
         LinkSpec {
-            loss: given.loss.into(),
+            loss: given.loss.clone(),
             framing,
             ..link(name, ends, given.rates_bps[way], given.delays_s[way], limit)
         }
