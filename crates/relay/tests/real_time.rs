@@ -31,6 +31,9 @@ fn direction(name: &str, (from, to): (u32, u32)) -> DirectionSpec {
         loss: 0.0.into(),
         mtu_bytes: None,
         flow_control: false,
+        rate: None,
+        delay: None,
+        jitter: None,
     };
     DirectionSpec { link, beyond_s: 0.0 }
 }

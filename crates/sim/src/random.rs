@@ -84,10 +84,15 @@ impl Stream {
 }
 
 impl Stream {
-    /// Log-normal with this mean and coefficient of variation; the normal deviate is Box and Muller's.
-    pub fn log_normal(&mut self, mean: f64, variation: f64) -> f64 {
+    /// Normal with mean 0 and variance 1 (Box and Muller 1958).
+    pub fn normal(&mut self) -> f64 {
         let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.uniform()));
-        let normal = radius * libm::cos(2.0 * std::f64::consts::PI * self.uniform());
+        radius * libm::cos(2.0 * std::f64::consts::PI * self.uniform())
+    }
+
+    /// Log-normal with this mean and coefficient of variation.
+    pub fn log_normal(&mut self, mean: f64, variation: f64) -> f64 {
+        let normal = self.normal();
         let variance = libm::log1p(variation * variation);
         mean * libm::exp(libm::sqrt(variance) * normal - variance / 2.0)
     }

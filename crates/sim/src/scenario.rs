@@ -10,10 +10,12 @@ use crate::congestion::ControlSpec;
 use crate::network::processor::ProcessorSpec;
 use crate::network::queue::QueueSpec;
 
+mod changes;
 mod loss;
 mod transfers;
 mod users;
 
+pub use changes::{CourseSpec, JitterDistribution, JitterSpec, RateSpec, TraceSpec};
 pub use loss::{LossModel, LossSpec};
 pub use transfers::{SizeClass, TransfersSpec};
 pub use users::{
@@ -105,6 +107,15 @@ pub struct LinkSpec {
     pub mtu_bytes: Option<u32>,
     /// Whether the transmitter pauses while the input ring at the far end is full (IEEE 802.3x).
     pub flow_control: bool,
+    /// How the rate changes, of which `rate_bps` is the mean or the first; none: it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<RateSpec>,
+    /// How the delay changes, of which `delay_s` is the smallest; none: it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay: Option<CourseSpec>,
+    /// What is added to the delay of each packet; none: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<JitterSpec>,
 }
 
 impl LinkSpec {

@@ -126,6 +126,9 @@ fn link(name: &str, ends: (u32, u32), rate_bps: f64, delay_s: f64, limit: QueueL
         loss: 0.0.into(),
         mtu_bytes: None,
         flow_control: false,
+        rate: None,
+        delay: None,
+        jitter: None,
     }
 }
 

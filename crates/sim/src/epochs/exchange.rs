@@ -18,6 +18,8 @@ pub enum Export {
         link: u32,
         /// The packet, served.
         packet: Packet,
+        /// When it reaches the other end.
+        delivery: Time,
         /// Of an ACK with SACK blocks: those, and its timestamp.
         blocks: Option<(SackBlocks, Time)>,
     },
@@ -155,7 +157,7 @@ mod tests {
                         turns,
                         me,
                         to,
-                        &mut vec![Export::Packet { link: turns as u32, packet, blocks: None }],
+                        &mut vec![Export::Packet { link: turns as u32, packet, delivery: Time::ZERO, blocks: None }],
                     );
                 }
                 if me == 1 && turns == 999 {

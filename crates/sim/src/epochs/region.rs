@@ -276,9 +276,11 @@ impl Region {
     /// Hands over what a link has served, to the part that has its other end.
     fn export(&mut self, link: u32, part: u32) {
         let Self { links, messages, sacks, .. } = self;
-        while let Some(packet) = links[link as usize].flight.pop_front() {
+        while let Some(key) = links[link as usize].next_delivery()
+            && let Some(packet) = links[link as usize].flight.pop_front()
+        {
             let blocks = packet.blocks().map(|handle| sacks.take(handle));
-            messages[part as usize].push(Export::Packet { link, packet, blocks });
+            messages[part as usize].push(Export::Packet { link, packet, delivery: key.time, blocks });
         }
     }
 
@@ -293,8 +295,8 @@ impl Region {
     pub fn take(&mut self, mailbox: &Mailbox, turn: u64, part: usize) {
         let Self { links, sacks, keeping, flows, clock, .. } = self;
         mailbox.take(turn, part, |message| {
-            let (link, packet, blocks) = match message {
-                Export::Packet { link, packet, blocks } => (link, packet, blocks),
+            let (link, packet, delivery, blocks) = match message {
+                Export::Packet { link, packet, delivery, blocks } => (link, packet, delivery, blocks),
                 Export::Full(full) => {
                     flows.iter_mut().for_each(|flows| flows.saturation.hear(full));
                     return;
@@ -304,9 +306,12 @@ impl Region {
                 None => packet,
                 Some((blocks, echo)) => packet.with_blocks(sacks.put(blocks, echo), 0),
             };
-            let flight = &mut links[link as usize].flight;
-            let kept = !flight.is_empty();
-            flight.push_back(packet);
+            let here = &mut links[link as usize];
+            let kept = !here.flight.is_empty();
+            if let Some(changes) = here.server.changes() {
+                changes.keep(packet.start, delivery.seconds());
+            }
+            here.flight.push_back(packet);
             if !kept {
                 watch(link, &mut links[link as usize], keeping, *clock);
             }

@@ -38,7 +38,7 @@ pub fn confluences(
     let managed = |link: u32| links[link as usize].managed.is_some();
     // What it grants comes out at its other end, and is known there at once.
     let plain =
-        |link: u32| !managed(link) && !links[link as usize].lossy && !scenario.links[link as usize].flow_control;
+        |link: u32| !managed(link) && !links[link as usize].irregular && !scenario.links[link as usize].flow_control;
     let mut confluences = Vec::new();
     for link in (0..links.len() as u32).filter(|&link| !managed(link)) {
         let here = |step: &Onward| matches!(step, Onward::Ahead) || *step == Onward::Link(link);

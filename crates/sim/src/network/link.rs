@@ -2,6 +2,7 @@
 
 use crate::delays::Summary;
 use crate::events::{Entity, Key};
+use crate::network::changes::Changes;
 use crate::network::loss::Loss;
 use crate::network::managed::Managed;
 use crate::network::queue::{Queue, QueueSpec, Site};
@@ -40,8 +41,8 @@ pub struct Link {
     /// Until when the host at its end does nothing but react to what this link delivers: until then it is
     /// evaluated together with this link. Before every time, where the host has a life of its own.
     pub host_reacts_until: Time,
-    /// The wire may lose packets.
-    pub lossy: bool,
+    /// The wire may lose packets, or its rate or its delay changes.
+    pub irregular: bool,
     /// The packets that wait, where the queue decides at departure which is next.
     pub managed: Option<Box<Managed>>,
     rare: Box<Rare>,
@@ -76,13 +77,14 @@ impl Link {
     pub fn new(spec: &LinkSpec, entity: Entity, site: Site<'_>, end: Time) -> Self {
         let (queue, wire) = (Queue::new(&spec.queue, site), Wire::new(spec));
         let loss = Loss::new(&spec.loss, wire, site.seed, &spec.name);
+        let changes = Changes::new(spec, site.seed);
         Self {
-            server: Server::new(entity, wire, queue, end),
+            irregular: loss.is_some() || changes.is_some(),
+            server: Server::new(entity, wire, queue, end).changing(changes),
             flight: Ring::default(),
             goes_on: false,
             confluence: 0,
             host_reacts_until: Time::ZERO,
-            lossy: loss.is_some(),
             managed: Managed::new(&spec.queue, site).map(Box::new),
             rare: Box::new(Rare { loss, packets_lost: 0, packets_late: 0 }),
         }
@@ -105,7 +107,7 @@ impl Link {
         if self.server.ends_before(service.delivery) {
             self.note_late();
             (packet, Passage::Late)
-        } else if self.lossy && self.loses_next(packet.size(), service.start) {
+        } else if self.irregular && self.loses_next(packet.size(), service.start) {
             (packet.lost(), Passage::Lost)
         } else {
             (packet, Passage::Through)
@@ -115,6 +117,11 @@ impl Link {
     /// Whether the wire loses the packet that it transmits next, from `start` on.
     #[cold]
     fn loses_next(&mut self, size: u32, start: Time) -> bool {
+        if self.flight.is_empty()
+            && let Some(changes) = self.server.changes()
+        {
+            changes.forget();
+        }
         let rare = &mut *self.rare;
         let loses = rare.loss.as_mut().is_some_and(|loss| loss.loses(size, start.seconds()));
         rare.packets_lost += u64::from(loses);
@@ -167,7 +174,7 @@ impl Link {
     /// Seconds from `now`, up to which decisions are made, until what is on the line and waits has been sent.
     #[must_use]
     pub fn backlog_s(&self, now: Time) -> f64 {
-        let waiting_s = self.managed.as_ref().map_or(0.0, |managed| managed.backlog_s(self.server.wire()));
+        let waiting_s = self.managed.as_ref().map_or(0.0, |managed| managed.backlog_s(&self.server));
         self.server.backlog_s(now) + waiting_s
     }
 

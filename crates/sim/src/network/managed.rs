@@ -13,7 +13,7 @@ use crate::delays::Delays;
 use crate::events::Key;
 use crate::network::link::{Link, Passage};
 use crate::network::queue::{FlowKey, Held, Lost, OnLine, QueueSpec, Refusal, Site, Waiting};
-use crate::network::server::{Server, ServerTotals, Service, Wire, wait_s};
+use crate::network::server::{Server, ServerTotals, Service, wait_s};
 use crate::packet::Packet;
 use crate::time::Time;
 
@@ -100,8 +100,8 @@ impl Managed {
     }
 
     /// Seconds for which what waits will occupy the line, if none of it is padded.
-    pub(super) fn backlog_s(&self, wire: &Wire) -> f64 {
-        wire.occupied_s(self.queue.len(), self.bytes)
+    pub(super) fn backlog_s(&self, line: &Server) -> f64 {
+        line.occupied_s(self.queue.len(), self.bytes)
     }
 
     /// Packets dropped so far.

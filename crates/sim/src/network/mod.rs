@@ -5,6 +5,7 @@ pub mod ahead;
 mod around;
 pub mod background;
 mod below_transports;
+pub mod changes;
 pub mod confluence;
 pub mod fabric;
 pub mod flow_delays;

@@ -3,10 +3,11 @@
 //!
 //! The departures of a first-in-first-out server are known when a packet arrives. What remains to be
 //! kept is which of them lie ahead, to know whether the queue is full; [`Server::advance`] forgets
-//! those that precede an event.
+//! those that precede an event. That holds where rate and delay change, too: how they change is known ahead.
 
 use crate::delays::Delays;
 use crate::events::{Entity, Key, Precedence};
+use crate::network::changes::Changes;
 use crate::network::queue::{Arrival, Queue, Refusal, Verdict};
 use crate::ring::Ring;
 use crate::scenario::{FramingSpec, LinkSpec};
@@ -182,6 +183,8 @@ pub struct Server {
 #[derive(Clone, Debug)]
 struct Rare {
     wire: Wire,
+    /// What changes; nothing: nothing does.
+    changes: Option<Box<Changes>>,
     queue: Queue,
     /// The queue looks at bytes, and is asked for each packet.
     counts_bytes: bool,
@@ -206,17 +209,22 @@ impl Rare {
     /// Of a size that is not that of most packets.
     fn timing(&mut self, size: u32) -> &mut Timing {
         if self.previous.size != size {
-            let transmission_s = self.wire.transmission_s(size);
+            // Where it takes now this, now that, it is asked anew for each packet: what never ends is looked at again.
+            let transmission_s = if self.changes.is_some() { f64::INFINITY } else { self.wire.transmission_s(size) };
             self.others = self.others.with(&self.previous);
             self.previous = Timing { size, transmission_s, crossing_s: transmission_s + self.wire.delay_s, count: 0 };
         }
         &mut self.previous
     }
 
-    /// Seconds from the start of its service to the other end.
-    fn crossing_s(&self, size: u32) -> f64 {
-        let Self { wire, previous, .. } = self;
-        if previous.size == size { previous.crossing_s } else { wire.crossing_s(size) }
+    /// When a packet whose service began at `start` reaches the other end.
+    fn delivery(&mut self, start: Time, size: u32) -> Time {
+        let Self { wire, previous, changes, .. } = self;
+        match changes {
+            Some(changes) => Time::new(changes.delivery_s(start.seconds())),
+            None if previous.size == size => start + previous.crossing_s,
+            None => start + wire.crossing_s(size),
+        }
     }
 }
 
@@ -238,6 +246,7 @@ impl Server {
             ahead: Ring::default(),
             rare: Box::new(Rare {
                 wire,
+                changes: None,
                 counts_bytes: queue.counts_bytes(),
                 queue,
                 previous: never,
@@ -251,6 +260,18 @@ impl Server {
                 bytes_ahead: 0,
             }),
         }
+    }
+
+    /// With a rate or a delay that changes.
+    #[must_use]
+    pub fn changing(mut self, changes: Option<Changes>) -> Self {
+        self.rare.changes = changes.map(Box::new);
+        self
+    }
+
+    /// What changes; nothing: nothing does.
+    pub fn changes(&mut self) -> Option<&mut Changes> {
+        self.rare.changes.as_deref_mut()
     }
 
     /// Whose departures these are.
@@ -282,7 +303,8 @@ impl Server {
     /// was just counted in part and then moved as a whole makes a processor wait.
     fn other_timing(&mut self, size: u32) -> &mut Timing {
         let previous = self.rare.timing(size);
-        if previous.count > 2 * self.recent.count {
+        // Never where something changes, so that the common path is that of links where nothing does.
+        if previous.count > 2 * self.recent.count && previous.transmission_s < f64::INFINITY {
             std::mem::swap(&mut self.recent, previous);
             return &mut self.recent;
         }
@@ -291,8 +313,8 @@ impl Server {
 
     /// When a packet whose service began at `start` reaches the other end.
     #[inline]
-    pub fn delivery(&self, start: Time, size: u32) -> Time {
-        start + if self.recent.size == size { self.recent.crossing_s } else { self.rare.crossing_s(size) }
+    pub fn delivery(&mut self, start: Time, size: u32) -> Time {
+        if self.recent.size == size { start + self.recent.crossing_s } else { self.rare.delivery(start, size) }
     }
 
     /// Forgets the departures that precede the event `now`, and counts those ahead.
@@ -390,13 +412,25 @@ impl Server {
             }
             (start, precedence)
         };
-        let departure = start + transmission_s;
-        self.last = Granted { departure, start, precedence };
+        let (mut departure, mut delivery) = (start + transmission_s, start + crossing_s);
         if departure >= self.end {
+            (departure, delivery) = self.end_beyond(now, start, size, (departure, delivery));
+        }
+        self.last = Granted { departure, start, precedence };
+        let (departure, delivery) = (Time::new(departure), Time::new(delivery));
+        Service { start: Time::new(start), departure, delivery, precedence, marked: false }
+    }
+
+    /// A service that seems to end after the run: where something changes it does only if the link says so, too.
+    #[cold]
+    fn end_beyond(&mut self, now: f64, start: f64, size: u32, mut times: (f64, f64)) -> (f64, f64) {
+        if let Some(changes) = &mut self.rare.changes {
+            times = changes.grant(now, start, size);
+        }
+        if times.0 >= self.end {
             self.note_late(size);
         }
-        let delivery = Time::new(start + crossing_s);
-        Service { start: Time::new(start), departure: Time::new(departure), delivery, precedence, marked: false }
+        times
     }
 
     /// A packet that came at `now` still waits when the run ends.
@@ -409,7 +443,6 @@ impl Server {
     }
 
     /// The service just granted does not end before the run does.
-    #[cold]
     fn note_late(&mut self, size: u32) {
         let late = &mut self.rare.late;
         late.0 += 1;
@@ -449,7 +482,7 @@ impl Server {
     /// Random numbers that the queue has drawn.
     #[must_use]
     pub fn random_draws(&self) -> u64 {
-        self.rare.queue.random_draws()
+        self.rare.queue.random_draws() + self.rare.changes.as_ref().map_or(0, |changes| changes.random_draws())
     }
 
     /// Packets waiting at `now`, without the one in service.
@@ -493,6 +526,15 @@ impl Server {
         (self.last.departure - now.seconds()).max(0.0)
     }
 
+    /// Seconds that so many packets of so many bytes in all will occupy the line when it is free, if none is padded.
+    #[must_use]
+    pub fn occupied_s(&self, packets: usize, bytes: u64) -> f64 {
+        match &self.rare.changes {
+            None => self.rare.wire.occupied_s(packets, bytes),
+            Some(changes) => changes.occupied_s(self.last.departure.max(0.0), packets, bytes),
+        }
+    }
+
     /// How long packets take.
     #[must_use]
     pub fn wire(&self) -> &Wire {
@@ -500,7 +542,8 @@ impl Server {
     }
 
     fn admitted(&self) -> Admitted {
-        self.rare.others.with(&self.recent).with(&self.rare.previous)
+        let admitted = self.rare.others.with(&self.recent).with(&self.rare.previous);
+        self.rare.changes.as_ref().map_or(admitted, |changes| Admitted { busy_s: changes.busy_s(), ..admitted })
     }
 
     /// The totals of a run that was interrupted at `reached`; what was granted then counts as done, but for the time that

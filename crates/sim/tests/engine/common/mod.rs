@@ -45,6 +45,9 @@ pub fn link(name: &str, ends: (u32, u32), rate_bps: f64, delay_s: f64, limit: Qu
         loss: 0.0.into(),
         mtu_bytes: None,
         flow_control: false,
+        rate: None,
+        delay: None,
+        jitter: None,
     }
 }
 

@@ -1,0 +1,130 @@
+//! A link on which bits leave only at instants that a trace gives, as mahimahi's links have it.
+//!
+//! At each instant up to 1504 bytes leave, in packets of which each counts four more than its IP bytes (mahimahi reads them
+//! from a TUN device, with its header). What an instant leaves over is of use for packets that wait, and lost where none
+//! does.
+
+/// Bytes that leave at each instant.
+const OPPORTUNITY_BYTES: u32 = 1504;
+/// What a packet counts more than its bytes.
+const HEADER_BYTES: u32 = 4;
+
+/// The instants, from the next one on.
+#[derive(Clone, Debug)]
+pub struct Opportunities {
+    trace_ms: Vec<u32>,
+    next: usize,
+    /// When this round of the trace began.
+    begun_ms: u64,
+    /// What the instant that was used last leaves over, in bytes.
+    left: u32,
+    /// When that was.
+    used_s: f64,
+}
+
+impl Opportunities {
+    /// A trace at its beginning.
+    #[must_use]
+    pub fn new(trace_ms: &[u32]) -> Self {
+        Self { trace_ms: trace_ms.to_vec(), next: 0, begun_ms: 0, left: 0, used_s: -1.0 }
+    }
+
+    fn next_s(&self) -> f64 {
+        (self.begun_ms + u64::from(self.trace_ms[self.next])) as f64 / 1000.0
+    }
+
+    fn go_on(&mut self) {
+        self.next += 1;
+        if self.next == self.trace_ms.len() {
+            self.begun_ms += u64::from(self.trace_ms[self.next - 1]);
+            self.next = 0;
+        }
+    }
+
+    /// When a packet of `size` bytes has left that comes at `now_s`, behind all that came before.
+    pub fn finish(&mut self, now_s: f64, size: u32) -> f64 {
+        // What comes at an instant comes too late for it, and for what it leaves over.
+        if self.used_s <= now_s {
+            self.left = 0;
+            while self.next_s() <= now_s {
+                self.go_on();
+            }
+        }
+        let mut missing = size + HEADER_BYTES;
+        loop {
+            let used = missing.min(self.left);
+            missing -= used;
+            self.left -= used;
+            if missing == 0 {
+                return self.used_s;
+            }
+            (self.used_s, self.left) = (self.next_s(), OPPORTUNITY_BYTES);
+            self.go_on();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// mahimahi's link, millisecond by millisecond: at each instant of the trace 1504 bytes leave of what came before it.
+    fn departures_ms(trace_ms: &[u32], packets: &[(u32, u32)]) -> Vec<u32> {
+        let mut left = vec![u32::MAX; packets.len()];
+        let (mut waiting, mut next) = (VecDeque::new(), 0);
+        let period_ms = *trace_ms.last().expect("an instant");
+        let instants = |now_ms: u32| {
+            let in_round = |at: u32, round: u32| round * period_ms + at == now_ms;
+            let rounds = now_ms / period_ms;
+            trace_ms.iter().filter(|&&at| (rounds.saturating_sub(1)..=rounds).any(|round| in_round(at, round))).count()
+        };
+        for now_ms in 0.. {
+            for _ in 0..instants(now_ms) {
+                let mut bytes = 1504;
+                while let Some((number, missing)) = waiting.front_mut() {
+                    let sent = bytes.min(*missing);
+                    (bytes, *missing) = (bytes - sent, *missing - sent);
+                    if *missing > 0 {
+                        break;
+                    }
+                    left[*number] = now_ms;
+                    waiting.pop_front();
+                }
+            }
+            while next < packets.len() && packets[next].0 == now_ms {
+                waiting.push_back((next, packets[next].1 + 4));
+                next += 1;
+            }
+            if next == packets.len() && waiting.is_empty() {
+                return left;
+            }
+        }
+        left
+    }
+
+    proptest! {
+        #[test]
+        fn packets_leave_as_mahimahi_has_it(
+            steps in prop::collection::vec(0..6u32, 1..30),
+            packets in prop::collection::vec((0..9u32, 20..1501u32), 1..80),
+        ) {
+            let running = |steps: &[u32]| -> Vec<u32> {
+                steps.iter().scan(0, |sum, step| { *sum += step; Some(*sum) }).collect()
+            };
+            let mut trace_ms = running(&steps);
+            *trace_ms.last_mut().expect("an instant") += 1;
+            let gaps: Vec<u32> = packets.iter().map(|&(gap, _)| gap).collect();
+            let packets: Vec<(u32, u32)> = running(&gaps).into_iter().zip(packets.iter().map(|&(_, size)| size)).collect();
+            let mut opportunities = Opportunities::new(&trace_ms);
+            let found: Vec<u32> = packets
+                .iter()
+                .map(|&(at_ms, size)| (opportunities.finish(f64::from(at_ms) / 1000.0, size) * 1000.0).round() as u32)
+                .collect();
+            prop_assert_eq!(found, departures_ms(&trace_ms, &packets));
+        }
+    }
+}

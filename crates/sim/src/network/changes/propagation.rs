@@ -1,0 +1,170 @@
+//! How long packets take on a wire whose delay changes, or differs from packet to packet: in order, always.
+
+use super::course::Course;
+use crate::random::Stream;
+use crate::scenario::{JitterDistribution, JitterSpec, LinkSpec};
+
+/// The delay of a wire.
+#[derive(Clone, Debug)]
+pub struct Propagation {
+    least_s: f64,
+    course: Option<Course>,
+    jitter: Option<Jitter>,
+    /// When the last packet reached the other end.
+    last_s: f64,
+}
+
+impl Propagation {
+    /// The delay of a link.
+    #[must_use]
+    pub fn new(spec: &LinkSpec, seed: u64) -> Self {
+        let stream = |purpose| Stream::new(seed, &spec.name, 0, purpose);
+        Self {
+            least_s: spec.delay_s,
+            course: spec.delay.as_ref().map(|course| Course::new(course, stream("delay"))),
+            jitter: spec.jitter.as_ref().map(|jitter| Jitter::new(jitter, stream("jitter"))),
+            last_s: 0.0,
+        }
+    }
+
+    /// The delay at `at_s`, which does not fall from call to call, without jitter.
+    pub fn at(&mut self, at_s: f64) -> f64 {
+        self.course.as_mut().map_or(self.least_s, |course| course.at(at_s))
+    }
+
+    /// When a packet reaches the other end that has left at `departure_s`: not before the one that left before it.
+    pub fn delivery_s(&mut self, departure_s: f64) -> f64 {
+        let jitter_s = self.jitter.as_mut().map_or(0.0, |jitter| jitter.next_s(departure_s));
+        self.last_s = (departure_s + (self.at(departure_s) + jitter_s)).max(self.last_s);
+        self.last_s
+    }
+
+    /// Random numbers drawn so far.
+    #[must_use]
+    pub fn random_draws(&self) -> u64 {
+        self.course.as_ref().map_or(0, Course::random_draws)
+            + self.jitter.as_ref().map_or(0, |jitter| jitter.stream.draws())
+    }
+}
+
+/// What differs from packet to packet.
+#[derive(Clone, Debug)]
+struct Jitter {
+    spec: JitterSpec,
+    stream: Stream,
+    /// The normal deviate of the last packet, and when that left.
+    last: Option<(f64, f64)>,
+}
+
+impl Jitter {
+    fn new(spec: &JitterSpec, stream: Stream) -> Self {
+        Self { spec: spec.clone(), stream, last: None }
+    }
+
+    /// The jitter of a packet that leaves at `at_s`. Correlated, it is that of a normal process with an exponential memory,
+    /// brought to its distribution (a Gaussian copula).
+    fn next_s(&mut self, at_s: f64) -> f64 {
+        let Some(correlation_s) = self.spec.correlation_s else {
+            return match self.spec.distribution {
+                JitterDistribution::Normal { mean_s, deviation_s } => {
+                    (mean_s + deviation_s * self.stream.normal()).max(0.0)
+                }
+                ref other => quantile_s(other, self.stream.uniform()),
+            };
+        };
+        let fresh = self.stream.normal();
+        let normal = self.last.map_or(fresh, |(normal, then_s)| {
+            let kept = libm::exp((then_s - at_s) / correlation_s);
+            normal * kept + fresh * libm::sqrt(1.0 - kept * kept)
+        });
+        self.last = Some((normal, at_s));
+        match self.spec.distribution {
+            JitterDistribution::Normal { mean_s, deviation_s } => (mean_s + deviation_s * normal).max(0.0),
+            ref other => quantile_s(other, 0.5 * libm::erfc(-normal * std::f64::consts::FRAC_1_SQRT_2)),
+        }
+    }
+}
+
+/// The jitter below which a share of all is.
+fn quantile_s(distribution: &JitterDistribution, share: f64) -> f64 {
+    /// The largest number below one: a quantile of one would be infinite.
+    const MOST: f64 = 1.0 - f64::EPSILON / 2.0;
+    let share = share.clamp(0.0, MOST);
+    match distribution {
+        JitterDistribution::Uniform { most_s } => share * most_s,
+        // Drawn otherwise.
+        JitterDistribution::Normal { .. } => 0.0,
+        JitterDistribution::Pareto { mean_s, shape } => {
+            mean_s * (shape - 1.0) * (libm::pow(1.0 - share, -1.0 / shape) - 1.0)
+        }
+        JitterDistribution::Quantiles { values_s } => {
+            let place = share * (values_s.len() - 1) as f64;
+            let below = place as usize;
+            let (low, high) = (values_s[below], values_s[(below + 1).min(values_s.len() - 1)]);
+            low + (high - low) * (place - below as f64)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PACKETS: usize = 200_000;
+
+    fn jitters(distribution: JitterDistribution, correlation_s: Option<f64>) -> Vec<f64> {
+        let spec = JitterSpec { distribution, correlation_s };
+        let mut jitter = Jitter::new(&spec, Stream::new(1, "wire", 0, "jitter"));
+        (0..PACKETS).map(|number| jitter.next_s(number as f64 * 0.01)).collect()
+    }
+
+    fn mean(values: &[f64]) -> f64 {
+        values.iter().sum::<f64>() / values.len() as f64
+    }
+
+    /// Shares of packets below the quartiles of each distribution, correlated or not; four standard errors, for correlated
+    /// ones of as many packets as are worth an independent one.
+    #[test]
+    fn jitter_has_its_distribution() {
+        let table = vec![0.0, 0.001, 0.003, 0.004, 0.050];
+        for (distribution, quartiles) in [
+            (JitterDistribution::Uniform { most_s: 0.008 }, [0.002, 0.004, 0.006]),
+            // Quartiles of a normal distribution lie 0.67449 deviations from its mean.
+            (JitterDistribution::Normal { mean_s: 0.010, deviation_s: 0.002 }, [0.010 - 0.00134898, 0.010, 0.01134898]),
+            // Lomax: (1 − q)^(−1/shape) − 1, times its scale, which is mean · (shape − 1).
+            (JitterDistribution::Pareto { mean_s: 0.002, shape: 3.0 }, {
+                let at = |share: f64| 0.004 * ((1.0 - share).powf(-1.0 / 3.0) - 1.0);
+                [at(0.25), at(0.5), at(0.75)]
+            }),
+            (JitterDistribution::Quantiles { values_s: table }, [0.001, 0.003, 0.004]),
+        ] {
+            for correlation_s in [None, Some(0.05)] {
+                let values = jitters(distribution.clone(), correlation_s);
+                // e^(−Δ/τ) = ρ: the mean is worth that of (1 − ρ) / (1 + ρ) as many independent ones.
+                let kept = correlation_s.map_or(0.0, |correlation_s| (-0.01f64 / correlation_s).exp());
+                let worth = PACKETS as f64 * (1.0 - kept) / (1.0 + kept);
+                for (quartile, share) in quartiles.into_iter().zip([0.25, 0.5, 0.75]) {
+                    let below = values.iter().filter(|&&value| value < quartile).count() as f64 / PACKETS as f64;
+                    let error = (share * (1.0 - share) / worth).sqrt();
+                    assert!(
+                        (below - share).abs() < 4.0 * error,
+                        "{distribution:?} {correlation_s:?}: {below} of {share}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// A normal process with an exponential memory: ρ after one packet is e^(−Δ/τ).
+    #[test]
+    fn jitter_remembers_as_long_as_it_is_told() {
+        let values = jitters(JitterDistribution::Normal { mean_s: 1.0, deviation_s: 0.1 }, Some(0.05));
+        let middle = mean(&values);
+        let products: Vec<f64> = values.windows(2).map(|pair| (pair[0] - middle) * (pair[1] - middle)).collect();
+        let squares: Vec<f64> = values.iter().map(|value| (value - middle) * (value - middle)).collect();
+        let expected = (-0.2f64).exp();
+        // Bartlett: the variance of an estimate of ρ of such a process is (1 − ρ²) / n.
+        let error = ((1.0 - expected * expected) / PACKETS as f64).sqrt();
+        assert!((mean(&products) / mean(&squares) - expected).abs() < 4.0 * error);
+    }
+}

@@ -1,0 +1,120 @@
+//! How the rate and the delay of a link change while a scenario runs.
+
+use serde::{Deserialize, Serialize};
+
+/// The course of a rate or of a delay.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum CourseSpec {
+    /// As it is written down.
+    Schedule {
+        /// When each value holds, in seconds, rising from 0.
+        at_s: Vec<f64>,
+        /// The values.
+        values: Vec<f64>,
+        /// From each value to the next it goes straight, not in a step.
+        linear: bool,
+        /// After how long it begins anew, in seconds; none: the last value holds.
+        period_s: Option<f64>,
+    },
+    /// In steps of equal length, each by a factor whose logarithm is normal, between two values that throw it back.
+    RandomWalk {
+        /// The first value.
+        start: f64,
+        /// Length of a step, in seconds.
+        every_s: f64,
+        /// Standard deviation of the logarithm of a step's factor.
+        deviation: f64,
+        /// The smallest value, above zero.
+        least: f64,
+        /// The largest value.
+        most: f64,
+    },
+    /// A state for a time with an exponential distribution, then another one, each as likely.
+    Markov {
+        /// The value of each state.
+        values: Vec<f64>,
+        /// How long each lasts in the mean, in seconds.
+        mean_s: Vec<f64>,
+    },
+    /// Ornstein and Uhlenbeck's: noise that returns to its mean, exact at the ends of steps of equal length.
+    OrnsteinUhlenbeck {
+        /// The mean, which is its first value.
+        mean: f64,
+        /// Standard deviation in the long run.
+        deviation: f64,
+        /// In this time a distance from the mean shrinks to 1/e, in seconds.
+        time_s: f64,
+        /// Length of a step, in seconds.
+        every_s: f64,
+        /// What is below it becomes it.
+        least: f64,
+    },
+    /// A new value after equal times, uniform between two, such as the path by other satellites.
+    Uniform {
+        /// For how long a value holds, in seconds.
+        every_s: f64,
+        /// The smallest value.
+        least: f64,
+        /// The largest value.
+        most: f64,
+    },
+}
+
+/// How the rate of a link changes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum RateSpec {
+    /// Bits leave only at these instants, as mahimahi's links have it.
+    Trace(TraceSpec),
+    /// By a course, in bit/s; a packet in service goes on at the new rate.
+    Course(CourseSpec),
+}
+
+/// Instants at each of which up to 1504 bytes leave (Netravali et al. 2015, §4).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TraceSpec {
+    /// In milliseconds, not falling; the last is when the trace begins anew.
+    pub trace_ms: Vec<u32>,
+}
+
+/// What is added to the delay of each packet, which never overtakes another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JitterSpec {
+    /// Its distribution.
+    pub distribution: JitterDistribution,
+    /// In this time the correlation of the jitter of two packets falls to 1/e, in seconds; none: there is none.
+    pub correlation_s: Option<f64>,
+}
+
+/// The distribution of jitter, in seconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum JitterDistribution {
+    /// Uniform from 0.
+    Uniform {
+        /// The largest.
+        most_s: f64,
+    },
+    /// Normal; what is below zero is zero.
+    Normal {
+        /// The mean of the normal distribution.
+        mean_s: f64,
+        /// Its standard deviation.
+        deviation_s: f64,
+    },
+    /// Pareto, less its smallest value: from 0 (Lomax).
+    Pareto {
+        /// The mean.
+        mean_s: f64,
+        /// Above 1.
+        shape: f64,
+    },
+    /// By its quantiles, with straight lines between them.
+    Quantiles {
+        /// Equally far apart, from that of 0 to that of 1, not falling.
+        values_s: Vec<f64>,
+    },
+}
