@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
@@ -55,6 +56,8 @@ def filled(scenario: Scenario) -> dict[str, Any]:
                 data["topology"][name] = topology.filled(links)
     if "link" in data:
         data["link"] = {name: merged(links, link) for name, link in data["link"].items()}
+    if scenario.file is not None:
+        _place_traces([data.get("link", {}), data.get("topology", {})], Path(scenario.file).resolve().parent)
     if "node" in data:
         check_output_rings(scenario, profile.queue)
         data["node"] = {name: merged(_node(node), node) for name, node in data["node"].items()}
@@ -68,6 +71,15 @@ def filled(scenario: Scenario) -> dict[str, Any]:
         data["routing"] = {"ecmp": "flow" if several else "none", "by": "hops"} | data.get("routing", {})
     data["observe"] = _observe(scenario) | data.get("observe", {})
     return data
+
+
+def _place_traces(tables: list[Any], folder: Path) -> None:
+    """Has traces of rates be found from anywhere: their names are relative to the scenario's file."""
+    while tables:
+        table = tables.pop()
+        if isinstance(table.get("trace"), str):
+            table["trace"] = str(folder / table["trace"])
+        tables += [below for below in table.values() if isinstance(below, dict)]
 
 
 def _links(profile: Profile) -> dict[str, Any]:

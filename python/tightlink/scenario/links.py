@@ -13,10 +13,11 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import AfterValidator, BeforeValidator, StrictBool, model_validator
 
+from tightlink.scenario.changes import AnyJitter, ChangingDelay, ChangingRate
 from tightlink.scenario.loss import Loss
 from tightlink.scenario.queues import Queue
 from tightlink.scenario.table import NAME, Table, merged, wrong
-from tightlink.scenario.values import LineRate, Mtu, Overhead, PropagationDelay
+from tightlink.scenario.values import Mtu, Overhead
 
 _ENDS: Final = 2
 #: A node: a plain name, or a node of a topology such as ``net.left[3]``.
@@ -39,6 +40,8 @@ class Medium(Table):
     """Queue in front of the transmitter: a limit or a table (default: the profile's)."""
     framing: Framing | None = None
     """What the link layer adds to each packet (default nothing)."""
+    jitter: AnyJitter | None = None
+    """What is added to the delay of each packet, in order (default nothing)."""
     loss: Loss | None = None
     """What the wire loses after its transmission: a share of the packets, or a table of a model (default 0)."""
     mtu: Mtu | None = None
@@ -50,10 +53,10 @@ class Medium(Table):
 class Wire(Medium):
     """One direction of a wire."""
 
-    rate: LineRate | None = None
-    """Transmission rate, in bits or in packets."""
-    delay: PropagationDelay | None = None
-    """Propagation delay (default "0 s")."""
+    rate: ChangingRate | None = None
+    """Transmission rate, in bits or in packets, or a table of how it changes."""
+    delay: ChangingDelay | None = None
+    """Propagation delay, or a table of how it changes (default "0 s")."""
 
 
 class Reverse(Wire):
@@ -63,8 +66,8 @@ class Reverse(Wire):
 class Duplex(Wire):
     """Both directions of a wire: the reverse is like the forward, but for what ``reverse`` says."""
 
-    rate: LineRate
-    """Transmission rate, in bits or in packets."""
+    rate: ChangingRate
+    """Transmission rate, in bits or in packets, or a table of how it changes."""
     reverse: Reverse | None = None
     """What differs from the second end to the first."""
 

@@ -13,8 +13,9 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from tightlink import units
-from tightlink.errors import closest, one_of
-from tightlink.scenario.table import Table, kind_of, wrong
+from tightlink.errors import closest
+from tightlink.scenario.changes import Changing, check_times, form, kinds
+from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.values import Delay, Fraction, Period, choice, whole
 
 #: Packets are counted in as many bits.
@@ -22,16 +23,8 @@ _MOST: Final = 2**53
 _NUMBER: Final = whole(1, _MOST, "the number of a packet, from 1")
 
 
-class LossModel(Table):
+class LossModel(Changing):
     """What the models of a wire's losses have in common."""
-
-    def written(self) -> dict[str, Any]:
-        """The table with its defaults."""
-        return self.complete()
-
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        raise NotImplementedError
 
 
 class GilbertElliott(LossModel):
@@ -148,17 +141,7 @@ class LossSchedule(LossModel):
 
     @model_validator(mode="after")
     def _times_rise(self) -> Self:
-        times = [units.time(step.at) for step in self.schedule]
-        if times[0] > 0:
-            raise wrong('"0 s": the schedule says what holds from the start', key="schedule[0].at",
-                        value=self.schedule[0].at)  # fmt: skip
-        for place, (before, after) in enumerate(itertools.pairwise(times), 1):
-            if after <= before:
-                expected = f"a time after that of the step before it, which is {self.schedule[place - 1].at}"
-                raise wrong(expected, key=f"schedule[{place}].at", value=self.schedule[place].at)
-        if self.period is not None and units.time(self.period) <= times[-1]:
-            expected = f"a time after the last step, which is at {self.schedule[-1].at}"
-            raise wrong(expected, key="period", value=self.period)
+        check_times(self.schedule, self.period)
         return self
 
     def spec(self) -> dict[str, Any]:
@@ -178,20 +161,7 @@ _MODELS: Final = {
 _KIND_OF_KEY: Final = {"schedule": "schedule"} | dict.fromkeys(("packets", "every", "from", "from_", "to"), "pattern")
 
 
-def _form(value: object) -> str:
-    return f"<{kind_of(value)}>" if isinstance(value, dict | Table) else "<fraction>"
-
-
-def _check(value: object) -> object:
-    if isinstance(value, dict):
-        kind = value.get("kind", next((kind for key, kind in _KIND_OF_KEY.items() if key in value), None))
-        if kind is None:
-            raise wrong(f"a kind, {one_of(tuple(_MODELS))}", key="kind")
-        if kind not in _MODELS:
-            meant = closest(kind, tuple(_MODELS)) if isinstance(kind, str) else None
-            suggestion = f'"{meant}"' if meant else None
-            raise wrong(one_of(tuple(_MODELS)), key="kind", value=kind, suggestion=suggestion)
-        return {"kind": kind} | value
+def _no_kind_alone(value: object) -> object:
     if isinstance(value, str) and (kind := closest(value, tuple(_MODELS))):
         raise wrong('a fraction from 0 to 1, or such as "1 %", or a table with a kind', value=value,
                     suggestion=f'{{ kind = "{kind}", ... }}')  # fmt: skip
@@ -200,13 +170,14 @@ def _check(value: object) -> object:
 
 #: A fraction of packets, each lost whatever becomes of the others, or a table.
 Loss = Annotated[
-    Annotated[Fraction, Tag("<fraction>")]
+    Annotated[Fraction, Tag("<text>")]
     | Annotated[GilbertElliott, Tag("<gilbert-elliott>")]
     | Annotated[BitErrors, Tag("<bit-errors>")]
     | Annotated[LossPattern, Tag("<pattern>")]
     | Annotated[LossSchedule, Tag("<schedule>")],
-    Discriminator(_form),
-    BeforeValidator(_check),
+    Discriminator(form),
+    BeforeValidator(_no_kind_alone),
+    kinds(_MODELS, _KIND_OF_KEY),
 ]
 
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from tightlink import units
 from tightlink.errors import ABSENT, ScenarioError, closest
+from tightlink.scenario.changes import Changing
 from tightlink.scenario.disciplines import Threshold
 from tightlink.scenario.loss import loss_spec
+from tightlink.scenario.problems import below
 from tightlink.scenario.queues import discipline
 from tightlink.scenario.table import kind_of
 from tightlink.scenario.values import LARGEST_PACKET, UNLIMITED, line_rate
@@ -234,6 +236,11 @@ def _properties(hop: Hop) -> dict[str, Any]:
         "framing": _framing(hop.wire),
         "loss": loss_spec(given(hop.wire.loss)),
         "mtu_bytes": hop.mtu,
+        **{
+            key: value.spec()
+            for key in ("rate", "delay", "jitter")
+            if isinstance(value := getattr(hop.wire, key), Changing)
+        },
     }
 
 
@@ -258,7 +265,11 @@ def _reaches(mark: dict[str, int], limit: dict[str, int]) -> bool:
 
 def _line(key: str, wire: Wire) -> _Line:
     """Rate in bit/s, rate in packets/s where that limits, delay and MTU of a wire."""
-    (rate, packet_rate), delay = line_rate(given(wire.rate)), units.time(given(wire.delay))
+    written = given(wire.rate)
+    with below(key):
+        rate, packet_rate = line_rate(written) if isinstance(written, str) else (written.nominal(), None)
+    delay = given(wire.delay)
+    delay = units.time(delay) if isinstance(delay, str) else delay.least()
     if packet_rate is not None and any(_framing(wire).values()):
         expected = f'nothing here: with a rate of "{wire.rate}" each packet takes as long, whatever its size'
         raise ScenarioError(expected, key=f"{key}.framing", value=given(wire.framing).written())

@@ -32,7 +32,9 @@ else:
 #: What names of links, traffic and topologies look like: no dots, which separate the keys of a path.
 NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 #: Tables of which the kind says what else they hold.
-_WHOLE: Final = ("queue", "congestion", "loss")
+_WHOLE: Final = ("queue", "congestion", "loss", "jitter")
+#: So are these, where they are tables with a kind.
+_WHOLE_BY_KIND: Final = ("rate", "delay")
 #: What a reader wants to see first; the other keys follow in the order of their definition.
 _FIRST: Final = (
     "kind",
@@ -199,11 +201,15 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     result = dict(base)
     for key, value in over.items():
         below = result.get(key)
-        if isinstance(below, dict) and isinstance(value, dict) and key not in _WHOLE:
+        if isinstance(below, dict) and isinstance(value, dict) and not _is_whole(key, value):
             result[key] = merged(below, value)
         else:
             result[key] = value
     return result
+
+
+def _is_whole(key: str, table: Mapping[str, Any]) -> bool:
+    return key in _WHOLE or (key in _WHOLE_BY_KIND and "kind" in table)
 
 
 def kind_of(value: object) -> object:

@@ -102,6 +102,7 @@ LineRate = Annotated[
     _quantity(units.RATE, units.PACKET_RATE, smallest=_SMALLEST_RATES, largest=FASTEST),
     _schema("2 Mbit/s", "20 packets/ms"),
 ]
+LineRateOrNone = Annotated[str, _quantity(units.RATE, zero=True, largest=FASTEST), _schema("2 Mbit/s", "0 bit/s")]
 PacketRate = Annotated[
     str,
     _quantity(units.PACKET_RATE, smallest=(_SLOWEST_PACKETS,), largest=FASTEST),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Self
 from pydantic import Discriminator, Tag
 
 from tightlink import units
+from tightlink.scenario.changes import ChangingRate
 from tightlink.scenario.links import Medium, Span, Wire, both
 from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.values import LineRate, PropagationDelay
@@ -36,7 +37,7 @@ def _form_of_delays(value: object) -> str:
 
 
 Rates = Annotated[
-    Annotated[LineRate, Tag("<one>")] | Annotated[list[LineRate], Tag("<each>")], Discriminator(_one_or_each)
+    Annotated[ChangingRate, Tag("<one>")] | Annotated[list[LineRate], Tag("<each>")], Discriminator(_one_or_each)
 ]
 Delays = Annotated[
     Annotated[PropagationDelay, Tag("<one>")]
