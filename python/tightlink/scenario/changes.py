@@ -3,7 +3,7 @@
 Example:
     >>> rate = RateSchedule(schedule=[{"at": "0 s", "rate": "50 Mbit/s"}, {"at": "10 s", "rate": "10 Mbit/s"}])
     >>> nominal_rate(rate)
-    50000000.0
+    (50000000.0, None)
 """
 
 from __future__ import annotations
@@ -273,9 +273,8 @@ class Markov(Changing):
 
     def nominal(self) -> float:
         """The mean rate."""
-        spec = self.spec()
-        total = sum(rate * mean_s for rate, mean_s in zip(spec["values"], spec["mean_s"], strict=True))
-        return total / sum(spec["mean_s"])
+        rates, means_s = ([float(value) for value in self.spec()[key]] for key in ("values", "mean_s"))
+        return sum(rate * mean_s for rate, mean_s in zip(rates, means_s, strict=True)) / sum(means_s)
 
 
 class OrnsteinUhlenbeck(Changing):
@@ -528,10 +527,21 @@ AnyJitter = Annotated[
 ]
 
 
-def nominal_rate(rate: object) -> float:
-    """The rate of a link in bit/s: its mean, where that is known, or the first one, if it changes.
+def nominal_rate(rate: object) -> tuple[float, float | None]:
+    """The rate of a link in bit/s, and in packets/s where that limits it; its mean or its first one, if it changes.
 
     >>> nominal_rate("2 Mbit/s")
-    2000000.0
+    (2000000.0, None)
     """
-    return rate.nominal() if isinstance(rate, tuple(_RATES.values())) else line_rate(rate)[0]
+    if isinstance(rate, RateSchedule | RateTrace | RandomWalk | Markov | OrnsteinUhlenbeck):
+        return rate.nominal(), None
+    return line_rate(rate)
+
+
+def least_delay(delay: object) -> float:
+    """The smallest delay of a link, in seconds.
+
+    >>> least_delay("20 ms"), least_delay(DelayRedraw(shortest="30 ms", longest="50 ms"))
+    (0.02, 0.03)
+    """
+    return delay.least() if isinstance(delay, DelaySchedule | DelayRedraw) else units.time(delay)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from tightlink import units
 from tightlink.errors import ABSENT, ScenarioError, closest
-from tightlink.scenario.changes import Changing
+from tightlink.scenario.changes import Changing, least_delay, nominal_rate
 from tightlink.scenario.disciplines import Threshold
 from tightlink.scenario.loss import loss_spec
 from tightlink.scenario.problems import below
 from tightlink.scenario.queues import discipline
 from tightlink.scenario.table import kind_of
-from tightlink.scenario.values import LARGEST_PACKET, UNLIMITED, line_rate
+from tightlink.scenario.values import LARGEST_PACKET, UNLIMITED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -236,12 +236,13 @@ def _properties(hop: Hop) -> dict[str, Any]:
         "framing": _framing(hop.wire),
         "loss": loss_spec(given(hop.wire.loss)),
         "mtu_bytes": hop.mtu,
-        **{
-            key: value.spec()
-            for key in ("rate", "delay", "jitter")
-            if isinstance(value := getattr(hop.wire, key), Changing)
-        },
+        **_changes(hop.wire),
     }
+
+
+def _changes(wire: Wire) -> dict[str, Any]:
+    tables = {"rate": wire.rate, "delay": wire.delay, "jitter": wire.jitter}
+    return {key: table.spec() for key, table in tables.items() if isinstance(table, Changing)}
 
 
 def _limit(hop: Hop, text: str) -> str | dict[str, Any]:
@@ -265,11 +266,9 @@ def _reaches(mark: dict[str, int], limit: dict[str, int]) -> bool:
 
 def _line(key: str, wire: Wire) -> _Line:
     """Rate in bit/s, rate in packets/s where that limits, delay and MTU of a wire."""
-    written = given(wire.rate)
     with below(key):
-        rate, packet_rate = line_rate(written) if isinstance(written, str) else (written.nominal(), None)
-    delay = given(wire.delay)
-    delay = units.time(delay) if isinstance(delay, str) else delay.least()
+        rate, packet_rate = nominal_rate(given(wire.rate))
+    delay = least_delay(given(wire.delay))
     if packet_rate is not None and any(_framing(wire).values()):
         expected = f'nothing here: with a rate of "{wire.rate}" each packet takes as long, whatever its size'
         raise ScenarioError(expected, key=f"{key}.framing", value=given(wire.framing).written())

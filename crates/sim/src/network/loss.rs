@@ -14,7 +14,7 @@ pub struct Loss {
 #[derive(Clone, Debug)]
 enum Kind {
     Independent { probability: f64 },
-    GilbertElliott { bad: bool, to_bad: f64, to_good: f64, loss_good: f64, loss_bad: f64 },
+    GilbertElliott { bad: Option<bool>, to_bad: f64, to_good: f64, loss_good: f64, loss_bad: f64 },
     BitErrors { right: f64, wire: Wire },
     Pattern { packets: Vec<u64>, next: usize, every: u64, from_s: f64, until_s: f64, count: u64 },
     Schedule { at_s: Vec<f64>, loss: Vec<f64>, period_s: f64 },
@@ -24,11 +24,11 @@ impl Loss {
     /// What the wire called `link` loses; nothing if that is no packet.
     #[must_use]
     pub fn new(spec: &LossSpec, wire: Wire, seed: u64, link: &str) -> Option<Self> {
-        let mut stream = Stream::new(seed, link, 0, "loss");
+        let stream = Stream::new(seed, link, 0, "loss");
         let kind = match spec {
             LossSpec::Independent(probability) if *probability > 0.0 => Kind::Independent { probability: *probability },
             LossSpec::Independent(_) => return None,
-            LossSpec::Model(model) => Kind::new(model, wire, &mut stream),
+            LossSpec::Model(model) => Kind::new(model, wire),
         };
         Some(Self { kind, stream })
     }
@@ -39,8 +39,10 @@ impl Loss {
         match &mut self.kind {
             Kind::Independent { probability } => stream.chance(*probability),
             Kind::GilbertElliott { bad, to_bad, to_good, loss_good, loss_bad } => {
-                let lost = stream.chance(if *bad { *loss_bad } else { *loss_good });
-                *bad ^= stream.chance(if *bad { *to_good } else { *to_bad });
+                // As if it had always been at work: the first packet finds the bad state as often as any.
+                let found_bad = bad.unwrap_or_else(|| stream.chance(*to_bad / (*to_bad + *to_good)));
+                let lost = stream.chance(if found_bad { *loss_bad } else { *loss_good });
+                *bad = Some(found_bad ^ stream.chance(if found_bad { *to_good } else { *to_bad }));
                 lost
             }
             Kind::BitErrors { right, wire } => {
@@ -71,13 +73,10 @@ impl Loss {
 }
 
 impl Kind {
-    fn new(model: &LossModel, wire: Wire, stream: &mut Stream) -> Self {
+    fn new(model: &LossModel, wire: Wire) -> Self {
         match *model {
             LossModel::GilbertElliott { to_bad, to_good, loss_good, loss_bad } => {
-                // As if it had always been at work: the share of packets that find the bad state is the same from the
-                // first on.
-                let bad = to_bad > 0.0 && stream.chance(to_bad / (to_bad + to_good));
-                Self::GilbertElliott { bad, to_bad, to_good, loss_good, loss_bad }
+                Self::GilbertElliott { bad: None, to_bad, to_good, loss_good, loss_bad }
             }
             LossModel::BitErrors { rate } => Self::BitErrors { right: libm::log1p(-rate), wire },
             LossModel::Pattern { ref packets, every, from_s, until_s } => Self::Pattern {

@@ -1,8 +1,9 @@
 //! The same scenario gives the same tables; what is added to it leaves the random numbers of the rest as
 //! they were.
 
+use crate::engine::common::changing::with_changes;
 use crate::engine::common::networks::{closed_loop, open_loop, with_flow_control, with_processors};
-use crate::engine::common::{flow, integers, packets, run, scenario, trace, udp, wire};
+use crate::engine::common::{Unfused, flow, integers, packets, run, run_with, scenario, trace, udp, wire};
 use proptest::prelude::*;
 use tightlink_sim::Scenario;
 use tightlink_sim::probe::DropReason;
@@ -38,6 +39,13 @@ proptest! {
     #[test]
     fn flow_control_runs_twice_alike(scenario in with_flow_control(with_processors(closed_loop()))) {
         runs_twice_alike(&scenario)?;
+    }
+
+    #[test]
+    fn links_that_change_run_twice_alike(scenario in with_changes(with_processors(closed_loop()))) {
+        runs_twice_alike(&scenario)?;
+        // Links evaluated ahead of time: the same.
+        prop_assert_eq!(run(&scenario).text(), run_with(&scenario, Unfused).expect("the scenario is valid").text());
     }
 
     #[test]

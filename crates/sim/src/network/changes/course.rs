@@ -26,6 +26,7 @@ pub struct Course {
     spec: CourseSpec,
     stream: Stream,
     piece: Piece,
+    begun: bool,
     /// Of a schedule: how often it has begun anew, and which of its values holds. Of a process: its state.
     repeated: u64,
     place: usize,
@@ -34,32 +35,34 @@ pub struct Course {
 }
 
 impl Course {
-    /// A course at its beginning.
+    /// A course before its beginning: nothing is drawn for a link that nobody uses.
     #[must_use]
-    pub fn new(spec: &CourseSpec, mut stream: Stream) -> Self {
+    pub fn new(spec: &CourseSpec, stream: Stream) -> Self {
+        let piece = Piece { from_s: 0.0, until_s: 0.0, value: 0.0, slope: 0.0 };
+        Self { spec: spec.clone(), stream, piece, begun: false, repeated: 0, place: 0, free: 0.0 }
+    }
+
+    /// The first piece.
+    fn begin(&mut self) -> Piece {
         let first = |until_s, value| Piece { from_s: 0.0, until_s, value, slope: 0.0 };
-        let (mut place, mut free) = (0, 0.0);
-        let piece = match *spec {
-            CourseSpec::Schedule { .. } => first(0.0, 0.0),
+        match self.spec {
+            CourseSpec::Schedule { .. } => self.scheduled(),
             CourseSpec::RandomWalk { start, every_s, .. } => {
-                free = libm::log(start);
+                self.free = libm::log(start);
                 first(every_s, start)
             }
             CourseSpec::Markov { ref values, ref mean_s } => {
-                place = stream.below(values.len() as u32) as usize;
-                first(stream.duration(exponential(mean_s[place])), values[place])
+                self.place = self.stream.below(values.len() as u32) as usize;
+                first(self.stream.duration(exponential(mean_s[self.place])), values[self.place])
             }
             CourseSpec::OrnsteinUhlenbeck { mean, every_s, .. } => {
-                free = mean;
+                self.free = mean;
                 first(every_s, mean)
             }
-            CourseSpec::Uniform { every_s, least, most } => first(every_s, least + (most - least) * stream.uniform()),
-        };
-        let mut course = Self { spec: spec.clone(), stream, piece, repeated: 0, place, free };
-        if let CourseSpec::Schedule { .. } = spec {
-            course.piece = course.scheduled();
+            CourseSpec::Uniform { every_s, least, most } => {
+                first(every_s, least + (most - least) * self.stream.uniform())
+            }
         }
-        course
     }
 
     /// The piece of a schedule at its place.
@@ -80,6 +83,10 @@ impl Course {
 
     /// Goes on to the next piece.
     fn go_on(&mut self) {
+        if !self.begun {
+            (self.begun, self.piece) = (true, self.begin());
+            return;
+        }
         let from_s = self.piece.until_s;
         let step = |every_s: f64, repeated: u64| (repeated + 1) as f64 * every_s;
         let flat = |until_s, value| Piece { from_s, until_s, value, slope: 0.0 };

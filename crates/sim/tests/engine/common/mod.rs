@@ -1,5 +1,6 @@
 //! What the tests of the engine share: scenarios in a few words, runs, and tables to look things up in.
 
+pub mod changing;
 pub mod networks;
 pub mod reference;
 

@@ -1,5 +1,6 @@
 //! Flows processed epoch by epoch have the tables of the loop over events, for epochs of any length and any number of threads.
 
+use crate::engine::common::changing::with_changes;
 use crate::engine::common::networks::{
     ALL_OTHERS, AT_DEPARTURE, chains, closed_loop, deltas, dumbbells, dumbbells_of_equals, open_loop, with_queues,
     with_series,
@@ -85,6 +86,16 @@ proptest! {
 
     #[test]
     fn epochs_do_not_show_on_chains_with_other_queues(scenario in with_queues(chains(), &ALL_OTHERS)) {
+        epochs_do_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_where_links_change(scenario in with_changes(with_queues(closed_loop(), &ALL_OTHERS))) {
+        epochs_do_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_in_series_where_links_change(scenario in with_series(with_changes(chains()))) {
         epochs_do_not_show(&scenario)?;
     }
 

@@ -2,6 +2,7 @@
 
 use super::networks::{mixed, of_datagrams, of_users};
 use super::{Outcome, interface, run, run_as, site, users};
+use crate::engine::common::changing::with_changes;
 use crate::engine::common::{packets, scenario, wire};
 use proptest::prelude::*;
 use tightlink_sim::congestion::CONTROLS;
@@ -48,6 +49,11 @@ proptest! {
 
     #[test]
     fn users_and_datagrams_see_no_epochs(scenario in mixed()) {
+        is_the_same_in_all_ways(&scenario)?;
+    }
+
+    #[test]
+    fn users_and_datagrams_see_no_epochs_where_links_change(scenario in with_changes(mixed())) {
         is_the_same_in_all_ways(&scenario)?;
     }
 

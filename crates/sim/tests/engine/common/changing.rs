@@ -1,0 +1,93 @@
+//! Random networks whose links change.
+
+use proptest::prelude::*;
+use tightlink_sim::scenario::{
+    CourseSpec, JitterDistribution, JitterSpec, LossModel, LossSpec, RateSpec, Scenario, TraceSpec,
+};
+
+/// How a value of about `mean` changes, and seldom is zero.
+fn course(mean: f64, kind: u8, step_s: f64) -> CourseSpec {
+    match kind {
+        0 => CourseSpec::Schedule {
+            at_s: vec![0.0, step_s, 3.0 * step_s],
+            values: vec![mean, 0.0, 2.0 * mean],
+            linear: false,
+            period_s: Some(4.0 * step_s),
+        },
+        1 => CourseSpec::Schedule {
+            at_s: vec![0.0, step_s],
+            values: vec![mean, 0.3 * mean],
+            linear: true,
+            period_s: None,
+        },
+        2 => {
+            CourseSpec::RandomWalk { start: mean, every_s: step_s, deviation: 0.3, least: 0.2 * mean, most: 3.0 * mean }
+        }
+        3 => CourseSpec::Markov {
+            values: vec![mean, 0.1 * mean, 2.0 * mean],
+            mean_s: vec![step_s, 0.3 * step_s, step_s],
+        },
+        4 => CourseSpec::OrnsteinUhlenbeck {
+            mean,
+            deviation: 0.5 * mean,
+            time_s: 2.0 * step_s,
+            every_s: 0.3 * step_s,
+            least: 0.05 * mean,
+        },
+        _ => CourseSpec::Uniform { every_s: step_s, least: 0.2 * mean, most: 2.0 * mean },
+    }
+}
+
+fn jitter(kind: u8, scale_s: f64) -> JitterSpec {
+    let distribution = match kind % 3 {
+        0 => JitterDistribution::Uniform { most_s: scale_s },
+        1 => JitterDistribution::Normal { mean_s: scale_s, deviation_s: scale_s },
+        _ => JitterDistribution::Quantiles { values_s: vec![0.0, 0.1 * scale_s, scale_s] },
+    };
+    JitterSpec { distribution, correlation_s: (kind > 2).then_some(10.0 * scale_s) }
+}
+
+/// The same networks, in which rates, delays and losses of most links change.
+pub fn with_changes(networks: impl Strategy<Value = Scenario>) -> impl Strategy<Value = Scenario> {
+    let change = (0u8..14, 0u8..10, 0u8..10, 0u8..8, 0.004..0.3f64);
+    (networks, prop::collection::vec(change, 16)).prop_map(|(mut scenario, changes)| {
+        for (link, (rate, delay, more, losses, step_s)) in scenario.links.iter_mut().zip(changes) {
+            link.rate = match rate {
+                0..6 => Some(RateSpec::Course(course(link.rate_bps, rate, step_s))),
+                6..8 => {
+                    let trace_ms = [0, 1, 1, 4, 5, 9 + u32::from(delay)].to_vec();
+                    Some(RateSpec::Trace(TraceSpec { trace_ms }))
+                }
+                _ => None,
+            };
+            if link.rate.is_some() {
+                link.rate_pps = None;
+            }
+            // What a link needs at least is what it promises.
+            link.delay = (delay < 6 && link.delay_s > 0.0).then(|| {
+                let mut course = course(2.0 * link.delay_s, delay, step_s);
+                raise(&mut course, link.delay_s);
+                course
+            });
+            link.jitter = (more < 6).then(|| jitter(more, 0.1 * step_s));
+            if losses == 0 {
+                let (loss_good, loss_bad) = (0.0, 0.7);
+                link.loss =
+                    LossSpec::Model(LossModel::GilbertElliott { to_bad: 0.02, to_good: 0.3, loss_good, loss_bad });
+            }
+        }
+        scenario
+    })
+}
+
+/// Has a process stay above a value.
+fn raise(course: &mut CourseSpec, least_value: f64) {
+    match course {
+        CourseSpec::Schedule { values, .. } | CourseSpec::Markov { values, .. } => {
+            values.iter_mut().for_each(|value| *value = value.max(least_value));
+        }
+        CourseSpec::RandomWalk { least, .. }
+        | CourseSpec::OrnsteinUhlenbeck { least, .. }
+        | CourseSpec::Uniform { least, .. } => *least = least_value,
+    }
+}
