@@ -286,7 +286,7 @@ impl Path {
         [0, 1].map(|port| {
             let mut totals = self.ways[port].link.server.totals();
             while let Some(Transit { record, stage, .. }) = self.ways[port].transits.front() {
-                if record.departure_s > end.seconds() {
+                if record.departure_s >= end.seconds() {
                     totals.packets_out -= 1;
                     totals.bytes_out -= u64::from(record.size);
                     totals.busy_s -= record.departure_s - record.start_s.max(end.seconds());

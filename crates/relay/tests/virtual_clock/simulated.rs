@@ -9,8 +9,9 @@ use tightlink_sim::network::queue::drop_tail::DropTailSpec;
 use tightlink_sim::probe::DropReason;
 use tightlink_sim::probe::trace::{Event, Record, Trace};
 use tightlink_sim::scenario::{
-    FlowSpec, FramingSpec, LinkSpec, LossModel, LossSpec, NodeSpec, ObserveFlows, ObserveSpec, Pace, Profile,
-    QueueLimit, Scenario, TrafficSpec, TransportSpec, UdpSpec,
+    CourseSpec, FlowSpec, FramingSpec, JitterDistribution, JitterSpec, LinkSpec, LossModel, LossSpec, NodeSpec,
+    ObserveFlows, ObserveSpec, Pace, Profile, QueueLimit, RateSpec, Scenario, TraceSpec, TrafficSpec, TransportSpec,
+    UdpSpec,
 };
 use tightlink_sim::tables::{self, Column, Table};
 use tightlink_sim::time::Time;
@@ -36,6 +37,8 @@ pub struct Given {
     pub limits: [u32; 2],
     pub in_bytes: bool,
     pub loss: LossSpec,
+    pub rate: Option<RateSpec>,
+    pub jitter: Option<JitterSpec>,
     pub overhead_bytes: u32,
     pub processor: Option<ProcessorSpec>,
     pub streams: Vec<Stream>,
@@ -50,6 +53,8 @@ impl Given {
             limits: [100; 2],
             in_bytes: false,
             loss: 0.0.into(),
+            rate: None,
+            jitter: None,
             overhead_bytes: 0,
             processor: None,
             streams: Vec::new(),
@@ -80,6 +85,26 @@ fn losses() -> impl Strategy<Value = LossSpec> {
     prop_oneof![shares, prop::sample::select(models.to_vec()).prop_map(LossSpec::Model)]
 }
 
+fn rates() -> impl Strategy<Value = Option<RateSpec>> {
+    let steps = CourseSpec::Schedule {
+        at_s: vec![0.0, 0.03, 0.07],
+        values: vec![1e6, 0.0, 4e6],
+        linear: false,
+        period_s: Some(0.11),
+    };
+    let walk = CourseSpec::RandomWalk { start: 2e6, every_s: 0.01, deviation: 0.4, least: 3e5, most: 9e6 };
+    let trace = RateSpec::Trace(TraceSpec { trace_ms: vec![0, 2, 2, 7, 20] });
+    prop::option::of(prop::sample::select(vec![RateSpec::Course(steps), RateSpec::Course(walk), trace]))
+}
+
+fn jitters() -> impl Strategy<Value = Option<JitterSpec>> {
+    let distribution = JitterDistribution::Uniform { most_s: 0.01 };
+    prop::option::of(prop::sample::select(vec![
+        JitterSpec { distribution: distribution.clone(), correlation_s: None },
+        JitterSpec { distribution, correlation_s: Some(0.05) },
+    ]))
+}
+
 /// Links that are overloaded or not, with long and short queues.
 pub fn given() -> impl Strategy<Value = Given> {
     let stream = (0..2usize, 40..1500u32, 0.001..0.02f64, 0.0..0.1f64)
@@ -96,21 +121,25 @@ pub fn given() -> impl Strategy<Value = Given> {
         [0.0..0.05f64, 0.0..0.05f64],
         [1..30u32, 1..30u32],
         any::<bool>(),
-        losses(),
+        (losses(), rates(), jitters()),
         0..50u32,
         prop::option::of(costs),
         prop::collection::vec(stream, 1..6),
     )
-        .prop_map(|(rates_bps, delays_s, limits, in_bytes, loss, overhead_bytes, processor, streams)| Given {
-            rates_bps,
-            delays_s,
-            limits,
-            in_bytes,
-            loss,
-            overhead_bytes,
-            processor,
-            streams,
-        })
+        .prop_map(
+            |(rates_bps, delays_s, limits, in_bytes, (loss, rate, jitter), overhead_bytes, processor, streams)| Given {
+                rates_bps,
+                delays_s,
+                limits,
+                in_bytes,
+                loss,
+                rate,
+                jitter,
+                overhead_bytes,
+                processor,
+                streams,
+            },
+        )
 }
 
 fn link(name: &str, ends: (u32, u32), rate_bps: f64, delay_s: f64, limit: QueueLimit) -> LinkSpec {
@@ -142,6 +171,8 @@ fn bottleneck(given: &Given) -> [LinkSpec; 2] {
         let framing = FramingSpec { overhead_bytes: given.overhead_bytes, smallest_bytes: 0 };
         LinkSpec {
             loss: given.loss.clone(),
+            rate: given.rate.clone(),
+            jitter: given.jitter.clone(),
             framing,
             ..link(name, ends, given.rates_bps[way], given.delays_s[way], limit)
         }
