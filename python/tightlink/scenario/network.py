@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from tightlink import units
 from tightlink.errors import ABSENT, ScenarioError, closest
-from tightlink.scenario.changes import Changing, least_delay, nominal_rate
+from tightlink.scenario.changes import Changing, RateTrace, least_delay, nominal_rate
 from tightlink.scenario.disciplines import Threshold
 from tightlink.scenario.loss import loss_spec
 from tightlink.scenario.problems import below
@@ -269,8 +269,11 @@ def _line(key: str, wire: Wire) -> _Line:
     with below(key):
         rate, packet_rate = nominal_rate(given(wire.rate))
     delay = least_delay(given(wire.delay))
-    if packet_rate is not None and any(_framing(wire).values()):
+    by_trace = isinstance(wire.rate, RateTrace)
+    if (packet_rate is not None or by_trace) and any(_framing(wire).values()):
         expected = f'nothing here: with a rate of "{wire.rate}" each packet takes as long, whatever its size'
+        if by_trace:
+            expected = "nothing here: with a trace each packet counts four bytes more than its own"
         raise ScenarioError(expected, key=f"{key}.framing", value=given(wire.framing).written())
     return rate, packet_rate, delay, None if wire.mtu is None else units.size(wire.mtu)
 

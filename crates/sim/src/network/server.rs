@@ -369,6 +369,11 @@ impl Server {
     /// A packet of `size` bytes enters the line at `now`, whatever the queue says: it has waited elsewhere.
     pub fn transmit(&mut self, now: Key, size: u32) -> Service {
         let packets = self.advance(now);
+        if self.last.departure == now.time.seconds()
+            && let Some(changes) = &mut self.rare.changes
+        {
+            changes.follow();
+        }
         self.grant(now, packets, size)
     }
 

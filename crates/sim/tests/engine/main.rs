@@ -3,6 +3,7 @@
 mod common;
 
 mod bbr;
+mod changes;
 mod coexistence;
 mod congestion;
 mod conservation;

@@ -74,6 +74,13 @@ impl Changes {
         (departure_s, delivery_s)
     }
 
+    /// The next packet has waited for the one before it, wherever that was.
+    pub fn follow(&mut self) {
+        if let Capacity::Opportunities(opportunities) = &mut self.capacity {
+            opportunities.follow();
+        }
+    }
+
     /// A packet is under way whose service began at `start_s`.
     pub fn keep(&mut self, start_s: f64, delivery_s: f64) {
         self.deliveries.push_back((start_s, delivery_s));

@@ -20,13 +20,15 @@ pub struct Opportunities {
     left: u32,
     /// When that was.
     used_s: f64,
+    /// The next packet waited for the last one.
+    follows: bool,
 }
 
 impl Opportunities {
     /// A trace at its beginning.
     #[must_use]
     pub fn new(trace_ms: &[u32]) -> Self {
-        Self { trace_ms: trace_ms.to_vec(), next: 0, begun_ms: 0, left: 0, used_s: -1.0 }
+        Self { trace_ms: trace_ms.to_vec(), next: 0, begun_ms: 0, left: 0, used_s: -1.0, follows: false }
     }
 
     fn next_s(&self) -> f64 {
@@ -41,10 +43,15 @@ impl Opportunities {
         }
     }
 
+    /// The next packet has waited for the last one, though it comes when that leaves.
+    pub fn follow(&mut self) {
+        self.follows = true;
+    }
+
     /// When a packet of `size` bytes has left that comes at `now_s`, behind all that came before.
     pub fn finish(&mut self, now_s: f64, size: u32) -> f64 {
         // What comes at an instant comes too late for it, and for what it leaves over.
-        if self.used_s <= now_s {
+        if !std::mem::take(&mut self.follows) && self.used_s <= now_s {
             self.left = 0;
             while self.next_s() <= now_s {
                 self.go_on();
