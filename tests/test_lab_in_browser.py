@@ -245,6 +245,11 @@ def test_pins_sweeps_and_packets(one: tuple[Path, Any], chromium: Page) -> None:
     assert chromium.console == []
 
 
+def press(chromium: Page, key: str, code: int) -> None:
+    for kind in ("keyDown", "keyUp"):
+        chromium.send("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code)
+
+
 @pytest.mark.parametrize("dark", [False, True])
 def test_a_phone_takes_it(dark: bool, one: tuple[Path, Any], chromium: Page) -> None:  # noqa: FBT001
     chromium.size(400, 800, dark=dark)
@@ -253,6 +258,35 @@ def test_a_phone_takes_it(dark: bool, one: tuple[Path, Any], chromium: Page) -> 
         assert chromium.run("document.documentElement.scrollWidth") <= 400
         ground = chromium.run("getComputedStyle(document.body).backgroundColor")
         assert (ground == "rgb(20, 23, 27)") is dark
+    finally:
+        chromium.size(1200, 1000)
+
+
+@pytest.mark.parametrize("width", [400, 700, 880, 1400])
+def test_tables_wrap_or_scroll(width: int, one: tuple[Path, Any], chromium: Page) -> None:
+    """880 is what a notebook leaves on a screen of 1400 when its files are shown beside it."""
+    chromium.size(width, 1000)
+    try:
+        opened(chromium, one[0])
+        assert chromium.run("document.documentElement.scrollWidth") <= width
+        boxes = chromium.run(
+            "[...document.querySelectorAll('.wide')].map((each) => each.scrollWidth - each.clientWidth)"
+        )
+        assert boxes[0] == 0 or width == 400
+        for number, hidden in enumerate(boxes):
+            box = f"document.querySelectorAll('.wide')[{number}]"
+            chromium.run(f"{box}.focus()")
+            if hidden:
+                press(chromium, "End", 35)
+                for _ in range(30):
+                    press(chromium, "ArrowRight", 39)
+                chromium.wait(f"{box}.scrollLeft >= {hidden - 1}")
+        # Whoever looks at the last column sees what becomes of it.
+        move(chromium, {0: 3})
+        for number, hidden in enumerate(boxes):
+            box = f"document.querySelectorAll('.wide')[{number}]"
+            assert chromium.run(f"{box}.scrollLeft") >= min(hidden, 1)
+            assert chromium.run(f"{box}.getBoundingClientRect().right") <= width
     finally:
         chromium.size(1200, 1000)
 
