@@ -40,13 +40,16 @@ export class Controls {
   /** @param {Given["sliders"][number]} slider @param {number} index */
   control(slider, index) {
     const id = `slider-${(known += 1)}`;
-    const output = element("output", { htmlFor: id });
+    const output = element("output", { htmlFor: id, ariaLive: "off" });
     const input = slider.choice
       ? element("select", { id }, ...slider.texts.map((text, place) => element("option", { value: String(place) }, text)))
       : element("input", { id, type: "range", min: "0", max: String(slider.texts.length - 1), step: "1" });
     input.title = slider.key;
     input.addEventListener("input", () => this.move([[index, Number(input.value)]]));
-    const reset = element("button", { type: "button", className: "reset", title: `back to ${slider.texts[slider.start]}`, ariaLabel: `${slider.key}: back to ${slider.texts[slider.start]}`, onclick: () => this.move([[index, slider.start]]) }, "↺");
+    const reset = element("button", { type: "button", className: "reset", title: `back to ${slider.texts[slider.start]}`, ariaLabel: `${slider.key}: back to ${slider.texts[slider.start]}`, onclick: () => {
+      this.move([[index, slider.start]]);
+      input.focus();
+    } }, "↺");
     const box = element("div", { className: slider.choice ? "control choice" : "control" }, element("label", { htmlFor: id, title: slider.key }, named(slider.key)), output, reset, input);
     return { box, input, output, reset };
   }

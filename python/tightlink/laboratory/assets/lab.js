@@ -129,11 +129,11 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
   const pin = element("button", { type: "button", ariaPressed: "false" }, "Pin as A");
   pin.addEventListener("click", () => {
     pinned = pinned ? null : now;
-    pin.textContent = pinned ? "Unpin A" : "Pin as A";
     pin.setAttribute("aria-pressed", String(Boolean(pinned)));
     showAll();
   });
   const button = (/** @type {string} */ label, /** @type {() => void} */ what) => element("button", { type: "button", onclick: what }, label);
+  const symbol = (/** @type {string} */ sign, /** @type {string} */ label, /** @type {() => void} */ what) => Object.assign(button(sign, what), { title: label, ariaLabel: label });
   const picture = () => pictureOf(charts);
   const vectors = () => vectorsOf(charts);
   const stem = given.title.replace(/[^A-Za-z0-9_-]+/g, "-") || "scenario";
@@ -141,6 +141,10 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
     pin,
     button("Reset", () => controls.move(given.sliders.map(({ start }, index) => [index, start]))),
     button("Whole time", () => charts.zoom(null)),
+    symbol("+", "half of the time shown", () => charts.part(0.5)),
+    symbol("−", "twice the time shown", () => charts.part(2)),
+    symbol("◂", "earlier", () => charts.part(1, -0.5)),
+    symbol("▸", "later", () => charts.part(1, 0.5)),
     button("TOML", () => save(`${stem}.toml`, new Blob([tomlOf(given, controls.positions)], { type: "text/plain" }))),
     button("CSV", () => now && save(`${stem}.csv`, new Blob([csvOf(now)], { type: "text/csv" }))),
     button("PNG", async () => save(`${stem}.png`, await picture())),
