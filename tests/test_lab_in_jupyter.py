@@ -43,7 +43,7 @@ LAB = "document.querySelector('.jp-OutputArea .lab')"
 @contextmanager
 def jupyter(folder: Path) -> Iterator[str]:
     """JupyterLab over a folder, with settings of its own; the address of a notebook in it."""
-    cells = [
+    cells: list[dict[str, object]] = [
         {
             "cell_type": "code",
             "id": f"c{number}",
@@ -54,8 +54,8 @@ def jupyter(folder: Path) -> Iterator[str]:
         }
         for number, cell in enumerate(CELLS)
     ]
-    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-    notebook["metadata"] = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    notebook = {"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
     (folder / "lab.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
