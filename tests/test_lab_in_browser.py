@@ -190,6 +190,8 @@ def test_an_error_is_shown_in_place_and_the_last_run_stays(chromium: Page, tmp_p
         tmp_path / "lab.html", scenario, sliders=["link.wire.queue=20 packets,2 BDP", "traffic.ftp.tcp.payload=9000 B"]
     )
     before = opened(chromium, file)
+    # A queue that is written as its limit is no choice of disciplines.
+    assert chromium.run("document.querySelector('.control label').textContent") == "wire: buffer"
     assert move(chromium, {0: 1})["digest"] == before["digest"]
     # Of what depends on others the engine says what is wrong; of the rest it was known when the file was made.
     for key, value in (("link.wire.queue", "2 BDP"), ("traffic.ftp.tcp.payload", "9000 B")):
@@ -220,6 +222,7 @@ def test_what_takes_too_long_is_stopped_and_says_how_far_it_came(chromium: Page,
     said = chromium.wait("document.querySelector('.error').textContent")
     assert said.startswith("stopped at ")
     assert "of 20 s" in said
+    assert chromium.run("document.querySelector('.status').textContent").startswith("Goodput ")
     assert shown(chromium)["digest"] == before["digest"]
     assert move(chromium, {0: 0, 1: 0})["digest"] == before["digest"]
 
@@ -298,7 +301,7 @@ def test_a_phone_takes_it(dark: bool, one: tuple[Path, Any], chromium: Page) -> 
         chromium.size(1200, 1000)
 
 
-@pytest.mark.parametrize("width", [400, 700, 880, 1400])
+@pytest.mark.parametrize("width", [400, 700, 880, 1120, 1400])
 def test_tables_wrap_or_scroll(width: int, one: tuple[Path, Any], chromium: Page) -> None:
     """880 is what a notebook leaves on a screen of 1400 when its files are shown beside it."""
     chromium.size(width, 1000)

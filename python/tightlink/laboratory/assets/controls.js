@@ -5,15 +5,15 @@ import { element } from "./format.js";
 
 /** @type {Record<string, string>} */
 const NAMES = {
-  queue: "queue discipline", "queue.limit": "buffer", "tcp.congestion": "congestion control", "tcp.window": "receiver's window",
+  "queue.kind": "queue discipline", "queue.limit": "buffer", "tcp.congestion": "congestion control", "tcp.window": "receiver's window",
   flows: "number of flows", loss: "random loss",
 };
 
-/** A key in words: what it belongs to, and what it is. @param {string} key */
-export function named(key) {
+/** A key in words: what it belongs to, and what it is. A queue is its kind, or its limit. @param {Given["sliders"][number]} slider */
+export function named({ key, choice }) {
   let [kind, name, ...rest] = key.split(".");
   if (kind === "topology" && rest.length > 1) [name, ...rest] = rest;
-  const what = rest.join(".");
+  const what = rest.join(".").replace(/^queue$/, choice ? "queue.kind" : "queue.limit");
   return rest.length ? `${name}: ${NAMES[what] ?? what.replaceAll(".", " ").replaceAll("_", " ")}` : key;
 }
 
@@ -50,7 +50,7 @@ export class Controls {
       this.move([[index, slider.start]]);
       input.focus();
     } }, "↺");
-    const box = element("div", { className: slider.choice ? "control choice" : "control" }, element("label", { htmlFor: id, title: slider.key }, named(slider.key)), output, reset, input);
+    const box = element("div", { className: slider.choice ? "control choice" : "control" }, element("label", { htmlFor: id, title: slider.key }, named(slider)), output, reset, input);
     return { box, input, output, reset };
   }
 

@@ -75,6 +75,9 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
   const controls = new Controls(panel, given, more.positions, (positions) => simulate(positions));
   new Sweep(sweep_, given, make, () => controls.positions);
 
+  const tell = () => {
+    if (now) status.replaceChildren(element("b", {}, spoken(now)), ` · ${now.packet_hops.toLocaleString("en")} packet-hops in ${time(now.ms / 1000)} · digest `, element("code", { title: now.digest }, now.digest.slice(0, 12)));
+  };
   const showAll = () => {
     if (!now) return;
     const begin = performance.now();
@@ -83,7 +86,7 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
     bands.draw(now);
     packets.span(...(charts.range ?? charts.whole));
     const drawn = performance.now() - begin;
-    status.replaceChildren(element("b", {}, spoken(now)), ` · ${now.packet_hops.toLocaleString("en")} packet-hops in ${time(now.ms / 1000)} · digest `, element("code", { title: now.digest }, now.digest.slice(0, 12)));
+    tell();
     root.dataset.digest = now.digest;
     root.dataset.positions = now.positions.join(",");
     root.dataset.simulatedMs = String(now.ms);
@@ -98,7 +101,10 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
     try {
       const answer = await engine.run({ positions, samples: SAMPLES });
       if (!answer.ok) {
-        if (number === wanted) controls.say(answer.text);
+        if (number === wanted) {
+          controls.say(answer.text);
+          tell();
+        }
         root.dataset.error = answer.text;
         return;
       }
@@ -114,7 +120,9 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
       more.ran?.(found);
     } catch (error) {
       if (!(error instanceof Stopped)) throw error;
-      if (error.message === "stopped") controls.say(`stopped at ${quantity("x_s", engine.simulated)} of ${given.duration}: what is shown is the run before`);
+      if (error.message !== "stopped") return;
+      tell();
+      controls.say(`stopped at ${quantity("x_s", engine.simulated)} of ${given.duration}: what is shown is the run before`);
     } finally {
       clearTimeout(late);
       if (number === wanted) stop.hidden = true;

@@ -19,7 +19,7 @@ function change(now, before) {
   if (before === 0) return "▲ new";
   const share = (now - before) / before;
   const percent = Math.abs(share) < 0.0005 ? "<0.1" : Number((Math.abs(share) * 100).toPrecision(2));
-  return share > 2 ? `▲ ×${Number((now / before).toPrecision(2))}` : `${share > 0 ? "▲" : "▼"} ${percent} %`;
+  return share > 2 ? `▲ ×${Number((now / before).toPrecision(2))}` : `${share > 0 ? "▲" : "▼"}\u00a0${percent}\u00a0%`;
 }
 
 /** Links that carried anything, where there are many those that were busiest. @param {Record<string, any>[]} links */
