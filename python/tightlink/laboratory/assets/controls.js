@@ -50,7 +50,7 @@ export class Controls {
       this.move([[index, slider.start]]);
       input.focus();
     } }, "↺");
-    const box = element("div", { className: slider.choice ? "control choice" : "control" }, element("label", { htmlFor: id, title: slider.key }, named(slider)), output, reset, input);
+    const box = element("div", { className: slider.choice ? "control choice" : "control" }, element("label", { htmlFor: id, title: slider.key }, named(slider)), element("span", {}, output, reset), input);
     return { box, input, output, reset };
   }
 
