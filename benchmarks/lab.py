@@ -77,8 +77,8 @@ def main() -> None:
         dragged = drag(page, Path(folder), given.drag)
         version = page.send("Browser.getVersion")["product"]
     print(f"{version}, {os.cpu_count()} processors, load average {load:.1f} before, {os.getloadavg()[0]:.1f} after\n")
-    style = "MARKDOWN" if given.markdown else "NOTHING"
-    with pl.Config(tbl_formatting=f"ASCII_{style}", tbl_hide_column_data_types=True, tbl_hide_dataframe_shape=True,
+    style = "ASCII_MARKDOWN" if given.markdown else "NOTHING"
+    with pl.Config(tbl_formatting=style, tbl_hide_column_data_types=True, tbl_hide_dataframe_shape=True,
                    tbl_rows=-1, tbl_cols=-1, tbl_width_chars=120, float_precision=2):  # fmt: skip
         print(pl.DataFrame(rows))
     print(f"\n{dragged}")

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import tightlink as tl
+from tightlink.experiment.factors import value_at
 from tightlink.laboratory import page
 from tightlink.laboratory.changes import Document, changed, grouped
-from tightlink.laboratory.chosen import chosen, prepared
+from tightlink.laboratory.chosen import bottleneck, chosen, prepared
 from tightlink.laboratory.sliders import Slider
 from tightlink.scenario.network import Network
 from tightlink.scenario.resolve import filled, relative
@@ -105,7 +106,8 @@ def test_a_position_that_is_an_error_says_what_the_command_says() -> None:
 
 @pytest.mark.parametrize("name", ["one-flow", "chain", "udp-beside-tcp", "router-with-processor"])
 def test_chosen_sliders_have_only_right_values(name: str) -> None:
-    scenario = prepared(tl.load(f"examples/{name}.toml"))
+    scenario = tl.load(f"examples/{name}.toml")
+    scenario = prepared(scenario, [str(bottleneck(scenario))])
     sliders = chosen(scenario)
     assert len(sliders) >= 3
     for slider in sliders:
@@ -119,7 +121,9 @@ def test_chosen_sliders_have_only_right_values(name: str) -> None:
 
 def test_prepared_scenarios_are_the_same_run(one_flow: str) -> None:
     scenario = tl.loads(one_flow)
-    assert prepared(scenario).resolve() == scenario.resolve()
+    found = prepared(scenario, ["link.bottleneck"])
+    assert value_at(found, "link.bottleneck.queue.kind") == "drop-tail"
+    assert found.resolve() == scenario.resolve()
 
 
 def test_what_is_relative_is_left_to_the_engine() -> None:
@@ -149,6 +153,34 @@ def test_buttons_of_a_text_move_sliders(one_flow: str) -> None:
     assert "<script>" not in given["text"]
 
 
+@pytest.mark.parametrize(
+    ("button", "sentence"),
+    [
+        ("{set:}", '--text: "": expected key=value'),
+        ("{set: link.botleneck.rate=1Mbps}", '--text: link.botleneck.rate: there is no link "botleneck"'),
+    ],
+)
+def test_a_button_that_sets_nothing_is_one_sentence(button: str, sentence: str, one_flow: str) -> None:
+    with pytest.raises(tl.ScenarioError) as caught:
+        page.data(tl.loads(one_flow), text=button)
+    assert caught.value.sentence().startswith(sentence)
+
+
+def test_losses_may_be_percentages_and_what_is_none_says_so(one_flow: str) -> None:
+    (given,) = page.data(tl.loads(one_flow), sliders=["link.bottleneck.loss=0 %,1 %,0.001,much"])["sliders"]
+    assert (given["texts"], given["start"]) == (["0 %", "1 %", "0.1 %", "much"], 0)
+    assert list(given["errors"]) == [3]
+
+
+def test_what_a_page_has_by_itself_can_be_asked_for(one_flow: str) -> None:
+    scenario = tl.loads(one_flow)
+    for slider in page.data(scenario)["sliders"]:
+        # As a whole it has no text.
+        key = f"{slider['key']}.kind" if slider["key"].endswith(".queue") else slider["key"]
+        (given,) = page.data(scenario, sliders=[f"{key}={','.join(slider['texts'])}"])["sliders"]
+        assert (given["key"], given["start"], given["errors"]) == (key, slider["start"], {})
+
+
 def test_templates_of_toml_are_the_scenario(one_flow: str) -> None:
     scenario = tl.loads(one_flow)
     given = page.data(scenario)
@@ -167,7 +199,12 @@ def test_templates_of_toml_are_the_scenario(one_flow: str) -> None:
     ("options", "sentence"),
     [
         ("--slider link.bottleneck.rate", "--slider: "),
-        ("--slider link.botleneck.rate=1Mbps,2Mbps", 'there is no link "botleneck"'),
+        ("--slider link.botleneck.rate=1Mbps,2Mbps", '--slider: link.botleneck.rate: there is no link "botleneck"'),
+        (
+            "--slider 'observe.interval=1 s,2 s'",
+            "expected a key that has one value in the scenario (--set gives it one)",
+        ),
+        ("--slider traffic.fttp.flows=1..4", '--slider: traffic.fttp.flows: there is no traffic "fttp"'),
         (
             "--slider 'link.bottleneck.rate & link.bottleneck.delay = 1Mbps & 1ms, 2Mbps & 2ms'",
             "one key and its values",

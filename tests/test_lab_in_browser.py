@@ -190,6 +190,8 @@ def test_an_error_is_shown_in_place_and_the_last_run_stays(chromium: Page, tmp_p
         tmp_path / "lab.html", scenario, sliders=["link.wire.queue=20 packets,2 BDP", "traffic.ftp.tcp.payload=9000 B"]
     )
     before = opened(chromium, file)
+    # A queue that is written as its limit is no choice of disciplines.
+    assert chromium.run("document.querySelector('.control label').textContent") == "wire: buffer"
     assert move(chromium, {0: 1})["digest"] == before["digest"]
     # Of what depends on others the engine says what is wrong; of the rest it was known when the file was made.
     for key, value in (("link.wire.queue", "2 BDP"), ("traffic.ftp.tcp.payload", "9000 B")):
@@ -220,6 +222,7 @@ def test_what_takes_too_long_is_stopped_and_says_how_far_it_came(chromium: Page,
     said = chromium.wait("document.querySelector('.error').textContent")
     assert said.startswith("stopped at ")
     assert "of 20 s" in said
+    assert chromium.run("document.querySelector('.status').textContent").startswith("Goodput ")
     assert shown(chromium)["digest"] == before["digest"]
     assert move(chromium, {0: 0, 1: 0})["digest"] == before["digest"]
 
@@ -245,26 +248,159 @@ def test_pins_sweeps_and_packets(one: tuple[Path, Any], chromium: Page) -> None:
     assert chromium.console == []
 
 
+def press(chromium: Page, key: str, code: int) -> None:
+    for kind in ("keyDown", "keyUp"):
+        chromium.send("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code)
+
+
+def unfold(chromium: Page) -> None:
+    """Open all that is folded, with something in it."""
+    chromium.run("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+    chromium.run("document.querySelectorAll('details')[1].querySelector('button').click()")
+    chromium.wait("document.querySelectorAll('details figure canvas').length === 2")
+    chromium.wait("document.querySelectorAll('details')[1].querySelector('[role=status]').textContent.endsWith('runs')")
+
+
+#: What is wider than the window, and nothing that scrolls is around it.
+BEYOND = """[...document.querySelectorAll('.lab *')].filter((each) => {
+    const { left, right, width } = each.getBoundingClientRect();
+    if (!width || (left >= -0.5 && right <= document.documentElement.clientWidth + 0.5)) return false;
+    for (let outer = each.parentElement; outer; outer = outer.parentElement)
+        if (getComputedStyle(outer).overflowX !== 'visible') return false;
+    return true;
+}).map((each) => each.outerHTML.slice(0, 80))"""
+#: Texts that differ too little from what is behind them: WCAG 2.2, success criterion 1.4.3, asks for a ratio of 4.5.
+PALE = """(() => {
+    const numbers = (color) => color.match(/[\\d.]+/g).map(Number);
+    const light = (color) => numbers(color).slice(0, 3)
+        .map((part) => ((part /= 255) <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, part, index) => sum + part * [0.2126, 0.7152, 0.0722][index], 0);
+    const behind = (each) => {
+        const { backgroundColor } = getComputedStyle(each);
+        return numbers(backgroundColor)[3] === 0 ? behind(each.parentElement) : backgroundColor;
+    };
+    return [...document.querySelectorAll('.lab *')]
+        .filter((each) => [...each.childNodes].some(({ nodeType, data }) => nodeType === 3 && data.trim()))
+        .map((each) => [each.textContent, ...[getComputedStyle(each).color, behind(each)].map(light).sort()])
+        .filter(([, dark, bright]) => (bright + 0.05) / (dark + 0.05) < 4.5);
+})()"""
+
+
 @pytest.mark.parametrize("dark", [False, True])
 def test_a_phone_takes_it(dark: bool, one: tuple[Path, Any], chromium: Page) -> None:  # noqa: FBT001
     chromium.size(400, 800, dark=dark)
     try:
         opened(chromium, one[0])
+        unfold(chromium)
         assert chromium.run("document.documentElement.scrollWidth") <= 400
+        assert chromium.run(BEYOND) == []
+        assert chromium.run(PALE) == []
         ground = chromium.run("getComputedStyle(document.body).backgroundColor")
         assert (ground == "rgb(20, 23, 27)") is dark
     finally:
         chromium.size(1200, 1000)
 
 
+@pytest.mark.parametrize("width", [400, 700, 880, 1120, 1400])
+def test_tables_wrap_or_scroll(width: int, one: tuple[Path, Any], chromium: Page) -> None:
+    """880 is what a notebook leaves on a screen of 1400 when its files are shown beside it."""
+    chromium.size(width, 1000)
+    try:
+        opened(chromium, one[0])
+        assert chromium.run("document.documentElement.scrollWidth") <= width
+        boxes = chromium.run(
+            "[...document.querySelectorAll('.wide')].map((each) => each.scrollWidth - each.clientWidth)"
+        )
+        assert boxes[0] == 0 or width == 400
+        for number, hidden in enumerate(boxes):
+            box = f"document.querySelectorAll('.wide')[{number}]"
+            chromium.run(f"{box}.focus()")
+            if hidden:
+                press(chromium, "End", 35)
+                for _ in range(30):
+                    press(chromium, "ArrowRight", 39)
+                chromium.wait(f"{box}.scrollLeft >= {hidden - 1}")
+        # Whoever looks at the last column sees what becomes of it.
+        move(chromium, {0: 3})
+        for number, hidden in enumerate(boxes):
+            box = f"document.querySelectorAll('.wide')[{number}]"
+            assert chromium.run(f"{box}.scrollLeft") >= min(hidden, 1)
+            assert chromium.run(f"{box}.getBoundingClientRect().right") <= width
+    finally:
+        chromium.size(1200, 1000)
+
+
 def test_everything_has_a_name_for_those_who_hear_it(one: tuple[Path, Any], chromium: Page) -> None:
     opened(chromium, one[0])
-    unnamed = chromium.run("""
-        [...document.querySelectorAll('input, select, button')]
-            .filter((each) => !(each.labels?.length || each.ariaLabel || each.textContent.trim())).length""")
-    assert unnamed == 0
-    assert chromium.run("document.querySelector('input[type=range]').getAttribute('aria-valuetext')") == "2 Mbit/s"
+    move(chromium, {0: 3})
+    unfold(chromium)
+    nodes = [node for node in chromium.send("Accessibility.getFullAXTree")["nodes"] if not node["ignored"]]
+    heard: list[tuple[str, str]] = []
+    for node in nodes:
+        can_be_reached = any(each["name"] == "focusable" for each in node.get("properties", []))
+        if can_be_reached or node["role"]["value"] in ("image", "region"):
+            heard.append((node["role"]["value"], node.get("name", {}).get("value", "")))
+    assert [role for role, name in heard if not name.strip() or role == "generic"] == []
+    kinds = {"button", "slider", "combobox", "option", "region", "image", "DisclosureTriangle", "RootWebArea"}
+    assert {role for role, _ in heard} == kinds
+    # The tree as DevTools tells it has the position in place of this text.
+    assert chromium.run("document.querySelector('input[type=range]').getAttribute('aria-valuetext')") == "400 kbit/s"
     assert chromium.run("document.querySelector('.status').getAttribute('role')") == "status"
+    # What a sweep found is said, too.
+    assert any(role == "image" and "400 kbit/s: " in name for role, name in heard)
+
+
+def test_keys_reach_everything_in_the_order_of_the_page(one: tuple[Path, Any], chromium: Page) -> None:
+    opened(chromium, one[0])
+    unfold(chromium)
+    chromium.run("""{
+        window.expected = [...document.querySelectorAll('.lab :is(button, input, select, summary, [tabindex])')]
+            .filter((each) => each.checkVisibility());
+        window.reached = [];
+        document.activeElement.blur();
+    }""")
+    for _ in range(chromium.run("expected.length")):
+        press(chromium, "Tab", 9)
+        chromium.run("reached.push(document.activeElement)")
+        assert chromium.run("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    assert chromium.run("expected.filter((each, place) => reached[place] !== each).map((each) => each.outerHTML)") == []
+
+
+def test_keys_zoom_and_hide_lines(one: tuple[Path, Any], chromium: Page) -> None:
+    opened(chromium, one[0])
+    charts = f"{LAB}.laboratory.charts"
+
+    def shows(*names: str) -> list[float]:
+        """Press buttons; the part of the whole time that is shown then."""
+        for name in names:
+            chromium.run(
+                f"[...document.querySelectorAll('.lab button')].find(({{title}}) => title === {name!r}).focus()"
+            )
+            press(chromium, " ", 32)
+        return list(chromium.run(f"({charts}.range ?? {charts}.whole).map((time) => time / {charts}.whole[1])"))
+
+    assert shows() == [0, 1]
+    assert shows("half of the time shown") == pytest.approx([0.25, 0.75])
+    assert shows("earlier") == pytest.approx([0, 0.5])
+    assert shows("half of the time shown", "later") == pytest.approx([0.25, 0.5])
+    assert shows("later", "later", "later", "later") == pytest.approx([0.75, 1])
+    assert shows("twice the time shown", "twice the time shown") == [0, 1]
+    assert chromium.run(f"{charts}.range") is None
+    line = "document.querySelector('#chart-window .u-legend [role=button]')"
+    chromium.run(f"{line}.focus()")
+    for pressed, shown_ in (("false", False), ("true", True)):
+        press(chromium, "Enter", 13)
+        assert chromium.run(f"{line}.getAttribute('aria-pressed')") == pressed
+        assert chromium.run(f"{charts}.plots.get('window').series[1].show") is shown_
+
+
+def test_going_back_leaves_the_keys_at_the_slider(one: tuple[Path, Any], chromium: Page) -> None:
+    opened(chromium, one[0])
+    move(chromium, {0: 3})
+    chromium.run("document.querySelector('.reset:not([hidden])').focus()")
+    press(chromium, " ", 32)
+    chromium.wait("document.querySelector('.reset').hidden")
+    assert chromium.run("document.activeElement.getAttribute('aria-valuetext')") == "2 Mbit/s"
 
 
 def test_memory_stays_bounded(one: tuple[Path, Any], chromium: Page) -> None:

@@ -29,15 +29,15 @@ _COARSE: Final = 3
 _MOST_GROUPS: Final = 2
 
 
-def prepared(scenario: Scenario) -> Scenario:
-    """The scenario with the bottleneck's queue as a table, so that its kind and its limit can change one by one."""
-    key = bottleneck(scenario)
-    queue = None if key is None else value_at(scenario, f"{key}.queue")
-    if not isinstance(queue, str):
-        return scenario
-    table = {"kind": "drop-tail", "limit": queue}
-    # The output ring of a processor takes the place of the queue.
-    return scenario.set(f"{key}.queue", table) if _is_right(scenario, f"{key}.queue", table) else scenario
+def prepared(scenario: Scenario, links: Iterable[str]) -> Scenario:
+    """The scenario with queues of some links as tables, so that their kind and their limit can change one by one."""
+    for key in links:
+        queue = value_at(scenario, f"{key}.queue")
+        table = {"kind": "drop-tail", "limit": queue}
+        # The output ring of a processor takes the place of the queue.
+        if isinstance(queue, str) and _is_right(scenario, f"{key}.queue", table):
+            scenario = scenario.set(f"{key}.queue", table)
+    return scenario
 
 
 def chosen(scenario: Scenario, *, coarse: bool = False) -> list[Slider]:
@@ -88,17 +88,16 @@ def _slider(scenario: Scenario, key: str, values: Callable[[Any], Iterable[Any]]
     if own is None and not key.endswith(".flows"):
         return
     try:
-        base = scenario if own is not None else scenario.set(key, 1)
-        slider = Slider.of(key, list(values(own)), base)
+        slider = Slider.of(key, list(values(own)), scenario)
         if not slider.is_choice:
-            slider = Slider.of(key, slider.values[slider.start % every :: every], base)
+            slider = Slider.of(key, slider.values[slider.start % every :: every], scenario)
     except ScenarioError:
         return
     right = [
         value for value in slider.values if value is slider.values[slider.start] or _is_right(scenario, key, value)
     ]
     if len(right) > 1:
-        yield Slider.of(key, right, base)
+        yield Slider.of(key, right, scenario)
 
 
 def _is_right(scenario: Scenario, key: str, value: object) -> bool:

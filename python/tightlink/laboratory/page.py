@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.files import write_text
 from tightlink.laboratory.changes import Document
-from tightlink.laboratory.chosen import chosen, prepared
+from tightlink.laboratory.chosen import bottleneck, chosen, prepared
 from tightlink.laboratory.engine import engine
 from tightlink.laboratory.sliders import Slider
 from tightlink.laboratory.text import rendered, settings
@@ -156,14 +156,20 @@ def _sliders(
     scenario: Scenario, given: Sequence[str | Slider], text: str, *, coarse: bool
 ) -> tuple[Scenario, list[Slider]]:
     """The scenario that sliders begin with, and these, with the values that buttons of the text set."""
-    base = scenario if given else prepared(scenario)
+    keys = [each.partition("=")[0].strip() if isinstance(each, str) else each.key for each in given]
+    base = prepared(scenario, [key.partition(".queue.")[0] for key in keys if ".queue." in key])
+    if not given and (slowest := bottleneck(scenario)) is not None:
+        base = prepared(scenario, [slowest])
     parsed = [Slider.parse(each, base) if isinstance(each, str) else each for each in given]
     made = parsed or chosen(base, coarse=coarse)
     for key, value in (entry for button in settings(text) for entry in button):
         number = _slider(made, key, value)
         if number is None:
-            added = Slider.of(key, [value], base)
-            made.append(added)
+            try:
+                made.append(Slider.of(key, [value], base))
+            except ScenarioError as error:
+                error.file = "--text"
+                raise
         elif made[number].place(value) is None:
             made[number] = Slider.of(made[number].key, [*made[number].values, value], base)
     keys = [slider.key for slider in made]

@@ -52,10 +52,8 @@ class Slider:
         """
         own = value_at(scenario, key)
         if own is None:
-            if values:
-                # Its own sentence where there is no such key.
-                scenario.set(key, values[0]).explicit()
-            raise ScenarioError("a key that has one value in the scenario", value=key, file="--slider")
+            own = _counted(key, values, scenario)
+        values = [_share(value) if key.endswith(".loss") else value for value in values]
         found = [value for value in values if not same(value, own)]
         kind, size = _measured(own)
         if kind is not None and all(_measured(value)[0] == kind for value in found):
@@ -94,7 +92,8 @@ class Slider:
     def _text(self, value: Any) -> str:
         if isinstance(value, dict):
             return str(value["kind"])
-        return units.format_fraction(value) if self.key.endswith(".loss") else str(value)
+        is_share = self.key.endswith(".loss") and isinstance(value, int | float)
+        return units.format_fraction(value) if is_share else str(value)
 
     def place(self, value: object) -> int | None:
         """The position of a value; nothing where it has none."""
@@ -104,6 +103,28 @@ class Slider:
     def is_choice(self) -> bool:
         """Whether its values are words rather than quantities."""
         return any(_measured(value)[0] is None for value in self.values)
+
+
+def _counted(key: str, values: Sequence[Any], scenario: Scenario) -> int:
+    """The number of flows of traffic that has no such key; of others without a value there is none to begin with."""
+    is_count = key.startswith("traffic.") and key.endswith(".flows")
+    try:
+        # Its own sentence where there is no such key.
+        scenario.set(key, values[0] if values and not is_count else 1).explicit()
+    except ScenarioError as error:
+        error.file = "--slider"
+        raise
+    if not is_count:
+        raise ScenarioError("a key that has one value in the scenario (--set gives it one)", value=key, file="--slider")
+    return 1
+
+
+def _share(value: Any) -> Any:
+    """A fraction as the scenario holds it; what is none stays, as its position says why."""
+    try:
+        return units.fraction(value)
+    except ScenarioError:
+        return value
 
 
 def _measured(value: object) -> tuple[str | None, float]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-_SET: Final = re.compile(r"\{set: ((?:[^{}\n]|\{[^{}\n]*\})+)\}")
+_SET: Final = re.compile(r"\{set:((?:[^{}\n]|\{[^{}\n]*\})*)\}")
 
 
 def read(path: Path) -> str:
@@ -76,4 +76,4 @@ def _parsed(text: str) -> list[tuple[str, object]]:
     try:
         return [parse_option(part) for part in text.split("&")]
     except ScenarioError as error:
-        raise ScenarioError(error.expected, value=text, file="--text") from None
+        raise ScenarioError(error.expected, value=text.strip(), file="--text") from None

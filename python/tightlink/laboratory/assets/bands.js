@@ -1,6 +1,6 @@
 // What held each flow back, over time: a band for each flow, with the share of each interval that each limit took.
 import { element, words } from "./format.js";
-import { MOST, flowsOf, isDark, options } from "./plots.js";
+import { MOST, describe, flowsOf, isDark, options } from "./plots.js";
 
 /** @typedef {import("./engine.js").Result} Result */
 
@@ -64,8 +64,7 @@ export class Bands {
     };
     // @ts-expect-error the library is a script before this one
     this.plot = new uPlot(made, data, this.box);
-    this.plot.root.setAttribute("role", "img");
-    this.plot.root.setAttribute("aria-label", "What held each flow back, over time; the table of flows has the shares");
+    describe(this.plot, "What held each flow back, over time; the table of flows has the shares");
     this.charts.plots.set("limits", this.plot);
     this.charts.rescale(this.plot);
   }

@@ -5,15 +5,15 @@ import { element } from "./format.js";
 
 /** @type {Record<string, string>} */
 const NAMES = {
-  queue: "queue discipline", "queue.limit": "buffer", "tcp.congestion": "congestion control", "tcp.window": "receiver's window",
+  "queue.kind": "queue discipline", "queue.limit": "buffer", "tcp.congestion": "congestion control", "tcp.window": "receiver's window",
   flows: "number of flows", loss: "random loss",
 };
 
-/** A key in words: what it belongs to, and what it is. @param {string} key */
-export function named(key) {
+/** A key in words: what it belongs to, and what it is. A queue is its kind, or its limit. @param {Given["sliders"][number]} slider */
+export function named({ key, choice }) {
   let [kind, name, ...rest] = key.split(".");
   if (kind === "topology" && rest.length > 1) [name, ...rest] = rest;
-  const what = rest.join(".");
+  const what = rest.join(".").replace(/^queue$/, choice ? "queue.kind" : "queue.limit");
   return rest.length ? `${name}: ${NAMES[what] ?? what.replaceAll(".", " ").replaceAll("_", " ")}` : key;
 }
 
@@ -40,14 +40,17 @@ export class Controls {
   /** @param {Given["sliders"][number]} slider @param {number} index */
   control(slider, index) {
     const id = `slider-${(known += 1)}`;
-    const output = element("output", { htmlFor: id });
+    const output = element("output", { htmlFor: id, ariaLive: "off" });
     const input = slider.choice
       ? element("select", { id }, ...slider.texts.map((text, place) => element("option", { value: String(place) }, text)))
       : element("input", { id, type: "range", min: "0", max: String(slider.texts.length - 1), step: "1" });
     input.title = slider.key;
     input.addEventListener("input", () => this.move([[index, Number(input.value)]]));
-    const reset = element("button", { type: "button", className: "reset", title: `back to ${slider.texts[slider.start]}`, ariaLabel: `${slider.key}: back to ${slider.texts[slider.start]}`, onclick: () => this.move([[index, slider.start]]) }, "↺");
-    const box = element("div", { className: slider.choice ? "control choice" : "control" }, element("label", { htmlFor: id, title: slider.key }, named(slider.key)), output, reset, input);
+    const reset = element("button", { type: "button", className: "reset", title: `back to ${slider.texts[slider.start]}`, ariaLabel: `${slider.key}: back to ${slider.texts[slider.start]}`, onclick: () => {
+      this.move([[index, slider.start]]);
+      input.focus();
+    } }, "↺");
+    const box = element("div", { className: slider.choice ? "control choice" : "control" }, element("label", { htmlFor: id, title: slider.key }, named(slider)), element("span", {}, output, reset), input);
     return { box, input, output, reset };
   }
 

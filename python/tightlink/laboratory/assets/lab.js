@@ -75,6 +75,9 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
   const controls = new Controls(panel, given, more.positions, (positions) => simulate(positions));
   new Sweep(sweep_, given, make, () => controls.positions);
 
+  const tell = () => {
+    if (now) status.replaceChildren(element("b", {}, spoken(now)), ` · ${now.packet_hops.toLocaleString("en")} packet-hops in ${time(now.ms / 1000)} · digest `, element("code", { title: now.digest }, now.digest.slice(0, 12)));
+  };
   const showAll = () => {
     if (!now) return;
     const begin = performance.now();
@@ -83,7 +86,7 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
     bands.draw(now);
     packets.span(...(charts.range ?? charts.whole));
     const drawn = performance.now() - begin;
-    status.replaceChildren(element("b", {}, spoken(now)), ` · ${now.packet_hops.toLocaleString("en")} packet-hops in ${time(now.ms / 1000)} · digest `, element("code", { title: now.digest }, now.digest.slice(0, 12)));
+    tell();
     root.dataset.digest = now.digest;
     root.dataset.positions = now.positions.join(",");
     root.dataset.simulatedMs = String(now.ms);
@@ -98,7 +101,10 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
     try {
       const answer = await engine.run({ positions, samples: SAMPLES });
       if (!answer.ok) {
-        if (number === wanted) controls.say(answer.text);
+        if (number === wanted) {
+          controls.say(answer.text);
+          tell();
+        }
         root.dataset.error = answer.text;
         return;
       }
@@ -114,7 +120,9 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
       more.ran?.(found);
     } catch (error) {
       if (!(error instanceof Stopped)) throw error;
-      if (error.message === "stopped") controls.say(`stopped at ${quantity("x_s", engine.simulated)} of ${given.duration}: what is shown is the run before`);
+      if (error.message !== "stopped") return;
+      tell();
+      controls.say(`stopped at ${quantity("x_s", engine.simulated)} of ${given.duration}: what is shown is the run before`);
     } finally {
       clearTimeout(late);
       if (number === wanted) stop.hidden = true;
@@ -129,11 +137,11 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
   const pin = element("button", { type: "button", ariaPressed: "false" }, "Pin as A");
   pin.addEventListener("click", () => {
     pinned = pinned ? null : now;
-    pin.textContent = pinned ? "Unpin A" : "Pin as A";
     pin.setAttribute("aria-pressed", String(Boolean(pinned)));
     showAll();
   });
   const button = (/** @type {string} */ label, /** @type {() => void} */ what) => element("button", { type: "button", onclick: what }, label);
+  const symbol = (/** @type {string} */ sign, /** @type {string} */ label, /** @type {() => void} */ what) => Object.assign(button(sign, what), { title: label, ariaLabel: label });
   const picture = () => pictureOf(charts);
   const vectors = () => vectorsOf(charts);
   const stem = given.title.replace(/[^A-Za-z0-9_-]+/g, "-") || "scenario";
@@ -141,6 +149,10 @@ async function openLab(root, given, scenario, packed, worker, more = {}) {
     pin,
     button("Reset", () => controls.move(given.sliders.map(({ start }, index) => [index, start]))),
     button("Whole time", () => charts.zoom(null)),
+    symbol("+", "half of the time shown", () => charts.part(0.5)),
+    symbol("−", "twice the time shown", () => charts.part(2)),
+    symbol("◂", "earlier", () => charts.part(1, -0.5)),
+    symbol("▸", "later", () => charts.part(1, 0.5)),
     button("TOML", () => save(`${stem}.toml`, new Blob([tomlOf(given, controls.positions)], { type: "text/plain" }))),
     button("CSV", () => now && save(`${stem}.csv`, new Blob([csvOf(now)], { type: "text/csv" }))),
     button("PNG", async () => save(`${stem}.png`, await picture())),

@@ -1,6 +1,6 @@
 // Single packets of the time that the charts show: a time-sequence graph of one flow, and the bottleneck at work.
 import { element, time } from "./format.js";
-import { color, isDark, options } from "./plots.js";
+import { color, describe, isDark, options } from "./plots.js";
 
 /** @typedef {{event: number, time: number, link: number, kind: number, flow: number, seq: number, size: number, more: number}} Packet */
 
@@ -34,7 +34,7 @@ export class Packets {
     this.play = element("button", { type: "button", onclick: () => this.toggle() }, "Play");
     this.step = element("button", { type: "button", onclick: () => this.forward() }, "Step");
     this.slow = element("input", { type: "range", min: "0", max: "1000", value: "0", ariaLabel: "time of the animation", oninput: () => this.seek() });
-    this.canvas = element("canvas", { role: "img", ariaLabel: "the queue of a link and the packets on its wire" });
+    this.canvas = element("canvas", { role: "img" });
     this.film = element("div", { hidden: true }, element("div", { className: "tools" }, element("label", {}, "link ", this.link), this.play, this.step, this.slow), this.canvas);
     place.append(element("div", { className: "tools" }, this.button, element("label", {}, "flow ", this.flow), this.said), this.graph, this.film);
     place.addEventListener("toggle", () => place.open && !this.records && this.load());
@@ -145,8 +145,7 @@ export class Packets {
     this.graph.replaceChildren(element("figcaption", {}, "Sequence numbers: ", ...[["sent", color(0)], ["retransmitted, or × lost", red], ["acknowledged", color(2)], ["selectively", color(3)]].map(([word, paint]) => element("span", { className: "key" }, element("i", { style: `background:${paint}` }), word))));
     // @ts-expect-error the library is a script before this one
     this.plot = new uPlot(made, [times, times.map(() => null)], this.graph);
-    this.plot.root.setAttribute("role", "img");
-    this.plot.root.setAttribute("aria-label", `Sequence numbers over time: ${parts.sent.length} packets sent, ${parts.again.length} retransmitted, ${parts.lost.length} lost`);
+    describe(this.plot, `Sequence numbers over time: ${parts.sent.length} packets sent, ${parts.again.length} retransmitted, ${parts.lost.length} lost`);
   }
 
   /** Where each packet of the link is at a time. */
@@ -184,7 +183,9 @@ export class Packets {
     ctx.stroke();
     ctx.fillStyle = ink;
     ctx.font = "12px system-ui";
-    const waiting = packets.filter(({ wire, lost }) => !wire && !lost), lost = packets.filter((each) => each.lost);
+    const waiting = packets.filter(({ wire, lost }) => !wire && !lost), lost = packets.filter((each) => each.lost), going = packets.filter(({ wire }) => wire);
+    this.canvas.setAttribute("aria-label", `The link at ${time(this.at)}: ${waiting.length} packets waiting, ${going.length} on the wire, ${lost.length} lost`);
+    this.slow.setAttribute("aria-valuetext", time(this.at));
     ctx.fillText(`${waiting.length} waiting`, 8, middle - 22);
     ctx.fillText(time(this.at), 8, high - 8);
     ctx.fillText("on the wire", box + 16, middle - 22);
@@ -196,7 +197,7 @@ export class Packets {
       ctx.globalAlpha = 1;
     };
     waiting.slice(0, WAITING).forEach((packet, index) => block(box + 6 - (index + 1) * size, middle, packet));
-    for (const packet of packets.filter(({ wire }) => wire)) {
+    for (const packet of going) {
       const through = Math.min(1, (this.at - packet.since) / Math.max(1e-12, delay + (8 * 1500) / rate));
       block(box + 10 + through * (wide - box - 30), middle, packet);
     }

@@ -115,6 +115,27 @@ export function options(title, width, height, write) {
   };
 }
 
+/** Says what a chart shows, and lets keys hide its lines as a click on their names does. @param {any} plot @param {string} text */
+export function describe(plot, text) {
+  const drawn = plot.root.querySelector(".u-wrap");
+  drawn.setAttribute("role", "img");
+  drawn.setAttribute("aria-label", text);
+  // The first row is the time.
+  for (const row of [...plot.root.querySelectorAll(".u-legend .u-series")].slice(1)) {
+    const name = row.querySelector(".u-label");
+    const pressed = () => name.setAttribute("aria-pressed", String(!row.classList.contains("u-off")));
+    name.setAttribute("role", "button");
+    name.tabIndex = 0;
+    name.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      name.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+    });
+    row.addEventListener("click", pressed);
+    pressed();
+  }
+}
+
 export class Charts {
   /**
    * @param {HTMLElement} place
@@ -201,8 +222,7 @@ export class Charts {
     };
     // @ts-expect-error the library is a script before this one
     const plot = new uPlot(made, data, box);
-    plot.root.setAttribute("role", "img");
-    plot.root.setAttribute("aria-label", `${chart.title}, over time; the totals above say the same in numbers`);
+    describe(plot, `${chart.title}, over time; the totals above say the same in numbers`);
     this.plots.set(chart.id, plot);
     this.rescale(plot);
   }
@@ -227,6 +247,16 @@ export class Charts {
     const [low, high] = this.whole;
     const { min, max } = plot.scales.x;
     this.zoom(min <= low + 1e-12 && max >= high - 1e-12 ? null : [Math.max(low, min), Math.min(high, max)], plot);
+  }
+
+  /** Shows a part of the time that is shown, or more; for keys and fingers, which drag nothing. @param {number} share @param {number} [shift] of that part */
+  part(share, shift = 0) {
+    const [low, high] = this.whole;
+    const [from, to] = this.range ?? this.whole;
+    const wide = share * (to - from);
+    if (wide >= high - low) return this.zoom(null);
+    const begin = Math.min(Math.max((from + to - wide) / 2 + shift * wide, low), high - wide);
+    this.zoom([begin, begin + wide]);
   }
 
   /** @param {[number, number] | null} range @param {any} [from] */

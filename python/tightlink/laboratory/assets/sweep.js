@@ -2,7 +2,7 @@
 import { element, quantity } from "./format.js";
 import { result, Stopped } from "./engine.js";
 import { METRICS } from "./totals.js";
-import { color, options } from "./plots.js";
+import { color, describe, options } from "./plots.js";
 
 /** @typedef {import("./lab.js").Given} Given */
 
@@ -84,5 +84,7 @@ export class Sweep {
     const points = this.found.map(([place, each]) => [place, each && value(each)]);
     // @ts-expect-error the library is a script before this one
     this.plot = new uPlot(made, [points.map(([place]) => place), points.map(([, number]) => number)], this.box);
+    const said = this.found.map(([place, each]) => `${texts[place]}: ${each ? write(value(each)) : "an error"}`);
+    describe(this.plot, `${name} over ${key}: ${said.join("; ")}`);
   }
 }

@@ -19,7 +19,7 @@ function change(now, before) {
   if (before === 0) return "▲ new";
   const share = (now - before) / before;
   const percent = Math.abs(share) < 0.0005 ? "<0.1" : Number((Math.abs(share) * 100).toPrecision(2));
-  return share > 2 ? `▲ ×${Number((now / before).toPrecision(2))}` : `${share > 0 ? "▲" : "▼"} ${percent} %`;
+  return share > 2 ? `▲ ×${Number((now / before).toPrecision(2))}` : `${share > 0 ? "▲" : "▼"}\u00a0${percent}\u00a0%`;
 }
 
 /** Links that carried anything, where there are many those that were busiest. @param {Record<string, any>[]} links */
@@ -69,8 +69,8 @@ function table(result, before, name, shown) {
     body.push(element("tr", {}, element("th", { scope: "row" }, `all ${here.length}`), ...cells, element("td")));
   }
   const more = used.length > ROWS ? [element("caption", {}, `${ROWS} of ${used.length}`)] : [];
-  return element("div", { className: "wide" }, element("table", {}, ...more,
-    element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col", className: head === "limited by" ? "left" : "" }, head)))), element("tbody", {}, ...body)));
+  return element("table", { ariaLabel: `totals of ${name}` }, ...more,
+    element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col", className: head === "limited by" ? "left" : "" }, head)))), element("tbody", {}, ...body));
 }
 
 /**
@@ -81,7 +81,12 @@ function table(result, before, name, shown) {
  * @param {Shown} shown
  */
 export function showTotals(place, result, before, shown) {
-  place.replaceChildren(table(result, before, "flows", shown), table(result, before, "links", shown), ...result.warnings.map((text) => element("p", { className: "warning" }, text)));
+  // Made once: who has scrolled to the last column sees it change.
+  if (!place.childElementCount) place.append(...["flows", "links"].map((name) => element("div", { className: "wide", role: "region", ariaLabel: name, tabIndex: 0 })), element("div"));
+  const [flows, links, warnings] = place.children;
+  flows.replaceChildren(table(result, before, "flows", shown));
+  links.replaceChildren(table(result, before, "links", shown));
+  warnings.replaceChildren(...result.warnings.map((text) => element("p", { className: "warning" }, text)));
 }
 
 /** One sentence on a run, for those who hear the page. @param {Result} result */
