@@ -1,0 +1,114 @@
+"""The charts and tables of the report, whose text is ``report.md``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from tightlink.experiment.claims import Claim
+from tightlink.plots import palette
+from tightlink.report import Table, charts
+from tightlink.report.encoding import finished
+from tightlink.studies.expressions import Names
+from tightlink.studies.l4s.observe import expected_ratio
+from tightlink.studies.l4s.setup import SAWTOOTH
+from tightlink.studies.report_text import page
+from tightlink.studies.study import Report
+from tightlink.studies.words import ms, percent
+
+if TYPE_CHECKING:
+    import altair as alt
+
+_FRIENDLY: Final = 2
+#: At which ratio colours are strongest, as they are far from equal.
+_MOST: Final = 4
+_CELL: Final = 44
+
+
+def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
+    """The whole report."""
+    cubic = observed["pairs"].filter(pl.col("classic") == "cubic")
+    names = {
+        "listed": list(claims),
+        "failed": sum(claim.holds is False for claim in claims.values()),
+        "cubic": cubic,
+        "within": sum(1 / _FRIENDLY <= ratio <= _FRIENDLY for ratio in cubic["ratio"]),
+    }
+    blocks = {
+        "plane": plane(cubic),
+        "formula": [_formula(observed["pairs"], classic) for classic in SAWTOOTH],
+        "waiting": _waiting(cubic),
+        "held": _held(observed["held"]),
+        "step": charts.line(observed["steps"], "time_s", "one_way_delay_s", by="flow", height=300, y_scale="log"),
+        "overload": _overload(observed["overload"]),
+        "alike": plane(observed["single"]),
+    }
+    figures = {"plane": blocks["plane"], "one-queue": blocks["alike"]}
+    return page(
+        Path(__file__).with_suffix(".md"), Names(names, observed), blocks, picture="Who gets how much", figures=figures
+    )
+
+
+def plane(table: pl.DataFrame) -> alt.LayerChart:
+    """Rate of Prague over that of the other flow, over round trip and rate of the link."""
+    import altair as alt
+
+    place: dict[str, Any] = {
+        "x": alt.X("rtt_ms", type="ordinal", title="round trip of the empty path (ms)", axis=alt.Axis(labelAngle=0)),
+        "y": alt.Y("rate_mbit", type="ordinal", sort="descending", title="rate of the link (Mbit/s)"),
+    }
+    colors = [palette.SERIES[1], "#ffffff", palette.SERIES[0]]
+    scale = alt.Scale(type="log", domain=[1 / _MOST, 1, _MOST], range=colors, clamp=True)
+    cells = alt.Chart(table.select("rate_mbit", "rtt_ms", "ratio"))
+    squares = cells.mark_rect(stroke="white", strokeWidth=0.5).encode(
+        **place, color=alt.Color("ratio", type="quantitative", scale=scale, legend=None),
+        tooltip=[alt.Tooltip("ratio", type="quantitative", format=".3f")],
+    )  # fmt: skip
+    texts = cells.mark_text(fontSize=12, color="#222222").encode(
+        **place, text=alt.Text("ratio", type="quantitative", format=".2f"), tooltip=alt.value(None)
+    )
+    return finished(alt.LayerChart(layer=[squares, texts]), "", _CELL * table["rate_mbit"].n_unique(), "container", {})
+
+
+def _formula(pairs: pl.DataFrame, classic: str) -> alt.LayerChart:
+    """Ratios beside what the RFC computes."""
+    own = pairs.filter(pl.col("classic") == classic).with_columns(pl.format("{} Mbit/s", "rate_mbit").alias("link"))
+    rtts = [5 * 20 ** (step / 40) for step in range(41)]
+    curve = pl.DataFrame(
+        {"rtt_ms": rtts, "ratio": [expected_ratio(classic, rtt) for rtt in rtts], "of": "RFC 9332, C.2"}
+    )
+    return charts.points(
+        own.select("rtt_ms", "ratio", "link"), "rtt_ms", "ratio", by="link", curves=curve, curve="of",
+        title=f"beside {classic}", x_scale="log", y_scale="log", x_title="round trip of the empty path (ms)",
+        y_title="rate of Prague over the other's", height=260,
+    )  # fmt: skip
+
+
+def _waiting(cubic: pl.DataFrame) -> Table:
+    """99th percentiles of both queues, a row for each rate."""
+    rows = cubic.select("rate_mbit", "rtt_ms", pl.format("{} | {}", *(
+        pl.col(f"{name}_p99_s").map_elements(ms, return_dtype=pl.String) for name in ("prague", "classic")
+    )).alias("both"))  # fmt: skip
+    wide = rows.pivot("rtt_ms", index="rate_mbit", values="both").rename({"rate_mbit": "Mbit/s, L4S | Classic"})
+    return Table(wide.rename({name: f"{name} ms" for name in wide.columns[1:]}))
+
+
+def _held(held: pl.DataFrame) -> Table:
+    wide = held.pivot("prague", index="flows", values="classic_s").rename({"0": "alone", "1": "beside Prague"})
+    return Table(wide.rename({"flows": "flows of CUBIC"}), formats=dict.fromkeys(("alone", "beside Prague"), ms))
+
+
+def _overload(overload: pl.DataFrame) -> Table:
+    """What each kind has, waits and loses."""
+    names = {
+        "load": "share of the link", "side": "its queue", "ratio": "Prague / CUBIC", "prague_s": "Prague waits",
+        "classic_s": "CUBIC waits", "unresponsive_s": "it waits", "prague_lost": "Prague loses",
+        "classic_lost": "CUBIC loses", "unresponsive_lost": "it loses",
+    }  # fmt: skip
+    formats: dict[str, Any] = {"Prague / CUBIC": ".2f"}
+    formats |= {name: ms for column, name in names.items() if column.endswith("_s")}
+    formats |= {name: percent for column, name in names.items() if column.endswith("_lost")}
+    return Table(overload.select(names).rename(names), formats=formats)
